@@ -1,0 +1,35 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "CloudSyncSession",
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+  products: [
+    .library(name: "CloudSyncSession", targets: ["CloudSyncSession"])
+  ],
+  targets: [
+    // MARK: The session
+    .target(name: "CloudSyncCore"),
+    .testTarget(name: "CloudSyncCoreTests", dependencies: ["CloudSyncCore"]),
+
+    // MARK: Umbrella
+    .target(name: "CloudSyncSession", dependencies: ["CloudSyncCore"]),
+    .testTarget(name: "CloudSyncSessionTests", dependencies: ["CloudSyncSession"]),
+
+    // MARK: The house
+    .testTarget(name: "TidyTests"),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+let sharedSettings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+  .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+  .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+  .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
+]
+
+for target in package.targets where [.regular, .test, .executable].contains(target.type) {
+  target.swiftSettings = (target.swiftSettings ?? []) + sharedSettings
+}

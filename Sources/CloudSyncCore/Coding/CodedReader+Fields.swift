@@ -1,0 +1,101 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+extension CodedReader {
+  package mutating func read<T: CodedValue>(_: T.Type = T.self) throws(CodedError) -> T {
+    try T(from: &self)
+  }
+
+  package mutating func object<T>(
+    _ body: (inout Self) throws(CodedError) -> T
+  ) throws(CodedError) -> T {
+    try beginObject()
+    let value = try body(&self)
+    try endObject()
+    return value
+  }
+
+  /// Reads an array with a function for its elements.
+  package mutating func array<T>(
+    _ element: (inout Self) throws(CodedError) -> T
+  ) throws(CodedError) -> [T] {
+    let count = try beginArray()
+    var values: [T] = []
+    values.reserveCapacity(min(count, 4096))
+    for _ in 0..<count { values.append(try element(&self)) }
+    try endArray()
+    return values
+  }
+
+  package mutating func field(_ name: StaticString) throws(CodedError) -> Bool {
+    try key(name)
+    return try readBool()
+  }
+  package mutating func field(_ name: StaticString) throws(CodedError) -> Int {
+    try key(name)
+    let wide = try readInt64()
+    guard let value = Int(exactly: wide) else { throw failure("\(wide) does not fit") }
+    return value
+  }
+  package mutating func field(_ name: StaticString) throws(CodedError) -> Int64 {
+    try key(name)
+    return try readInt64()
+  }
+  package mutating func field(_ name: StaticString) throws(CodedError) -> UInt64 {
+    try key(name)
+    return try readUInt64()
+  }
+  package mutating func field(_ name: StaticString) throws(CodedError) -> Double {
+    try key(name)
+    return try readDouble()
+  }
+  package mutating func field(_ name: StaticString) throws(CodedError) -> String {
+    try key(name)
+    return try readString()
+  }
+  package mutating func field(_ name: StaticString) throws(CodedError) -> Data {
+    try key(name)
+    return try readData()
+  }
+  package mutating func field<T: CodedValue>(_ name: StaticString) throws(CodedError) -> T {
+    try key(name)
+    return try T(from: &self)
+  }
+  package mutating func field<T: CodedValue>(_ name: StaticString) throws(CodedError) -> [T] {
+    try key(name)
+    return try array { (reader) throws(CodedError) in try T(from: &reader) }
+  }
+  package mutating func field(_ name: StaticString) throws(CodedError) -> [String] {
+    try key(name)
+    return try array { (reader) throws(CodedError) in try reader.readString() }
+  }
+
+  package mutating func field<T: CodedValue>(_ name: StaticString) throws(CodedError) -> T? {
+    try optional(name) { (reader) throws(CodedError) in try T(from: &reader) }
+  }
+  package mutating func field(_ name: StaticString) throws(CodedError) -> String? {
+    try optional(name) { (reader) throws(CodedError) in try reader.readString() }
+  }
+  package mutating func field(_ name: StaticString) throws(CodedError) -> Int64? {
+    try optional(name) { (reader) throws(CodedError) in try reader.readInt64() }
+  }
+  package mutating func field(_ name: StaticString) throws(CodedError) -> UInt64? {
+    try optional(name) { (reader) throws(CodedError) in try reader.readUInt64() }
+  }
+  package mutating func field(_ name: StaticString) throws(CodedError) -> Double? {
+    try optional(name) { (reader) throws(CodedError) in try reader.readDouble() }
+  }
+
+  /// Reads an optional field: the mark, then the value if there is one.
+  package mutating func optional<T>(
+    _ name: StaticString,
+    _ body: (inout Self) throws(CodedError) -> T
+  ) throws(CodedError) -> T? {
+    try key(name)
+    guard try readPresent() else { return nil }
+    return try body(&self)
+  }
+}

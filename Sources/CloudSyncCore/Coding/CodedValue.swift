@@ -1,0 +1,80 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// A value whose coded form is written by hand, once, for every format.
+///
+/// One pair of functions serves the compact binary form of snapshots and journals, the `Codable`
+/// form, and any further format that brings its own writer and reader. Equality and hashing
+/// are those of the binary form, hence of bytes: text by its UTF-8, numbers by their bits.
+package protocol CodedValue: Codable, Hashable, Sendable {
+  /// Writes the value, field by field, in a fixed order.
+  func write<W: CodedWriter>(to writer: inout W)
+  /// Reads what `write(to:)` wrote.
+  init<R: CodedReader>(from reader: inout R) throws(CodedError)
+}
+
+/// A sink for coded values.
+///
+/// A value is an object (named fields), an array, or a scalar. Formats that do not name their
+/// fields ignore the names.
+package protocol CodedWriter {
+  mutating func beginObject()
+  mutating func endObject()
+  mutating func key(_ name: StaticString)
+  mutating func beginArray(count: Int)
+  mutating func endArray()
+  /// Writes which case of an enumeration follows: its name or its index in `names`.
+  mutating func tag(_ index: Int, of names: [StaticString])
+  mutating func writeNil()
+  /// Announces that an optional value is present.
+  mutating func writePresent()
+  mutating func write(_ value: Bool)
+  mutating func write(_ value: Int64)
+  mutating func write(_ value: UInt64)
+  /// Writes all bits of a number, those of a NaN included.
+  mutating func write(_ value: Double)
+  mutating func write(_ value: String)
+  mutating func write(_ value: Data)
+}
+
+/// A source of coded values: the mirror image of `CodedWriter`.
+package protocol CodedReader {
+  mutating func beginObject() throws(CodedError)
+  mutating func endObject() throws(CodedError)
+  /// Moves to a field of the current object.
+  mutating func key(_ name: StaticString) throws(CodedError)
+  /// Enters an array and returns the number of its elements.
+  mutating func beginArray() throws(CodedError) -> Int
+  mutating func endArray() throws(CodedError)
+  mutating func tag(of names: [StaticString]) throws(CodedError) -> Int
+  /// Consumes the mark of an optional value and returns whether a value follows.
+  mutating func readPresent() throws(CodedError) -> Bool
+  mutating func readBool() throws(CodedError) -> Bool
+  mutating func readInt64() throws(CodedError) -> Int64
+  mutating func readUInt64() throws(CodedError) -> UInt64
+  mutating func readDouble() throws(CodedError) -> Double
+  mutating func readString() throws(CodedError) -> String
+  mutating func readData() throws(CodedError) -> Data
+  /// An error at the present place.
+  func failure(_ reason: String) -> CodedError
+}
+
+/// Coded bytes that cannot be read.
+public struct CodedError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Where reading stopped: a byte offset, or the path of a field.
+  public var place: String
+  /// What is wrong there.
+  public var reason: String
+
+  /// Creates an error.
+  public init(place: String, reason: String) {
+    self.place = place
+    self.reason = reason
+  }
+
+  /// The place and the reason in one line.
+  public var description: String { "\(place): \(reason)" }
+}

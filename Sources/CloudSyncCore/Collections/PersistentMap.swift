@@ -1,0 +1,44 @@
+/// A dictionary of which old versions can be kept: a change copies one path, not the whole.
+///
+/// A hash array mapped trie of 32-way nodes. What no other version shares is changed in place. The
+/// shape follows from the keys alone, whatever was inserted and removed before; only the order of
+/// keys whose whole hashes collide follows from history. The map is no sequence on purpose: sort
+/// it wherever its order could be seen.
+///
+/// - Complexity: Lookup and change are O(1) for good hashes: at most 13 nodes of at most 32 slots.
+package struct PersistentMap<Key: StableHashable, Value: Sendable>: Sendable {
+  /// The number of keys.
+  package private(set) var count = 0
+  private var root = Node()
+
+  package init() {}
+
+  package var isEmpty: Bool { count == 0 }
+
+  /// The value of a key; setting nil removes the key.
+  package subscript(key: Key) -> Value? {
+    get { root.value(of: key, hash: key.stableHash, level: 0) }
+    set {
+      if let newValue {
+        let entry = Node.Entry(key: key, value: newValue)
+        if root.update(entry, hash: key.stableHash, level: 0) { count += 1 }
+      } else if root.remove(key, hash: key.stableHash, level: 0) {
+        count -= 1
+      }
+    }
+  }
+
+  /// The keys with their values, in the order that the caller gives.
+  package func sorted(by precedes: (Key, Key) -> Bool) -> [(key: Key, value: Value)] {
+    var pairs: [(key: Key, value: Value)] = []
+    pairs.reserveCapacity(count)
+    root.visit { pairs.append(($0, $1)) }
+    pairs.sort { precedes($0.key, $1.key) }
+    return pairs
+  }
+
+  /// Visits all keys and values in no particular order: never into state or output.
+  ///
+  /// For sums, counts and checks whose result does not depend on the order.
+  package func visitUnordered(_ visit: (Key, Value) -> Void) { root.visit(visit) }
+}

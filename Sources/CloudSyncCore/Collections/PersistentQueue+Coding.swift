@@ -1,0 +1,31 @@
+extension PersistentQueue: Equatable where Element: CodedValue {
+  package static func == (lhs: PersistentQueue, rhs: PersistentQueue) -> Bool {
+    lhs.count == rhs.count && lhs.elementsEqual(rhs)
+  }
+}
+
+extension PersistentQueue: Hashable where Element: CodedValue {
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(count)
+    for element in self { hasher.combine(element) }
+  }
+}
+
+extension PersistentQueue: Encodable where Element: CodedValue {}
+extension PersistentQueue: Decodable where Element: CodedValue {}
+
+/// A queue is coded as the array of its elements: how it lies in memory is nobody's business.
+extension PersistentQueue: CodedValue where Element: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.beginArray(count: count)
+    for element in self { element.write(to: &writer) }
+    writer.endArray()
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    self.init()
+    let count = try reader.beginArray()
+    for _ in 0..<count { append(try Element(from: &reader)) }
+    try reader.endArray()
+  }
+}

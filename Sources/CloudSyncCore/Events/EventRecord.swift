@@ -1,0 +1,114 @@
+/// An event as it entered a state: with its number, its time, and where it came from.
+public struct EventRecord: Sendable {
+  /// Where an event came from.
+  public enum Origin: Int, Sendable, CaseIterable {
+    /// The app called the session.
+    case call
+    /// The handler answered.
+    case handler
+    /// The timer fired.
+    case timer
+    /// A provider or another session reported something.
+    case report
+    /// A middleware dispatched it.
+    case middleware
+
+    package static let codedNames: [StaticString] = [
+      "call", "handler", "timer", "report", "middleware",
+    ]
+  }
+
+  /// Counts the events of a state from 1.
+  public var sequence: UInt64
+  /// When the input that led to it was taken.
+  public var time: Timestamp
+  /// The number of the event that caused it, if one did: for an answer, the request.
+  public var cause: UInt64?
+  /// Where it came from.
+  public var origin: Origin
+  /// What was reduced.
+  public var event: SyncEvent
+  /// What the app's closures decided while the event passed the middleware, in order.
+  public var decisions: [Decision]
+
+  /// Creates a record.
+  public init(
+    sequence: UInt64,
+    time: Timestamp,
+    cause: UInt64?,
+    origin: Origin,
+    event: SyncEvent,
+    decisions: [Decision] = []
+  ) {
+    self.sequence = sequence
+    self.time = time
+    self.cause = cause
+    self.origin = origin
+    self.event = event
+    self.decisions = decisions
+  }
+}
+
+/// What one of the app's closures answered: an input, kept so that a re-run needs no closure.
+public enum Decision: Sendable {
+  /// A conflict resolver's answer for a record.
+  case conflict(RecordID, ConflictResolution)
+  /// The token to fetch from after one expired.
+  case expiredToken(ChangeToken?)
+}
+
+extension EventRecord.Origin: CodedTag {}
+
+extension Decision: CodedValue {
+  private static let names: [StaticString] = ["conflict", "expiredToken"]
+
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.key("kind")
+      switch self {
+      case .conflict(let recordID, let resolution):
+        $0.tag(0, of: Self.names)
+        $0.field("recordID", recordID)
+        $0.field("resolution", resolution)
+      case .expiredToken(let token):
+        $0.tag(1, of: Self.names)
+        $0.field("token", token)
+      }
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    try reader.key("kind")
+    if try reader.tag(of: Self.names) == 0 {
+      self = .conflict(try reader.field("recordID"), try reader.field("resolution"))
+    } else {
+      self = .expiredToken(try reader.field("token"))
+    }
+    try reader.endObject()
+  }
+}
+
+extension EventRecord: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("sequence", sequence)
+      $0.field("time", time.nanoseconds)
+      $0.field("cause", cause)
+      $0.field("origin", origin)
+      $0.field("event", event)
+      $0.field("decisions", decisions)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    sequence = try reader.field("sequence")
+    time = Timestamp(nanoseconds: try reader.field("time"))
+    cause = try reader.field("cause")
+    origin = try reader.field("origin")
+    event = try reader.field("event")
+    decisions = try reader.field("decisions")
+    try reader.endObject()
+  }
+}

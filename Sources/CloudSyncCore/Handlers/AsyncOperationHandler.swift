@@ -1,0 +1,118 @@
+/// An operation handler whose transport is `async`.
+///
+/// Pass `AsyncHandlerAdapter(handler)` to a session. The rules are those of ``OperationHandler``;
+/// a call that is no longer waited for is cancelled as a task.
+public protocol AsyncOperationHandler: Sendable {
+  /// How much one request may hold.
+  var limits: RequestLimits { get }
+
+  /// Creates the zone and returns whether it exists now.
+  func createZone(
+    _ operation: CreateZoneOperation,
+    context: RequestContext
+  ) async throws(SyncError) -> Bool
+
+  /// Creates the subscription and returns whether it exists now.
+  func createSubscription(
+    _ operation: CreateSubscriptionOperation,
+    context: RequestContext
+  ) async throws(SyncError) -> Bool
+
+  /// Saves and deletes records.
+  func modify(
+    _ operation: ModifyOperation,
+    context: RequestContext
+  ) async throws(SyncError) -> ModifyOperation.Response
+
+  /// Fetches one page of changes, or looks up single records.
+  func fetch(
+    _ operation: FetchOperation,
+    context: RequestContext
+  ) async throws(SyncError) -> FetchOperation.Response
+}
+
+extension AsyncOperationHandler {
+  /// CloudKit's limits: 400 items and 2 MB.
+  public var limits: RequestLimits { RequestLimits() }
+}
+
+/// Makes an operation handler of an asynchronous one.
+public final class AsyncHandlerAdapter<Handler: AsyncOperationHandler>: OperationHandler {
+  private let handler: Handler
+  private let running = Locked<(attempt: Attempt, task: Task<Void, Never>)?>(nil)
+
+  /// Creates the adapter.
+  public init(_ handler: Handler) { self.handler = handler }
+
+  /// The handler's own limits.
+  public var limits: RequestLimits { handler.limits }
+
+  private func run<Value: Sendable>(
+    _ context: RequestContext,
+    _ completion: @escaping @Sendable (Result<Value, SyncError>) -> Void,
+    _ body: @escaping @Sendable () async throws(SyncError) -> Value
+  ) {
+    let task = Task {
+      let result: Result<Value, SyncError>
+      do throws(SyncError) { result = .success(try await body()) } catch {
+        result = .failure(error)
+      }
+      completion(result)
+    }
+    running.withLock { $0 = (context.attempt, task) }
+  }
+
+  /// Creates the zone.
+  public func handle(
+    createZoneOperation operation: CreateZoneOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) {
+    let handler = handler
+    run(context, completion) { () async throws(SyncError) in
+      try await handler.createZone(operation, context: context)
+    }
+  }
+
+  /// Creates the subscription.
+  public func handle(
+    createSubscriptionOperation operation: CreateSubscriptionOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) {
+    let handler = handler
+    run(context, completion) { () async throws(SyncError) in
+      try await handler.createSubscription(operation, context: context)
+    }
+  }
+
+  /// Saves and deletes records.
+  public func handle(
+    modifyOperation operation: ModifyOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
+  ) {
+    let handler = handler
+    run(context, completion) { () async throws(SyncError) in
+      try await handler.modify(operation, context: context)
+    }
+  }
+
+  /// Fetches one page of changes, or looks up single records.
+  public func handle(
+    fetchOperation operation: FetchOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
+  ) {
+    let handler = handler
+    run(context, completion) { () async throws(SyncError) in
+      try await handler.fetch(operation, context: context)
+    }
+  }
+
+  /// Cancels the task of a call.
+  public func cancel(_ attempt: Attempt) {
+    let task = running.withLock { $0?.attempt == attempt ? $0?.task : nil }
+    task?.cancel()
+  }
+}

@@ -1,0 +1,190 @@
+/// Maps every answer with an error in it to an event, by ``ErrorTable``.
+///
+/// It asks the app's conflict resolver, and what to do about an expired change token; both answers
+/// are recorded with the event.
+public struct ErrorMiddleware: Middleware {
+  private let resolver: ConflictResolver
+  private let resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)?
+
+  /// Creates the middleware.
+  ///
+  /// - Parameters:
+  ///   - resolver: Decides about conflicts.
+  ///   - resolveExpiredChangeToken: Gives the token to fetch from when one has expired; nil to fetch
+  ///     everything.
+  public init(
+    resolver: ConflictResolver = .fieldwise(),
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil
+  ) {
+    self.resolver = resolver
+    self.resolveExpiredChangeToken = resolveExpiredChangeToken
+  }
+
+  /// Replaces answers by what they mean.
+  public func run(
+    event: SyncEvent,
+    context: MiddlewareContext,
+    next: (SyncEvent) -> SyncEvent
+  ) -> SyncEvent {
+    switch event {
+    case .workFailure(let attempt, let error):
+      guard let flight = context.state.flight, flight.attempt == attempt else { break }
+      return next(meaning(of: error, flight, context))
+    case .workSuccess(let attempt, let result):
+      guard let flight = context.state.flight, flight.attempt == attempt else { break }
+      return next(meaning(of: result, event, flight, context))
+    case .woke:
+      guard let flight = context.state.flight, flight.deadline.isPassed(at: context.now) else {
+        break
+      }
+      let error = SyncError(.timedOut, "the handler did not answer in time")
+      return next(meaning(of: error, flight, context))
+    default: break
+    }
+    return next(event)
+  }
+
+  // MARK: Failures
+
+  private func meaning(
+    of error: SyncError,
+    _ flight: Flight,
+    _ context: MiddlewareContext
+  ) -> SyncEvent {
+    let attempt = flight.attempt
+    let found = ErrorTable.disposition(of: error.code, for: flight.mode, in: .request)
+    switch found {
+    case .retryNetwork, .retryService, .retryTransient, .resendUnchanged:
+      let isLost = found == .resendUnchanged
+      return .retry(attempt, Retry(error: error, wait: error.wait(found), isLost: isLost))
+    case .isolate, .waitForQuota:
+      if error.retryAfter != nil, found == .isolate {
+        return .retry(attempt, Retry(error: error, wait: error.wait(.retryService)))
+      }
+      guard flight.count == 1 || found == .waitForQuota else {
+        return .split(attempt, Split(error: error, isTooLarge: false))
+      }
+      return judge(ItemAnswers(whole: error), flight, context, error)
+    case .split: return .split(attempt, Split(error: error, isTooLarge: true))
+    case .waitForAccount:
+      let settlement = Settlement(account: error.accountTrouble, error: error)
+      return .settleItems(attempt, settlement)
+    case .createZone, .askAboutZone:
+      return .settleItems(attempt, Settlement(zone: error.zoneLoss, error: error))
+    case .startOver, .failFetch:
+      if flight.isLookup { return lookupFailed(error, flight) }
+      if found == .failFetch { return .failFetch(attempt, error) }
+      return .startOver(attempt, tokenAfterExpiry(context), error)
+    case .unwrap: return unwrapped(error, flight, context)
+    case .giveUpSubscription, .halt, .resolveConflict, .recordMissing, .stay, .park:
+      return .settleItems(attempt, Settlement(halt: error, error: error))
+    }
+  }
+
+  /// Looks at the items of a partial failure.
+  private func unwrapped(
+    _ error: SyncError,
+    _ flight: Flight,
+    _ context: MiddlewareContext
+  ) -> SyncEvent {
+    if flight.mode == .modify, !error.itemErrors.isEmpty {
+      return judge(ItemAnswers(failures: error.itemErrors), flight, context, error)
+    }
+    if flight.mode == .modify, flight.count == 1 {
+      return judge(ItemAnswers(whole: error), flight, context, error)
+    }
+    if flight.mode == .modify {
+      return .split(flight.attempt, Split(error: error, isTooLarge: false))
+    }
+    // Other work has one item: its zone.
+    guard var inner = error.itemErrors.first?.error, inner.code != .partialFailure else {
+      return meaning(of: SyncError(.invalidArguments, error.message), flight, context)
+    }
+    if inner.retryAfterNanoseconds == nil {
+      inner.retryAfterNanoseconds = error.retryAfterNanoseconds
+    }
+    return meaning(of: inner, flight, context)
+  }
+
+  private func lookupFailed(_ error: SyncError, _ flight: Flight) -> SyncEvent {
+    let verdict = ItemVerdict.again(error, counted: true)
+    let verdicts = [ItemVerdict](repeating: verdict, count: flight.count)
+    let settlement = Settlement(verdicts: verdicts, wait: Wait(.transient), error: error)
+    return .resolveConflict(flight.attempt, settlement)
+  }
+
+  private func tokenAfterExpiry(_ context: MiddlewareContext) -> ChangeToken? {
+    guard let resolveExpiredChangeToken else { return nil }
+    guard
+      case .expiredToken(let token) = context.decide({
+        .expiredToken(resolveExpiredChangeToken())
+      })
+    else { return nil }
+    return token
+  }
+
+  // MARK: Successes
+
+  private func meaning(
+    of result: SyncWork.Result,
+    _ event: SyncEvent,
+    _ flight: Flight,
+    _ context: MiddlewareContext
+  ) -> SyncEvent {
+    switch result {
+    case .modify(let response) where flight.mode == .modify:
+      if isWhole(response, flight, context.state) { return event }
+      let answers = ItemAnswers(response)
+      return judge(answers, flight, context, response.failures.first?.error)
+    case .fetch(let response) where flight.isLookup:
+      return judge(ItemAnswers(lookedUp: response), flight, context, nil)
+    case .fetch(let page) where flight.mode == .fetch:
+      let checked = page.withBrokenRecordsSetAside(zoneID: context.state.zoneID)
+      return checked.map { .workSuccess(flight.attempt, .fetch($0)) } ?? event
+    default:
+      guard result.mode != flight.mode else { return event }
+      let error = SyncError(.invalidAnswer, "a \(flight.mode) was answered as a \(result.mode)")
+      return .settleItems(flight.attempt, Settlement(halt: error, error: error))
+    }
+  }
+
+  /// Whether everything was done, and is told in the order of the request.
+  private func isWhole(
+    _ response: ModifyOperation.Response,
+    _ flight: Flight,
+    _ state: SyncState
+  ) -> Bool {
+    guard response.failures.isEmpty,
+      response.savedRecords.count + response.deletedRecordIDs.count == flight.count
+    else { return false }
+    var saved = response.savedRecords.makeIterator()
+    var deleted = response.deletedRecordIDs.makeIterator()
+    for entry in state.modify.window.prefix(flight.count) {
+      switch entry.intent {
+      case .save(let record):
+        if saved.next()?.recordID != record.recordID { return false }
+      case .delete(let recordID): if deleted.next() != recordID { return false }
+      }
+    }
+    return true
+  }
+
+  // MARK: Items
+
+  private func judge(
+    _ answers: ItemAnswers,
+    _ flight: Flight,
+    _ context: MiddlewareContext,
+    _ error: SyncError?
+  ) -> SyncEvent {
+    var judge = ItemJudge(
+      resolver: resolver,
+      context: context,
+      isAlone: flight.count == 1,
+      isLookup: flight.isLookup
+    )
+    let settlement = judge.settle(context.state.requestedEntries, answers, error)
+    return flight.isLookup
+      ? .resolveConflict(flight.attempt, settlement) : .settleItems(flight.attempt, settlement)
+  }
+}

@@ -1,0 +1,222 @@
+/// Decides about every item of an answer, and about what the answer means for the session.
+struct ItemJudge {
+  let resolver: ConflictResolver
+  let context: MiddlewareContext
+  /// Whether the request had one item only.
+  let isAlone: Bool
+  let isLookup: Bool
+  private var settlement = Settlement()
+
+  init(
+    resolver: ConflictResolver,
+    context: MiddlewareContext,
+    isAlone: Bool,
+    isLookup: Bool
+  ) {
+    self.resolver = resolver
+    self.context = context
+    self.isAlone = isAlone
+    self.isLookup = isLookup
+  }
+
+  /// The verdicts for all entries of a request.
+  mutating func settle(
+    _ entries: [WindowEntry],
+    _ answers: ItemAnswers,
+    _ error: SyncError?
+  ) -> Settlement {
+    settlement.error = error
+    settlement.verdicts.reserveCapacity(entries.count)
+    var isStuck = true
+    for entry in entries {
+      let verdict = isLookup ? lookedUp(entry, answers) : verdict(on: entry, answers)
+      if case .stay = verdict {} else { isStuck = false }
+      settlement.verdicts.append(verdict)
+    }
+    if let wait = error?.retryAfterNanoseconds {
+      settlement.wait = Wait(.service, serverNanoseconds: wait)
+    }
+    let isExplained =
+      settlement.zone != nil || settlement.account != nil || settlement.halt != nil
+      || settlement.isTooLarge
+    if isStuck, !isExplained { countEverything(error) }
+    return settlement
+  }
+
+  /// Nothing moved and nobody is to blame: every item is charged, so that it cannot go on for ever.
+  private mutating func countEverything(_ error: SyncError?) {
+    let blame = error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
+    settlement.verdicts = settlement.verdicts.map { _ in .again(blame, counted: true) }
+    settlement.wait = settlement.wait ?? Wait(.transient)
+  }
+
+  private mutating func verdict(on entry: WindowEntry, _ answers: ItemAnswers) -> ItemVerdict {
+    switch answers[entry.recordID] {
+    case .saved(let record): entry.edit == nil ? .stay : .saved(record)
+    case .deleted: entry.edit == nil ? .deleted : .stay
+    case .none: .stay
+    case .failed(let error): verdict(on: entry, error)
+    }
+  }
+
+  /// A record that was looked up after a conflict.
+  private mutating func lookedUp(_ entry: WindowEntry, _ answers: ItemAnswers) -> ItemVerdict {
+    switch answers[entry.recordID] {
+    case .saved(let server):
+      return conflict(entry, SyncError(.serverRecordChanged, serverRecord: server))
+    case .deleted: return missing(entry, SyncError(.unknownItem, "the record does not exist"))
+    case .failed(let error) where error.code == .unknownItem: return missing(entry, error)
+    case .failed(let error):
+      settlement.wait = settlement.wait ?? Wait(.transient)
+      return .again(error, counted: true)
+    case .none: return .lookUp
+    }
+  }
+
+  private mutating func verdict(on entry: WindowEntry, _ error: SyncError) -> ItemVerdict {
+    let found = ErrorTable.disposition(of: error.code, for: .modify, in: .item)
+    switch found {
+    case .retryNetwork, .retryService, .retryTransient, .resendUnchanged:
+      wait(error.wait(found))
+      return .again(error, counted: found == .retryTransient || found == .resendUnchanged)
+    case .split, .isolate:
+      if isAlone { return .park(error) }
+      settlement.isTooLarge = true
+      return .stay
+    case .resolveConflict: return conflict(entry, error)
+    case .recordMissing: return missing(entry, error)
+    case .stay: return .stay
+    case .waitForQuota:
+      if entry.edit != nil { return .parkForQuota(error) }
+      // A deletion needs no storage: a cloud that says so all the same is asked again.
+      wait(Wait(.transient))
+      return .again(error, counted: true)
+    case .waitForAccount:
+      settlement.account = error.accountTrouble
+      return .stay
+    case .createZone, .askAboutZone:
+      settlement.zone = error.zoneLoss
+      return .stay
+    case .park, .unwrap, .halt, .startOver, .failFetch, .giveUpSubscription: return .park(error)
+    }
+  }
+
+  /// Keeps the longest of the waits that items ask for.
+  private mutating func wait(_ wait: Wait) {
+    guard let present = settlement.wait else { return settlement.wait = wait }
+    if (wait.serverNanoseconds ?? 0) > (present.serverNanoseconds ?? 0) { settlement.wait = wait }
+  }
+
+  // MARK: Conflicts
+
+  private mutating func conflict(_ entry: WindowEntry, _ error: SyncError) -> ItemVerdict {
+    guard let edit = entry.edit else {
+      wait(Wait(.transient))
+      return .again(error, counted: true)
+    }
+    guard let server = error.serverRecord, server.recordID == entry.recordID else { return .lookUp }
+    // The answer to an earlier attempt may have been lost, or somebody else had the same idea.
+    if server.contains(edit: edit) { return .alreadyThere(server) }
+    let conflict = Conflict(
+      client: edit,
+      server: server,
+      ancestor: entry.ancestor ?? error.ancestorRecord
+    )
+    let resolver = resolver
+    guard
+      case .conflict(_, let resolution) = context.decide({
+        .conflict(entry.recordID, resolver.resolve(conflict))
+      })
+    else { return .park(error) }
+    return resolved(resolution, conflict, error)
+  }
+
+  private mutating func resolved(
+    _ resolution: ConflictResolution,
+    _ conflict: Conflict,
+    _ error: SyncError
+  ) -> ItemVerdict {
+    var parked = error
+    parked.serverRecord = conflict.server
+    parked.clientRecord = conflict.client
+    parked.ancestorRecord = conflict.ancestor
+    switch resolution {
+    case .save(let record):
+      return conflict.server.contains(edit: record)
+        ? .alreadyThere(conflict.server) : .resolved(record, server: conflict.server)
+    case .park:
+      parked.code = .parkedByResolver
+      return .park(parked)
+    case .later:
+      parked.code = .awaitsAppEdit
+      return .park(parked)
+    case .halt:
+      parked.code = .conflictUnresolved
+      parked.message = "the conflict resolver did not resolve \(conflict.client.recordID)"
+      settlement.halt = parked
+      return .stay
+    }
+  }
+
+  /// A record that the cloud does not have.
+  private func missing(_ entry: WindowEntry, _ error: SyncError) -> ItemVerdict {
+    guard let edit = entry.edit else { return .deleted }
+    // Without a change tag it was new already: to send it once more would change nothing.
+    guard edit.changeTag != nil || isLookup,
+      context.state.configuration.missingRecordPolicy == .recreate
+    else { return .park(error) }
+    let whole = entry.ancestor?.applying(edit) ?? edit
+    return .recreate(whole.withChangeTag(nil))
+  }
+}
+
+extension SyncError {
+  /// The pause that the error asks for.
+  func wait(_ disposition: ErrorDisposition) -> Wait {
+    if let retryAfterNanoseconds {
+      return Wait(.service, serverNanoseconds: retryAfterNanoseconds)
+    }
+    return switch disposition {
+    case .retryNetwork: Wait(.network)
+    case .retryService: Wait(.service)
+    case .resendUnchanged: Wait(.lostAnswer)
+    default: Wait(.transient)
+    }
+  }
+
+  /// What the error says about the account.
+  var accountTrouble: AccountTrouble {
+    code == .accountTemporarilyUnavailable ? .temporarilyUnavailable : .signedOut
+  }
+
+  /// What the error says about the zone.
+  var zoneLoss: ZoneLoss {
+    if isEncryptedDataReset { return .encryptedDataReset }
+    return code == .userDeletedZone ? .purged : .missing
+  }
+}
+
+extension FetchOperation.Response {
+  /// The page with the records that break a rule among its failures; nil if there are none.
+  func withBrokenRecordsSetAside(zoneID: ZoneID) -> Self? {
+    var broken: [Int: SyncError] = [:]
+    for (index, record) in changedRecords.enumerated() {
+      do throws(RecordRuleViolation) {
+        try RecordRules.checkFetched(record, zone: zoneID)
+      } catch {
+        broken[index] = SyncError(.invalidRecord, error.description)
+      }
+    }
+    guard !broken.isEmpty else { return nil }
+    var page = self
+    page.changedRecords = []
+    for (index, record) in changedRecords.enumerated() {
+      if let error = broken[index] {
+        page.failures.append(ItemFailure(record.recordID, error))
+      } else {
+        page.changedRecords.append(record)
+      }
+    }
+    return page
+  }
+}

@@ -1,0 +1,107 @@
+/// What a middleware sees of a session while an event passes, and how it asks for effects.
+///
+/// Effects are carried out after the chain has returned, in the order in which they were asked for.
+public final class MiddlewareContext {
+  /// The state: before `next` returns the old one, after it the new one.
+  public internal(set) var state: SyncState
+  /// When the input that led to the event was taken.
+  public internal(set) var now: Timestamp
+  /// Where the event came from.
+  public internal(set) var origin = EventRecord.Origin.call
+  /// The number of the event that caused this one, if one did.
+  public internal(set) var cause: UInt64?
+  /// Whether the event has been reduced and changed the state.
+  public internal(set) var didChange = false
+
+  var isReduced = false
+  var effects: [Effect] = []
+  var decisions: [Decision] = []
+  /// Events that wait to be reduced after this one.
+  var pendingEvents = 0
+  /// Decisions to be used instead of asking the app's closures, in a re-run.
+  var recordedDecisions: [Decision]?
+
+  init(state: SyncState, now: Timestamp) {
+    self.state = state
+    self.now = now
+  }
+
+  /// Whether no other event waits to be reduced before the next input is taken.
+  public var isLastEvent: Bool { pendingEvents == 0 }
+
+  /// Has an event reduced after this one, before the next input is taken.
+  public func dispatch(_ event: SyncEvent) {
+    ask(.dispatch(event))
+    pendingEvents += 1
+  }
+
+  /// Has the session look again at a time, at the latest.
+  public func wake(at time: Timestamp) { ask(.wake(time)) }
+
+  /// Calls the handler with the request in flight.
+  public func callHandler() { ask(.callHandler) }
+
+  /// Tells the handler that a call is no longer waited for.
+  public func cancelHandler(_ attempt: Attempt) { ask(.cancelHandler(attempt)) }
+
+  /// Announces something to the session's subscribers.
+  public func publish(_ publication: Publication) { ask(.publish(publication)) }
+
+  /// Asks a provider about the account; its answer comes in as an event.
+  public func askAccount(_ provider: AccountStatusProvider) { ask(.askAccount(provider)) }
+
+  /// Tells the other sessions that share this one's gate to wait.
+  public func closeSharedGate(_ wait: Wait) { ask(.closeSharedGate(wait)) }
+
+  /// Asks one of the app's closures, once, and records the answer as an input.
+  ///
+  /// In a re-run of a log the recorded answer is returned and the closure is not called.
+  public func decide(_ closure: () -> Decision) -> Decision {
+    let decision: Decision
+    if var recorded = recordedDecisions, !recorded.isEmpty {
+      decision = recorded.removeFirst()
+      recordedDecisions = recorded
+    } else {
+      decision = closure()
+    }
+    decisions.append(decision)
+    return decision
+  }
+
+  private func ask(_ effect: Effect) {
+    precondition(
+      isReduced,
+      "A middleware may ask for effects only after next(event) has returned: move the call below it."
+    )
+    effects.append(effect)
+  }
+}
+
+/// Something to be done after an event has passed the chain.
+enum Effect {
+  case dispatch(SyncEvent)
+  case wake(Timestamp)
+  case callHandler
+  case cancelHandler(Attempt)
+  case publish(Publication)
+  case askAccount(AccountStatusProvider)
+  case closeSharedGate(Wait)
+}
+
+/// What a session announces.
+public enum Publication: Sendable {
+  /// The event that was reduced, with its number, time and cause.
+  case event
+  /// The new state.
+  case state
+  /// The announcements with these numbers.
+  case notes(Range<UInt64>)
+  /// The session was stopped, or works again.
+  case halted(SyncError?)
+  /// The account's status.
+  case accountStatus(AccountStatus)
+  /// The state of the zone.
+  case zone(ZoneState)
+  /// The progress.
+  case progress(SyncProgress)
+}

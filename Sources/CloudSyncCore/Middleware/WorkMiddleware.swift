@@ -1,0 +1,35 @@
+/// Turns "the state wants this request, and nothing is in flight" into one call of the handler.
+public struct WorkMiddleware: Middleware {
+  /// Creates the middleware.
+  public init() {}
+
+  /// Makes the request that is due, once no other event waits.
+  public func run(
+    event: SyncEvent,
+    context: MiddlewareContext,
+    next: (SyncEvent) -> SyncEvent
+  ) -> SyncEvent {
+    let before = context.state.flight?.attempt
+    let reduced = next(event)
+    let after = context.state.flight?.attempt
+    if let before, before != after, reduced.isGivenUp(before) { context.cancelHandler(before) }
+    if after != nil {
+      if before != after { context.callHandler() }
+      return reduced
+    }
+    if context.isLastEvent, case .request(let request) = context.state.next(at: context.now) {
+      let isRepeat = context.state.modify.frozen > 0 && request.mode == .modify
+      context.dispatch(isRepeat ? .retryWork(request) : .startWork(request))
+    }
+    return reduced
+  }
+}
+
+extension SyncEvent {
+  /// Whether a request ended with this event although its answer had not come.
+  fileprivate func isGivenUp(_ attempt: Attempt) -> Bool {
+    guard self.attempt == attempt else { return true }
+    if case .retry(_, let retry) = self { return retry.error.code == .timedOut }
+    return false
+  }
+}

@@ -1,0 +1,136 @@
+/// The rules that every record must obey to be accepted by the cloud.
+///
+/// A session checks them when work is submitted, so that a mistake is reported where it was made
+/// and not by the cloud, minutes later. What depends on the cloud's state is not checked.
+public enum RecordRules {
+  /// How many bytes a record may have, assets apart.
+  public static let maximumRecordByteCount = 1_000_000
+  /// How many characters a name may have.
+  public static let maximumNameLength = 255
+  /// How deeply lists may be nested; CloudKit itself takes one level only.
+  public static let maximumListDepth = 8
+  /// The record type of shares, which alone may have a dot in its name.
+  public static let shareRecordType = "cloudkit.share"
+
+  /// Checks that a record can be saved in a zone.
+  ///
+  /// - Throws: The first rule that the record breaks.
+  /// - Complexity: O(*n*) in the fields, the lengths of their names and the elements of lists.
+  public static func check(_ record: Record, zone: ZoneID) throws(RecordRuleViolation) {
+    let storage = record.storage
+    try check(storage.recordID, zone: zone)
+    guard
+      isIdentifier(storage.recordType) || UTF8Bytes.equal(storage.recordType, shareRecordType)
+    else {
+      throw violation(record, .recordType)
+    }
+    if let parent = storage.parent {
+      guard parent.zoneID == storage.recordID.zoneID, isName(parent.name) else {
+        throw violation(record, .parent)
+      }
+    }
+    for field in storage.fields {
+      guard isIdentifier(field.name) else { throw violation(record, .fieldName, field) }
+      if case .list(let values) = field.value {
+        guard isFlat(values, within: maximumListDepth - 1) else {
+          throw violation(record, .listDepth(limit: maximumListDepth), field)
+        }
+      }
+    }
+    let byteCount = record.byteCount
+    if byteCount > maximumRecordByteCount {
+      throw violation(record, .size(byteCount: byteCount, limit: maximumRecordByteCount))
+    }
+  }
+
+  /// Checks that a record from the cloud can be kept: it lies in the zone and has proper names.
+  ///
+  /// Sizes are the cloud's own affair.
+  public static func checkFetched(
+    _ record: Record,
+    zone: ZoneID
+  ) throws(RecordRuleViolation) {
+    guard record.recordID.zoneID == zone else {
+      throw violation(record, .zone(expected: zone))
+    }
+    guard !record.recordID.name.isEmpty else { throw violation(record, .recordName) }
+    guard
+      isIdentifier(record.recordType) || UTF8Bytes.equal(record.recordType, shareRecordType)
+    else { throw violation(record, .recordType) }
+    for field in record.storage.fields where !isIdentifier(field.name) {
+      throw violation(record, .fieldName, field)
+    }
+  }
+
+  /// Checks that an ID can name a record of a zone.
+  public static func check(_ recordID: RecordID, zone: ZoneID) throws(RecordRuleViolation) {
+    guard recordID.zoneID == zone else {
+      throw RecordRuleViolation(subject: recordID.description, rule: .zone(expected: zone))
+    }
+    guard isName(recordID.name) else {
+      throw RecordRuleViolation(subject: recordID.description, rule: .recordName)
+    }
+  }
+
+  /// Checks that a zone can exist; the cloud's own default zone is allowed.
+  public static func check(_ zone: ZoneID) throws(RecordRuleViolation) {
+    guard isName(zone.name) || UTF8Bytes.equal(zone.name, ZoneID.defaultZoneName) else {
+      throw RecordRuleViolation(subject: zone.description, rule: .zoneName)
+    }
+  }
+
+  private static func violation(
+    _ record: Record,
+    _ rule: RecordRuleViolation.Rule,
+    _ field: RecordField? = nil
+  ) -> RecordRuleViolation {
+    RecordRuleViolation(
+      subject: "\(record.recordType) \(record.recordID)",
+      field: field?.name,
+      rule: rule
+    )
+  }
+
+  /// 1 to 255 ASCII characters, the first no underscore.
+  package static func isName(_ text: String) -> Bool {
+    UTF8Bytes.with(text) { bytes in
+      guard bytes.count >= 1, bytes.count <= maximumNameLength, bytes[0] != 0x5f else {
+        return false
+      }
+      var high: UInt64 = 0
+      var index = 0
+      while index + 8 <= bytes.count {
+        high |= bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        index += 8
+      }
+      while index < bytes.count {
+        high |= UInt64(bytes[index])
+        index += 1
+      }
+      return high & 0x8080_8080_8080_8080 == 0
+    }
+  }
+
+  /// An ASCII letter, then ASCII letters, digits and underscores, at most 255 in all.
+  package static func isIdentifier(_ text: String) -> Bool {
+    UTF8Bytes.with(text) { bytes in
+      guard bytes.count >= 1, bytes.count <= maximumNameLength, isLetter(bytes[0]) else {
+        return false
+      }
+      for byte in bytes where !(isLetter(byte) || byte &- 0x30 < 10 || byte == 0x5f) {
+        return false
+      }
+      return true
+    }
+  }
+
+  @inline(__always)
+  private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
+
+  private static func isFlat(_ values: [FieldValue], within depth: Int) -> Bool {
+    for case .list(let inner) in values {
+      guard depth > 0, isFlat(inner, within: depth - 1) else { return false }
+    }
+    return true
+  }
+}

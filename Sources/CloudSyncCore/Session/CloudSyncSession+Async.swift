@@ -1,0 +1,118 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What a fetch brought: what a push handler must answer.
+public enum FetchOutcome: Sendable, Hashable {
+  /// Something changed.
+  case new
+  /// Nothing changed.
+  case nothing
+  /// The fetch failed, or did not end in time.
+  case failed
+}
+
+extension CloudSyncSession {
+  /// Queues a modification and waits for its completion.
+  ///
+  /// Cancelling the task cancels the operation.
+  ///
+  /// - Returns: What became of the records; those in `failures` were parked.
+  /// - Throws: A ``RecordRuleViolation`` before anything is queued, or the ``SyncError`` for which
+  ///   the operation was given up.
+  public func perform(_ operation: ModifyOperation) async throws -> ModifyOperation.Response {
+    let submission = try Submission(operation, zoneID: state.zoneID)
+    return try await finish { completion in
+      self.submit { id in
+        self.completions.withLock { $0.add(.modify(completion), for: id) }
+        return .modify(submission.operation(named: id))
+      }
+    }
+  }
+
+  /// Queues a fetch and waits for its last page.
+  ///
+  /// The pages come through ``fetchWorkCompletedSubject``. Cancelling the task cancels the fetch.
+  ///
+  /// - Throws: The ``SyncError`` that ended the fetch.
+  public func perform(_ operation: FetchOperation) async throws -> FetchOperation.Response {
+    try await finish { completion in self.fetch(operation, completion: completion) }
+  }
+
+  /// Submits an operation and suspends until it ends.
+  private func finish<Value: Sendable>(
+    _ submit: (@escaping @Sendable (Result<Value, SyncError>) -> Void) -> OperationID
+  ) async throws -> Value {
+    let name = Locked<(id: OperationID?, isCancelled: Bool)>((nil, false))
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation {
+        (continuation: CheckedContinuation<Value, any Error>) in
+        let id = submit { result in continuation.resume(with: result.mapError { $0 as any Error }) }
+        let isCancelled = name.withLock { name in
+          name.id = id
+          return name.isCancelled
+        }
+        if isCancelled { cancel(id) }
+      }
+    } onCancel: {
+      let id = name.withLock { name in
+        name.isCancelled = true
+        return name.id
+      }
+      if let id { cancel(id) }
+    }
+  }
+
+  /// Waits until nothing is queued or on its way, at most for a while.
+  ///
+  /// - Returns: Whether that came about in time.
+  public func idle(upTo limit: Duration) async -> Bool {
+    await withCheckedContinuation { continuation in
+      let waiter = Waiter(
+        deadline: environment.now().adding(limit),
+        isSatisfied: { !$0.hasWorkQueued },
+        resume: { continuation.resume(returning: $0) }
+      )
+      post(.waiter(waiter))
+    }
+  }
+
+  /// Fetches what has changed, and says in time what a push handler must answer.
+  ///
+  /// A fetch that has not ended by then goes on.
+  public func fetchNow(upTo limit: Duration) async -> FetchOutcome {
+    let outcome = Locked<FetchOutcome?>(nil)
+    let didChange = Locked(false)
+    let subscription = fetchWorkCompletedSubject.sink { _, response in
+      if !response.isEmpty { didChange.withLock { $0 = true } }
+    }
+    defer { subscription.cancel() }
+    let deadline = environment.now().adding(limit)
+    return await withCheckedContinuation { continuation in
+      fetch { [weak self] result in
+        let isNew = didChange.withLock { $0 }
+        if case .success = result {
+          outcome.withLock { $0 = isNew ? .new : .nothing }
+        } else {
+          outcome.withLock { $0 = .failed }
+        }
+        self?.post(.event(.noop, .report))
+      }
+      let waiter = Waiter(
+        deadline: deadline,
+        isSatisfied: { _ in outcome.withLock { $0 != nil } },
+        resume: { _ in continuation.resume(returning: outcome.withLock { $0 } ?? .failed) }
+      )
+      post(.waiter(waiter))
+    }
+  }
+
+  /// The bytes of everything called before, and of every announcement not yet delivered.
+  public func snapshot() async -> Data {
+    await withCheckedContinuation { continuation in
+      snapshot { continuation.resume(returning: $0) }
+    }
+  }
+}

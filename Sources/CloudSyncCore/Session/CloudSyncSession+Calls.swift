@@ -1,0 +1,168 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension CloudSyncSession {
+  // MARK: Life
+
+  /// Starts the session, or starts it again after a stop, an error, a reset or a restore.
+  ///
+  /// Whatever is in flight is not sent again. The session's own waits begin afresh; one that the
+  /// server asked for goes on.
+  public func start() { post(.event(.start, .call)) }
+
+  /// Stops the session; queued work is kept, and an answer that is on its way is still taken.
+  public func stop() {
+    post(.event(.halt(SyncError(.stopped, "the session was stopped")), .call))
+  }
+
+  /// Gives up all work and forgets what is known of zone, account and tokens: the session is as
+  /// new, and waits for ``start()``.
+  ///
+  /// Everything submitted before ends as failed with the code ``SyncError/Code/reset`` and its
+  /// records; answers that are on their way are ignored.
+  public func reset() {
+    let input = SessionInput.event(.reset(nonce: environment.nonce()), .call)
+    post(input) { $0.pendingResets += 1 }
+  }
+
+  // MARK: Work
+
+  /// Queues records to be saved and deleted.
+  ///
+  /// - Parameters:
+  ///   - operation: The edits.
+  ///   - completion: Called once, with what became of the records, or with the error for which the
+  ///     operation was given up.
+  /// - Returns: The operation's name.
+  /// - Throws: A violation that names the record and the rule, before anything is queued.
+  /// - Complexity: O(*n*) in the records of the operation, on the caller's thread; O(1) on the
+  ///   session's.
+  @discardableResult
+  public func modify(
+    _ operation: ModifyOperation,
+    completion: (@Sendable (Result<ModifyOperation.Response, SyncError>) -> Void)? = nil
+  ) throws(RecordRuleViolation) -> OperationID {
+    let submission = try Submission(operation, zoneID: state.zoneID)
+    return submit { id in
+      if let completion { completions.withLock { $0.add(.modify(completion), for: id) } }
+      return .modify(submission.operation(named: id))
+    }
+  }
+
+  /// Queues a fetch of changes.
+  ///
+  /// - Parameters:
+  ///   - operation: Where to begin.
+  ///   - completion: Called once: with the last page, or with the error that ended the fetch.
+  /// - Returns: The operation's name.
+  @discardableResult
+  public func fetch(
+    _ operation: FetchOperation = FetchOperation(),
+    completion: (@Sendable (Result<FetchOperation.Response, SyncError>) -> Void)? = nil
+  ) -> OperationID {
+    submit { id in
+      if let completion { completions.withLock { $0.add(.fetch(completion), for: id) } }
+      var operation = operation
+      operation.id = id
+      return .fetch(operation)
+    }
+  }
+
+  /// Names an operation and puts it into the inbox, both at once: numbers ascend in the queue.
+  func submit(_ work: (OperationID) -> SyncWork) -> OperationID {
+    let (id, isIdle) = inbox.withLock { inbox -> (OperationID, Bool) in
+      let id = inbox.makeOperationID()
+      inbox.inputs.append(.event(.doWork(work(id)), .call))
+      defer { inbox.isScheduled = true }
+      return (id, !inbox.isScheduled)
+    }
+    if isIdle { executor.run { [self] in drain() } }
+    return id
+  }
+
+  /// Gives up an operation: whatever of it has not been sent.
+  ///
+  /// It then ends as failed with the code ``SyncError/Code/cancelled``, with what had been saved and
+  /// what was not; an operation that was wholly sent completes as usual.
+  public func cancel(_ id: OperationID) { post(.event(.cancel(id), .call)) }
+
+  // MARK: Waits
+
+  /// Tries now, whatever the waits, the server's included: for a button that says "Sync now".
+  public func retryNow() { post(.event(.retryNow, .call)) }
+
+  /// Tries now because the network is back; a wait that the server asked for goes on.
+  public func connectivityChanged() { post(.event(.connectivityChanged, .call)) }
+
+  // MARK: Parked records
+
+  /// Sends parked records again, before everything that is queued: these, or all.
+  public func retryParked(_ recordIDs: [RecordID]? = nil) {
+    post(.event(.retryParked(recordIDs), .call))
+  }
+
+  /// Drops parked records: these, or all.
+  public func dropParked(_ recordIDs: [RecordID]? = nil) {
+    post(.event(.dropParked(recordIDs), .call))
+  }
+
+  // MARK: Pages, account, zone
+
+  /// Says what the app did with a page, when the configuration asks for acknowledgements.
+  public func acknowledge(_ page: PageID, _ answer: PageAnswer) {
+    post(.event(.acknowledge(page, answer), .call))
+  }
+
+  /// Says that the account may have changed: nothing is sent before its provider has answered.
+  public func accountDidChange() { post(.event(.accountDidChange, .call)) }
+
+  /// Decides what becomes of the work of an account when another has signed in.
+  public func resolveAccountSwitch(_ decision: AccountSwitchDecision) {
+    post(.event(.resolveAccountSwitch(decision, nonce: environment.nonce()), .call))
+  }
+
+  /// Decides what becomes of a lost zone.
+  public func decideZone(_ decision: ZoneDecision) { post(.event(.decideZone(decision), .call)) }
+
+  // MARK: Middleware
+
+  /// Adds a middleware at the end of the chain, next to the reduction.
+  public func appendMiddleware(_ middleware: any Middleware) {
+    post(.middleware(middleware, .end))
+  }
+
+  /// Adds a middleware before the one of a name.
+  public func insertMiddleware(_ middleware: any Middleware, before name: String) {
+    post(.middleware(middleware, .before(name)))
+  }
+
+  /// Adds a middleware after the one of a name.
+  public func insertMiddleware(_ middleware: any Middleware, after name: String) {
+    post(.middleware(middleware, .after(name)))
+  }
+
+  // MARK: Diagnosis
+
+  /// Says in words and as a value why the session is or is not working now, and when it will next
+  /// try.
+  public func explain() -> Explanation { state.explain(at: environment.now()) }
+
+  // MARK: Storage
+
+  /// Has every event from here on written, as bytes, in order and before its effects.
+  ///
+  /// The first bytes are a snapshot, so what the closure is given is complete by itself: append
+  /// all of it to one file and ``SyncArchive/init(_:)`` reads it back. Call it again with another
+  /// closure to begin a new file. The closure runs on the session's executor.
+  public func journal(to write: @escaping @Sendable (_ bytes: Data) -> Void) {
+    post(.journal(write))
+  }
+
+  /// Gives the bytes of everything called before, and of every announcement not yet delivered.
+  public func snapshot(completion: @escaping @Sendable (_ bytes: Data) -> Void) {
+    post(.snapshot(completion))
+  }
+}

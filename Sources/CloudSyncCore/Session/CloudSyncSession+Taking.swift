@@ -1,0 +1,160 @@
+extension CloudSyncSession {
+  /// Puts an input at the end of the line.
+  func post(_ input: SessionInput, _ update: (inout Inbox) -> Void = { _ in }) {
+    let isIdle = inbox.withLock { inbox -> Bool in
+      inbox.inputs.append(input)
+      update(&inbox)
+      defer { inbox.isScheduled = true }
+      return !inbox.isScheduled
+    }
+    if isIdle { executor.run { [self] in drain() } }
+  }
+
+  /// Has the executor take what is in the inbox.
+  func schedule() {
+    let isIdle = inbox.withLock { inbox -> Bool in
+      defer { inbox.isScheduled = true }
+      return !inbox.isScheduled
+    }
+    if isIdle { executor.run { [self] in drain() } }
+  }
+
+  /// How many delivered announcements the state may still hold before it is told about them.
+  private static let deliveredBacklog: UInt64 = 256
+
+  /// Takes inputs until there are none: only the executor calls it, never twice at once.
+  func drain() {
+    engine.withLock { engine in
+      while true {
+        let first = engine.context.state.notes.first
+        let (inputs, delivered) = inbox.withLock { inbox -> ([SessionInput], UInt64?) in
+          let taken = inbox.inputs
+          inbox.inputs = []
+          let delivered = inbox.deliveredUpTo
+          let backlog = delivered > first ? delivered - first : 0
+          let isDue = taken.isEmpty ? backlog > 0 : backlog >= Self.deliveredBacklog
+          if taken.isEmpty, !isDue { inbox.isScheduled = false }
+          return (taken, isDue ? delivered : nil)
+        }
+        if inputs.isEmpty, delivered == nil { return }
+        if let delivered { take(delivered: delivered, engine) }
+        for input in inputs { take(input, engine) }
+      }
+    }
+  }
+
+  private func take(delivered number: UInt64, _ engine: Engine) {
+    engine.context.now = environment.now()
+    engine.run(.delivered(upTo: number), origin: .report, cause: nil, in: self)
+    engine.serveWaiters(in: self)
+  }
+
+  private func take(_ input: SessionInput, _ engine: Engine) {
+    engine.context.now = environment.now()
+    switch input {
+    case .event(let event, let origin): engine.run(event, origin: origin, cause: nil, in: self)
+    case .answer(let attempt, let result): take(result, to: attempt, engine)
+    case .accountAnswer(let check, let status, let identity):
+      guard check == engine.accountCheck else { return }
+      let event = SyncEvent.accountStatusChanged(status, identity)
+      engine.run(event, origin: .report, cause: check, in: self)
+    case .timer: takeTimer(engine)
+    case .middleware(let middleware, let position):
+      engine.attach(middleware, at: position)
+      for event in middleware.attachmentEvents {
+        engine.run(event, origin: .call, cause: nil, in: self)
+      }
+    case .journal(let write):
+      noteDeliveries(engine)
+      engine.journal = write
+      write(SyncArchive.frame(of: engine.context.state))
+    case .snapshot(let completion):
+      noteDeliveries(engine)
+      completion(SyncArchive.frame(of: engine.context.state))
+    case .waiter(let waiter): engine.waiters.append(waiter)
+    }
+    engine.serveWaiters(in: self)
+  }
+
+  /// Takes the handler's answer, if anybody still waits for it.
+  private func take(
+    _ result: Result<SyncWork.Result, SyncError>,
+    to attempt: Attempt,
+    _ engine: Engine
+  ) {
+    guard let flight = engine.context.state.flight, flight.attempt == attempt else { return }
+    let event: SyncEvent =
+      switch result {
+      case .success(let result): .workSuccess(attempt, result)
+      case .failure(let error): .workFailure(attempt, error)
+      }
+    engine.run(event, origin: .handler, cause: flight.startedBy, in: self)
+  }
+
+  /// Wakes the state if its time has come; a timer that fired early is set again.
+  private func takeTimer(_ engine: Engine) {
+    let armedBy = engine.armedBy
+    engine.armed = nil
+    engine.armedBy = nil
+    let now = engine.context.now
+    if case .wait(_, let until) = engine.context.state.next(at: now) {
+      guard let until else { return }
+      if until > now { return engine.arm(until, because: armedBy, in: self) }
+    }
+    engine.run(.woke, origin: .timer, cause: armedBy, in: self)
+  }
+
+  /// Tells the state what has been delivered, so that stored bytes do not announce it again.
+  private func noteDeliveries(_ engine: Engine) {
+    let delivered = inbox.withLock { $0.deliveredUpTo }
+    if delivered > engine.context.state.notes.first { take(delivered: delivered, engine) }
+  }
+
+  /// Shows a new state to other threads, and keeps the names of new operations in step with it.
+  func stateDidChange(_ state: SyncState, by event: SyncEvent) {
+    published.withLock { $0 = state }
+    switch event {
+    case .reset, .restored:
+      inbox.withLock { inbox in
+        inbox.epoch = state.epoch
+        inbox.pendingResets -= 1
+      }
+    case .resolveAccountSwitch: inbox.withLock { $0.epoch = state.epoch }
+    default: break
+    }
+  }
+
+  // MARK: Handler and provider
+
+  /// Calls the handler; its answer is an input like any other.
+  func call(_ work: SyncWork, _ request: RequestContext) {
+    let attempt = request.attempt
+    switch work {
+    case .createZone(let operation):
+      handler.handle(createZoneOperation: operation, context: request) { [weak self] result in
+        self?.post(.answer(attempt, result.map(SyncWork.Result.createZone)))
+      }
+    case .createSubscription(let operation):
+      handler.handle(createSubscriptionOperation: operation, context: request) {
+        [weak self] result in
+        self?.post(.answer(attempt, result.map(SyncWork.Result.createSubscription)))
+      }
+    case .modify(let operation):
+      handler.handle(modifyOperation: operation, context: request) { [weak self] result in
+        self?.post(.answer(attempt, result.map(SyncWork.Result.modify)))
+      }
+    case .fetch(let operation):
+      handler.handle(fetchOperation: operation, context: request) { [weak self] result in
+        self?.post(.answer(attempt, result.map(SyncWork.Result.fetch)))
+      }
+    }
+  }
+
+  func ask(_ provider: AccountStatusProvider, check: UInt64) {
+    provider.ask { [weak self] status, identity in
+      self?.post(.accountAnswer(check: check, status, identity))
+    }
+  }
+
+  func closeSharedGate(_ wait: Wait) { sharedGate?.close(wait, by: self) }
+}

@@ -1,0 +1,195 @@
+/// An event-sourced sync session: it queues edits and fetches, sends them through a handler one
+/// request at a time, and survives everything that a cloud answers.
+///
+/// The session stores nothing itself. It is embedded under any storage layer: edits go in through
+/// ``modify(_:completion:)``, changes and completions come out through the publishers, and
+/// ``snapshot()`` and ``journal(to:)`` give the bytes from which it goes on in another process.
+///
+/// ```swift
+/// let session = CloudSyncSession(operationHandler: handler, zoneID: ZoneID(name: "Notes"))
+/// session.fetchWorkCompletedSubject.sink { operation, response in store(response) }
+/// session.start()
+/// try session.modify(ModifyOperation(records: [record]))
+/// ```
+///
+/// Every call may come from any thread and from inside any callback. Calls are taken in order, on
+/// an executor of the session's own; deciding and sending never happen on the caller's thread.
+/// The session keeps no strong reference to itself: releasing it ends it.
+public final class CloudSyncSession: Sendable {
+  // MARK: Publishers
+
+  /// The state after every event that changed it; a new subscriber gets the present one at once.
+  public let statePublisher = Subject<SyncState>(replaysLast: true)
+  /// Every event, once, after it was reduced.
+  public let eventsPublisher = Subject<EventRecord>()
+  /// Every page of a fetch; the page whose `isLast` is true completes the operation.
+  public let fetchWorkCompletedSubject = Subject<(FetchOperation, FetchOperation.Response)>()
+  /// Every modification of which all records are saved, deleted or parked, in order.
+  public let modifyWorkCompletedSubject = Subject<(ModifyOperation, ModifyOperation.Response)>()
+  /// Every operation that ended otherwise: it was given up, or its fetch failed.
+  public let workFailedSubject = Subject<(SyncWork, SyncError)>()
+  /// Why the session is stopped; nil when it works again. A new subscriber gets the last value.
+  public let haltedSubject = Subject<SyncError?>(replaysLast: true)
+  /// The account's status as the provider last told it. A new subscriber gets the last value.
+  public let accountStatusSubject = Subject<AccountStatus>(replaysLast: true)
+  /// The state of the zone when it changes. A new subscriber gets the last value.
+  public let zoneSubject = Subject<ZoneState>(replaysLast: true)
+  /// How far the session has come. A new subscriber gets the last value.
+  public let progressSubject = Subject<SyncProgress>(replaysLast: true)
+  /// What became of parked records after their operations had completed without them.
+  public let parkedSubject = Subject<ParkedChange>()
+
+  // MARK: Parts
+
+  let handler: any OperationHandler
+  let environment: SyncEnvironment
+  let executor: SyncExecutor
+  /// Where callbacks run; nil for the session's own executor.
+  let callbackExecutor: SyncExecutor?
+  let inbox: Locked<Inbox>
+  let engine: Locked<Engine>
+  let completions = Locked(CompletionTable())
+  let sharedGate: SyncGate?
+  private let timerBox = Locked<(any SyncTimer)?>(nil)
+  let published: Locked<SyncState>
+  /// Whether a delivery of the newest state is on its way to the callbacks' executor.
+  let isStateOnItsWay = Locked(false)
+
+  var timer: (any SyncTimer)? { timerBox.withLock { $0 } }
+
+  /// Creates a session.
+  ///
+  /// - Parameters:
+  ///   - operationHandler: Does the input and output.
+  ///   - zoneID: The zone to keep in step; every record must belong to it.
+  ///   - configuration: Limits, budgets and policies.
+  ///   - resolver: Decides about conflicts.
+  ///   - resolveExpiredChangeToken: Gives the token to fetch from when one has expired; nil to fetch
+  ///     everything.
+  ///   - callbackExecutor: Where callbacks run, in order; the session's own executor by default.
+  ///   - gate: A gate shared with the other sessions of the account.
+  ///   - environment: Clock, threads, timer and randomness; the real ones by default.
+  public convenience init(
+    operationHandler: any OperationHandler,
+    zoneID: ZoneID,
+    configuration: SyncConfiguration = SyncConfiguration(),
+    resolver: ConflictResolver = .fieldwise(),
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil,
+    callbackExecutor: SyncExecutor? = nil,
+    gate: SyncGate? = nil,
+    environment: SyncEnvironment = .live
+  ) {
+    var configuration = configuration
+    configuration.limits = configuration.limits ?? operationHandler.limits
+    self.init(
+      state: SyncState(
+        zoneID: zoneID,
+        configuration: configuration,
+        nonce: environment.nonce()
+      ),
+      operationHandler: operationHandler,
+      chain: Self.defaultChain(resolver, resolveExpiredChangeToken),
+      callbackExecutor: callbackExecutor,
+      gate: gate,
+      environment: environment
+    )
+  }
+
+  /// Creates a session that resolves conflicts with a function of client and server.
+  ///
+  /// The function returns the record to save, or nil to halt the session.
+  public convenience init(
+    operationHandler: any OperationHandler,
+    zoneID: ZoneID,
+    resolveConflict: @escaping @Sendable (_ client: Record, _ server: Record) -> Record?,
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil
+  ) {
+    self.init(
+      operationHandler: operationHandler,
+      zoneID: zoneID,
+      resolver: ConflictResolver(resolveConflict),
+      resolveExpiredChangeToken: resolveExpiredChangeToken
+    )
+  }
+
+  /// Goes on with a session from the bytes of a snapshot or a journal.
+  ///
+  /// What was in flight counts as lost and is sent again unchanged; announcements whose delivery is
+  /// not known are made again when the session is started; a new epoch begins.
+  ///
+  /// - Parameter archive: What ``SyncArchive`` read.
+  public convenience init(
+    restoring archive: SyncArchive,
+    operationHandler: any OperationHandler,
+    resolver: ConflictResolver = .fieldwise(),
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil,
+    callbackExecutor: SyncExecutor? = nil,
+    gate: SyncGate? = nil,
+    environment: SyncEnvironment = .live
+  ) {
+    let limits = archive.state.configuration.limits ?? operationHandler.limits
+    self.init(
+      state: archive.state,
+      operationHandler: operationHandler,
+      chain: Self.defaultChain(resolver, resolveExpiredChangeToken),
+      callbackExecutor: callbackExecutor,
+      gate: gate,
+      environment: environment
+    )
+    let event = SyncEvent.restored(nonce: environment.nonce(), limits: limits)
+    inbox.withLock {
+      $0.pendingResets += 1
+      $0.inputs.append(.event(event, .call))
+    }
+    schedule()
+  }
+
+  private init(
+    state: SyncState,
+    operationHandler: any OperationHandler,
+    chain: sending [any Middleware],
+    callbackExecutor: SyncExecutor?,
+    gate: SyncGate?,
+    environment: SyncEnvironment
+  ) {
+    handler = operationHandler
+    self.environment = environment
+    executor = environment.makeExecutor()
+    self.callbackExecutor = callbackExecutor
+    sharedGate = gate
+    published = Locked(state)
+    inbox = Locked(Inbox(state: state))
+    engine = Locked(Engine(state: state, chain: chain, now: environment.now()))
+    statePublisher.send(state)
+    haltedSubject.send(state.haltReason?.error)
+    let timer = environment.makeTimer(executor) { [weak self] in self?.post(.timer) }
+    timerBox.withLock { $0 = timer }
+    gate?.join(self)
+  }
+
+  deinit {
+    timer?.cancel()
+    let waiting = completions.withLock { $0.removeAll() }
+    let error = SyncError(.sessionReleased, "the session was released")
+    for completion in waiting { completion.fail(error) }
+  }
+
+  /// The middleware of a session, in the order in which events pass them.
+  private static func defaultChain(
+    _ resolver: ConflictResolver,
+    _ resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)?
+  ) -> [any Middleware] {
+    [
+      SplittingMiddleware(),
+      ErrorMiddleware(resolver: resolver, resolveExpiredChangeToken: resolveExpiredChangeToken),
+      RetryMiddleware(),
+      WorkMiddleware(),
+      SubjectMiddleware(),
+      LoggerMiddleware(),
+      ZoneMiddleware(),
+    ]
+  }
+
+  /// The state after the last event.
+  public var state: SyncState { published.withLock { $0 } }
+}

@@ -1,0 +1,124 @@
+/// What a state wants to happen next.
+public enum NextStep: Sendable, Hashable {
+  /// This request is to be made.
+  case request(SyncRequest)
+  /// Nothing is to be sent, for these reasons; the time to look again, if time alone changes anything.
+  case wait(WaitReasons, until: Timestamp?)
+}
+
+/// Why a session sends nothing.
+public struct WaitReasons: OptionSet, Sendable, Hashable {
+  /// The bits.
+  public let rawValue: UInt16
+
+  /// Creates a set from its bits.
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// A request is in flight.
+  public static let inFlight = Self(rawValue: 1 << 0)
+  /// The session was never started.
+  public static let notStarted = Self(rawValue: 1 << 1)
+  /// The session is stopped.
+  public static let stopped = Self(rawValue: 1 << 2)
+  /// The account's status is not known yet.
+  public static let accountUnknown = Self(rawValue: 1 << 3)
+  /// The account cannot be used.
+  public static let accountAway = Self(rawValue: 1 << 4)
+  /// Another account signed in, and the app has to decide.
+  public static let accountSwitched = Self(rawValue: 1 << 5)
+  /// The gate is closed.
+  public static let gate = Self(rawValue: 1 << 6)
+  /// The zone is lost, and the app has to decide; or it was refused.
+  public static let zone = Self(rawValue: 1 << 7)
+  /// A page waits for the app's acknowledgement.
+  public static let acknowledgement = Self(rawValue: 1 << 8)
+  /// The storage is full; saves wait for the next probe.
+  public static let quota = Self(rawValue: 1 << 9)
+  /// There is nothing to do.
+  public static let idle = Self(rawValue: 1 << 10)
+}
+
+extension SyncState {
+  /// Says what is to happen next: the request to make, or why none is made and when to look again.
+  ///
+  /// It is a pure function, evaluated after every event: no wake-up can be lost, because none is
+  /// remembered anywhere else.
+  ///
+  /// - Complexity: O(1).
+  public func next(at now: Timestamp) -> NextStep {
+    if let flight { return .wait(.inFlight, until: earliest(flight.deadline.end(at: now), now)) }
+    let rare = rare.value
+    switch rare.life {
+    case .running: break
+    case .created: return .wait(.notStarted, until: nil)
+    case .stopped: return .wait(.stopped, until: nil)
+    }
+    switch rare.account.status {
+    case .noProvider, .ready: break
+    case .asking: return .wait(.accountUnknown, until: earliest(nil, now))
+    case .away: return .wait(.accountAway, until: earliest(nil, now))
+    case .switched: return .wait(.accountSwitched, until: earliest(nil, now))
+    }
+    if let opening = gate.opening(at: now) { return .wait(.gate, until: earliest(opening, now)) }
+    switch rare.zone.zone {
+    case .unknown, .ready: break
+    case .creating: return .request(SyncRequest(mode: .createZone))
+    case .lost, .refused: return .wait(.zone, until: earliest(nil, now))
+    }
+    if case .creating = rare.zone.subscription {
+      return .request(SyncRequest(mode: .createSubscription))
+    }
+    return nextTurn(rare, at: now)
+  }
+
+  /// Modifications and fetches take turns.
+  private func nextTurn(_ rare: RareRegions, at now: Timestamp) -> NextStep {
+    let wantsModify =
+      !modify.window.isEmpty || !modify.queue.isEmpty || !rare.parked.returning.isEmpty
+    let fetch = rare.fetch
+    let wantsFetch = fetch.awaited == nil && (fetch.run != nil || !fetch.waiting.isEmpty)
+    if wantsFetch, !wantsModify || lastTurn == .modify {
+      return .request(SyncRequest(mode: .fetch))
+    }
+    if wantsModify {
+      if modify.lookups > 0, modify.frozen == 0 {
+        return .request(SyncRequest(mode: .fetch, isLookup: true))
+      }
+      return .request(SyncRequest(mode: .modify))
+    }
+    var reasons: WaitReasons = []
+    if fetch.awaited != nil { reasons.insert(.acknowledgement) }
+    if rare.parked.quota != nil { reasons.insert(.quota) }
+    return .wait(reasons.isEmpty ? .idle : reasons, until: earliest(nil, now))
+  }
+
+  /// The earliest of a time and of what else time alone brings about.
+  private func earliest(_ time: Timestamp?, _ now: Timestamp) -> Timestamp? {
+    let rare = rare.value
+    var earliest = time
+    // While a probe is on its way there is no time to wait for.
+    let quota = rare.parked.probe == nil ? rare.parked.quota : nil
+    for deadline in [quota, rare.fetch.awaited?.nextOffer] {
+      guard let end = deadline?.end(at: now) else { continue }
+      earliest = min(earliest ?? end, end)
+    }
+    guard rare.account.hasProvider || rare.account.nextTry != nil else { return earliest }
+    for deadline in [rare.account.check, rare.account.nextTry] {
+      guard let end = deadline?.end(at: now) else { continue }
+      earliest = min(earliest ?? end, end)
+    }
+    return earliest
+  }
+
+  /// When time alone changes what is to happen next.
+  package func wakeTime(at now: Timestamp) -> Timestamp? {
+    if case .wait(_, let until) = next(at: now) { until } else { nil }
+  }
+
+  /// Whether the account's provider is to be asked now.
+  package var isAccountCheckDue: Bool {
+    let rare = rare.value
+    guard rare.account.isCheckDue, case .running = rare.life else { return false }
+    return true
+  }
+}

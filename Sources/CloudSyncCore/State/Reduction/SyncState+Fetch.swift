@@ -1,0 +1,164 @@
+extension SyncState {
+  /// Queues a fetch.
+  mutating func queueFetch(_ operation: FetchOperation) -> Bool {
+    var operation = operation
+    // It begins where the present run ends, whatever token it carries.
+    if fetch.run != nil { operation.changeToken = nil }
+    fetch.waiting.append(operation)
+    return true
+  }
+
+  /// Begins a run that answers every waiting fetch, if none is running.
+  mutating func beginRun() {
+    guard fetch.run == nil, let first = fetch.waiting.first else { return }
+    let operations = Array(fetch.waiting)
+    let token: ChangeToken? =
+      operations.contains(where: \.startingOver) ? nil : first.changeToken ?? fetch.lastToken
+    fetch.waiting.removeAll()
+    fetch.lastToken = token
+    fetch.run = FetchRun(operations: operations, token: token, startedOver: token == nil)
+  }
+
+  /// Takes a page.
+  mutating func takePage(
+    _ response: FetchOperation.Response,
+    over flight: Flight,
+    at now: Timestamp
+  ) {
+    guard var run = fetch.run else { return }
+    var page = response
+    run.pages += 1
+    let isStuck = page.hasMore && (page.changeToken == nil || page.changeToken == run.token)
+    run.stuck = isStuck ? run.stuck + 1 : 0
+    run.startedOver = run.startedOver || page.startedOver
+    page.startedOver = run.startedOver
+    page.page = PageID(number: fetch.nextPage)
+    fetch.nextPage += 1
+    if let token = page.changeToken {
+      run.token = token
+      fetch.lastToken = token
+    }
+    progress.fetchedPages += 1
+    progress.fetchedRecords += page.changedRecords.count + page.deletedRecords.count
+    progress.isMoreToFetch = page.hasMore
+    fetch.run = run
+    announce(page, of: run)
+    if run.stuck >= configuration.stuckTokenBudget {
+      let error = SyncError(
+        .tokenStuck,
+        "the change token did not advance over \(run.stuck) pages although more is to come"
+      )
+      endRun(error, over: flight, at: now)
+    } else if page.hasMore, run.pages >= configuration.pageBudget {
+      let error = SyncError(.tooManyPages, "the fetch has more than \(run.pages) pages")
+      endRun(error, over: flight, at: now)
+    } else if page.isLast {
+      fetch.run = nil
+    }
+  }
+
+  /// Announces a page, and with the last one the completion of every fetch that it answers.
+  private mutating func announce(_ page: FetchOperation.Response, of run: FetchRun) {
+    notes.add(.fetchPage(run.operations[0], page))
+    if configuration.acknowledgesPages {
+      fetch.awaited = AwaitedPage(operation: run.operations[0], response: page, nextOffer: nil)
+    }
+    guard page.isLast else { return }
+    for operation in run.operations.dropFirst() {
+      var empty = FetchOperation.Response(
+        changeToken: page.changeToken,
+        startedOver: page.startedOver
+      )
+      empty.page = page.page
+      notes.add(.fetchPage(operation, empty))
+    }
+  }
+
+  private mutating func endRun(_ error: SyncError, over flight: Flight, at now: Timestamp) {
+    failRun(error)
+    halt(error, over: flight, at: now)
+  }
+
+  private mutating func failRun(_ error: SyncError) {
+    guard let run = fetch.run else { return }
+    fetch.run = nil
+    progress.isMoreToFetch = false
+    for operation in run.operations { notes.add(.fetchFailed(operation, error)) }
+  }
+
+  /// Ends a fetch, or a lookup, that cannot succeed.
+  mutating func reduceFailFetch(_ attempt: Attempt, _ error: SyncError) -> Bool {
+    guard let flight = land(attempt) else { return false }
+    rare.value.lastError = error
+    if !flight.isLookup { failRun(error) }
+    applyCancellations()
+    return true
+  }
+
+  /// Begins the run anew, from the token that the app gave, or from nothing.
+  mutating func reduceStartOver(
+    _ attempt: Attempt,
+    _ token: ChangeToken?,
+    _ error: SyncError,
+    at now: Timestamp
+  ) -> Bool {
+    guard let flight = land(attempt), var run = fetch.run else { return false }
+    let isRepeated = run.token == nil || token == run.token
+    run.stuck = isRepeated ? run.stuck + 1 : 0
+    run.token = isRepeated ? nil : token
+    run.startedOver = run.token == nil || run.startedOver
+    fetch.lastToken = run.token
+    fetch.run = run
+    rare.value.lastError = error
+    if run.stuck >= configuration.stuckTokenBudget { endRun(error, over: flight, at: now) }
+    return true
+  }
+
+  /// Gives up a fetch; false if there is none of that name.
+  mutating func cancelFetch(_ id: OperationID) -> Bool {
+    let error = SyncError(.cancelled, "the fetch was cancelled")
+    if var run = fetch.run, let index = run.operations.firstIndex(where: { $0.id == id }) {
+      notes.add(.fetchFailed(run.operations.remove(at: index), error))
+      if run.operations.isEmpty {
+        fetch.run = nil
+        progress.isMoreToFetch = false
+        if let flight, flight.mode == .fetch, !flight.isLookup { self.flight = nil }
+      } else {
+        fetch.run = run
+      }
+      return true
+    }
+    guard let operation = fetch.waiting.first(where: { $0.id == id }) else { return false }
+    notes.add(.fetchFailed(operation, error))
+    var rest = PersistentQueue<FetchOperation>()
+    for other in fetch.waiting where other.id != id { rest.append(other) }
+    fetch.waiting = rest
+    return true
+  }
+
+  /// Takes the app's word about a page.
+  mutating func reduceAcknowledge(
+    _ page: PageID,
+    _ answer: PageAnswer,
+    at now: Timestamp
+  ) -> Bool {
+    guard let awaited = fetch.awaited, awaited.response.page == page else { return false }
+    switch answer {
+    case .stored:
+      fetch.awaited = nil
+      gate.strikes[Wait.Cause.storage.rawValue] = 0
+    case .notNow:
+      let length = waitLength(for: Wait(.storage))
+      gate.strikes[Wait.Cause.storage.rawValue] += 1
+      fetch.awaited?.nextOffer = Deadline(from: now, nanoseconds: length)
+    }
+    return true
+  }
+
+  /// Announces the page that the app could not store once more.
+  mutating func offerPageAgain() {
+    guard let awaited = fetch.awaited else { return }
+    fetch.awaited?.nextOffer = nil
+    notes.add(.fetchPage(awaited.operation, awaited.response))
+  }
+}

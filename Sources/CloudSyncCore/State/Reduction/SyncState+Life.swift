@@ -1,0 +1,176 @@
+extension SyncState {
+  /// Starts the session, or starts it again: waits of its own are forgotten, refused zones and given
+  /// up subscriptions are wished for anew, the account is asked about.
+  mutating func reduceStart(at now: Timestamp) -> Bool {
+    lifeRegion = .running
+    rare.value.owesAnnouncements = false
+    parked.inRow = 0
+    _ = forgetOwnWaits()
+    zone.creations = 0
+    if case .refused = zone.zone { zone.zone = .unknown }
+    if case .givenUp = zone.subscription { zone.subscription = .unknown }
+    if account.hasProvider {
+      askAboutAccount(isUrgent: account.check == nil)
+    } else {
+      trustAccount()
+    }
+    return true
+  }
+
+  /// Stops the session; the work and the request in flight are kept.
+  mutating func reduceHalt(_ error: SyncError, at now: Timestamp) -> Bool {
+    if case .stopped = lifeRegion, error.code == .stopped { return false }
+    halt(error, mode: nil, attempt: nil, operations: [], at: now)
+    return true
+  }
+
+  mutating func halt(
+    _ error: SyncError,
+    mode: OperationMode?,
+    attempt: Attempt?,
+    operations: [OperationID],
+    at now: Timestamp
+  ) {
+    lifeRegion = .stopped(
+      HaltReason(error: error, mode: mode, attempt: attempt, operations: operations, time: now)
+    )
+    rare.value.lastError = error
+  }
+
+  /// Stops the session over a request.
+  mutating func halt(_ error: SyncError, over flight: Flight, at now: Timestamp) {
+    var operations: [OperationID] = []
+    if flight.mode == .modify {
+      operations = modify.open.prefix(10).map(\.operation.id)
+    } else if flight.mode == .fetch, let run = fetch.run {
+      operations = run.operations.prefix(10).map(\.id)
+    }
+    halt(error, mode: flight.mode, attempt: flight.attempt, operations: operations, at: now)
+  }
+
+  /// Gives everything up and begins a new epoch, as a session that was just made.
+  mutating func reduceReset(_ nonce: UInt64, at now: Timestamp) -> Bool {
+    giveUpEverything(SyncError(.reset, "the session was reset"))
+    beginEpoch(nonce)
+    let (provider, configuration, zoneID) = (account.hasProvider, configuration, zone.zoneID)
+    var fresh = RareRegions(zoneID: zoneID, configuration: configuration)
+    fresh.account.hasProvider = provider
+    fresh.account.status = provider ? .asking : .noProvider
+    fresh.account.isCheckDue = provider
+    fresh.fetch.nextPage = fetch.nextPage
+    fresh.parked.next = parked.next
+    // The server's wait outlives a reset: it is the cloud that asked for it.
+    _ = forgetOwnWaits()
+    rare.value = fresh
+    progress = SyncProgress()
+    lastTurn = nil
+    return true
+  }
+
+  /// Ends every operation with an error and empties the shelf.
+  mutating func giveUpEverything(_ error: SyncError) {
+    flight = nil
+    giveUpModifications(error)
+    let region = fetch
+    for operation in region.run?.operations ?? [] { notes.add(.fetchFailed(operation, error)) }
+    for operation in region.waiting { notes.add(.fetchFailed(operation, error)) }
+    fetch.run = nil
+    fetch.waiting.removeAll()
+    fetch.awaited = nil
+    fetch.lastToken = nil
+  }
+
+  /// Ends every modification with an error and empties the shelf.
+  mutating func giveUpModifications(_ error: SyncError) {
+    // Whoever waits behind an error has an error of its own; the items tell which records.
+    for index in modify.open.indices {
+      let open = modify.open[index]
+      endGivenUp(open, items: unsettledItems(of: open), error)
+    }
+    let begun = modify.open.last?.number
+    for operation in modify.queue where operation.id.number != begun && !operation.isWithdrawn {
+      endGivenUp(OpenOperation(operation), items: allItems(of: operation), error)
+    }
+    for parkedEntry in parked.inOrder {
+      notes.add(.parked(.dropped(parkedEntry.entry.recordID, error)))
+    }
+    for entry in parked.returning where entry.source == 0 {
+      notes.add(.parked(.dropped(entry.recordID, error)))
+    }
+    let kept = modify.tagsVoidBefore
+    modify = ModifyRegion()
+    modify.tagsVoidBefore = kept
+    parked.shelf = PersistentMap()
+    parked.returning.removeAll()
+    parked.quota = nil
+    parked.probe = nil
+    parked.inRow = 0
+    sizing = SizingRegion()
+  }
+
+  private mutating func endGivenUp(
+    _ open: OpenOperation,
+    items: [RecordID],
+    _ error: SyncError
+  ) {
+    var response = open.response
+    response.failures += items.map { ItemFailure($0, error) }
+    progress.notDone += items.count
+    if open.left == 0 {
+      // All of it was settled; only its turn to be announced had not come.
+      notes.add(.modifyCompleted(open.operation, response))
+    } else {
+      notes.add(.modifyFailed(open.operation, error, response))
+    }
+  }
+
+  mutating func beginEpoch(_ nonce: UInt64) {
+    epoch += 1
+    self.nonce = nonce
+    flight = nil
+  }
+
+  /// Continues a stored state in a new process: what was in flight counts as lost.
+  mutating func reduceRestored(
+    _ nonce: UInt64,
+    _ limits: RequestLimits,
+    at now: Timestamp
+  ) -> Bool {
+    if let flight, flight.mode == .modify { modify.frozen = flight.count }
+    beginEpoch(nonce)
+    configuration.limits = limits
+    lifeRegion = .created
+    rare.value.owesAnnouncements = true
+    account.check = nil
+    account.isCheckDue = account.hasProvider
+    if account.hasProvider, case .ready = account.status { account.status = .asking }
+    return true
+  }
+
+  /// Tries now: every wait is forgotten, the server's too.
+  mutating func reduceRetryNow(at now: Timestamp) -> Bool {
+    gate = GateRegion()
+    _ = forgetOwnWaits()
+    if let quota = parked.quota, !quota.isPassed(at: now) {
+      parked.quota = Deadline(from: now, nanoseconds: 0)
+    }
+    probeQuota(at: now)
+    return true
+  }
+
+  /// Forgets the session's own waits; a wait that the server asked for stays.
+  mutating func forgetOwnWaits() -> Bool {
+    gate.own = nil
+    let service = gate.strikes[Wait.Cause.service.rawValue]
+    if gate.hasStrikes {
+      gate.strikes = GateRegion().strikes
+      gate.strikes[Wait.Cause.service.rawValue] = service
+    }
+    if fetch.awaited?.nextOffer != nil { offerPageAgain() }
+    if account.nextTry != nil {
+      account.nextTry = nil
+      if account.hasProvider { askAboutAccount(isUrgent: true) } else { trustAccount() }
+    }
+    return true
+  }
+}

@@ -1,0 +1,140 @@
+extension SyncState {
+  /// Sets an entry aside with its error, and tells its operations that it is not saved.
+  mutating func park(_ entry: WindowEntry, _ error: SyncError, isQuota: Bool) {
+    let recordID = entry.recordID
+    var hint = 0
+    forEachSource(of: entry, &hint) { open in
+      open.left -= 1
+      open.outcome.failures.append(ItemFailure(recordID, error))
+    }
+    progress.notDone += entry.source == 0 ? 0 : 1 + entry.furtherSources.count
+    if entry.wasParked, entry.source == 0 { notes.add(.parked(.refused(recordID, error))) }
+    var kept = entry
+    kept.source = 0
+    kept.furtherSources = []
+    kept.wasParked = true
+    kept.refresh()
+    parked.shelf[recordID] = ParkedEntry(
+      entry: kept,
+      error: error,
+      number: parked.next,
+      isQuota: isQuota
+    )
+    parked.next += 1
+    if !isQuota { parked.inRow += 1 }
+  }
+
+  mutating func unshelve(_ recordID: RecordID) { parked.shelf[recordID] = nil }
+
+  /// What follows when records were parked: probes of the storage, or a halt after too many.
+  mutating func afterParking(over flight: Flight, at now: Timestamp) {
+    let region = rare.value.parked
+    guard !region.shelf.isEmpty else { return }
+    if let probe = region.probe, region.shelf[probe] != nil {
+      // The probe was refused, for want of storage or for a reason of its own.
+      if hasQuotaOnShelf { startQuotaWait(at: now) } else { endQuota() }
+    } else if region.quota == nil, hasQuotaOnShelf {
+      startQuotaWait(at: now)
+    }
+    if region.inRow >= configuration.parkingBudget {
+      parked.inRow = 0
+      let error = SyncError(
+        .tooManyParked,
+        "\(configuration.parkingBudget) records in a row were refused; "
+          + "the last error is \(parked.inOrder.last?.error.description ?? "unknown")"
+      )
+      halt(error, over: flight, at: now)
+    }
+  }
+
+  private var hasQuotaOnShelf: Bool {
+    var found = false
+    parked.shelf.visitUnordered { _, entry in if entry.isQuota { found = true } }
+    return found
+  }
+
+  private mutating func startQuotaWait(at now: Timestamp) {
+    let wait = Wait(.quota)
+    let length = waitLength(for: wait)
+    gate.strikes[Wait.Cause.quota.rawValue] += 1
+    parked.quota = Deadline(from: now, nanoseconds: length)
+    parked.probe = nil
+  }
+
+  private mutating func endQuota() {
+    parked.quota = nil
+    parked.probe = nil
+  }
+
+  /// Sends one parked save as a probe when its time has come.
+  @discardableResult
+  mutating func probeQuota(at now: Timestamp) -> Bool {
+    guard let quota = parked.quota, quota.isPassed(at: now), parked.probe == nil else {
+      return false
+    }
+    guard let probe = parked.inOrder.first(where: \.isQuota) else {
+      parked.quota = nil
+      return true
+    }
+    parked.probe = probe.entry.recordID
+    unshelve(probe.entry.recordID)
+    parked.returning.append(probe.entry)
+    return true
+  }
+
+  /// Storage is free again: everything that waited for it is sent.
+  mutating func quotaIsFree() {
+    endQuota()
+    gate.strikes[Wait.Cause.quota.rawValue] = 0
+    returnToWindow(parked.inOrder.filter(\.isQuota))
+  }
+
+  /// Tries records again that were refused because of another one, which may be saved now.
+  mutating func returnDependents() {
+    guard !parked.shelf.isEmpty else { return }
+    returnToWindow(parked.inOrder.filter { $0.error.code == .referenceViolation })
+  }
+
+  private mutating func returnToWindow(_ entries: [ParkedEntry]) {
+    for shelved in entries {
+      unshelve(shelved.entry.recordID)
+      parked.returning.append(shelved.entry)
+    }
+  }
+
+  /// Sends parked records again, before everything that is queued.
+  mutating func reduceRetryParked(_ recordIDs: [RecordID]?) -> Bool {
+    let entries = parkedEntries(recordIDs)
+    returnToWindow(entries)
+    if !entries.isEmpty, hasNoQuotaLeft { endQuota() }
+    return !entries.isEmpty
+  }
+
+  /// Drops parked records.
+  mutating func reduceDropParked(_ recordIDs: [RecordID]?) -> Bool {
+    let entries = parkedEntries(recordIDs)
+    let error = SyncError(.droppedByApp, "the app dropped the record")
+    for shelved in entries {
+      unshelve(shelved.entry.recordID)
+      notes.add(.parked(.dropped(shelved.entry.recordID, error)))
+    }
+    if !entries.isEmpty, hasNoQuotaLeft { endQuota() }
+    return !entries.isEmpty
+  }
+
+  private var hasNoQuotaLeft: Bool {
+    parked.quota != nil && parked.probe == nil && !hasQuotaOnShelf
+  }
+
+  private func parkedEntries(_ recordIDs: [RecordID]?) -> [ParkedEntry] {
+    guard let recordIDs else { return parked.inOrder }
+    var found: [ParkedEntry] = []
+    for recordID in recordIDs {
+      guard let shelved = parked.shelf[recordID],
+        !found.contains(where: { $0.number == shelved.number })
+      else { continue }
+      found.append(shelved)
+    }
+    return found
+  }
+}

@@ -1,0 +1,63 @@
+extension SyncState {
+  /// Applies an event to the state.
+  ///
+  /// This is the only way a state changes. It is total and pure: every event is accepted in every
+  /// state, an event that does not apply leaves everything but ``eventCount`` as it was, and
+  /// nothing outside the state, the event and the time is read.
+  ///
+  /// - Parameters:
+  ///   - event: The event to apply.
+  ///   - now: When the input that led to it was taken.
+  /// - Returns: Whether the event applied.
+  /// - Complexity: O(1) amortised in the number of queued operations, but for events that end all
+  ///   of them.
+  @discardableResult
+  public mutating func reduce(_ event: SyncEvent, at now: Timestamp) -> Bool {
+    eventCount += 1
+    clampDeadlines(at: now)
+    return switch event {
+    case .doWork(let work): reduceDoWork(work)
+    case .startWork(let request), .retryWork(let request): reduceRequest(request, at: now)
+    case .workSuccess(let attempt, let result): reduceSuccess(attempt, result, at: now)
+    case .workFailure(let attempt, let error):
+      // Reached only without an error middleware: the work is kept, and the session says why.
+      reduceSettlement(attempt, Settlement(halt: error, error: error), at: now)
+    case .settleItems(let attempt, let settlement), .resolveConflict(let attempt, let settlement):
+      reduceSettlement(attempt, settlement, at: now)
+    case .retry(let attempt, let retry): reduceRetry(attempt, retry, at: now)
+    case .split(let attempt, let split): reduceSplit(attempt, split, at: now)
+    case .startOver(let attempt, let token, let error):
+      reduceStartOver(attempt, token, error, at: now)
+    case .failFetch(let attempt, let error): reduceFailFetch(attempt, error)
+    case .delivered(let number): notes.drop(before: number)
+    case .woke: reduceWoke(at: now)
+    default: reduceCall(event, at: now)
+    }
+  }
+
+  /// The calls of the app, and reports from elsewhere.
+  private mutating func reduceCall(_ event: SyncEvent, at now: Timestamp) -> Bool {
+    switch event {
+    case .start: reduceStart(at: now)
+    case .halt(let error): reduceHalt(error, at: now)
+    case .reset(let nonce): reduceReset(nonce, at: now)
+    case .restored(let nonce, let limits): reduceRestored(nonce, limits, at: now)
+    case .cancel(let id): reduceCancel(id)
+    case .retryNow: reduceRetryNow(at: now)
+    case .connectivityChanged: forgetOwnWaits()
+    case .retryParked(let ids): reduceRetryParked(ids)
+    case .dropParked(let ids): reduceDropParked(ids)
+    case .acknowledge(let page, let answer): reduceAcknowledge(page, answer, at: now)
+    case .accountDidChange: reduceAccountDidChange()
+    case .resolveAccountSwitch(let decision, let nonce):
+      reduceAccountSwitch(decision, nonce, at: now)
+    case .decideZone(let decision): reduceZoneDecision(decision)
+    case .accountProviderAttached: reduceProviderAttached()
+    case .accountCheckStarted: reduceAccountCheckStarted(at: now)
+    case .accountStatusChanged(let status, let identity):
+      reduceAccountStatus(status, identity, at: now)
+    case .gateClosed(let wait): closeGate(wait, at: now)
+    default: false
+    }
+  }
+}

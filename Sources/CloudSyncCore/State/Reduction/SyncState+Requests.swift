@@ -1,0 +1,124 @@
+extension SyncState {
+  /// Makes the request that is due, if the state wants it.
+  mutating func reduceRequest(_ request: SyncRequest, at now: Timestamp) -> Bool {
+    guard case .request(let wanted) = next(at: now), wanted.mode == request.mode,
+      wanted.isLookup == request.isLookup
+    else { return false }
+    switch request.mode {
+    case .createZone, .createSubscription:
+      takeOff(request.mode, at: now)
+    case .modify:
+      let count = takeEntries(request.limits ?? limits, at: now)
+      announceCompleted()
+      // Everything that was due may have been parked unsent, or have been empty.
+      guard count > 0 else { return true }
+      if modify.frozen == 0 {
+        modify.writeToken = WriteToken(nonce: nonce, number: nextAttempt)
+      }
+      takeOff(.modify, count: count, at: now)
+    case .fetch where request.isLookup:
+      let most = (request.limits ?? limits).items
+      takeOff(.fetch, isLookup: true, count: min(most, modify.lookups), at: now)
+    case .fetch:
+      beginRun()
+      takeOff(.fetch, at: now)
+    }
+    return true
+  }
+
+  private mutating func takeOff(
+    _ mode: OperationMode,
+    isLookup: Bool = false,
+    count: Int = 0,
+    at now: Timestamp
+  ) {
+    flight = Flight(
+      attempt: Attempt(epoch: epoch, number: nextAttempt),
+      mode: mode,
+      isLookup: isLookup,
+      count: count,
+      deadline: Deadline(from: now, nanoseconds: configuration.timeout.clampedNanoseconds),
+      startedBy: eventCount
+    )
+    nextAttempt += 1
+    if mode == .modify || isLookup {
+      lastTurn = .modify
+    } else if mode == .fetch {
+      lastTurn = .fetch
+    }
+  }
+
+  /// Chooses the entries of the next modification: a prefix of the window.
+  private mutating func takeEntries(_ limits: RequestLimits, at now: Timestamp) -> Int {
+    if modify.frozen > 0 { return modify.frozen }
+    fillWindow(limits, at: now)
+    var count = 0
+    var bytes = 0
+    for entry in modify.window.prefix(limits.items) {
+      bytes += entry.byteCount
+      if count > 0, bytes > limits.bytes { break }
+      count += 1
+    }
+    return count
+  }
+
+  /// Sends again after a pause; the same request if its answer was lost.
+  mutating func reduceRetry(_ attempt: Attempt, _ retry: Retry, at now: Timestamp) -> Bool {
+    guard let flight = land(attempt) else { return false }
+    if retry.isLost, flight.mode == .modify { modify.frozen = flight.count }
+    rare.value.lastError = retry.error
+    closeGate(retry.wait, at: now)
+    applyCancellations()
+    return true
+  }
+
+  /// Sends less next time; an item that is too large alone is parked.
+  mutating func reduceSplit(_ attempt: Attempt, _ split: Split, at now: Timestamp) -> Bool {
+    guard let flight = land(attempt) else { return false }
+    guard flight.mode == .modify else {
+      halt(split.error, over: flight, at: now)
+      return true
+    }
+    modify.frozen = 0
+    modify.writeToken = nil
+    rare.value.lastError = split.error
+    if flight.count > 1 {
+      if split.isTooLarge {
+        sizing.learnt = flight.count / 2
+        sizing.successes = 0
+      } else {
+        sizing.isolation = flight.count / 2
+        sizing.suspects = flight.count
+      }
+    } else if let entry = modify.window.first {
+      modify.window.removeFirst()
+      park(entry, split.error, isQuota: false)
+      // The culprit is found; the others need not travel in small parts because of it.
+      if split.isTooLarge { sizing.learnt = nil } else { sizing.isolation = nil }
+      afterParking(over: flight, at: now)
+    }
+    applyCancellations()
+    announceCompleted()
+    return true
+  }
+
+  /// Ends the flight that an answer belongs to; nil if the answer is not for the current one.
+  mutating func land(_ attempt: Attempt) -> Flight? {
+    guard let current = flight, current.attempt == attempt else { return nil }
+    flight = nil
+    return current
+  }
+
+  /// What a request that went well teaches about sizes.
+  mutating func learnFromSuccess(of count: Int) {
+    if let isolation = sizing.isolation {
+      sizing.suspects -= count
+      if sizing.suspects <= 0 || isolation < 1 { sizing.isolation = nil }
+    }
+    guard let learnt = sizing.learnt, count >= learnt else { return }
+    sizing.successes += 1
+    guard sizing.successes >= SizingRegion.patience else { return }
+    sizing.successes = 0
+    sizing.learnt = learnt * 2 >= limits.items ? nil : learnt * 2
+  }
+}

@@ -1,0 +1,297 @@
+extension SyncState {
+  /// Takes the answer that everything is done.
+  mutating func reduceSuccess(
+    _ attempt: Attempt,
+    _ result: SyncWork.Result,
+    at now: Timestamp
+  ) -> Bool {
+    guard let flight, flight.attempt == attempt, flight.mode == result.mode else { return false }
+    switch result {
+    case .modify(let response): return settleWhole(flight, response, at: now)
+    case .fetch(let response):
+      if flight.isLookup {
+        // Reached only without an error middleware: the entries are looked up again.
+        let verdicts = [ItemVerdict](repeating: .lookUp, count: flight.count)
+        return reduceSettlement(attempt, Settlement(verdicts: verdicts), at: now)
+      }
+      _ = land(attempt)
+      forgetStrikes()
+      zone.creations = 0
+      takePage(response, over: flight, at: now)
+    case .createZone(let isDone):
+      _ = land(attempt)
+      zoneAnswered(isDone, over: flight, at: now)
+    case .createSubscription(let isDone):
+      _ = land(attempt)
+      forgetStrikes()
+      let error = SyncError(.serverRejectedRequest, "the handler refused to create a subscription")
+      zone.subscription = isDone ? .ready : .givenUp(error)
+    }
+    return true
+  }
+
+  /// Settles a modification of which everything is done, its saves in the order of the request.
+  private mutating func settleWhole(
+    _ flight: Flight,
+    _ response: ModifyOperation.Response,
+    at now: Timestamp
+  ) -> Bool {
+    let entries = modify.window.prefix(flight.count)
+    guard
+      response.savedRecords.count + response.deletedRecordIDs.count == flight.count,
+      entries.count == flight.count
+    else {
+      // Reached only without an error middleware, which turns such an answer into verdicts.
+      let error = SyncError(.invalidAnswer, "the answer does not fit the request")
+      let verdict = ItemVerdict.again(error, counted: true)
+      let settlement = Settlement(verdicts: Array(repeating: verdict, count: flight.count))
+      return reduceSettlement(flight.attempt, settlement, at: now)
+    }
+    self.flight = nil
+    modify.frozen = 0
+    modify.writeToken = nil
+    forgetStrikes()
+    if zone.creations > 0 { zone.creations = 0 }
+    let settled = modify.window
+    if flight.count == settled.count {
+      modify.window = []
+    } else {
+      modify.window.removeFirst(flight.count)
+    }
+    var next = 0
+    var hint = 0
+    for entry in settled.prefix(flight.count) {
+      if case .save(let sent) = entry.intent {
+        settleSaved(entry, response.savedRecords[next], replacing: sent.changeTag, &hint)
+        next += 1
+      } else {
+        settleDeleted(entry, &hint)
+      }
+    }
+    if sizing.learnt != nil || sizing.isolation != nil { learnFromSuccess(of: flight.count) }
+    applyCancellations()
+    announceCompleted()
+    return true
+  }
+
+  private mutating func settleSaved(
+    _ entry: WindowEntry,
+    _ record: Record,
+    replacing tag: String?,
+    _ hint: inout Int
+  ) {
+    rememberOwnTag(entry.recordID, replacing: tag, by: record.changeTag)
+    forEachSource(of: entry, &hint) { open in
+      open.left -= 1
+      open.addSaved(record)
+    }
+    settleDone(entry, .saved(record))
+  }
+
+  private mutating func settleDeleted(_ entry: WindowEntry, _ hint: inout Int) {
+    let recordID = entry.recordID
+    if !modify.ownTags.isEmpty { modify.ownTags[recordID] = nil }
+    forEachSource(of: entry, &hint) { open in
+      open.left -= 1
+      open.outcome.deletedRecordIDs.append(recordID)
+    }
+    settleDone(entry, .deleted(recordID))
+  }
+
+  /// What every record that is in the cloud brings about.
+  private mutating func settleDone(_ entry: WindowEntry, _ change: ParkedChange) {
+    if rare.value.parked.inRow > 0 { parked.inRow = 0 }
+    guard entry.wasParked else { return }
+    notes.add(.parked(change))
+    returnDependents()
+    if parked.quota != nil { quotaIsFree() }
+  }
+
+  /// Calls a function with every open operation that an entry carries.
+  mutating func forEachSource(
+    of entry: WindowEntry,
+    _ hint: inout Int,
+    _ body: (inout OpenOperation) -> Void
+  ) {
+    guard entry.source != 0 else { return }
+    visit(entry.source, &hint, body)
+    for number in entry.furtherSources { visit(number, &hint, body) }
+  }
+
+  /// Finds an operation, first where the last one was: answers come in the order of the queue.
+  private mutating func visit(
+    _ number: UInt64,
+    _ hint: inout Int,
+    _ body: (inout OpenOperation) -> Void
+  ) {
+    for place in [hint, hint + 1] where place < modify.open.count {
+      guard modify.open[place].number == number else { continue }
+      hint = place
+      body(&modify.open[place])
+      return
+    }
+    guard let place = openIndex(of: number) else { return }
+    hint = place
+    body(&modify.open[place])
+  }
+
+  /// Takes an answer of which single items have verdicts, or which means something for the session.
+  mutating func reduceSettlement(
+    _ attempt: Attempt,
+    _ settlement: Settlement,
+    at now: Timestamp
+  ) -> Bool {
+    guard let flight = land(attempt) else { return false }
+    if flight.mode == .modify || flight.isLookup, !settlement.verdicts.isEmpty {
+      applyVerdicts(settlement.verdicts, of: flight, at: now)
+    }
+    if settlement.isTooLarge, flight.count > 1 {
+      sizing.learnt = flight.count / 2
+      sizing.successes = 0
+    }
+    if let error = settlement.error { rare.value.lastError = error }
+    if let wait = settlement.wait { closeGate(wait, at: now) }
+    if let trouble = settlement.account { loseAccount(trouble, at: now) }
+    if let loss = settlement.zone { loseZone(loss, over: flight, at: now) }
+    if let error = settlement.halt { refuse(error, over: flight, at: now) }
+    applyCancellations()
+    announceCompleted()
+    return true
+  }
+
+  /// Halts over a request; a zone that cannot be created is remembered as refused, a subscription
+  /// as given up.
+  private mutating func refuse(_ error: SyncError, over flight: Flight, at now: Timestamp) {
+    if flight.mode == .createZone { zone.zone = .refused(error) }
+    if flight.mode == .createSubscription {
+      zone.subscription = .givenUp(error)
+      if ErrorTable.disposition(of: error.code, for: .createSubscription, in: .request)
+        == .giveUpSubscription
+      {
+        return
+      }
+    }
+    halt(error, over: flight, at: now)
+  }
+
+  /// Replaces the entries of a request by what the verdicts leave of them, in their places.
+  private mutating func applyVerdicts(
+    _ verdicts: [ItemVerdict],
+    of flight: Flight,
+    at now: Timestamp
+  ) {
+    modify.frozen = 0
+    modify.writeToken = nil
+    let window = modify.window
+    modify.window = []
+    modify.window.reserveCapacity(window.count)
+    var next = 0
+    var hint = 0
+    var didProgress = false
+    for (place, entry) in window.enumerated() {
+      let isAnswered =
+        flight.isLookup ? entry.needsLookup && next < flight.count : place < flight.count
+      guard isAnswered else {
+        modify.window.append(entry)
+        continue
+      }
+      let verdict = next < verdicts.count ? verdicts[next] : .stay
+      next += 1
+      if let kept = apply(verdict, to: entry, &hint) {
+        modify.window.append(kept)
+      } else {
+        didProgress = true
+      }
+    }
+    modify.lookups = modify.window.count { $0.needsLookup }
+    if didProgress { forgetStrikes() }
+    afterParking(over: flight, at: now)
+  }
+
+  /// Applies one verdict; returns what stays in the window.
+  private mutating func apply(
+    _ verdict: ItemVerdict,
+    to entry: WindowEntry,
+    _ hint: inout Int
+  ) -> WindowEntry? {
+    var entry = entry
+    switch verdict {
+    case .saved(let record):
+      settleSaved(entry, record, replacing: entry.edit?.changeTag, &hint)
+      return nil
+    case .deleted:
+      settleDeleted(entry, &hint)
+      return nil
+    case .alreadyThere(let record):
+      // Another device's edit may lie between: later edits of this one must not pass over it.
+      settleSaved(entry, record, replacing: record.changeTag, &hint)
+      return nil
+    case .resolved(let record, let server):
+      entry.ancestor = server
+      return conflicted(entry, record)
+    case .recreate(let record):
+      entry.ancestor = nil
+      return conflicted(entry, record)
+    case .lookUp:
+      entry.conflicts += 1
+      entry.needsLookup = true
+      if entry.conflicts <= configuration.conflictBudget { return entry }
+      park(entry, Self.conflictBudgetSpent, isQuota: false)
+      return nil
+    case .stay: return entry
+    case .again(let error, let isCounted):
+      if isCounted { entry.failures += 1 }
+      if entry.failures <= configuration.failureBudget { return entry }
+      park(entry, error, isQuota: false)
+      return nil
+    case .park(let error):
+      park(entry, error, isQuota: false)
+      return nil
+    case .parkForQuota(let error):
+      park(entry, error, isQuota: true)
+      return nil
+    }
+  }
+
+  private static var conflictBudgetSpent: SyncError {
+    SyncError(.conflictBudgetSpent, "the record conflicted again and again")
+  }
+
+  private mutating func conflicted(_ entry: WindowEntry, _ record: Record) -> WindowEntry? {
+    var entry = entry
+    entry.conflicts += 1
+    entry.needsLookup = false
+    entry.intent = .save(record)
+    entry.byteCount = record.byteCount
+    if entry.conflicts <= configuration.conflictBudget { return entry }
+    park(entry, Self.conflictBudgetSpent, isQuota: false)
+    return nil
+  }
+
+  /// Announces, in the order of submission, the operations of which every record is settled.
+  mutating func announceCompleted() {
+    var ended = 0
+    while ended < modify.open.count, modify.open[ended].left == 0 {
+      announce(modify.open[ended])
+      ended += 1
+    }
+    if ended > 0 { modify.open.removeFirst(ended) }
+    while modify.open.isEmpty, modify.cursor == 0, let operation = modify.queue.first,
+      operation.itemCount == 0
+    {
+      _ = modify.queue.popFirst()
+      if !operation.isWithdrawn { announce(OpenOperation(operation)) }
+    }
+  }
+
+  private mutating func announce(_ open: OpenOperation) {
+    if open.wasGivenUp {
+      let error = SyncError(.cancelled, "the operation was cancelled")
+      notes.add(.modifyFailed(open.operation, error, open.response))
+    } else {
+      let response = open.response
+      progress.done += response.savedRecords.count + response.deletedRecordIDs.count
+      notes.add(.modifyCompleted(open.operation, response))
+    }
+  }
+}

@@ -1,0 +1,120 @@
+extension SyncState {
+  /// The longest wait that a server may ask for: after that it is asked again.
+  static let longestServerWait: Int64 = 86_400_000_000_000
+
+  /// Moves deadlines that a clock set back has pushed away.
+  mutating func clampDeadlines(at now: Timestamp) {
+    if let deadline = gate.own, deadline.end(at: now) < deadline.until {
+      gate.own?.until = deadline.end(at: now)
+    }
+    if let deadline = gate.servers, deadline.end(at: now) < deadline.until {
+      gate.servers?.until = deadline.end(at: now)
+    }
+    if let deadline = flight?.deadline, deadline.end(at: now) < deadline.until {
+      flight?.deadline.until = deadline.end(at: now)
+    }
+    if let deadline = parked.quota, deadline.end(at: now) < deadline.until {
+      parked.quota?.until = deadline.end(at: now)
+    }
+    if let deadline = account.check, deadline.end(at: now) < deadline.until {
+      account.check?.until = deadline.end(at: now)
+    }
+    if let deadline = account.nextTry, deadline.end(at: now) < deadline.until {
+      account.nextTry?.until = deadline.end(at: now)
+    }
+    if let deadline = fetch.awaited?.nextOffer, deadline.end(at: now) < deadline.until {
+      fetch.awaited?.nextOffer?.until = deadline.end(at: now)
+    }
+  }
+
+  /// How long to wait for a cause that has struck once more: growing, jittered, capped, and never
+  /// less than what the server asked for.
+  ///
+  /// Everything is integer arithmetic, and the jitter is a function of the epoch's nonce, the
+  /// attempt and the cause, so that a replay waits just as long.
+  package func waitLength(for wait: Wait) -> Int64 {
+    let strikes = gate.strikes[wait.cause.rawValue]
+    let cap = configuration.longestWait.clampedNanoseconds
+    let jitter = Self.mix(
+      nonce ^ nextAttempt &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(wait.cause.rawValue + 1)
+    )
+    guard let asked = wait.serverNanoseconds, asked > 0 else {
+      let full = Self.doubled(configuration.firstWait.clampedNanoseconds, times: strikes, cap: cap)
+      // Between half and all of it: devices that failed together do not return together.
+      return max(1, full / 2 + Int64(jitter % UInt64(max(1, full - full / 2 + 1))))
+    }
+    let floor = min(asked, Self.longestServerWait)
+    // A server that repeats the same wait is asked less and less often.
+    let grown = max(floor, Self.doubled(floor, times: strikes, cap: max(cap, floor)))
+    let extra = Int64(jitter % UInt64(grown / 8 + 1))
+    return grown.addingReportingOverflow(extra).partialValue
+  }
+
+  private static func doubled(_ base: Int64, times: Int, cap: Int64) -> Int64 {
+    var value = min(max(1, base), cap)
+    var left = times
+    while left > 0, value < cap {
+      value = value > cap / 2 ? cap : value * 2
+      left -= 1
+    }
+    return max(1, min(value, cap))
+  }
+
+  /// The finalizer of SplitMix64: spreads the bits of a number.
+  package static func mix(_ number: UInt64) -> UInt64 {
+    var z = number &+ 0x9E37_79B9_7F4A_7C15
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  /// Closes the gate for every kind of work; a gate that is closed for longer stays so.
+  @discardableResult
+  mutating func closeGate(_ wait: Wait, at now: Timestamp) -> Bool {
+    let length = max(1, wait.nanoseconds ?? waitLength(for: wait))
+    gate.strikes[wait.cause.rawValue] += 1
+    gate.cause = wait.cause
+    let deadline = Deadline(from: now, nanoseconds: length)
+    if wait.serverNanoseconds != nil {
+      if deadline.until > gate.servers?.until ?? now { gate.servers = deadline }
+    } else if deadline.until > gate.own?.until ?? now {
+      gate.own = deadline
+    }
+    return true
+  }
+
+  /// Begins all waits afresh, after something went well.
+  mutating func forgetStrikes() {
+    if gate.hasStrikes { gate.strikes = GateRegion().strikes }
+    if rare.value.lastError != nil { rare.value.lastError = nil }
+  }
+
+  /// What the timer brings about: deadlines that have passed.
+  mutating func reduceWoke(at now: Timestamp) -> Bool {
+    var didChange = false
+    if let offer = fetch.awaited?.nextOffer, offer.isPassed(at: now) {
+      offerPageAgain()
+      didChange = true
+    }
+    if let nextTry = account.nextTry, nextTry.isPassed(at: now) {
+      account.nextTry = nil
+      if account.hasProvider { askAboutAccount(isUrgent: true) } else { trustAccount() }
+      didChange = true
+    }
+    if let check = account.check, check.isPassed(at: now) {
+      account.check = nil
+      account.isCheckDue = true
+      didChange = true
+    }
+    if probeQuota(at: now) { didChange = true }
+    if let deadline = gate.own, deadline.isPassed(at: now) {
+      gate.own = nil
+      didChange = true
+    }
+    if let deadline = gate.servers, deadline.isPassed(at: now) {
+      gate.servers = nil
+      didChange = true
+    }
+    return didChange
+  }
+}

@@ -1,0 +1,226 @@
+extension SyncState {
+  /// How many queued items one request may look at: a bound for the time that it takes.
+  static let longestFill = 4_096
+
+  /// Fills the window from the front of the queue, up to the limit.
+  ///
+  /// What was parked and is to be sent again goes first. Edits of a record that is in the window, or
+  /// on the shelf, are merged with it, in order.
+  mutating func fillWindow(_ limits: RequestLimits, at now: Timestamp) {
+    guard modify.frozen == 0 else { return }
+    takeReturning(limits)
+    guard !modify.queue.isEmpty, modify.window.count < limits.items else { return }
+    var index = WindowIndex(modify.window, expecting: min(limits.items, modify.queuedItems))
+    var taken = 0
+    while taken < Self.longestFill, modify.window.count < limits.items,
+      let operation = modify.queue.first
+    {
+      openOperation(operation)
+      while modify.cursor < operation.itemCount {
+        guard taken < Self.longestFill, modify.window.count < limits.items else { return }
+        let bytes = operation.byteCount(ofItem: modify.cursor)
+        let entry = entry(for: operation, item: modify.cursor, bytes: bytes)
+        guard take(entry, &index, at: now) else { return }
+        modify.cursor += 1
+        modify.queuedItems -= 1
+        modify.queuedBytes -= bytes
+        taken += 1
+      }
+      _ = modify.queue.popFirst()
+      modify.cursor = 0
+      taken += 1
+    }
+    forgetOldTags()
+  }
+
+  /// Counts an operation as begun, once.
+  private mutating func openOperation(_ operation: ModifyOperation) {
+    guard modify.cursor == 0, !operation.isWithdrawn,
+      modify.open.last?.number != operation.id.number
+    else { return }
+    modify.open.append(OpenOperation(operation))
+  }
+
+  private mutating func takeReturning(_ limits: RequestLimits) {
+    guard !parked.returning.isEmpty else { return }
+    while modify.window.count < limits.items, let entry = parked.returning.popFirst() {
+      modify.window.append(entry)
+    }
+  }
+
+  private func entry(for operation: ModifyOperation, item: Int, bytes: Int) -> WindowEntry {
+    let number = operation.id.number
+    let saves = operation.records
+    guard item < saves.count else {
+      let recordID = operation.recordIDsToDelete[item - saves.count]
+      return WindowEntry(
+        intent: .delete(recordID),
+        ancestor: nil,
+        byteCount: bytes,
+        source: number
+      )
+    }
+    var entry = WindowEntry(
+      intent: .save(saves[item]),
+      ancestor: operation.ancestor(at: item),
+      byteCount: bytes,
+      source: number
+    )
+    if number < modify.tagsVoidBefore {
+      entry.setChangeTag(nil)
+    } else if !modify.ownTags.isEmpty, let own = modify.ownTags[saves[item].recordID],
+      own.replaces(saves[item].changeTag)
+    {
+      entry.setChangeTag(own.tag)
+    }
+    return entry
+  }
+
+  /// Puts one item into the window, or merges it; false if it has to wait.
+  private mutating func take(
+    _ entry: WindowEntry,
+    _ index: inout WindowIndex,
+    at now: Timestamp
+  ) -> Bool {
+    let recordID = entry.recordID
+    if let place = index[recordID] {
+      let lookedUp = modify.window[place].needsLookup
+      guard modify.window[place].merge(entry) else { return false }
+      if lookedUp, !modify.window[place].needsLookup { modify.lookups -= 1 }
+      return true
+    }
+    if !parked.shelf.isEmpty, let shelved = parked.shelf[recordID] {
+      return take(entry, over: shelved, &index, at: now)
+    }
+    if parked.quota != nil, entry.edit != nil {
+      let error = SyncError(
+        .quotaExceeded,
+        "the storage is full; the save waits for the next probe"
+      )
+      park(entry, error, isQuota: true)
+      return true
+    }
+    index.add(recordID, at: modify.window.count)
+    modify.window.append(entry)
+    return true
+  }
+
+  /// Merges an item with the parked entry of its record, which takes a fresh attempt.
+  private mutating func take(
+    _ entry: WindowEntry,
+    over shelved: ParkedEntry,
+    _ index: inout WindowIndex,
+    at now: Timestamp
+  ) -> Bool {
+    let recordID = entry.recordID
+    var merged = shelved.entry
+    if merged.edit == nil, entry.edit != nil {
+      if !merged.isLastTry {
+        // The deletion takes one more attempt before the record is saved again.
+        merged.isLastTry = true
+        merged.refresh()
+        unshelve(recordID)
+        index.add(recordID, at: modify.window.count)
+        modify.window.append(merged)
+        return false
+      }
+      // The deletion cannot be done; the app wants the record to exist.
+      merged = entry
+    } else if shelved.error.code == .awaitsAppEdit, let edit = entry.edit,
+      !UTF8Bytes.equal(edit.changeTag, merged.edit?.changeTag)
+    {
+      // The app has merged by itself: its edit, from a newer state, takes the place of the old one.
+      merged = entry
+    } else {
+      _ = merged.merge(entry)
+    }
+    merged.wasParked = true
+    merged.refresh()
+    if shelved.isQuota, parked.quota != nil, merged.edit != nil {
+      park(merged, shelved.error, isQuota: true)
+      return true
+    }
+    unshelve(recordID)
+    index.add(recordID, at: modify.window.count)
+    modify.window.append(merged)
+    return true
+  }
+
+  /// Forgets the change tags of own saves that no queued operation can lack any more.
+  private mutating func forgetOldTags() {
+    let oldest = modify.queue.first?.id.number ?? nextOperation
+    while modify.ownTagOrder.count > Self.rememberedSaves,
+      let mark = modify.ownTagOrder.first, mark.savedBefore <= oldest
+    {
+      _ = modify.ownTagOrder.popFirst()
+      if let own = modify.ownTags[mark.recordID], own.savedBefore == mark.savedBefore {
+        modify.ownTags[mark.recordID] = nil
+      }
+    }
+  }
+
+  /// How many own saves are remembered beyond what the queue needs: an app may submit an edit from
+  /// the old change tag while the completion with the new one is on its way to it.
+  static let rememberedSaves = 1_024
+
+  /// Remembers that a save of this session's own replaced a change tag.
+  mutating func rememberOwnTag(_ recordID: RecordID, replacing old: String?, by new: String?) {
+    guard let new else { return }
+    var own: OwnTag
+    if let present = modify.ownTags[recordID], UTF8Bytes.equal(present.tag, old) {
+      own = present
+      own.replaced.append(old)
+      // The oldest tag is kept: it is the one that a long queue was built from.
+      if own.replaced.count > OwnTag.longest { own.replaced.remove(at: 1) }
+      own.tag = new
+      own.savedBefore = nextOperation
+    } else {
+      own = OwnTag(replaced: [old], tag: new, savedBefore: nextOperation)
+    }
+    modify.ownTags[recordID] = own
+    modify.ownTagOrder.append(OwnTagMark(recordID: recordID, savedBefore: nextOperation))
+  }
+
+  /// Makes all change tags void: they belong to a zone or an account that is gone.
+  mutating func voidTags() {
+    modify.tagsVoidBefore = nextOperation
+    modify.ownTags = PersistentMap()
+    modify.ownTagOrder.removeAll()
+    modify.frozen = 0
+    modify.lookups = 0
+    for index in modify.window.indices { modify.window[index].forgetServer() }
+    var returning = PersistentQueue<WindowEntry>()
+    for var entry in parked.returning {
+      entry.forgetServer()
+      returning.append(entry)
+    }
+    parked.returning = returning
+    for var shelved in parked.inOrder {
+      shelved.entry.forgetServer()
+      parked.shelf[shelved.entry.recordID] = shelved
+    }
+  }
+}
+
+extension WindowEntry {
+  /// Forgets what belongs to a server that has gone: the tag, and conflicts with it.
+  fileprivate mutating func forgetServer() {
+    setChangeTag(nil)
+    needsLookup = false
+    conflicts = 0
+  }
+}
+
+/// Where the window has which record; only while it is filled.
+private struct WindowIndex {
+  private var places: [RecordID: Int] = [:]
+
+  init(_ window: [WindowEntry], expecting count: Int) {
+    places.reserveCapacity(window.count + min(count, SyncState.longestFill))
+    for (place, entry) in window.enumerated() { places[entry.recordID] = place }
+  }
+
+  subscript(recordID: RecordID) -> Int? { places.isEmpty ? nil : places[recordID] }
+
+  mutating func add(_ recordID: RecordID, at place: Int) { places[recordID] = place }
+}

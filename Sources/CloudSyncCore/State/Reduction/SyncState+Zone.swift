@@ -1,0 +1,54 @@
+extension SyncState {
+  mutating func zoneAnswered(_ isDone: Bool, over flight: Flight, at now: Timestamp) {
+    guard isDone else {
+      let error = SyncError(.serverRejectedRequest, "the handler refused to create the zone")
+      zone.zone = .refused(error)
+      halt(error, over: flight, at: now)
+      return
+    }
+    forgetStrikes()
+    zone.zone = .ready
+  }
+
+  /// The zone is not there: the policy says what happens.
+  mutating func loseZone(_ loss: ZoneLoss, over flight: Flight, at now: Timestamp) {
+    forgetFetchedTokens()
+    voidTags()
+    if zone.subscription.isWished { zone.subscription = .creating }
+    guard configuration.zonePolicy.action(for: loss) == .recreate else {
+      zone.zone = .lost(loss)
+      return
+    }
+    zone.zone = .creating(loss)
+    zone.creations += 1
+    if zone.creations > configuration.zoneBudget {
+      zone.creations = 0
+      let error = SyncError(
+        .zoneBudgetSpent,
+        "the zone was created \(configuration.zoneBudget) times and is still said to be missing"
+      )
+      halt(error, over: flight, at: now)
+    } else if zone.creations > 1 {
+      closeGate(Wait(.transient), at: now)
+    }
+  }
+
+  /// Takes the app's decision about a lost zone, or its wish for one that it gave up.
+  mutating func reduceZoneDecision(_ decision: ZoneDecision) -> Bool {
+    guard case .lost(let loss) = zone.zone else { return false }
+    switch decision {
+    case .recreate:
+      zone.zone = .creating(loss)
+      zone.creations = 0
+    case .abandon:
+      let error = SyncError(.zoneAbandoned, "the app gave the zone up")
+      if let flight, flight.mode == .modify || flight.isLookup { self.flight = nil }
+      giveUpModifications(error)
+      for operation in fetch.run?.operations ?? [] { notes.add(.fetchFailed(operation, error)) }
+      for operation in fetch.waiting { notes.add(.fetchFailed(operation, error)) }
+      fetch.run = nil
+      fetch.waiting.removeAll()
+    }
+    return true
+  }
+}

@@ -1,0 +1,100 @@
+/// What a session knows of the user's account.
+public enum AccountState: Sendable {
+  /// There is no provider: the session has one nameless account that is always good.
+  case noProvider
+  /// The provider has not answered yet.
+  case asking
+  /// The account can be used.
+  case ready(AccountIdentity?)
+  /// The account cannot be used.
+  case away(AccountTrouble)
+  /// Another account signed in than the one that the work belongs to: nothing is sent until the app
+  /// has called ``CloudSyncSession/resolveAccountSwitch(_:)``.
+  case switched(from: AccountIdentity, to: AccountIdentity)
+}
+
+/// The account, and when to ask about it.
+package struct AccountRegion: Sendable {
+  package var status = AccountState.noProvider
+  package var hasProvider = false
+  /// The account that the work belongs to.
+  package var owner: AccountIdentity?
+  /// The provider's last answer.
+  package var reported: AccountStatus?
+  /// Whether the provider is to be asked.
+  package var isCheckDue = false
+  /// Until when an answer of the provider is waited for.
+  package var check: Deadline?
+  /// When an account that is away is tried again.
+  package var nextTry: Deadline?
+
+  package var isGood: Bool {
+    switch status {
+    case .noProvider, .ready: true
+    case .asking, .away, .switched: false
+    }
+  }
+}
+
+extension AccountState: CodedValue {
+  private static let names: [StaticString] = ["noProvider", "asking", "ready", "away", "switched"]
+
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.key("kind")
+      switch self {
+      case .noProvider: $0.tag(0, of: Self.names)
+      case .asking: $0.tag(1, of: Self.names)
+      case .ready(let identity):
+        $0.tag(2, of: Self.names)
+        $0.field("identity", identity)
+      case .away(let trouble):
+        $0.tag(3, of: Self.names)
+        $0.field("trouble", trouble)
+      case .switched(let from, let to):
+        $0.tag(4, of: Self.names)
+        $0.field("from", from)
+        $0.field("to", to)
+      }
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    try reader.key("kind")
+    switch try reader.tag(of: Self.names) {
+    case 0: self = .noProvider
+    case 1: self = .asking
+    case 2: self = .ready(try reader.field("identity"))
+    case 3: self = .away(try reader.field("trouble"))
+    default: self = .switched(from: try reader.field("from"), to: try reader.field("to"))
+    }
+    try reader.endObject()
+  }
+}
+
+extension AccountRegion: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("status", status)
+      $0.field("hasProvider", hasProvider)
+      $0.field("owner", owner)
+      $0.field("reported", reported)
+      $0.field("isCheckDue", isCheckDue)
+      $0.field("check", check)
+      $0.field("nextTry", nextTry)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    status = try reader.field("status")
+    hasProvider = try reader.field("hasProvider")
+    owner = try reader.field("owner")
+    reported = try reader.field("reported")
+    isCheckDue = try reader.field("isCheckDue")
+    check = try reader.field("check")
+    nextTry = try reader.field("nextTry")
+    try reader.endObject()
+  }
+}

@@ -1,0 +1,45 @@
+/// How far a session has come: what is counted, and what is only known to come.
+public struct SyncProgress: Sendable {
+  /// Records submitted for saving or deletion.
+  public var submitted = 0
+  /// Of these, records that are saved or deleted.
+  public var done = 0
+  /// Of these, records that were parked or given up.
+  public var notDone = 0
+  /// Pages fetched.
+  public var fetchedPages = 0
+  /// Changed and deleted records in these pages.
+  public var fetchedRecords = 0
+  /// Whether the cloud has said that more pages follow; how many, nobody knows.
+  public var isMoreToFetch = false
+
+  /// Creates the progress of a session that has done nothing.
+  public init() {}
+
+  /// Records that are submitted and neither done nor given up.
+  public var waiting: Int { submitted - done - notDone }
+}
+
+extension SyncProgress: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("submitted", submitted)
+      $0.field("done", done)
+      $0.field("notDone", notDone)
+      $0.field("fetchedPages", fetchedPages)
+      $0.field("fetchedRecords", fetchedRecords)
+      $0.field("isMoreToFetch", isMoreToFetch)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    submitted = try reader.field("submitted")
+    done = try reader.field("done")
+    notDone = try reader.field("notDone")
+    fetchedPages = try reader.field("fetchedPages")
+    fetchedRecords = try reader.field("fetchedRecords")
+    isMoreToFetch = try reader.field("isMoreToFetch")
+    try reader.endObject()
+  }
+}

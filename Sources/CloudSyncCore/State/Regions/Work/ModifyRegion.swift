@@ -1,0 +1,151 @@
+/// Modifications: what is queued, what is on its way, and what is known of its own saves.
+package struct ModifyRegion: Sendable {
+  /// Operations of which no request has taken anything yet, and the one that is being taken from.
+  package var queue = PersistentQueue<ModifyOperation>()
+  /// How many items of the queue's first operation have been taken.
+  package var cursor = 0
+  /// Operations with items in the window, or waiting for an earlier one to complete; in order.
+  package var open: [OpenOperation] = []
+  /// The ordered entries that the next requests are made of, one a record; nothing is put back.
+  package var window: [WindowEntry] = []
+  /// How many entries at the front of the window were sent without an answer: they are sent again
+  /// unchanged.
+  package var frozen = 0
+  /// The token of the request in flight, or of the frozen one.
+  package var writeToken: WriteToken?
+  /// Change tags that this session's own saves replaced, by record.
+  package var ownTags = PersistentMap<RecordID, OwnTag>()
+  /// The records of `ownTags` in the order of their saves.
+  package var ownTagOrder = PersistentQueue<OwnTagMark>()
+  /// Operations before this number carry change tags of a zone or account that is gone.
+  package var tagsVoidBefore: UInt64 = 0
+  /// Items and bytes that no request has taken yet.
+  package var queuedItems = 0
+  package var queuedBytes = 0
+  /// Entries of the window whose server record has to be looked up.
+  package var lookups = 0
+
+  package init() {}
+}
+
+/// The change tag that a record got by this session's own save.
+package struct OwnTag: Sendable {
+  /// The tags that it replaced, oldest first: an edit made from one of them is no conflict.
+  package var replaced: [String?]
+  package var tag: String?
+  /// The next operation's number when it was saved: earlier ones cannot know the tag.
+  package var savedBefore: UInt64
+
+  /// How many replaced tags of one record are remembered.
+  package static let longest = 32
+
+  package func replaces(_ tag: String?) -> Bool {
+    replaced.contains { UTF8Bytes.equal($0, tag) }
+  }
+}
+
+/// One save, for forgetting its tag in time.
+package struct OwnTagMark: Sendable {
+  package var recordID: RecordID
+  package var savedBefore: UInt64
+}
+
+extension OwnTag: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.key("replaced")
+      $0.beginArray(count: replaced.count)
+      for tag in replaced {
+        // An optional tag is a list of none or one, so that every format can say "no tag".
+        $0.beginArray(count: tag == nil ? 0 : 1)
+        if let tag { $0.write(tag) }
+        $0.endArray()
+      }
+      $0.endArray()
+      $0.field("tag", tag)
+      $0.field("savedBefore", savedBefore)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    try reader.key("replaced")
+    replaced = try reader.array { (reader) throws(CodedError) in
+      try reader.array { (reader) throws(CodedError) in try reader.readString() }.first
+    }
+    tag = try reader.field("tag")
+    savedBefore = try reader.field("savedBefore")
+    try reader.endObject()
+  }
+}
+
+extension OwnTagMark: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("recordID", recordID)
+      $0.field("savedBefore", savedBefore)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    recordID = try reader.field("recordID")
+    savedBefore = try reader.field("savedBefore")
+    try reader.endObject()
+  }
+}
+
+extension ModifyRegion: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("queue", queue)
+      $0.field("cursor", cursor)
+      $0.field("open", open)
+      $0.field("window", window)
+      $0.field("frozen", frozen)
+      $0.field("writeToken", writeToken)
+      $0.key("ownTags")
+      writeOwnTags(to: &$0)
+      $0.field("ownTagOrder", ownTagOrder)
+      $0.field("tagsVoidBefore", tagsVoidBefore)
+      $0.field("queuedItems", queuedItems)
+      $0.field("queuedBytes", queuedBytes)
+      $0.field("lookups", lookups)
+    }
+  }
+
+  private func writeOwnTags<W: CodedWriter>(to writer: inout W) {
+    writer.beginArray(count: ownTags.count)
+    for (recordID, own) in ownTags.sorted(by: RecordID.precedes) {
+      writer.object {
+        $0.field("recordID", recordID)
+        $0.field("own", own)
+      }
+    }
+    writer.endArray()
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    queue = try reader.field("queue")
+    cursor = try reader.field("cursor")
+    open = try reader.field("open")
+    window = try reader.field("window")
+    frozen = try reader.field("frozen")
+    writeToken = try reader.field("writeToken")
+    try reader.key("ownTags")
+    let tags = try reader.array { (reader) throws(CodedError) -> (RecordID, OwnTag) in
+      try reader.beginObject()
+      let pair: (RecordID, OwnTag) = (try reader.field("recordID"), try reader.field("own"))
+      try reader.endObject()
+      return pair
+    }
+    for (recordID, own) in tags { ownTags[recordID] = own }
+    ownTagOrder = try reader.field("ownTagOrder")
+    tagsVoidBefore = try reader.field("tagsVoidBefore")
+    queuedItems = try reader.field("queuedItems")
+    queuedBytes = try reader.field("queuedBytes")
+    lookups = try reader.field("lookups")
+    try reader.endObject()
+  }
+}

@@ -1,0 +1,65 @@
+/// An operation that has begun to travel: some of its records are, or were, in the window.
+package struct OpenOperation: Sendable {
+  package var operation: ModifyOperation
+  /// How many of its records are neither saved, deleted nor parked.
+  package var left: Int
+  /// What became of the others.
+  package var outcome = ModifyOperation.Response()
+  /// The saved records of a large operation, in parts: appending to one long array would copy it
+  /// whenever somebody keeps an earlier state.
+  package var earlierSaved: [[Record]] = []
+  /// Whether the app has given up what has not been sent.
+  package var isCancelled = false
+  /// Whether some of it was given up: it then ends as failed.
+  package var wasGivenUp = false
+
+  package init(_ operation: ModifyOperation) {
+    self.operation = operation
+    left = operation.itemCount
+  }
+
+  package var number: UInt64 { operation.id.number }
+
+  private static let partSize = 256
+
+  package mutating func addSaved(_ record: Record) {
+    if outcome.savedRecords.count == Self.partSize {
+      earlierSaved.append(outcome.savedRecords)
+      outcome.savedRecords.removeAll()
+    }
+    outcome.savedRecords.append(record)
+  }
+
+  /// The outcome with all its parts.
+  package var response: ModifyOperation.Response {
+    guard !earlierSaved.isEmpty else { return outcome }
+    var whole = outcome
+    whole.savedRecords = earlierSaved.flatMap(\.self) + outcome.savedRecords
+    return whole
+  }
+}
+
+extension OpenOperation: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("operation", operation)
+      $0.field("left", left)
+      $0.field("outcome", response)
+      $0.field("isCancelled", isCancelled)
+      $0.field("wasGivenUp", wasGivenUp)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    operation = try reader.field("operation")
+    left = try reader.field("left")
+    outcome = try reader.field("outcome")
+    isCancelled = try reader.field("isCancelled")
+    wasGivenUp = try reader.field("wasGivenUp")
+    try reader.endObject()
+    let records = outcome.savedRecords
+    outcome.savedRecords = []
+    for record in records { addSaved(record) }
+  }
+}

@@ -1,0 +1,122 @@
+/// One record's edit on its way: an entry of the window, or of the shelf.
+package struct WindowEntry: Sendable {
+  package enum Intent: Sendable {
+    case save(Record)
+    case delete(RecordID)
+  }
+
+  package var intent: Intent
+  /// What the app edited, if it said so.
+  package var ancestor: Record?
+  /// The bytes it takes in a request.
+  package var byteCount: Int
+  /// The number of the first operation that it carries; 0 when all of them have been answered.
+  package var source: UInt64
+  /// The numbers of the other operations whose edits were merged into it.
+  package var furtherSources: [UInt64] = []
+  package var conflicts = 0
+  package var failures = 0
+  /// Whether the server's record has to be looked up before it is sent.
+  package var needsLookup = false
+  /// Whether it comes from the shelf.
+  package var wasParked = false
+  /// A deletion that takes one more attempt because the record is to be saved again.
+  package var isLastTry = false
+
+  package init(intent: Intent, ancestor: Record?, byteCount: Int, source: UInt64) {
+    self.intent = intent
+    self.ancestor = ancestor
+    self.byteCount = byteCount
+    self.source = source
+  }
+
+  package var recordID: RecordID {
+    switch intent {
+    case .save(let record): record.recordID
+    case .delete(let recordID): recordID
+    }
+  }
+
+  package var edit: Record? {
+    if case .save(let record) = intent { record } else { nil }
+  }
+
+  /// Takes over the edit of a later operation, if both can travel as one.
+  ///
+  /// A later field goes over an earlier one and a deletion over a save; a save never joins an
+  /// earlier deletion.
+  package mutating func merge(_ later: WindowEntry) -> Bool {
+    switch (intent, later.intent) {
+    case (.save(let earlier), .save(let record)):
+      let merged = earlier.merging(later: record)
+      intent = .save(merged)
+      byteCount = merged.byteCount
+    case (.save, .delete):
+      intent = later.intent
+      byteCount = later.byteCount
+      needsLookup = false
+    case (.delete, .delete): break
+    case (.delete, .save): return false
+    }
+    add(later.source)
+    return true
+  }
+
+  package mutating func add(_ number: UInt64) {
+    if source == 0 { source = number } else { furtherSources.append(number) }
+  }
+
+  package mutating func setChangeTag(_ tag: String?) {
+    if case .save(let record) = intent, !UTF8Bytes.equal(record.changeTag, tag) {
+      intent = .save(record.withChangeTag(tag))
+    }
+  }
+
+  /// Gives the entry a fresh attempt and budget.
+  package mutating func refresh() {
+    conflicts = 0
+    failures = 0
+    needsLookup = false
+  }
+}
+
+extension WindowEntry: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("save", edit)
+      if case .delete(let recordID) = intent { $0.field("delete", recordID) }
+      $0.field("ancestor", ancestor)
+      $0.field("byteCount", byteCount)
+      $0.field("source", source)
+      $0.key("furtherSources")
+      $0.beginArray(count: furtherSources.count)
+      for number in furtherSources { $0.write(number) }
+      $0.endArray()
+      $0.field("conflicts", conflicts)
+      $0.field("failures", failures)
+      $0.field("needsLookup", needsLookup)
+      $0.field("wasParked", wasParked)
+      $0.field("isLastTry", isLastTry)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    if let record: Record = try reader.field("save") {
+      intent = .save(record)
+    } else {
+      intent = .delete(try reader.field("delete"))
+    }
+    ancestor = try reader.field("ancestor")
+    byteCount = try reader.field("byteCount")
+    source = try reader.field("source")
+    try reader.key("furtherSources")
+    furtherSources = try reader.array { (reader) throws(CodedError) in try reader.readUInt64() }
+    conflicts = try reader.field("conflicts")
+    failures = try reader.field("failures")
+    needsLookup = try reader.field("needsLookup")
+    wasParked = try reader.field("wasParked")
+    isLastTry = try reader.field("isLastTry")
+    try reader.endObject()
+  }
+}

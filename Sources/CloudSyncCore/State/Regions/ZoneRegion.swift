@@ -1,0 +1,122 @@
+/// What a session knows of its zone.
+public enum ZoneState: Sendable {
+  /// Nothing, and nobody has asked for it to be created.
+  case unknown
+  /// It is to be created, or is being created; why, if it was lost.
+  case creating(ZoneLoss?)
+  /// It exists.
+  case ready
+  /// It is lost, and the app has to decide.
+  case lost(ZoneLoss)
+  /// The cloud refused to create it.
+  case refused(SyncError)
+}
+
+/// What a session knows of the subscription that brings pushes.
+public enum SubscriptionState: Sendable {
+  /// Nothing, and nobody has asked for it to be created.
+  case unknown
+  /// It is to be created, or is being created.
+  case creating
+  /// It exists.
+  case ready
+  /// It could not be created; the session works without it.
+  case givenUp(SyncError)
+}
+
+/// The zone and its subscription.
+package struct ZoneRegion: Sendable {
+  package var zoneID: ZoneID
+  package var zone = ZoneState.unknown
+  package var subscription = SubscriptionState.unknown
+  /// How often the zone was created since anything else succeeded.
+  package var creations = 0
+
+  package init(zoneID: ZoneID) { self.zoneID = zoneID }
+}
+
+extension ZoneState: CodedValue {
+  private static let names: [StaticString] = ["unknown", "creating", "ready", "lost", "refused"]
+
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.key("kind")
+      switch self {
+      case .unknown: $0.tag(0, of: Self.names)
+      case .creating(let loss):
+        $0.tag(1, of: Self.names)
+        $0.field("loss", loss)
+      case .ready: $0.tag(2, of: Self.names)
+      case .lost(let loss):
+        $0.tag(3, of: Self.names)
+        $0.field("loss", loss)
+      case .refused(let error):
+        $0.tag(4, of: Self.names)
+        $0.field("error", error)
+      }
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    try reader.key("kind")
+    switch try reader.tag(of: Self.names) {
+    case 0: self = .unknown
+    case 1: self = .creating(try reader.field("loss"))
+    case 2: self = .ready
+    case 3: self = .lost(try reader.field("loss"))
+    default: self = .refused(try reader.field("error"))
+    }
+    try reader.endObject()
+  }
+}
+
+extension SubscriptionState: CodedValue {
+  private static let names: [StaticString] = ["unknown", "creating", "ready", "givenUp"]
+
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.key("kind")
+      switch self {
+      case .unknown: $0.tag(0, of: Self.names)
+      case .creating: $0.tag(1, of: Self.names)
+      case .ready: $0.tag(2, of: Self.names)
+      case .givenUp(let error):
+        $0.tag(3, of: Self.names)
+        $0.field("error", error)
+      }
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    try reader.key("kind")
+    switch try reader.tag(of: Self.names) {
+    case 0: self = .unknown
+    case 1: self = .creating
+    case 2: self = .ready
+    default: self = .givenUp(try reader.field("error"))
+    }
+    try reader.endObject()
+  }
+}
+
+extension ZoneRegion: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("zoneID", zoneID)
+      $0.field("zone", zone)
+      $0.field("subscription", subscription)
+      $0.field("creations", creations)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    zoneID = try reader.field("zoneID")
+    zone = try reader.field("zone")
+    subscription = try reader.field("subscription")
+    creations = try reader.field("creations")
+    try reader.endObject()
+  }
+}

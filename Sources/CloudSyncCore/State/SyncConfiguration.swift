@@ -1,0 +1,136 @@
+/// What a session may be told about how to work: limits, budgets, policies.
+///
+/// It is part of the state, because the reduction depends on it.
+public struct SyncConfiguration: Sendable {
+  /// How much one request may hold; by default what the handler says.
+  public var limits: RequestLimits?
+  /// How long an answer is waited for before it counts as lost: 5 minutes.
+  public var timeout: Duration = .seconds(300)
+  /// The first of the growing waits: 1 second.
+  public var firstWait: Duration = .seconds(1)
+  /// The longest of the session's own waits: 10 minutes.
+  public var longestWait: Duration = .seconds(600)
+  /// How often in a row one edit may conflict before it is parked: 5.
+  public var conflictBudget = 5
+  /// How often one record may fail in passing before it is parked: 5.
+  public var failureBudget = 5
+  /// How often the zone may be created without any other success before the session halts: 5.
+  public var zoneBudget = 5
+  /// How many records in a row may be parked before the session halts: 100.
+  public var parkingBudget = 100
+  /// How many pages in a row may bring the same change token before the session halts: 3.
+  public var stuckTokenBudget = 3
+  /// How many pages one fetch may have before the session halts: 100,000.
+  public var pageBudget = 100_000
+  /// Whether the next page waits until the app has acknowledged this one.
+  public var acknowledgesPages = false
+  /// What happens when a zone is lost.
+  public var zonePolicy = ZonePolicy()
+  /// What happens to an edit of a record that the cloud no longer has.
+  public var missingRecordPolicy = MissingRecordPolicy.recreate
+
+  /// Creates the default configuration.
+  public init() {}
+}
+
+/// What happens when a zone is found to be lost, for each reason.
+public struct ZonePolicy: Sendable {
+  /// What the session does.
+  public enum Action: Int, Sendable, CaseIterable {
+    /// Create the zone and the subscription, and go on with the work, without old change tags.
+    case recreate
+    /// Send nothing until the app has called ``CloudSyncSession/decideZone(_:)``.
+    case ask
+
+    package static let codedNames: [StaticString] = ["recreate", "ask"]
+  }
+
+  /// When the zone is missing.
+  public var missing = Action.recreate
+  /// When the user erased the data in the settings: never recreated without the app's word by
+  /// default (CKError.h at `userDeletedZone`).
+  public var purged = Action.ask
+  /// When the user reset the encrypted data: what the device still has is uploaded by default.
+  public var encryptedDataReset = Action.recreate
+
+  /// Creates the safe policy.
+  public init() {}
+
+  /// The action for a reason.
+  public func action(for loss: ZoneLoss) -> Action {
+    switch loss {
+    case .missing: missing
+    case .purged: purged
+    case .encryptedDataReset: encryptedDataReset
+    }
+  }
+}
+
+/// What happens to an edit of a record that the cloud no longer has.
+public enum MissingRecordPolicy: Int, Sendable, CaseIterable {
+  /// The edit is saved as a new record, with its ancestor's other fields where the app gave one.
+  case recreate
+  /// The edit is parked with the error `unknownItem`.
+  case park
+
+  package static let codedNames: [StaticString] = ["recreate", "park"]
+}
+
+extension ZonePolicy.Action: CodedTag {}
+extension MissingRecordPolicy: CodedTag {}
+
+extension ZonePolicy: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("missing", missing)
+      $0.field("purged", purged)
+      $0.field("encryptedDataReset", encryptedDataReset)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    missing = try reader.field("missing")
+    purged = try reader.field("purged")
+    encryptedDataReset = try reader.field("encryptedDataReset")
+    try reader.endObject()
+  }
+}
+
+extension SyncConfiguration: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("limits", limits)
+      $0.field("timeout", timeout.clampedNanoseconds)
+      $0.field("firstWait", firstWait.clampedNanoseconds)
+      $0.field("longestWait", longestWait.clampedNanoseconds)
+      $0.field("conflictBudget", conflictBudget)
+      $0.field("failureBudget", failureBudget)
+      $0.field("zoneBudget", zoneBudget)
+      $0.field("parkingBudget", parkingBudget)
+      $0.field("stuckTokenBudget", stuckTokenBudget)
+      $0.field("pageBudget", pageBudget)
+      $0.field("acknowledgesPages", acknowledgesPages)
+      $0.field("zonePolicy", zonePolicy)
+      $0.field("missingRecordPolicy", missingRecordPolicy)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    limits = try reader.field("limits")
+    timeout = .nanoseconds(try reader.field("timeout") as Int64)
+    firstWait = .nanoseconds(try reader.field("firstWait") as Int64)
+    longestWait = .nanoseconds(try reader.field("longestWait") as Int64)
+    conflictBudget = try reader.field("conflictBudget")
+    failureBudget = try reader.field("failureBudget")
+    zoneBudget = try reader.field("zoneBudget")
+    parkingBudget = try reader.field("parkingBudget")
+    stuckTokenBudget = try reader.field("stuckTokenBudget")
+    pageBudget = try reader.field("pageBudget")
+    acknowledgesPages = try reader.field("acknowledgesPages")
+    zonePolicy = try reader.field("zonePolicy")
+    missingRecordPolicy = try reader.field("missingRecordPolicy")
+    try reader.endObject()
+  }
+}

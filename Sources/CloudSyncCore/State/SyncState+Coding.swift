@@ -1,0 +1,71 @@
+extension SyncState: CodedValue {
+  /// The version of the coded form; a snapshot of another version is refused.
+  package static let formatVersion = 1
+
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("eventCount", eventCount)
+      $0.field("epoch", epoch)
+      $0.field("nonce", nonce)
+      $0.field("nextOperation", nextOperation)
+      $0.field("nextAttempt", nextAttempt)
+      $0.field("lastTurn", lastTurn)
+      $0.field("gate", gate)
+      $0.field("flight", flight)
+      $0.field("modify", modify)
+      $0.field("notes", notes)
+      $0.field("progress", progress)
+      $0.field("rare", rare.value)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    eventCount = try reader.field("eventCount")
+    epoch = try reader.field("epoch")
+    nonce = try reader.field("nonce")
+    nextOperation = try reader.field("nextOperation")
+    nextAttempt = try reader.field("nextAttempt")
+    lastTurn = try reader.field("lastTurn")
+    gate = try reader.field("gate")
+    flight = try reader.field("flight")
+    modify = try reader.field("modify")
+    notes = try reader.field("notes")
+    progress = try reader.field("progress")
+    rare = CopyOnWrite(try reader.field("rare") as RareRegions)
+    try reader.endObject()
+    if let broken = brokenInvariant(.all) {
+      throw reader.failure("the state contradicts itself: \(broken)")
+    }
+  }
+}
+
+extension RareRegions: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("configuration", configuration)
+      $0.field("life", life)
+      $0.field("owesAnnouncements", owesAnnouncements)
+      $0.field("account", account)
+      $0.field("zone", zone)
+      $0.field("fetch", fetch)
+      $0.field("parked", parked)
+      $0.field("sizing", sizing)
+      $0.field("lastError", lastError)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    configuration = try reader.field("configuration")
+    life = try reader.field("life")
+    owesAnnouncements = try reader.field("owesAnnouncements")
+    account = try reader.field("account")
+    zone = try reader.field("zone")
+    fetch = try reader.field("fetch")
+    parked = try reader.field("parked")
+    sizing = try reader.field("sizing")
+    lastError = try reader.field("lastError")
+    try reader.endObject()
+  }
+}

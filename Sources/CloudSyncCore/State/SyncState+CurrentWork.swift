@@ -1,0 +1,53 @@
+extension SyncState {
+  /// The work of the request in flight, as the handler was given it.
+  public var currentWork: SyncWork? {
+    guard let flight else { return nil }
+    switch flight.mode {
+    case .createZone: return .createZone(CreateZoneOperation(zoneID: zoneID))
+    case .createSubscription:
+      return .createSubscription(CreateSubscriptionOperation(zoneID: zoneID))
+    case .modify: return .modify(requestedModification(count: flight.count))
+    case .fetch where flight.isLookup:
+      let wanted = modify.window.lazy.filter(\.needsLookup).prefix(flight.count)
+      return .fetch(FetchOperation(lookingUp: wanted.map(\.recordID)))
+    case .fetch:
+      guard let run = fetch.run else { return nil }
+      var operation = run.operations[0]
+      operation.changeToken = run.token
+      operation.startingOver = run.token == nil
+      return .fetch(operation)
+    }
+  }
+
+  /// What the handler is told about the request in flight.
+  public var currentContext: RequestContext? {
+    guard let flight else { return nil }
+    return RequestContext(
+      attempt: flight.attempt,
+      writeToken: modify.writeToken ?? WriteToken(nonce: nonce, number: flight.attempt.number),
+      deadline: flight.deadline.until
+    )
+  }
+
+  /// The entries of the request in flight, in its order.
+  package var requestedEntries: [WindowEntry] {
+    guard let flight else { return [] }
+    if flight.isLookup {
+      return Array(modify.window.lazy.filter(\.needsLookup).prefix(flight.count))
+    }
+    return flight.mode == .modify ? Array(modify.window.prefix(flight.count)) : []
+  }
+
+  private func requestedModification(count: Int) -> ModifyOperation {
+    var records: [Record] = []
+    var deletions: [RecordID] = []
+    records.reserveCapacity(count)
+    for entry in modify.window.prefix(count) {
+      switch entry.intent {
+      case .save(let record): records.append(record)
+      case .delete(let recordID): deletions.append(recordID)
+      }
+    }
+    return ModifyOperation(records: records, recordIDsToDelete: deletions)
+  }
+}

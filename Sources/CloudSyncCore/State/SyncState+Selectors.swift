@@ -1,0 +1,160 @@
+extension SyncState {
+  // MARK: Life
+
+  /// Whether the session is at work, was stopped, or waits for its start.
+  public var life: Life { rare.value.life }
+
+  /// Whether the session works: it was started, is not halted, and can use the account.
+  public var isRunning: Bool {
+    if case .running = life { account.isGood } else { false }
+  }
+
+  /// Whether the session has been started and knows the account and its zone.
+  public var hasStarted: Bool { isRunning && !isStarting }
+
+  /// Whether the session was started and still waits for the account, the zone or the subscription.
+  public var isStarting: Bool {
+    guard case .running = life else { return false }
+    if case .asking = account.status { return true }
+    if case .creating = zone.zone { return true }
+    if case .creating = zone.subscription { return true }
+    return false
+  }
+
+  /// Whether the session was stopped, by the app or by an error.
+  public var isHalted: Bool { haltReason != nil }
+
+  /// Why the session was stopped.
+  public var haltReason: HaltReason? {
+    if case .stopped(let reason) = life { reason } else { nil }
+  }
+
+  /// When the session was stopped, if it is.
+  public var lastHaltedDate: Timestamp? { haltReason?.time }
+
+  // MARK: Account and zone
+
+  /// What is known of the account.
+  public var accountState: AccountState { account.status }
+
+  /// Whether the account can be used; nil before it is known.
+  public var hasGoodAccountStatus: Bool? {
+    if case .asking = account.status { nil } else { account.isGood }
+  }
+
+  /// The zone that the session keeps in step.
+  public var zoneID: ZoneID { zone.zoneID }
+
+  /// What is known of the zone.
+  public var zoneState: ZoneState { zone.zone }
+
+  /// What is known of the subscription.
+  public var subscriptionState: SubscriptionState { zone.subscription }
+
+  /// Whether the zone exists; nil before it is known.
+  public var hasCreatedZone: Bool? {
+    switch zone.zone {
+    case .unknown, .creating(nil): nil
+    case .ready: true
+    case .creating, .lost, .refused: false
+    }
+  }
+
+  /// Whether the subscription exists; nil before it is known.
+  public var hasCreatedSubscription: Bool? {
+    switch zone.subscription {
+    case .unknown, .creating: nil
+    case .ready: true
+    case .givenUp: false
+    }
+  }
+
+  // MARK: Work
+
+  /// The kind of the request in flight.
+  public var operationMode: OperationMode? { flight?.mode }
+
+  /// Whether changes are being fetched.
+  public var isFetching: Bool { flight?.mode == .fetch }
+
+  /// Whether records are being saved or deleted.
+  public var isModifying: Bool { flight?.mode == .modify }
+
+  /// Whether anything is queued or on its way.
+  public var hasWorkQueued: Bool {
+    flight != nil || !modify.queue.isEmpty || !modify.window.isEmpty || fetch.run != nil
+      || !fetch.waiting.isEmpty || !parked.returning.isEmpty || !createZoneQueue.isEmpty
+      || !createSubscriptionQueue.isEmpty
+  }
+
+  /// The creation of the zone, if it is wished for.
+  public var createZoneQueue: [CreateZoneOperation] {
+    if case .creating = zone.zone { [CreateZoneOperation(zoneID: zoneID)] } else { [] }
+  }
+
+  /// The creation of the subscription, if it is wished for.
+  public var createSubscriptionQueue: [CreateSubscriptionOperation] {
+    if case .creating = zone.subscription {
+      [CreateSubscriptionOperation(zoneID: zoneID)]
+    } else {
+      []
+    }
+  }
+
+  /// The modifications that have not completed, in the order of their submission.
+  ///
+  /// - Complexity: O(*n*) in their number.
+  public var modifyQueue: [ModifyOperation] {
+    let begun = modify.open.last?.number
+    return modify.open.map(\.operation)
+      + modify.queue.filter { !$0.isWithdrawn && $0.id.number != begun }
+  }
+
+  /// The fetches that have not completed, in the order of their submission.
+  public var fetchQueue: [FetchOperation] { (fetch.run?.operations ?? []) + fetch.waiting }
+
+  /// Whether a storage layer that feeds the session should submit more: less than two requests'
+  /// worth of items and of bytes is waiting.
+  public var wantsMoreWork: Bool {
+    let limits = limits
+    return modify.queuedItems < 2 * limits.items && modify.queuedBytes < 2 * limits.bytes
+  }
+
+  // MARK: Parked records
+
+  /// A record that was set aside.
+  public struct ParkedRecord: Sendable, Hashable {
+    /// The record.
+    public let recordID: RecordID
+    /// The edit that waits; nil for a deletion.
+    public let edit: Record?
+    /// Why it was set aside.
+    public let error: SyncError
+  }
+
+  /// The parked records, in the order in which they were parked.
+  ///
+  /// - Complexity: O(*n* log *n*) in their number.
+  public var parkedRecords: [ParkedRecord] {
+    parked.inOrder.map {
+      ParkedRecord(recordID: $0.entry.recordID, edit: $0.entry.edit, error: $0.error)
+    }
+  }
+
+  // MARK: Waits
+
+  /// How often in a row the session has had to wait, for the cause that made it wait most often.
+  public var retryCount: Int { gate.strikes.max() ?? 0 }
+
+  /// The error that made the session wait last, until something goes well.
+  public var lastRetryError: SyncError? { rare.value.lastError }
+
+  /// How much the next request may take: the limits, or the smaller size that was learnt.
+  public var requestLimits: RequestLimits {
+    var limits = limits
+    let sizing = rare.value.sizing
+    if let learnt = sizing.learnt { limits.items = min(limits.items, max(1, learnt)) }
+    if let isolation = sizing.isolation { limits.items = min(limits.items, max(1, isolation)) }
+    return limits
+  }
+}

@@ -1,0 +1,99 @@
+/// The name of one call of the handler.
+///
+/// An answer carries the attempt that it belongs to; an answer to any but the current one is
+/// ignored.
+public struct Attempt: Sendable {
+  /// The session's epoch when the request was made.
+  public let epoch: UInt64
+  /// Counts the requests of a state from 1, over all epochs.
+  public let number: UInt64
+
+  /// Creates a name.
+  public init(epoch: UInt64, number: UInt64) {
+    self.epoch = epoch
+    self.number = number
+  }
+
+  /// Tells whether both name the same call.
+  public static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.number == rhs.number && lhs.epoch == rhs.epoch
+  }
+  /// Hashes both numbers.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(epoch)
+    hasher.combine(number)
+  }
+}
+
+extension Attempt: CodedValue, CustomStringConvertible {
+  /// `epoch.number`.
+  public var description: String { "\(epoch).\(number)" }
+
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("epoch", epoch)
+      $0.field("number", number)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    epoch = try reader.field("epoch")
+    number = try reader.field("number")
+    try reader.endObject()
+  }
+}
+
+/// A key by which a cloud recognises a request that it has carried out already.
+///
+/// A request whose answer was lost is sent again with the same token.
+public struct WriteToken: Sendable {
+  /// The nonce of the epoch in which the request was first made.
+  public let nonce: UInt64
+  /// The number of the attempt that first carried the request.
+  public let number: UInt64
+
+  /// Creates a token.
+  public init(nonce: UInt64, number: UInt64) {
+    self.nonce = nonce
+    self.number = number
+  }
+}
+
+extension WriteToken: CodedValue, CustomStringConvertible {
+  /// Both numbers in hexadecimal.
+  public var description: String {
+    "\(String(nonce, radix: 16))-\(String(number, radix: 16))"
+  }
+
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("nonce", nonce)
+      $0.field("number", number)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    nonce = try reader.field("nonce")
+    number = try reader.field("number")
+    try reader.endObject()
+  }
+}
+
+/// What a handler is told about a call besides the operation.
+public struct RequestContext: Sendable, Hashable {
+  /// The name of this call.
+  public let attempt: Attempt
+  /// The key for recognising a repeat.
+  public let writeToken: WriteToken
+  /// When the session stops waiting and counts the answer as lost.
+  public let deadline: Timestamp
+
+  /// Creates a context: handlers' own tests need one.
+  public init(attempt: Attempt, writeToken: WriteToken, deadline: Timestamp) {
+    self.attempt = attempt
+    self.writeToken = writeToken
+    self.deadline = deadline
+  }
+}

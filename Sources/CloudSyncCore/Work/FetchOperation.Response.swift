@@ -1,0 +1,134 @@
+extension FetchOperation {
+  /// One page of changes.
+  public struct Response: Sendable {
+    /// The changed records, whole.
+    public var changedRecords: [Record]
+    /// The deleted records, with their types where the server tells them.
+    public var deletedRecords: [DeletedRecord]
+    /// Records of the page that could not be read or that break a rule; the page counts all the same.
+    public var failures: [ItemFailure]
+    /// Where the next fetch begins: store it with the records of the page, never before them.
+    public var changeToken: ChangeToken?
+    /// Whether more pages follow.
+    public var hasMore: Bool
+    /// Whether this page belongs to a run that began from nothing: after its last page, whatever
+    /// was synchronized before and was not in any page is gone from the cloud.
+    ///
+    /// Set by the session; a handler may set it when the cloud itself began anew.
+    public var startedOver: Bool
+    /// The name of the page, for ``CloudSyncSession/acknowledge(_:_:)``; set by the session.
+    public var page: PageID
+
+    /// Creates a page.
+    public init(
+      changedRecords: [Record] = [],
+      deletedRecords: [DeletedRecord] = [],
+      failures: [ItemFailure] = [],
+      changeToken: ChangeToken?,
+      hasMore: Bool = false,
+      startedOver: Bool = false
+    ) {
+      self.changedRecords = changedRecords
+      self.deletedRecords = deletedRecords
+      self.failures = failures
+      self.changeToken = changeToken
+      self.hasMore = hasMore
+      self.startedOver = startedOver
+      page = PageID(number: 0)
+    }
+
+    /// Whether it is the last page of its run.
+    public var isLast: Bool { !hasMore }
+    /// The identifiers of the deleted records.
+    public var deletedRecordIDs: [RecordID] { deletedRecords.map(\.recordID) }
+    /// Whether the page brings anything.
+    public var isEmpty: Bool {
+      changedRecords.isEmpty && deletedRecords.isEmpty && failures.isEmpty
+    }
+  }
+}
+
+/// A record that is gone from the cloud.
+public struct DeletedRecord: Sendable {
+  /// The record.
+  public var recordID: RecordID
+  /// Its type, where the server tells it.
+  public var recordType: String?
+
+  /// Creates a deletion.
+  public init(recordID: RecordID, recordType: String? = nil) {
+    self.recordID = recordID
+    self.recordType = recordType
+  }
+}
+
+/// The name of a fetched page, counted over the life of a state.
+public struct PageID: Sendable {
+  /// The number, counting from 1.
+  public let number: UInt64
+
+  /// Creates a name.
+  public init(number: UInt64) { self.number = number }
+}
+
+/// What the app did with a page.
+public enum PageAnswer: Int, Sendable, CaseIterable {
+  /// It is stored, with its token: the next page may come.
+  case stored
+  /// It could not be stored now: the session offers it again after a growing wait.
+  case notNow
+
+  package static let codedNames: [StaticString] = ["stored", "notNow"]
+}
+
+extension FetchOperation.Response: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("changedRecords", changedRecords)
+      $0.field("deletedRecords", deletedRecords)
+      $0.field("failures", failures)
+      $0.field("changeToken", changeToken)
+      $0.field("hasMore", hasMore)
+      $0.field("startedOver", startedOver)
+      $0.field("page", page.number)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    changedRecords = try reader.field("changedRecords")
+    deletedRecords = try reader.field("deletedRecords")
+    failures = try reader.field("failures")
+    changeToken = try reader.field("changeToken")
+    hasMore = try reader.field("hasMore")
+    startedOver = try reader.field("startedOver")
+    page = PageID(number: try reader.field("page"))
+    try reader.endObject()
+  }
+}
+
+extension DeletedRecord: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("recordID", recordID)
+      $0.field("recordType", recordType)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    recordID = try reader.field("recordID")
+    recordType = try reader.field("recordType")
+    try reader.endObject()
+  }
+}
+
+extension PageID: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) { writer.write(number) }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    number = try reader.readUInt64()
+  }
+}
+
+extension PageAnswer: CodedTag {}

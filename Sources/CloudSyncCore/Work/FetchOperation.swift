@@ -1,0 +1,53 @@
+/// A wish for the changes since a token.
+///
+/// A fetch runs page by page until the cloud has no more. Fetches asked for while one is running
+/// wait, and one further run answers all of them; it begins where the present one ended, whatever
+/// token they carry.
+public struct FetchOperation: Sendable, Identifiable {
+  /// The name that `fetch(_:)` gave it; ``OperationID/unassigned`` before.
+  public var id: OperationID
+  /// Where to begin; nil to go on where the session's last fetch ended, or, when it has made none,
+  /// at the beginning.
+  public var changeToken: ChangeToken?
+  /// Whether to fetch everything from the beginning, whatever the token: the only way to do so.
+  public var startingOver: Bool
+  /// In a request of the session's own: the records to look up, instead of changes.
+  ///
+  /// A handler answers such a request with these records as they are now, a failure with
+  /// `unknownItem` for each that does not exist, and no change token. Empty in a usual fetch.
+  public var recordIDs: [RecordID]
+
+  /// Creates a fetch of changes.
+  public init(changeToken: ChangeToken? = nil, startingOver: Bool = false) {
+    id = .unassigned
+    self.changeToken = changeToken
+    self.startingOver = startingOver
+    recordIDs = []
+  }
+
+  /// Creates the request that looks up single records.
+  package init(lookingUp recordIDs: [RecordID]) {
+    self.init()
+    self.recordIDs = recordIDs
+  }
+}
+
+extension FetchOperation: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("id", id)
+      $0.field("changeToken", changeToken)
+      $0.field("startingOver", startingOver)
+      $0.field("recordIDs", recordIDs)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    id = try reader.field("id")
+    changeToken = try reader.field("changeToken")
+    startingOver = try reader.field("startingOver")
+    recordIDs = try reader.field("recordIDs")
+    try reader.endObject()
+  }
+}

@@ -1,0 +1,194 @@
+import CloudSyncCore
+import Dispatch
+import Testing
+
+@Suite("Subject")
+struct SubjectTests {
+  @Test("Every subscriber gets every value in order, also when the subscription is thrown away")
+  func deliversInOrder() {
+    let subject = Subject<Int>()
+    let first = Journal<Int>()
+    let second = Journal<Int>()
+    subject.sink { first.add($0) }
+    subject.send(1)
+    subject.sink { second.add($0) }
+
+    subject.send(2)
+    subject.send(3)
+
+    #expect(first.entries == [1, 2, 3])
+    #expect(second.entries == [2, 3])
+  }
+
+  @Test("A subject that replays gives a new subscriber the last value before sink returns")
+  func replaysLast() {
+    let subject = Subject<Int?>(replaysLast: true)
+    let journal = Journal<Int?>()
+    let early = Journal<Int?>()
+    subject.sink { early.add($0) }
+    #expect(early.entries.isEmpty)
+    subject.send(1)
+    subject.send(nil)
+
+    subject.sink { journal.add($0) }
+
+    #expect(journal.entries == [nil])
+    subject.send(2)
+    #expect(journal.entries == [nil, 2])
+    #expect(early.entries == [1, nil, 2])
+  }
+
+  @Test("A value sent while the last one is being replayed comes after it")
+  func sendDuringReplay() {
+    let subject = Subject<Int>(replaysLast: true)
+    let journal = Journal<Int>()
+    subject.send(1)
+
+    subject.sink { value in
+      journal.add(value)
+      if value < 4 { subject.send(value + 1) }
+      journal.add(-value)
+    }
+
+    #expect(journal.entries == [1, -1, 2, -2, 3, -3, 4, -4])
+  }
+
+  @Test("A value sent from inside a subscriber reaches everybody after the one under way")
+  func sendInsideSink() {
+    let subject = Subject<Int>()
+    let journal = Journal<String>()
+    subject.sink { value in
+      journal.add("a\(value)")
+      if value < 3 { subject.send(value + 1) }
+      journal.add("a\(value) ends")
+    }
+    subject.sink { journal.add("b\($0)") }
+
+    subject.send(1)
+
+    let expected = ["a1", "a1 ends", "b1", "a2", "a2 ends", "b2", "a3", "a3 ends", "b3"]
+    #expect(journal.entries == expected)
+  }
+
+  @Test("A subscription added during a send sees the next value that is sent")
+  func sinkDuringSend() {
+    let subject = Subject<Int>()
+    let journal = Journal<Int>()
+    subject.sink { value in
+      guard value == 1 else { return }
+      subject.send(2)
+      subject.sink { journal.add($0) }
+      subject.send(3)
+    }
+
+    subject.send(1)
+
+    #expect(journal.entries == [3])
+  }
+
+  @Test("A subscription added during a send to a replaying subject gets that value at once")
+  func sinkDuringReplayingSend() {
+    let subject = Subject<Int>(replaysLast: true)
+    let journal = Journal<Int>()
+    subject.sink { value in
+      guard value == 1 else { return }
+      subject.sink { journal.add($0) }
+      journal.add(0)
+    }
+
+    subject.send(1)
+    subject.send(2)
+
+    #expect(journal.entries == [1, 0, 2])
+  }
+
+  @Test("A subscription cancelled during a send gets nothing more, and nobody else misses a value")
+  func cancelDuringSend() {
+    let subject = Subject<Int>()
+    let journal = Journal<String>()
+    let held = Locked<[Subscription]>([])
+    subject.sink { journal.add("a\($0)") }.store(in: held)
+    subject.sink { value in
+      journal.add("b\(value)")
+      if value == 2 { for subscription in held.withLock({ $0 }) { subscription.cancel() } }
+    }
+    .store(in: held)
+    subject.sink { journal.add("c\($0)") }.store(in: held)
+    subject.sink { journal.add("d\($0)") }
+
+    for value in 1...3 { subject.send(value) }
+
+    #expect(journal.entries == ["a1", "b1", "c1", "d1", "a2", "b2", "d2", "d3"])
+  }
+
+  @Test("A cancelled subscription releases its closure, and cancelling twice does nothing")
+  func cancelReleases() {
+    final class Token: Sendable {}
+    let subject = Subject<Int>()
+    weak var token: Token?
+    let subscription: Subscription
+    do {
+      let made = Token()
+      token = made
+      subscription = subject.sink { _ in _ = made }
+    }
+    #expect(token != nil)
+    #expect(subject.hasSubscribers)
+
+    subscription.cancel()
+    subscription.cancel()
+
+    #expect(token == nil)
+    #expect(!subject.hasSubscribers)
+  }
+
+  @Test("Values of eight threads reach two subscribers in one order, each thread's in its own")
+  func concurrentSends() {
+    let subject = Subject<(thread: Int, number: Int)>()
+    let first = Journal<[Int]>()
+    let second = Journal<[Int]>()
+    subject.sink { thread, number in first.add([thread, number]) }
+    subject.sink { thread, number in second.add([thread, number]) }
+
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for number in 0..<500 {
+        subject.send((thread, number))
+        subject.sink { _ in }.cancel()
+      }
+    }
+
+    #expect(first.entries.count == 4_000)
+    #expect(first.entries == second.entries)
+    for thread in 0..<8 {
+      #expect(first.entries.filter { $0[0] == thread }.map { $0[1] } == Array(0..<500))
+    }
+  }
+
+  @Test("Subscribers that join while threads send see a gapless tail, the last value first")
+  func concurrentReplay() {
+    let subject = Subject<Int>(replaysLast: true)
+    subject.send(0)
+    let journals = (0..<40).map { _ in Journal<Int>() }
+
+    DispatchQueue.concurrentPerform(iterations: 2) { thread in
+      if thread == 0 {
+        for value in 1...2_000 { subject.send(value) }
+      } else {
+        for journal in journals { subject.sink { journal.add($0) } }
+      }
+    }
+
+    for journal in journals {
+      let entries = journal.entries
+      let first = entries.first ?? -1
+      #expect(first >= 0)
+      #expect(entries == Array(first...2_000))
+    }
+  }
+}
+
+extension Subscription {
+  fileprivate func store(in held: Locked<[Subscription]>) {
+    held.withLock { store(in: &$0) }
+  }
+}

@@ -1,0 +1,166 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+import CloudSyncCore
+
+/// A handler that answers as a test says, and remembers what it was asked.
+final class ScriptedHandler: OperationHandler {
+  /// How a call is answered.
+  enum Reply<Value: Sendable>: Sendable {
+    case now(Result<Value, SyncError>)
+    case after(Duration, Result<Value, SyncError>)
+    case twice(Result<Value, SyncError>, again: Duration)
+    case never
+
+    static func success(_ value: Value) -> Self { .now(.success(value)) }
+    static func failure(_ code: SyncError.Code, retryAfter: Duration? = nil) -> Self {
+      .now(.failure(SyncError(code, retryAfter: retryAfter)))
+    }
+    static func failure(_ error: SyncError) -> Self { .now(.failure(error)) }
+  }
+
+  /// One call.
+  struct Call: Sendable, Hashable {
+    var mode: OperationMode
+    var time: Timestamp
+    var attempt: Attempt
+    var token: WriteToken
+    var saves: [Record] = []
+    var deletions: [RecordID] = []
+    var fetch: FetchOperation?
+
+    var names: [String] { saves.map(\.recordID.name) + deletions.map { "-" + $0.name } }
+  }
+
+  /// The answers, each given the call's number of its kind, counting from 0.
+  struct Script: Sendable {
+    var modify: @Sendable (ModifyOperation, Int) -> Reply<ModifyOperation.Response> = { op, _ in
+      .success(ScriptedHandler.allSaved(op))
+    }
+    var fetch: @Sendable (FetchOperation, Int) -> Reply<FetchOperation.Response> = { _, _ in
+      .success(.init(changeToken: ChangeToken(text: "end")))
+    }
+    var createZone: @Sendable (Int) -> Reply<Bool> = { _ in .success(true) }
+    var createSubscription: @Sendable (Int) -> Reply<Bool> = { _ in .success(true) }
+  }
+
+  private struct State: Sendable {
+    var script: Script
+    var calls: [Call] = []
+    var cancelled: [Attempt] = []
+  }
+
+  let limits: RequestLimits
+  private let world: VirtualEnvironment
+  private let state: Locked<State>
+
+  init(
+    in world: VirtualEnvironment,
+    limits: RequestLimits = RequestLimits(),
+    script: Script = Script()
+  ) {
+    self.world = world
+    self.limits = limits
+    state = Locked(State(script: script))
+  }
+
+  var calls: [Call] { state.withLock { $0.calls } }
+  var modifyCalls: [Call] { calls.filter { $0.mode == .modify } }
+  var fetchCalls: [Call] { calls.filter { $0.mode == .fetch } }
+  var cancelled: [Attempt] { state.withLock { $0.cancelled } }
+
+  func change(_ body: @Sendable (inout Script) -> Void) {
+    var script = state.withLock { $0.script }
+    body(&script)
+    let changed = script
+    state.withLock { $0.script = changed }
+  }
+
+  /// Everything saved, with change tags that count the calls of the record's name.
+  static func allSaved(_ operation: ModifyOperation) -> ModifyOperation.Response {
+    ModifyOperation.Response(
+      savedRecords: operation.records.map { record in
+        record.withChangeTag((record.changeTag ?? "") + "+")
+      },
+      deletedRecordIDs: operation.recordIDsToDelete
+    )
+  }
+
+  private func note(_ call: Call) -> (Script, Int) {
+    state.withLock { state in
+      let number = state.calls.count { $0.mode == call.mode }
+      state.calls.append(call)
+      return (state.script, number)
+    }
+  }
+
+  private func answer<Value: Sendable>(
+    _ reply: Reply<Value>,
+    _ completion: @escaping @Sendable (Result<Value, SyncError>) -> Void
+  ) {
+    switch reply {
+    case .now(let result): completion(result)
+    case .after(let delay, let result):
+      world.schedule(afterNanoseconds: delay.clampedNanoseconds) { completion(result) }
+    case .twice(let result, let delay):
+      completion(result)
+      world.schedule(afterNanoseconds: delay.clampedNanoseconds) { completion(result) }
+    case .never: break
+    }
+  }
+
+  private func call(_ mode: OperationMode, _ context: RequestContext) -> Call {
+    Call(mode: mode, time: world.now, attempt: context.attempt, token: context.writeToken)
+  }
+
+  func handle(
+    createZoneOperation: CreateZoneOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) {
+    let (script, number) = note(call(.createZone, context))
+    answer(script.createZone(number), completion)
+  }
+
+  func handle(
+    createSubscriptionOperation: CreateSubscriptionOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) {
+    let (script, number) = note(call(.createSubscription, context))
+    answer(script.createSubscription(number), completion)
+  }
+
+  func handle(
+    modifyOperation: ModifyOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
+  ) {
+    var call = call(.modify, context)
+    call.saves = modifyOperation.records
+    call.deletions = modifyOperation.recordIDsToDelete
+    let (script, number) = note(call)
+    answer(script.modify(modifyOperation, number), completion)
+  }
+
+  func handle(
+    fetchOperation: FetchOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
+  ) {
+    var call = call(.fetch, context)
+    call.fetch = fetchOperation
+    let (script, number) = note(call)
+    answer(script.fetch(fetchOperation, number), completion)
+  }
+
+  func cancel(_ attempt: Attempt) { state.withLock { $0.cancelled.append(attempt) } }
+}
+
+extension ChangeToken {
+  /// A token of a text's bytes.
+  init?(text: String) { self.init(Data(text.utf8)) }
+}
