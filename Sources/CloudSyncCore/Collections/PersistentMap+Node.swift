@@ -1,136 +1,117 @@
 extension PersistentMap {
-  /// One node of the trie: up to 32 slots, each free, an entry, or a child.
-  ///
-  /// Arrays rather than a class hold the slots: they are checked `Sendable`, and copy themselves
-  /// exactly when they are shared.
-  ///
-  /// - Invariant: A child holds at least two entries in all; a lone entry lies in its parent.
-  ///   Below the last bits of the hash a node is a plain list of entries, with empty bitmaps.
-  struct Node: Sendable {
-    struct Entry: Sendable {
-      var key: Key
-      var value: Value
+  /// A key with its value: immutable, so that versions share it for one reference count.
+  final class Entry: Sendable {
+    let hash: UInt64
+    let key: Key
+    let value: Value
+
+    init(key: Key, value: Value, hash: UInt64) {
+      self.hash = hash
+      self.key = key
+      self.value = value
     }
 
-    /// The slots that hold entries.
-    private var entryMap: UInt32 = 0
-    /// The slots that hold children.
-    private var childMap: UInt32 = 0
-    /// The entries, in the order of their slots.
-    private var entries: ContiguousArray<Entry> = []
-    /// The children, in the order of their slots.
-    private var children: ContiguousArray<Node> = []
+    func has(_ key: Key, hash: UInt64) -> Bool { self.hash == hash && self.key == key }
+  }
 
+  /// One node of the trie: a leaf with an entry, or a branch of up to 8 slots.
+  ///
+  /// An array rather than a class holds the slots: it is checked `Sendable`, and copies itself
+  /// exactly when it is shared.
+  ///
+  /// - Invariant: A branch below the root holds at least two entries in all; a leaf has no slots.
+  ///   Below the last bits of the hash a branch is a plain list of leaves, with an empty bitmap.
+  struct Node: Sendable {
+    /// How many bits of the hash a level takes: measured, as the cheapest to change when shared.
+    private static var bitsPerLevel: UInt64 { 3 }
+
+    /// The entry of a leaf.
+    private var entry: Entry?
+    /// The used slots of a branch, in their order.
+    private var slots: ContiguousArray<Node> = []
+    /// Which slots are used.
+    private var map: UInt8 = 0
+
+    /// An empty branch.
     init() {}
 
-    /// A node of two entries with different keys.
-    private init(_ first: Entry, _ second: Entry, hash: UInt64, level: Int) {
-      let firstBit = Self.bit(first.key.stableHash, level)
-      let secondBit = Self.bit(hash, level)
+    /// A leaf.
+    private init(_ entry: Entry) { self.entry = entry }
+
+    /// A branch of two leaves with different keys.
+    private init(_ first: Entry, _ second: Entry, level: UInt64) {
+      let firstBit = Self.bit(first.hash, level)
+      let secondBit = Self.bit(second.hash, level)
+      map = firstBit | secondBit
       if firstBit == secondBit, firstBit != 0 {
-        childMap = firstBit
-        children = [Node(first, second, hash: hash, level: level + 1)]
+        slots = [Node(first, second, level: level &+ 1)]
+      } else if secondBit < firstBit {
+        slots = [Node(second), Node(first)]
       } else {
-        entryMap = firstBit | secondBit
-        entries = secondBit < firstBit ? [second, first] : [first, second]
+        slots = [Node(first), Node(second)]
       }
     }
 
     /// The bit of the slot that a hash has at a level, 0 where the hash has no bits left.
-    private static func bit(_ hash: UInt64, _ level: Int) -> UInt32 {
-      let shift = UInt64(level) &* 5
-      return shift < 64 ? 1 &<< UInt32(truncatingIfNeeded: (hash &>> shift) & 31) : 0
+    private static func bit(_ hash: UInt64, _ level: UInt64) -> UInt8 {
+      let shift = level &* bitsPerLevel
+      let digit = (hash &>> shift) & ((1 &<< bitsPerLevel) &- 1)
+      return shift < 64 ? 1 &<< UInt8(truncatingIfNeeded: digit) : 0
     }
 
-    /// How many slots of a bitmap come before a slot.
-    private static func rank(_ bit: UInt32, in map: UInt32) -> Int {
-      (map & (bit &- 1)).nonzeroBitCount
-    }
+    /// How many used slots come before a slot.
+    private func rank(_ bit: UInt8) -> Int { (map & (bit &- 1)).nonzeroBitCount }
 
-    /// The only entry of the whole node, if it has just one.
-    private var loneEntry: Entry? {
-      children.isEmpty && entries.count == 1 ? entries.first : nil
-    }
+    /// The position of a key in a list of leaves with one hash.
+    private func position(of key: Key) -> Int? { slots.firstIndex { $0.entry?.key == key } }
 
     func visit(_ body: (Key, Value) -> Void) {
-      for entry in entries { body(entry.key, entry.value) }
-      for child in children { child.visit(body) }
+      if let entry { body(entry.key, entry.value) }
+      for slot in slots { slot.visit(body) }
     }
-  }
-}
 
-extension PersistentMap.Node {
-  func value(of key: Key, hash: UInt64, level: Int) -> Value? {
-    let bit = Self.bit(hash, level)
-    if entryMap & bit != 0 {
-      let index = Self.rank(bit, in: entryMap)
-      return entries[index].key == key ? entries[index].value : nil
+    func value(of key: Key, hash: UInt64, level: UInt64 = 0) -> Value? {
+      if let entry { return entry.has(key, hash: hash) ? entry.value : nil }
+      let bit = Self.bit(hash, level)
+      if map & bit != 0 {
+        return slots[rank(bit)].value(of: key, hash: hash, level: level &+ 1)
+      }
+      guard bit == 0, let index = position(of: key) else { return nil }
+      return slots[index].entry?.value
     }
-    if childMap & bit != 0 {
-      return children[Self.rank(bit, in: childMap)].value(of: key, hash: hash, level: level + 1)
-    }
-    guard bit == 0, let index = entries.firstIndex(where: { $0.key == key }) else { return nil }
-    return entries[index].value
-  }
 
-  /// Adds an entry or replaces its value; returns whether the key is new.
-  mutating func update(_ entry: Entry, hash: UInt64, level: Int) -> Bool {
-    let bit = Self.bit(hash, level)
-    if bit == 0 { return updateList(entry) }
-    if childMap & bit != 0 {
-      return children[Self.rank(bit, in: childMap)].update(entry, hash: hash, level: level + 1)
-    }
-    let index = Self.rank(bit, in: entryMap)
-    if entryMap & bit == 0 {
-      entryMap |= bit
-      entries.insert(entry, at: index)
+    /// Adds an entry or replaces the one with its key; returns whether the key is new.
+    mutating func update(_ new: Entry, level: UInt64) -> Bool {
+      if let entry {
+        let isNew = !entry.has(new.key, hash: new.hash)
+        self = isNew ? Node(entry, new, level: level) : Node(new)
+        return isNew
+      }
+      let bit = Self.bit(new.hash, level)
+      if map & bit != 0 { return slots[rank(bit)].update(new, level: level &+ 1) }
+      if bit == 0, let index = position(of: new.key) {
+        slots[index] = Node(new)
+        return false
+      }
+      slots.insert(Node(new), at: bit == 0 ? slots.count : rank(bit))
+      map |= bit
       return true
     }
-    if entries[index].key == entry.key {
-      entries[index].value = entry.value
-      return false
-    }
-    let other = entries.remove(at: index)
-    entryMap ^= bit
-    childMap |= bit
-    let child = Self(other, entry, hash: hash, level: level + 1)
-    children.insert(child, at: Self.rank(bit, in: childMap))
-    return true
-  }
 
-  private mutating func updateList(_ entry: Entry) -> Bool {
-    if let index = entries.firstIndex(where: { $0.key == entry.key }) {
-      entries[index].value = entry.value
-      return false
-    }
-    entries.append(entry)
-    return true
-  }
-
-  /// Removes a key; returns whether it was there.
-  ///
-  /// An absent key copies nothing.
-  mutating func remove(_ key: Key, hash: UInt64, level: Int) -> Bool {
-    guard value(of: key, hash: hash, level: level) != nil else { return false }
-    removePresent(key, hash: hash, level: level)
-    return true
-  }
-
-  private mutating func removePresent(_ key: Key, hash: UInt64, level: Int) {
-    let bit = Self.bit(hash, level)
-    if childMap & bit != 0 {
-      let index = Self.rank(bit, in: childMap)
-      children[index].removePresent(key, hash: hash, level: level + 1)
-      guard let lone = children[index].loneEntry else { return }
-      children.remove(at: index)
-      childMap ^= bit
-      entryMap |= bit
-      entries.insert(lone, at: Self.rank(bit, in: entryMap))
-    } else if bit != 0 {
-      entries.remove(at: Self.rank(bit, in: entryMap))
-      entryMap ^= bit
-    } else {
-      entries.removeAll { $0.key == key }
+    /// Removes a key that is there, below a branch.
+    mutating func removePresent(_ key: Key, hash: UInt64, level: UInt64) {
+      let bit = Self.bit(hash, level)
+      guard let index = bit == 0 ? position(of: key) : rank(bit) else { return }
+      if slots[index].entry != nil {
+        slots.remove(at: index)
+        map &= ~bit
+        return
+      }
+      slots[index].removePresent(key, hash: hash, level: level &+ 1)
+      // A branch of one leaf gives it to its parent.
+      if slots[index].slots.count == 1, let lone = slots[index].slots[0].entry {
+        slots[index] = Node(lone)
+      }
     }
   }
 }

@@ -1,11 +1,14 @@
 /// A dictionary of which old versions can be kept: a change copies one path, not the whole.
 ///
-/// A hash array mapped trie of 32-way nodes. What no other version shares is changed in place. The
-/// shape follows from the keys alone, whatever was inserted and removed before; only the order of
-/// keys whose whole hashes collide follows from history. The map is no sequence on purpose: sort
-/// it wherever its order could be seen.
+/// A hash array mapped trie of 8-way branches. What no other version shares is changed in place.
+/// The shape follows from the keys alone, whatever was inserted and removed before; only the order
+/// of keys whose whole hashes collide follows from history. The map is no sequence on purpose:
+/// sort it wherever its order could be seen.
 ///
-/// - Complexity: Lookup and change are O(1) for good hashes: at most 13 nodes of at most 32 slots.
+/// Nodes are small, and entries are boxed, so that a change beside a kept version retains little:
+/// the siblings along one path, once each. A release of the whole frees one box more an entry.
+///
+/// - Complexity: Lookup and change are O(1) for good hashes: at most 22 branches of 8 slots.
 package struct PersistentMap<Key: StableHashable, Value: Sendable>: Sendable {
   /// The number of keys.
   package private(set) var count = 0
@@ -17,12 +20,14 @@ package struct PersistentMap<Key: StableHashable, Value: Sendable>: Sendable {
 
   /// The value of a key; setting nil removes the key.
   package subscript(key: Key) -> Value? {
-    get { root.value(of: key, hash: key.stableHash, level: 0) }
+    get { root.value(of: key, hash: key.stableHash) }
     set {
+      let hash = key.stableHash
       if let newValue {
-        let entry = Node.Entry(key: key, value: newValue)
-        if root.update(entry, hash: key.stableHash, level: 0) { count += 1 }
-      } else if root.remove(key, hash: key.stableHash, level: 0) {
+        if root.update(Entry(key: key, value: newValue, hash: hash), level: 0) { count += 1 }
+      } else if root.value(of: key, hash: hash) != nil {
+        // Looked up first, so that removing an absent key copies nothing.
+        root.removePresent(key, hash: hash, level: 0)
         count -= 1
       }
     }

@@ -96,6 +96,7 @@ extension ConflictResolver {
   /// - Parameters:
   ///   - policies: Policies by the name of the field.
   ///   - default: The policy of all other fields.
+  /// - Returns: The resolver.
   public static func fieldwise(
     _ policies: [String: FieldPolicy] = [:],
     default: FieldPolicy = .newest

@@ -33,7 +33,12 @@ public enum FieldPolicy: Sendable {
 extension FieldPolicy {
   /// Merges the three values of a field.
   ///
-  /// - Parameter clientIsNewer: What `newest` goes by.
+  /// - Parameters:
+  ///   - client: The edit's value; null where it removes the field.
+  ///   - server: The value that the cloud has.
+  ///   - ancestor: The value that the edit was made from.
+  ///   - clientIsNewer: What `newest` goes by.
+  /// - Returns: The merged value; null removes the field.
   package func merge(
     client: FieldValue,
     server: FieldValue?,

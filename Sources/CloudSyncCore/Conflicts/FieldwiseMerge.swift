@@ -67,7 +67,7 @@ struct FieldwiseMerge: Sendable {
 
     init(fields: [RecordField]) { self.fields = fields }
 
-    /// Moves to a field. Names must be asked for in rising order.
+    /// Moves to a field; names must be asked for in rising order.
     mutating func move(to name: String) {
       place = nil
       while next < fields.count {

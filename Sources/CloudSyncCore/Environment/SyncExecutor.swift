@@ -40,6 +40,7 @@ public struct SyncExecutor: Sendable {
   /// Runs jobs on a dispatch queue.
   ///
   /// - Parameter queue: A serial queue; a concurrent one would break the order.
+  /// - Returns: An executor that does not wait for the jobs.
   public static func queue(_ queue: DispatchQueue) -> SyncExecutor {
     SyncExecutor { job in queue.async(execute: job) }
   }

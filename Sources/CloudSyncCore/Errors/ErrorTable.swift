@@ -18,6 +18,7 @@ public enum ErrorTable {
   ///   - code: The error's code; any number is accepted.
   ///   - kind: The kind of work that failed.
   ///   - place: Whether the whole request or one item of it has the error.
+  /// - Returns: The table's entry; there is one for every combination.
   public static func disposition(
     of code: SyncError.Code,
     for kind: OperationMode,

@@ -67,17 +67,25 @@ public struct ErrorMiddleware: Middleware {
       return judge(ItemAnswers(whole: error), flight, context, error)
     case .split: return .split(attempt, Split(error: error, isTooLarge: true))
     case .waitForAccount:
-      let settlement = Settlement(account: error.accountTrouble, error: error)
-      return .settleItems(attempt, settlement)
+      return .settleItems(
+        attempt,
+        Settlement(wait: error.serverWait, account: error.accountTrouble, error: error)
+      )
     case .createZone, .askAboutZone:
-      return .settleItems(attempt, Settlement(zone: error.zoneLoss, error: error))
+      return .settleItems(
+        attempt,
+        Settlement(wait: error.serverWait, zone: error.zoneLoss, error: error)
+      )
     case .startOver, .failFetch:
       if flight.isLookup { return lookupFailed(error, flight) }
       if found == .failFetch { return .failFetch(attempt, error) }
       return .startOver(attempt, tokenAfterExpiry(context), error)
     case .unwrap: return unwrapped(error, flight, context)
     case .giveUpSubscription, .halt, .resolveConflict, .recordMissing, .stay, .park:
-      return .settleItems(attempt, Settlement(halt: error, error: error))
+      return .settleItems(
+        attempt,
+        Settlement(wait: error.serverWait, halt: error, error: error)
+      )
     }
   }
 
@@ -87,7 +95,7 @@ public struct ErrorMiddleware: Middleware {
     _ flight: Flight,
     _ context: MiddlewareContext
   ) -> SyncEvent {
-    if flight.mode == .modify, !error.itemErrors.isEmpty {
+    if flight.mode == .modify || flight.isLookup, !error.itemErrors.isEmpty {
       return judge(ItemAnswers(failures: error.itemErrors), flight, context, error)
     }
     if flight.mode == .modify, flight.count == 1 {
@@ -96,20 +104,19 @@ public struct ErrorMiddleware: Middleware {
     if flight.mode == .modify {
       return .split(flight.attempt, Split(error: error, isTooLarge: false))
     }
-    // Other work has one item: its zone.
-    guard var inner = error.itemErrors.first?.error, inner.code != .partialFailure else {
-      return meaning(of: SyncError(.invalidArguments, error.message), flight, context)
-    }
-    if inner.retryAfterNanoseconds == nil {
-      inner.retryAfterNanoseconds = error.retryAfterNanoseconds
-    }
+    // Other work has one item, its zone; of the rest it is only said that they were refused for it.
+    let items = error.itemErrors.map(\.error)
+    var inner = items.first { $0.code != .batchRequestFailed } ?? items.first ?? error
+    if inner.code == .partialFailure { inner.code = .invalidArguments }
+    inner.retryAfterNanoseconds = (items + [error]).compactMap(\.retryAfterNanoseconds).max()
     return meaning(of: inner, flight, context)
   }
 
   private func lookupFailed(_ error: SyncError, _ flight: Flight) -> SyncEvent {
     let verdict = ItemVerdict.again(error, counted: true)
     let verdicts = [ItemVerdict](repeating: verdict, count: flight.count)
-    let settlement = Settlement(verdicts: verdicts, wait: Wait(.transient), error: error)
+    let wait = error.wait(.retryTransient)
+    let settlement = Settlement(verdicts: verdicts, wait: wait, error: error)
     return .resolveConflict(flight.attempt, settlement)
   }
 

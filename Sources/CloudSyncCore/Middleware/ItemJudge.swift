@@ -33,20 +33,25 @@ struct ItemJudge {
       if case .stay = verdict {} else { isStuck = false }
       settlement.verdicts.append(verdict)
     }
-    if let wait = error?.retryAfterNanoseconds {
-      settlement.wait = Wait(.service, serverNanoseconds: wait)
-    }
+    if let asked = error?.serverWait { wait(asked) }
     let isExplained =
       settlement.zone != nil || settlement.account != nil || settlement.halt != nil
       || settlement.isTooLarge
-    if isStuck, !isExplained { countEverything(error) }
+    if isStuck, !isExplained { countEverything(entries, answers, error) }
     return settlement
   }
 
   /// Nothing moved and nobody is to blame: every item is charged, so that it cannot go on for ever.
-  private mutating func countEverything(_ error: SyncError?) {
-    let blame = error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
-    settlement.verdicts = settlement.verdicts.map { _ in .again(blame, counted: true) }
+  private mutating func countEverything(
+    _ entries: [WindowEntry],
+    _ answers: ItemAnswers,
+    _ error: SyncError?
+  ) {
+    let silence = error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
+    settlement.verdicts = entries.map { entry in
+      if case .failed(let own) = answers[entry.recordID] { return .again(own, counted: true) }
+      return .again(silence, counted: true)
+    }
     settlement.wait = settlement.wait ?? Wait(.transient)
   }
 
@@ -66,14 +71,29 @@ struct ItemJudge {
       return conflict(entry, SyncError(.serverRecordChanged, serverRecord: server))
     case .deleted: return missing(entry, SyncError(.unknownItem, "the record does not exist"))
     case .failed(let error) where error.code == .unknownItem: return missing(entry, error)
-    case .failed(let error):
-      settlement.wait = settlement.wait ?? Wait(.transient)
-      return .again(error, counted: true)
+    case .failed(let error): return notLookedUp(error)
     case .none: return .lookUp
     }
   }
 
+  private mutating func notLookedUp(_ error: SyncError) -> ItemVerdict {
+    let found = ErrorTable.disposition(of: error.code, for: .fetch, in: .item)
+    switch found {
+    case .waitForAccount:
+      settlement.account = error.accountTrouble
+      return .stay
+    case .createZone, .askAboutZone:
+      settlement.zone = error.zoneLoss
+      return .stay
+    default:
+      wait(error.wait(found))
+      return .again(error, counted: found != .retryNetwork && found != .retryService)
+    }
+  }
+
   private mutating func verdict(on entry: WindowEntry, _ error: SyncError) -> ItemVerdict {
+    // Whatever is done about an item, a wait that the server asks for is kept.
+    if let asked = error.serverWait { wait(asked) }
     let found = ErrorTable.disposition(of: error.code, for: .modify, in: .item)
     switch found {
     case .retryNetwork, .retryService, .retryTransient, .resendUnchanged:
@@ -173,15 +193,18 @@ struct ItemJudge {
 extension SyncError {
   /// The pause that the error asks for.
   func wait(_ disposition: ErrorDisposition) -> Wait {
-    if let retryAfterNanoseconds {
-      return Wait(.service, serverNanoseconds: retryAfterNanoseconds)
-    }
+    if let serverWait { return serverWait }
     return switch disposition {
     case .retryNetwork: Wait(.network)
     case .retryService: Wait(.service)
     case .resendUnchanged: Wait(.lostAnswer)
     default: Wait(.transient)
     }
+  }
+
+  /// The pause that the server asks for, if it does.
+  var serverWait: Wait? {
+    retryAfterNanoseconds.map { Wait(.service, serverNanoseconds: $0) }
   }
 
   /// What the error says about the account.
@@ -197,6 +220,14 @@ extension SyncError {
 }
 
 extension FetchOperation.Response {
+  /// The longest pause that the server asks for because of a record of the page.
+  var serverWait: Wait? {
+    failures.isEmpty
+      ? nil
+      : failures.compactMap(\.error.serverWait)
+        .max { ($0.serverNanoseconds ?? 0) < ($1.serverNanoseconds ?? 0) }
+  }
+
   /// The page with the records that break a rule among its failures; nil if there are none.
   func withBrokenRecordsSetAside(zoneID: ZoneID) -> Self? {
     var broken: [Int: SyncError] = [:]

@@ -3,27 +3,47 @@
 /// Effects are carried out after the chain has returned, in the order in which they were asked for.
 public final class MiddlewareContext {
   /// The state: before `next` returns the old one, after it the new one.
-  public internal(set) var state: SyncState
+  @exclusivity(unchecked) public internal(set) var state: SyncState
   /// When the input that led to the event was taken.
-  public internal(set) var now: Timestamp
+  @exclusivity(unchecked) public internal(set) var now: Timestamp
   /// Where the event came from.
-  public internal(set) var origin = EventRecord.Origin.call
+  @exclusivity(unchecked) public internal(set) var origin = EventRecord.Origin.call
   /// The number of the event that caused this one, if one did.
-  public internal(set) var cause: UInt64?
+  @exclusivity(unchecked) public internal(set) var cause: UInt64?
   /// Whether the event has been reduced and changed the state.
-  public internal(set) var didChange = false
+  @exclusivity(unchecked) public internal(set) var didChange = false
 
-  var isReduced = false
-  var effects: [Effect] = []
-  var decisions: [Decision] = []
+  @exclusivity(unchecked) var isReduced = false
+  /// How many middleware the event has passed.
+  @exclusivity(unchecked) var depth = 0
+  /// What was reduced.
+  @exclusivity(unchecked) var reducedEvent = SyncEvent.noop
+  @exclusivity(unchecked) var effects: [Effect] = []
+  @exclusivity(unchecked) var decisions: [Decision] = []
   /// Events that wait to be reduced after this one.
-  var pendingEvents = 0
+  @exclusivity(unchecked) var pendingEvents = 0
   /// Decisions to be used instead of asking the app's closures, in a re-run.
   var recordedDecisions: [Decision]?
 
   init(state: SyncState, now: Timestamp) {
     self.state = state
     self.now = now
+  }
+
+  func prepare(origin: EventRecord.Origin, cause: UInt64?) {
+    self.origin = origin
+    self.cause = cause
+    isReduced = false
+    didChange = false
+    depth = 0
+  }
+
+  /// The end of the chain.
+  func reduce(_ event: SyncEvent) {
+    precondition(!isReduced, "A middleware called next twice: call it exactly once.")
+    didChange = state.reduce(event, at: now)
+    isReduced = true
+    reducedEvent = event
   }
 
   /// Whether no other event waits to be reduced before the next input is taken.

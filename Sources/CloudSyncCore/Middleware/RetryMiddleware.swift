@@ -49,6 +49,9 @@ extension SyncEvent {
     case .retry(_, let retry): retry.wait
     case .settleItems(_, let settlement), .resolveConflict(_, let settlement): settlement.wait
     case .gateClosed(let wait): wait
+    case .split(_, let split): split.error.serverWait
+    case .startOver(_, _, let error), .failFetch(_, let error): error.serverWait
+    case .workSuccess(_, .fetch(let page)): page.serverWait
     default: nil
     }
   }

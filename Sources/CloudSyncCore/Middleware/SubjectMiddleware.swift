@@ -46,16 +46,15 @@ public struct SubjectMiddleware: Middleware {
   private struct Glimpse {
     let isHalted: Bool
     let owesAnnouncements: Bool
-    let zone: Int
-    let progress: [Int]
+    let zone: ZoneState.Kind
+    let progress: SyncProgress
     let notes: UInt64
 
     init(_ state: SyncState) {
-      let rare = state.rare.value
-      if case .stopped = rare.life { isHalted = true } else { isHalted = false }
-      owesAnnouncements = rare.owesAnnouncements
-      zone = 0
-      progress = []
+      isHalted = state.isHalted
+      owesAnnouncements = state.rare.value.owesAnnouncements
+      zone = state.zone.zone.kind
+      progress = state.progress
       notes = state.notes.end
     }
   }

@@ -14,6 +14,7 @@ extension Publisher {
   /// its task, or dropping the stream, ends the subscription.
   ///
   /// - Parameter buffering: What to keep while the reader is busy.
+  /// - Returns: A stream for one reader.
   public func values(buffering: ValueBuffering = .all) -> AsyncStream<Output> {
     let policy: AsyncStream<Output>.Continuation.BufferingPolicy =
       switch buffering {

@@ -112,7 +112,7 @@ public struct Record: Sendable {
     }
   }
 
-  /// The record that this one is shared together with. An edit cannot take it away.
+  /// The record that this one is shared together with; an edit cannot take it away.
   public var parent: RecordID? {
     get { storage.parent }
     set {

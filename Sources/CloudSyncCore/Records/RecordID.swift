@@ -5,7 +5,7 @@ public struct RecordID: Hashable, Codable, Sendable, CodedValue {
   /// The zone that the record lies in.
   public let zoneID: ZoneID
 
-  /// Creates a record ID. The name is checked when the record is given to a session.
+  /// Creates a record ID, whose name is checked when the record is given to a session.
   public init(name: String, zoneID: ZoneID) {
     var name = name
     name.makeContiguousUTF8()

@@ -5,15 +5,16 @@ extension CloudSyncSession {
   }
 
   /// Announces something to the subscribers.
-  func publish(_ publication: Publication, record: EventRecord, state: SyncState) {
+  func publish(_ publication: Publication, _ engine: Engine) {
     switch publication {
     case .event:
       guard eventsPublisher.hasSubscribers else { return }
+      let record = engine.record
       callBack { [self] in eventsPublisher.send(record) }
-    case .state: publishState(state)
+    case .state: publishState(engine.context.state)
     case .notes(let numbers):
       for number in numbers {
-        let note = state.notes[number]
+        let note = engine.context.state.notes[number]
         callBack { [self] in
           deliver(note)
           noteDelivery(of: number)

@@ -26,20 +26,29 @@ extension CloudSyncSession {
   func drain() {
     engine.withLock { engine in
       while true {
-        let first = engine.context.state.notes.first
-        let (inputs, delivered) = inbox.withLock { inbox -> ([SessionInput], UInt64?) in
-          let taken = inbox.inputs
-          inbox.inputs = []
-          let delivered = inbox.deliveredUpTo
-          let backlog = delivered > first ? delivered - first : 0
-          let isDue = taken.isEmpty ? backlog > 0 : backlog >= Self.deliveredBacklog
-          if taken.isEmpty, !isDue { inbox.isScheduled = false }
-          return (taken, isDue ? delivered : nil)
-        }
-        if inputs.isEmpty, delivered == nil { return }
+        let delivered = takeBatch(engine)
+        if engine.taking.isEmpty, delivered == nil { return }
         if let delivered { take(delivered: delivered, engine) }
-        for input in inputs { take(input, engine) }
+        for input in engine.taking { take(input, engine) }
+        engine.taking.removeAll(keepingCapacity: true)
       }
+    }
+  }
+
+  /// Moves what is in the inbox to the engine; returns up to where deliveries are to be noted.
+  ///
+  /// They are noted when there is nothing else to do, or when there are many; a busy session that
+  /// nobody journals can wait with it.
+  private func takeBatch(_ engine: Engine) -> UInt64? {
+    let first = engine.context.state.notes.first
+    let isBusy = engine.journal == nil && engine.context.state.hasWorkQueued
+    return inbox.withLock { inbox in
+      swap(&engine.taking, &inbox.inputs)
+      let backlog = inbox.deliveredUpTo > first ? inbox.deliveredUpTo - first : 0
+      let isAtRest = engine.taking.isEmpty && !isBusy && backlog > 0
+      let isDue = isAtRest || backlog >= Self.deliveredBacklog
+      if engine.taking.isEmpty, !isDue { inbox.isScheduled = false }
+      return isDue ? inbox.deliveredUpTo : nil
     }
   }
 
@@ -55,7 +64,8 @@ extension CloudSyncSession {
     case .event(let event, let origin): engine.run(event, origin: origin, cause: nil, in: self)
     case .answer(let attempt, let result): take(result, to: attempt, engine)
     case .accountAnswer(let check, let status, let identity):
-      guard check == engine.accountCheck else { return }
+      // An answer to a question that nobody waits for any more: of an older epoch, or given twice.
+      guard check == engine.accountCheck, engine.context.state.account.check != nil else { return }
       let event = SyncEvent.accountStatusChanged(status, identity)
       engine.run(event, origin: .report, cause: check, in: self)
     case .timer: takeTimer(engine)
@@ -117,7 +127,8 @@ extension CloudSyncSession {
     case .reset, .restored:
       inbox.withLock { inbox in
         inbox.epoch = state.epoch
-        inbox.pendingResets -= 1
+        // A middleware may have dispatched it: then no call of it is counted.
+        if inbox.pendingResets > 0 { inbox.pendingResets -= 1 }
       }
     case .resolveAccountSwitch: inbox.withLock { $0.epoch = state.epoch }
     default: break

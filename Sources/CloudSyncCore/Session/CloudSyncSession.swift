@@ -28,13 +28,21 @@ public final class CloudSyncSession: Sendable {
   public let modifyWorkCompletedSubject = Subject<(ModifyOperation, ModifyOperation.Response)>()
   /// Every operation that ended otherwise: it was given up, or its fetch failed.
   public let workFailedSubject = Subject<(SyncWork, SyncError)>()
-  /// Why the session is stopped; nil when it works again. A new subscriber gets the last value.
+  /// Why the session is stopped; nil when it works again.
+  ///
+  /// A new subscriber gets the last value.
   public let haltedSubject = Subject<SyncError?>(replaysLast: true)
-  /// The account's status as the provider last told it. A new subscriber gets the last value.
+  /// The account's status as the provider last told it.
+  ///
+  /// A new subscriber gets the last value.
   public let accountStatusSubject = Subject<AccountStatus>(replaysLast: true)
-  /// The state of the zone when it changes. A new subscriber gets the last value.
+  /// The state of the zone when it changes.
+  ///
+  /// A new subscriber gets the last value.
   public let zoneSubject = Subject<ZoneState>(replaysLast: true)
-  /// How far the session has come. A new subscriber gets the last value.
+  /// How far the session has come.
+  ///
+  /// A new subscriber gets the last value.
   public let progressSubject = Subject<SyncProgress>(replaysLast: true)
   /// What became of parked records after their operations had completed without them.
   public let parkedSubject = Subject<ParkedChange>()
@@ -117,7 +125,15 @@ public final class CloudSyncSession: Sendable {
   /// What was in flight counts as lost and is sent again unchanged; announcements whose delivery is
   /// not known are made again when the session is started; a new epoch begins.
   ///
-  /// - Parameter archive: What ``SyncArchive`` read.
+  /// - Parameters:
+  ///   - archive: What ``SyncArchive`` read.
+  ///   - operationHandler: Does the input and output.
+  ///   - resolver: Decides about conflicts.
+  ///   - resolveExpiredChangeToken: Gives the token to fetch from when one has expired; nil to fetch
+  ///     everything.
+  ///   - callbackExecutor: Where callbacks run, in order; the session's own executor by default.
+  ///   - gate: A gate shared with the other sessions of the account.
+  ///   - environment: Clock, threads, timer and randomness; the real ones by default.
   public convenience init(
     restoring archive: SyncArchive,
     operationHandler: any OperationHandler,

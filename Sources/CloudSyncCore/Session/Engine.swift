@@ -15,9 +15,14 @@ final class Engine {
   }
 
   let context: MiddlewareContext
-  private var chain: [any Middleware]
-  private var pending: [Pending] = []
-  private var reducedEvent = SyncEvent.noop
+  private var middlewares: [any Middleware]
+  /// Runs an event through the chain, and reduces it at its end.
+  private var chain: (SyncEvent) -> SyncEvent = { $0 }
+  @exclusivity(unchecked) private var pending: [Pending] = []
+  /// Effects that are being performed, in memory that is used again and again.
+  @exclusivity(unchecked) private var performing: [Effect] = []
+  /// Inputs that are being taken, likewise.
+  @exclusivity(unchecked) var taking: [SessionInput] = []
   var journal: (@Sendable (Data) -> Void)?
   /// When the timer is set to fire.
   var armed: Timestamp?
@@ -29,7 +34,22 @@ final class Engine {
 
   init(state: SyncState, chain: [any Middleware], now: Timestamp) {
     context = MiddlewareContext(state: state, now: now)
-    self.chain = chain
+    middlewares = chain
+    linkChain()
+  }
+
+  /// Links the chain: the reduction, and before it the middleware from the last to the first.
+  private func linkChain() {
+    let context = context
+    var next: (SyncEvent) -> SyncEvent = { event in
+      context.reduce(event)
+      return event
+    }
+    for (place, middleware) in middlewares.enumerated().reversed() {
+      let link = ChainLink(middleware, context, next: next)
+      next = { event in link.run(event, at: place) }
+    }
+    chain = next
   }
 
   /// Runs an event, and all that follows from it.
@@ -52,76 +72,56 @@ final class Engine {
   }
 
   private func runOne(_ one: Pending, in session: CloudSyncSession) {
-    context.origin = one.origin
-    context.cause = one.cause
-    context.isReduced = false
-    context.didChange = false
-    _ = pass(one.event, from: 0)
+    context.prepare(origin: one.origin, cause: one.cause)
+    _ = chain(one.event)
     let sequence = context.state.eventCount
     checkInvariants(sequence)
-    if context.didChange { session.stateDidChange(context.state, by: reducedEvent) }
-    let record = EventRecord(
-      sequence: sequence,
-      time: context.now,
-      cause: one.cause,
-      origin: one.origin,
-      event: reducedEvent,
-      decisions: context.decisions
-    )
+    if context.didChange { session.stateDidChange(context.state, by: context.reducedEvent) }
     if let journal { journal(SyncArchive.frame(of: record)) }
+    performEffects(in: session)
     if !context.decisions.isEmpty { context.decisions.removeAll() }
-    performEffects(after: record, in: session)
   }
 
-  /// Passes an event through the rest of the chain, and reduces it at its end.
-  private func pass(_ event: SyncEvent, from index: Int) -> SyncEvent {
-    guard index < chain.count else {
-      context.didChange = context.state.reduce(event, at: context.now)
-      context.isReduced = true
-      reducedEvent = event
-      return event
-    }
-    var calls = 0
-    let result = chain[index]
-      .run(event: event, context: context) { passed in
-        calls += 1
-        return pass(passed, from: index + 1)
-      }
-    precondition(
-      calls == 1,
-      "The middleware \(chain[index].name) called next \(calls) times: call it exactly once."
+  /// The event that was just reduced, as a record.
+  var record: EventRecord {
+    EventRecord(
+      sequence: context.state.eventCount,
+      time: context.now,
+      cause: context.cause,
+      origin: context.origin,
+      event: context.reducedEvent,
+      decisions: context.decisions
     )
-    return result
   }
 
   private func checkInvariants(_ sequence: UInt64) {
     #if DEBUG
     let level: SyncState.InvariantLevel = sequence % 256 == 0 ? .all : .cheap
     if let broken = context.state.brokenInvariant(level) {
-      preconditionFailure("Event \(sequence), \(reducedEvent.line), broke the state: \(broken).")
+      preconditionFailure("Event \(sequence), \(context.reducedEvent.line), broke the state: \(broken).")
     }
     #endif
   }
 
-  private func performEffects(after record: EventRecord, in session: CloudSyncSession) {
+  private func performEffects(in session: CloudSyncSession) {
     guard !context.effects.isEmpty else { return }
-    let effects = context.effects
-    context.effects.removeAll(keepingCapacity: true)
-    for effect in effects {
+    swap(&performing, &context.effects)
+    let sequence = context.state.eventCount
+    for effect in performing {
       switch effect {
       case .dispatch(let event):
-        pending.append(Pending(event: event, origin: .middleware, cause: record.sequence))
-      case .wake(let time): arm(time, because: record.sequence, in: session)
-      case .publish(let publication):
-        session.publish(publication, record: record, state: context.state)
+        pending.append(Pending(event: event, origin: .middleware, cause: sequence))
+      case .wake(let time): arm(time, because: sequence, in: session)
+      case .publish(let publication): session.publish(publication, self)
       case .callHandler: callHandler(in: session)
       case .cancelHandler(let attempt): session.handler.cancel(attempt)
       case .askAccount(let provider):
-        accountCheck = record.sequence
-        session.ask(provider, check: record.sequence)
+        accountCheck = sequence
+        session.ask(provider, check: sequence)
       case .closeSharedGate(let wait): session.closeSharedGate(wait)
       }
     }
+    performing.removeAll(keepingCapacity: true)
   }
 
   private func callHandler(in session: CloudSyncSession) {
@@ -142,20 +142,21 @@ final class Engine {
   /// Puts a middleware where it is wanted; at the end if there is none of the name.
   func attach(_ middleware: any Middleware, at position: MiddlewarePosition) {
     precondition(
-      !chain.contains { $0.name == middleware.name },
+      !middlewares.contains { $0.name == middleware.name },
       "There is a middleware named \(middleware.name) already: give the new one another name."
     )
     switch position {
-    case .end: chain.append(middleware)
-    case .before(let name): chain.insert(middleware, at: place(of: name))
-    case .after(let name): chain.insert(middleware, at: place(of: name) + 1)
+    case .end: middlewares.append(middleware)
+    case .before(let name): middlewares.insert(middleware, at: place(of: name))
+    case .after(let name): middlewares.insert(middleware, at: place(of: name) + 1)
     }
+    linkChain()
   }
 
   private func place(of name: String) -> Int {
-    let place = chain.firstIndex { $0.name == name }
+    let place = middlewares.firstIndex { $0.name == name }
     precondition(place != nil, "There is no middleware named \(name).")
-    return place ?? chain.endIndex
+    return place ?? middlewares.endIndex
   }
 
   /// Tells the waiters whose wish is fulfilled, or whose time is over.

@@ -47,37 +47,37 @@ extension SyncState {
   /// - Complexity: O(1).
   public func next(at now: Timestamp) -> NextStep {
     if let flight { return .wait(.inFlight, until: earliest(flight.deadline.end(at: now), now)) }
-    let rare = rare.value
-    switch rare.life {
+    switch lifeRegion {
     case .running: break
     case .created: return .wait(.notStarted, until: nil)
     case .stopped: return .wait(.stopped, until: nil)
     }
-    switch rare.account.status {
+    switch account.status {
     case .noProvider, .ready: break
     case .asking: return .wait(.accountUnknown, until: earliest(nil, now))
     case .away: return .wait(.accountAway, until: earliest(nil, now))
     case .switched: return .wait(.accountSwitched, until: earliest(nil, now))
     }
     if let opening = gate.opening(at: now) { return .wait(.gate, until: earliest(opening, now)) }
-    switch rare.zone.zone {
+    switch zone.zone {
     case .unknown, .ready: break
     case .creating: return .request(SyncRequest(mode: .createZone))
     case .lost, .refused: return .wait(.zone, until: earliest(nil, now))
     }
-    if case .creating = rare.zone.subscription {
+    if case .creating = zone.subscription {
       return .request(SyncRequest(mode: .createSubscription))
     }
-    return nextTurn(rare, at: now)
+    return nextTurn(at: now)
   }
 
   /// Modifications and fetches take turns.
-  private func nextTurn(_ rare: RareRegions, at now: Timestamp) -> NextStep {
+  private func nextTurn(at now: Timestamp) -> NextStep {
     let wantsModify =
-      !modify.window.isEmpty || !modify.queue.isEmpty || !rare.parked.returning.isEmpty
-    let fetch = rare.fetch
+      !modify.window.isEmpty || !modify.queue.isEmpty || !parked.returning.isEmpty
     let wantsFetch = fetch.awaited == nil && (fetch.run != nil || !fetch.waiting.isEmpty)
-    if wantsFetch, !wantsModify || lastTurn == .modify {
+    // A request whose answer was lost goes before pages too: a cloud that knows it answers with the
+    // records of that time, which must not come after a newer page.
+    if wantsFetch, modify.frozen == 0, !wantsModify || lastTurn == .modify {
       return .request(SyncRequest(mode: .fetch))
     }
     if wantsModify {
@@ -88,25 +88,22 @@ extension SyncState {
     }
     var reasons: WaitReasons = []
     if fetch.awaited != nil { reasons.insert(.acknowledgement) }
-    if rare.parked.quota != nil { reasons.insert(.quota) }
+    if parked.quota != nil { reasons.insert(.quota) }
     return .wait(reasons.isEmpty ? .idle : reasons, until: earliest(nil, now))
   }
 
   /// The earliest of a time and of what else time alone brings about.
   private func earliest(_ time: Timestamp?, _ now: Timestamp) -> Timestamp? {
-    let rare = rare.value
     var earliest = time
+    func consider(_ deadline: Deadline?) {
+      guard let end = deadline?.end(at: now) else { return }
+      earliest = min(earliest ?? end, end)
+    }
     // While a probe is on its way there is no time to wait for.
-    let quota = rare.parked.probe == nil ? rare.parked.quota : nil
-    for deadline in [quota, rare.fetch.awaited?.nextOffer] {
-      guard let end = deadline?.end(at: now) else { continue }
-      earliest = min(earliest ?? end, end)
-    }
-    guard rare.account.hasProvider || rare.account.nextTry != nil else { return earliest }
-    for deadline in [rare.account.check, rare.account.nextTry] {
-      guard let end = deadline?.end(at: now) else { continue }
-      earliest = min(earliest ?? end, end)
-    }
+    if parked.quota != nil, parked.probe == nil { consider(parked.quota) }
+    if fetch.awaited != nil { consider(fetch.awaited?.nextOffer) }
+    consider(account.check)
+    consider(account.nextTry)
     return earliest
   }
 
@@ -117,8 +114,7 @@ extension SyncState {
 
   /// Whether the account's provider is to be asked now.
   package var isAccountCheckDue: Bool {
-    let rare = rare.value
-    guard rare.account.isCheckDue, case .running = rare.life else { return false }
+    guard account.isCheckDue, case .running = lifeRegion else { return false }
     return true
   }
 }

@@ -20,6 +20,8 @@ extension SyncState: CodedValue {
   }
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    // Every region is read below; an empty state gives them a place.
+    self.init(zoneID: ZoneID(name: "none"))
     try reader.beginObject()
     eventCount = try reader.field("eventCount")
     epoch = try reader.field("epoch")

@@ -22,7 +22,7 @@ extension SyncState {
   }
 
   /// Whether the session was stopped, by the app or by an error.
-  public var isHalted: Bool { haltReason != nil }
+  public var isHalted: Bool { if case .stopped = lifeRegion { true } else { false } }
 
   /// Why the session was stopped.
   public var haltReason: HaltReason? {
@@ -144,7 +144,7 @@ extension SyncState {
   // MARK: Waits
 
   /// How often in a row the session has had to wait, for the cause that made it wait most often.
-  public var retryCount: Int { gate.strikes.max() ?? 0 }
+  public var retryCount: Int { gate.strikes.most }
 
   /// The error that made the session wait last, until something goes well.
   public var lastRetryError: SyncError? { rare.value.lastError }

@@ -7,26 +7,23 @@
 /// Queues and keyed collections are persistent values, so keeping every state that a session goes
 /// through costs little, and a change costs the same at any length of the queues.
 public struct SyncState: Sendable {
-  /// How many events have been reduced.
-  public package(set) var eventCount: UInt64 = 0
-  /// Counts the lives of the session: `reset()`, a restore and an account decision begin a new one.
-  public package(set) var epoch: UInt64 = 1
-  /// The epoch's source of everything that must look random.
-  package var nonce: UInt64
-  /// The number of the next operation.
-  package var nextOperation: UInt64 = 1
-  /// The number of the next attempt.
-  package var nextAttempt: UInt64 = 1
-  /// The kind of the last modification or fetch that was sent, for taking turns.
-  package var lastTurn: OperationMode?
-  package var gate = GateRegion()
-  package var flight: Flight?
-  package var modify = ModifyRegion()
-  package var notes = NoteRegion()
-  /// How far the session has come.
-  public package(set) var progress = SyncProgress()
-  /// The regions that few events change, behind one reference.
-  package var rare: CopyOnWrite<RareRegions>
+  /// Everything, behind one reference: states are copied far more often than they are changed.
+  private var contents: CopyOnWrite<Contents>
+
+  private struct Contents: Sendable {
+    var eventCount: UInt64 = 0
+    var epoch: UInt64 = 1
+    var nonce: UInt64
+    var nextOperation: UInt64 = 1
+    var nextAttempt: UInt64 = 1
+    var lastTurn: OperationMode?
+    var gate = GateRegion()
+    var flight: Flight?
+    var modify = ModifyRegion()
+    var notes = NoteRegion()
+    var progress = SyncProgress()
+    var rare: CopyOnWrite<RareRegions>
+  }
 
   /// Creates the state of a new session.
   ///
@@ -35,8 +32,69 @@ public struct SyncState: Sendable {
   ///   - configuration: Limits, budgets and policies.
   ///   - nonce: Where everything that must look random comes from; another one for each session.
   public init(zoneID: ZoneID, configuration: SyncConfiguration = .init(), nonce: UInt64 = 0) {
-    self.nonce = nonce
-    rare = CopyOnWrite(RareRegions(zoneID: zoneID, configuration: configuration))
+    let rare = CopyOnWrite(RareRegions(zoneID: zoneID, configuration: configuration))
+    contents = CopyOnWrite(Contents(nonce: nonce, rare: rare))
+  }
+
+  /// How many events have been reduced.
+  public package(set) var eventCount: UInt64 {
+    _read { yield contents.value.eventCount }
+    _modify { yield &contents.value.eventCount }
+  }
+  /// Counts the lives of the session: `reset()`, a restore and an account decision begin a new one.
+  public package(set) var epoch: UInt64 {
+    _read { yield contents.value.epoch }
+    _modify { yield &contents.value.epoch }
+  }
+  /// The epoch's source of everything that must look random.
+  package var nonce: UInt64 {
+    _read { yield contents.value.nonce }
+    _modify { yield &contents.value.nonce }
+  }
+  /// The number of the next operation.
+  package var nextOperation: UInt64 {
+    _read { yield contents.value.nextOperation }
+    _modify { yield &contents.value.nextOperation }
+  }
+  /// The number of the next attempt.
+  package var nextAttempt: UInt64 {
+    _read { yield contents.value.nextAttempt }
+    _modify { yield &contents.value.nextAttempt }
+  }
+  /// The kind of the last modification or fetch that was sent, for taking turns.
+  package var lastTurn: OperationMode? {
+    _read { yield contents.value.lastTurn }
+    _modify { yield &contents.value.lastTurn }
+  }
+  /// The gate before every request.
+  package var gate: GateRegion {
+    _read { yield contents.value.gate }
+    _modify { yield &contents.value.gate }
+  }
+  /// The request whose answer is waited for.
+  package var flight: Flight? {
+    _read { yield contents.value.flight }
+    _modify { yield &contents.value.flight }
+  }
+  /// The modifications.
+  package var modify: ModifyRegion {
+    _read { yield contents.value.modify }
+    _modify { yield &contents.value.modify }
+  }
+  /// What is to be announced.
+  package var notes: NoteRegion {
+    _read { yield contents.value.notes }
+    _modify { yield &contents.value.notes }
+  }
+  /// How far the session has come.
+  public package(set) var progress: SyncProgress {
+    _read { yield contents.value.progress }
+    _modify { yield &contents.value.progress }
+  }
+  /// The regions that few events change.
+  package var rare: CopyOnWrite<RareRegions> {
+    _read { yield contents.value.rare }
+    _modify { yield &contents.value.rare }
   }
 }
 
@@ -62,31 +120,31 @@ package struct RareRegions: Sendable {
 
 extension SyncState {
   package var configuration: SyncConfiguration {
-    get { rare.value.configuration }
+    _read { yield rare.value.configuration }
     _modify { yield &rare.value.configuration }
   }
   package var lifeRegion: Life {
-    get { rare.value.life }
+    _read { yield rare.value.life }
     _modify { yield &rare.value.life }
   }
   package var account: AccountRegion {
-    get { rare.value.account }
+    _read { yield rare.value.account }
     _modify { yield &rare.value.account }
   }
   package var zone: ZoneRegion {
-    get { rare.value.zone }
+    _read { yield rare.value.zone }
     _modify { yield &rare.value.zone }
   }
   package var fetch: FetchRegion {
-    get { rare.value.fetch }
+    _read { yield rare.value.fetch }
     _modify { yield &rare.value.fetch }
   }
   package var parked: ParkedRegion {
-    get { rare.value.parked }
+    _read { yield rare.value.parked }
     _modify { yield &rare.value.parked }
   }
   package var sizing: SizingRegion {
-    get { rare.value.sizing }
+    _read { yield rare.value.sizing }
     _modify { yield &rare.value.sizing }
   }
   /// What one request may hold.

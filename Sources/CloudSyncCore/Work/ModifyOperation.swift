@@ -104,8 +104,11 @@ public struct ModifyOperation: Sendable, Identifiable {
   /// The same operation as it is queued: named, checked, and measured.
   ///
   /// - Parameters:
+  ///   - id: The name.
   ///   - records: The edits, in the order of the operation's own records.
   ///   - ancestors: Those ancestors that belong to an edit, with its index, ascending.
+  ///   - byteCount: The bytes of the records and of the names to delete.
+  /// - Returns: The operation to put into the queue.
   package func submitted(
     as id: OperationID,
     records: [Record],

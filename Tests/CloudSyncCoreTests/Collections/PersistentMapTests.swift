@@ -21,7 +21,7 @@ struct PersistentMapTests {
     var kept: [(PersistentMap<Key, Int>, [Key: Int])] = []
     for step in 0..<steps {
       // Periods of growth and of decline, so that nodes are also emptied.
-      let removes = Int.random(in: 0..<10, using: &random) < (step / 500 % 2 == 0 ? 3 : 7)
+      let removes = random.below(10) < (step / 500 % 2 == 0 ? 3 : 7)
       let key = key(random.next())
       let value = removes ? nil : step
       map[key] = value

@@ -37,25 +37,25 @@ struct PersistentQueueTests {
     for step in 0..<4000 {
       // Periods of growth and of decline; odd seeds grow long.
       let appends = step / 800 % 2 == 0 ? (seed % 2 == 0 ? 55 : 75) : 35
-      switch Int.random(in: 0..<100, using: &random) {
+      switch random.below(100) {
       case 0..<appends:
         queue.append(step)
         model.append(step)
       case appends..<90:
         #expect(queue.popFirst() == (model.isEmpty ? nil : model.removeFirst()))
       case 90..<99 where !model.isEmpty:
-        let index = Int.random(in: 0..<model.count, using: &random)
+        let index = random.below(model.count)
         #expect(queue[index] == model[index])
         queue.replace(at: index, with: -step)
         model[index] = -step
       case 99 where step % 5 == 0 && !kept.isEmpty:
         // Goes on from an old version, which must survive it.
-        (queue, model) = kept[Int.random(in: 0..<kept.count, using: &random)]
+        (queue, model) = kept[random.below(kept.count)]
       default:
         break
       }
       #expect(queue.count == model.count && queue.first == model.first)
-      if Int.random(in: 0..<20, using: &random) == 0 { kept.append((queue, model)) }
+      if random.below(20) == 0 { kept.append((queue, model)) }
     }
     for (queue, model) in kept + [(queue, model)] {
       #expect(Array(queue) == model)

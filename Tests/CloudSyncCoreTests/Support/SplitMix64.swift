@@ -11,4 +11,10 @@ struct SplitMix64: RandomNumberGenerator {
     mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
     return mixed ^ (mixed >> 31)
   }
+
+  /// A number from 0 up to, but not including, a bound.
+  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+
+  /// True in so many of so many cases.
+  mutating func chance(_ hits: Int, in cases: Int) -> Bool { below(cases) < hits }
 }

@@ -64,7 +64,7 @@ extension SyncState {
 
   private mutating func signIn(_ identity: AccountIdentity?) {
     account.nextTry = nil
-    gate.strikes[Wait.Cause.account.rawValue] = 0
+    gate.strikes[.account] = 0
     if let owner = account.owner, let identity, identity != owner {
       account.status = .switched(from: owner, to: identity)
       return
@@ -79,7 +79,7 @@ extension SyncState {
     if case .switched = account.status, !account.hasProvider { return }
     account.status = .away(trouble)
     let length = waitLength(for: Wait(.account))
-    gate.strikes[Wait.Cause.account.rawValue] += 1
+    gate.strikes[.account] += 1
     account.nextTry = Deadline(from: now, nanoseconds: length)
   }
 

@@ -42,6 +42,7 @@ extension SyncState {
     progress.fetchedRecords += page.changedRecords.count + page.deletedRecords.count
     progress.isMoreToFetch = page.hasMore
     fetch.run = run
+    if let asked = response.serverWait { closeGate(asked, at: now) }
     announce(page, of: run)
     if run.stuck >= configuration.stuckTokenBudget {
       let error = SyncError(
@@ -87,9 +88,14 @@ extension SyncState {
   }
 
   /// Ends a fetch, or a lookup, that cannot succeed.
-  mutating func reduceFailFetch(_ attempt: Attempt, _ error: SyncError) -> Bool {
+  mutating func reduceFailFetch(
+    _ attempt: Attempt,
+    _ error: SyncError,
+    at now: Timestamp
+  ) -> Bool {
     guard let flight = land(attempt) else { return false }
     rare.value.lastError = error
+    if let asked = error.serverWait { closeGate(asked, at: now) }
     if !flight.isLookup { failRun(error) }
     applyCancellations()
     return true
@@ -110,6 +116,7 @@ extension SyncState {
     fetch.lastToken = run.token
     fetch.run = run
     rare.value.lastError = error
+    if let asked = error.serverWait { closeGate(asked, at: now) }
     if run.stuck >= configuration.stuckTokenBudget { endRun(error, over: flight, at: now) }
     return true
   }
@@ -146,10 +153,10 @@ extension SyncState {
     switch answer {
     case .stored:
       fetch.awaited = nil
-      gate.strikes[Wait.Cause.storage.rawValue] = 0
+      gate.strikes[.storage] = 0
     case .notNow:
       let length = waitLength(for: Wait(.storage))
-      gate.strikes[Wait.Cause.storage.rawValue] += 1
+      gate.strikes[.storage] += 1
       fetch.awaited?.nextOffer = Deadline(from: now, nanoseconds: length)
     }
     return true

@@ -161,10 +161,10 @@ extension SyncState {
   /// Forgets the session's own waits; a wait that the server asked for stays.
   mutating func forgetOwnWaits() -> Bool {
     gate.own = nil
-    let service = gate.strikes[Wait.Cause.service.rawValue]
+    let service = gate.strikes[.service]
     if gate.hasStrikes {
-      gate.strikes = GateRegion().strikes
-      gate.strikes[Wait.Cause.service.rawValue] = service
+      gate.strikes = Strikes()
+      gate.strikes[.service] = service
     }
     if fetch.awaited?.nextOffer != nil { offerPageAgain() }
     if account.nextTry != nil {

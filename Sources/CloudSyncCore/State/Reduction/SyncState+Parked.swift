@@ -28,15 +28,14 @@ extension SyncState {
 
   /// What follows when records were parked: probes of the storage, or a halt after too many.
   mutating func afterParking(over flight: Flight, at now: Timestamp) {
-    let region = rare.value.parked
-    guard !region.shelf.isEmpty else { return }
-    if let probe = region.probe, region.shelf[probe] != nil {
+    guard !parked.shelf.isEmpty else { return }
+    if let probe = parked.probe, parked.shelf[probe] != nil {
       // The probe was refused, for want of storage or for a reason of its own.
       if hasQuotaOnShelf { startQuotaWait(at: now) } else { endQuota() }
-    } else if region.quota == nil, hasQuotaOnShelf {
+    } else if parked.quota == nil, hasQuotaOnShelf {
       startQuotaWait(at: now)
     }
-    if region.inRow >= configuration.parkingBudget {
+    if parked.inRow >= configuration.parkingBudget {
       parked.inRow = 0
       let error = SyncError(
         .tooManyParked,
@@ -56,7 +55,7 @@ extension SyncState {
   private mutating func startQuotaWait(at now: Timestamp) {
     let wait = Wait(.quota)
     let length = waitLength(for: wait)
-    gate.strikes[Wait.Cause.quota.rawValue] += 1
+    gate.strikes[.quota] += 1
     parked.quota = Deadline(from: now, nanoseconds: length)
     parked.probe = nil
   }
@@ -64,6 +63,7 @@ extension SyncState {
   private mutating func endQuota() {
     parked.quota = nil
     parked.probe = nil
+    gate.strikes[.quota] = 0
   }
 
   /// Sends one parked save as a probe when its time has come.
@@ -85,7 +85,6 @@ extension SyncState {
   /// Storage is free again: everything that waited for it is sent.
   mutating func quotaIsFree() {
     endQuota()
-    gate.strikes[Wait.Cause.quota.rawValue] = 0
     returnToWindow(parked.inOrder.filter(\.isQuota))
   }
 

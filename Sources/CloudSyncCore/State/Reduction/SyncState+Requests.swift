@@ -82,6 +82,7 @@ extension SyncState {
     modify.frozen = 0
     modify.writeToken = nil
     rare.value.lastError = split.error
+    if let asked = split.error.serverWait { closeGate(asked, at: now) }
     if flight.count > 1 {
       if split.isTooLarge {
         sizing.learnt = flight.count / 2

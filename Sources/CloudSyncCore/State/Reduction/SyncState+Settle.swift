@@ -90,7 +90,7 @@ extension SyncState {
 
   private mutating func settleDeleted(_ entry: WindowEntry, _ hint: inout Int) {
     let recordID = entry.recordID
-    if !modify.ownTags.isEmpty { modify.ownTags[recordID] = nil }
+    if !modify.own.value.tags.isEmpty { modify.own.value.tags[recordID] = nil }
     forEachSource(of: entry, &hint) { open in
       open.left -= 1
       open.outcome.deletedRecordIDs.append(recordID)

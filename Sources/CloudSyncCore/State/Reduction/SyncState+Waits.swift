@@ -33,7 +33,7 @@ extension SyncState {
   /// Everything is integer arithmetic, and the jitter is a function of the epoch's nonce, the
   /// attempt and the cause, so that a replay waits just as long.
   package func waitLength(for wait: Wait) -> Int64 {
-    let strikes = gate.strikes[wait.cause.rawValue]
+    let strikes = gate.strikes[wait.cause]
     let cap = configuration.longestWait.clampedNanoseconds
     let jitter = Self.mix(
       nonce ^ nextAttempt &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(wait.cause.rawValue + 1)
@@ -47,7 +47,7 @@ extension SyncState {
     // A server that repeats the same wait is asked less and less often.
     let grown = max(floor, Self.doubled(floor, times: strikes, cap: max(cap, floor)))
     let extra = Int64(jitter % UInt64(grown / 8 + 1))
-    return grown.addingReportingOverflow(extra).partialValue
+    return min(grown.addingReportingOverflow(extra).partialValue, Self.longestServerWait)
   }
 
   private static func doubled(_ base: Int64, times: Int, cap: Int64) -> Int64 {
@@ -72,7 +72,7 @@ extension SyncState {
   @discardableResult
   mutating func closeGate(_ wait: Wait, at now: Timestamp) -> Bool {
     let length = max(1, wait.nanoseconds ?? waitLength(for: wait))
-    gate.strikes[wait.cause.rawValue] += 1
+    gate.strikes[wait.cause] += 1
     gate.cause = wait.cause
     let deadline = Deadline(from: now, nanoseconds: length)
     if wait.serverNanoseconds != nil {
@@ -83,9 +83,15 @@ extension SyncState {
     return true
   }
 
-  /// Begins all waits afresh, after something went well.
+  /// Begins waits afresh, after something went well; whether storage is free, and whether the app
+  /// can store a page, is told by nothing else.
   mutating func forgetStrikes() {
-    if gate.hasStrikes { gate.strikes = GateRegion().strikes }
+    if gate.hasStrikes {
+      var kept = Strikes()
+      kept[.quota] = gate.strikes[.quota]
+      kept[.storage] = gate.strikes[.storage]
+      gate.strikes = kept
+    }
     if rare.value.lastError != nil { rare.value.lastError = nil }
   }
 

@@ -68,7 +68,7 @@ extension SyncState {
     )
     if number < modify.tagsVoidBefore {
       entry.setChangeTag(nil)
-    } else if !modify.ownTags.isEmpty, let own = modify.ownTags[saves[item].recordID],
+    } else if !modify.own.value.tags.isEmpty, let own = modify.own.value.tags[saves[item].recordID],
       own.replaces(saves[item].changeTag)
     {
       entry.setChangeTag(own.tag)
@@ -149,12 +149,12 @@ extension SyncState {
   /// Forgets the change tags of own saves that no queued operation can lack any more.
   private mutating func forgetOldTags() {
     let oldest = modify.queue.first?.id.number ?? nextOperation
-    while modify.ownTagOrder.count > Self.rememberedSaves,
-      let mark = modify.ownTagOrder.first, mark.savedBefore <= oldest
+    while modify.own.value.order.count > Self.rememberedSaves,
+      let mark = modify.own.value.order.first, mark.savedBefore <= oldest
     {
-      _ = modify.ownTagOrder.popFirst()
-      if let own = modify.ownTags[mark.recordID], own.savedBefore == mark.savedBefore {
-        modify.ownTags[mark.recordID] = nil
+      _ = modify.own.value.order.popFirst()
+      if let own = modify.own.value.tags[mark.recordID], own.savedBefore == mark.savedBefore {
+        modify.own.value.tags[mark.recordID] = nil
       }
     }
   }
@@ -167,7 +167,7 @@ extension SyncState {
   mutating func rememberOwnTag(_ recordID: RecordID, replacing old: String?, by new: String?) {
     guard let new else { return }
     var own: OwnTag
-    if let present = modify.ownTags[recordID], UTF8Bytes.equal(present.tag, old) {
+    if let present = modify.own.value.tags[recordID], UTF8Bytes.equal(present.tag, old) {
       own = present
       own.replaced.append(old)
       // The oldest tag is kept: it is the one that a long queue was built from.
@@ -177,15 +177,14 @@ extension SyncState {
     } else {
       own = OwnTag(replaced: [old], tag: new, savedBefore: nextOperation)
     }
-    modify.ownTags[recordID] = own
-    modify.ownTagOrder.append(OwnTagMark(recordID: recordID, savedBefore: nextOperation))
+    modify.own.value.tags[recordID] = own
+    modify.own.value.order.append(OwnTagMark(recordID: recordID, savedBefore: nextOperation))
   }
 
   /// Makes all change tags void: they belong to a zone or an account that is gone.
   mutating func voidTags() {
     modify.tagsVoidBefore = nextOperation
-    modify.ownTags = PersistentMap()
-    modify.ownTagOrder.removeAll()
+    modify.own = CopyOnWrite(OwnTags())
     modify.frozen = 0
     modify.lookups = 0
     for index in modify.window.indices { modify.window[index].forgetServer() }

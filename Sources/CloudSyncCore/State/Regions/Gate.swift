@@ -7,7 +7,7 @@ package struct GateRegion: Sendable {
   /// What the gate was closed for last.
   package var cause = Wait.Cause.transient
   /// How often in a row each cause has made the session wait, by the cause's raw value.
-  package var strikes = [Int](repeating: 0, count: Wait.Cause.allCases.count)
+  package var strikes = Strikes()
 
   /// When the gate opens, if it is closed.
   package func opening(at now: Timestamp) -> Timestamp? {
@@ -17,7 +17,7 @@ package struct GateRegion: Sendable {
   }
 
   /// Whether any wait has grown.
-  package var hasStrikes: Bool { strikes.contains { $0 != 0 } }
+  package var hasStrikes: Bool { strikes.hasAny }
 }
 
 extension GateRegion: CodedValue {
@@ -26,10 +26,7 @@ extension GateRegion: CodedValue {
       $0.field("own", own)
       $0.field("servers", servers)
       $0.field("cause", cause)
-      $0.key("strikes")
-      $0.beginArray(count: strikes.count)
-      for count in strikes { $0.write(count) }
-      $0.endArray()
+      $0.field("strikes", strikes)
     }
   }
 
@@ -38,13 +35,41 @@ extension GateRegion: CodedValue {
     own = try reader.field("own")
     servers = try reader.field("servers")
     cause = try reader.field("cause")
-    try reader.key("strikes")
-    strikes = try reader.array { (reader) throws(CodedError) in
+    strikes = try reader.field("strikes")
+    try reader.endObject()
+  }
+}
+
+/// How often in a row each cause has made the session wait; inline, for a state is copied often.
+package struct Strikes: Sendable {
+  private var counts = SIMD8<Int32>()
+
+  package init() {}
+
+  package subscript(cause: Wait.Cause) -> Int {
+    get { Int(counts[cause.rawValue]) }
+    set { counts[cause.rawValue] = Int32(clamping: newValue) }
+  }
+
+  package var hasAny: Bool { counts != SIMD8() }
+  package var most: Int { Int(counts.max()) }
+}
+
+extension Strikes: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    let causes = Wait.Cause.allCases
+    writer.beginArray(count: causes.count)
+    for cause in causes { writer.write(self[cause]) }
+    writer.endArray()
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    let counts = try reader.array { (reader) throws(CodedError) in
       Int(clamping: max(0, try reader.readInt64()))
     }
-    guard strikes.count == Wait.Cause.allCases.count else {
-      throw reader.failure("there are \(strikes.count) counts of waits")
+    guard counts.count == Wait.Cause.allCases.count else {
+      throw reader.failure("there are \(counts.count) counts of waits")
     }
-    try reader.endObject()
+    for (cause, count) in zip(Wait.Cause.allCases, counts) { self[cause] = count }
   }
 }

@@ -18,6 +18,13 @@ public struct SyncProgress: Sendable {
 
   /// Records that are submitted and neither done nor given up.
   public var waiting: Int { submitted - done - notDone }
+
+  /// Tells whether two sessions have come equally far.
+  public static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.submitted == rhs.submitted && lhs.done == rhs.done && lhs.notDone == rhs.notDone
+      && lhs.fetchedPages == rhs.fetchedPages && lhs.fetchedRecords == rhs.fetchedRecords
+      && lhs.isMoreToFetch == rhs.isMoreToFetch
+  }
 }
 
 extension SyncProgress: CodedValue {

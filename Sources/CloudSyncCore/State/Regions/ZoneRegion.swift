@@ -12,6 +12,22 @@ public enum ZoneState: Sendable {
   case refused(SyncError)
 }
 
+extension ZoneState {
+  /// What kind of knowledge it is, without its details.
+  enum Kind { case unknown, creating, recreating, ready, lost, refused }
+
+  var kind: Kind {
+    switch self {
+    case .unknown: .unknown
+    case .creating(nil): .creating
+    case .creating: .recreating
+    case .ready: .ready
+    case .lost: .lost
+    case .refused: .refused
+    }
+  }
+}
+
 /// What a session knows of the subscription that brings pushes.
 public enum SubscriptionState: Sendable {
   /// Nothing, and nobody has asked for it to be created.

@@ -13,10 +13,8 @@ package struct ModifyRegion: Sendable {
   package var frozen = 0
   /// The token of the request in flight, or of the frozen one.
   package var writeToken: WriteToken?
-  /// Change tags that this session's own saves replaced, by record.
-  package var ownTags = PersistentMap<RecordID, OwnTag>()
-  /// The records of `ownTags` in the order of their saves.
-  package var ownTagOrder = PersistentQueue<OwnTagMark>()
+  /// What this session's own saves made of change tags; boxed, for only saves change it.
+  package var own = CopyOnWrite(OwnTags())
   /// Operations before this number carry change tags of a zone or account that is gone.
   package var tagsVoidBefore: UInt64 = 0
   /// Items and bytes that no request has taken yet.
@@ -24,6 +22,16 @@ package struct ModifyRegion: Sendable {
   package var queuedBytes = 0
   /// Entries of the window whose server record has to be looked up.
   package var lookups = 0
+
+  package init() {}
+}
+
+/// What this session's own saves made of change tags.
+package struct OwnTags: Sendable {
+  /// The tags, by record.
+  package var tags = PersistentMap<RecordID, OwnTag>()
+  /// The records in the order of their saves.
+  package var order = PersistentQueue<OwnTagMark>()
 
   package init() {}
 }
@@ -95,6 +103,37 @@ extension OwnTagMark: CodedValue {
   }
 }
 
+extension OwnTags: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.key("tags")
+      $0.beginArray(count: tags.count)
+      for (recordID, own) in tags.sorted(by: RecordID.precedes) {
+        $0.object {
+          $0.field("recordID", recordID)
+          $0.field("own", own)
+        }
+      }
+      $0.endArray()
+      $0.field("order", order)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    try reader.key("tags")
+    let pairs = try reader.array { (reader) throws(CodedError) -> (RecordID, OwnTag) in
+      try reader.beginObject()
+      let pair: (RecordID, OwnTag) = (try reader.field("recordID"), try reader.field("own"))
+      try reader.endObject()
+      return pair
+    }
+    for (recordID, own) in pairs { tags[recordID] = own }
+    order = try reader.field("order")
+    try reader.endObject()
+  }
+}
+
 extension ModifyRegion: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
@@ -104,25 +143,12 @@ extension ModifyRegion: CodedValue {
       $0.field("window", window)
       $0.field("frozen", frozen)
       $0.field("writeToken", writeToken)
-      $0.key("ownTags")
-      writeOwnTags(to: &$0)
-      $0.field("ownTagOrder", ownTagOrder)
+      $0.field("own", own.value)
       $0.field("tagsVoidBefore", tagsVoidBefore)
       $0.field("queuedItems", queuedItems)
       $0.field("queuedBytes", queuedBytes)
       $0.field("lookups", lookups)
     }
-  }
-
-  private func writeOwnTags<W: CodedWriter>(to writer: inout W) {
-    writer.beginArray(count: ownTags.count)
-    for (recordID, own) in ownTags.sorted(by: RecordID.precedes) {
-      writer.object {
-        $0.field("recordID", recordID)
-        $0.field("own", own)
-      }
-    }
-    writer.endArray()
   }
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
@@ -133,15 +159,7 @@ extension ModifyRegion: CodedValue {
     window = try reader.field("window")
     frozen = try reader.field("frozen")
     writeToken = try reader.field("writeToken")
-    try reader.key("ownTags")
-    let tags = try reader.array { (reader) throws(CodedError) -> (RecordID, OwnTag) in
-      try reader.beginObject()
-      let pair: (RecordID, OwnTag) = (try reader.field("recordID"), try reader.field("own"))
-      try reader.endObject()
-      return pair
-    }
-    for (recordID, own) in tags { ownTags[recordID] = own }
-    ownTagOrder = try reader.field("ownTagOrder")
+    own = CopyOnWrite(try reader.field("own") as OwnTags)
     tagsVoidBefore = try reader.field("tagsVoidBefore")
     queuedItems = try reader.field("queuedItems")
     queuedBytes = try reader.field("queuedBytes")

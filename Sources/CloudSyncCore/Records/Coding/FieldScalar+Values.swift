@@ -1,0 +1,188 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension Date: FieldScalar {
+  func fieldForm() throws(ScalarFailure) -> FieldValue {
+    let timestamp = Timestamp(self)
+    guard !timeIntervalSinceReferenceDate.isNaN, timestamp > .distantPast,
+      timestamp < .distantFuture
+    else {
+      throw .content("The date lies outside the years 1678 to 2261, which a field can hold.")
+    }
+    return .timestamp(timestamp)
+  }
+
+  func jsonForm() -> (any Encodable)? { timeIntervalSinceReferenceDate }
+
+  static func read(_ value: FieldValue) throws(ScalarFailure) -> Date {
+    try Timestamp.read(value).date
+  }
+
+  static func read(json: JSONNode) throws(ScalarFailure) -> Date? {
+    try Double.read(json: json).map { Date(timeIntervalSinceReferenceDate: $0) }
+  }
+}
+
+extension Data: FieldScalar {
+  func fieldForm() -> FieldValue { .data(self) }
+  func jsonForm() -> (any Encodable)? { base64EncodedString() }
+
+  static func read(_ value: FieldValue) throws(ScalarFailure) -> Data {
+    guard case .data(let bytes) = value else { throw .mismatch }
+    return bytes
+  }
+
+  static func read(json: JSONNode) throws(ScalarFailure) -> Data? {
+    guard case .string(let text) = json else { throw .mismatch }
+    guard let bytes = Data(base64Encoded: text) else { throw .content("The text is no Base64.") }
+    return bytes
+  }
+}
+
+/// A scalar that is text in a field and in JSON.
+protocol TextScalar: FieldScalar {
+  /// The text.
+  var fieldText: String { get }
+  /// Reads the text, nil where it is none.
+  static func read(text: String) -> Self?
+}
+
+extension TextScalar {
+  func fieldForm() throws(ScalarFailure) -> FieldValue { .string(fieldText) }
+  func jsonForm() throws(ScalarFailure) -> (any Encodable)? { fieldText }
+
+  static func read(_ value: FieldValue) throws(ScalarFailure) -> Self {
+    guard case .string(let text) = value else { throw .mismatch }
+    return try parse(text)
+  }
+
+  static func read(json: JSONNode) throws(ScalarFailure) -> Self? {
+    guard case .string(let text) = json else { throw .mismatch }
+    return try parse(text)
+  }
+
+  fileprivate static func parse(_ text: String) throws(ScalarFailure) -> Self {
+    guard let result = read(text: text) else { throw .content("The text is no \(Self.self).") }
+    return result
+  }
+}
+
+extension UUID: TextScalar {
+  var fieldText: String { uuidString }
+  static func read(text: String) -> UUID? { UUID(uuidString: text) }
+}
+
+extension URL: TextScalar {
+  var fieldText: String { absoluteString }
+  static func read(text: String) -> URL? { URL(string: text) }
+}
+
+extension Decimal: FieldScalar {
+  func fieldForm() throws(ScalarFailure) -> FieldValue {
+    try checkNumber()
+    return .string(description)
+  }
+
+  func jsonForm() throws(ScalarFailure) -> (any Encodable)? {
+    try checkNumber()
+    return self
+  }
+
+  private func checkNumber() throws(ScalarFailure) {
+    if isNaN { throw .content("The decimal is not a number.") }
+  }
+
+  static func read(_ value: FieldValue) throws(ScalarFailure) -> Decimal {
+    guard case .string(let text) = value else { throw .mismatch }
+    guard isDecimal(text), let result = Decimal(string: text) else {
+      throw .content("The text is no Decimal.")
+    }
+    return result
+  }
+
+  static func read(json: JSONNode) throws(ScalarFailure) -> Decimal? {
+    guard case .number(let number) = json else { throw .mismatch }
+    guard let result = number.decimal else { throw .content("The number is no Decimal.") }
+    return result
+  }
+
+  /// Foundation reads the number that a text begins with, and says nothing of the rest.
+  private static func isDecimal(_ text: String) -> Bool {
+    var rest = Substring(text).utf8[...]
+    skipSign(&rest)
+    var count = skipDigits(&rest)
+    if rest.first == UInt8(ascii: ".") {
+      rest.removeFirst()
+      count += skipDigits(&rest)
+    }
+    guard count > 0 else { return false }
+    if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
+      rest.removeFirst()
+      skipSign(&rest)
+      guard skipDigits(&rest) > 0 else { return false }
+    }
+    return rest.isEmpty
+  }
+
+  private static func skipSign(_ text: inout Substring.UTF8View) {
+    if text.first == UInt8(ascii: "-") || text.first == UInt8(ascii: "+") { text.removeFirst() }
+  }
+
+  private static func skipDigits(_ text: inout Substring.UTF8View) -> Int {
+    let count = text.prefix { $0 &- 0x30 < 10 }.count
+    text.removeFirst(count)
+    return count
+  }
+}
+
+extension FieldValue: FieldScalar {
+  func fieldForm() -> FieldValue { self }
+  static func read(_ value: FieldValue) -> FieldValue { value }
+}
+
+extension Timestamp: FieldScalar {
+  func fieldForm() -> FieldValue { .timestamp(self) }
+
+  static func read(_ value: FieldValue) throws(ScalarFailure) -> Timestamp {
+    guard case .timestamp(let result) = value else { throw .mismatch }
+    return result
+  }
+}
+
+extension Reference: FieldScalar {
+  func fieldForm() -> FieldValue { .reference(self) }
+
+  static func read(_ value: FieldValue) throws(ScalarFailure) -> Reference {
+    guard case .reference(let result) = value else { throw .mismatch }
+    return result
+  }
+}
+
+extension RecordID: FieldScalar {
+  func fieldForm() -> FieldValue { .reference(Reference(recordID: self)) }
+
+  static func read(_ value: FieldValue) throws(ScalarFailure) -> RecordID {
+    try Reference.read(value).recordID
+  }
+}
+
+extension Asset: FieldScalar {
+  func fieldForm() -> FieldValue { .asset(self) }
+
+  static func read(_ value: FieldValue) throws(ScalarFailure) -> Asset {
+    guard case .asset(let result) = value else { throw .mismatch }
+    return result
+  }
+}
+
+extension Location: FieldScalar {
+  func fieldForm() -> FieldValue { .location(self) }
+
+  static func read(_ value: FieldValue) throws(ScalarFailure) -> Location {
+    guard case .location(let result) = value else { throw .mismatch }
+    return result
+  }
+}
