@@ -65,14 +65,14 @@ extension CloudSyncSession {
     }
   }
 
-  /// Waits until nothing is queued or on its way, at most for a while.
+  /// Waits until nothing is queued, on its way or to be announced, at most for a while.
   ///
   /// - Returns: Whether that came about in time.
   public func idle(upTo limit: Duration) async -> Bool {
     await withCheckedContinuation { continuation in
       let waiter = Waiter(
         deadline: environment.now().adding(limit),
-        isSatisfied: { !$0.hasWorkQueued },
+        isSatisfied: { !$0.hasWorkQueued && $0.notes.queue.isEmpty },
         resume: { continuation.resume(returning: $0) }
       )
       post(.waiter(waiter))

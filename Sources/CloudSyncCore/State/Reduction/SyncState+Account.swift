@@ -63,8 +63,8 @@ extension SyncState {
   }
 
   private mutating func signIn(_ identity: AccountIdentity?) {
+    // The wait keeps its length until something goes well: the provider and the cloud may disagree.
     account.nextTry = nil
-    gate.strikes[.account] = 0
     if let owner = account.owner, let identity, identity != owner {
       account.status = .switched(from: owner, to: identity)
       return

@@ -66,10 +66,8 @@ extension SyncState {
     }
     guard page.isLast else { return }
     for operation in run.operations.dropFirst() {
-      var empty = FetchOperation.Response(
-        changeToken: page.changeToken,
-        startedOver: page.startedOver
-      )
+      // Not "started over": an app would take an empty page of that kind for an empty cloud.
+      var empty = FetchOperation.Response(changeToken: page.changeToken)
       empty.page = page.page
       notes.add(.fetchPage(operation, empty))
     }

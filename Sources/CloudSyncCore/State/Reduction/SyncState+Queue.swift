@@ -3,7 +3,9 @@ extension SyncState {
   mutating func reduceDoWork(_ work: SyncWork) -> Bool {
     switch work {
     case .modify(let operation):
-      nextOperation = max(nextOperation, operation.id.number + 1)
+      // Only `modify(_:)` names and checks operations; numbers ascend in the queue.
+      guard operation.id.number >= nextOperation else { return false }
+      nextOperation = operation.id.number + 1
       modify.queue.append(operation)
       modify.queuedItems += operation.itemCount
       modify.queuedBytes += operation.byteCount

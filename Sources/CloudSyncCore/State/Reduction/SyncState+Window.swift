@@ -67,7 +67,7 @@ extension SyncState {
       source: number
     )
     if number < modify.tagsVoidBefore {
-      entry.setChangeTag(nil)
+      entry.forgetServer()
     } else if !modify.own.value.tags.isEmpty, let own = modify.own.value.tags[saves[item].recordID],
       own.replaces(saves[item].changeTag)
     {
@@ -166,16 +166,12 @@ extension SyncState {
   /// Remembers that a save of this session's own replaced a change tag.
   mutating func rememberOwnTag(_ recordID: RecordID, replacing old: String?, by new: String?) {
     guard let new else { return }
-    var own: OwnTag
-    if let present = modify.own.value.tags[recordID], UTF8Bytes.equal(present.tag, old) {
+    let own: OwnTag
+    if var present = modify.own.value.tags[recordID], UTF8Bytes.equal(present.tag, old) {
+      present.advance(to: new, savedBefore: nextOperation)
       own = present
-      own.replaced.append(old)
-      // The oldest tag is kept: it is the one that a long queue was built from.
-      if own.replaced.count > OwnTag.longest { own.replaced.remove(at: 1) }
-      own.tag = new
-      own.savedBefore = nextOperation
     } else {
-      own = OwnTag(replaced: [old], tag: new, savedBefore: nextOperation)
+      own = OwnTag(replacing: old, by: new, savedBefore: nextOperation)
     }
     modify.own.value.tags[recordID] = own
     modify.own.value.order.append(OwnTagMark(recordID: recordID, savedBefore: nextOperation))
@@ -203,7 +199,15 @@ extension SyncState {
 
 extension WindowEntry {
   /// Forgets what belongs to a server that has gone: the tag, and conflicts with it.
+  ///
+  /// The record has to be made anew, so an edit takes the other fields along where they are known.
   fileprivate mutating func forgetServer() {
+    if let ancestor, case .save(let edit) = intent {
+      let whole = ancestor.applying(edit)
+      intent = .save(whole)
+      byteCount = whole.byteCount
+      self.ancestor = nil
+    }
     setChangeTag(nil)
     needsLookup = false
     conflicts = 0

@@ -38,17 +38,36 @@ package struct OwnTags: Sendable {
 
 /// The change tag that a record got by this session's own save.
 package struct OwnTag: Sendable {
-  /// The tags that it replaced, oldest first: an edit made from one of them is no conflict.
-  package var replaced: [String?]
-  package var tag: String?
+  /// The first tag that was replaced, nil for a new record: what a long queue was built from.
+  package var first: String?
+  /// The tags that were replaced after it, oldest first.
+  package var further: [String] = []
+  package var tag: String
   /// The next operation's number when it was saved: earlier ones cannot know the tag.
   package var savedBefore: UInt64
 
-  /// How many replaced tags of one record are remembered.
-  package static let longest = 32
+  /// How many replaced tags of one record are remembered besides the first.
+  private static let longest = 32
 
+  package init(replacing first: String?, by tag: String, savedBefore: UInt64) {
+    self.first = first
+    self.tag = tag
+    self.savedBefore = savedBefore
+  }
+
+  /// Whether an edit made from a tag is no conflict with the record's present version.
   package func replaces(_ tag: String?) -> Bool {
-    replaced.contains { UTF8Bytes.equal($0, tag) }
+    if UTF8Bytes.equal(first, tag) { return true }
+    guard let tag else { return false }
+    return further.contains { UTF8Bytes.equal($0, tag) }
+  }
+
+  /// Takes the next save into account, which replaced the present tag.
+  package mutating func advance(to tag: String, savedBefore: UInt64) {
+    further.append(self.tag)
+    if further.count > Self.longest { further.removeFirst() }
+    self.tag = tag
+    self.savedBefore = savedBefore
   }
 }
 
@@ -61,15 +80,8 @@ package struct OwnTagMark: Sendable {
 extension OwnTag: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
-      $0.key("replaced")
-      $0.beginArray(count: replaced.count)
-      for tag in replaced {
-        // An optional tag is a list of none or one, so that every format can say "no tag".
-        $0.beginArray(count: tag == nil ? 0 : 1)
-        if let tag { $0.write(tag) }
-        $0.endArray()
-      }
-      $0.endArray()
+      $0.field("first", first)
+      $0.field("further", further)
       $0.field("tag", tag)
       $0.field("savedBefore", savedBefore)
     }
@@ -77,10 +89,8 @@ extension OwnTag: CodedValue {
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
-    try reader.key("replaced")
-    replaced = try reader.array { (reader) throws(CodedError) in
-      try reader.array { (reader) throws(CodedError) in try reader.readString() }.first
-    }
+    first = try reader.field("first")
+    further = try reader.field("further")
     tag = try reader.field("tag")
     savedBefore = try reader.field("savedBefore")
     try reader.endObject()
