@@ -64,8 +64,11 @@ public final class MiddlewareContext {
   /// Tells the handler that a call is no longer waited for.
   public func cancelHandler(_ attempt: Attempt) { ask(.cancelHandler(attempt)) }
 
-  /// Announces something to the session's subscribers.
+  /// Announces what has changed to the session's subscribers.
   public func publish(_ publication: Publication) { ask(.publish(publication)) }
+
+  /// Delivers the announcements with these numbers.
+  func announce(_ notes: Range<UInt64>) { ask(.announce(notes)) }
 
   /// Asks a provider about the account; its answer comes in as an event.
   public func askAccount(_ provider: AccountStatusProvider) { ask(.askAccount(provider)) }
@@ -104,24 +107,29 @@ enum Effect {
   case callHandler
   case cancelHandler(Attempt)
   case publish(Publication)
+  case announce(Range<UInt64>)
   case askAccount(AccountStatusProvider)
   case closeSharedGate(Wait)
 }
 
-/// What a session announces.
-public enum Publication: Sendable {
+/// What a session announces after an event; values are those of the new state.
+public struct Publication: OptionSet, Sendable {
+  /// The bits.
+  public let rawValue: UInt8
+
+  /// Creates a set from its bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
   /// The event that was reduced, with its number, time and cause.
-  case event
+  public static let event = Self(rawValue: 1 << 0)
   /// The new state.
-  case state
-  /// The announcements with these numbers.
-  case notes(Range<UInt64>)
-  /// The session was stopped, or works again.
-  case halted(SyncError?)
-  /// The account's status.
-  case accountStatus(AccountStatus)
+  public static let state = Self(rawValue: 1 << 1)
+  /// Why the session is stopped, or that it works again.
+  public static let halted = Self(rawValue: 1 << 2)
+  /// The account's status as the provider told it.
+  public static let accountStatus = Self(rawValue: 1 << 3)
   /// The state of the zone.
-  case zone(ZoneState)
+  public static let zone = Self(rawValue: 1 << 4)
   /// The progress.
-  case progress(SyncProgress)
+  public static let progress = Self(rawValue: 1 << 5)
 }

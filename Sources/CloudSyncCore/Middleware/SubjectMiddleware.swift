@@ -11,35 +11,22 @@ public struct SubjectMiddleware: Middleware {
   ) -> SyncEvent {
     let old = Glimpse(context.state)
     let reduced = next(event)
-    context.publish(.event)
-    guard context.didChange else { return reduced }
-    let new = Glimpse(context.state)
-    context.publish(.state)
-    switch reduced {
-    case .start:
-      if old.isHalted { context.publish(.halted(nil)) }
-      if old.owesAnnouncements { publishOwed(context) }
-    case .accountStatusChanged(let status, _): context.publish(.accountStatus(status))
-    default:
-      if new.isHalted, let error = context.state.haltReason?.error, !old.isHalted {
-        context.publish(.halted(error))
-      } else if old.isHalted, !new.isHalted {
-        context.publish(.halted(nil))
-      }
+    guard context.didChange else {
+      context.publish(.event)
+      return reduced
     }
-    if old.zone != new.zone { context.publish(.zone(context.state.zoneState)) }
-    if old.progress != new.progress { context.publish(.progress(context.state.progress)) }
+    let new = Glimpse(context.state)
+    var publication: Publication = [.event, .state]
+    if old.isHalted != new.isHalted { publication.insert(.halted) }
+    if case .accountStatusChanged = reduced { publication.insert(.accountStatus) }
+    if old.zone != new.zone { publication.insert(.zone) }
+    if old.progress != new.progress { publication.insert(.progress) }
+    context.publish(publication)
     // What is announced is announced once, when it is decided; a restored session announces at
     // its start what an earlier process may not have.
-    if new.notes > old.notes, !new.owesAnnouncements, !old.owesAnnouncements {
-      context.publish(.notes(old.notes..<new.notes))
-    }
+    let first = old.owesAnnouncements ? context.state.notes.first : old.notes
+    if new.notes > first, !new.owesAnnouncements { context.announce(first..<new.notes) }
     return reduced
-  }
-
-  private func publishOwed(_ context: MiddlewareContext) {
-    let notes = context.state.notes
-    if notes.end > notes.first { context.publish(.notes(notes.first..<notes.end)) }
   }
 
   /// The few facts about a state that are compared.

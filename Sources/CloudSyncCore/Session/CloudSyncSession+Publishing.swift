@@ -4,26 +4,42 @@ extension CloudSyncSession {
     if let callbackExecutor { callbackExecutor.run(body) } else { body() }
   }
 
-  /// Announces something to the subscribers.
+  /// Announces what has changed to the subscribers.
   func publish(_ publication: Publication, _ engine: Engine) {
-    switch publication {
-    case .event:
-      guard eventsPublisher.hasSubscribers else { return }
+    if publication.contains(.event), eventsPublisher.hasSubscribers {
       let record = engine.record
       callBack { [self] in eventsPublisher.send(record) }
-    case .state: publishState(engine.context.state)
-    case .notes(let numbers):
-      for number in numbers {
-        let note = engine.context.state.notes[number]
-        callBack { [self] in
-          deliver(note)
-          noteDelivery(of: number)
-        }
+    }
+    let state = engine.context.state
+    if publication.contains(.state) { publishState(state) }
+    if publication.contains(.progress) {
+      let progress = state.progress
+      if callbackExecutor == nil { progressSubject.send(progress) } else {
+        callBack { [self] in progressSubject.send(progress) }
       }
-    case .halted(let error): callBack { [self] in haltedSubject.send(error) }
-    case .accountStatus(let status): callBack { [self] in accountStatusSubject.send(status) }
-    case .zone(let zone): callBack { [self] in zoneSubject.send(zone) }
-    case .progress(let progress): callBack { [self] in progressSubject.send(progress) }
+    }
+    guard !publication.isDisjoint(with: [.halted, .accountStatus, .zone]) else { return }
+    if publication.contains(.halted) {
+      let error = state.haltReason?.error
+      callBack { [self] in haltedSubject.send(error) }
+    }
+    if publication.contains(.accountStatus), let status = state.account.reported {
+      callBack { [self] in accountStatusSubject.send(status) }
+    }
+    if publication.contains(.zone) {
+      let zone = state.zoneState
+      callBack { [self] in zoneSubject.send(zone) }
+    }
+  }
+
+  /// Delivers the announcements with these numbers, in order.
+  func announce(_ numbers: Range<UInt64>, _ engine: Engine) {
+    for number in numbers {
+      let note = engine.context.state.notes[number]
+      callBack { [self] in
+        deliver(note)
+        noteDelivery(of: number)
+      }
     }
   }
 

@@ -17,18 +17,18 @@ final class Engine {
   let context: MiddlewareContext
   private var middlewares: [any Middleware]
   /// Runs an event through the chain, and reduces it at its end.
-  private var chain: (SyncEvent) -> SyncEvent = { $0 }
+  @exclusivity(unchecked) private var chain: (SyncEvent) -> SyncEvent = { $0 }
   @exclusivity(unchecked) private var pending: [Pending] = []
   /// Effects that are being performed, in memory that is used again and again.
   @exclusivity(unchecked) private var performing: [Effect] = []
   /// Inputs that are being taken, likewise.
   @exclusivity(unchecked) var taking: [SessionInput] = []
-  var journal: (@Sendable (Data) -> Void)?
+  @exclusivity(unchecked) var journal: (@Sendable (Data) -> Void)?
   /// When the timer is set to fire.
-  var armed: Timestamp?
+  @exclusivity(unchecked) var armed: Timestamp?
   /// The event that caused the timer to be set.
-  var armedBy: UInt64?
-  var waiters: [Waiter] = []
+  @exclusivity(unchecked) var armedBy: UInt64?
+  @exclusivity(unchecked) var waiters: [Waiter] = []
   /// The number of the provider's present check.
   var accountCheck: UInt64 = 0
 
@@ -113,6 +113,7 @@ final class Engine {
         pending.append(Pending(event: event, origin: .middleware, cause: sequence))
       case .wake(let time): arm(time, because: sequence, in: session)
       case .publish(let publication): session.publish(publication, self)
+      case .announce(let numbers): session.announce(numbers, self)
       case .callHandler: callHandler(in: session)
       case .cancelHandler(let attempt): session.handler.cancel(attempt)
       case .askAccount(let provider):

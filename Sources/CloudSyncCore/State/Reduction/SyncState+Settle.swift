@@ -90,7 +90,7 @@ extension SyncState {
 
   private mutating func settleDeleted(_ entry: WindowEntry, _ hint: inout Int) {
     let recordID = entry.recordID
-    if !modify.own.value.tags.isEmpty { modify.own.value.tags[recordID] = nil }
+    forgetOwnTag(recordID)
     forEachSource(of: entry, &hint) { open in
       open.left -= 1
       open.outcome.deletedRecordIDs.append(recordID)
@@ -148,6 +148,11 @@ extension SyncState {
     if settlement.isTooLarge, flight.count > 1 {
       sizing.learnt = flight.count / 2
       sizing.successes = 0
+    } else if flight.count == 1, case .park(let error) = settlement.verdicts.first,
+      error.code == .limitExceeded
+    {
+      // The culprit is found; the others need not travel in small parts because of it.
+      sizing.learnt = nil
     }
     if let error = settlement.error { rare.value.lastError = error }
     if let wait = settlement.wait { closeGate(wait, at: now) }

@@ -68,7 +68,7 @@ extension SyncState {
     )
     if number < modify.tagsVoidBefore {
       entry.forgetServer()
-    } else if !modify.own.value.tags.isEmpty, let own = modify.own.value.tags[saves[item].recordID],
+    } else if !modify.own.value.isEmpty, let own = modify.own.value[saves[item].recordID],
       own.replaces(saves[item].changeTag)
     {
       entry.setChangeTag(own.tag)
@@ -149,14 +149,8 @@ extension SyncState {
   /// Forgets the change tags of own saves that no queued operation can lack any more.
   private mutating func forgetOldTags() {
     let oldest = modify.queue.first?.id.number ?? nextOperation
-    while modify.own.value.order.count > Self.rememberedSaves,
-      let mark = modify.own.value.order.first, mark.savedBefore <= oldest
-    {
-      _ = modify.own.value.order.popFirst()
-      if let own = modify.own.value.tags[mark.recordID], own.savedBefore == mark.savedBefore {
-        modify.own.value.tags[mark.recordID] = nil
-      }
-    }
+    guard modify.own.value.canForget(before: oldest, keeping: Self.rememberedSaves) else { return }
+    modify.own.value.forget(before: oldest, keeping: Self.rememberedSaves)
   }
 
   /// How many own saves are remembered beyond what the queue needs: an app may submit an edit from
@@ -166,15 +160,22 @@ extension SyncState {
   /// Remembers that a save of this session's own replaced a change tag.
   mutating func rememberOwnTag(_ recordID: RecordID, replacing old: String?, by new: String?) {
     guard let new else { return }
-    let own: OwnTag
-    if var present = modify.own.value.tags[recordID], UTF8Bytes.equal(present.tag, old) {
-      present.advance(to: new, savedBefore: nextOperation)
-      own = present
+    let present = modify.own.value[recordID]
+    if let present, UTF8Bytes.equal(present.tag, old), old != nil {
+      modify.own.value.append(present.advanced(to: new, savedBefore: nextOperation))
     } else {
-      own = OwnTag(replacing: old, by: new, savedBefore: nextOperation)
+      modify.own.value.append(
+        OwnTag(recordID, replacing: old, by: new, savedBefore: nextOperation)
+      )
     }
-    modify.own.value.tags[recordID] = own
-    modify.own.value.order.append(OwnTagMark(recordID: recordID, savedBefore: nextOperation))
+  }
+
+  /// Remembers that a record was deleted: no change tag of it is of use any more.
+  mutating func forgetOwnTag(_ recordID: RecordID) {
+    guard !modify.own.value.isEmpty, modify.own.value[recordID]?.tag != nil else { return }
+    modify.own.value.append(
+      OwnTag(recordID, replacing: nil, by: nil, savedBefore: nextOperation)
+    )
   }
 
   /// Makes all change tags void: they belong to a zone or an account that is gone.

@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "Notes",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "notes", targets: ["notes"])
+  ],
+  dependencies: [
+    .package(name: "CloudSyncSession", path: "../..")
+  ],
+  targets: [
+    .executableTarget(
+      name: "notes",
+      dependencies: [
+        .product(name: "CloudSyncSession", package: "CloudSyncSession")
+      ],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+      ]
+    )
+  ],
+  swiftLanguageModes: [.v6]
+)

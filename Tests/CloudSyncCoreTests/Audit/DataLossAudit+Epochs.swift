@@ -1,0 +1,220 @@
+import CloudSyncCore
+import Testing
+
+extension DataLossAudit {
+  // MARK: Accounts
+
+  @Test("C33: an edit never goes to another account than the one that it was made for")
+  func accountSwitch() throws {
+    let bench = CloudBench()
+    let account = Locked<(AccountStatus, AccountIdentity?)>((.available, AccountIdentity("A")))
+    bench.session.appendMiddleware(
+      AccountStatusMiddleware { completion in
+        let (status, identity) = account.withLock { $0 }
+        completion(status, identity)
+      }
+    )
+    bench.start()
+    account.withLock { $0 = (.noAccount, nil) }
+    bench.session.accountDidChange()
+    let id = try bench.modify([.note("r", 1)])
+    bench.world.advance(by: .seconds(60))
+    account.withLock { $0 = (.available, AccountIdentity("B")) }
+    bench.session.accountDidChange()
+    bench.world.advance(by: .seconds(3_600))
+
+    #expect(bench.cloud.modifications.isEmpty)
+    #expect(bench.session.explain().reasons.contains(.accountSwitched))
+    #expect(bench.state.modifyQueue.map(\.id) == [id])
+
+    bench.session.resolveAccountSwitch(.discard)
+    bench.world.runToEnd()
+    #expect(bench.cloud.modifications.isEmpty)
+    #expect(bench.failures.entries.map(\.error.code) == [.accountSwitched])
+    #expect(bench.failures.entries[0].error.itemErrors.map(\.recordID) == [Bench.id("r")])
+  }
+
+  @Test("C33: an edit quarantined by a switch goes out when its account is back")
+  func accountReturns() throws {
+    let bench = CloudBench()
+    let account = Locked("A")
+    bench.session.appendMiddleware(
+      AccountStatusMiddleware { completion in
+        completion(.available, AccountIdentity(account.withLock { $0 }))
+      }
+    )
+    bench.start()
+    account.withLock { $0 = "B" }
+    bench.session.accountDidChange()
+    try bench.modify([.note("r", 1)])
+    bench.world.advance(by: .seconds(60))
+    #expect(bench.cloud.modifications.isEmpty)
+
+    account.withLock { $0 = "A" }
+    bench.session.accountDidChange()
+    bench.world.runToEnd()
+
+    #expect(bench.cloud["r"]?["x"] == 1)
+    #expect(bench.completions.entries.count == 1)
+  }
+
+  // MARK: Resets
+
+  @Test("C09b: a retry that is pending at a reset is never sent")
+  func resetDuringRetry() throws {
+    let bench = CloudBench { number, _ in
+      number == 2 ? .failure(.requestRateLimited, retryAfter: .milliseconds(600)) : nil
+    }
+    bench.start()
+    try bench.modify([.note("old", 1)])
+    bench.world.run()
+    bench.world.advance(by: .milliseconds(300))
+
+    bench.session.reset()
+    bench.world.run()
+    #expect(bench.failures.entries.map(\.error.code) == [.reset])
+    #expect(bench.failures.entries[0].error.itemErrors.map(\.recordID) == [Bench.id("old")])
+    bench.start()
+    try bench.modify([.note("new", 1)])
+    #expect(bench.world.runToEnd())
+
+    #expect(bench.cloud.records.map(\.recordID.name) == ["new"])
+    #expect(bench.cloud.modifications.count == 2)
+  }
+
+  @Test("C16b: an answer to an old epoch says nothing about the new one")
+  func resetDuringZoneCreation() throws {
+    let bench = CloudBench { number, _ in number == 0 ? .delay(.seconds(10)) : nil }
+    bench.start()
+    bench.world.advance(by: .seconds(1))
+    bench.session.reset()
+    bench.world.advance(by: .seconds(60))
+
+    #expect(bench.state.hasCreatedZone == nil)
+    #expect(bench.cloud.cancelled.count == 1)
+    bench.start()
+    #expect(bench.cloud.count(of: .createZone) == 2)
+    #expect(bench.state.hasCreatedZone == true)
+  }
+
+  @Test("C16b: an account's status asked for in an old epoch says nothing about the new one")
+  func resetDuringAccountCheck() throws {
+    let bench = CloudBench()
+    let questions = Journal<AccountStatusProvider.Completion>()
+    bench.session.appendMiddleware(AccountStatusMiddleware { questions.add($0) })
+    bench.start()
+    bench.session.reset()
+    bench.world.run()
+    questions.entries[0](.available, AccountIdentity("old"))
+    bench.world.run()
+
+    #expect(bench.state.hasGoodAccountStatus == nil)
+    bench.start()
+    #expect(questions.entries.count == 2)
+    questions.entries[1](.available, AccountIdentity("new"))
+    bench.world.run()
+    #expect(bench.state.accountState == .ready(AccountIdentity("new")))
+    #expect(bench.cloud.count(of: .createZone) == 1)
+  }
+
+  @Test("C16c: everything submitted before a reset belongs to the old epoch")
+  func workBeforeReset() throws {
+    let bench = CloudBench()
+    bench.start()
+    for index in 0..<200 { try bench.modify([.note("old", index)]) }
+    bench.session.reset()
+    let id = try bench.modify([.note("new", 1)])
+    bench.world.run()
+
+    #expect(bench.failures.entries.count == 200)
+    #expect(bench.failures.entries.allSatisfy { $0.error.code == .reset })
+    #expect(bench.state.modifyQueue.map(\.id) == [id])
+    #expect(id.epoch == bench.state.epoch)
+    bench.start()
+    // Only what was on its way already may have reached the cloud.
+    #expect(bench.cloud.modifications.count <= 2)
+    #expect(bench.cloud.modifications.last?.records.map(\.recordID.name) == ["new"])
+  }
+
+  @Test("C16: a reset after a stop leaves a session that is as new, and not halted")
+  func stopThenReset() throws {
+    let bench = CloudBench()
+    bench.start()
+    bench.session.stop()
+    bench.session.reset()
+    bench.world.run()
+
+    #expect(bench.state.isHalted == false)
+    #expect(bench.state.life == .created)
+    bench.start()
+    try bench.modify([.note("r", 1)])
+    bench.world.run()
+    #expect(bench.cloud["r"]?["x"] == 1)
+  }
+
+  // MARK: Values and results
+
+  @Test("C26b: a record that is changed after it was submitted is saved as it was")
+  func recordsAreValues() throws {
+    let bench = CloudBench()
+    var record = Record.note("r", 1)
+    try bench.modify([record])
+    record["x"] = 99
+    bench.start()
+
+    #expect(bench.cloud["r"]?["x"] == 1)
+  }
+
+  @Test("C38: every operation has a result of its own, without any subscription")
+  func resultsOfTheirOwn() throws {
+    let world = VirtualEnvironment()
+    let cloud = StubCloud(in: world)
+    let session = CloudSyncSession(
+      operationHandler: cloud,
+      zoneID: Bench.zoneID,
+      environment: world.environment
+    )
+    let results = Journal<String>()
+    try session.modify(ModifyOperation(records: [.note("a", 1)])) { result in
+      results.add("a \((try? result.get())?.savedRecords.count ?? -1)")
+    }
+    session.fetch { result in
+      results.add("fetch \((try? result.get())?.changedRecords.count ?? -1)")
+    }
+    session.start()
+    world.run()
+    session.stop()
+    try session.modify(ModifyOperation(records: [.note("b", 1)])) { result in
+      if case .failure(let error) = result { results.add("b \(error.code)") }
+    }
+    session.reset()
+    world.run()
+
+    #expect(results.entries == ["a 1", "fetch 1", "b reset"])
+  }
+
+  @Test("C38: a completion that nobody was told of is announced after a restore")
+  func completionsSurviveRestore() async throws {
+    let bench = Bench()
+    let bytes = Journal<SyncArchive>()
+    bench.session.modifyWorkCompletedSubject.sink { [session = bench.session] _, _ in
+      session.snapshot { data in
+        if let archive = try? SyncArchive(data) { bytes.add(archive) }
+      }
+    }
+    bench.start()
+    try bench.modify([Bench.record("a")])
+    try bench.modify([Bench.record("b")])
+    bench.world.run()
+    let archive = try #require(bytes.entries.first)
+
+    let restored = Bench(restoring: archive)
+    restored.start()
+    let ids = bench.completions.entries.map(\.id)
+    #expect(ids.count == 2)
+    #expect(
+      ids.suffix(restored.completions.entries.count) == restored.completions.entries.map(\.id)[...]
+    )
+    #expect(restored.state.hasWorkQueued == false)
+  }
+}

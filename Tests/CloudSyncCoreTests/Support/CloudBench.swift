@@ -1,0 +1,87 @@
+import CloudSyncCore
+
+/// A session over a stub cloud in a virtual world, and what it announces.
+final class CloudBench: Sendable {
+  let world = VirtualEnvironment()
+  let cloud: StubCloud
+  let session: CloudSyncSession
+  let completions = Journal<Bench.Completion>()
+  let pages = Journal<FetchOperation.Response>()
+  let failures = Journal<Bench.Failure>()
+  let parked = Journal<ParkedChange>()
+
+  init(
+    options: StubCloud.Options = StubCloud.Options(),
+    configuration: SyncConfiguration = SyncConfiguration(),
+    resolver: ConflictResolver = .client,
+    fault: @escaping StubCloud.Faults = { _, _ in nil }
+  ) {
+    cloud = StubCloud(in: world, options: options, fault: fault)
+    session = CloudSyncSession(
+      operationHandler: cloud,
+      zoneID: Bench.zoneID,
+      configuration: configuration,
+      resolver: resolver,
+      environment: world.environment
+    )
+    session.modifyWorkCompletedSubject.sink { [completions] operation, response in
+      completions.add(Bench.Completion(operation: operation, response: response))
+    }
+    session.fetchWorkCompletedSubject.sink { [pages] _, page in pages.add(page) }
+    session.workFailedSubject.sink { [failures] work, error in
+      failures.add(Bench.Failure(work: work, error: error))
+    }
+    session.parkedSubject.sink { [parked] change in parked.add(change) }
+  }
+
+  /// Starts the session and lets it create zone and subscription: calls 0 and 1.
+  func start() {
+    session.start()
+    world.run()
+  }
+
+  @discardableResult
+  func modify(_ records: [Record] = [], delete: [String] = []) throws -> OperationID {
+    try session.modify(
+      ModifyOperation(records: records, recordIDsToDelete: delete.map(Bench.id))
+    )
+  }
+
+  var state: SyncState { session.state }
+
+  /// What is wrong with the session by the cloud's account or by its own.
+  var wrongs: [String] {
+    cloud.violations + [state.brokenInvariant(.all)].compactMap(\.self)
+  }
+
+  /// The values that were stored for a field of a record, in order; nil for its deletions.
+  func values(of name: String, field: String = "x") -> [FieldValue?] {
+    cloud.changes.filter { $0.recordID.name == name }.map { $0.edit?[field] }
+  }
+}
+
+extension Record {
+  /// A record of the benches with one number.
+  static func note(_ name: String, _ x: Int, tag: String? = nil) -> Record {
+    Bench.record(name, ["x": .int64(Int64(x))], tag: tag)
+  }
+}
+
+extension StubCloud.Operation {
+  var isModify: Bool { mode == .modify }
+  var isFetch: Bool { mode == .fetch }
+}
+
+extension StubCloud.Fault {
+  static func failure(_ code: SyncError.Code, retryAfter: Duration? = nil) -> Self {
+    .failure(SyncError(code, retryAfter: retryAfter))
+  }
+}
+
+extension ScriptedHandler.Reply where Value == ModifyOperation.Response {
+  /// The answer to a request of which single items failed.
+  static func items(_ failures: [(String, SyncError.Code)]) -> Self {
+    let items = failures.map { ItemFailure(Bench.id($0.0), SyncError($0.1)) }
+    return .failure(SyncError(.partialFailure, itemErrors: items))
+  }
+}
