@@ -75,9 +75,9 @@ extension SyncEvent: CodedValue {
       break
     case .halt(let error): writer.field("error", error)
     case .reset(let nonce): writer.field("nonce", nonce)
-    case .restored(let nonce, let limits):
+    case .restored(let nonce, let configuration):
       writer.field("nonce", nonce)
-      writer.field("limits", limits)
+      writer.field("configuration", configuration)
     case .doWork(let work): writer.field("work", work)
     case .cancel(let id): writer.field("operation", id)
     case .retryParked(let ids), .dropParked(let ids):
@@ -135,7 +135,8 @@ extension SyncEvent: CodedValue {
     case 0: .start
     case 1: .halt(try reader.field("error"))
     case 2: .reset(nonce: try reader.field("nonce"))
-    case 3: .restored(nonce: try reader.field("nonce"), limits: try reader.field("limits"))
+    case 3:
+      .restored(nonce: try reader.field("nonce"), configuration: try reader.field("configuration"))
     case 4: .doWork(try reader.field("work"))
     case 5: .cancel(try reader.field("operation"))
     case 6: .retryNow

@@ -12,7 +12,7 @@ public indirect enum SyncEvent: Sendable {
   /// The app gives everything up; a new epoch begins with this nonce.
   case reset(nonce: UInt64)
   /// A session was made from stored bytes; a new epoch begins with this nonce.
-  case restored(nonce: UInt64, limits: RequestLimits)
+  case restored(nonce: UInt64, configuration: SyncConfiguration)
   /// Work is queued: an operation of the app's, or the creation of zone or subscription.
   case doWork(SyncWork)
   /// The app gives up an operation.

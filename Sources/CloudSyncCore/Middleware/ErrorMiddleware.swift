@@ -13,7 +13,7 @@ public struct ErrorMiddleware: Middleware {
   ///   - resolveExpiredChangeToken: Gives the token to fetch from when one has expired; nil to fetch
   ///     everything.
   public init(
-    resolver: ConflictResolver = .fieldwise(),
+    resolver: ConflictResolver = .fieldwise(default: .client),
     resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil
   ) {
     self.resolver = resolver

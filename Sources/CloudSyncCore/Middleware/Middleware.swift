@@ -16,6 +16,11 @@
 /// }
 /// ```
 ///
+/// Passing on `.noop` drops an event. A request (`startWork`, `retryWork`) that is dropped is asked
+/// for again when the session is next told something: a middleware that holds requests back while
+/// the device is on an expensive network needs nothing but a call of
+/// ``CloudSyncSession/connectivityChanged()`` when that ends.
+///
 /// `next` is called exactly once. A middleware is a value without a reference to the session; it is
 /// always called on the session's executor, one event at a time.
 public protocol Middleware: Sendable {

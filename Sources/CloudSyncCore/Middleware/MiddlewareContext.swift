@@ -14,6 +14,8 @@ public final class MiddlewareContext {
   @exclusivity(unchecked) public internal(set) var didChange = false
 
   @exclusivity(unchecked) var isReduced = false
+  /// The request that the event asks for, as it entered the chain.
+  @exclusivity(unchecked) private var request: SyncRequest?
   /// How many middleware the event has passed.
   @exclusivity(unchecked) var depth = 0
   /// What was reduced.
@@ -30,9 +32,13 @@ public final class MiddlewareContext {
     self.now = now
   }
 
-  func prepare(origin: EventRecord.Origin, cause: UInt64?) {
+  func prepare(_ event: SyncEvent, origin: EventRecord.Origin, cause: UInt64?) {
     self.origin = origin
     self.cause = cause
+    switch event {
+    case .startWork(let request), .retryWork(let request): self.request = request
+    default: request = nil
+    }
     isReduced = false
     didChange = false
     depth = 0
@@ -44,6 +50,14 @@ public final class MiddlewareContext {
     didChange = state.reduce(event, at: now)
     isReduced = true
     reducedEvent = event
+  }
+
+  /// Whether a middleware has dropped this very request on the way to the reduction.
+  ///
+  /// It is made again when something else happens: at once would be for ever.
+  func hasDropped(_ wanted: SyncRequest) -> Bool {
+    guard !didChange, let request else { return false }
+    return request.mode == wanted.mode && request.isLookup == wanted.isLookup
   }
 
   /// Whether no other event waits to be reduced before the next input is taken.

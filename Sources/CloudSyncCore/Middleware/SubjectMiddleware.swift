@@ -17,7 +17,7 @@ public struct SubjectMiddleware: Middleware {
     }
     let new = Glimpse(context.state)
     var publication: Publication = [.event, .state]
-    if old.isHalted != new.isHalted { publication.insert(.halted) }
+    if old.haltCode != new.haltCode { publication.insert(.halted) }
     if case .accountStatusChanged = reduced { publication.insert(.accountStatus) }
     if old.zone != new.zone { publication.insert(.zone) }
     if old.progress != new.progress { publication.insert(.progress) }
@@ -31,14 +31,14 @@ public struct SubjectMiddleware: Middleware {
 
   /// The few facts about a state that are compared.
   private struct Glimpse {
-    let isHalted: Bool
+    let haltCode: SyncError.Code?
     let owesAnnouncements: Bool
     let zone: ZoneState.Kind
     let progress: SyncProgress
     let notes: UInt64
 
     init(_ state: SyncState) {
-      isHalted = state.isHalted
+      haltCode = state.isHalted ? state.haltReason?.error.code : nil
       owesAnnouncements = state.rare.value.owesAnnouncements
       zone = state.zone.zone.kind
       progress = state.progress

@@ -17,7 +17,9 @@ public struct WorkMiddleware: Middleware {
       if before != after { context.callHandler() }
       return reduced
     }
-    if context.isLastEvent, case .request(let request) = context.state.next(at: context.now) {
+    if context.isLastEvent, case .request(let request) = context.state.next(at: context.now),
+      !context.hasDropped(request)
+    {
       let isRepeat = context.state.modify.frozen > 0 && request.mode == .modify
       context.dispatch(isRepeat ? .retryWork(request) : .startWork(request))
     }

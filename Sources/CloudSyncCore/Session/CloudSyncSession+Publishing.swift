@@ -14,7 +14,9 @@ extension CloudSyncSession {
     if publication.contains(.state) { publishState(state) }
     if publication.contains(.progress) {
       let progress = state.progress
-      if callbackExecutor == nil { progressSubject.send(progress) } else {
+      if callbackExecutor == nil {
+        progressSubject.send(progress)
+      } else {
         callBack { [self] in progressSubject.send(progress) }
       }
     }

@@ -71,7 +71,8 @@ public final class CloudSyncSession: Sendable {
   ///   - operationHandler: Does the input and output.
   ///   - zoneID: The zone to keep in step; every record must belong to it.
   ///   - configuration: Limits, budgets and policies.
-  ///   - resolver: Decides about conflicts.
+  ///   - resolver: Decides about conflicts; by default the fields that the app has set win, all
+  ///     others stay as the server has them.
   ///   - resolveExpiredChangeToken: Gives the token to fetch from when one has expired; nil to fetch
   ///     everything.
   ///   - callbackExecutor: Where callbacks run, in order; the session's own executor by default.
@@ -81,7 +82,7 @@ public final class CloudSyncSession: Sendable {
     operationHandler: any OperationHandler,
     zoneID: ZoneID,
     configuration: SyncConfiguration = SyncConfiguration(),
-    resolver: ConflictResolver = .fieldwise(),
+    resolver: ConflictResolver = .fieldwise(default: .client),
     resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil,
     callbackExecutor: SyncExecutor? = nil,
     gate: SyncGate? = nil,
@@ -128,7 +129,10 @@ public final class CloudSyncSession: Sendable {
   /// - Parameters:
   ///   - archive: What ``SyncArchive`` read.
   ///   - operationHandler: Does the input and output.
-  ///   - resolver: Decides about conflicts.
+  ///   - configuration: Limits, budgets and policies; by default those that were stored, with the
+  ///     handler's present limits.
+  ///   - resolver: Decides about conflicts; by default the fields that the app has set win, all
+  ///     others stay as the server has them.
   ///   - resolveExpiredChangeToken: Gives the token to fetch from when one has expired; nil to fetch
   ///     everything.
   ///   - callbackExecutor: Where callbacks run, in order; the session's own executor by default.
@@ -137,13 +141,15 @@ public final class CloudSyncSession: Sendable {
   public convenience init(
     restoring archive: SyncArchive,
     operationHandler: any OperationHandler,
-    resolver: ConflictResolver = .fieldwise(),
+    configuration: SyncConfiguration? = nil,
+    resolver: ConflictResolver = .fieldwise(default: .client),
     resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil,
     callbackExecutor: SyncExecutor? = nil,
     gate: SyncGate? = nil,
     environment: SyncEnvironment = .live
   ) {
-    let limits = archive.state.configuration.limits ?? operationHandler.limits
+    var restored = configuration ?? archive.state.configuration
+    restored.limits = configuration?.limits ?? operationHandler.limits
     self.init(
       state: archive.state,
       operationHandler: operationHandler,
@@ -152,7 +158,7 @@ public final class CloudSyncSession: Sendable {
       gate: gate,
       environment: environment
     )
-    let event = SyncEvent.restored(nonce: environment.nonce(), limits: limits)
+    let event = SyncEvent.restored(nonce: environment.nonce(), configuration: restored)
     inbox.withLock {
       $0.pendingResets += 1
       $0.inputs.append(.event(event, .call))

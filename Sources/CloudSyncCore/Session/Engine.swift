@@ -72,7 +72,7 @@ final class Engine {
   }
 
   private func runOne(_ one: Pending, in session: CloudSyncSession) {
-    context.prepare(origin: one.origin, cause: one.cause)
+    context.prepare(one.event, origin: one.origin, cause: one.cause)
     _ = chain(one.event)
     let sequence = context.state.eventCount
     checkInvariants(sequence)
@@ -98,7 +98,9 @@ final class Engine {
     #if DEBUG
     let level: SyncState.InvariantLevel = sequence % 256 == 0 ? .all : .cheap
     if let broken = context.state.brokenInvariant(level) {
-      preconditionFailure("Event \(sequence), \(context.reducedEvent.line), broke the state: \(broken).")
+      preconditionFailure(
+        "Event \(sequence), \(context.reducedEvent.line), broke the state: \(broken)."
+      )
     }
     #endif
   }

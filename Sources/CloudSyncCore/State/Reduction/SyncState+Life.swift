@@ -131,14 +131,10 @@ extension SyncState {
   }
 
   /// Continues a stored state in a new process: what was in flight counts as lost.
-  mutating func reduceRestored(
-    _ nonce: UInt64,
-    _ limits: RequestLimits,
-    at now: Timestamp
-  ) -> Bool {
+  mutating func reduceRestored(_ nonce: UInt64, _ configuration: SyncConfiguration) -> Bool {
     if let flight, flight.mode == .modify { modify.frozen = flight.count }
     beginEpoch(nonce)
-    configuration.limits = limits
+    self.configuration = configuration
     lifeRegion = .created
     rare.value.owesAnnouncements = true
     account.check = nil

@@ -41,7 +41,7 @@ extension SyncState {
     case .start: reduceStart(at: now)
     case .halt(let error): reduceHalt(error, at: now)
     case .reset(let nonce): reduceReset(nonce, at: now)
-    case .restored(let nonce, let limits): reduceRestored(nonce, limits, at: now)
+    case .restored(let nonce, let configuration): reduceRestored(nonce, configuration)
     case .cancel(let id): reduceCancel(id)
     case .retryNow: reduceRetryNow(at: now)
     case .connectivityChanged: forgetOwnWaits()

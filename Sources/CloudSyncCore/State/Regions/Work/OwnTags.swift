@@ -17,9 +17,10 @@ package struct OwnTags: Sendable {
     package init(_ tags: [OwnTag]) {
       var latest: [OwnTag] = []
       latest.reserveCapacity(tags.count)
-      let ordered = tags.enumerated().sorted {
-        ($0.element.hash, $0.offset) < ($1.element.hash, $1.offset)
-      }
+      let ordered = tags.enumerated()
+        .sorted {
+          ($0.element.hash, $0.offset) < ($1.element.hash, $1.offset)
+        }
       // Of one record the latest save stands last.
       for (_, tag) in ordered {
         if let index = latest.lastIndex(of: tag) { latest[index] = tag } else { latest.append(tag) }

@@ -1,0 +1,103 @@
+import CloudSyncSession
+import Testing
+
+/// What a user of the package can do with one plain import, and nothing that only this package sees.
+@Suite("A plain import")
+struct PlainImportTests {
+  /// A middleware of a user's own.
+  private struct Recording: Middleware {
+    let name = "Recording"
+    let record: @Sendable (String) -> Void
+
+    func run(
+      event: SyncEvent,
+      context: MiddlewareContext,
+      next: (SyncEvent) -> SyncEvent
+    ) -> SyncEvent {
+      let reduced = next(event)
+      record("\(reduced.name) \(context.state.isRunning)")
+      return reduced
+    }
+  }
+
+  /// Another, which fetches whenever an edit has been saved.
+  private struct FetchingAfterSaves: Middleware {
+    func run(
+      event: SyncEvent,
+      context: MiddlewareContext,
+      next: (SyncEvent) -> SyncEvent
+    ) -> SyncEvent {
+      let reduced = next(event)
+      if case .workSuccess(_, .modify) = reduced, context.didChange {
+        context.dispatch(.doWork(.fetch(FetchOperation())))
+      }
+      return reduced
+    }
+  }
+
+  private static let zoneID = ZoneID(name: "Notes")
+
+  private static func session() -> CloudSyncSession {
+    CloudSyncSession(
+      operationHandler: AsyncHandlerAdapter(DictionaryHandler()),
+      zoneID: zoneID
+    )
+  }
+
+  private static func note(_ name: String, _ text: String) -> Record {
+    Record(
+      recordType: "Note",
+      recordID: RecordID(name: name, zoneID: zoneID),
+      fields: ["text": .string(text)]
+    )
+  }
+
+  @Test("A handler of about fifteen lines saves, deletes and fetches")
+  func handler() async throws {
+    let session = Self.session()
+    session.start()
+
+    let saved = try await session.perform(
+      ModifyOperation(records: [Self.note("a", "Hello"), Self.note("b", "Bye")])
+    )
+    let gone = try await session.perform(
+      ModifyOperation(recordIDsToDelete: [Self.note("b", "").recordID])
+    )
+    let page = try await session.perform(FetchOperation())
+
+    #expect(saved.savedRecords.count == 2 && gone.deletedRecordIDs.count == 1)
+    #expect(page.changedRecords.map { $0["text"] } == ["Hello"])
+    #expect(await session.idle(upTo: .seconds(10)))
+  }
+
+  @Test("A middleware of one's own sees every event, wherever it is put")
+  func middleware() async throws {
+    let session = Self.session()
+    let (names, continuation) = AsyncStream.makeStream(of: String.self)
+    session.appendMiddleware(Recording { continuation.yield($0) })
+    session.start()
+    _ = try await session.perform(ModifyOperation(records: [Self.note("a", "Hello")]))
+    _ = await session.idle(upTo: .seconds(10))
+    continuation.finish()
+
+    var seen: [String] = []
+    for await name in names where !name.hasPrefix("delivered") { seen.append(name) }
+    #expect(seen.first == "start true")
+    #expect(seen.filter { $0 == "startWork true" }.count == 3)
+    #expect(seen.filter { $0 == "workSuccess true" }.count == 3)
+  }
+
+  @Test("A middleware of one's own dispatches events; its name is that of its type")
+  func dispatching() async throws {
+    let session = Self.session()
+    let pages = session.fetchWorkCompletedSubject.values()
+    session.insertMiddleware(FetchingAfterSaves(), before: "WorkMiddleware")
+    session.insertMiddleware(Recording { _ in }, after: "FetchingAfterSaves")
+    session.start()
+    try session.modify(ModifyOperation(records: [Self.note("a", "Hello")]))
+
+    var iterator = pages.makeAsyncIterator()
+    let page = await iterator.next()
+    #expect(page?.1.changedRecords.count == 1)
+  }
+}

@@ -1,0 +1,275 @@
+import Foundation
+import Testing
+
+// README: embedding
+import CloudSyncSession
+
+func openSession(_ handler: any OperationHandler, over store: Store) throws -> CloudSyncSession {
+  let session: CloudSyncSession
+  if let bytes = store.journal {  // what an earlier process left
+    session = CloudSyncSession(restoring: try SyncArchive(bytes), operationHandler: handler)
+  } else {
+    session = CloudSyncSession(operationHandler: handler, zoneID: ZoneID(name: "Notes"))
+  }
+  store.beginJournal()  // a new file: the first bytes are a snapshot
+  session.journal { bytes in store.appendToJournal(bytes) }
+  session.fetchWorkCompletedSubject.sink { _, page in  // in one transaction, the token included
+    store.save(page.changedRecords, delete: page.deletedRecordIDs, token: page.changeToken)
+  }
+  session.modifyWorkCompletedSubject.sink { _, response in  // records with their new change tags
+    store.save(response.savedRecords, delete: response.deletedRecordIDs, token: nil)
+  }
+  session.start()
+  session.fetch(FetchOperation(changeToken: store.changeToken))
+  return session
+}
+// README: end
+
+/// What the snippets take for an app's storage.
+final class Store: Sendable {
+  private struct Contents: Sendable {
+    var journal: Data?
+    var records: [RecordID: Record] = [:]
+    var changeToken: ChangeToken?
+  }
+
+  private let contents = Locked(Contents())
+
+  var journal: Data? { contents.withLock { $0.journal } }
+  var changeToken: ChangeToken? { contents.withLock { $0.changeToken } }
+  var count: Int { contents.withLock { $0.records.count } }
+
+  func beginJournal() { contents.withLock { $0.journal = Data() } }
+  func appendToJournal(_ bytes: Data) { contents.withLock { $0.journal?.append(bytes) } }
+  func save(_ records: [Record], delete recordIDs: [RecordID], token: ChangeToken?) {
+    contents.withLock { contents in
+      for record in records { contents.records[record.recordID] = record }
+      for recordID in recordIDs { contents.records[recordID] = nil }
+      if let token { contents.changeToken = token }
+    }
+  }
+}
+
+@Suite("README.md")
+struct ReadmeTests {
+  private static let zoneID = ZoneID(name: "Notes")
+  private static let note = Record(
+    recordType: "Note",
+    recordID: RecordID(name: "note-1", zoneID: zoneID),
+    fields: ["text": "Buy milk"]
+  )
+
+  @Test("The session of the first snippet saves, stores and goes on from its journal")
+  func embeds() async throws {
+    let store = Store()
+    let session = try openSession(AsyncHandlerAdapter(YesCloud()), over: store)
+    let response = try await session.perform(ModifyOperation(records: [Self.note]))
+    #expect(response.savedRecords.map(\.changeTag) == ["1"])
+    #expect(await session.idle(upTo: .seconds(60)))
+    #expect(store.count == 1)
+
+    let next = try openSession(AsyncHandlerAdapter(YesCloud()), over: store)
+    #expect(await next.idle(upTo: .seconds(60)))
+    #expect(next.state.progress.done == 1)
+    try next.modify(ModifyOperation(recordIDsToDelete: [Self.note.recordID]))
+    #expect(await next.idle(upTo: .seconds(60)))
+    #expect(store.count == 0)
+  }
+
+  @Test("The usage of README.md works")
+  func uses() async throws {
+    let store = Store()
+    let session = Usage.makeSharedSession(AsyncHandlerAdapter(YesCloud()))
+    try Usage.use(session, store, note: Self.note)
+    #expect(await session.idle(upTo: .seconds(60)))
+    #expect(session.state.progress.done == 1)
+    #expect(await Usage.push(session) == .noData)
+  }
+
+  @Test("The Swift code of README.md is the code of this file, all of it and in its order")
+  func isUpToDate() throws {
+    let file = URL(fileURLWithPath: #filePath)
+    let root = file.deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+    let source = try String(contentsOf: file, encoding: .utf8)
+
+    let shown = Self.blocks(of: readme, from: { $0 == "```swift" }, to: { $0 == "```" })
+    let compiled = Self.blocks(
+      of: source,
+      from: { $0.hasPrefix("// README: ") && $0 != "// README: end" },
+      to: { $0 == "// README: end" }
+    )
+    #expect(shown.count == compiled.count)
+    for (shown, compiled) in zip(shown, compiled) { #expect(shown == compiled) }
+  }
+
+  /// The lines between two marks, without the indentation that the first of them has.
+  private static func blocks(
+    of text: String,
+    from isStart: (String) -> Bool,
+    to isEnd: (String) -> Bool
+  ) -> [[String]] {
+    var blocks: [[String]] = []
+    var isInside = false
+    var indentation = 0
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let trimmed = String(line.drop { $0 == " " })
+      if isInside, isEnd(trimmed) {
+        isInside = false
+      } else if isInside {
+        blocks[blocks.count - 1].append(String(line.dropFirst(indentation)))
+      } else if isStart(trimmed) {
+        isInside = true
+        indentation = line.count - trimmed.count
+        blocks.append([])
+      }
+    }
+    return blocks
+  }
+}
+
+// README: handler
+import CloudSyncSession
+
+struct YesCloud: AsyncOperationHandler {
+  func createZone(_: CreateZoneOperation, context: RequestContext) -> Bool { true }
+  func createSubscription(_: CreateSubscriptionOperation, context: RequestContext) -> Bool { true }
+  func modify(_ operation: ModifyOperation, context: RequestContext) -> ModifyOperation.Response {
+    ModifyOperation.Response(
+      savedRecords: operation.records.map { $0.withChangeTag("1") },
+      deletedRecordIDs: operation.recordIDsToDelete
+    )
+  }
+  func fetch(_: FetchOperation, context: RequestContext) -> FetchOperation.Response {
+    FetchOperation.Response(changeToken: nil)
+  }
+}
+// README: end
+
+/// The usage, step by step.
+private enum Usage {
+  enum FetchResult { case newData, noData, failed }
+
+  // README: initialize
+  static let zoneID = ZoneID(name: "Notes")
+
+  static func makeSharedSession(_ operationHandler: any OperationHandler) -> CloudSyncSession {
+    let session = CloudSyncSession(
+      operationHandler: operationHandler,
+      zoneID: Self.zoneID,
+      resolveConflict: resolveConflict,
+      resolveExpiredChangeToken: resolveExpiredChangeToken
+    )
+
+    session.appendMiddleware(
+      AccountStatusMiddleware { completion in
+        completion(.available, AccountIdentity("what the cloud calls the user"))
+      }
+    )
+
+    return session
+  }
+
+  static func resolveConflict(client: Record, server: Record) -> Record? {
+    // Implement your own conflict resolution logic; nil halts the session
+    if let clientDate = client.modificationDate, let serverDate = server.modificationDate {
+      return clientDate > serverDate ? client : server
+    }
+
+    return client
+  }
+
+  static func resolveExpiredChangeToken() -> ChangeToken? {
+    // Forget the change token in the persisted store; everything is fetched anew
+    nil
+  }
+  // README: end
+
+  static func use(_ cloudSyncSession: CloudSyncSession, _ store: Store, note: Record) throws {
+    // README: listen
+    // Listen for fetch work that has been completed
+    cloudSyncSession.fetchWorkCompletedSubject
+      .map { _, response in
+        (response.changeToken, response.changedRecords, response.deletedRecordIDs)
+      }
+      .sink { changeToken, records, recordIDsToDelete in
+        // Process new and deleted records, and save the change token together with them
+      }
+
+    // Listen for modification work that has been completed
+    cloudSyncSession.modifyWorkCompletedSubject
+      .map { operation, response in
+        (response.savedRecords, response.deletedRecordIDs, operation.userInfo)
+      }
+      .sink { records, recordIDsToDelete, userInfo in
+        // Process saved records, which have new change tags, and deleted ones
+      }
+    // README: end
+
+    // README: start
+    cloudSyncSession.start()
+    // README: end
+
+    // README: fetch
+    // Obtain the change token from disk
+    let changeToken: ChangeToken? = store.changeToken
+
+    // Queue a fetch operation
+    cloudSyncSession.fetch(FetchOperation(changeToken: changeToken))
+    // README: end
+
+    // README: modify
+    let records: [Record] = [note]
+    let recordIDsToDelete: [RecordID] = []
+    let checkpointID: UUID? = nil
+    let operation = ModifyOperation(
+      records: records,
+      recordIDsToDelete: recordIDsToDelete,
+      checkpointID: checkpointID,
+      userInfo: nil
+    )
+
+    try cloudSyncSession.modify(operation)
+    // README: end
+
+    observe(cloudSyncSession)
+  }
+
+  static func push(_ cloudSyncSession: CloudSyncSession) async -> FetchResult {
+    // README: push
+    // When the notification is one of the zone's subscription
+    switch await cloudSyncSession.fetchNow(upTo: .seconds(20)) {
+    case .new: return .newData
+    case .nothing: return .noData
+    case .failed: return .failed
+    }
+    // README: end
+  }
+
+  private static func observe(_ cloudSyncSession: CloudSyncSession) {
+    // README: observe
+    cloudSyncSession.haltedSubject
+      .sink { error in
+        // Update UI based on most recent error; nil when the session works again
+      }
+
+    cloudSyncSession.accountStatusSubject
+      .sink { accountStatus in
+        // Update UI with new account status
+      }
+
+    cloudSyncSession.statePublisher
+      .sink { state in
+        // Update UI with new sync state
+      }
+
+    cloudSyncSession.eventsPublisher
+      .sink { event in
+        // Update UI with most recent event
+      }
+
+    print(cloudSyncSession.explain())
+    // README: end
+  }
+}
