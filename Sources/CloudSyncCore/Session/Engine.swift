@@ -142,7 +142,7 @@ final class Engine {
     session.timer?.schedule(after: max(0, context.now.distance(to: time)))
   }
 
-  /// Puts a middleware where it is wanted; at the end if there is none of the name.
+  /// Puts a middleware where it is wanted.
   func attach(_ middleware: any Middleware, at position: MiddlewarePosition) {
     precondition(
       !middlewares.contains { $0.name == middleware.name },

@@ -13,36 +13,9 @@ public struct Attempt: Sendable {
     self.epoch = epoch
     self.number = number
   }
-
-  /// Tells whether both name the same call.
-  public static func == (lhs: Self, rhs: Self) -> Bool {
-    lhs.number == rhs.number && lhs.epoch == rhs.epoch
-  }
-  /// Hashes both numbers.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(epoch)
-    hasher.combine(number)
-  }
 }
 
-extension Attempt: CodedValue, CustomStringConvertible {
-  /// `epoch.number`.
-  public var description: String { "\(epoch).\(number)" }
-
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("epoch", epoch)
-      $0.field("number", number)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    epoch = try reader.field("epoch")
-    number = try reader.field("number")
-    try reader.endObject()
-  }
-}
+extension Attempt: EpochNumbered {}
 
 /// A key by which a cloud recognises a request that it has carried out already.
 ///

@@ -21,32 +21,6 @@ public struct OperationID: Sendable, Comparable {
   public static func < (lhs: Self, rhs: Self) -> Bool {
     (lhs.epoch, lhs.number) < (rhs.epoch, rhs.number)
   }
-  /// Tells whether both name the same operation.
-  public static func == (lhs: Self, rhs: Self) -> Bool {
-    lhs.epoch == rhs.epoch && lhs.number == rhs.number
-  }
-  /// Hashes both numbers.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(epoch)
-    hasher.combine(number)
-  }
 }
 
-extension OperationID: CodedValue, CustomStringConvertible {
-  /// `epoch.number`.
-  public var description: String { "\(epoch).\(number)" }
-
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("epoch", epoch)
-      $0.field("number", number)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    epoch = try reader.field("epoch")
-    number = try reader.field("number")
-    try reader.endObject()
-  }
-}
+extension OperationID: EpochNumbered {}

@@ -182,13 +182,14 @@ extension HangAudit {
     script.modify = { operation, _ in
       .after(.milliseconds(60), .success(ScriptedHandler.allSaved(operation)))
     }
-    let bench = Bench(script: script)
+    let bench = Bench(limits: RequestLimits(items: 1), script: script)
     bench.start()
     let session = bench.session
     session.modifyWorkCompletedSubject.sink { [weak session] operation, _ in
-      _ = try? session?.modify(ModifyOperation(records: [.note("r", Int(operation.id.number))]))
+      _ = try? session?.modify(ModifyOperation(records: operation.records))
     }
-    try bench.modify([.note("r", 0)])
+    // One is on its way and one waits, always.
+    for name in ["r", "s"] { try bench.modify([.note(name, 0)]) }
     bench.world.run()
     bench.session.fetch()
     bench.world.advance(by: .seconds(4))

@@ -108,6 +108,27 @@ struct InvariantAudit {
   }
 
   @Test(
+    "Invariant 4: a request whose answer was lost is the next one again, with the same token",
+    arguments: seeds
+  )
+  func unchangedRepeats(seed: UInt64) throws {
+    let faults: [StubCloud.Fault] = [
+      .lostBefore, .lostAfter, .never, .neverAfter, .failure(.networkFailure),
+      .duplicate(again: .milliseconds(10)),
+    ]
+    var storm = Storm(seed: seed, faults: faults)
+    for _ in 0..<25 { try storm.submit() }
+    storm.settle()
+
+    let calls = storm.bench.cloud.calls.filter(\.operation.isModify)
+    for (lost, next) in zip(calls, calls.dropFirst()) where lost.wasLost {
+      #expect(next.context.writeToken == lost.context.writeToken)
+      #expect(next.operation.items == lost.operation.items)
+    }
+    #expect(storm.bench.wrongs == [])
+  }
+
+  @Test(
     "Invariant 4: what is lost is stored once by a cloud that knows write tokens",
     arguments: seeds
   )

@@ -70,6 +70,12 @@ extension Record {
 extension StubCloud.Operation {
   var isModify: Bool { mode == .modify }
   var isFetch: Bool { mode == .fetch }
+  /// The items of a modification: what it saves, and what it deletes.
+  var items: [StubCloud.Change] {
+    guard case .modify(let operation) = self else { return [] }
+    return operation.records.map { StubCloud.Change(recordID: $0.recordID, edit: $0) }
+      + operation.recordIDsToDelete.map { StubCloud.Change(recordID: $0, edit: nil) }
+  }
 }
 
 extension StubCloud.Fault {

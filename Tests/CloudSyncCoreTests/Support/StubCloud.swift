@@ -52,6 +52,14 @@ final class StubCloud: OperationHandler {
     case duplicate(again: Duration)
     /// The request is carried out at once, the answer comes later.
     case delay(Duration)
+
+    /// Whether the session never learns what became of the request.
+    var isLoss: Bool {
+      switch self {
+      case .lostBefore, .lostAfter, .never, .neverAfter: true
+      case .failure, .duplicate, .delay: false
+      }
+    }
   }
 
   /// Decides what goes wrong, given the call's number over all kinds, counting from 0.
@@ -88,6 +96,8 @@ final class StubCloud: OperationHandler {
     var operation: Operation
     var context: RequestContext
     var time: Timestamp?
+    /// Whether a fault kept its answer from the session.
+    var wasLost = false
   }
 
   /// One stored change, in the order in which the cloud stored them.
@@ -176,6 +186,7 @@ final class StubCloud: OperationHandler {
     let call = Call(operation: operation, context: context, time: world?.now)
     let number = state.withLock { $0.begin(call) }
     let fault = fault(number, operation)
+    if fault?.isLoss == true { state.withLock { $0.calls[number].wasLost = true } }
     let isDone =
       switch fault {
       case .lostBefore, .failure, .never: false
