@@ -191,6 +191,9 @@ public struct ErrorMiddleware: Middleware {
       isLookup: flight.isLookup
     )
     let settlement = judge.settle(context.state.requestedEntries, answers, error)
+    if let mystery = judge.mystery {
+      return .split(flight.attempt, Split(error: mystery, isTooLarge: false))
+    }
     return flight.isLookup
       ? .resolveConflict(flight.attempt, settlement) : .settleItems(flight.attempt, settlement)
   }

@@ -5,7 +5,11 @@ struct ItemJudge {
   /// Whether the request had one item only.
   let isAlone: Bool
   let isLookup: Bool
+  /// What nobody is to blame for: nothing moved, and the answer does not say why.
+  private(set) var mystery: SyncError?
   private var settlement = Settlement()
+  /// Whether every item of the answer says that the network is away.
+  private var isNetworkAway = false
 
   init(
     resolver: ConflictResolver,
@@ -27,6 +31,7 @@ struct ItemJudge {
   ) -> Settlement {
     settlement.error = error
     settlement.verdicts.reserveCapacity(entries.count)
+    isNetworkAway = entries.allSatisfy { isNetworkFailure(answers[$0.recordID]) }
     var isStuck = true
     for entry in entries {
       let verdict = isLookup ? lookedUp(entry, answers) : verdict(on: entry, answers)
@@ -37,11 +42,32 @@ struct ItemJudge {
     let isExplained =
       settlement.zone != nil || settlement.account != nil || settlement.halt != nil
       || settlement.isTooLarge
-    if isStuck, !isExplained { countEverything(entries, answers, error) }
+    if isStuck, !isExplained { explain(entries, answers, error) }
     return settlement
   }
 
-  /// Nothing moved and nobody is to blame: every item is charged, so that it cannot go on for ever.
+  private func isNetworkFailure(_ answer: ItemAnswers.Answer) -> Bool {
+    guard case .failed(let error) = answer else { return false }
+    return ErrorTable.disposition(of: error.code, for: .modify, in: .item) == .retryNetwork
+  }
+
+  /// Nothing moved and nobody is to blame.
+  ///
+  /// A server that asks to wait is enough of an explanation. Otherwise the culprit is searched for
+  /// among several items, and a single one is charged, so that it cannot go on for ever.
+  private mutating func explain(
+    _ entries: [WindowEntry],
+    _ answers: ItemAnswers,
+    _ error: SyncError?
+  ) {
+    if settlement.wait?.serverNanoseconds != nil { return }
+    countEverything(entries, answers, error)
+    if !isAlone, !isLookup {
+      mystery = error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
+    }
+  }
+
+  /// Charges every item.
   private mutating func countEverything(
     _ entries: [WindowEntry],
     _ answers: ItemAnswers,
@@ -98,7 +124,7 @@ struct ItemJudge {
     switch found {
     case .retryNetwork, .retryService, .retryTransient, .resendUnchanged:
       wait(error.wait(found))
-      return .again(error, counted: found == .retryTransient || found == .resendUnchanged)
+      return .again(error, counted: isCharged(found, error))
     case .split, .isolate:
       if isAlone { return .park(error) }
       settlement.isTooLarge = true
@@ -118,6 +144,19 @@ struct ItemJudge {
       settlement.zone = error.zoneLoss
       return .stay
     case .park, .unwrap, .halt, .startOver, .failFetch, .giveUpSubscription: return .park(error)
+    }
+  }
+
+  /// Whether an item is charged for a failure that passes.
+  ///
+  /// A network that is away and a service that asks to wait have no count. But a network that is
+  /// away for one item alone, while the others were answered, is that item's own trouble: it must
+  /// not hold them back for ever.
+  private func isCharged(_ found: ErrorDisposition, _ error: SyncError) -> Bool {
+    switch found {
+    case .retryNetwork: !isNetworkAway && error.serverWait == nil
+    case .retryService: false
+    default: true
     }
   }
 

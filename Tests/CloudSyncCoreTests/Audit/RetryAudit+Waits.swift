@@ -190,7 +190,7 @@ extension RetryAudit {
       [SyncError.Code.zoneNotFound, .zoneNotFound], [.zoneNotFound, .batchRequestFailed],
       [.requestRateLimited, .batchRequestFailed], [.serviceUnavailable, .serviceUnavailable],
       [.networkFailure, .networkFailure], [.zoneBusy, .batchRequestFailed],
-      [.operationCancelled, .batchRequestFailed], [.batchRequestFailed, .batchRequestFailed],
+      [.operationCancelled, .batchRequestFailed],
       [.accountTemporarilyUnavailable, .batchRequestFailed],
     ]
   )
@@ -213,6 +213,23 @@ extension RetryAudit {
     #expect(bench.completions.entries.map(\.response.savedRecords.count) == [2])
     let waited = bench.handler.modifyCalls[0].time.distance(to: bench.handler.modifyCalls[1].time)
     #expect(codes[0] == .zoneNotFound || waited >= 500_000_000)
+  }
+
+  @Test("C11b: when every item is refused for another one, the culprit is searched for")
+  func noCulprit() throws {
+    var script = ScriptedHandler.Script()
+    script.modify = { operation, number in
+      number == 0
+        ? .items([("a", .batchRequestFailed), ("b", .batchRequestFailed)])
+        : .success(ScriptedHandler.allSaved(operation))
+    }
+    let bench = Bench(script: script)
+    bench.start()
+    try bench.modify([.note("a", 1), .note("b", 1)])
+    #expect(bench.world.runToEnd())
+
+    #expect(bench.handler.modifyCalls.map(\.names) == [["a", "b"], ["a"], ["b"]])
+    #expect(bench.completions.entries.map(\.response.savedRecords.count) == [2])
   }
 
   @Test("C11d: a record that is too large inside a partial failure is parked, its neighbour saved")

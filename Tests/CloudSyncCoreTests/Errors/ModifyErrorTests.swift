@@ -103,7 +103,12 @@ struct ModifyErrorTests {
     let label = trial.label
     let state = trial.state
     switch trial.disposition {
+    case .retryNetwork where fault.shape == .amongRefused && fault.retryAfter == nil:
+      // A network that is away for one record alone must not hold back its neighbours.
+      #expect(trial.parked == [fault.culprit: fault.code], label)
+      #expect(trial.bench.completions.entries.count == trial.operationCount, label)
     case .retryNetwork, .retryService: checkWaiting(trial)
+    case .stay where fault.retryAfter != nil: checkWaiting(trial)
     case .retryTransient where fault.shape == .whole: checkWaiting(trial)
     case .resendUnchanged:
       checkWaiting(trial)
@@ -113,10 +118,8 @@ struct ModifyErrorTests {
       #expect(trial.parked == [fault.culprit: fault.code], label)
       #expect(trial.bench.completions.entries.count == trial.operationCount, label)
     case .split, .isolate, .stay, .unwrap:
-      // Only a whole request, or one of which every item was refused, has no culprit.
-      let isCulpritKnown =
-        fault.shape == .alone || fault.shape == .amongDone
-        || fault.shape == .amongRefused && fault.code != .batchRequestFailed
+      // Only a whole request has no culprit: among items that are all refused it is searched for.
+      let isCulpritKnown = fault.shape != .whole
       let code: SyncError.Code =
         fault.code == .serverRecordChanged ? .conflictBudgetSpent : fault.code
       let parked = isCulpritKnown ? [fault.culprit] : trial.names

@@ -37,12 +37,13 @@ enum ReduceBenchmarks {
   static func run(depth: Int, completions: Int) throws -> (nanoseconds: Double, longest: Double) {
     let (ready, enqueues) = try queued(depth + completions)
     let first = ready.nextAttemptNumber
-    let answers = (0..<completions).map { number in
-      SyncEvent.workSuccess(
-        Attempt(epoch: ready.epoch, number: first + UInt64(number)),
-        response(number)
-      )
-    }
+    let answers = (0..<completions)
+      .map { number in
+        SyncEvent.workSuccess(
+          Attempt(epoch: ready.epoch, number: first + UInt64(number)),
+          response(number)
+        )
+      }
     let request = SyncEvent.startWork(
       SyncRequest(mode: .modify, limits: RequestLimits(items: 1))
     )

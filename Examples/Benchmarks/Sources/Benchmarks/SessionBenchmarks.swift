@@ -59,17 +59,18 @@ enum SessionBenchmarks {
   }
 
   private static func failure(of operation: ModifyOperation) -> SyncError {
-    let items = operation.records.enumerated().map { index, record in
-      guard index % 2 == 0 else {
-        return ItemFailure(record.recordID, SyncError(.batchRequestFailed))
+    let items = operation.records.enumerated()
+      .map { index, record in
+        guard index % 2 == 0 else {
+          return ItemFailure(record.recordID, SyncError(.batchRequestFailed))
+        }
+        var server = record.withChangeTag("2")
+        for field in 0..<20 where field % 2 == 0 { server["field\(field)"] = -1 }
+        return ItemFailure(
+          record.recordID,
+          SyncError(.serverRecordChanged, serverRecord: server, ancestorRecord: record)
+        )
       }
-      var server = record.withChangeTag("2")
-      for field in 0..<20 where field % 2 == 0 { server["field\(field)"] = -1 }
-      return ItemFailure(
-        record.recordID,
-        SyncError(.serverRecordChanged, serverRecord: server, ancestorRecord: record)
-      )
-    }
     return SyncError(.partialFailure, itemErrors: items)
   }
 

@@ -47,11 +47,12 @@ enum Skeleton {
     let count = 200_000
     let chain: [any Step] = (0..<8).map { PassThrough(name: "step \($0)") }
     let context = Context()
-    return Stopwatch().median(of: { context }) { context in
-      for number in 0..<count / 2 {
-        _ = pass(.enqueue(number, "a"), chain, context, 0)
-        _ = pass(.complete(number, "a"), chain, context, 0)
-      }
-    } / Double(count)
+    return Stopwatch()
+      .median(of: { context }) { context in
+        for number in 0..<count / 2 {
+          _ = pass(.enqueue(number, "a"), chain, context, 0)
+          _ = pass(.complete(number, "a"), chain, context, 0)
+        }
+      } / Double(count)
   }
 }
