@@ -109,7 +109,10 @@ extension CloudSyncSession {
     let now = engine.context.now
     if case .wait(_, let until) = engine.context.state.next(at: now) {
       guard let until else { return }
-      if until > now { return engine.arm(until, because: armedBy, in: self) }
+      // A clock that was set back costs one more wait: the event moves what it has pushed away.
+      if until > now, !engine.context.state.hasDistantDeadline(at: now) {
+        return engine.arm(until, because: armedBy, in: self)
+      }
     }
     engine.run(.woke, origin: .timer, cause: armedBy, in: self)
   }

@@ -136,7 +136,8 @@ final class Engine {
 
   /// Sets the timer, unless it fires early enough already.
   func arm(_ time: Timestamp, because sequence: UInt64?, in session: CloudSyncSession) {
-    if let armed, armed <= time { return }
+    // A clock that was set forward leaves a timer behind that should have fired and has not.
+    if let armed, armed <= time, armed > context.now { return }
     armed = time
     armedBy = sequence
     session.timer?.schedule(after: max(0, context.now.distance(to: time)))

@@ -11,7 +11,9 @@ struct Submission: Sendable {
   init(_ operation: ModifyOperation, zoneID: ZoneID) throws(RecordRuleViolation) {
     self.operation = operation
     var bytes = 0
-    for record in operation.records { try RecordRules.check(record, zone: zoneID) }
+    for record in operation.records {
+      bytes += try RecordRules.checkedByteCount(of: record, zone: zoneID)
+    }
     for recordID in operation.recordIDsToDelete {
       try RecordRules.check(recordID, zone: zoneID)
       bytes += recordID.name.utf8.count
@@ -20,11 +22,13 @@ struct Submission: Sendable {
     if operation.ancestors.isEmpty {
       records = operation.records
       ancestors = []
+      byteCount = bytes
     } else {
       (records, ancestors) = Self.reduce(operation)
+      byteCount =
+        records.reduce(0) { $0 + $1.byteCount }
+        + operation.recordIDsToDelete.reduce(0) { $0 + $1.name.utf8.count }
     }
-    for record in records { bytes += record.byteCount }
-    byteCount = bytes
   }
 
   func operation(named id: OperationID) -> ModifyOperation {
@@ -34,7 +38,7 @@ struct Submission: Sendable {
   private static func checkUniqueness(
     _ operation: ModifyOperation
   ) throws(RecordRuleViolation) {
-    guard operation.itemCount > 1 else { return }
+    guard operation.itemCount > 1, mayHaveTwins(operation) else { return }
     var seen: Set<RecordID> = []
     seen.reserveCapacity(operation.itemCount)
     for record in operation.records where !seen.insert(record.recordID).inserted {
@@ -43,6 +47,17 @@ struct Submission: Sendable {
     for recordID in operation.recordIDsToDelete where !seen.insert(recordID).inserted {
       throw RecordRuleViolation(duplicate: recordID)
     }
+  }
+
+  /// Whether two records may be the same: seen from their hashes, which is faster than a set.
+  private static func mayHaveTwins(_ operation: ModifyOperation) -> Bool {
+    var hashes: [UInt64] = []
+    hashes.reserveCapacity(operation.itemCount)
+    for record in operation.records { hashes.append(record.storage.recordID.stableHash) }
+    for recordID in operation.recordIDsToDelete { hashes.append(recordID.stableHash) }
+    hashes.sort()
+    for index in 1..<hashes.count where hashes[index] == hashes[index - 1] { return true }
+    return false
   }
 
   /// Reduces whole records to the fields that differ from what the app edited.

@@ -16,6 +16,9 @@ extension FetchOperation {
     ///
     /// Set by the session; a handler may set it when the cloud itself began anew.
     public var startedOver: Bool
+    /// Whether this page is where its run begins from nothing, or does so again because the zone or
+    /// the token was lost: what earlier pages brought counts no more; set by the session.
+    public package(set) var isBeginning: Bool
     /// The name of the page, for ``CloudSyncSession/acknowledge(_:_:)``; set by the session.
     public var page: PageID
 
@@ -34,6 +37,7 @@ extension FetchOperation {
       self.changeToken = changeToken
       self.hasMore = hasMore
       self.startedOver = startedOver
+      isBeginning = false
       page = PageID(number: 0)
     }
 
@@ -90,6 +94,7 @@ extension FetchOperation.Response: CodedValue {
       $0.field("changeToken", changeToken)
       $0.field("hasMore", hasMore)
       $0.field("startedOver", startedOver)
+      $0.field("isBeginning", isBeginning)
       $0.field("page", page.number)
     }
   }
@@ -102,6 +107,7 @@ extension FetchOperation.Response: CodedValue {
     changeToken = try reader.field("changeToken")
     hasMore = try reader.field("hasMore")
     startedOver = try reader.field("startedOver")
+    isBeginning = try reader.field("isBeginning")
     page = PageID(number: try reader.field("page"))
     try reader.endObject()
   }

@@ -96,8 +96,8 @@ struct FieldwiseMergeTests {
     var edits: [Record] = []
     for device in 0..<2 {
       var edit = RecordFixtures.record()
-      for name in names.prefix(2) {
-        if random.below(3) > 0 { edit[name] = .int64(Int64(random.below(20))) }
+      for name in names.prefix(2) where random.below(3) > 0 {
+        edit[name] = .int64(Int64(random.below(20)))
       }
       edit[names[3 + device]] = .int64(Int64(random.below(20)))
       edits.append(edit)

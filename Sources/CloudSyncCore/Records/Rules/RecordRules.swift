@@ -17,6 +17,14 @@ public enum RecordRules {
   /// - Throws: The first rule that the record breaks.
   /// - Complexity: O(*n*) in the fields, the lengths of their names and the elements of lists.
   public static func check(_ record: Record, zone: ZoneID) throws(RecordRuleViolation) {
+    _ = try checkedByteCount(of: record, zone: zone)
+  }
+
+  /// Checks that a record can be saved in a zone, and returns its bytes.
+  package static func checkedByteCount(
+    of record: Record,
+    zone: ZoneID
+  ) throws(RecordRuleViolation) -> Int {
     let storage = record.storage
     try check(storage.recordID, zone: zone)
     guard
@@ -41,6 +49,7 @@ public enum RecordRules {
     if byteCount > maximumRecordByteCount {
       throw violation(record, .size(byteCount: byteCount, limit: maximumRecordByteCount))
     }
+    return byteCount
   }
 
   /// Checks that a record from the cloud can be kept: it lies in the zone and has proper names.

@@ -14,9 +14,12 @@ extension SyncState {
     let operations = Array(fetch.waiting)
     let token: ChangeToken? =
       operations.contains(where: \.startingOver) ? nil : first.changeToken ?? fetch.lastToken
+    // Goes on with a run from nothing that was cut short, so that its end says what is gone.
+    let startedOver = token == nil || (fetch.isLastCut && token == fetch.lastToken)
     fetch.waiting.removeAll()
     fetch.lastToken = token
-    fetch.run = FetchRun(operations: operations, token: token, startedOver: token == nil)
+    fetch.isLastCut = false
+    fetch.run = FetchRun(operations: operations, token: token, startedOver: startedOver)
   }
 
   /// Takes a page.
@@ -32,6 +35,7 @@ extension SyncState {
     run.stuck = isStuck ? run.stuck + 1 : 0
     run.startedOver = run.startedOver || page.startedOver
     page.startedOver = run.startedOver
+    page.isBeginning = run.token == nil || response.startedOver
     page.page = PageID(number: fetch.nextPage)
     fetch.nextPage += 1
     if let token = page.changeToken {
@@ -80,9 +84,15 @@ extension SyncState {
 
   private mutating func failRun(_ error: SyncError) {
     guard let run = fetch.run else { return }
-    fetch.run = nil
-    progress.isMoreToFetch = false
+    cutRun(run)
     for operation in run.operations { notes.add(.fetchFailed(operation, error)) }
+  }
+
+  /// Ends a run before its last page.
+  private mutating func cutRun(_ run: FetchRun) {
+    fetch.run = nil
+    fetch.isLastCut = run.startedOver && run.token != nil
+    progress.isMoreToFetch = false
   }
 
   /// Ends a fetch, or a lookup, that cannot succeed.
@@ -125,8 +135,7 @@ extension SyncState {
     if var run = fetch.run, let index = run.operations.firstIndex(where: { $0.id == id }) {
       notes.add(.fetchFailed(run.operations.remove(at: index), error))
       if run.operations.isEmpty {
-        fetch.run = nil
-        progress.isMoreToFetch = false
+        cutRun(run)
         if let flight, flight.mode == .fetch, !flight.isLookup { self.flight = nil }
       } else {
         fetch.run = run

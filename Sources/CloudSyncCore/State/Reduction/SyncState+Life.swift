@@ -94,7 +94,7 @@ extension SyncState {
     for parkedEntry in parked.inOrder {
       notes.add(.parked(.dropped(parkedEntry.entry.recordID, error)))
     }
-    for entry in parked.returning where entry.source == 0 {
+    for entry in modify.window + Array(parked.returning) where entry.source == 0 {
       notes.add(.parked(.dropped(entry.recordID, error)))
     }
     let kept = modify.tagsVoidBefore
@@ -115,6 +115,7 @@ extension SyncState {
   ) {
     var response = open.response
     response.failures += items.map { ItemFailure($0, error) }
+    progress.done += response.savedRecords.count + response.deletedRecordIDs.count
     progress.notDone += items.count
     if open.left == 0 {
       // All of it was settled; only its turn to be announced had not come.
@@ -122,6 +123,7 @@ extension SyncState {
     } else {
       notes.add(.modifyFailed(open.operation, error, response))
     }
+    for change in open.followUps { notes.add(.parked(change)) }
   }
 
   mutating func beginEpoch(_ nonce: UInt64) {
@@ -140,6 +142,12 @@ extension SyncState {
     account.check = nil
     account.isCheckDue = account.hasProvider
     if account.hasProvider, case .ready = account.status { account.status = .asking }
+    // A page whose delivery is known may have been lost before the app had stored it.
+    if let awaited = fetch.awaited, awaited.nextOffer == nil,
+      !notes.announces(awaited.response.page)
+    {
+      offerPageAgain()
+    }
     return true
   }
 

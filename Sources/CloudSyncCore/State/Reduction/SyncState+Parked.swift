@@ -8,7 +8,7 @@ extension SyncState {
       open.outcome.failures.append(ItemFailure(recordID, error))
     }
     progress.notDone += entry.source == 0 ? 0 : 1 + entry.furtherSources.count
-    if entry.wasParked, entry.source == 0 { notes.add(.parked(.refused(recordID, error))) }
+    if entry.wasParked, entry.source == 0 { announce(.refused(recordID, error)) }
     var kept = entry
     kept.source = 0
     kept.furtherSources = []
@@ -22,6 +22,19 @@ extension SyncState {
     )
     parked.next += 1
     if !isQuota { parked.inRow += 1 }
+  }
+
+  /// Announces what became of a parked record: never before the operation that says it is parked.
+  mutating func announce(_ change: ParkedChange) {
+    let recordID = change.recordID
+    let owner = modify.open.lastIndex { open in
+      open.outcome.failures.contains { $0.recordID == recordID }
+    }
+    if let owner {
+      modify.open[owner].followUps.append(change)
+    } else {
+      notes.add(.parked(change))
+    }
   }
 
   mutating func unshelve(_ recordID: RecordID) { parked.shelf[recordID] = nil }
@@ -115,7 +128,7 @@ extension SyncState {
     let error = SyncError(.droppedByApp, "the app dropped the record")
     for shelved in entries {
       unshelve(shelved.entry.recordID)
-      notes.add(.parked(.dropped(shelved.entry.recordID, error)))
+      announce(.dropped(shelved.entry.recordID, error))
     }
     if !entries.isEmpty, hasNoQuotaLeft { endQuota() }
     return !entries.isEmpty

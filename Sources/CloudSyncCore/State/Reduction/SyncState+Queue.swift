@@ -86,7 +86,10 @@ extension SyncState {
     let error = SyncError(.cancelled, "the operation was cancelled")
     var withdrawn: [RecordID] = []
     modify.window.removeAll { entry in
-      guard entry.source == number, entry.furtherSources.isEmpty else { return false }
+      // What was merged with another edit goes on with it, also with one that had been parked.
+      guard entry.source == number, entry.furtherSources.isEmpty, !entry.wasParked else {
+        return false
+      }
       withdrawn.append(entry.recordID)
       return true
     }

@@ -56,7 +56,8 @@ extension SyncState {
     var bytes = 0
     for entry in modify.window.prefix(limits.items) {
       bytes += entry.byteCount
-      if count > 0, bytes > limits.bytes { break }
+      // What has to be looked up first may have come in just now.
+      if entry.needsLookup || (count > 0 && bytes > limits.bytes) { break }
       count += 1
     }
     return count

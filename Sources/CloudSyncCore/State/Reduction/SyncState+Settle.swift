@@ -52,15 +52,10 @@ extension SyncState {
     modify.writeToken = nil
     forgetStrikes()
     if zone.creations > 0 { zone.creations = 0 }
-    let settled = modify.window
-    if flight.count == settled.count {
-      modify.window = []
-    } else {
-      modify.window.removeFirst(flight.count)
-    }
     var next = 0
     var hint = 0
-    for entry in settled.prefix(flight.count) {
+    for place in 0..<flight.count {
+      let entry = modify.window[place]
       if case .save(let sent) = entry.intent {
         settleSaved(entry, response.savedRecords[next], replacing: sent.changeTag, &hint)
         next += 1
@@ -68,6 +63,7 @@ extension SyncState {
         settleDeleted(entry, &hint)
       }
     }
+    modify.window.removeFirst(flight.count)
     if sizing.learnt != nil || sizing.isolation != nil { learnFromSuccess(of: flight.count) }
     applyCancellations()
     announceCompleted()
@@ -102,7 +98,7 @@ extension SyncState {
   private mutating func settleDone(_ entry: WindowEntry, _ change: ParkedChange) {
     if rare.value.parked.inRow > 0 { parked.inRow = 0 }
     guard entry.wasParked else { return }
-    notes.add(.parked(change))
+    announce(change)
     returnDependents()
     if parked.quota != nil { quotaIsFree() }
   }
@@ -264,7 +260,9 @@ extension SyncState {
 
   private mutating func conflicted(_ entry: WindowEntry, _ record: Record) -> WindowEntry? {
     var entry = entry
-    entry.conflicts += 1
+    // A conflict that had to be looked up has been counted.
+    if !entry.needsLookup { entry.conflicts += 1 }
+    entry.isMixed = false
     entry.needsLookup = false
     entry.intent = .save(record)
     entry.byteCount = record.byteCount
@@ -290,13 +288,14 @@ extension SyncState {
   }
 
   private mutating func announce(_ open: OpenOperation) {
+    let response = open.response
+    progress.done += response.savedRecords.count + response.deletedRecordIDs.count
     if open.wasGivenUp {
       let error = SyncError(.cancelled, "the operation was cancelled")
-      notes.add(.modifyFailed(open.operation, error, open.response))
+      notes.add(.modifyFailed(open.operation, error, response))
     } else {
-      let response = open.response
-      progress.done += response.savedRecords.count + response.deletedRecordIDs.count
       notes.add(.modifyCompleted(open.operation, response))
     }
+    for change in open.followUps { notes.add(.parked(change)) }
   }
 }

@@ -27,6 +27,15 @@ extension SyncState {
     }
   }
 
+  /// Whether a clock that was set back has pushed a deadline away.
+  package func hasDistantDeadline(at now: Timestamp) -> Bool {
+    let deadlines = [
+      gate.own, gate.servers, flight?.deadline, parked.quota, account.check, account.nextTry,
+      fetch.awaited?.nextOffer,
+    ]
+    return deadlines.contains { $0.map { $0.end(at: now) < $0.until } ?? false }
+  }
+
   /// How long to wait for a cause that has struck once more: growing, jittered, capped, and never
   /// less than what the server asked for.
   ///

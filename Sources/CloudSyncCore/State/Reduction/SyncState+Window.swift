@@ -45,6 +45,7 @@ extension SyncState {
     guard !parked.returning.isEmpty else { return }
     while modify.window.count < limits.items, let entry = parked.returning.popFirst() {
       modify.window.append(entry)
+      if entry.needsLookup { modify.lookups += 1 }
     }
   }
 
@@ -67,7 +68,11 @@ extension SyncState {
       source: number
     )
     if number < modify.tagsVoidBefore {
-      entry.forgetServer()
+      entry.setChangeTag(nil)
+      guard let own = modify.own.value[saves[item].recordID] else { return entry }
+      // This session has made the record anew, and knows more of it than the ancestor.
+      entry.ancestor = nil
+      if own.replaces(nil) { entry.setChangeTag(own.tag) }
     } else if !modify.own.value.isEmpty, let own = modify.own.value[saves[item].recordID],
       own.replaces(saves[item].changeTag)
     {
@@ -84,9 +89,10 @@ extension SyncState {
   ) -> Bool {
     let recordID = entry.recordID
     if let place = index[recordID] {
-      let lookedUp = modify.window[place].needsLookup
+      let wasLookedUp = modify.window[place].needsLookup
       guard modify.window[place].merge(entry) else { return false }
-      if lookedUp, !modify.window[place].needsLookup { modify.lookups -= 1 }
+      let isLookedUp = modify.window[place].needsLookup
+      if wasLookedUp != isLookedUp { modify.lookups += isLookedUp ? 1 : -1 }
       return true
     }
     if !parked.shelf.isEmpty, let shelved = parked.shelf[recordID] {
@@ -100,6 +106,8 @@ extension SyncState {
       park(entry, error, isQuota: true)
       return true
     }
+    var entry = entry
+    if entry.source < modify.tagsVoidBefore, entry.ancestor != nil { entry.forgetServer() }
     index.add(recordID, at: modify.window.count)
     modify.window.append(entry)
     return true
@@ -143,6 +151,7 @@ extension SyncState {
     unshelve(recordID)
     index.add(recordID, at: modify.window.count)
     modify.window.append(merged)
+    if merged.needsLookup { modify.lookups += 1 }
     return true
   }
 
@@ -160,8 +169,8 @@ extension SyncState {
   /// Remembers that a save of this session's own replaced a change tag.
   mutating func rememberOwnTag(_ recordID: RecordID, replacing old: String?, by new: String?) {
     guard let new else { return }
-    let present = modify.own.value[recordID]
-    if let present, UTF8Bytes.equal(present.tag, old), old != nil {
+    // A record without a tag was new: nothing that is known of it leads to this save.
+    if old != nil, let present = modify.own.value[recordID], UTF8Bytes.equal(present.tag, old) {
       modify.own.value.append(present.advanced(to: new, savedBefore: nextOperation))
     } else {
       modify.own.value.append(
@@ -210,6 +219,7 @@ extension WindowEntry {
       self.ancestor = nil
     }
     setChangeTag(nil)
+    isMixed = false
     needsLookup = false
     conflicts = 0
   }
@@ -218,13 +228,33 @@ extension WindowEntry {
 /// Where the window has which record; only while it is filled.
 private struct WindowIndex {
   private var places: [RecordID: Int] = [:]
+  /// The records, while they are so few that looking through them is faster.
+  private var few: [RecordID] = []
+
+  private static let fewest = 8
 
   init(_ window: [WindowEntry], expecting count: Int) {
-    places.reserveCapacity(window.count + min(count, SyncState.longestFill))
-    for (place, entry) in window.enumerated() { places[entry.recordID] = place }
+    let count = window.count + min(count, SyncState.longestFill)
+    if count <= Self.fewest {
+      few.reserveCapacity(count)
+    } else {
+      places.reserveCapacity(count)
+    }
+    for (place, entry) in window.enumerated() { add(entry.recordID, at: place) }
   }
 
-  subscript(recordID: RecordID) -> Int? { places.isEmpty ? nil : places[recordID] }
+  subscript(recordID: RecordID) -> Int? {
+    places.isEmpty ? few.firstIndex(of: recordID) : places[recordID]
+  }
 
-  mutating func add(_ recordID: RecordID, at place: Int) { places[recordID] = place }
+  /// Adds a record at the end of the window.
+  mutating func add(_ recordID: RecordID, at place: Int) {
+    if places.isEmpty, place < Self.fewest {
+      few.append(recordID)
+      return
+    }
+    for (place, recordID) in few.enumerated() { places[recordID] = place }
+    few = []
+    places[recordID] = place
+  }
 }

@@ -49,6 +49,13 @@ package struct NoteRegion: Sendable {
 
   package subscript(number: UInt64) -> Note { queue[Int(number - first)] }
 
+  /// Whether a page is among the notes.
+  package func announces(_ page: PageID) -> Bool {
+    queue.contains { note in
+      if case .fetchPage(_, let response) = note { response.page == page } else { false }
+    }
+  }
+
   /// Forgets the notes before a number; false if there are none.
   package mutating func drop(before number: UInt64) -> Bool {
     guard number > first, !queue.isEmpty else { return false }

@@ -5,6 +5,8 @@ package struct FetchRegion: Sendable {
   package var run: FetchRun?
   /// Where the last run ended, or the present one is.
   package var lastToken: ChangeToken?
+  /// Whether that run began from nothing and was cut short.
+  package var isLastCut = false
   /// The page that the app has not acknowledged yet.
   package var awaited: AwaitedPage?
   /// The number of the next page.
@@ -80,6 +82,7 @@ extension FetchRegion: CodedValue {
       $0.field("waiting", waiting)
       $0.field("run", run)
       $0.field("lastToken", lastToken)
+      $0.field("isLastCut", isLastCut)
       $0.field("awaited", awaited)
       $0.field("nextPage", nextPage)
     }
@@ -90,6 +93,7 @@ extension FetchRegion: CodedValue {
     waiting = try reader.field("waiting")
     run = try reader.field("run")
     lastToken = try reader.field("lastToken")
+    isLastCut = try reader.field("isLastCut")
     awaited = try reader.field("awaited")
     nextPage = try reader.field("nextPage")
     try reader.endObject()

@@ -12,6 +12,8 @@ package struct OpenOperation: Sendable {
   package var isCancelled = false
   /// Whether some of it was given up: it then ends as failed.
   package var wasGivenUp = false
+  /// What became of its parked records meanwhile: to be announced after the operation itself.
+  package var followUps: [ParkedChange] = []
 
   package init(_ operation: ModifyOperation) {
     self.operation = operation
@@ -47,6 +49,7 @@ extension OpenOperation: CodedValue {
       $0.field("outcome", response)
       $0.field("isCancelled", isCancelled)
       $0.field("wasGivenUp", wasGivenUp)
+      $0.field("followUps", followUps)
     }
   }
 
@@ -57,6 +60,7 @@ extension OpenOperation: CodedValue {
     outcome = try reader.field("outcome")
     isCancelled = try reader.field("isCancelled")
     wasGivenUp = try reader.field("wasGivenUp")
+    followUps = try reader.field("followUps")
     try reader.endObject()
     let records = outcome.savedRecords
     outcome.savedRecords = []

@@ -5,60 +5,55 @@
 /// in number, which keeps an old version cheap to hold and a look-up short. A whole generation is
 /// forgotten at once.
 package struct OwnTags: Sendable {
-  /// Saves that lie together, ordered by hash.
+  /// Saves that lie together, each record once, and a table that finds them.
   package final class Generation: Sendable {
+    /// In the order in which they were made.
     package let tags: [OwnTag]
     /// The latest of their `savedBefore`.
     package let savedBefore: UInt64
-    /// Eight bits a save or more: says of most records at once that they are not here.
-    private let filter: [UInt64]
+    /// The index of a save plus one, at the place that its hash names or the next free one.
+    private let slots: [UInt32]
 
-    /// - Parameter tags: Saves in the order in which they were made.
-    package init(_ tags: [OwnTag]) {
+    /// - Parameter all: Saves in the order in which they were made; of a record the latest counts.
+    package init(_ all: [OwnTag]) {
+      var size = 8
+      while size < all.count * 2 { size *= 2 }
+      var slots = [UInt32](repeating: 0, count: size)
       var latest: [OwnTag] = []
-      latest.reserveCapacity(tags.count)
-      let ordered = tags.enumerated()
-        .sorted {
-          ($0.element.hash, $0.offset) < ($1.element.hash, $1.offset)
-        }
-      // Of one record the latest save stands last.
-      for (_, tag) in ordered {
-        if let index = latest.lastIndex(of: tag) { latest[index] = tag } else { latest.append(tag) }
+      latest.reserveCapacity(all.count)
+      for tag in all.reversed() {
+        let slot = Self.slot(of: tag.recordID, hash: tag.hash, slots, latest)
+        guard slots[slot] == 0 else { continue }
+        latest.append(tag)
+        slots[slot] = UInt32(latest.count)
       }
-      var filter = [UInt64](repeating: 0, count: Self.words(for: latest.count))
-      for tag in latest { Self.mark(tag.hash, in: &filter) }
-      self.tags = latest
-      self.filter = filter
-      savedBefore = tags.map(\.savedBefore).max() ?? 0
+      tags = latest.reversed()
+      self.slots = slots
+      savedBefore = all.reduce(0) { max($0, $1.savedBefore) }
     }
 
-    private static func words(for count: Int) -> Int {
-      var words = 1
-      while words * 8 < count { words *= 2 }
-      return words
-    }
-
-    private static func mark(_ hash: UInt64, in filter: inout [UInt64]) {
-      filter[Int(truncatingIfNeeded: hash >> 12) & (filter.count - 1)] |= bits(of: hash)
-    }
-
-    private static func bits(of hash: UInt64) -> UInt64 {
-      1 << (hash & 63) | 1 << ((hash >> 6) & 63)
+    /// The slot of a record, or the free one where it would be; `latest` is ordered backwards.
+    private static func slot(
+      of recordID: RecordID,
+      hash: UInt64,
+      _ slots: [UInt32],
+      _ latest: [OwnTag]
+    ) -> Int {
+      var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+      while slots[slot] != 0 {
+        let tag = latest[Int(slots[slot]) - 1]
+        if tag.hash == hash, tag.recordID == recordID { break }
+        slot = (slot + 1) & (slots.count - 1)
+      }
+      return slot
     }
 
     package func tag(of recordID: RecordID, hash: UInt64) -> OwnTag? {
-      let word = filter[Int(truncatingIfNeeded: hash >> 12) & (filter.count - 1)]
-      let bits = Self.bits(of: hash)
-      guard word & bits == bits else { return nil }
-      var low = 0
-      var high = tags.count
-      while low < high {
-        let middle = (low + high) / 2
-        if tags[middle].hash < hash { low = middle + 1 } else { high = middle }
-      }
-      while low < tags.count, tags[low].hash == hash {
-        if tags[low].recordID == recordID { return tags[low] }
-        low += 1
+      var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+      while slots[slot] != 0 {
+        let tag = tags[tags.count - Int(slots[slot])]
+        if tag.hash == hash, tag.recordID == recordID { return tag }
+        slot = (slot + 1) & (slots.count - 1)
       }
       return nil
     }
@@ -128,18 +123,6 @@ package struct OwnTags: Sendable {
     while canForget(before: number, keeping: least) {
       count -= generations.removeFirst().tags.count
     }
-  }
-}
-
-extension [OwnTag] {
-  /// Where the end of a list ordered by hash has a save of the same record.
-  fileprivate func lastIndex(of tag: OwnTag) -> Int? {
-    var index = endIndex - 1
-    while index >= 0, self[index].hash == tag.hash {
-      if self[index].recordID == tag.recordID { return index }
-      index -= 1
-    }
-    return nil
   }
 }
 

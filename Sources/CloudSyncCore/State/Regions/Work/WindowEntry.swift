@@ -22,6 +22,9 @@ package struct WindowEntry: Sendable {
   package var wasParked = false
   /// A deletion that takes one more attempt because the record is to be saved again.
   package var isLastTry = false
+  /// Whether edits of different versions of the record were merged: the server's is looked up and
+  /// the conflict resolver asked, because neither change tag stands for both.
+  package var isMixed = false
 
   package init(intent: Intent, ancestor: Record?, byteCount: Int, source: UInt64) {
     self.intent = intent
@@ -48,16 +51,19 @@ package struct WindowEntry: Sendable {
   package mutating func merge(_ later: WindowEntry) -> Bool {
     switch (intent, later.intent) {
     case (.save(let earlier), .save(let record)):
+      if !UTF8Bytes.equal(earlier.changeTag, record.changeTag) { isMixed = true }
       let merged = earlier.merging(later: record)
       intent = .save(merged)
       byteCount = merged.byteCount
     case (.save, .delete):
       intent = later.intent
       byteCount = later.byteCount
+      isMixed = false
       needsLookup = false
     case (.delete, .delete): break
     case (.delete, .save): return false
     }
+    if isMixed { needsLookup = true }
     add(later.source)
     return true
   }
@@ -76,7 +82,7 @@ package struct WindowEntry: Sendable {
   package mutating func refresh() {
     conflicts = 0
     failures = 0
-    needsLookup = false
+    needsLookup = isMixed
   }
 }
 
@@ -97,6 +103,7 @@ extension WindowEntry: CodedValue {
       $0.field("needsLookup", needsLookup)
       $0.field("wasParked", wasParked)
       $0.field("isLastTry", isLastTry)
+      $0.field("isMixed", isMixed)
     }
   }
 
@@ -117,6 +124,7 @@ extension WindowEntry: CodedValue {
     needsLookup = try reader.field("needsLookup")
     wasParked = try reader.field("wasParked")
     isLastTry = try reader.field("isLastTry")
+    isMixed = try reader.field("isMixed")
     try reader.endObject()
   }
 }
