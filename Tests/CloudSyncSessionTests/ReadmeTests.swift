@@ -11,7 +11,7 @@ func openSession(_ handler: any OperationHandler, over store: Store) throws -> C
   } else {
     session = CloudSyncSession(operationHandler: handler, zoneID: ZoneID(name: "Notes"))
   }
-  store.beginJournal()  // a new file: the first bytes are a snapshot
+  store.beginJournal()  // a new file, to replace the old one when it has its first bytes
   session.journal { bytes in store.appendToJournal(bytes) }
   session.fetchWorkCompletedSubject.sink { _, page in  // in one transaction, the token included
     store.save(page.changedRecords, delete: page.deletedRecordIDs, token: page.changeToken)

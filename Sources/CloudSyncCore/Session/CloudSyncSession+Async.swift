@@ -67,7 +67,7 @@ extension CloudSyncSession {
 
   /// Waits until nothing is queued, on its way or to be announced, at most for a while.
   ///
-  /// - Returns: Whether that came about in time.
+  /// - Returns: Whether that came about in time; false at once when the session is stopped before.
   public func idle(upTo limit: Duration) async -> Bool {
     await withCheckedContinuation { continuation in
       let waiter = Waiter(
@@ -81,7 +81,8 @@ extension CloudSyncSession {
 
   /// Fetches what has changed, and says in time what a push handler must answer.
   ///
-  /// A fetch that has not ended by then goes on.
+  /// A fetch that has not ended by then goes on; one of a stopped session has failed at once, and
+  /// goes on with the next start.
   public func fetchNow(upTo limit: Duration) async -> FetchOutcome {
     let outcome = Locked<FetchOutcome?>(nil)
     let didChange = Locked(false)

@@ -170,6 +170,8 @@ final class Engine {
     for waiter in waiters {
       if waiter.isSatisfied(context.state) {
         waiter.resume(true)
+      } else if context.state.isHalted {
+        waiter.resume(false)
       } else if let deadline = waiter.deadline, deadline <= context.now {
         waiter.resume(false)
       } else {

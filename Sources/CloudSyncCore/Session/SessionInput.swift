@@ -31,7 +31,7 @@ enum MiddlewarePosition: Sendable {
   case after(String)
 }
 
-/// Somebody who waits for a state, at most until a deadline.
+/// Somebody who waits for a state, at most until a deadline or until the session is stopped.
 struct Waiter: Sendable {
   var deadline: Timestamp?
   var isSatisfied: @Sendable (SyncState) -> Bool

@@ -129,3 +129,31 @@ struct SessionBasicsTests {
     #expect(bench.completions.entries.count == 2)
   }
 }
+
+@Suite("CloudSyncSession, waiting")
+struct SessionWaitingTests {
+  @Test("Waiting for a session that is stopped ends at once, and says no")
+  func stopped() async throws {
+    let bench = Bench()
+    bench.start()
+    bench.session.stop()
+    try bench.modify([Bench.record("a")])
+    bench.world.run()
+
+    let session = bench.session
+    async let isIdle = session.idle(upTo: .seconds(60))
+    async let outcome = session.fetchNow(upTo: .seconds(60))
+    let driver = Task { [world = bench.world] in
+      while !Task.isCancelled {
+        world.run()
+        await Task.yield()
+      }
+    }
+    let results = await (isIdle, outcome)
+    driver.cancel()
+
+    #expect(results.0 == false)
+    #expect(results.1 == .failed)
+    #expect(bench.state.fetchQueue.count == 1)
+  }
+}
