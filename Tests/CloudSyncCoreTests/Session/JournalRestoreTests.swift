@@ -136,7 +136,7 @@ private struct MortalHandler: OperationHandler {
 }
 
 @Suite("A session restored at any point of its life")
-struct RestoreEverywhereTests {
+struct JournalRestoreTests {
   /// What the app does, step by step; each record gets higher numbers in the order of its edits.
   private static let steps: [@Sendable (CloudSyncSession, StubCloud) throws -> Void] = [
     { session, _ in session.start() },
