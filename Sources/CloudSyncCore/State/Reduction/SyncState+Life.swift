@@ -113,16 +113,13 @@ extension SyncState {
     items: [RecordID],
     _ error: SyncError
   ) {
+    // Where all is settled, only its turn to be announced had not come.
+    guard open.left > 0 else { return announce(open) }
     var response = open.response
     response.failures += items.map { ItemFailure($0, error) }
     progress.done += response.savedRecords.count + response.deletedRecordIDs.count
     progress.notDone += items.count
-    if open.left == 0 {
-      // All of it was settled; only its turn to be announced had not come.
-      notes.add(.modifyCompleted(open.operation, response))
-    } else {
-      notes.add(.modifyFailed(open.operation, error, response))
-    }
+    notes.add(.modifyFailed(open.operation, error, response))
     for change in open.followUps { notes.add(.parked(change)) }
   }
 

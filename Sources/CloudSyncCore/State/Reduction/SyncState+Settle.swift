@@ -287,7 +287,8 @@ extension SyncState {
     }
   }
 
-  private mutating func announce(_ open: OpenOperation) {
+  /// Announces the end of an operation of which everything is settled.
+  mutating func announce(_ open: OpenOperation) {
     let response = open.response
     progress.done += response.savedRecords.count + response.deletedRecordIDs.count
     if open.wasGivenUp {

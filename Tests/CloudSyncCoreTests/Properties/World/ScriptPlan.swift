@@ -1,0 +1,92 @@
+import CloudSyncCore
+
+/// Everything about a script that is drawn from its seed before it begins.
+struct ScriptPlan: Sendable {
+  enum Resolver: Sendable, CaseIterable {
+    case client, fieldwise, server, park, later, sometimesHalt
+  }
+
+  var seed: UInt64
+  var steps: [ScriptStep] = []
+  var limits = RequestLimits()
+  var configuration = SyncConfiguration()
+  var resolver = Resolver.client
+  var hasProvider = false
+  /// Whether other devices write fields that this one writes.
+  var sharesFields = false
+  /// Of a hundred calls, how many go wrong.
+  var faultRate = 0
+  /// Of a hundred announcements, how many the app answers with a call.
+  var reactionRate = 0
+  /// Calls of the handler that go well whatever is drawn for them: for finding the least script.
+  var sparedCalls: Set<Int> = []
+  var cloud = PropertyCloud.Options()
+  /// Ends the process when so many frames have been written, in the first process only.
+  var crashAtFrame: Int?
+  /// Whether the frame at which the process ends is torn in the middle.
+  var tearsFrame = false
+  /// Whether the bytes of all events are kept.
+  var keepsBytes = false
+  /// Breaks something on purpose.
+  var mutant: Mutant?
+
+  init(seed: UInt64, stepCount: Int) {
+    self.seed = seed
+    var random = SplitMix64(seed: seed)
+    limits = RequestLimits(items: 1 + random.below(5), bytes: random.chance(1, in: 4) ? 40 : 10_000)
+    drawConfiguration(&random)
+    resolver = random.chance(1, in: 2) ? .client : random.pick(Resolver.allCases)
+    hasProvider = random.chance(1, in: 2)
+    sharesFields = random.chance(1, in: 3)
+    faultRate = random.pick([0, 20, 20, 35, 50])
+    reactionRate = random.pick([0, 0, 15])
+    cloud = PropertyCloud.Options(
+      isAtomic: random.chance(1, in: 2),
+      knowsTokens: random.chance(2, in: 3),
+      tellsServerRecord: random.chance(3, in: 4),
+      failsAsError: random.chance(1, in: 2),
+      shufflesAnswers: random.chance(1, in: 4),
+      pageSize: 1 + random.below(4)
+    )
+    for _ in 0..<stepCount {
+      let action = ScriptAction.draw(&random, self)
+      let isRushed = random.chance(1, in: 5)
+      let pause = random.chance(1, in: 14) ? 320_000 : random.pick([0, 100, 700, 2_000, 9_000])
+      steps.append(ScriptStep(action: action, isRushed: isRushed, pause: pause))
+    }
+  }
+
+  private mutating func drawConfiguration(_ random: inout SplitMix64) {
+    configuration.acknowledgesPages = random.chance(1, in: 3)
+    configuration.conflictBudget = random.pick([1, 3, 5])
+    configuration.failureBudget = random.pick([1, 3, 5])
+    configuration.zoneBudget = random.pick([1, 5])
+    configuration.parkingBudget = random.pick([4, 100])
+    configuration.stuckTokenBudget = random.pick([2, 3])
+    configuration.missingRecordPolicy = random.chance(3, in: 4) ? .recreate : .park
+    if random.chance(1, in: 3) { configuration.zonePolicy.missing = .ask }
+    if random.chance(1, in: 3) { configuration.zonePolicy.purged = .recreate }
+  }
+}
+
+extension ScriptPlan: CustomStringConvertible {
+  var description: String {
+    var lines = [
+      "seed \(seed), limits \(limits.items) items \(limits.bytes) bytes, resolver \(resolver), "
+        + "provider \(hasProvider), shares \(sharesFields), faults \(faultRate) %, "
+        + "reactions \(reactionRate) %, \(cloud)",
+      "acknowledges \(configuration.acknowledgesPages), budgets: conflict "
+        + "\(configuration.conflictBudget), failure \(configuration.failureBudget), zone "
+        + "\(configuration.zoneBudget), parking \(configuration.parkingBudget), stuck "
+        + "\(configuration.stuckTokenBudget); missing record \(configuration.missingRecordPolicy), "
+        + "zone \(configuration.zonePolicy.missing)/\(configuration.zonePolicy.purged)",
+    ]
+    if let crashAtFrame { lines.append("crash at frame \(crashAtFrame), torn \(tearsFrame)") }
+    for (number, step) in steps.enumerated() {
+      lines.append(
+        "  \(number): \(step.action), \(step.pause) ms\(step.isRushed ? ", rushed" : "")"
+      )
+    }
+    return lines.joined(separator: "\n")
+  }
+}
