@@ -66,7 +66,8 @@ public struct DeletedRecord: Sendable {
   }
 }
 
-/// The name of a fetched page, counted over the life of a state.
+/// The name of a fetched page, counted over the life of a state, restarts included: a page whose number
+/// is not above that of the last stored one is announced again and need not be stored.
 public struct PageID: Sendable {
   /// The number, counting from 1.
   public let number: UInt64

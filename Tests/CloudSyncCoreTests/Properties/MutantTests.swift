@@ -4,12 +4,7 @@ import Testing
 /// The checks of the property tests, checked.
 @Suite("Mutants")
 struct MutantTests {
-  // Open: no script finds `neverSplits` within its patience; `SizingTests` does.
-  @Test(
-    "Every mistake is found within a few scripts",
-    .disabled("takes minutes: it needs less patience, or a long mode of its own"),
-    arguments: Mutant.allCases.filter { $0 != .neverSplits }
-  )
+  @Test("Every mistake is found within a few scripts", arguments: Mutant.allCases)
   func isFound(mutant: Mutant) {
     var tried = 0
     var found: String?

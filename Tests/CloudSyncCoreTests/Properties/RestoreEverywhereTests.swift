@@ -5,12 +5,7 @@ import Testing
 struct RestoreEverywhereTests {
   private static let parts = 6
 
-  // Open: the app's mirror misses a record of the cloud, seeds 200000000, 202000000, 205000000.
-  @Test(
-    "A process may end before or after the effects of any event",
-    .disabled("three of six parts fail; it is not known yet whether the test or the session errs"),
-    arguments: 0..<parts
-  )
+  @Test("A process may end before or after the effects of any event", arguments: 0..<parts)
   func everyEvent(part: Int) {
     var left = Scripts.count(of: 900) / Self.parts
     var seed = UInt64(200_000_000 + part * 1_000_000)

@@ -22,8 +22,12 @@ struct ScriptPropertyTests {
     for number in 0..<Scripts.count(of: 300) / 8 {
       var plan = ScriptPlan(seed: UInt64(100_000_000 + part * 1_000_000 + number), stepCount: 30)
       plan.keepsBytes = true
+      if let only = Scripts.only, only != plan.seed { continue }
       let runs = [ScriptRun(plan), ScriptRun(plan)]
-      for run in runs { #expect(run.run() == nil) }
+      for run in runs where run.run() != nil {
+        Issue.record("\(Scripts.check(plan) ?? "It was found only once.")")
+        return
+      }
       let (first, second) = (runs[0].memory.withLock { $0 }, runs[1].memory.withLock { $0 })
 
       #expect(!first.recordBytes.isEmpty)

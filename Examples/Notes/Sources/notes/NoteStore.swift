@@ -31,6 +31,8 @@ struct NoteStore: Codable, Sendable {
   var nextNumber = 1
   /// Where the next fetch begins; nil to fetch everything.
   var changeToken: ChangeToken?
+  /// The number of the last page that is stored.
+  var lastPage: UInt64 = 0
   /// While everything is fetched: the notes that were in a page.
   var seen: [String]?
   var notes: [Note] = []
@@ -102,18 +104,29 @@ struct NoteStore: Codable, Sendable {
     }
   }
 
+  /// Begins with a new session, which counts its pages from 1 and knows of no run that was under way.
+  mutating func beginAnew() {
+    lastPage = 0
+    if seen != nil { changeToken = nil }
+    seen = nil
+  }
+
   /// Takes a page of changes, except where an edit of the user's is on its way.
   ///
   /// - Returns: How many notes look different now.
   mutating func take(_ page: FetchOperation.Response, pending: Pending) -> Int {
+    // After a crash a page may be announced that is stored already.
+    guard page.page.number > lastPage else { return 0 }
+    lastPage = page.page.number
     let before = visibleTexts
+    if page.isBeginning { seen = [] }
     if page.startedOver {
       seen = (seen ?? []) + page.changedRecords.map(\.recordID.name)
     }
     for record in page.changedRecords { takeServer(record, record.recordID, pending) }
     for recordID in page.deletedRecordIDs { takeServer(nil, recordID, pending) }
     if let token = page.changeToken { changeToken = token }
-    if page.isLast, let seen {
+    if page.isLast, page.startedOver, let seen {
       // After a fetch of everything, what was in no page is gone.
       let gone = notes.filter { $0.server != nil && !seen.contains($0.id) }
       for note in gone { takeServer(nil, Self.recordID(note.id), pending) }

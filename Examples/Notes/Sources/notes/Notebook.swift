@@ -73,6 +73,7 @@ final class Notebook: Sendable {
     if let archive {
       try change { $0.apply(Pending(archive.state)) }
     } else {
+      try change { $0.beginAnew() }
       for note in store.withLock({ $0.notes }) where note.isUnsent { try submit(note) }
     }
   }
@@ -86,9 +87,6 @@ final class Notebook: Sendable {
     session.parkedSubject.sink { [weak self] change in self?.take(change) }
     session.zoneSubject.sink { [weak self] zone in
       if case .lost = zone { self?.zoneIsLost() }
-    }
-    session.workFailedSubject.sink { [weak self] work, _ in
-      if case .fetch = work { self?.changeOrExit { $0.seen = nil } }
     }
   }
 

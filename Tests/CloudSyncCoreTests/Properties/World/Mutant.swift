@@ -33,8 +33,8 @@ enum Mutant: String, Sendable, CaseIterable {
   case isImpatient
   /// `reset()` is not taken.
   case ignoresReset
-  /// Less is never sent.
-  case neverSplits
+  /// What is to be retried is dropped.
+  case dropsForRetry
   /// Answers go to the next request.
   case crossesAnswers
   /// What the app says of a page is not heard.
@@ -49,7 +49,7 @@ enum Mutant: String, Sendable, CaseIterable {
   /// How many scripts may pass before one finds it.
   var patience: Int {
     switch self {
-    case .neverSplits, .losesFrames: 100
+    case .losesFrames: 100
     default: 30
     }
   }
@@ -57,9 +57,9 @@ enum Mutant: String, Sendable, CaseIterable {
   /// Where its middleware is put, if it has one.
   private var neighbour: String? {
     switch self {
-    case .dropsWork, .ignoresReset, .missesAcknowledgements:
+    case .dropsWork, .ignoresReset, .missesAcknowledgements, .dropsForRetry:
       "SplittingMiddleware"
-    case .forgetsFreezing, .mistakesWait, .savesParked, .neverSplits:
+    case .forgetsFreezing, .mistakesWait, .savesParked:
       "ErrorMiddleware"
     case .undercutsWait, .isImpatient, .driftsApart: "RetryMiddleware"
     default: nil
@@ -148,8 +148,7 @@ private struct MutantMiddleware: Middleware {
     case (.dropsWork, .doWork(.modify)): isDue(5) ? .noop : event
     case (.ignoresReset, .reset): .noop
     case (.missesAcknowledgements, .acknowledge): .noop
-    case (.neverSplits, .split(let attempt, let split)):
-      .retry(attempt, Retry(error: split.error, wait: Wait(.transient)))
+    case (.dropsForRetry, .retryParked(let recordIDs)): .dropParked(recordIDs)
     case (_, .retry(let attempt, var retry)):
       {
         change(&retry); return .retry(attempt, retry)

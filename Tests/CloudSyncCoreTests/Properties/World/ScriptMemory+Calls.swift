@@ -130,6 +130,7 @@ extension ScriptMemory {
       )
     }
     records.append(record)
+    cover(record, state)
     if plan.keepsBytes { recordBytes += record.codedBytes }
     switch record.event {
     case .start: isRunning = true

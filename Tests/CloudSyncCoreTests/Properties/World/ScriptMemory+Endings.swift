@@ -103,6 +103,8 @@ extension ScriptMemory {
       expect(endedIn != process, "\(id) ended twice")
       expect(entry.outcome == outcome, "\(id) ended differently after a restart")
     }
+    if case .failed(let error) = outcome { covered.insert("ends as \(error.code)") }
+    if entry.endedIn != nil { covered.insert("told again after a restart") }
     ledger.entries[ticket].outcome = outcome
     ledger.entries[ticket].endedIn = process
     return ticket
@@ -128,7 +130,12 @@ extension ScriptMemory {
       ledger.unpark(name)
     case .deleted: ledger.unpark(name)
     case .refused: break
-    case .dropped: ledger.dropParked(name)
+    case .dropped(_, let error):
+      expect(
+        error.code != .droppedByApp || app.dropped.contains(name),
+        "\(name) was dropped, which nobody asked for"
+      )
+      ledger.dropParked(name)
     }
   }
 
@@ -150,6 +157,10 @@ extension ScriptMemory {
     // The other fetches that the same run answers are told nothing new.
     if let asker = app.askers[page.page], asker != operation.id { return nil }
     app.askers[page.page] = operation.id
+    // Announced once more after a restart, although it is stored.
+    if page.page.number <= app.lastPage {
+      return plan.configuration.acknowledgesPages ? .stored : nil
+    }
     guard plan.configuration.acknowledgesPages else {
       store(page)
       return nil
@@ -164,6 +175,8 @@ extension ScriptMemory {
   mutating func store(_ page: FetchOperation.Response) {
     note("    stored page \(page.page.number): \(page.changedRecords.map(\.summary))")
     app.pending[page.page] = nil
+    // The zone was lost meanwhile, and pages of a new one are stored.
+    if page.page.number <= app.lastPage { return }
     app.lastPage = page.page.number
     if page.isBeginning { app.seen = [] }
     for record in page.changedRecords {

@@ -52,6 +52,8 @@ struct ScriptApp: Sendable {
   var token: ChangeToken?
   /// The last page that was stored.
   var lastPage: UInt64 = 0
+  /// Records that the app has dropped.
+  var dropped: Set<String> = []
   /// Pages that are delivered and neither stored nor refused.
   var pending: [PageID: FetchOperation.Response] = [:]
   /// The fetches that pages were announced for.
@@ -153,6 +155,7 @@ struct ScriptMemory: Sendable {
   /// Until when timers may come late because the wall clock was set forward: they were set before.
   var lateUntil: Int64 = 0
   var mutant = MutantMemory()
+  var covered: Set<String> = []
 
   // MARK: The records in the cloud
 

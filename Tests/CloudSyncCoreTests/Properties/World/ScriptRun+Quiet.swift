@@ -73,6 +73,7 @@ extension ScriptRun {
   /// Drops what no retry can save: edits of records that the cloud does not have any more.
   private func dropHomeless() {
     let homeless = session?.state.parkedRecords.filter { $0.error.code == .unknownItem } ?? []
+    memory.withLock { $0.app.dropped.formUnion(homeless.map(\.recordID.name)) }
     if !homeless.isEmpty { session?.dropParked(homeless.map(\.recordID)) }
     settle(.zero)
   }

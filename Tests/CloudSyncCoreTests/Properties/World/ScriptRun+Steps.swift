@@ -36,7 +36,7 @@ extension ScriptRun {
 
   /// Begins another process if this one has ended, and checks that the session is at rest.
   func comeToRest() {
-    while memory.withLock({ $0.isDown }) {
+    while violation == nil, memory.withLock({ $0.isDown }) {
       restore()
       world.run()
     }
@@ -78,7 +78,9 @@ extension ScriptRun {
       session.retryNow()
     case .connectivityChanged: session.connectivityChanged()
     case .retryParked(let index): session.retryParked(index.map { [Self.id($0)] })
-    case .dropParked(let index): session.dropParked([Self.id(index)])
+    case .dropParked(let index):
+      memory.withLock { _ = $0.app.dropped.insert(PropertyCloud.name(index)) }
+      session.dropParked([Self.id(index)])
     case .jumpClock(let seconds): jumpClock(by: seconds)
     case .crash(let fromSnapshot): crash(fromSnapshot: fromSnapshot)
     case .account, .resolveSwitch, .decideZone: performDecision(action, session)
@@ -169,6 +171,7 @@ extension ScriptRun {
         self?
           .note(process) { memory in
             memory.archive = bytes
+            memory.frameEnds = []
             memory.isDown = true
           }
       }

@@ -134,7 +134,9 @@ final class ScriptRun: Sendable {
       guard let self, isAlive(process) else { return }
       if answer == .stored {
         let isPending = memory.withLock { memory in
-          guard let pending = memory.app.pending[page.page] else { return false }
+          guard let pending = memory.app.pending[page.page] else {
+            return page.page.number <= memory.app.lastPage
+          }
           memory.store(pending)
           return true
         }

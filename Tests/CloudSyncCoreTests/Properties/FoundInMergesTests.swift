@@ -1,0 +1,81 @@
+import CloudSyncCore
+import Testing
+
+/// What the random scripts found about edits that meet, and about a zone that is lost.
+@Suite("Found by random scripts: edits that meet")
+struct FoundInMergesTests {
+  @Test("Edits of different versions of a record are not merged under one of their tags")
+  func differentVersions() throws {
+    let server = Bench.record("a", ["x": 7, "y": 8], tag: "new")
+    let asked = Journal<Conflict>()
+    let bench = Bench(
+      resolver: ConflictResolver { conflict in
+        asked.add(conflict)
+        return .save(conflict.client)
+      }
+    )
+    bench.handler.change { script in
+      script.fetch = { operation, _ in
+        .success(.init(changedRecords: [server], changeToken: nil))
+      }
+    }
+    bench.start()
+    bench.session.stop()
+    try bench.modify([Bench.record("a", ["x": 1], tag: "new")])
+    try bench.modify([Bench.record("a", ["y": 2], tag: "old")])
+    bench.session.start()
+    bench.world.run()
+
+    #expect(asked.entries.map(\.client["y"]) == [2])
+    #expect(asked.entries.map(\.server) == [server])
+    #expect(bench.handler.modifyCalls.count == 1)
+    #expect(bench.handler.modifyCalls.first?.saves.first?.changeTag == "new")
+    #expect(bench.completions.entries.count == 2)
+  }
+
+  @Test("A conflict that has to be looked up counts once")
+  func lookedUpOnce() throws {
+    let server = Bench.record("a", ["x": 7], tag: "new")
+    var configuration = SyncConfiguration()
+    configuration.conflictBudget = 1
+    let bench = Bench(configuration: configuration)
+    bench.handler.change { script in
+      script.fetch = { _, _ in .success(.init(changedRecords: [server], changeToken: nil)) }
+      script.modify = { operation, number in
+        let failure = ItemFailure(Bench.id("a"), SyncError(.serverRecordChanged))
+        return number == 0
+          ? .success(.init(failures: [failure])) : .success(ScriptedHandler.allSaved(operation))
+      }
+    }
+    bench.start()
+    try bench.modify([Bench.record("a", ["x": 1], tag: "old")])
+    bench.world.run()
+
+    #expect(bench.completions.entries.map(\.response.unsaved) == [[]])
+  }
+
+  @Test("A record that is made anew does not bring back what a later edit has replaced")
+  func madeAnew() throws {
+    let old = Bench.record("a", ["x": 1, "y": 1], tag: "t")
+    let bench = Bench(limits: RequestLimits(items: 1))
+    bench.start()
+    bench.handler.change { script in
+      script.modify = { operation, number in
+        number == 0 ? .failure(.zoneNotFound) : .success(ScriptedHandler.allSaved(operation))
+      }
+    }
+    bench.session.stop()
+    var whole = old
+    whole["y"] = 3
+    try bench.modify([Bench.record("a", ["x": 2], tag: "t")])
+    try bench.modify([Bench.record("b")])
+    try bench.session.modify(ModifyOperation(records: [whole], ancestors: [old]))
+    bench.session.start()
+    bench.world.run()
+
+    let sent = bench.handler.modifyCalls.flatMap(\.saves).filter { $0.recordID.name == "a" }
+    #expect(sent.last?["x"] == nil)
+    #expect(sent.last?["y"] == 3)
+    #expect(bench.completions.entries.count == 3)
+  }
+}
