@@ -5,7 +5,8 @@ let package = Package(
   name: "CloudSyncSession",
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
   products: [
-    .library(name: "CloudSyncSession", targets: ["CloudSyncSession"])
+    .library(name: "CloudSyncSession", targets: ["CloudSyncSession"]),
+    .library(name: "CloudSyncEventLog", targets: ["CloudSyncEventLog"]),
   ],
   targets: [
     // MARK: The session
@@ -15,6 +16,10 @@ let package = Package(
     // MARK: Umbrella
     .target(name: "CloudSyncSession", dependencies: ["CloudSyncCore"]),
     .testTarget(name: "CloudSyncSessionTests", dependencies: ["CloudSyncSession"]),
+
+    // MARK: Event log
+    .target(name: "CloudSyncEventLog", dependencies: ["CloudSyncCore"]),
+    .testTarget(name: "CloudSyncEventLogTests", dependencies: ["CloudSyncEventLog"]),
 
     // MARK: The house
     .testTarget(name: "TidyTests"),

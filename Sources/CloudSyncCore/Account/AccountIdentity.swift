@@ -8,7 +8,9 @@ public struct AccountIdentity: Hashable, Codable, Sendable, CodedValue {
   /// Creates an identity.
   public init(_ value: String) { self.value = value }
 
-  package func write<W: CodedWriter>(to writer: inout W) { writer.write(value) }
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.write(writer.disclosed(value, as: .accountIdentity))
+  }
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     self.init(try reader.readString())

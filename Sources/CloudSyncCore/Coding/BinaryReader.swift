@@ -94,8 +94,10 @@ package struct BinaryReader: CodedReader {
   }
   package mutating func readString() throws(CodedError) -> String {
     let count = try length()
-    let slice = bytes[offset..<offset + count]
-    guard let text = String(validating: slice, as: UTF8.self) else {
+    let text = bytes.withUnsafeBytes { bytes in
+      UTF8Bytes.text(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
+    }
+    guard let text else {
       throw failure("text is not valid UTF-8")
     }
     offset += count

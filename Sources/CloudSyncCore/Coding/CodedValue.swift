@@ -38,6 +38,28 @@ package protocol CodedWriter {
   mutating func write(_ value: Double)
   mutating func write(_ value: String)
   mutating func write(_ value: Data)
+  /// The value to write in place of a field's: the same, unless the written form hides it.
+  func disclosed(_ value: FieldValue, of field: String) -> FieldValue
+  /// The text to write in place of one that tells about the user.
+  func disclosed(_ text: String, as part: PrivatePart) -> String
+  /// The bytes to write in place of some that tell about the user.
+  func disclosed(_ bytes: Data, as part: PrivatePart) -> Data
+}
+
+/// What tells about the user or the account besides the values of fields.
+///
+/// Nothing in a state's course depends on more of it than whether two of them are equal.
+package enum PrivatePart: UInt8, Sendable {
+  case userInfo
+  case message
+  case changeToken
+  case accountIdentity
+}
+
+extension CodedWriter {
+  @inlinable package func disclosed(_ value: FieldValue, of field: String) -> FieldValue { value }
+  @inlinable package func disclosed(_ text: String, as part: PrivatePart) -> String { text }
+  @inlinable package func disclosed(_ bytes: Data, as part: PrivatePart) -> Data { bytes }
 }
 
 /// A source of coded values: the mirror image of `CodedWriter`.

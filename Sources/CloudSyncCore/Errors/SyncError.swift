@@ -82,7 +82,7 @@ extension SyncError: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.field("code", code.rawValue)
-      $0.field("message", message)
+      $0.field("message", $0.disclosed(message, as: .message))
       $0.field("retryAfter", retryAfterNanoseconds)
       $0.field("itemErrors", itemErrors)
       $0.field("clientRecord", clientRecord)

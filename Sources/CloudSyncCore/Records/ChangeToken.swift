@@ -18,7 +18,9 @@ public struct ChangeToken: Hashable, Codable, Sendable, CodedValue {
     self.bytes = bytes
   }
 
-  package func write<W: CodedWriter>(to writer: inout W) { writer.write(bytes) }
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.write(writer.disclosed(bytes, as: .changeToken))
+  }
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     let bytes = try reader.readData()

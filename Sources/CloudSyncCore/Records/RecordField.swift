@@ -25,7 +25,7 @@ public struct RecordField: Hashable, Codable, Sendable, CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.field("name", name)
-      $0.field("value", value)
+      $0.field("value", $0.disclosed(value, of: name))
     }
   }
 

@@ -81,6 +81,8 @@ extension CloudSyncSession {
     case .snapshot(let completion):
       noteDeliveries(engine)
       completion(SyncArchive.frame(of: engine.context.state))
+    case .observer(let observer, let isAttached):
+      engine.observe(observer, isAttached: isAttached)
     case .waiter(let waiter): engine.waiters.append(waiter)
     }
     engine.serveWaiters(in: self)

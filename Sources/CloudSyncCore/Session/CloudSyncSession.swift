@@ -166,7 +166,7 @@ public final class CloudSyncSession: Sendable {
     schedule()
   }
 
-  private init(
+  init(
     state: SyncState,
     operationHandler: any OperationHandler,
     chain: sending [any Middleware],
@@ -192,12 +192,15 @@ public final class CloudSyncSession: Sendable {
   deinit {
     timer?.cancel()
     let waiting = completions.withLock { $0.removeAll() }
+    engine.withLock { engine in
+      for observer in engine.observers { observer.end(engine.context.state) }
+    }
     let error = SyncError(.sessionReleased, "the session was released")
     for completion in waiting { completion.fail(error) }
   }
 
   /// The middleware of a session, in the order in which events pass them.
-  private static func defaultChain(
+  package static func defaultChain(
     _ resolver: ConflictResolver,
     _ resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)?
   ) -> [any Middleware] {

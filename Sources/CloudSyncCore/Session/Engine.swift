@@ -28,6 +28,8 @@ final class Engine {
   @exclusivity(unchecked) var armed: Timestamp?
   /// The event that caused the timer to be set.
   @exclusivity(unchecked) var armedBy: UInt64?
+  /// Who is told everything.
+  @exclusivity(unchecked) var observers: [any SessionObserver] = []
   @exclusivity(unchecked) var waiters: [Waiter] = []
   /// The number of the provider's present check.
   var accountCheck: UInt64 = 0
@@ -59,25 +61,26 @@ final class Engine {
     cause: UInt64?,
     in session: CloudSyncSession
   ) {
-    runOne(Pending(event: event, origin: origin, cause: cause), in: session)
+    runOne(Pending(event: event, origin: origin, cause: cause), isInput: true, in: session)
     var next = 0
     while next < pending.count {
       let one = pending[next]
       next += 1
       context.pendingEvents = pending.count - next
-      runOne(one, in: session)
+      runOne(one, isInput: false, in: session)
     }
     pending.removeAll(keepingCapacity: true)
     context.pendingEvents = 0
   }
 
-  private func runOne(_ one: Pending, in session: CloudSyncSession) {
+  private func runOne(_ one: Pending, isInput: Bool, in session: CloudSyncSession) {
     context.prepare(one.event, origin: one.origin, cause: one.cause)
     _ = chain(one.event)
     let sequence = context.state.eventCount
     checkInvariants(sequence)
     if context.didChange { session.stateDidChange(context.state, by: context.reducedEvent) }
     if let journal { journal(SyncArchive.frame(of: record)) }
+    if !observers.isEmpty { observe(isInput ? one.event : nil) }
     performEffects(in: session)
     if !context.decisions.isEmpty { context.decisions.removeAll() }
   }
@@ -92,6 +95,28 @@ final class Engine {
       event: context.reducedEvent,
       decisions: context.decisions
     )
+  }
+
+  private func observe(_ input: SyncEvent?) {
+    let step = ObservedStep(
+      input: input,
+      record: record,
+      effects: context.effects.compactMap { $0.record(in: context.state) },
+      state: context.state
+    )
+    for observer in observers { observer.observe(step) }
+  }
+
+  /// Begins or ends an observation.
+  func observe(_ observer: any SessionObserver, isAttached: Bool) {
+    if isAttached {
+      guard !observers.contains(where: { $0 === observer }) else { return }
+      observers.append(observer)
+      observer.begin(context.state, middleware: middlewares.map(\.name), at: context.now)
+    } else if let place = observers.firstIndex(where: { $0 === observer }) {
+      observers.remove(at: place)
+      observer.end(context.state)
+    }
   }
 
   private func checkInvariants(_ sequence: UInt64) {
@@ -150,11 +175,17 @@ final class Engine {
       "There is a middleware named \(middleware.name) already: give the new one another name."
     )
     switch position {
+    case .first: middlewares.insert(middleware, at: 0)
     case .end: middlewares.append(middleware)
     case .before(let name): middlewares.insert(middleware, at: place(of: name))
     case .after(let name): middlewares.insert(middleware, at: place(of: name) + 1)
     }
     linkChain()
+    guard !observers.isEmpty else { return }
+    let names = middlewares.map(\.name)
+    for observer in observers {
+      observer.chainDidChange(names, after: context.state.eventCount, at: context.now)
+    }
   }
 
   private func place(of name: String) -> Int {

@@ -20,12 +20,15 @@ enum SessionInput: Sendable {
   case journal(@Sendable (Data) -> Void)
   /// Everything called before is wanted as bytes.
   case snapshot(@Sendable (Data) -> Void)
+  /// The event log begins or ends to listen.
+  case observer(any SessionObserver, isAttached: Bool)
   /// Somebody waits for a state.
   case waiter(Waiter)
 }
 
 /// Where a middleware joins the chain.
 enum MiddlewarePosition: Sendable {
+  case first
   case end
   case before(String)
   case after(String)

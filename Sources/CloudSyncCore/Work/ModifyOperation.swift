@@ -185,7 +185,7 @@ extension UserInfoEntry: CodedValue {
   func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.field("key", key)
-      $0.field("value", value)
+      $0.field("value", $0.disclosed(value, as: .userInfo))
     }
   }
 

@@ -14,6 +14,13 @@ package enum UTF8Bytes {
     return native.withUTF8 { body(UnsafeRawBufferPointer($0)) }
   }
 
+  /// The text of these bytes; nil if they are not UTF-8.
+  package static func text(_ bytes: UnsafeRawBufferPointer) -> String? {
+    // Decoding repairs what is wrong, so only what was right comes out as it went in.
+    let text = String(decoding: bytes, as: UTF8.self)
+    return with(text) { $0.elementsEqual(bytes) } ? text : nil
+  }
+
   /// Tells whether two texts have the same bytes.
   @inline(__always)
   package static func equal(_ lhs: String, _ rhs: String) -> Bool {

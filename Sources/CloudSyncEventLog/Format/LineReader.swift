@@ -1,0 +1,382 @@
+import CloudSyncCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Reads coded values from one line of JSON text.
+///
+/// It reads what ``LineWriter`` writes, white space between tokens excepted, which it skips: fields in
+/// their order, none that it does not know. Whatever else is in the bytes is an error that names the
+/// column.
+struct LineReader: CodedReader {
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var index = 0
+  /// How many elements each array of the line has, in the order in which they begin.
+  private var counts: [Int]
+  private var nextCount = 0
+  /// Whether a value stands where a key was looked for.
+  private var isFirst = true
+  /// Whether the next value is an element of an array.
+  private var arrays: [Bool] = []
+  private var isAbsent = false
+  /// Deeper nesting than this is not read: no value of a session has it.
+  private static let deepest = 64
+
+  /// Prepares to read a line, which must stay where it is meanwhile.
+  init(_ bytes: UnsafeBufferPointer<UInt8>) throws(CodedError) {
+    self.bytes = bytes
+    counts = []
+    try countElements()
+  }
+
+  // MARK: Counting
+
+  /// Counts the elements of all arrays and checks that brackets and quotes match.
+  private mutating func countElements() throws(CodedError) {
+    var open: [(place: Int, count: Int)] = []
+    var position = 0
+    while position < bytes.count {
+      let byte = bytes[position]
+      switch byte {
+      case UInt8(ascii: "\""):
+        position = try endOfText(from: position)
+        if let last = open.last, last.count == 0 { open[open.count - 1].count = 1 }
+      case UInt8(ascii: "["), UInt8(ascii: "{"):
+        if let last = open.last, last.count == 0 { open[open.count - 1].count = 1 }
+        guard open.count < Self.deepest else { throw failure("nesting is too deep", at: position) }
+        if byte == UInt8(ascii: "[") {
+          open.append((counts.count, 0))
+          counts.append(0)
+        } else {
+          open.append((-1, 1))
+        }
+      case UInt8(ascii: "]"), UInt8(ascii: "}"):
+        guard let last = open.popLast(), (last.place >= 0) == (byte == UInt8(ascii: "]")) else {
+          throw failure("a bracket closes nothing", at: position)
+        }
+        if last.place >= 0 { counts[last.place] = last.count }
+      case UInt8(ascii: ","): if !open.isEmpty { open[open.count - 1].count += 1 }
+      case UInt8(ascii: " "), 0x09, 0x0d: break
+      default: if let last = open.last, last.count == 0 { open[open.count - 1].count = 1 }
+      }
+      position += 1
+    }
+    guard open.isEmpty else { throw failure("the line ends within brackets", at: position) }
+  }
+
+  /// Where the text that begins here ends.
+  private func endOfText(from start: Int) throws(CodedError) -> Int {
+    var position = start + 1
+    while position < bytes.count {
+      switch bytes[position] {
+      case UInt8(ascii: "\""): return position
+      case UInt8(ascii: "\\"): position += 2
+      default: position += 1
+      }
+    }
+    throw failure("the line ends within quotes", at: start)
+  }
+
+  // MARK: Structure
+
+  func failure(_ reason: String) -> CodedError { failure(reason, at: index) }
+
+  private func failure(_ reason: String, at position: Int) -> CodedError {
+    CodedError(place: "column \(position + 1)", reason: reason)
+  }
+
+  private mutating func skipSpace() {
+    while index < bytes.count, bytes[index] == UInt8(ascii: " ") || bytes[index] == 0x09 {
+      index += 1
+    }
+  }
+
+  private mutating func expect(_ byte: UInt8) throws(CodedError) {
+    skipSpace()
+    guard index < bytes.count, bytes[index] == byte else {
+      throw failure("“\(Character(Unicode.Scalar(byte)))” is missing")
+    }
+    index += 1
+  }
+
+  /// Whether nothing but white space is left.
+  mutating func isAtEnd() -> Bool {
+    skipSpace()
+    return index == bytes.count
+  }
+
+  /// What stands between an element of an array and the one before it.
+  @inline(__always)
+  private mutating func beginElement() throws(CodedError) {
+    if isAbsent { throw failure("a field is missing") }
+    guard arrays.last == true else { return }
+    if isFirst { isFirst = false } else { try expect(UInt8(ascii: ",")) }
+  }
+
+  mutating func beginObject() throws(CodedError) {
+    try beginElement()
+    try expect(UInt8(ascii: "{"))
+    arrays.append(false)
+    isFirst = true
+  }
+
+  mutating func endObject() throws(CodedError) {
+    isAbsent = false
+    skipSpace()
+    guard index < bytes.count, bytes[index] == UInt8(ascii: "}") else {
+      throw failure("a field is unknown or not in its place")
+    }
+    index += 1
+    arrays.removeLast()
+    isFirst = false
+  }
+
+  mutating func key(_ name: StaticString) throws(CodedError) {
+    if isAbsent { throw failure("a field is missing before “\(name)”") }
+    let start = index
+    skipSpace()
+    if !isFirst {
+      guard index < bytes.count, bytes[index] == UInt8(ascii: ",") else { return missKey(start) }
+      index += 1
+      skipSpace()
+    }
+    let count = name.utf8CodeUnitCount
+    guard index + count + 2 <= bytes.count, bytes[index] == UInt8(ascii: "\""),
+      bytes[index + count + 1] == UInt8(ascii: "\"")
+    else { return missKey(start) }
+    for offset in 0..<count where bytes[index + 1 + offset] != name.utf8Start[offset] {
+      return missKey(start)
+    }
+    index += count + 2
+    try expect(UInt8(ascii: ":"))
+    isFirst = false
+  }
+
+  /// The field is not there: fine if it is optional.
+  private mutating func missKey(_ start: Int) {
+    index = start
+    isAbsent = true
+  }
+
+  mutating func beginArray() throws(CodedError) -> Int {
+    try beginElement()
+    try expect(UInt8(ascii: "["))
+    arrays.append(true)
+    isFirst = true
+    guard nextCount < counts.count else { throw failure("an array is not expected here") }
+    defer { nextCount += 1 }
+    return counts[nextCount]
+  }
+
+  mutating func endArray() throws(CodedError) {
+    try expect(UInt8(ascii: "]"))
+    arrays.removeLast()
+    isFirst = false
+  }
+
+  mutating func readPresent() throws(CodedError) -> Bool {
+    if isAbsent {
+      isAbsent = false
+      return false
+    }
+    guard arrays.last == true else { return true }
+    // In an array the absent value is written.
+    skipSpace()
+    let start = index
+    if !isFirst, index < bytes.count, bytes[index] == UInt8(ascii: ",") { index += 1 }
+    skipSpace()
+    guard matches("null") else {
+      index = start
+      return true
+    }
+    index += 4
+    isFirst = false
+    return false
+  }
+
+  // MARK: Scalars
+
+  private func matches(_ word: StaticString) -> Bool {
+    guard index + word.utf8CodeUnitCount <= bytes.count else { return false }
+    for offset in 0..<word.utf8CodeUnitCount where bytes[index + offset] != word.utf8Start[offset] {
+      return false
+    }
+    return true
+  }
+
+  mutating func tag(of names: [StaticString]) throws(CodedError) -> Int {
+    try beginElement()
+    try expect(UInt8(ascii: "\""))
+    for (place, name) in names.enumerated() {
+      let end = index + name.utf8CodeUnitCount
+      if end < bytes.count, bytes[end] == UInt8(ascii: "\""), matches(name) {
+        index = end + 1
+        return place
+      }
+    }
+    throw failure("the name is not one of \(names.map { "\($0)" }.joined(separator: ", "))")
+  }
+
+  mutating func readBool() throws(CodedError) -> Bool {
+    try beginElement()
+    skipSpace()
+    if matches("true") {
+      index += 4
+      return true
+    }
+    guard matches("false") else { throw failure("“true” or “false” is missing") }
+    index += 5
+    return false
+  }
+
+  mutating func readInt64() throws(CodedError) -> Int64 {
+    try beginElement()
+    skipSpace()
+    let isNegative = index < bytes.count && bytes[index] == UInt8(ascii: "-")
+    if isNegative { index += 1 }
+    let magnitude = try readDigits()
+    if isNegative, magnitude == Int64.min.magnitude { return .min }
+    guard let value = Int64(exactly: magnitude) else { throw failure("the number is too large") }
+    return isNegative ? -value : value
+  }
+
+  mutating func readUInt64() throws(CodedError) -> UInt64 {
+    try beginElement()
+    skipSpace()
+    return try readDigits()
+  }
+
+  private mutating func readDigits() throws(CodedError) -> UInt64 {
+    let start = index
+    var value: UInt64 = 0
+    while index < bytes.count, case let digit = bytes[index] &- UInt8(ascii: "0"), digit < 10 {
+      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (sum, overflow2) = product.addingReportingOverflow(UInt64(digit))
+      if overflow || overflow2 { throw failure("the number is too large") }
+      value = sum
+      index += 1
+    }
+    if index == start { throw failure("a whole number is missing") }
+    return value
+  }
+
+  mutating func readDouble() throws(CodedError) -> Double {
+    try beginElement()
+    skipSpace()
+    if index < bytes.count, bytes[index] == UInt8(ascii: "\"") {
+      let text = try readText()
+      guard text.utf8.count == 21, text.hasPrefix("bits:"),
+        let bits = UInt64(text.dropFirst(5), radix: 16)
+      else { throw failure("“\(text)” is not a number") }
+      return Double(bitPattern: bits)
+    }
+    let start = index
+    while index < bytes.count, Self.isNumeric(bytes[index]) { index += 1 }
+    let text = String(decoding: bytes[start..<index], as: UTF8.self)
+    guard let value = Double(text), value.isFinite else { throw failure("a number is missing") }
+    return value
+  }
+
+  private static func isNumeric(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"),
+      UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
+      true
+    default: false
+    }
+  }
+
+  mutating func readString() throws(CodedError) -> String {
+    try beginElement()
+    skipSpace()
+    return try readText()
+  }
+
+  mutating func readData() throws(CodedError) -> Data {
+    try beginElement()
+    skipSpace()
+    let text = try readText()
+    guard let data = Data(base64Encoded: text) else { throw failure("the text is not base64") }
+    return data
+  }
+
+  private mutating func readText() throws(CodedError) -> String {
+    try expect(UInt8(ascii: "\""))
+    let start = index
+    while index < bytes.count, bytes[index] != UInt8(ascii: "\""),
+      bytes[index] != UInt8(ascii: "\\")
+    {
+      if bytes[index] < 0x20 { throw failure("a control character is not escaped") }
+      index += 1
+    }
+    guard index < bytes.count else { throw failure("the line ends within quotes") }
+    if bytes[index] == UInt8(ascii: "\"") {
+      let slice = UnsafeBufferPointer(rebasing: bytes[start..<index])
+      guard let text = UTF8Bytes.text(UnsafeRawBufferPointer(slice)) else {
+        throw failure("the text is not UTF-8", at: start)
+      }
+      index += 1
+      return text
+    }
+    return try readEscapedText(from: start)
+  }
+
+  private mutating func readEscapedText(from start: Int) throws(CodedError) -> String {
+    var text = Array(bytes[start..<index])
+    while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+      if bytes[index] == UInt8(ascii: "\\") {
+        text.append(contentsOf: try readEscape())
+      } else {
+        if bytes[index] < 0x20 { throw failure("a control character is not escaped") }
+        text.append(bytes[index])
+        index += 1
+      }
+    }
+    guard index < bytes.count else { throw failure("the line ends within quotes") }
+    index += 1
+    guard let result = text.withUnsafeBytes({ UTF8Bytes.text($0) }) else {
+      throw failure("the text is not UTF-8", at: start)
+    }
+    return result
+  }
+
+  private mutating func readEscape() throws(CodedError) -> [UInt8] {
+    guard index + 1 < bytes.count else { throw failure("the line ends within quotes") }
+    let kind = bytes[index + 1]
+    index += 2
+    switch kind {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [kind]
+    case UInt8(ascii: "n"): return [0x0a]
+    case UInt8(ascii: "r"): return [0x0d]
+    case UInt8(ascii: "t"): return [0x09]
+    case UInt8(ascii: "b"): return [0x08]
+    case UInt8(ascii: "f"): return [0x0c]
+    case UInt8(ascii: "u"): return try readUnicodeEscape()
+    default: throw failure("the escape is unknown", at: index - 1)
+    }
+  }
+
+  private mutating func readUnicodeEscape() throws(CodedError) -> [UInt8] {
+    var units = [try readCodeUnit()]
+    if UTF16.isLeadSurrogate(units[0]), index + 1 < bytes.count,
+      bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u")
+    {
+      index += 2
+      units.append(try readCodeUnit())
+    }
+    let text = String(decoding: units, as: UTF16.self)
+    guard Array(text.utf16) == units else { throw failure("the escape is half a character") }
+    return Array(text.utf8)
+  }
+
+  private mutating func readCodeUnit() throws(CodedError) -> UInt16 {
+    guard index + 4 <= bytes.count,
+      let unit = UInt16(String(decoding: bytes[index..<index + 4], as: UTF8.self), radix: 16)
+    else { throw failure("an escape needs four hexadecimal digits") }
+    index += 4
+    return unit
+  }
+}

@@ -1,0 +1,198 @@
+import CloudSyncCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Writes coded values as JSON text on one line, after what is in its buffer already.
+///
+/// Fields stand in the order in which the values write them, those without a value are left out, and
+/// there is no white space: the same value gives the same bytes on every machine. Numbers are
+/// decimal, also those of 64 bits; a double that is not finite is text, `bits:` and its 16
+/// hexadecimal digits; data are base64.
+struct LineWriter: CodedWriter {
+  private(set) var bytes: [UInt8] = []
+  /// What hides values, if anything does.
+  var redactor: ActiveRedactor?
+  /// Whether a comma is due before the next element.
+  private var isFirst = true
+  /// Whether an array is being written, which has no keys before its values.
+  private var arrays: [Bool] = []
+  private var pendingKey: StaticString?
+
+  init(redactor: ActiveRedactor? = nil) { self.redactor = redactor }
+
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    isFirst = true
+    arrays.removeAll(keepingCapacity: true)
+    pendingKey = nil
+  }
+
+  /// Begins a line: nothing separates it from what is there.
+  mutating func beginLine() { isFirst = true }
+
+  mutating func endLine() { bytes.append(UInt8(ascii: "\n")) }
+
+  /// What has to stand before a value: comma, and key if there is one.
+  @inline(__always)
+  private mutating func separate() {
+    if isFirst { isFirst = false } else { bytes.append(UInt8(ascii: ",")) }
+    guard let key = pendingKey else { return }
+    bytes.append(UInt8(ascii: "\""))
+    append(key)
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+    pendingKey = nil
+  }
+
+  @inline(__always)
+  private mutating func append(_ text: StaticString) {
+    bytes.append(
+      contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    )
+  }
+
+  mutating func beginObject() {
+    separate()
+    bytes.append(UInt8(ascii: "{"))
+    arrays.append(false)
+    isFirst = true
+  }
+
+  mutating func endObject() {
+    bytes.append(UInt8(ascii: "}"))
+    arrays.removeLast()
+    isFirst = false
+  }
+
+  mutating func key(_ name: StaticString) { pendingKey = name }
+
+  mutating func beginArray(count: Int) {
+    separate()
+    bytes.append(UInt8(ascii: "["))
+    arrays.append(true)
+    isFirst = true
+  }
+
+  mutating func endArray() {
+    bytes.append(UInt8(ascii: "]"))
+    arrays.removeLast()
+    isFirst = false
+  }
+
+  mutating func tag(_ index: Int, of names: [StaticString]) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    append(names[index])
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  mutating func writeNil() {
+    // A field without a value is left out; an element of an array cannot be.
+    if arrays.last == true {
+      separate()
+      append("null")
+    } else {
+      pendingKey = nil
+    }
+  }
+
+  mutating func writePresent() {}
+
+  mutating func write(_ value: Bool) {
+    separate()
+    append(value ? "true" : "false")
+  }
+
+  mutating func write(_ value: Int64) {
+    separate()
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    appendDigits(value.magnitude)
+  }
+
+  mutating func write(_ value: UInt64) {
+    separate()
+    appendDigits(value)
+  }
+
+  mutating func write(_ value: Double) {
+    separate()
+    if value.isFinite {
+      bytes.append(contentsOf: value.description.utf8)
+    } else {
+      append("\"bits:")
+      let digits = String(value.bitPattern, radix: 16)
+      for _ in digits.utf8.count..<16 { bytes.append(UInt8(ascii: "0")) }
+      bytes.append(contentsOf: digits.utf8)
+      bytes.append(UInt8(ascii: "\""))
+    }
+  }
+
+  mutating func write(_ value: String) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    UTF8Bytes.with(value) { appendEscaped($0) }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  mutating func write(_ value: Data) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: value.base64EncodedData())
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func appendDigits(_ value: UInt64) {
+    var rest = value
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+      var start = 20
+      repeat {
+        start -= 1
+        digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      } while rest > 0
+      bytes.append(contentsOf: digits[start..<20])
+    }
+  }
+
+  /// Appends text with what JSON, and a page that embeds it, cannot hold as it is written as escapes.
+  private mutating func appendEscaped(_ text: UnsafeRawBufferPointer) {
+    var plain = 0
+    for index in text.indices {
+      let byte = text[index]
+      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+        continue
+      }
+      bytes.append(contentsOf: text[plain..<index])
+      plain = index + 1
+      bytes.append(UInt8(ascii: "\\"))
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+      case 0x0a: bytes.append(UInt8(ascii: "n"))
+      case 0x0d: bytes.append(UInt8(ascii: "r"))
+      case 0x09: bytes.append(UInt8(ascii: "t"))
+      default:
+        append(byte < 0x10 ? "u000" : "u001")
+        bytes.append(contentsOf: String(byte & 0xf, radix: 16).utf8)
+      }
+    }
+    bytes.append(contentsOf: text[plain..<text.count])
+  }
+
+  // MARK: Hiding
+
+  func disclosed(_ value: FieldValue, of field: String) -> FieldValue {
+    redactor.map { $0.value(value, of: field) } ?? value
+  }
+
+  func disclosed(_ text: String, as part: PrivatePart) -> String {
+    redactor.map { $0.text(text, as: part) } ?? text
+  }
+
+  func disclosed(_ bytes: Data, as part: PrivatePart) -> Data {
+    redactor.map { $0.bytes(bytes, as: part) } ?? bytes
+  }
+}

@@ -1,0 +1,223 @@
+public import CloudSyncCore
+
+/// One line of a log.
+///
+/// In the file it is a JSON object of a version, a kind, which is the name of the case, and a payload.
+public enum LogLine: Sendable {
+  /// What was recorded, and the state with which it begins: the first line, and only that.
+  case header(LogHeader)
+  /// Something came in from outside: the event lines up to the next input follow from it.
+  case input(LogInput)
+  /// An event was reduced.
+  case event(EventRecord)
+  /// What was done because of the event before it.
+  case effect(LogEffects)
+  /// What the state after the event before it comes to.
+  case digest(LogDigest)
+
+  /// The names of the kinds, in the order of the cases.
+  package static let kinds: [StaticString] = ["header", "input", "event", "effect", "digest"]
+}
+
+/// Something that came into a session from outside.
+public struct LogInput: Sendable {
+  /// What came in.
+  public enum Content: Sendable {
+    /// An event that the next event line has as it came in: no middleware changed it.
+    case asReduced
+    /// An event that a middleware replaced by what the next event line has.
+    case event(SyncEvent)
+    /// A middleware joined the chain, which now is this.
+    case middleware([String])
+  }
+
+  /// The number of the event that it became; of a middleware, that of the last event before it.
+  public var sequence: UInt64
+  /// When it was taken.
+  public var time: Timestamp
+  /// Where it came from.
+  public var origin: EventRecord.Origin
+  /// What came in.
+  public var content: Content
+
+  /// Creates an input.
+  public init(
+    sequence: UInt64,
+    time: Timestamp,
+    origin: EventRecord.Origin,
+    content: Content
+  ) {
+    self.sequence = sequence
+    self.time = time
+    self.origin = origin
+    self.content = content
+  }
+}
+
+/// What was done because of an event, in order.
+public struct LogEffects: Sendable {
+  /// The number of the event.
+  public var sequence: UInt64
+  /// What was done; never empty.
+  public var effects: [EffectRecord]
+
+  /// Creates the effects of an event.
+  public init(sequence: UInt64, effects: [EffectRecord]) {
+    self.sequence = sequence
+    self.effects = effects
+  }
+}
+
+/// The digest of a state, by which a fold or a re-run is checked.
+///
+/// It covers everything in the state but the values of fields, error messages, user info, change
+/// tokens and the account's identity, so that a redacted log has the same digests.
+public struct LogDigest: Sendable, Hashable {
+  /// The number of the last event of the state.
+  public var sequence: UInt64
+  /// The digest.
+  public var digest: UInt64
+  /// Whether recording ended here as it should.
+  public var isEnd: Bool
+
+  /// Creates a digest.
+  public init(sequence: UInt64, digest: UInt64, isEnd: Bool = false) {
+    self.sequence = sequence
+    self.digest = digest
+    self.isEnd = isEnd
+  }
+
+  /// The digest of a state.
+  public static func of(_ state: SyncState) -> UInt64 { SkeletonDigest.of(state) }
+}
+
+// MARK: - Coded forms
+
+extension LogLine: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("version", LogHeader.formatVersion)
+      $0.key("kind")
+      switch self {
+      case .header(let header):
+        $0.tag(0, of: Self.kinds)
+        $0.field("payload", header)
+      case .input(let input):
+        $0.tag(1, of: Self.kinds)
+        $0.field("payload", input)
+      case .event(let record):
+        $0.tag(2, of: Self.kinds)
+        $0.field("payload", record)
+      case .effect(let effects):
+        $0.tag(3, of: Self.kinds)
+        $0.field("payload", effects)
+      case .digest(let digest):
+        $0.tag(4, of: Self.kinds)
+        $0.field("payload", digest)
+      }
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    let version: Int = try reader.field("version")
+    guard version == LogHeader.formatVersion else {
+      throw reader.failure(
+        "the line has version \(version), this package reads \(LogHeader.formatVersion)"
+      )
+    }
+    try reader.key("kind")
+    switch try reader.tag(of: Self.kinds) {
+    case 0: self = .header(try reader.field("payload"))
+    case 1: self = .input(try reader.field("payload"))
+    case 2: self = .event(try reader.field("payload"))
+    case 3: self = .effect(try reader.field("payload"))
+    default: self = .digest(try reader.field("payload"))
+    }
+    try reader.endObject()
+  }
+}
+
+extension LogInput.Content: CodedValue {
+  private static let names: [StaticString] = ["asReduced", "event", "middleware"]
+
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.key("kind")
+      switch self {
+      case .asReduced: $0.tag(0, of: Self.names)
+      case .event(let event):
+        $0.tag(1, of: Self.names)
+        $0.field("event", event)
+      case .middleware(let names):
+        $0.tag(2, of: Self.names)
+        $0.field("names", names)
+      }
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    try reader.key("kind")
+    switch try reader.tag(of: Self.names) {
+    case 0: self = .asReduced
+    case 1: self = .event(try reader.field("event"))
+    default: self = .middleware(try reader.field("names"))
+    }
+    try reader.endObject()
+  }
+}
+
+extension LogInput: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("sequence", sequence)
+      $0.field("time", time)
+      $0.field("origin", origin)
+      $0.field("content", content)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    sequence = try reader.field("sequence")
+    time = try reader.field("time")
+    origin = try reader.field("origin")
+    content = try reader.field("content")
+    try reader.endObject()
+  }
+}
+
+extension LogEffects: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("sequence", sequence)
+      $0.field("effects", effects)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    sequence = try reader.field("sequence")
+    effects = try reader.field("effects")
+    try reader.endObject()
+  }
+}
+
+extension LogDigest: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("sequence", sequence)
+      $0.field("digest", digest)
+      $0.field("isEnd", isEnd)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    sequence = try reader.field("sequence")
+    digest = try reader.field("digest")
+    isEnd = try reader.field("isEnd")
+    try reader.endObject()
+  }
+}

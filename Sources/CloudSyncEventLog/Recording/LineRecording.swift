@@ -1,0 +1,85 @@
+import CloudSyncCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A session's events as lines that go to a file or to a function as they happen.
+final class LineRecording: SessionObserver {
+  enum Target {
+    case file(LogFile)
+    case closure(@Sendable (Data) -> Void)
+  }
+
+  private struct Contents {
+    var writer: StepWriter
+    var middleware: [String] = []
+    var part = 1
+  }
+
+  private let target: Target
+  private let contents: Locked<Contents>
+
+  init(redactor: Redactor, to target: Target) {
+    self.target = target
+    contents = Locked(Contents(writer: StepWriter(redactor)))
+  }
+
+  func begin(_ state: SyncState, middleware: [String], at time: Timestamp) {
+    contents.withLock { contents in
+      contents.middleware = middleware
+      if case .file(let file) = target { contents.part = file.beginPart() }
+      contents.writer.begin(state, middleware: middleware, at: time, part: contents.part)
+      pass(&contents)
+    }
+  }
+
+  func observe(_ step: ObservedStep) {
+    contents.withLock { contents in
+      contents.writer.write(step)
+      pass(&contents)
+      guard case .file(let file) = target, file.isFull else { return }
+      // Each file is a log by itself: it ends with a digest, and the next begins with the state.
+      contents.writer.end(step.state)
+      pass(&contents)
+      contents.part = file.beginPart()
+      contents.writer.begin(
+        step.state,
+        middleware: contents.middleware,
+        at: step.record.time,
+        part: contents.part
+      )
+      pass(&contents)
+    }
+  }
+
+  func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {
+    contents.withLock { contents in
+      contents.middleware = middleware
+      contents.writer.writeChain(middleware, after: sequence, at: time)
+      pass(&contents)
+    }
+  }
+
+  func end(_ state: SyncState) {
+    contents.withLock { contents in
+      contents.writer.end(state)
+      pass(&contents)
+      if case .file(let file) = target { file.endPart() }
+    }
+  }
+
+  func flush() throws(LogError) {
+    if case .file(let file) = target { try file.flush() }
+  }
+
+  private func pass(_ contents: inout Contents) {
+    switch target {
+    case .file(let file): file.append(contents.writer.bytes)
+    case .closure(let body): body(Data(contents.writer.bytes))
+    }
+    contents.writer.removeAll()
+  }
+}

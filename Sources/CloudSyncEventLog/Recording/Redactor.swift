@@ -1,0 +1,131 @@
+public import CloudSyncCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What an event log hides before anything leaves the process.
+///
+/// Whatever the choice, the names of records, fields and zones, the kinds and sizes of values, change
+/// tags and times stay: they are what a log is read for. Hidden are the values of fields, the
+/// values of user info, error messages, change tokens and the account's identity. A log that hides
+/// something folds, verifies and re-runs like any other, but no session can be restored from it.
+public struct Redactor: Sendable {
+  enum Rule: Sendable {
+    case nothing
+    case digests(keeping: [String])
+    case drops(keeping: [String])
+    case custom(@Sendable (_ value: FieldValue, _ field: String) -> FieldValue)
+  }
+
+  let rule: Rule
+  let key: (UInt64, UInt64)
+
+  /// Hides nothing.
+  public static let none = Redactor(rule: .nothing, key: (0, 0))
+
+  /// Replaces values by digests; equal values have equal digests within a log, and only there.
+  ///
+  /// - Parameters:
+  ///   - fields: The names of fields whose values stay.
+  ///   - salt: What the digests depend on besides the values: keep it secret, as with it values can
+  ///     be guessed. By default another one for every redactor.
+  public static func digests(keeping fields: [String] = [], salt: UInt64? = nil) -> Redactor {
+    Redactor(rule: .digests(keeping: fields), key: makeKey(salt))
+  }
+
+  /// Drops values: not even which of them are equal can be told.
+  ///
+  /// Change tokens and the account's identity are replaced by digests also here: a session's course
+  /// depends on whether two of them are equal.
+  public static func drops(keeping fields: [String] = [], salt: UInt64? = nil) -> Redactor {
+    Redactor(rule: .drops(keeping: fields), key: makeKey(salt))
+  }
+
+  /// Replaces the values of fields by what a function returns; all else as ``digests(keeping:salt:)``.
+  ///
+  /// - Parameter replace: Gives what is written for a value: always the same for the same value, and
+  ///   of the same size, or the log will not re-run.
+  public static func custom(
+    salt: UInt64? = nil,
+    _ replace: @escaping @Sendable (_ value: FieldValue, _ field: String) -> FieldValue
+  ) -> Redactor {
+    Redactor(rule: .custom(replace), key: makeKey(salt))
+  }
+
+  private static func makeKey(_ salt: UInt64?) -> (UInt64, UInt64) {
+    guard let salt else {
+      var system = SystemRandomNumberGenerator()
+      return (system.next(), system.next())
+    }
+    return (salt, salt &* 0x9e37_79b9_7f4a_7c15 ^ 0x6a09_e667_f3bc_c908)
+  }
+
+  /// What the header says about it.
+  var redaction: LogRedaction {
+    switch rule {
+    case .nothing: .none
+    case .digests: .digests
+    case .drops: .dropped
+    case .custom: .custom
+    }
+  }
+
+  /// What a writer uses; nil if there is nothing to hide.
+  var active: ActiveRedactor? {
+    if case .nothing = rule { nil } else { ActiveRedactor(redactor: self) }
+  }
+}
+
+/// A redactor at work.
+struct ActiveRedactor: Sendable {
+  let redactor: Redactor
+
+  func value(_ value: FieldValue, of field: String) -> FieldValue {
+    switch redactor.rule {
+    case .nothing: value
+    case .digests(let kept): kept.contains(field) ? value : redacted(value, hasDigest: true)
+    case .drops(let kept): kept.contains(field) ? value : redacted(value, hasDigest: false)
+    case .custom(let replace): replace(value, field)
+    }
+  }
+
+  private func redacted(_ value: FieldValue, hasDigest: Bool) -> FieldValue {
+    // An edit that removes a field is no value, and one that is hidden already stays so.
+    switch value {
+    case .null, .redacted: return value
+    default: break
+    }
+    let digest = hasDigest ? digest(of: value.codedBytes, domain: 0xff) : ""
+    return .redacted(Redaction(kind: value.kind, byteCount: value.byteCount, digest: digest))
+  }
+
+  func text(_ text: String, as part: PrivatePart) -> String {
+    if text.isEmpty || isDropped(part) { return "" }
+    return digest(of: Array(text.utf8), domain: part.rawValue)
+  }
+
+  func bytes(_ bytes: Data, as part: PrivatePart) -> Data {
+    Data(digest(of: Array(bytes), domain: part.rawValue).utf8)
+  }
+
+  private func isDropped(_ part: PrivatePart) -> Bool {
+    guard case .drops = redactor.rule else { return false }
+    return part == .message || part == .userInfo
+  }
+
+  /// 128 bits in hexadecimal: no two values of a log meet by chance.
+  private func digest(of bytes: [UInt8], domain: UInt8) -> String {
+    var hash = SipHash(key: redactor.key)
+    hash.combine(bytes + [domain])
+    let (low, high) = hash.finish()
+    return Self.hexadecimal(low) + Self.hexadecimal(high)
+  }
+
+  private static func hexadecimal(_ value: UInt64) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+}

@@ -1,0 +1,102 @@
+import CloudSyncCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The last events of a session, as values: nothing is coded until somebody wants to see them.
+final class RingRecording: SessionObserver {
+  /// A stretch of events and the state before them.
+  private struct Segment {
+    var state: SyncState
+    var middleware: [String]
+    var time: Timestamp
+    var entries: [Entry] = []
+  }
+
+  private enum Entry {
+    case step(ObservedStep)
+    case chain([String], after: UInt64, at: Timestamp)
+  }
+
+  private struct Contents {
+    var segments: [Segment] = []
+    var middleware: [String] = []
+    var end: SyncState?
+    var last: SyncState?
+  }
+
+  private let segmentSize: Int
+  private let segmentCount = 11
+  private let contents = Locked(Contents())
+
+  init(capacity: Int) {
+    precondition(capacity > 0, "A ring must hold at least one event: give it a larger capacity.")
+    // One segment is being filled while ten are full.
+    segmentSize = max(1, (capacity + 9) / 10)
+  }
+
+  func begin(_ state: SyncState, middleware: [String], at time: Timestamp) {
+    contents.withLock { contents in
+      contents = Contents()
+      contents.middleware = middleware
+      contents.last = state
+      contents.segments = [Segment(state: state, middleware: middleware, time: time)]
+    }
+  }
+
+  func observe(_ step: ObservedStep) {
+    contents.withLock { contents in
+      var step = step
+      let state = step.state
+      // The states in between are folded again when they are wanted.
+      if let last = contents.last { step.state = last }
+      if contents.segments[contents.segments.count - 1].entries.count >= segmentSize {
+        let next = Segment(
+          state: contents.last ?? state,
+          middleware: contents.middleware,
+          time: step.record.time
+        )
+        contents.segments.append(next)
+        if contents.segments.count > segmentCount { contents.segments.removeFirst() }
+      }
+      contents.segments[contents.segments.count - 1].entries.append(.step(step))
+      contents.last = state
+    }
+  }
+
+  func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {
+    contents.withLock { contents in
+      contents.middleware = middleware
+      contents.segments[contents.segments.count - 1].entries
+        .append(.chain(middleware, after: sequence, at: time))
+    }
+  }
+
+  func end(_ state: SyncState) { contents.withLock { $0.end = state } }
+
+  /// What is kept, as the bytes of a log; nil if nothing was ever recorded.
+  func log(_ redactor: Redactor) -> Data? {
+    let contents = contents.withLock { $0 }
+    guard let first = contents.segments.first else { return nil }
+    var writer = StepWriter(redactor)
+    writer.begin(first.state, middleware: first.middleware, at: first.time)
+    var state = first.state
+    for segment in contents.segments {
+      for entry in segment.entries {
+        switch entry {
+        case .step(var step):
+          state.reduce(step.record.event, at: step.record.time)
+          step.state = state
+          writer.write(step)
+        case .chain(let names, let sequence, let time):
+          writer.writeChain(names, after: sequence, at: time)
+        }
+      }
+    }
+    writer.end(state)
+    return Data(writer.bytes)
+  }
+}

@@ -1,0 +1,65 @@
+/// A keyed hash of 128 bits: SipHash-2-4 in its long form, by Aumasson and Bernstein (2012).
+///
+/// Without the key nobody can tell which value a digest stands for, nor find two that meet.
+struct SipHash {
+  private var v0: UInt64
+  private var v1: UInt64
+  private var v2: UInt64
+  private var v3: UInt64
+  private var last: UInt64 = 0
+
+  init(key: (UInt64, UInt64)) {
+    v0 = 0x736f_6d65_7073_6575 ^ key.0
+    v1 = 0x646f_7261_6e64_6f6d ^ key.1 ^ 0xee
+    v2 = 0x6c79_6765_6e65_7261 ^ key.0
+    v3 = 0x7465_6462_7974_6573 ^ key.1
+  }
+
+  /// Takes the whole of the message, once.
+  mutating func combine(_ bytes: [UInt8]) {
+    var word: UInt64 = 0
+    for (index, byte) in bytes.enumerated() {
+      word |= UInt64(byte) << (8 * UInt64(index % 8))
+      if index % 8 == 7 {
+        absorb(word)
+        word = 0
+      }
+    }
+    last = word | UInt64(bytes.count & 0xff) << 56
+  }
+
+  /// Gives the digest: its lower and its upper half.
+  mutating func finish() -> (low: UInt64, high: UInt64) {
+    absorb(last)
+    v2 ^= 0xee
+    for _ in 0..<4 { round() }
+    let low = v0 ^ v1 ^ v2 ^ v3
+    v1 ^= 0xdd
+    for _ in 0..<4 { round() }
+    return (low, v0 ^ v1 ^ v2 ^ v3)
+  }
+
+  private mutating func absorb(_ word: UInt64) {
+    v3 ^= word
+    round()
+    round()
+    v0 ^= word
+  }
+
+  private mutating func round() {
+    v0 &+= v1
+    v1 = Self.rotated(v1, 13) ^ v0
+    v0 = Self.rotated(v0, 32)
+    v2 &+= v3
+    v3 = Self.rotated(v3, 16) ^ v2
+    v0 &+= v3
+    v3 = Self.rotated(v3, 21) ^ v0
+    v2 &+= v1
+    v1 = Self.rotated(v1, 17) ^ v2
+    v2 = Self.rotated(v2, 32)
+  }
+
+  private static func rotated(_ value: UInt64, _ count: UInt64) -> UInt64 {
+    value << count | value >> (64 - count)
+  }
+}

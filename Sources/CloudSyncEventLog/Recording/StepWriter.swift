@@ -1,0 +1,119 @@
+import CloudSyncCore
+
+/// Writes what a session did as the lines of a log.
+struct StepWriter {
+  private var writer: LineWriter
+  private let redactor: Redactor
+  /// Where the input of a step is written to see whether it differs.
+  private var scratch: LineWriter
+  private var bytesSinceDigest = 0
+  private var eventsSinceDigest = 0
+  /// How large the state was when it was last looked at.
+  private var stateSize = 0
+  private(set) var lastSequence: UInt64 = 0
+
+  /// A digest is due after so many events at the latest.
+  private static let digestDistance = 10_000
+
+  init(_ redactor: Redactor) {
+    self.redactor = redactor
+    writer = LineWriter(redactor: redactor.active)
+    scratch = LineWriter(redactor: redactor.active)
+  }
+
+  /// Lines that have not been taken.
+  var bytes: [UInt8] { writer.bytes }
+
+  mutating func removeAll() { writer.removeAll() }
+
+  mutating func begin(
+    _ state: SyncState,
+    middleware: [String],
+    at time: Timestamp,
+    part: Int = 1
+  ) {
+    let start = writer.bytes.count
+    let header = LogHeader(
+      time: time,
+      middleware: middleware,
+      redaction: redactor.redaction,
+      part: part,
+      state: state
+    )
+    write(.header(header))
+    stateSize = writer.bytes.count - start
+    bytesSinceDigest = 0
+    eventsSinceDigest = 0
+    lastSequence = state.eventCount
+  }
+
+  mutating func write(_ step: ObservedStep) {
+    let start = writer.bytes.count
+    if let input = step.input { write(input, of: step.record) }
+    write(.event(step.record))
+    if !step.effects.isEmpty {
+      write(.effect(LogEffects(sequence: step.record.sequence, effects: step.effects)))
+    }
+    lastSequence = step.record.sequence
+    bytesSinceDigest += writer.bytes.count - start
+    eventsSinceDigest += 1
+    // A digest costs as much as the state is large: so much must have been written meanwhile.
+    if bytesSinceDigest > stateSize || eventsSinceDigest >= Self.digestDistance {
+      writeDigest(of: step.state)
+    }
+  }
+
+  private mutating func write(_ input: SyncEvent, of record: EventRecord) {
+    let content: LogInput.Content =
+      isReduced(input, as: record.event) ? .asReduced : .event(input)
+    write(
+      .input(
+        LogInput(
+          sequence: record.sequence,
+          time: record.time,
+          origin: record.origin,
+          content: content
+        )
+      )
+    )
+  }
+
+  /// Whether no middleware has changed an event.
+  private mutating func isReduced(_ input: SyncEvent, as event: SyncEvent) -> Bool {
+    guard input.name == event.name else { return false }
+    scratch.removeAll()
+    input.write(to: &scratch)
+    let end = scratch.bytes.count
+    event.write(to: &scratch)
+    let (first, second) = (scratch.bytes[..<end], scratch.bytes[end...])
+    // The second one has a comma before it.
+    return first.count + 1 == second.count && first.elementsEqual(second.dropFirst())
+  }
+
+  mutating func writeChain(_ names: [String], after sequence: UInt64, at time: Timestamp) {
+    write(
+      .input(
+        LogInput(sequence: sequence, time: time, origin: .call, content: .middleware(names))
+      )
+    )
+  }
+
+  mutating func end(_ state: SyncState) { writeDigest(of: state, isEnd: true) }
+
+  private mutating func writeDigest(of state: SyncState, isEnd: Bool = false) {
+    var digest = SkeletonDigest()
+    state.write(to: &digest)
+    write(
+      .digest(LogDigest(sequence: state.eventCount, digest: digest.value, isEnd: isEnd))
+    )
+    stateSize = 8 * digest.wordCount
+    bytesSinceDigest = 0
+    eventsSinceDigest = 0
+  }
+
+  private mutating func write(_ line: LogLine) {
+    writer.beginLine()
+    line.write(to: &writer)
+    writer.endLine()
+  }
+}
