@@ -16,6 +16,15 @@ package indirect enum CodedTree: Sendable {
   case object([(key: String, value: CodedTree)])
 }
 
+extension CodedTree {
+  /// The tree of a value.
+  package static func of(_ value: some CodedValue, isSkeleton: Bool = false) -> CodedTree {
+    var writer = TreeWriter(isSkeleton: isSkeleton)
+    value.write(to: &writer)
+    return writer.tree
+  }
+}
+
 extension CodedTree: Codable {
   private struct Key: CodingKey {
     var stringValue: String
@@ -86,7 +95,10 @@ package struct TreeWriter: CodedWriter {
   private var keys: [String] = []
   private var root: CodedTree = .null
 
-  package init() {}
+  /// Whether what tells about the user is left out, as in ``SkeletonDigest``.
+  private let isSkeleton: Bool
+
+  package init(isSkeleton: Bool = false) { self.isSkeleton = isSkeleton }
 
   /// The tree of the one value that was written.
   package var tree: CodedTree { root }
@@ -133,4 +145,12 @@ package struct TreeWriter: CodedWriter {
   }
   package mutating func write(_ value: String) { add(.string(value)) }
   package mutating func write(_ value: Data) { add(.string(value.base64EncodedString())) }
+
+  package func disclosed(_ value: FieldValue, of field: String) -> FieldValue {
+    isSkeleton ? SkeletonDigest().disclosed(value, of: field) : value
+  }
+  package func disclosed(_ text: String, as part: PrivatePart) -> String { isSkeleton ? "" : text }
+  package func disclosed(_ bytes: Data, as part: PrivatePart) -> Data {
+    isSkeleton ? Data() : bytes
+  }
 }

@@ -121,12 +121,9 @@ public struct ErrorMiddleware: Middleware {
   }
 
   private func tokenAfterExpiry(_ context: MiddlewareContext) -> ChangeToken? {
-    guard let resolveExpiredChangeToken else { return nil }
-    guard
-      case .expiredToken(let token) = context.decide({
-        .expiredToken(resolveExpiredChangeToken())
-      })
-    else { return nil }
+    // Decided also without a closure: a re-run cannot know whether there was one.
+    let decision = context.decide { .expiredToken(resolveExpiredChangeToken?()) }
+    guard case .expiredToken(let token) = decision else { return nil }
     return token
   }
 

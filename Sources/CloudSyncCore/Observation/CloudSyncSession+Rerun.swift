@@ -18,7 +18,7 @@ extension CloudSyncSession {
 
   /// Runs an event that a log has as an input, and all that follows from it, on the calling thread.
   ///
-  /// - Parameter decisions: What the app's closures decided meanwhile, in order.
+  /// The decisions are what the app's closures decided meanwhile, in order.
   package func rerun(
     _ event: SyncEvent,
     origin: EventRecord.Origin,

@@ -197,6 +197,7 @@ final class Engine {
   /// Tells the waiters whose wish is fulfilled, or whose time is over.
   func serveWaiters(in session: CloudSyncSession) {
     guard !waiters.isEmpty else { return }
+    let wake = context.state.wakeTime(at: context.now)
     var rest: [Waiter] = []
     for waiter in waiters {
       if waiter.isSatisfied(context.state) {
@@ -206,7 +207,14 @@ final class Engine {
       } else if let deadline = waiter.deadline, deadline <= context.now {
         waiter.resume(false)
       } else {
-        if let deadline = waiter.deadline { arm(deadline, because: nil, in: session) }
+        if let deadline = waiter.deadline {
+          // A timer that is due and has not fired yet must not be put off for the waiter.
+          if let wake, wake <= deadline {
+            arm(wake, because: armedBy, in: session)
+          } else {
+            arm(deadline, because: nil, in: session)
+          }
+        }
         rest.append(waiter)
       }
     }

@@ -10,10 +10,13 @@ public final class SyncGate: Sendable {
   public init() {}
 
   func join(_ session: CloudSyncSession) {
-    members.withLock { members in
-      members.removeAll { $0.session == nil }
-      members.append(Member(session: session))
+    let others = members.withLock { members in
+      let others = members.compactMap(\.session)
+      members = others.map(Member.init) + [Member(session: session)]
+      return others
     }
+    // Released after the lock: the last release of a session runs completions.
+    _ = consume others
   }
 
   /// Tells the other sessions what one of them was told.

@@ -23,6 +23,8 @@ public struct EventLog: Sendable {
 
   private let source: LogSource
   private let index: [IndexEntry]
+  /// The chains of middleware that came into force, with the number of the first event they saw.
+  private let chains: [(first: UInt64, names: [String])]
   private let keyframes: [Keyframe]
   /// Where the last event's lines end.
   private let end: Int
@@ -62,12 +64,16 @@ public struct EventLog: Sendable {
   ) throws(LogError) {
     var reader = try LogReader(source, salvaging: salvaging)
     var index: [IndexEntry] = []
+    var chains: [(first: UInt64, names: [String])] = []
     var state = reader.header.state
     var keyframes = [Keyframe(count: 0, state: state)]
     var mismatch: LogDigest?
     var isWhole = !reader.isHeaderMissing
     while let step = try reader.next() {
       index.append(IndexEntry(sequence: step.sequence, offset: reader.stepOffset, line: step.line))
+      for input in step.chains {
+        if case .middleware(let names) = input.content { chains.append((step.sequence, names)) }
+      }
       isWhole = isWhole && step.sequence == state.eventCount + 1
       if isWhole {
         state.reduce(step.record.event, at: step.record.time)
@@ -87,6 +93,7 @@ public struct EventLog: Sendable {
     self.mismatch = mismatch
     self.source = source
     self.index = index
+    self.chains = chains
     self.keyframes = keyframes
     end = reader.endOffset
   }
@@ -99,6 +106,11 @@ public struct EventLog: Sendable {
   public var firstSequence: UInt64? { index.first?.sequence }
   /// The number of the last event; nil if there is none.
   public var lastSequence: UInt64? { index.last?.sequence }
+
+  /// The names of the middleware that were in force just before an event.
+  public func middleware(before sequence: UInt64) -> [String] {
+    chains.last { $0.first < sequence }?.names ?? header.middleware
+  }
 
   /// The state after an event, or before the first one.
   ///

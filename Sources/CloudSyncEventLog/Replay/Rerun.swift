@@ -1,0 +1,205 @@
+import CloudSyncCore
+
+/// A re-run on its way through a log.
+struct Rerun {
+  private(set) var result: Replay.Result
+  /// The number of the first event to run.
+  let first: UInt64
+  private let log: EventLog
+  private let shelf: MiddlewareShelf
+  private let options: Replay.Options
+  /// Whether values are hidden, so that only what is left can be compared.
+  private let isRedacted: Bool
+  private var session: CloudSyncSession
+  private let recorder = StepCollector()
+  private var chain: [String]
+  /// The state as the log has it.
+  private var folded: SyncState
+  /// What came in, and all that followed, until something else comes in.
+  private var group: [LogStep] = []
+
+  init(_ log: EventLog, _ shelf: MiddlewareShelf, _ options: Replay.Options) throws(LogError) {
+    self.log = log
+    self.shelf = shelf
+    self.options = options
+    isRedacted = !log.header.isRestorable
+    first = try Self.beginning(log, options)
+    folded = try log.state(at: first - 1)
+    chain = log.middleware(before: first)
+    session = CloudSyncSession(rerunning: folded, chain: try shelf.chain(chain))
+    result = Replay.Result(state: folded)
+    session.observeRerun(recorder)
+  }
+
+  /// The first event from the wanted one on that came in from outside.
+  private static func beginning(
+    _ log: EventLog,
+    _ options: Replay.Options
+  ) throws(LogError) -> UInt64 {
+    guard let wanted = options.first else { return log.header.state.eventCount + 1 }
+    var first: UInt64?
+    try log.forEachStep(in: wanted...UInt64.max) { (step) throws(LogError) in
+      if step.input != nil { first = step.sequence }
+      return first == nil
+    }
+    if let first { return first }
+    throw LogError(
+      .noSuchEvent,
+      log: log.name,
+      "no event from \(wanted) on came in from outside, so there is nothing to run again"
+    )
+  }
+
+  /// Whether nothing more is to be found out.
+  var isOver: Bool { !options.goesOn && !result.divergences.isEmpty }
+
+  mutating func take(_ step: LogStep) throws(LogError) {
+    if step.input != nil || !step.chains.isEmpty {
+      try runGroup()
+      if isOver { return }
+    }
+    for input in step.chains {
+      guard case .middleware(let names) = input.content else { continue }
+      try changeChain(to: names)
+    }
+    group.append(step)
+  }
+
+  mutating func finish() throws(LogError) {
+    if !isOver { try runGroup() }
+    result.state = session.state
+  }
+
+  /// Lets a middleware join as it did in the log.
+  private mutating func changeChain(to names: [String]) throws(LogError) {
+    for (place, name) in names.enumerated() where !chain.contains(name) {
+      let middleware = try shelf.middleware(name)
+      session.attachInRerun(middleware, after: place == 0 ? nil : names[place - 1])
+    }
+    chain = names
+  }
+
+  /// Runs what came in, and compares what follows from it with the log.
+  private mutating func runGroup() throws(LogError) {
+    guard let head = group.first else { return }
+    defer { group.removeAll(keepingCapacity: true) }
+    recorder.steps.removeAll(keepingCapacity: true)
+    guard let event = head.inputEvent else { return }
+    if options.skipped.contains(head.sequence) {
+      result.isWhatIf = true
+      return
+    }
+    var decisions: [Decision] = []
+    for step in group { decisions += step.record.decisions }
+    session.rerun(
+      event,
+      origin: head.record.origin,
+      cause: head.record.cause,
+      at: head.record.time,
+      decisions: decisions
+    )
+    result.inputCount += 1
+    result.eventCount += recorder.steps.count
+    if !result.isWhatIf { try compare() }
+  }
+
+  private mutating func compare() throws(LogError) {
+    var divergence: Divergence?
+    for (place, recorded) in group.enumerated() {
+      folded.reduce(recorded.record.event, at: recorded.record.time)
+      guard divergence == nil else { continue }
+      if place < recorder.steps.count {
+        divergence = difference(recorded, recorder.steps[place])
+      } else {
+        divergence = makeDivergence(.missing, recorded, nil)
+      }
+    }
+    if divergence == nil, recorder.steps.count > group.count {
+      divergence = makeDivergence(.extra, nil, recorder.steps[group.count])
+    }
+    guard let divergence else { return }
+    if result.divergences.count < options.divergenceLimit { result.divergences.append(divergence) }
+    guard options.goesOn else { return }
+    session = CloudSyncSession(rerunning: folded, chain: try shelf.chain(chain))
+    session.observeRerun(recorder)
+  }
+
+  private func difference(_ recorded: LogStep, _ rerun: ObservedStep) -> Divergence? {
+    let (old, new) = (recorded.record, rerun.record)
+    let kind: Divergence.Kind? =
+      if old.sequence != new.sequence || old.origin != new.origin || old.cause != new.cause
+        || !isSame(old.event, new.event)
+      {
+        .event
+      } else if old.decisions.count != new.decisions.count {
+        .decisions
+      } else if !isSame(recorded.effects, rerun.effects) {
+        .effects
+      } else if let digest = recorded.digest, LogDigest.of(rerun.state) != digest.digest {
+        .state
+      } else {
+        nil
+      }
+    return kind.map { makeDivergence($0, recorded, rerun) }
+  }
+
+  private func isSame(_ recorded: SyncEvent, _ rerun: SyncEvent) -> Bool {
+    isRedacted
+      ? SkeletonDigest.of(recorded) == SkeletonDigest.of(rerun)
+      : recorded == rerun
+  }
+
+  private func isSame(_ recorded: [EffectRecord], _ rerun: [EffectRecord]) -> Bool {
+    recorded.count == rerun.count && zip(recorded, rerun).allSatisfy { $0 == $1 }
+  }
+
+  private func makeDivergence(
+    _ kind: Divergence.Kind,
+    _ recorded: LogStep?,
+    _ rerun: ObservedStep?
+  ) -> Divergence {
+    var states: StateDifference.Change?
+    if let rerun { states = StateDifference.first(folded, rerun.state, isRedacted: isRedacted) }
+    return Divergence(
+      kind: kind,
+      sequence: recorded?.sequence ?? rerun?.record.sequence ?? 0,
+      line: recorded?.line ?? 0,
+      recorded: recorded.map { Self.text($0.record, $0.effects) } ?? "nothing",
+      rerun: rerun.map { Self.text($0.record, $0.effects) } ?? "nothing",
+      state: states
+    )
+  }
+
+  private static func text(_ record: EventRecord, _ effects: [EffectRecord]) -> String {
+    let cause = record.cause.map { " after #\($0)" } ?? ""
+    let done = effects.isEmpty ? "" : "; then \(effects.map(\.line).joined(separator: ", "))"
+    return "#\(record.sequence) \(record.origin)\(cause): \(record.event.line)\(done)"
+  }
+}
+
+/// Keeps what a re-run comes to.
+private final class StepCollector: SessionObserver, @unchecked Sendable {
+  // Unchecked because a re-run calls it on its own thread only.
+  var steps: [ObservedStep] = []
+
+  func begin(_ state: SyncState, middleware: [String], at time: Timestamp) {}
+  func observe(_ step: ObservedStep) { steps.append(step) }
+  func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {}
+  func end(_ state: SyncState) {}
+}
+
+extension EffectRecord {
+  /// The effect in one line.
+  package var line: String {
+    switch self {
+    case .call(let attempt, let mode, let itemCount, _):
+      "call \(attempt) \(mode) \(itemCount) items"
+    case .cancel(let attempt): "cancel \(attempt)"
+    case .wake(let time): "wake at \(time)"
+    case .publish(let publication): "publish \(publication.names.joined(separator: "+"))"
+    case .announce(let first, let count): "announce \(count) from \(first)"
+    case .askAccount: "ask about the account"
+    case .closeSharedGate: "close the shared gate"
+    }
+  }
+}
