@@ -18,6 +18,8 @@ public final class MiddlewareContext {
   @exclusivity(unchecked) private var request: SyncRequest?
   /// How many middleware the event has passed.
   @exclusivity(unchecked) var depth = 0
+  /// What the state wants next, once somebody has asked since it last changed.
+  @exclusivity(unchecked) private var knownNextStep: NextStep?
   /// What was reduced.
   @exclusivity(unchecked) var reducedEvent = SyncEvent.noop
   @exclusivity(unchecked) var effects: [Effect] = []
@@ -42,6 +44,15 @@ public final class MiddlewareContext {
     isReduced = false
     didChange = false
     depth = 0
+    knownNextStep = nil
+  }
+
+  /// What the state wants next: worked out once an event, whoever asks.
+  var nextStep: NextStep {
+    if let knownNextStep { return knownNextStep }
+    let step = state.next(at: now)
+    if isReduced { knownNextStep = step }
+    return step
   }
 
   /// The end of the chain.

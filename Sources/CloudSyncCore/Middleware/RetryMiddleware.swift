@@ -13,7 +13,7 @@ public struct RetryMiddleware: Middleware {
     next: (SyncEvent) -> SyncEvent
   ) -> SyncEvent {
     let reduced = next(timed(event, context))
-    if let time = context.state.wakeTime(at: context.now) { context.wake(at: time) }
+    if case .wait(_, let time?) = context.nextStep { context.wake(at: time) }
     if context.didChange, let wait = reduced.wait, wait.serverNanoseconds != nil,
       wait.cause == .service
     {

@@ -17,7 +17,7 @@ public struct WorkMiddleware: Middleware {
       if before != after { context.callHandler() }
       return reduced
     }
-    if context.isLastEvent, case .request(let request) = context.state.next(at: context.now),
+    if context.isLastEvent, case .request(let request) = context.nextStep,
       !context.hasDropped(request)
     {
       let isRepeat = context.state.modify.frozen > 0 && request.mode == .modify

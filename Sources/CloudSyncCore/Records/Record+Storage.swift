@@ -13,6 +13,14 @@ extension Record {
     package var creationDate: Timestamp?
     package var modificationDate: Timestamp?
 
+    /// What the record counts for the limits without its fields.
+    package var headByteCount: Int {
+      var sum = recordID.name.utf8.count + recordType.utf8.count
+      if let parent { sum += parent.name.utf8.count }
+      if let share { sum += share.name.utf8.count }
+      return sum
+    }
+
     package init(
       recordType: String,
       recordID: RecordID,

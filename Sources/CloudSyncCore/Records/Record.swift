@@ -188,11 +188,7 @@ public struct Record: Sendable {
   ///
   /// - Complexity: O(*n*) in the number of fields and list elements.
   public var byteCount: Int {
-    var sum = storage.recordID.name.utf8.count + storage.recordType.utf8.count
-    for field in storage.fields { sum += field.name.utf8.count + field.value.byteCount }
-    if let parent = storage.parent { sum += parent.name.utf8.count }
-    if let share = storage.share { sum += share.name.utf8.count }
-    return sum
+    storage.fields.reduce(storage.headByteCount) { $0 + $1.byteCount }
   }
 }
 

@@ -11,6 +11,9 @@ public struct RecordField: Hashable, Codable, Sendable, CodedValue {
     self.value = value
   }
 
+  /// What the field counts for the limits: its name and its value.
+  package var byteCount: Int { name.utf8.count + value.byteCount }
+
   /// Tells whether two fields have the same bytes.
   public static func == (lhs: RecordField, rhs: RecordField) -> Bool {
     UTF8Bytes.equal(lhs.name, rhs.name) && lhs.value == rhs.value

@@ -23,7 +23,7 @@ extension CloudSyncSession {
   /// - Throws: A ``RecordRuleViolation`` before anything is queued, or the ``SyncError`` for which
   ///   the operation was given up.
   public func perform(_ operation: ModifyOperation) async throws -> ModifyOperation.Response {
-    let submission = try Submission(operation, zoneID: state.zoneID)
+    let submission = try Submission(operation, zoneID: zoneID)
     return try await finish { completion in
       self.submit { id in
         self.completions.withLock { $0.add(.modify(completion), for: id) }

@@ -45,7 +45,7 @@ extension CloudSyncSession {
     _ operation: ModifyOperation,
     completion: (@Sendable (Result<ModifyOperation.Response, SyncError>) -> Void)? = nil
   ) throws(RecordRuleViolation) -> OperationID {
-    let submission = try Submission(operation, zoneID: state.zoneID)
+    let submission = try Submission(operation, zoneID: zoneID)
     return submit { id in
       if let completion { completions.withLock { $0.add(.modify(completion), for: id) } }
       return .modify(submission.operation(named: id))

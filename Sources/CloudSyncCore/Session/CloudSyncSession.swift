@@ -49,6 +49,8 @@ public final class CloudSyncSession: Sendable {
 
   // MARK: Parts
 
+  /// The zone, which no event changes.
+  let zoneID: ZoneID
   let handler: any OperationHandler
   let environment: SyncEnvironment
   let executor: SyncExecutor
@@ -174,6 +176,7 @@ public final class CloudSyncSession: Sendable {
     gate: SyncGate?,
     environment: SyncEnvironment
   ) {
+    zoneID = state.zoneID
     handler = operationHandler
     self.environment = environment
     executor = environment.makeExecutor()

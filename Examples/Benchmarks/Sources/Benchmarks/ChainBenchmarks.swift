@@ -46,6 +46,6 @@ enum ChainBenchmarks {
   /// A subscriber that keeps the last state.
   private final class Keeper: @unchecked Sendable {
     // It is unchecked because the benchmark's world has one thread.
-    var last: SyncState?
+    @exclusivity(unchecked) var last: SyncState?
   }
 }

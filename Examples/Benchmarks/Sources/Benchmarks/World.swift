@@ -35,9 +35,9 @@ final class BenchmarkHandler: OperationHandler, @unchecked Sendable {
   // It is unchecked because every benchmark uses it from one thread at a time.
   let limits: RequestLimits
   let answersAtOnce: Bool
-  private(set) var requests = 0
-  private var waiting: (() -> Void)?
-  var answer: (ModifyOperation) -> Result<ModifyOperation.Response, SyncError> = { operation in
+  @exclusivity(unchecked) private(set) var requests = 0
+  @exclusivity(unchecked) private var waiting: (() -> Void)?
+  @exclusivity(unchecked) var answer: (ModifyOperation) -> Result<ModifyOperation.Response, SyncError> = { operation in
     .success(
       ModifyOperation.Response(
         savedRecords: operation.records.map { $0.withChangeTag("1") },

@@ -37,19 +37,34 @@ public enum RecordRules {
         throw violation(record, .parent)
       }
     }
-    for field in storage.fields {
-      guard isIdentifier(field.name) else { throw violation(record, .fieldName, field) }
-      if case .list(let values) = field.value {
-        guard isFlat(values, within: maximumListDepth - 1) else {
-          throw violation(record, .listDepth(limit: maximumListDepth), field)
-        }
-      }
-    }
-    let byteCount = record.byteCount
+    let (fieldBytes, broken) = storage.fields.withUnsafeBufferPointer { checkedByteCount(of: $0) }
+    if let broken { throw violation(record, broken.rule, storage.fields[broken.index]) }
+    let byteCount = storage.headByteCount + fieldBytes
     if byteCount > maximumRecordByteCount {
       throw violation(record, .size(byteCount: byteCount, limit: maximumRecordByteCount))
     }
     return byteCount
+  }
+
+  /// Measures fields, and finds the first that breaks a rule, in one pass.
+  private static func checkedByteCount(
+    of fields: UnsafeBufferPointer<RecordField>
+  ) -> (byteCount: Int, broken: (index: Int, rule: RecordRuleViolation.Rule)?) {
+    var sum = 0
+    for index in fields.indices {
+      guard isIdentifier(fields[index].name) else { return (0, (index, .fieldName)) }
+      switch fields[index].value {
+      case .null: sum += fields[index].name.utf8.count
+      case .int64, .double, .timestamp: sum += fields[index].name.utf8.count + 8
+      case .list(let values):
+        guard isFlat(values, within: maximumListDepth - 1) else {
+          return (0, (index, .listDepth(limit: maximumListDepth)))
+        }
+        sum += fields[index].byteCount
+      default: sum += fields[index].byteCount
+      }
+    }
+    return (sum, nil)
   }
 
   /// Checks that a record from the cloud can be kept: it lies in the zone and has proper names.
