@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .library(name: "CloudSyncSession", targets: ["CloudSyncSession"]),
     .library(name: "CloudSyncEventLog", targets: ["CloudSyncEventLog"]),
+    .executable(name: "cloudsync", targets: ["cloudsync"]),
   ],
   targets: [
     // MARK: The session
@@ -20,6 +21,10 @@ let package = Package(
     // MARK: Event log
     .target(name: "CloudSyncEventLog", dependencies: ["CloudSyncCore"]),
     .testTarget(name: "CloudSyncEventLogTests", dependencies: ["CloudSyncEventLog"]),
+
+    // MARK: The tool
+    .executableTarget(name: "cloudsync", dependencies: ["CloudSyncEventLog"]),
+    .testTarget(name: "CloudSyncToolTests", dependencies: ["cloudsync"]),
 
     // MARK: The house
     .testTarget(name: "TidyTests"),

@@ -89,6 +89,27 @@ extension CodedReader {
     try optional(name) { (reader) throws(CodedError) in try reader.readDouble() }
   }
 
+  /// Reads an amount, which may be negative: so small that no sum of what fits into memory overflows.
+  package mutating func readAmount() throws(CodedError) -> Int {
+    let wide = try readInt64()
+    guard wide.magnitude <= 1 << 36, let amount = Int(exactly: wide) else {
+      throw failure("\(wide) is out of range")
+    }
+    return amount
+  }
+  package mutating func amount(_ name: StaticString) throws(CodedError) -> Int {
+    try key(name)
+    return try readAmount()
+  }
+
+  /// Reads a number that counts up: so far from the end that counting never comes there.
+  package mutating func number(_ name: StaticString) throws(CodedError) -> UInt64 {
+    try key(name)
+    let number = try readUInt64()
+    guard number <= 1 << 62 else { throw failure("\(number) is out of range") }
+    return number
+  }
+
   /// Reads an optional field: the mark, then the value if there is one.
   package mutating func optional<T>(
     _ name: StaticString,

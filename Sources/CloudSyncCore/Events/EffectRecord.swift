@@ -62,7 +62,7 @@ extension EffectRecord: CodedValue {
       self = .call(
         try reader.field("attempt"),
         try reader.field("mode"),
-        itemCount: try reader.field("itemCount"),
+        itemCount: try reader.amount("itemCount"),
         digest: try reader.field("digest")
       )
     case 1: self = .cancel(try reader.field("attempt"))
@@ -74,7 +74,7 @@ extension EffectRecord: CodedValue {
       }
       self = .publish(publication)
     case 4:
-      self = .announce(first: try reader.field("first"), count: try reader.field("count"))
+      self = .announce(first: try reader.number("first"), count: try reader.number("count"))
     case 5: self = .askAccount
     default: self = .closeSharedGate(try reader.field("wait"))
     }

@@ -103,7 +103,7 @@ extension EventRecord: CodedValue {
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
-    sequence = try reader.field("sequence")
+    sequence = try reader.number("sequence")
     time = Timestamp(nanoseconds: try reader.field("time"))
     cause = try reader.field("cause")
     origin = try reader.field("origin")

@@ -1,6 +1,6 @@
 extension SyncEvent {
   /// The names of the cases: what logs show.
-  static let names: [StaticString] = [
+  package static let names: [StaticString] = [
     "start", "halt", "reset", "restored", "doWork", "cancel", "retryNow", "connectivityChanged",
     "retryParked", "dropParked", "acknowledge", "accountDidChange", "resolveAccountSwitch",
     "decideZone", "accountProviderAttached", "accountCheckStarted", "accountStatusChanged",

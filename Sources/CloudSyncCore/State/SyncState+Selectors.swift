@@ -117,7 +117,7 @@ extension SyncState {
   /// worth of items and of bytes is waiting.
   public var wantsMoreWork: Bool {
     let limits = limits
-    return modify.queuedItems < 2 * limits.items && modify.queuedBytes < 2 * limits.bytes
+    return modify.queuedItems / 2 < limits.items && modify.queuedBytes / 2 < limits.bytes
   }
 
   // MARK: Parked records

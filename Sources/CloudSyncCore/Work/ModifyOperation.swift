@@ -221,13 +221,13 @@ extension ModifyOperation: CodedValue {
     let deletions: [RecordID] = try reader.field("recordIDsToDelete")
     let ancestors: [Record] = try reader.field("ancestors")
     try reader.key("ancestorIndexes")
-    let indexes = try reader.array { (reader) throws(CodedError) in Int(try reader.readInt64()) }
+    let indexes = try reader.array { (reader) throws(CodedError) in try reader.readAmount() }
     let checkpoint: String? = try reader.field("checkpointID")
     let userInfo: [UserInfoEntry]? = try reader.optional("userInfo") {
       (reader) throws(CodedError) in
       try reader.array { (reader) throws(CodedError) in try UserInfoEntry(from: &reader) }
     }
-    let byteCount: Int = try reader.field("byteCount")
+    let byteCount = try reader.amount("byteCount")
     if let checkpoint, UUID(uuidString: checkpoint) == nil {
       throw reader.failure("“\(checkpoint)” is not a UUID")
     }

@@ -89,7 +89,9 @@ struct LineReader: CodedReader {
   }
 
   private mutating func skipSpace() {
-    while index < bytes.count, bytes[index] == UInt8(ascii: " ") || bytes[index] == 0x09 {
+    while index < bytes.count,
+      bytes[index] == UInt8(ascii: " ") || bytes[index] == 0x09 || bytes[index] == 0x0d
+    {
       index += 1
     }
   }

@@ -65,6 +65,29 @@ public enum LogRedaction: Int, Sendable, CaseIterable {
 
 extension LogRedaction: CodedTag {}
 
+extension LogHeader {
+  private static let versionMark = "another version is needed: "
+
+  /// What to say about a version that is not this package's.
+  static func versionFailure(_ what: String, _ found: Int, _ read: Int) -> String {
+    "\(versionMark)the \(what) has version \(found), this package reads \(read)"
+  }
+
+  /// Whether that was said: the beginning, which nothing of a log's text can be in.
+  static func isVersionFailure(_ reason: String) -> Bool { reason.hasPrefix(versionMark) }
+}
+
+extension CodedReader {
+  /// Reads the names of a chain of middleware, each of which is in it once.
+  mutating func chain(_ field: StaticString) throws(CodedError) -> [String] {
+    let names: [String] = try self.field(field)
+    guard Set(names).count == names.count else {
+      throw failure("a middleware is twice in the chain")
+    }
+    return names
+  }
+}
+
 extension LogHeader: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
@@ -85,13 +108,14 @@ extension LogHeader: CodedValue {
     try reader.beginObject()
     formatVersion = try reader.field("formatVersion")
     guard formatVersion == Self.formatVersion else {
-      throw reader.failure(
-        "the format has version \(formatVersion), this package reads \(Self.formatVersion)"
-      )
+      throw reader.failure(Self.versionFailure("format", formatVersion, Self.formatVersion))
     }
     reducerVersion = try reader.field("reducerVersion")
+    guard reducerVersion == Self.reducerVersion else {
+      throw reader.failure(Self.versionFailure("reduction", reducerVersion, Self.reducerVersion))
+    }
     time = try reader.field("time")
-    middleware = try reader.field("middleware")
+    middleware = try reader.chain("middleware")
     limits = try reader.field("limits")
     nonce = try reader.field("nonce")
     redaction = try reader.field("redaction")
@@ -99,7 +123,7 @@ extension LogHeader: CodedValue {
     guard isRestorable == (redaction == .none) else {
       throw reader.failure("a log that hides values cannot be restored from")
     }
-    part = try reader.field("part")
+    part = try reader.amount("part")
     state = try reader.field("state")
     try reader.endObject()
   }

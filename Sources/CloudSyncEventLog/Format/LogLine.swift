@@ -123,7 +123,7 @@ extension LogLine: CodedValue {
     let version: Int = try reader.field("version")
     guard version == LogHeader.formatVersion else {
       throw reader.failure(
-        "the line has version \(version), this package reads \(LogHeader.formatVersion)"
+        LogHeader.versionFailure("line", version, LogHeader.formatVersion)
       )
     }
     try reader.key("kind")
@@ -162,7 +162,7 @@ extension LogInput.Content: CodedValue {
     switch try reader.tag(of: Self.names) {
     case 0: self = .asReduced
     case 1: self = .event(try reader.field("event"))
-    default: self = .middleware(try reader.field("names"))
+    default: self = .middleware(try reader.chain("names"))
     }
     try reader.endObject()
   }
@@ -180,7 +180,7 @@ extension LogInput: CodedValue {
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
-    sequence = try reader.field("sequence")
+    sequence = try reader.number("sequence")
     time = try reader.field("time")
     origin = try reader.field("origin")
     content = try reader.field("content")
@@ -198,7 +198,7 @@ extension LogEffects: CodedValue {
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
-    sequence = try reader.field("sequence")
+    sequence = try reader.number("sequence")
     effects = try reader.field("effects")
     try reader.endObject()
   }
@@ -215,7 +215,7 @@ extension LogDigest: CodedValue {
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
-    sequence = try reader.field("sequence")
+    sequence = try reader.number("sequence")
     digest = try reader.field("digest")
     isEnd = try reader.field("isEnd")
     try reader.endObject()

@@ -21,6 +21,7 @@ public struct EventLog: Sendable {
   /// Up to which event states are known; less than the last one only in a salvaged log.
   public let lastFoldedSequence: UInt64
 
+  private let hasHeader: Bool
   private let source: LogSource
   private let index: [IndexEntry]
   /// The chains of middleware that came into force, with the number of the first event they saw.
@@ -87,6 +88,7 @@ public struct EventLog: Sendable {
       if index.count % 8_192 == 0 { progress?(index.count) }
     }
     header = reader.header
+    hasHeader = !reader.isHeaderMissing
     warnings = reader.warnings
     hasEnded = reader.hasEnded
     lastFoldedSequence = state.eventCount
@@ -102,6 +104,8 @@ public struct EventLog: Sendable {
   public var name: String { source.name }
   /// How many events there are.
   public var count: Int { index.count }
+  /// How many bytes its whole lines have.
+  public var byteCount: Int { end }
   /// The number of the first event; nil if there is none.
   public var firstSequence: UInt64? { index.first?.sequence }
   /// The number of the last event; nil if there is none.
@@ -116,9 +120,15 @@ public struct EventLog: Sendable {
   ///
   /// - Complexity: O(1) in the length of the log: at most a thousand events are read.
   public func state(at sequence: UInt64) throws(LogError) -> SyncState {
-    if sequence == header.state.eventCount, keyframes[0].state.eventCount == sequence {
-      return header.state
+    guard hasHeader else {
+      throw LogError(
+        .noState,
+        log: name,
+        line: 1,
+        "there are no states, because the header with the first one is damaged"
+      )
     }
+    if sequence == header.state.eventCount { return header.state }
     let place = try place(of: sequence)
     guard sequence <= lastFoldedSequence else {
       throw LogError(
@@ -170,7 +180,11 @@ public struct EventLog: Sendable {
   ) throws(LogError) {
     let end = places.upperBound + 1 < index.count ? index[places.upperBound + 1].offset : end
     var reader = LogReader(source, header: header, at: index[places.lowerBound], to: end)
-    while let step = try reader.next() {
+    var place = places.lowerBound
+    while place <= places.upperBound, let step = try reader.next() {
+      // What does not fit its neighbours was left out when the log was opened.
+      guard step.sequence == index[place].sequence else { continue }
+      place += 1
       guard try body(step) else { return }
     }
   }

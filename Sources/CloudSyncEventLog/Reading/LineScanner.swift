@@ -94,7 +94,7 @@ struct LineScanner {
     switch result {
     case .success(let decoded): return decoded
     case .failure(let error):
-      let isVersion = error.reason.contains("this package reads")
+      let isVersion = LogHeader.isVersionFailure(error.reason)
       throw LogError(
         isVersion ? .version : .malformedLine,
         log: source.name,

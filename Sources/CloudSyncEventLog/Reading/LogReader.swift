@@ -16,6 +16,9 @@ public struct LogReader {
 
   private var scanner: LineScanner
   private let isSalvaging: Bool
+  private var salvagedCount = 0
+  /// How many damaged lines are listed at most.
+  private static let warningLimit = 1_000
   /// Where the line that was read ahead is, and the line.
   private var ahead: (line: LineScanner.Line, content: LogLine)?
   private var lastSequence: UInt64
@@ -87,16 +90,21 @@ public struct LogReader {
   /// - Throws: An error that names the line; whatever was read before it is sound.
   public mutating func next() throws(LogError) -> LogStep? {
     var pending = PendingStep()
+    let before = lastSequence
     while let (line, content) = try nextContent() {
-      if pending.step != nil, content.beginsStep {
+      if let step = pending.step, content.beginsStep {
         ahead = (line, content)
-        break
+        guard isMisnumbered(step, after: before, content) else { break }
+        salvage(pending.line, "event \(step.sequence) does not fit its neighbours")
+        lastSequence = before
+        pending = PendingStep()
+        continue
       }
       do throws(LogError) {
         try take(content, line, into: &pending)
       } catch {
         guard isSalvaging else { throw error }
-        warnings.append(LogWarning(kind: .salvaged, line: line.number, reason: error.reason))
+        salvage(line.number, error.reason)
       }
     }
     if let step = pending.step {
@@ -105,6 +113,23 @@ public struct LogReader {
     }
     noteEnd()
     return nil
+  }
+
+  /// Whether an event of a damaged log has a number that the events around it contradict.
+  private func isMisnumbered(_ step: LogStep, after before: UInt64, _ next: LogLine) -> Bool {
+    guard isSalvaging, step.sequence > before + 1, let number = next.stepSequence else {
+      return false
+    }
+    return number > before && number <= step.sequence
+  }
+
+  /// Notes what was left out: the first of it, for a log may be damaged throughout.
+  private mutating func salvage(_ line: Int, _ reason: String) {
+    guard salvagedCount <= Self.warningLimit else { return }
+    salvagedCount += 1
+    let isLast = salvagedCount > Self.warningLimit
+    let text = isLast ? "from here on, what is left out is not listed" : reason
+    warnings.append(LogWarning(kind: .salvaged, line: line, reason: text))
   }
 
   private mutating func noteEnd() {
@@ -130,7 +155,7 @@ public struct LogReader {
           return nil
         }
         guard isSalvaging else { throw error }
-        warnings.append(LogWarning(kind: .salvaged, line: line.number, reason: error.reason))
+        salvage(line.number, error.reason)
       }
     }
     return nil
@@ -155,21 +180,31 @@ public struct LogReader {
       LogError(.order, log: scanner.source.name, line: line.number, reason)
     }
     if !pending.isBegun { (pending.offset, pending.line) = (line.offset, line.number) }
-    if hasEnded { throw failure("the log goes on after its end") }
+    if hasEnded {
+      guard isSalvaging else { throw failure("the log goes on after its end") }
+      // An end in the middle says nothing if sound events follow.
+      hasEnded = false
+    }
     switch content {
     case .header: throw failure("there is a second header; split the log before it")
     case .input(let input):
       if case .middleware = input.content {
         pending.chains.append(input)
       } else {
-        guard pending.input == nil else { throw failure("an input has no event") }
         guard isNext(input.sequence) else { throw failure(orderReason(input.sequence)) }
+        if pending.input != nil {
+          guard isSalvaging else { throw failure("the input before it has no event") }
+          salvage(line.number, "the input before it has no event")
+        }
         pending.input = input
       }
     case .event(let record):
       guard isNext(record.sequence) else { throw failure(orderReason(record.sequence)) }
       if let input = pending.input, input.sequence != record.sequence {
-        throw failure("the input before it belongs to event \(input.sequence)")
+        let reason = "the input before it belongs to event \(input.sequence)"
+        guard isSalvaging else { throw failure(reason) }
+        salvage(line.number, reason)
+        pending.input = nil
       }
       lastSequence = record.sequence
       pending.step = LogStep(
@@ -184,13 +219,15 @@ public struct LogReader {
       }
       pending.step?.effects = effects.effects
     case .digest(let digest):
-      if digest.isEnd { hasEnded = true }
       // A log without events has a digest all the same.
-      guard pending.step != nil || digest.sequence != lastSequence else { return }
-      guard digest.sequence == pending.step?.sequence else {
+      guard digest.sequence == pending.step?.sequence ?? lastSequence else {
         throw failure("a digest of event \(digest.sequence) stands in the wrong place")
       }
+      guard pending.step?.digest?.digest ?? digest.digest == digest.digest else {
+        throw failure("there are two digests of event \(digest.sequence)")
+      }
       pending.step?.digest = digest
+      hasEnded = digest.isEnd
     }
   }
 
@@ -205,6 +242,15 @@ public struct LogReader {
 }
 
 extension LogLine {
+  /// The number of the event that the line begins; nil if it begins none.
+  var stepSequence: UInt64? {
+    switch self {
+    case .event(let record): record.sequence
+    case .input(let input): if case .middleware = input.content { nil } else { input.sequence }
+    case .header, .effect, .digest: nil
+    }
+  }
+
   /// Whether a line belongs to the event after it.
   var beginsStep: Bool {
     switch self {

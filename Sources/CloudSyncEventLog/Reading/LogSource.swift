@@ -32,16 +32,19 @@ final class LogSource: Sendable {
   /// Opens a file.
   init(path: String) throws(LogError) {
     name = path
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       throw LogError(.file, log: path, "it cannot be opened: \(Self.lastError)")
     }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+    let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+    // A pipe or a device has no offsets, and perhaps no end.
+    guard kind == S_IFREG else {
       close(descriptor)
-      throw LogError(.file, log: path, "it is a directory, not a log")
+      let what = kind == S_IFDIR ? "a directory" : "not a regular file"
+      throw LogError(.file, log: path, "it is \(what); a log is a file")
     }
-    kind = .file(descriptor)
+    self.kind = .file(descriptor)
   }
 
   deinit {

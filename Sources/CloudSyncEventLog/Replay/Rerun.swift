@@ -72,6 +72,13 @@ struct Rerun {
 
   /// Lets a middleware join as it did in the log.
   private mutating func changeChain(to names: [String]) throws(LogError) {
+    guard names.filter(chain.contains) == chain else {
+      // Middleware only ever join: lines before this one are missing.
+      session = CloudSyncSession(rerunning: session.state, chain: try shelf.chain(names))
+      session.observeRerun(recorder)
+      chain = names
+      return
+    }
     for (place, name) in names.enumerated() where !chain.contains(name) {
       let middleware = try shelf.middleware(name)
       session.attachInRerun(middleware, after: place == 0 ? nil : names[place - 1])

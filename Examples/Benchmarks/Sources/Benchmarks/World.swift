@@ -37,14 +37,15 @@ final class BenchmarkHandler: OperationHandler, @unchecked Sendable {
   let answersAtOnce: Bool
   @exclusivity(unchecked) private(set) var requests = 0
   @exclusivity(unchecked) private var waiting: (() -> Void)?
-  @exclusivity(unchecked) var answer: (ModifyOperation) -> Result<ModifyOperation.Response, SyncError> = { operation in
-    .success(
-      ModifyOperation.Response(
-        savedRecords: operation.records.map { $0.withChangeTag("1") },
-        deletedRecordIDs: operation.recordIDsToDelete
+  @exclusivity(unchecked) var answer:
+    (ModifyOperation) -> Result<ModifyOperation.Response, SyncError> = { operation in
+      .success(
+        ModifyOperation.Response(
+          savedRecords: operation.records.map { $0.withChangeTag("1") },
+          deletedRecordIDs: operation.recordIDsToDelete
+        )
       )
-    )
-  }
+    }
 
   init(items: Int = 400, answersAtOnce: Bool) {
     limits = RequestLimits(items: items)

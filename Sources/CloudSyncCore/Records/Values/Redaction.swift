@@ -27,7 +27,7 @@ public struct Redaction: Hashable, Codable, Sendable, CodedValue {
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     self = try reader.object { (reader) throws(CodedError) in
       let kind: String = try reader.field("kind")
-      let byteCount: Int = try reader.field("byteCount")
+      let byteCount = try reader.amount("byteCount")
       guard byteCount >= 0 else { throw reader.failure("a length is not negative") }
       return Redaction(kind: kind, byteCount: byteCount, digest: try reader.field("digest"))
     }

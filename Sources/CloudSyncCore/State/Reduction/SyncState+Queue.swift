@@ -1,10 +1,13 @@
 extension SyncState {
+  /// Whether counting can go on after a number: one that no session gave may be in a damaged log.
+  private func isCountable(_ id: OperationID) -> Bool { id.number < 1 << 62 }
+
   /// Queues work.
   mutating func reduceDoWork(_ work: SyncWork) -> Bool {
     switch work {
     case .modify(let operation):
       // Only `modify(_:)` names and checks operations; numbers ascend in the queue.
-      guard operation.id.number >= nextOperation else { return false }
+      guard isCountable(operation.id), operation.id.number >= nextOperation else { return false }
       nextOperation = operation.id.number + 1
       modify.queue.append(operation)
       modify.queuedItems += operation.itemCount
@@ -13,6 +16,7 @@ extension SyncState {
       if operation.itemCount == 0 { announceCompleted() }
       return true
     case .fetch(let operation):
+      guard isCountable(operation.id) else { return false }
       nextOperation = max(nextOperation, operation.id.number + 1)
       return queueFetch(operation)
     case .createZone:

@@ -39,7 +39,8 @@ extension SyncState {
     let entries = modify.window.prefix(flight.count)
     guard
       response.savedRecords.count + response.deletedRecordIDs.count == flight.count,
-      entries.count == flight.count
+      entries.count == flight.count,
+      entries.count(where: { $0.edit != nil }) == response.savedRecords.count
     else {
       // Reached only without an error middleware, which turns such an answer into verdicts.
       let error = SyncError(.invalidAnswer, "the answer does not fit the request")

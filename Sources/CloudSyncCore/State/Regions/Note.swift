@@ -165,7 +165,7 @@ extension NoteRegion: CodedValue {
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
-    first = try reader.field("first")
+    first = try reader.number("first")
     queue = try reader.field("queue")
     try reader.endObject()
     if first == 0 { throw reader.failure("announcements count from 1") }

@@ -41,11 +41,11 @@ extension SyncProgress: CodedValue {
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
-    submitted = try reader.field("submitted")
-    done = try reader.field("done")
-    notDone = try reader.field("notDone")
-    fetchedPages = try reader.field("fetchedPages")
-    fetchedRecords = try reader.field("fetchedRecords")
+    submitted = try reader.amount("submitted")
+    done = try reader.amount("done")
+    notDone = try reader.amount("notDone")
+    fetchedPages = try reader.amount("fetchedPages")
+    fetchedRecords = try reader.amount("fetchedRecords")
     isMoreToFetch = try reader.field("isMoreToFetch")
     try reader.endObject()
   }

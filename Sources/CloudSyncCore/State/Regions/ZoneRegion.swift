@@ -132,7 +132,7 @@ extension ZoneRegion: CodedValue {
     zoneID = try reader.field("zoneID")
     zone = try reader.field("zone")
     subscription = try reader.field("subscription")
-    creations = try reader.field("creations")
+    creations = try reader.amount("creations")
     try reader.endObject()
   }
 }

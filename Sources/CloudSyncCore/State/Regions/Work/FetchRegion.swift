@@ -51,8 +51,8 @@ extension FetchRun: CodedValue {
     operations = try reader.field("operations")
     token = try reader.field("token")
     startedOver = try reader.field("startedOver")
-    pages = try reader.field("pages")
-    stuck = try reader.field("stuck")
+    pages = try reader.amount("pages")
+    stuck = try reader.amount("stuck")
     try reader.endObject()
     if operations.isEmpty { throw reader.failure("a fetch runs for nobody") }
   }
@@ -95,7 +95,7 @@ extension FetchRegion: CodedValue {
     lastToken = try reader.field("lastToken")
     isLastCut = try reader.field("isLastCut")
     awaited = try reader.field("awaited")
-    nextPage = try reader.field("nextPage")
+    nextPage = try reader.number("nextPage")
     try reader.endObject()
   }
 }

@@ -28,7 +28,7 @@ extension Flight: CodedValue {
     attempt = try reader.field("attempt")
     mode = try reader.field("mode")
     isLookup = try reader.field("isLookup")
-    count = try reader.field("count")
+    count = try reader.amount("count")
     deadline = try reader.field("deadline")
     startedBy = try reader.field("startedBy")
     try reader.endObject()

@@ -46,16 +46,16 @@ extension ModifyRegion: CodedValue {
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
     queue = try reader.field("queue")
-    cursor = try reader.field("cursor")
+    cursor = try reader.amount("cursor")
     open = try reader.field("open")
     window = try reader.field("window")
-    frozen = try reader.field("frozen")
+    frozen = try reader.amount("frozen")
     writeToken = try reader.field("writeToken")
     own = CopyOnWrite(try reader.field("own") as OwnTags)
     tagsVoidBefore = try reader.field("tagsVoidBefore")
-    queuedItems = try reader.field("queuedItems")
-    queuedBytes = try reader.field("queuedBytes")
-    lookups = try reader.field("lookups")
+    queuedItems = try reader.amount("queuedItems")
+    queuedBytes = try reader.amount("queuedBytes")
+    lookups = try reader.amount("lookups")
     try reader.endObject()
   }
 }

@@ -56,7 +56,7 @@ extension OpenOperation: CodedValue {
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
     operation = try reader.field("operation")
-    left = try reader.field("left")
+    left = try reader.amount("left")
     outcome = try reader.field("outcome")
     isCancelled = try reader.field("isCancelled")
     wasGivenUp = try reader.field("wasGivenUp")

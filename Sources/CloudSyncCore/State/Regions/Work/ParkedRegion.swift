@@ -68,8 +68,8 @@ extension ParkedRegion: CodedValue {
     let entries: [ParkedEntry] = try reader.field("shelf")
     for parked in entries { shelf[parked.entry.recordID] = parked }
     returning = try reader.field("returning")
-    next = try reader.field("next")
-    inRow = try reader.field("inRow")
+    next = try reader.number("next")
+    inRow = try reader.amount("inRow")
     quota = try reader.field("quota")
     probe = try reader.field("probe")
     try reader.endObject()

@@ -27,10 +27,13 @@ extension SizingRegion: CodedValue {
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
-    learnt = (try reader.field("learnt") as Int64?).map(Int.init(clamping:))
-    successes = try reader.field("successes")
-    isolation = (try reader.field("isolation") as Int64?).map(Int.init(clamping:))
-    suspects = try reader.field("suspects")
+    learnt = try reader.optional("learnt") { (reader) throws(CodedError) in try reader.readAmount()
+    }
+    successes = try reader.amount("successes")
+    isolation = try reader.optional("isolation") {
+      (reader) throws(CodedError) in try reader.readAmount()
+    }
+    suspects = try reader.amount("suspects")
     try reader.endObject()
   }
 }

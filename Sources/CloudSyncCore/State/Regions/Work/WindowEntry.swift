@@ -115,12 +115,12 @@ extension WindowEntry: CodedValue {
       intent = .delete(try reader.field("delete"))
     }
     ancestor = try reader.field("ancestor")
-    byteCount = try reader.field("byteCount")
+    byteCount = try reader.amount("byteCount")
     source = try reader.field("source")
     try reader.key("furtherSources")
     furtherSources = try reader.array { (reader) throws(CodedError) in try reader.readUInt64() }
-    conflicts = try reader.field("conflicts")
-    failures = try reader.field("failures")
+    conflicts = try reader.amount("conflicts")
+    failures = try reader.amount("failures")
     needsLookup = try reader.field("needsLookup")
     wasParked = try reader.field("wasParked")
     isLastTry = try reader.field("isLastTry")

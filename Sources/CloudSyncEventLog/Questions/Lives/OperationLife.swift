@@ -1,0 +1,265 @@
+public import CloudSyncCore
+
+/// What happened to one operation, in order: from its submission to the announcement of its end.
+///
+/// ```swift
+/// print(try OperationLife(of: OperationID(epoch: 1, number: 7), in: log).render())
+/// ```
+public struct OperationLife: Sendable, Hashable, Codable {
+  /// The operation.
+  public let operationID: OperationID
+  /// Whether it saves and deletes, or fetches.
+  public let mode: OperationMode
+  /// When the log begins: offsets count from here.
+  public let start: Timestamp
+  /// What happened, in order.
+  public let moments: [LifeMoment]
+
+  /// Looks for an operation by its name.
+  ///
+  /// - Throws: An error if the log does not have it, or cannot be read.
+  /// - Complexity: O(*n*) in the length of the log.
+  public init(of operationID: OperationID, in log: EventLog) throws(LogError) {
+    var reader = OperationLifeReader(operationID, log.header)
+    try log.forEachFoldedStep { step, state in
+      reader.take(step, state)
+      return true
+    }
+    guard let mode = reader.mode else {
+      throw LogError(
+        .notFound,
+        log: log.name,
+        "there is no operation \(operationID); operations are named epoch.number, as in 1.7"
+      )
+    }
+    self.operationID = operationID
+    self.mode = mode
+    start = log.header.time
+    moments = reader.moments
+  }
+
+  /// One line for each moment, the operation's name above them.
+  public func render() -> String {
+    (["Operation \(operationID) (\(mode))"] + moments.map { "  " + $0.line(start: start) })
+      .joined(separator: "\n")
+  }
+}
+
+/// Finds what happens to an operation while it walks over a log.
+struct OperationLifeReader {
+  let id: OperationID
+  private(set) var moments: [LifeMoment] = []
+  private(set) var mode: OperationMode?
+  /// How many records it saves and deletes.
+  private var itemCount = 0
+  /// The numbers of its announcements that are not made yet.
+  private var notes: [UInt64] = []
+
+  init(_ id: OperationID, _ header: LogHeader) {
+    self.id = id
+    let state = header.state
+    let waiting = state.modify.open.map(\.operation) + Array(state.modify.queue)
+    if let operation = waiting.first(where: { $0.id == id }) {
+      found(.modify, header)
+      itemCount = operation.itemCount
+    } else if state.fetchQueue.contains(where: { $0.id == id }) {
+      found(.fetch, header)
+    }
+    for (place, note) in state.notes.queue.enumerated() where isAbout(note) {
+      found(mode ?? .modify, header)
+      notes.append(state.notes.first + UInt64(place))
+    }
+  }
+
+  private mutating func found(_ mode: OperationMode, _ header: LogHeader) {
+    guard self.mode == nil else { return }
+    self.mode = mode
+    let text = "it was there when the log began"
+    let sequence = header.state.eventCount
+    moments.append(LifeMoment(.found, sequence: sequence, time: header.time, text))
+  }
+
+  private mutating func add(
+    _ kind: LifeMoment.Kind,
+    _ step: LogFold.Step,
+    attempt: Attempt? = nil,
+    error: SyncError.Code? = nil,
+    _ text: String
+  ) {
+    moments.append(LifeMoment(kind, step, attempt: attempt, error: error, text))
+  }
+
+  mutating func take(_ step: LogFold.Step, _ state: SyncState) {
+    switch step.event {
+    case .doWork(.modify(let operation)) where operation.id == id:
+      mode = .modify
+      itemCount = operation.itemCount
+      let (saves, deletions) = (operation.records.count, operation.recordIDsToDelete.count)
+      let text = "\(Words.count(saves, "save")) and \(Words.count(deletions, "deletion"))"
+      add(.queued, step, "\(text) are submitted")
+    case .doWork(.fetch(let operation)) where operation.id == id:
+      mode = .fetch
+      add(.queued, step, "a fetch is submitted")
+    case .cancel(id): add(.cancelled, step, "the app gives it up")
+    default: break
+    }
+    guard step.isKnown, mode != nil else { return }
+    if let ended = step.ended { takeEnd(of: ended, step) }
+    if let made = step.made { takeRequest(made, step, state) }
+    takeNotes(step)
+  }
+
+  // MARK: Requests
+
+  private mutating func takeRequest(_ made: Flight, _ step: LogFold.Step, _ state: SyncState) {
+    if mode == .fetch {
+      guard made.mode == .fetch, !made.isLookup,
+        let run = state.fetch.run, run.operations.contains(where: { $0.id == id })
+      else { return }
+      let others = run.operations.count - 1
+      let with = others > 0 ? ", together with \(Words.count(others, "other fetch request"))" : ""
+      add(
+        .sent,
+        step,
+        attempt: made.attempt,
+        "page \(run.pages + 1) is asked for in request \(made.attempt)\(with)"
+      )
+      return
+    }
+    let own = step.madeEntries.filter { $0.sources.contains(id.number) }
+    guard !own.isEmpty else { return }
+    let shared = own.count { $0.sources.count > 1 }
+    if shared > 0, case .startWork = step.event, !made.isLookup {
+      let text = "\(Words.count(shared, "record")) of it travel with edits of other operations"
+      add(.merged, step, attempt: made.attempt, text)
+    }
+    let what = "\(own.count) of its \(Words.count(itemCount, "record"))"
+    if made.isLookup {
+      add(.lookedUp, step, attempt: made.attempt, "\(what) are looked up in \(made.attempt)")
+    } else if case .retryWork = step.event {
+      let text = "the same request, with \(what), is made again as \(made.attempt)"
+      add(.repeated, step, attempt: made.attempt, text)
+    } else {
+      let text = "\(what) go out in request \(made.attempt) of \(made.count)"
+      add(.sent, step, attempt: made.attempt, text)
+    }
+  }
+
+  private mutating func takeEnd(of ended: Flight, _ step: LogFold.Step) {
+    let places = step.endedEntries.indices.filter {
+      step.endedEntries[$0].sources.contains(id.number)
+    }
+    let isOwn = mode == .fetch ? step.endedFetches.contains { $0.id == id } : !places.isEmpty
+    guard isOwn else { return }
+    let attempt = ended.attempt
+    guard step.isAnswer else {
+      let text = "request \(attempt) ends without an answer (\(step.event.name))"
+      add(.answerLost, step, attempt: attempt, text)
+      return
+    }
+    let code = step.event.mainError?.code
+    let reason = code.map { " (\($0))" } ?? ""
+    switch step.event {
+    case .workSuccess(_, .fetch(let page)):
+      let count = page.changedRecords.count + page.deletedRecords.count
+      let text = "page \(step.page) has \(Words.count(count, "change"))"
+      add(.fetched, step, attempt: attempt, text + (page.hasMore ? "; more is to come" : ""))
+    case .workSuccess:
+      add(.saved, step, attempt: attempt, "request \(attempt) did \(places.count) of its records")
+    case .retry(_, let retry):
+      let wait = retry.wait.nanoseconds.map { "; it waits \(TimeText.length($0))" } ?? ""
+      let what =
+        retry.isLost ? "the answer to request \(attempt) is lost" : "request \(attempt) failed"
+      let kind: LifeMoment.Kind = retry.isLost ? .answerLost : .retried
+      add(kind, step, attempt: attempt, error: code, "\(what)\(reason)\(wait)")
+    case .split:
+      add(.split, step, attempt: attempt, error: code, "request \(attempt) is split\(reason)")
+    case .startOver:
+      add(.retried, step, attempt: attempt, error: code, "the fetch begins anew\(reason)")
+    case .settleItems, .resolveConflict: takeVerdicts(places, attempt, step)
+    default:
+      add(.refused, step, attempt: attempt, error: code, "request \(attempt) is refused\(reason)")
+    }
+  }
+
+  /// What the verdicts mean for the operation's own records, as counts.
+  private mutating func takeVerdicts(
+    _ places: [Int],
+    _ attempt: Attempt,
+    _ step: LogFold.Step
+  ) {
+    let verdicts = step.event.verdicts
+    var counts: [(kind: LifeMoment.Kind, names: [String], code: SyncError.Code?)] = []
+    for place in places where place < verdicts.count {
+      let (kind, code) = (verdicts[place].moment, verdicts[place].error?.code)
+      let name = step.endedEntries[place].recordID.name
+      if let found = counts.firstIndex(where: { $0.kind == kind && $0.code == code }) {
+        counts[found].names.append(name)
+      } else {
+        counts.append((kind, [name], code))
+      }
+    }
+    for (kind, names, code) in counts {
+      let reason = code.map { " (\($0))" } ?? ""
+      let text = "\(names.count) by request \(attempt)\(reason): \(Words.names(names))"
+      add(kind, step, attempt: attempt, error: code, text)
+    }
+    guard counts.isEmpty else { return }
+    let code = step.event.mainError?.code
+    let reason = code.map { " (\($0))" } ?? ""
+    add(.stayed, step, attempt: attempt, error: code, "request \(attempt) is refused\(reason)")
+  }
+
+  // MARK: Announcements
+
+  private func isAbout(_ note: Note) -> Bool {
+    switch note {
+    case .modifyCompleted(let operation, _), .modifyFailed(let operation, _, _):
+      operation.id == id
+    case .fetchPage(let operation, _), .fetchFailed(let operation, _): operation.id == id
+    case .parked: false
+    }
+  }
+
+  private mutating func takeNotes(_ step: LogFold.Step) {
+    for (place, note) in step.notes.enumerated() where isAbout(note) {
+      notes.append(step.firstNote + UInt64(place))
+      switch note {
+      case .modifyCompleted(_, let response): add(.completed, step, words(response))
+      case .modifyFailed(_, let error, let response):
+        add(.givenUp, step, error: error.code, "\(words(response)) (\(error.code))")
+      case .fetchPage(_, let page) where page.isLast: add(.completed, step, "the last page is here")
+      case .fetchFailed(_, let error):
+        add(.givenUp, step, error: error.code, "the fetch fails (\(error.code))")
+      case .fetchPage, .parked: break
+      }
+    }
+    guard !notes.isEmpty else { return }
+    for case .announce(let first, let count) in step.step.effects {
+      let made = notes.filter { $0 >= first && $0 - first < count }
+      guard !made.isEmpty else { continue }
+      notes.removeAll { made.contains($0) }
+      add(.announced, step, "the app is told")
+    }
+  }
+
+  private func words(_ response: ModifyOperation.Response) -> String {
+    let (saved, deleted) = (response.savedRecords.count, response.deletedRecordIDs.count)
+    let unsaved = response.unsaved.isEmpty ? "" : ": \(Words.names(response.unsaved.map(\.name)))"
+    return "\(saved) saved, \(deleted) deleted, \(response.unsaved.count) not\(unsaved)"
+  }
+}
+
+extension ItemVerdict {
+  /// What happened to a record of which this is the verdict.
+  fileprivate var moment: LifeMoment.Kind {
+    switch self {
+    case .saved, .alreadyThere: .saved
+    case .deleted: .deleted
+    case .resolved, .recreate: .resolved
+    case .lookUp: .conflict
+    case .stay, .again: .stayed
+    case .park, .parkForQuota: .parked
+    }
+  }
+}

@@ -1,0 +1,229 @@
+public import CloudSyncCore
+
+/// What happened to one record, in order: from the first edit of it to the last thing heard of it.
+///
+/// ```swift
+/// print(try RecordLife(of: "note-17", in: log).render())
+/// ```
+public struct RecordLife: Sendable, Hashable, Codable {
+  /// The record.
+  public let recordID: RecordID
+  /// When the log begins: offsets count from here.
+  public let start: Timestamp
+  /// What happened, in order.
+  public let moments: [LifeMoment]
+
+  /// Looks for a record by its name.
+  ///
+  /// - Parameters:
+  ///   - name: The record's name.
+  ///   - zoneID: Its zone; by default that of the session.
+  ///   - log: The log.
+  /// - Throws: An error if nothing is said about it, or the log cannot be read.
+  /// - Complexity: O(*n*) in the length of the log.
+  public init(
+    of name: String,
+    zoneID: ZoneID? = nil,
+    in log: EventLog
+  ) throws(LogError) {
+    let recordID = RecordID(name: name, zoneID: zoneID ?? log.header.state.zoneID)
+    var reader = RecordLifeReader(recordID, log.header)
+    try log.forEachFoldedStep { step, state in
+      reader.take(step, state)
+      return true
+    }
+    guard !reader.moments.isEmpty else {
+      throw LogError(
+        .notFound,
+        log: log.name,
+        "nothing happens to a record “\(Words.readable(name))”; "
+          + "names are told apart by upper and lower case"
+      )
+    }
+    self.recordID = recordID
+    start = log.header.time
+    moments = reader.moments
+  }
+
+  /// One line for each moment, the record's name above them.
+  public func render() -> String {
+    (["Record \(Words.readable("\(recordID)"))"] + moments.map { "  " + $0.line(start: start) })
+      .joined(separator: "\n")
+  }
+}
+
+/// Finds what happens to a record while it walks over a log.
+struct RecordLifeReader {
+  let recordID: RecordID
+  private(set) var moments: [LifeMoment] = []
+  /// The record's entry after the event before, if it had one.
+  private var entry: WindowEntry?
+  private var parked: ParkedEntry?
+
+  init(_ recordID: RecordID, _ header: LogHeader) {
+    self.recordID = recordID
+    lookAtBeginning(header)
+    update(header.state)
+  }
+
+  private mutating func lookAtBeginning(_ header: LogHeader) {
+    let state = header.state
+    func find(_ text: String) -> LifeMoment {
+      LifeMoment(.found, sequence: state.eventCount, time: header.time, text)
+    }
+    for (place, operation) in state.modify.queue.enumerated() {
+      // What requests have taken of the first one is on its way.
+      let taken = place == 0 ? state.modify.cursor : 0
+      guard let what = edit(in: operation, from: taken) else { continue }
+      moments.append(find("\(what) by operation \(operation.id) was waiting"))
+    }
+    if let waiting = state.modify.window.first(where: { $0.recordID == recordID }) {
+      moments.append(find("\(word(for: waiting)) was on its way"))
+    }
+    if let shelved = state.parked.shelf[recordID] {
+      moments.append(find("\(word(for: shelved.entry)) was parked (\(shelved.error.code))"))
+    }
+  }
+
+  mutating func add(
+    _ kind: LifeMoment.Kind,
+    _ step: LogFold.Step,
+    attempt: Attempt? = nil,
+    error: SyncError.Code? = nil,
+    _ text: String
+  ) {
+    moments.append(LifeMoment(kind, step, attempt: attempt, error: error, text))
+  }
+
+  /// Remembers what the state has of the record.
+  private mutating func update(_ state: SyncState) {
+    entry =
+      state.modify.window.first { $0.recordID == recordID }
+      ?? (state.parked.returning.isEmpty
+        ? nil : state.parked.returning.first { $0.recordID == recordID })
+    parked = state.parked.shelf.isEmpty ? nil : state.parked.shelf[recordID]
+  }
+
+  mutating func take(_ step: LogFold.Step, _ state: SyncState) {
+    if case .doWork(.modify(let operation)) = step.event, let what = edit(in: operation) {
+      add(.queued, step, "\(what) is submitted by operation \(operation.id)")
+    }
+    takePage(step)
+    guard step.isKnown else { return }
+    if let ended = step.ended { takeEnd(of: ended, step) }
+    if changesEntries(step) { takeChanges(step, state) }
+    if let made = step.made { takeRequest(made, step) }
+    for note in step.notes { take(note, step) }
+  }
+
+  /// Whether an event may have moved entries of the window or the shelf.
+  private func changesEntries(_ step: LogFold.Step) -> Bool {
+    switch step.event {
+    case .doWork, .delivered, .noop, .acknowledge, .start, .halt: false
+    default: true
+    }
+  }
+
+  // MARK: The way of an edit
+
+  /// What became of the entry besides what an answer says: merged, taken back, set aside.
+  private mutating func takeChanges(_ step: LogFold.Step, _ state: SyncState) {
+    let (entryBefore, parkedBefore) = (entry, parked)
+    update(state)
+    if parkedBefore != nil, parked == nil, let entry {
+      let merged = entry.sources.isEmpty ? "" : "; \(operations(entry.sources)) is merged with it"
+      add(.returned, step, "it is taken from the shelf to be sent again\(merged)")
+    } else if let entry {
+      let fresh = entry.sources.filter { entryBefore?.sources.contains($0) != true }
+      if entryBefore != nil, !fresh.isEmpty {
+        add(.merged, step, "\(operations(fresh)) is merged with the edit on its way")
+      } else if entryBefore == nil, fresh.count > 1 {
+        add(.merged, step, "the edits of \(operations(fresh)) travel as one")
+      }
+    }
+    if let parked, parkedBefore?.number != parked.number {
+      let code = parked.error.code
+      add(.parked, step, attempt: step.ended?.attempt, error: code, "it is set aside (\(code))")
+    }
+  }
+
+  private mutating func takeRequest(_ made: Flight, _ step: LogFold.Step) {
+    guard let place = step.madeEntries.firstIndex(where: { $0.recordID == recordID }) else {
+      return
+    }
+    if made.isLookup {
+      add(.lookedUp, step, attempt: made.attempt, "the cloud's record is asked for")
+      return
+    }
+    let sent = step.madeEntries[place]
+    let among = "\(place + 1) of \(made.count)"
+    let tag = sent.edit?.changeTag.map { ", change tag \(Words.readable($0))" } ?? ""
+    let of = sent.sources.isEmpty ? "" : ", for \(operations(sent.sources))"
+    if case .retryWork = step.event {
+      let text = "the same request is made again as \(made.attempt)"
+      add(.repeated, step, attempt: made.attempt, "\(text) (item \(among))")
+    } else {
+      let text = "\(word(for: sent)) goes out in request \(made.attempt)"
+      add(.sent, step, attempt: made.attempt, "\(text) (item \(among)\(tag)\(of))")
+    }
+  }
+
+  /// An edit or a deletion in words, if the operation has one of the record.
+  private func edit(in operation: ModifyOperation, from first: Int = 0) -> String? {
+    let saves = operation.records.dropFirst(first)
+    if let record = saves.first(where: { $0.recordID == recordID }) {
+      return "a save of \(Words.count(record.fields.count, "field"))"
+    }
+    let deletions = operation.recordIDsToDelete.dropFirst(max(0, first - operation.records.count))
+    return deletions.contains(recordID) ? "a deletion" : nil
+  }
+
+  private func word(for entry: WindowEntry) -> String {
+    entry.edit.map { "a save of \(Words.count($0.fields.count, "field"))" } ?? "a deletion"
+  }
+
+  private func operations(_ numbers: [UInt64]) -> String {
+    let names = numbers.prefix(5).map(String.init).joined(separator: ", ")
+    let more = numbers.count > 5 ? " and \(numbers.count - 5) more" : ""
+    return "operation\(numbers.count == 1 ? "" : "s") \(names)\(more)"
+  }
+
+  // MARK: Pages and announcements
+
+  private mutating func takePage(_ step: LogFold.Step) {
+    guard case .workSuccess(let attempt, .fetch(let page)) = step.event,
+      !step.isKnown || step.isAnswer && step.ended?.isLookup == false
+    else { return }
+    let name = step.isKnown ? "page \(step.page)" : "a page"
+    if let record = page.changedRecords.first(where: { $0.recordID == recordID }) {
+      let tag = record.changeTag.map { ", change tag \(Words.readable($0))" } ?? ""
+      add(.fetched, step, attempt: attempt, "it comes with \(name)\(tag)")
+    }
+    if page.deletedRecords.contains(where: { $0.recordID == recordID }) {
+      add(.fetchedDeletion, step, attempt: attempt, "\(name) says that it is deleted")
+    }
+    for failure in page.failures where failure.recordID == recordID {
+      let code = failure.error.code
+      add(.refused, step, attempt: attempt, error: code, "\(name) has it as failed (\(code))")
+    }
+  }
+
+  private mutating func take(_ note: Note, _ step: LogFold.Step) {
+    switch note {
+    case .parked(.dropped(recordID, let error)):
+      let kind: LifeMoment.Kind = error.code == .droppedByApp ? .dropped : .givenUp
+      add(kind, step, error: error.code, "it is given up (\(error.code))")
+    case .modifyFailed(let operation, let error, let response):
+      guard response.failures.contains(where: { $0.recordID == recordID }) else { return }
+      let text = "operation \(operation.id) ends without it (\(error.code))"
+      add(.givenUp, step, error: error.code, text)
+    case .modifyCompleted(let operation, let response):
+      guard edit(in: operation) != nil else { return }
+      let isUnsaved = response.failures.contains { $0.recordID == recordID }
+      let text =
+        "operation \(operation.id) completes" + (isUnsaved ? "; it is among the unsaved" : "")
+      add(.completed, step, text)
+    default: break
+    }
+  }
+}

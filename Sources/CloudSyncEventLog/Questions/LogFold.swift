@@ -1,0 +1,114 @@
+import CloudSyncCore
+
+/// Walks over a log once and keeps the state along the way.
+///
+/// What a request takes, and what its answer means for which record, is told only by the states
+/// before and after: this is where they are looked at.
+struct LogFold {
+  /// The state after the last event that was taken.
+  private(set) var state: SyncState
+  /// Whether the state is known: not after lines that are missing.
+  private(set) var isKnown: Bool
+  /// Whether the entries of requests are wanted.
+  private let wantsEntries: Bool
+
+  /// An event, and what its reduction did.
+  struct Step {
+    var step: LogStep
+    /// Whether the state was known, so that the rest of this tells something.
+    var isKnown = false
+    /// Whether the event applied.
+    var didApply = false
+    /// The request that ended with this event; it is answered if ``isAnswer``.
+    var ended: Flight?
+    /// Whether the event is the answer to that request, or was made of its answer.
+    var isAnswer = false
+    /// What the request had in it that ended.
+    var endedEntries: [WindowEntry] = []
+    /// The fetches that the request was for that ended.
+    var endedFetches: [FetchOperation] = []
+    /// The request that was made.
+    var made: Flight?
+    /// What is in the request that was made.
+    var madeEntries: [WindowEntry] = []
+    /// The announcements that were decided, the first one's number, and where the page got its.
+    var notes: [Note] = []
+    var firstNote: UInt64 = 0
+    var page: UInt64 = 0
+
+    var event: SyncEvent { step.record.event }
+    var sequence: UInt64 { step.record.sequence }
+    var time: Timestamp { step.record.time }
+  }
+
+  init(_ header: LogHeader, wantsEntries: Bool = true) {
+    state = header.state
+    isKnown = true
+    self.wantsEntries = wantsEntries
+  }
+
+  /// Takes the next event.
+  mutating func advance(_ step: LogStep) -> Step {
+    var result = Step(step: step)
+    isKnown = isKnown && step.sequence == state.eventCount + 1
+    guard isKnown else { return result }
+    result.isKnown = true
+    let flight = state.flight
+    if let flight, mayEnd(flight, by: step.record.event) {
+      result.isAnswer = flight.attempt == step.record.event.attempt
+      if wantsEntries {
+        result.endedEntries = state.requestedEntries
+        if flight.mode == .fetch, !flight.isLookup {
+          result.endedFetches = state.fetch.run?.operations ?? []
+        }
+      }
+    }
+    let end = state.notes.end
+    result.page = state.fetch.nextPage
+    result.didApply = state.reduce(step.record.event, at: step.record.time)
+    if let flight, state.flight?.attempt != flight.attempt { result.ended = flight }
+    if result.ended == nil {
+      (result.isAnswer, result.endedEntries, result.endedFetches) = (false, [], [])
+    }
+    if let made = state.flight, made.attempt != flight?.attempt {
+      result.made = made
+      if wantsEntries { result.madeEntries = state.requestedEntries }
+    }
+    if state.notes.end > end {
+      result.firstNote = max(end, state.notes.first)
+      for number in result.firstNote..<state.notes.end { result.notes.append(state.notes[number]) }
+    }
+    return result
+  }
+
+  /// Whether an event may end the request in flight.
+  private func mayEnd(_ flight: Flight, by event: SyncEvent) -> Bool {
+    if let attempt = event.attempt { return attempt == flight.attempt }
+    switch event {
+    case .reset, .restored, .cancel, .resolveAccountSwitch, .decideZone: return true
+    default: return false
+    }
+  }
+}
+
+extension LogFold.Step {
+  /// The errors that the answer has for single records: of the answer as it came in.
+  var itemFailures: [ItemFailure] {
+    switch step.inputEvent ?? event {
+    case .workSuccess(_, .modify(let response)): response.failures
+    case .workSuccess(_, .fetch(let response)): response.failures
+    case .workFailure(_, let error): error.itemErrors
+    default: []
+    }
+  }
+}
+
+extension EventLog {
+  /// Calls a function with every event and what it did, until it returns false.
+  func forEachFoldedStep(
+    _ body: (LogFold.Step, SyncState) throws(LogError) -> Bool
+  ) throws(LogError) {
+    var fold = LogFold(header)
+    try forEachStep { (step) throws(LogError) in try body(fold.advance(step), fold.state) }
+  }
+}

@@ -1,0 +1,112 @@
+public import CloudSyncCore
+
+/// An event of a log in one line of words: when, where from, what, and what was done because of it.
+///
+/// It has names, numbers and codes, never the values of records or the messages of errors.
+/// Whatever a terminal would take for a command is written as an escape.
+public struct StepText: Sendable, Hashable, Codable {
+  /// The number of the event.
+  public let sequence: UInt64
+  /// When it happened, by ISO 8601 in UTC.
+  public let time: String
+  /// How long after the start of the log that was, as in `+5.250s`.
+  public let offset: String
+  /// Where it came from.
+  public let origin: String
+  /// The number of the event that caused it, if one did.
+  public let cause: UInt64?
+  /// The name of the event.
+  public let kind: String
+  /// The event with its names and counts; begins with its name.
+  public let words: String
+  /// What was done because of it, in order; that something was published is left out.
+  public let effects: [String]
+
+  /// Puts an event into words.
+  ///
+  /// - Parameters:
+  ///   - step: The event.
+  ///   - start: The time that offsets count from: when the log begins.
+  public init(_ step: LogStep, start: Timestamp) {
+    let record = step.record
+    sequence = record.sequence
+    time = TimeText.date(record.time)
+    offset = TimeText.offset(of: record.time, from: start)
+    origin = "\(record.origin)"
+    cause = record.cause
+    kind = record.event.name
+    words = record.event.words(input: step.inputEvent, decisions: record.decisions)
+    effects = step.effects.compactMap { $0.words(from: record.time) }
+  }
+
+  /// Everything in one line.
+  public var line: String {
+    let because = cause.map { " after #\($0)" } ?? ""
+    let done = effects.isEmpty ? "" : " → " + effects.joined(separator: ", ")
+    return "\(offset) #\(sequence) \(origin)\(because): \(words)\(done)"
+  }
+}
+
+extension LogStep {
+  /// The event in one line of words.
+  ///
+  /// - Parameter start: The time that offsets count from: when the log begins.
+  public func line(start: Timestamp) -> String { StepText(self, start: start).line }
+}
+
+extension EffectRecord {
+  /// The effect in a few words; nil if it is only that something was published.
+  func words(from now: Timestamp) -> String? {
+    switch self {
+    case .call(let attempt, let mode, let itemCount, _):
+      itemCount > 0
+        ? "call \(attempt) \(mode) of \(Words.count(itemCount, "item"))" : "call \(attempt) \(mode)"
+    case .cancel(let attempt): "cancel \(attempt)"
+    case .wake(let time): "wake in \(TimeText.length(now.distance(to: time)))"
+    case .publish: nil
+    case .announce(let first, let count):
+      count == 1 ? "announce \(first)" : "announce \(first)–\(first &+ count &- 1)"
+    case .askAccount: "ask about the account"
+    case .closeSharedGate: "close the shared gate"
+    }
+  }
+}
+
+/// Small pieces of text.
+enum Words {
+  /// A number and what it counts.
+  static func count(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
+  }
+
+  /// The first few names of several.
+  static func names(_ names: [String], limit: Int = 4) -> String {
+    let shown = names.prefix(limit).map { readable($0, limit: 64) }.joined(separator: " ")
+    return names.count > limit ? "\(shown) and \(names.count - limit) more" : shown
+  }
+
+  /// Text without what a terminal would take for a command, cut to a length.
+  static func readable(_ text: String, limit: Int = 200) -> String {
+    var result = ""
+    var count = 0
+    for scalar in text.unicodeScalars {
+      if count == limit { return result + "…" }
+      count += 1
+      if isHarmless(scalar) {
+        result.unicodeScalars.append(scalar)
+      } else {
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      }
+    }
+    return result
+  }
+
+  private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
+      .unassigned:
+      false
+    default: true
+    }
+  }
+}

@@ -1,0 +1,199 @@
+public import CloudSyncCore
+
+/// Times as people write and read them, in UTC, by arithmetic of its own: the same on every machine.
+public enum TimeText {
+  private static let perSecond: Int64 = 1_000_000_000
+  private static let perDay: Int64 = 86_400 * perSecond
+
+  // MARK: Writing
+
+  /// A time by ISO 8601, as in `2026-11-21T12:30:05.250Z`.
+  ///
+  /// - Returns: Three, six or nine digits after the second, as many as the time needs.
+  public static func date(_ time: Timestamp) -> String {
+    let day = floorDivided(time.nanoseconds, by: perDay)
+    let (year, month, date) = civil(day)
+    let clock = clock(time.nanoseconds &- day &* perDay)
+    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(date, 2))T\(clock)Z"
+  }
+
+  /// How long after another a time is, as in `+5.250s`, with at least three digits.
+  public static func offset(of time: Timestamp, from start: Timestamp) -> String {
+    let distance = start.distance(to: time)
+    return (distance < 0 ? "-" : "+") + seconds(distance.magnitude)
+  }
+
+  /// A length of time in the unit that suits it: `850ms`, `5.250s`, `3m20s`, `2h05m`.
+  public static func length(_ nanoseconds: Int64) -> String {
+    let sign = nanoseconds < 0 ? "-" : ""
+    let whole = Int64(clamping: nanoseconds.magnitude)
+    let total = whole / perSecond
+    switch total {
+    case 0:
+      let milliseconds = whole / 1_000_000
+      return milliseconds > 0 || whole == 0 ? "\(sign)\(milliseconds)ms" : "\(sign)\(whole)ns"
+    case ..<120: return sign + seconds(UInt64(whole / 1_000_000) * 1_000_000)
+    case ..<7_200: return "\(sign)\(total / 60)m\(padded(total % 60, 2))s"
+    default: return "\(sign)\(total / 3_600)h\(padded(total % 3_600 / 60, 2))m"
+    }
+  }
+
+  private static func seconds(_ nanoseconds: UInt64) -> String {
+    let unit = UInt64(perSecond)
+    return "\(nanoseconds / unit)\(fraction(Int64(nanoseconds % unit)))s"
+  }
+
+  private static func clock(_ nanoseconds: Int64) -> String {
+    let seconds = nanoseconds / perSecond
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60)
+    return "\(padded(hours, 2)):\(padded(minutes, 2)):\(padded(seconds % 60, 2))"
+      + fraction(nanoseconds % perSecond)
+  }
+
+  /// A point and three, six or nine digits.
+  private static func fraction(_ nanoseconds: Int64) -> String {
+    if nanoseconds % 1_000_000 == 0 { return "." + padded(nanoseconds / 1_000_000, 3) }
+    if nanoseconds % 1_000 == 0 { return "." + padded(nanoseconds / 1_000, 6) }
+    return "." + padded(nanoseconds, 9)
+  }
+
+  private static func padded(_ number: Int64, _ width: Int) -> String {
+    let digits = "\(number)"
+    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+  }
+
+  private static func floorDivided(_ number: Int64, by divisor: Int64) -> Int64 {
+    number / divisor - (number % divisor < 0 ? 1 : 0)
+  }
+
+  // MARK: Days
+
+  /// The year, month and day of a day that is counted from the beginning of 1970.
+  ///
+  /// Years are counted from March, so that the leap day is the last of its year, in cycles of 400
+  /// years, which have 146,097 days.
+  private static func civil(_ day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let shifted = day + 719_468
+    let cycle = floorDivided(shifted, by: 146_097)
+    let ofCycle = shifted - cycle * 146_097
+    let year = (ofCycle - ofCycle / 1_460 + ofCycle / 36_524 - ofCycle / 146_096) / 365
+    let ofYear = ofCycle - (365 * year + year / 4 - year / 100)
+    let month = (5 * ofYear + 2) / 153
+    let date = ofYear - (153 * month + 2) / 5 + 1
+    return (
+      cycle * 400 + year + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9, date
+    )
+  }
+
+  /// The days from the beginning of 1970 to a day; nil if the calendar does not have it.
+  private static func day(year: Int64, month: Int64, date: Int64) -> Int64? {
+    guard (1...12).contains(month), (1...31).contains(date) else { return nil }
+    let shifted = month <= 2 ? year - 1 : year
+    let cycle = floorDivided(shifted, by: 400)
+    let ofCycle = shifted - cycle * 400
+    let ofYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + date - 1
+    let day = cycle * 146_097 + ofCycle * 365 + ofCycle / 4 - ofCycle / 100 + ofYear - 719_468
+    // The thirtieth of February would be a day of March.
+    return civil(day) == (year, month, date) ? day : nil
+  }
+
+  // MARK: Reading
+
+  /// Reads a time: a date by ISO 8601, a time of day, or an offset such as `+5s` or `+1m30s`.
+  ///
+  /// All are in UTC; a date may lack its time of day. A time of day is the first one that is not
+  /// before the start of the log.
+  ///
+  /// - Parameters:
+  ///   - text: What somebody wrote.
+  ///   - start: When the log begins.
+  /// - Returns: The time; nil if the text is none of these.
+  public static func time(_ text: String, start: Timestamp) -> Timestamp? {
+    if text.hasPrefix("+") || text.hasPrefix("-") {
+      guard let length = nanoseconds(text.dropFirst()) else { return nil }
+      return text.hasPrefix("-") ? start - length : start + length
+    }
+    let body = text.hasSuffix("Z") || text.hasSuffix("z") ? text.dropLast() : text[...]
+    let halves = body.split(omittingEmptySubsequences: false) { "Tt ".contains($0) }
+    if halves.count == 1, body.contains(":") {
+      guard let ofDay = timeOfDay(body) else { return nil }
+      let day = floorDivided(start.nanoseconds, by: perDay)
+      let time = moment(day: day, ofDay)
+      return time.map { $0 < start ? $0 + perDay : $0 }
+    }
+    guard (1...2).contains(halves.count) else { return nil }
+    let parts = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0].utf8.count == 4, let year = whole(parts[0]),
+      let month = whole(parts[1]), let date = whole(parts[2]),
+      let day = day(year: year, month: month, date: date)
+    else { return nil }
+    guard halves.count == 2 else { return moment(day: day, 0) }
+    return timeOfDay(halves[1]).flatMap { moment(day: day, $0) }
+  }
+
+  private static func moment(day: Int64, _ ofDay: Int64) -> Timestamp? {
+    let (nanoseconds, overflow) = day.multipliedReportingOverflow(by: perDay)
+    let (sum, overflow2) = nanoseconds.addingReportingOverflow(ofDay)
+    return overflow || overflow2 ? nil : Timestamp(nanoseconds: sum)
+  }
+
+  private static func timeOfDay(_ text: Substring) -> Int64? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard (2...3).contains(parts.count), let hour = whole(parts[0]), hour < 24,
+      let minute = whole(parts[1]), minute < 60
+    else { return nil }
+    let seconds = parts.count == 3 ? decimal(parts[2], unit: perSecond) : 0
+    guard let seconds, seconds < 60 * perSecond else { return nil }
+    return (hour * 3_600 + minute * 60) * perSecond + seconds
+  }
+
+  /// A length of time: numbers with units, `ms`, `s`, `m`, `h` or `d`; seconds without one.
+  static func nanoseconds(_ text: Substring) -> Int64? {
+    var rest = text
+    var total: Int64 = 0
+    guard !rest.isEmpty else { return nil }
+    while !rest.isEmpty {
+      let number = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+      let unitName = rest.dropFirst(number.count).prefix { $0.isASCII && $0.isLetter }
+      rest = rest.dropFirst(number.count + unitName.count)
+      let unit: Int64
+      switch unitName {
+      case "ms": unit = 1_000_000
+      case "s", "": unit = perSecond
+      case "m", "min": unit = 60 * perSecond
+      case "h": unit = 3_600 * perSecond
+      case "d": unit = perDay
+      default: return nil
+      }
+      guard let part = decimal(number, unit: unit) else { return nil }
+      let (sum, overflow) = total.addingReportingOverflow(part)
+      if overflow { return nil }
+      total = sum
+    }
+    return total
+  }
+
+  /// A decimal number of a unit, in nanoseconds; digits beyond are cut off.
+  private static func decimal(_ text: Substring, unit: Int64) -> Int64? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), let number = whole(parts[0]) else { return nil }
+    let (product, overflow) = number.multipliedReportingOverflow(by: unit)
+    if overflow { return nil }
+    guard parts.count == 2 else { return product }
+    let digits = parts[1].prefix(9)
+    guard let fraction = whole(digits) else { return nil }
+    var scale: Int64 = 1
+    for _ in 0..<digits.count { scale *= 10 }
+    let wide = UInt64(fraction).multipliedFullWidth(by: UInt64(unit))
+    let extra = Int64(UInt64(scale).dividingFullWidth(wide).quotient)
+    let (sum, overflow2) = product.addingReportingOverflow(extra)
+    return overflow2 ? nil : sum
+  }
+
+  private static func whole(_ text: Substring) -> Int64? {
+    guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ $0 >= 48 && $0 < 58 }) else {
+      return nil
+    }
+    return Int64(text)
+  }
+}

@@ -1,0 +1,209 @@
+extension ReportPage {
+  /// The panels about the selected event and the chosen record.
+  static let scriptPanels = #"""
+    // A button that selects an event.
+    function eventLink(i, className, ...content) {
+      const node = make("button", { type: "button", class: className }, ...content);
+      node.dataset.event = i;
+      if (i === selected) node.setAttribute("aria-current", "true");
+      return node;
+    }
+
+    function showEvent(i) {
+      byId("h-event").textContent = "Event " + shortNumber(sequence[i]);
+      const pairs = make("dl", {});
+      const pair = (name, ...value) => pairs.append(make("dt", {}, name), make("dd", {}, ...value));
+      pair("Time", elapsed(time[i]) + " · " + date(time[i]));
+      pair("Origin", about.origins[column.origin[i]]);
+      if (column.input[i]) pair("Came in as", about.kinds[column.input[i] - 1]);
+      if (column.cause[i]) {
+        const cause = sequence[i] - column.cause[i];
+        pair("Cause", parent[i] < 0 ? cause + " (not in this log)"
+          : eventLink(parent[i], "link", cause + " " + kindOf(parent[i])));
+      }
+      const effects = texts(chunkOf(i)).effects[i % about.chunkSize];
+      if (effects) pair("Effects", effects);
+      const records = recordsOf(i);
+      if (records.length) pair("Records", ...records);
+      byId("event").replaceChildren(
+        make("p", { class: "lead" }, make("b", {}, kindOf(i)), " " + textOf(i) + " ",
+          ...chips(column.marks[i])), pairs);
+    }
+
+    let recordsChunk = { number: -1, rows: [] };
+    function recordsOf(i) {
+      if (recordsChunk.number !== chunkOf(i)) {
+        recordsChunk = { number: chunkOf(i), rows: read(blocks.records[chunkOf(i)]) };
+      }
+      const row = recordsChunk.rows[i % about.chunkSize], nodes = [], limit = 12;
+      for (let k = 0; k < row.length && k < 2 * limit; k += 2) {
+        const node = make("button", { type: "button", class: "link",
+          title: about.verbs[row[k + 1]] }, recordNames[row[k]]);
+        node.dataset.record = row[k];
+        nodes.push(node, " ");
+      }
+      if (row.length > 2 * limit) nodes.push("and " + (row.length / 2 - limit) + " more");
+      return nodes;
+    }
+
+    function showState(i) {
+      const state = stateAfter(i), at = time[i];
+      if (!state.isKnown) {
+        byId("changed").replaceChildren();
+        byId("state").replaceChildren(make("p", { class: "muted" },
+          "The state is not known here: lines of the log are missing."));
+        return;
+      }
+      const changed = make("tbody", {}), bodies = [];
+      let section = null;
+      state.values.forEach((value, field) => {
+        const isNew = state.before.has(field), name = about.fields[field];
+        if (about.sections[field] !== section) {
+          section = about.sections[field];
+          bodies.push(make("tbody", {}, make("tr", {},
+            make("th", { scope: "rowgroup", colspan: 2 }, section))));
+        }
+        const text = valueText(value, at);
+        bodies[bodies.length - 1].append(make("tr", { class: isNew ? "new" : undefined },
+          make("th", { scope: "row" }, name), make("td", {}, text)));
+        if (isNew) {
+          changed.append(make("tr", {}, make("th", { scope: "row" }, section + ": " + name),
+            make("td", { class: "muted" }, valueText(state.before.get(field), at)),
+            make("td", {}, text)));
+        }
+      });
+      byId("state").replaceChildren(make("table", {}, ...bodies));
+      byId("changed").replaceChildren(changed.children.length
+        ? make("table", {}, make("thead", {}, make("tr", {},
+          make("th", { scope: "col" }, "What"), make("th", { scope: "col" }, "Before"),
+          make("th", { scope: "col" }, "After"))), changed)
+        : make("p", { class: "muted" }, "Nothing that is shown here."));
+      showWhole(i);
+    }
+
+    function showWhole(i) {
+      if (!byId("whole").open) return;
+      const kept = keyframe(i);
+      byId("whole-note").textContent = !kept
+        ? "The states up to here are too large to be kept in the report."
+        : (kept.count ? "After event " + sequence[kept.count - 1] : "Before the first event")
+          + (kept.count === i + 1 ? "." : ", the last one kept before this event.")
+          + " “cloudsync log state LOG --at " + sequence[i] + "” shows every one.";
+      byId("whole-json").textContent = kept ? kept.text : "";
+    }
+
+    // How far the tree of causes goes: enough to read, whatever the log.
+    const treeLimit = { up: 24, down: 120, depth: 12 };
+
+    function showCauses(i) {
+      const line = (k) => eventLink(k, "node", make("span", { class: "muted" },
+        sequence[k] + " "), make("b", {}, kindOf(k)), " " + textOf(k) + " ",
+        ...chips(column.marks[k]));
+      let budget = treeLimit.down;
+      const below = (k, depth) => {
+        const count = firstChild[k + 1] - firstChild[k];
+        if (!count) return null;
+        const branch = make("ul", {});
+        for (let c = firstChild[k]; c < firstChild[k + 1]; c++) {
+          if (budget <= 0 || depth >= treeLimit.depth) {
+            branch.append(make("li", { class: "muted" }, "… "
+              + shortNumber(firstChild[k + 1] - c) + " more"));
+            break;
+          }
+          budget--;
+          branch.append(make("li", {}, line(children[c]), below(children[c], depth + 1)));
+        }
+        return branch;
+      };
+      const path = [];
+      let k = parent[i];
+      for (; k >= 0 && path.length < treeLimit.up; k = parent[k]) path.push(k);
+      let node = make("li", {}, line(i), below(i, 0));
+      for (const above of path) {
+        node = make("li", {}, line(above), make("ul", {}, node));
+      }
+      const root = make("ul", { class: "tree" });
+      if (k >= 0) root.append(make("li", { class: "muted" }, "… earlier causes, from event "
+        + sequence[k] + " on"));
+      root.append(node);
+      const older = path.length ? path[path.length - 1] : i;
+      if (k < 0 && column.cause[older]) {
+        root.prepend(make("li", { class: "muted" }, "… caused by event "
+          + (sequence[older] - column.cause[older]) + ", before this log"));
+      }
+      const box = make("div", { class: "scroll", tabindex: 0, role: "group",
+        "aria-label": "Causes above the selected event, consequences below it" }, root);
+      byId("causes").replaceChildren(box);
+      const current = box.querySelector("[aria-current]");
+      if (current) box.scrollTop = Math.max(0, current.offsetTop - box.offsetTop - 120);
+    }
+
+    let chosenRecord = -1;
+    const mostChapters = 300;
+
+    function showLife() {
+      const box = byId("life");
+      if (chosenRecord < 0) {
+        box.replaceChildren(make("p", { class: "muted" }, recordNames.length
+          ? "Choose one of " + shortNumber(recordNames.length) + " records, here or at an event."
+          : "The log has no records."));
+        return;
+      }
+      const all = livesOfRecords(), from = all.start[chosenRecord], to = all.start[chosenRecord + 1];
+      // Of a very long life, what lies around the selected event.
+      let start = from;
+      if (to - from > mostChapters) {
+        while (start < to && all.events[start] < selected) start++;
+        start = Math.max(from, Math.min(start - mostChapters / 2, to - mostChapters));
+      }
+      const rows = [];
+      if (start > from) rows.push(make("li", { class: "muted" }, "… " + (start - from) + " before"));
+      for (let k = start; k < to && k < start + mostChapters; k++) {
+        const i = all.events[k];
+        rows.push(make("li", {}, eventLink(i, "node", make("span", { class: "muted" },
+          sequence[i] + " · " + elapsed(time[i]) + " "), make("b", {}, about.verbs[all.verbs[k]]),
+          " ", ...chips(column.marks[i]))));
+      }
+      if (to > start + mostChapters) {
+        rows.push(make("li", { class: "muted" }, "… " + (to - start - mostChapters) + " after"));
+      }
+      const scroll = make("div", { class: "scroll", tabindex: 0, role: "group",
+        "aria-label": "Life of " + recordNames[chosenRecord] },
+        make("ol", { class: "life" }, ...rows));
+      box.replaceChildren(make("p", { class: "muted" }, shortNumber(to - from)
+        + (to - from === 1 ? " event" : " events")), scroll);
+      const current = scroll.querySelector("[aria-current]");
+      if (current) scroll.scrollTop = Math.max(0, current.offsetTop - scroll.offsetTop - 120);
+    }
+
+    function chooseRecord(index) {
+      chosenRecord = index;
+      byId("record").value = recordNames[index];
+      showLife();
+    }
+
+    // Suggests names while one is typed; the whole name, or the only one left, chooses.
+    function searchRecord(isDone) {
+      const words = byId("record").value.toLowerCase(), found = [];
+      let exact = -1;
+      for (let r = 0; r < recordNames.length && found.length < 50; r++) {
+        const name = recordNames[r].toLowerCase();
+        if (name === words) exact = r;
+        if (name.includes(words)) found.push(r);
+      }
+      byId("record-names").replaceChildren(
+        ...found.map((r) => make("option", { value: recordNames[r] })));
+      if (!words) {
+        chosenRecord = -1;
+        return showLife();
+      }
+      if (exact < 0) exact = recordNames.findIndex((name) => name.toLowerCase() === words);
+      const choice = exact >= 0 ? exact : isDone || found.length === 1 ? found[0] : undefined;
+      if (choice !== undefined && choice !== chosenRecord) {
+        chosenRecord = choice;
+        if (isDone) byId("record").value = recordNames[choice];
+        showLife();
+      }
+    }
+    """#
+}

@@ -1,0 +1,52 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A file that is written beside the one that it replaces once it is whole.
+struct ReportFile {
+  private let path: String
+  private let file: UnsafeMutablePointer<FILE>
+
+  private var pathBeside: String { "\(path).new" }
+
+  /// Begins to write.
+  init(path: String) throws(LogError) {
+    self.path = path
+    guard let file = fopen("\(path).new", "w") else {
+      throw LogError(.file, log: path, "it cannot be created: \(LogSource.lastError)")
+    }
+    self.file = file
+  }
+
+  func append(_ piece: Data) throws(LogError) {
+    let count = piece.withUnsafeBytes { fwrite($0.baseAddress, 1, $0.count, file) }
+    if count != piece.count { throw failure }
+  }
+
+  /// Has everything reach the disk, and puts the file in its place.
+  func finish() throws(LogError) {
+    guard fflush(file) == 0, fsync(fileno(file)) == 0 else { throw failure }
+    guard rename(pathBeside, path) == 0 else { throw failure }
+    fclose(file)
+  }
+
+  /// Leaves no trace of a file that did not become whole.
+  func discard() {
+    fclose(file)
+    unlink(pathBeside)
+  }
+
+  private var failure: LogError {
+    LogError(.file, log: path, "it cannot be written: \(LogSource.lastError)")
+  }
+}

@@ -1,0 +1,86 @@
+import CloudSyncCore
+
+/// What an event did with records: the chapters of their lives.
+struct RecordTouches {
+  /// The records with what happened to each, in order.
+  private(set) var list: [(recordID: RecordID, verb: String)] = []
+
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - before: The state before it, where it is known.
+  ///   - after: The state after it.
+  init(_ event: SyncEvent, before: SyncState?, after: SyncState?) {
+    switch event {
+    case .doWork(.modify(let operation)):
+      for record in operation.records { add(record.recordID, "queued to be saved") }
+      for recordID in operation.recordIDsToDelete { add(recordID, "queued to be deleted") }
+    case .startWork, .retryWork: addRequest(event, before: before, after: after)
+    case .workSuccess(_, .modify(let response)):
+      for record in response.savedRecords { add(record.recordID, "saved") }
+      for recordID in response.deletedRecordIDs { add(recordID, "deleted") }
+      for failure in response.failures { add(failure.recordID, "refused: \(failure.error.code)") }
+    case .workSuccess(_, .fetch(let response)):
+      for record in response.changedRecords { add(record.recordID, "fetched") }
+      for deleted in response.deletedRecords { add(deleted.recordID, "fetched: deleted") }
+      for failure in response.failures { add(failure.recordID, "unreadable") }
+    case .settleItems(let attempt, let settlement), .resolveConflict(let attempt, let settlement):
+      guard let before, before.flight?.attempt == attempt else { return }
+      for (entry, verdict) in zip(before.requestedEntries, settlement.verdicts) {
+        add(entry.recordID, Self.verb(verdict))
+      }
+    case .retryParked(let ids): addParked(ids, before, "asked for again")
+    case .dropParked(let ids): addParked(ids, before, "dropped by the app")
+    case .workFailure, .retry, .split, .halt: addFailure(event, before: before)
+    default: break
+    }
+  }
+
+  private mutating func add(_ recordID: RecordID, _ verb: String) { list.append((recordID, verb)) }
+
+  private mutating func addRequest(_ event: SyncEvent, before: SyncState?, after: SyncState?) {
+    guard let after, let flight = after.flight, flight.attempt != before?.flight?.attempt else {
+      return
+    }
+    let again = if case .retryWork = event { " again" } else { "" }
+    for entry in after.requestedEntries {
+      let purpose = flight.isLookup ? "look up" : entry.edit == nil ? "delete" : "save"
+      add(entry.recordID, "sent\(again) to \(purpose)")
+    }
+  }
+
+  private mutating func addParked(_ ids: [RecordID]?, _ before: SyncState?, _ verb: String) {
+    let all = ids ?? before?.parked.inOrder.map(\.entry.recordID) ?? []
+    for recordID in all { add(recordID, verb) }
+  }
+
+  private mutating func addFailure(_ event: SyncEvent, before: SyncState?) {
+    let verb: String
+    switch event {
+    case .workFailure(_, let error): verb = "request failed: \(error.code)"
+    case .retry(_, let retry): verb = "request failed, to be repeated: \(retry.error.code)"
+    case .split(_, let split): verb = "request split: \(split.error.code)"
+    case .halt(let error) where error.code != .stopped: verb = "session halted: \(error.code)"
+    default: return
+    }
+    guard let before, event.attempt == nil || event.attempt == before.flight?.attempt else {
+      return
+    }
+    for entry in before.requestedEntries { add(entry.recordID, verb) }
+  }
+
+  /// What a verdict does, in words.
+  static func verb(_ verdict: ItemVerdict) -> String {
+    switch verdict {
+    case .saved: "saved"
+    case .deleted: "deleted"
+    case .alreadyThere: "in the cloud already"
+    case .resolved: "in conflict, resolved, to be sent again"
+    case .lookUp: "in conflict, to be looked up"
+    case .recreate: "gone, to be saved anew"
+    case .stay: "to be sent again"
+    case .again(let error, _): "refused, to be tried again: \(error.code)"
+    case .park(let error): "parked: \(error.code)"
+    case .parkForQuota: "parked until storage is free"
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import CloudSyncEventLog
+
+/// `cloudsync log`: everything about a recorded log.
+enum LogCommand {
+  static var group: Command {
+    Command(
+      path: ["log"],
+      summary: "See, search, verify, re-run and explain a recorded log.",
+      subcommands: [
+        SummaryCommand.command, ShowCommand.command, StateCommand.command, WhyCommand.command,
+        VerifyCommand.command, RerunCommand.command, ReportCommand.command,
+      ]
+    )
+  }
+
+  /// Options that every command has that opens a log.
+  static let salvage = Command.Option(
+    name: "--salvage",
+    help: "leave damaged lines out, with a warning each"
+  )
+  static let json = Command.Option(name: "--json", help: "JSON, for scripts")
+
+  /// Opens a log, showing how far it has come, and passes on its warnings.
+  static func open(_ arguments: Arguments, _ console: Console) throws -> EventLog {
+    let log = try EventLog(
+      path: arguments.operands[0],
+      salvaging: arguments.has("--salvage"),
+      progress: { console.progress("read \($0) events") }
+    )
+    console.endProgress()
+    for warning in log.warnings where warning.kind != .noEnd {
+      console.note("warning: \(log.name), \(warning)")
+    }
+    return log
+  }
+}

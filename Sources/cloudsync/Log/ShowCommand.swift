@@ -1,0 +1,144 @@
+import CloudSyncCore
+import CloudSyncEventLog
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// `cloudsync log show`
+enum ShowCommand {
+  static var command: Command {
+    Command(
+      path: ["log", "show"],
+      summary: "Show events, one a line, or the life of a record or an operation.",
+      operands: ["LOG"],
+      options: LogFilter.Option.allCases.map { option in
+        let isRepeatable = [.kind, .origin, .code].contains(option)
+        return .init(
+          name: option.rawValue,
+          value: option.valueName,
+          help: option.help,
+          isRepeatable: isRepeatable
+        )
+      } + [
+        .init(name: "--life", help: "with --record or --operation: what happened to it, in words"),
+        .init(name: "--follow", help: "wait for more, until interrupted"),
+        LogCommand.salvage, LogCommand.json,
+      ],
+      discussion: """
+        examples:
+          cloudsync log show session.jsonl --kind retry,split
+          cloudsync log show session.jsonl --record note-17 --life
+          cloudsync log show session.jsonl --code networkFailure --from +5s --json
+        """,
+      run: run
+    )
+  }
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws {
+    if arguments.has("--life") { return try showLife(arguments, console) }
+    var reader = try LogReader(
+      path: arguments.operands[0],
+      salvaging: arguments.has("--salvage")
+    )
+    let start = reader.header.time
+    let filter = try filter(arguments, start: start)
+    var last = reader.header.state.eventCount
+    while let step = try reader.next() {
+      last = step.sequence
+      if filter.matches(step) { try show(step, start, arguments, console) }
+    }
+    for warning in reader.warnings where warning.kind != .noEnd {
+      console.note("warning: \(arguments.operands[0]), \(warning)")
+    }
+    if arguments.has("--follow") { try follow(after: last, filter, arguments, console) }
+  }
+
+  private static func filter(_ arguments: Arguments, start: Timestamp) throws -> LogFilter {
+    var filter = LogFilter()
+    for option in LogFilter.Option.allCases {
+      for value in arguments.all(option.rawValue) {
+        do throws(LogError) {
+          try filter.set(option, to: value, start: start)
+        } catch {
+          throw ToolError.usage(error.description)
+        }
+      }
+    }
+    return filter
+  }
+
+  private static func show(
+    _ step: LogStep,
+    _ start: Timestamp,
+    _ arguments: Arguments,
+    _ console: Console
+  ) throws {
+    let text = StepText(step, start: start)
+    if arguments.has("--json") { return console.line(try JSONText.line(text)) }
+    console.line(console.styled(text.line, style(of: step)))
+  }
+
+  /// Errors and waits are to be seen at a glance.
+  private static func style(of step: LogStep) -> Console.Style {
+    switch step.record.event {
+    case .halt, .failFetch, .workFailure: .bad
+    case .retry, .split, .startOver, .retryWork, .gateClosed: .warning
+    case .settleItems(_, let settlement) where settlement.error != nil: .warning
+    case .delivered, .noop: .faint
+    default: .plain
+    }
+  }
+
+  private static func showLife(_ arguments: Arguments, _ console: Console) throws {
+    guard !arguments.has("--follow") else {
+      throw ToolError.usage("--life is told from the beginning to the end: leave out --follow")
+    }
+    let log = try LogCommand.open(arguments, console)
+    if let name = arguments.value("--record") {
+      let life = try RecordLife(of: name, in: log)
+      return console.block(arguments.has("--json") ? try JSONText.block(life) : life.render())
+    }
+    guard arguments.has("--operation") else {
+      throw ToolError.usage("--life needs --record NAME or --operation ID")
+    }
+    let filter = try filter(arguments, start: log.header.time)
+    guard let selection = filter.operation else { return }
+    let id = OperationID(epoch: selection.epoch ?? log.header.state.epoch, number: selection.number)
+    let life = try OperationLife(of: id, in: log)
+    console.block(arguments.has("--json") ? try JSONText.block(life) : life.render())
+  }
+
+  /// Shows what is appended to the file, and to the file that takes its place, as it comes.
+  private static func follow(
+    after last: UInt64,
+    _ filter: LogFilter,
+    _ arguments: Arguments,
+    _ console: Console
+  ) throws {
+    var follower = LogFollower(path: arguments.operands[0], after: last)
+    while true {
+      for step in try follower.newSteps() where filter.matches(step) {
+        try show(step, follower.start ?? step.record.time, arguments, console)
+      }
+      usleep(200_000)
+    }
+  }
+}
+
+extension LogFilter.Option {
+  /// What the value is called in the help.
+  fileprivate var valueName: String {
+    switch self {
+    case .kind, .origin, .record: "NAME"
+    case .operation: "ID"
+    case .from, .to: "TIME"
+    case .events: "N-M"
+    case .code: "CODE"
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import CloudSyncEventLog
+
+/// `cloudsync log why`
+enum WhyCommand {
+  static var command: Command {
+    Command(
+      path: ["log", "why"],
+      summary: "Show what led to an event, and everything that followed from it.",
+      operands: ["LOG", "N"],
+      options: [LogCommand.salvage, LogCommand.json],
+      run: run
+    )
+  }
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws {
+    let sequence = try Arguments.number(arguments.operands[1], for: "N")
+    let log = try LogCommand.open(arguments, console)
+    let tree = try CausalTree(of: sequence, in: log)
+    console.block(arguments.has("--json") ? try JSONText.block(tree) : tree.render())
+  }
+}

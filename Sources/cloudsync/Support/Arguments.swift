@@ -1,0 +1,85 @@
+/// What a command was given.
+struct Arguments {
+  /// What stands for itself, in order.
+  private(set) var operands: [String] = []
+  private var values: [(name: String, value: String)] = []
+  private let call: String
+
+  /// Reads the arguments of a command; nil if they ask for help.
+  ///
+  /// Options may stand anywhere and take their value as the next argument or after `=`; after `--`
+  /// everything stands for itself.
+  init?(_ arguments: [String], for command: Command) throws {
+    call = (["cloudsync"] + command.path).joined(separator: " ")
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      if argument == "--help" || argument == "-h" { return nil }
+      if argument == "--" {
+        operands += rest
+        break
+      }
+      guard argument.hasPrefix("-"), argument != "-" else {
+        operands.append(argument)
+        continue
+      }
+      try take(argument, &rest, command)
+    }
+    try checkOperands(command)
+  }
+
+  private mutating func take(
+    _ argument: String,
+    _ rest: inout ArraySlice<String>,
+    _ command: Command
+  ) throws {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(parts[0])
+    guard let option = command.options.first(where: { $0.name == name }) else {
+      throw ToolError.usage("there is no option \(name); “\(call) --help” shows all")
+    }
+    if !option.isRepeatable, values.contains(where: { $0.name == name }) {
+      throw ToolError.usage("\(name) is given twice")
+    }
+    guard let valueName = option.value else {
+      if parts.count > 1 { throw ToolError.usage("\(name) takes no value") }
+      return values.append((name, ""))
+    }
+    guard let value = parts.count > 1 ? String(parts[1]) : rest.popFirst() else {
+      throw ToolError.usage("\(name) needs a value: \(name) \(valueName)")
+    }
+    values.append((name, value))
+  }
+
+  private func checkOperands(_ command: Command) throws {
+    let wanted = command.operands
+    if operands.count < wanted.count {
+      throw ToolError.usage("\(call) needs \(wanted[operands.count]); “\(call) --help” says more")
+    }
+    if operands.count > wanted.count {
+      throw ToolError.usage("\(call) does not take “\(operands[wanted.count])”")
+    }
+  }
+
+  /// Whether an option is given.
+  func has(_ name: String) -> Bool { values.contains { $0.name == name } }
+
+  /// The value of an option, if it is given.
+  func value(_ name: String) -> String? { values.first { $0.name == name }?.value }
+
+  /// All values of an option that may be repeated.
+  func all(_ name: String) -> [String] { values.filter { $0.name == name }.map(\.value) }
+
+  /// The value of an option as a number.
+  func number(_ name: String) throws -> UInt64? {
+    guard let text = value(name) else { return nil }
+    return try Self.number(text, for: name)
+  }
+
+  /// A whole number, or an error that says what it is for.
+  static func number(_ text: String, for name: String) throws -> UInt64 {
+    guard let number = UInt64(text) else {
+      throw ToolError.usage("\(name) takes a whole number, not “\(text)”")
+    }
+    return number
+  }
+}

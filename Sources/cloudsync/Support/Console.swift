@@ -1,0 +1,112 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Where a command writes: its results, what it says besides, and how far it has come.
+final class Console {
+  /// What a piece of text means; on a terminal it is coloured by it.
+  enum Style: String {
+    case plain = ""
+    case heading = "1"
+    case faint = "2"
+    case good = "32"
+    case warning = "33"
+    case bad = "31"
+    case name = "36"
+  }
+
+  private let output: (String) -> Void
+  private let errors: (String) -> Void
+  private let hasColours: Bool
+  private let showsProgress: Bool
+  private var progressWidth = 0
+
+  /// Creates a console: tests give functions, ``standard`` gives the process's own streams.
+  init(
+    hasColours: Bool = false,
+    showsProgress: Bool = false,
+    output: @escaping (String) -> Void,
+    errors: @escaping (String) -> Void
+  ) {
+    self.hasColours = hasColours
+    self.showsProgress = showsProgress
+    self.output = output
+    self.errors = errors
+  }
+
+  /// Standard output and standard error; colours only on a terminal, and not if `NO_COLOR` is set.
+  static var standard: Console {
+    let noColour = getenv("NO_COLOR").map { $0[0] != 0 } ?? false
+    return Console(
+      hasColours: isatty(STDOUT_FILENO) == 1 && !noColour,
+      showsProgress: isatty(STDERR_FILENO) == 1,
+      output: { write($0, to: STDOUT_FILENO) },
+      errors: { write($0, to: STDERR_FILENO) }
+    )
+  }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    var text = text
+    text.withUTF8 { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { buffer in
+          #if canImport(Glibc)
+          Glibc.write(descriptor, buffer.baseAddress, buffer.count)
+          #elseif canImport(Musl)
+          Musl.write(descriptor, buffer.baseAddress, buffer.count)
+          #else
+          Darwin.write(descriptor, buffer.baseAddress, buffer.count)
+          #endif
+        }
+        if count < 0, errno == EINTR { continue }
+        // Nobody reads any more: there is nobody to tell.
+        guard count > 0 else { exit(1) }
+        rest = rest.dropFirst(count)
+      }
+    }
+  }
+
+  /// Writes a line of the result.
+  func line(_ text: String = "") { output(text + "\n") }
+
+  /// Writes several lines of the result at once.
+  func block(_ text: String) { output(text.hasSuffix("\n") ? text : text + "\n") }
+
+  /// Writes a line beside the result.
+  func note(_ text: String) {
+    endProgress()
+    errors("cloudsync: \(text)\n")
+  }
+
+  /// The text as it is to be written for what it means.
+  func styled(_ text: String, _ style: Style) -> String {
+    guard hasColours, style != .plain else { return text }
+    return "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m"
+  }
+
+  /// Shows how far a long work has come, on a terminal.
+  func progress(_ text: String) {
+    guard showsProgress else { return }
+    let blank = String(repeating: " ", count: max(0, progressWidth - text.count))
+    errors("\r\(text)\(blank)")
+    progressWidth = text.count
+  }
+
+  /// Wipes what ``progress(_:)`` has shown.
+  func endProgress() {
+    guard showsProgress, progressWidth > 0 else { return }
+    errors("\r\(String(repeating: " ", count: progressWidth))\r")
+    progressWidth = 0
+  }
+}

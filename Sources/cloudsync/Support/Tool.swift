@@ -1,0 +1,33 @@
+import CloudSyncEventLog
+
+/// The command line tool.
+enum Tool {
+  /// The commands.
+  static var root: Command {
+    Command(
+      path: [],
+      summary: "CloudSyncSession's tool: see what a session did, and run it again.",
+      subcommands: [LogCommand.group]
+    )
+  }
+
+  /// Runs a command line; returns the exit code: 0, 1 for a failure, 2 for wrong usage.
+  static func run(_ arguments: [String], _ console: Console) -> Int32 {
+    do {
+      try root.perform(arguments, console)
+      console.endProgress()
+      return 0
+    } catch ToolError.usage(let reason) {
+      console.note("error: \(reason)")
+      return 2
+    } catch ToolError.negative {
+      console.endProgress()
+      return 1
+    } catch ToolError.failure(let reason) {
+      console.note("error: \(reason)")
+    } catch {
+      console.note("error: \(error)")
+    }
+    return 1
+  }
+}

@@ -1,0 +1,100 @@
+import CloudSyncCore
+import Testing
+
+@Suite("Many threads calling everything at once")
+struct ConcurrencyStormTests {
+  private static let plans: [LiveStorm.Plan] = [
+    .init(kind: .gentle, manner: .direct, seed: 1),
+    .init(kind: .gentle, manner: .scattered, seed: 2),
+    .init(kind: .gentle, manner: .scattered, seed: 3, acknowledges: true),
+    .init(kind: .resetting, manner: .scattered, seed: 4),
+    .init(kind: .resetting, manner: .held, seed: 5, hasCallbackQueue: true),
+    .init(kind: .wild, manner: .direct, seed: 6, hasCallbackQueue: true),
+    .init(kind: .wild, manner: .scattered, seed: 7),
+    .init(kind: .wild, manner: .scattered, seed: 8, acknowledges: true),
+  ]
+
+  @Test(
+    "Nothing is lost, doubled, out of order or broken, and everything ends",
+    .timeLimit(.minutes(3)),
+    arguments: plans
+  )
+  func storm(_ plan: LiveStorm.Plan) async throws {
+    let storm = LiveStorm(plan)
+    await Crowd.run(8) { member in storm.call(as: member, times: 100) }
+    #expect(await storm.settle())
+    for task in storm.tasks.entries { await task.value }
+    #expect(await storm.settle())
+    let bytes = await storm.bytes()
+    await storm.callbacks()
+
+    #expect(storm.made.withLock { $0 } == Set(plan.kind.calls))
+    #expect(storm.wrongs.entries == [])
+    #expect(storm.miscounts == [])
+    #expect(storm.cloud.violations == [])
+    #expect(storm.session.state.brokenInvariant(.all) == nil)
+    let snapshot = try SyncArchive(bytes.snapshot)
+    #expect(try SyncArchive(bytes.journal).state == snapshot.state)
+    let sequences = storm.sequences.entries
+    #expect(sequences == Array(1...UInt64(sequences.count)))
+    #expect(sequences.count >= snapshot.state.eventCount)
+    #expect(wrongValues(of: storm) == [])
+  }
+
+  /// Records whose stored value is older than it must be.
+  private func wrongValues(of storm: LiveStorm) -> [String] {
+    if storm.plan.kind == .wild { return [] }
+    var last: [String: Int] = [:]
+    for ticket in storm.tickets.withLock({ $0 }) {
+      guard let edit = ticket.edit else { continue }
+      if storm.plan.kind == .gentle || ticket.endings == [true] {
+        last[edit.name] = edit.value
+      }
+    }
+    return last.keys.sorted()
+      .filter { name in
+        guard let value = storm.cloud.stub[name]?["x"]?.int64Value else { return true }
+        let wanted = Int64(last[name] ?? 0)
+        return storm.plan.kind == .gentle ? value != wanted : value < wanted
+      }
+  }
+
+  @Test("A session that a storm has gone over is freed with all who follow it")
+  func stormAndRelease() async {
+    weak var released: CloudSyncSession?
+    let followers: [Task<Void, Never>]
+    do {
+      let storm = LiveStorm(.init(kind: .wild, manner: .scattered, seed: 9))
+      released = storm.session
+      await Crowd.run(8) { member in storm.call(as: member, times: 40) }
+      #expect(await storm.settle())
+      for task in storm.tasks.entries { await task.value }
+      followers = storm.followers.entries
+    }
+    for follower in followers { await follower.value }
+
+    #expect(!followers.isEmpty)
+    #expect(released == nil)
+  }
+  @Test("A waiter does not put off a timer that is due and has not fired yet")
+  func waiterKeepsTimer() async throws {
+    var script = ScriptedHandler.Script()
+    script.modify = { operation, number in
+      number == 0 ? .never : .success(ScriptedHandler.allSaved(operation))
+    }
+    let bench = Bench(script: script)
+    bench.start()
+    try bench.modify([.note("r", 1)])
+    bench.world.run()
+    bench.world.jumpClock(by: .seconds(301))
+    async let isIdle = bench.session.idle(upTo: .seconds(10_000))
+    while !bench.world.hasJobs { await Task.yield() }
+    bench.world.run()
+    bench.world.advance(by: .seconds(400))
+    let completed = bench.completions.entries.count
+    bench.world.advance(by: .seconds(20_000))
+
+    #expect(completed == 1)
+    #expect(await isIdle)
+  }
+}

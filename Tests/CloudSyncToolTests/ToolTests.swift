@@ -1,0 +1,128 @@
+import CloudSyncEventLog
+import CloudSyncCore
+import Testing
+
+@testable import cloudsync
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("The tool")
+struct ToolTests {
+  /// What a command line came to.
+  private struct Outcome {
+    var code: Int32
+    var output: String
+    var errors: String
+  }
+
+  private final class Lines {
+    var output = ""
+    var errors = ""
+  }
+
+  private static func run(_ arguments: String...) -> Outcome {
+    let lines = Lines()
+    let console = Console(output: { lines.output += $0 }, errors: { lines.errors += $0 })
+    let code = Tool.run(arguments, console)
+    return Outcome(code: code, output: lines.output, errors: lines.errors)
+  }
+
+  /// A log of a session that fails once and then saves two records, in a folder of its own.
+  private static func withLog(_ name: String = #function, _ body: (String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent(
+        "cloudsync-tool-\(name.prefix { $0 != "(" })-\(ProcessInfo.processInfo.processIdentifier)"
+      )
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appendingPathComponent("session.jsonl").path
+    let bench = CloudBench { number, _ in number == 2 ? .failure(.networkFailure) : nil }
+    let recorder = EventRecorder(.ring())
+    recorder.attach(to: bench.session)
+    bench.session.start()
+    try bench.modify([.note("tea", 1), .note("milk", 2)])
+    bench.world.runToEnd()
+    try recorder.save(to: path, redactor: .none)
+    try body(path)
+  }
+
+  @Test("Help is given for the tool and for every command, and wrong usage ends with 2")
+  func usage() {
+    #expect(Self.run("--help").output.contains("usage: cloudsync COMMAND"))
+    #expect(Self.run("log", "--help").output.contains("summary"))
+    for name in ["summary", "show", "state", "why", "verify", "rerun", "report"] {
+      let help = Self.run("log", name, "--help")
+      #expect(help.code == 0 && help.output.contains("usage: cloudsync log \(name) LOG"))
+      let missing = Self.run("log", name)
+      #expect(missing.code == 2 && missing.errors.contains("needs LOG"))
+    }
+    #expect(Self.run().code == 2)
+    #expect(Self.run("frob").errors.contains("there is no command “frob”"))
+    #expect(Self.run("log", "show", "x", "--frob").errors.contains("there is no option --frob"))
+    #expect(Self.run("log", "state", "x", "--at", "soon").code == 1, "the file is looked at first")
+    #expect(Self.run("log", "verify", "/nowhere").errors.contains("/nowhere: it cannot be opened"))
+  }
+
+  @Test("Every command answers about a sound log")
+  func soundLog() throws {
+    try Self.withLog { path in
+      let summary = Self.run("log", "summary", path)
+      #expect(summary.code == 0 && summary.output.contains("zone:        Notes"), "\(summary)")
+      #expect(Self.run("log", "verify", path).output.hasPrefix("sound: "))
+      #expect(Self.run("log", "rerun", path).output.hasPrefix("faithful: "))
+      let retries = Self.run("log", "show", path, "--kind", "retry")
+      #expect(retries.output.split(separator: "\n").count == 1)
+      #expect(retries.output.contains("networkFailure"))
+      let life = Self.run("log", "show", path, "--record", "tea", "--life")
+      #expect(life.code == 0 && life.output.contains("retr"), "\(life)")
+      let number = try #require(
+        retries.output.split(separator: " ").first { UInt64($0) != nil || $0.hasPrefix("#") }
+      )
+      let why = Self.run("log", "why", path, String(number.drop { $0 == "#" }))
+      #expect(
+        why.code == 0 && why.output.contains("workFailure") || why.output.contains("startWork"),
+        "\(why)"
+      )
+      #expect(Self.run("log", "state", path, "--at", "1").output.contains("after event 1"))
+      #expect(
+        Self.run("log", "state", path, "--at", "1", "--diff", "2").output.contains("eventCount")
+      )
+      #expect(Self.run("log", "state", path, "--at", "99999").errors.contains("there is no event"))
+      #expect(Self.run("log", "show", path, "--kind", "frob").code == 2)
+      for command in ["summary", "rerun", "state"] {
+        let json = Self.run("log", command, path, "--json")
+        let decoded = try? JSONDecoder()
+          .decode([String: Ignored].self, from: Data(json.output.utf8))
+        #expect(json.code == 0 && decoded?.isEmpty == false, "\(command): \(json)")
+      }
+      let page = path + ".html"
+      #expect(Self.run("log", "report", path).output == "wrote \(page)\n")
+      let html = try String(contentsOfFile: page, encoding: .utf8)
+      #expect(html.hasPrefix("<!DOCTYPE html>") || html.hasPrefix("<!doctype html>"))
+    }
+  }
+
+  @Test("A damaged log is an error with its line, and is salvaged when asked")
+  func damagedLog() throws {
+    try Self.withLog { path in
+      var lines = try String(contentsOfFile: path, encoding: .utf8)
+        .split(separator: "\n", omittingEmptySubsequences: false)
+      lines[6] = lines[6].dropLast(7)
+      try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
+      let refused = Self.run("log", "verify", path)
+      #expect(refused.code == 1 && refused.errors.contains("\(path):7: "), "\(refused)")
+      let salvaged = Self.run("log", "show", path, "--salvage")
+      #expect(salvaged.code == 0 && salvaged.errors.contains("line 7"), "\(salvaged)")
+      #expect(Self.run("log", "verify", path, "--salvage").code == 1)
+    }
+  }
+}
+
+/// Any JSON value.
+private struct Ignored: Decodable {
+  init(from decoder: any Decoder) throws {}
+}
