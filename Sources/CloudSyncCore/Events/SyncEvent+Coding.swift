@@ -8,7 +8,7 @@ extension SyncEvent {
     "settleItems", "resolveConflict", "retry", "split", "startOver", "failFetch", "noop",
   ]
 
-  var caseIndex: Int {
+  package var caseIndex: Int {
     switch self {
     case .start: 0
     case .halt: 1

@@ -45,6 +45,11 @@ extension CloudSyncSession {
   }
 }
 
+extension CloudSyncSession {
+  /// Takes an event as a report from elsewhere, as from another session that shares the gate.
+  package func report(_ event: SyncEvent) { post(.event(event, .report)) }
+}
+
 /// A handler that never answers.
 private struct SilentHandler: OperationHandler {
   let limits: RequestLimits

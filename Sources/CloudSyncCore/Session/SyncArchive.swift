@@ -119,7 +119,7 @@ public struct SyncArchive: Sendable {
 
   // MARK: Writing
 
-  static func frame(of state: SyncState) -> Data {
+  package static func frame(of state: SyncState) -> Data {
     var writer = BinaryWriter(reserving: 4096)
     writer.write(UInt64(formatVersion))
     state.write(to: &writer)

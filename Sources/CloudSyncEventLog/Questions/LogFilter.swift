@@ -112,7 +112,7 @@ extension EventLog {
       }
       return
     }
-    var fold = LogFold(header)
+    var fold = LogFold(self)
     let last = filter.sequences?.upperBound ?? .max
     try forEachStep(in: 0...last) { (step) throws(LogError) in
       let folded = fold.advance(step)
@@ -143,7 +143,7 @@ struct StepSubjects {
       records.append(entry.recordID)
       sources += entry.sources
     }
-    operations += step.endedFetches.map(\.id)
+    operations += (step.endedFetches + step.madeFetches).map(\.id)
     for note in step.notes { add(note) }
   }
 

@@ -9,6 +9,8 @@ struct LogFold {
   private(set) var state: SyncState
   /// Whether the state is known: not after lines that are missing.
   private(set) var isKnown: Bool
+  /// The last event whose state is known, if that is known.
+  private let lastKnown: UInt64
   /// Whether the entries of requests are wanted.
   private let wantsEntries: Bool
 
@@ -31,6 +33,8 @@ struct LogFold {
     var made: Flight?
     /// What is in the request that was made.
     var madeEntries: [WindowEntry] = []
+    /// The fetches that the request was for that was made.
+    var madeFetches: [FetchOperation] = []
     /// The announcements that were decided, the first one's number, and where the page got its.
     var notes: [Note] = []
     var firstNote: UInt64 = 0
@@ -41,16 +45,26 @@ struct LogFold {
     var time: Timestamp { step.record.time }
   }
 
-  init(_ header: LogHeader, wantsEntries: Bool = true) {
-    state = header.state
+  /// Walks over a log that has been opened.
+  init(_ log: EventLog, wantsEntries: Bool = true) {
+    state = log.header.state
     isKnown = true
+    lastKnown = log.lastFoldedSequence
+    self.wantsEntries = wantsEntries
+  }
+
+  /// Walks over a log as it is read.
+  init(_ reader: LogReader, wantsEntries: Bool = true) {
+    state = reader.header.state
+    isKnown = !reader.isHeaderMissing
+    lastKnown = .max
     self.wantsEntries = wantsEntries
   }
 
   /// Takes the next event.
   mutating func advance(_ step: LogStep) -> Step {
     var result = Step(step: step)
-    isKnown = isKnown && step.sequence == state.eventCount + 1
+    isKnown = isKnown && step.sequence == state.eventCount + 1 && step.sequence <= lastKnown
     guard isKnown else { return result }
     result.isKnown = true
     let flight = state.flight
@@ -58,9 +72,7 @@ struct LogFold {
       result.isAnswer = flight.attempt == step.record.event.attempt
       if wantsEntries {
         result.endedEntries = state.requestedEntries
-        if flight.mode == .fetch, !flight.isLookup {
-          result.endedFetches = state.fetch.run?.operations ?? []
-        }
+        result.endedFetches = fetches(of: flight)
       }
     }
     let end = state.notes.end
@@ -72,13 +84,21 @@ struct LogFold {
     }
     if let made = state.flight, made.attempt != flight?.attempt {
       result.made = made
-      if wantsEntries { result.madeEntries = state.requestedEntries }
+      if wantsEntries {
+        result.madeEntries = state.requestedEntries
+        result.madeFetches = fetches(of: made)
+      }
     }
     if state.notes.end > end {
       result.firstNote = max(end, state.notes.first)
       for number in result.firstNote..<state.notes.end { result.notes.append(state.notes[number]) }
     }
     return result
+  }
+
+  /// The fetches that a request in flight is for.
+  private func fetches(of flight: Flight) -> [FetchOperation] {
+    flight.mode == .fetch && !flight.isLookup ? state.fetch.run?.operations ?? [] : []
   }
 
   /// Whether an event may end the request in flight.
@@ -108,7 +128,7 @@ extension EventLog {
   func forEachFoldedStep(
     _ body: (LogFold.Step, SyncState) throws(LogError) -> Bool
   ) throws(LogError) {
-    var fold = LogFold(header)
+    var fold = LogFold(self)
     try forEachStep { (step) throws(LogError) in try body(fold.advance(step), fold.state) }
   }
 }

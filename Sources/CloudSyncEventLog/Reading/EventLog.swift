@@ -45,6 +45,7 @@ public struct EventLog: Sendable {
   ///   - path: The file.
   ///   - salvaging: Whether damaged lines are left out, with a warning each, instead of being errors.
   ///   - progress: Is told now and then how many events have been read.
+  /// - Throws: An error that names the line and what is wrong there.
   public init(
     path: String,
     salvaging: Bool = false,
@@ -162,7 +163,10 @@ public struct EventLog: Sendable {
 
   /// Calls a function with every event from one number to another, until it returns false.
   ///
-  /// - Parameter numbers: The numbers of the events; those that the log does not have are left out.
+  /// - Parameters:
+  ///   - numbers: The numbers of the events; those that the log does not have are left out.
+  ///   - body: Takes an event, and returns whether to go on.
+  /// - Throws: What the function throws, or that the log cannot be read any more.
   public func forEachStep(
     in numbers: ClosedRange<UInt64> = 0...UInt64.max,
     _ body: (LogStep) throws(LogError) -> Bool

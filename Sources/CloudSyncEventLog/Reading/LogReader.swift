@@ -28,8 +28,10 @@ public struct LogReader {
 
   /// Opens a file.
   ///
-  /// - Parameter salvaging: Whether damaged lines are left out, with a warning each, instead of being
-  ///   errors.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - salvaging: Whether damaged lines are left out, with a warning each, instead of being errors.
+  /// - Throws: That the file cannot be opened, is empty, or does not begin with a header.
   public init(path: String, salvaging: Bool = false) throws(LogError) {
     try self.init(LogSource(path: path), salvaging: salvaging)
   }

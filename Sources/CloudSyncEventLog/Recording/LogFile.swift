@@ -40,6 +40,8 @@ public final class LogFile: Sendable {
     var buffer: [UInt8] = []
     /// How many bytes the present file has, the buffer included.
     var size = 0
+    /// How many of them are its header, with the state.
+    var headerSize = 0
     var part = 0
     var error: LogError?
   }
@@ -56,7 +58,8 @@ public final class LogFile: Sendable {
   ///
   /// - Parameters:
   ///   - path: Where the newest file is.
-  ///   - byteLimit: How many bytes a file may have before another is begun.
+  ///   - byteLimit: How many bytes a file may have before another is begun. A file begins with the
+  ///     state: it becomes larger if it would consist of little else.
   ///   - fileLimit: How many files are kept, the newest included; the oldest is deleted.
   ///   - bufferSize: How many bytes are gathered before they are written.
   ///   - durability: When what is written has to reach the disk.
@@ -94,7 +97,9 @@ public final class LogFile: Sendable {
   // MARK: Recording
 
   /// Whether another file is to be begun.
-  var isFull: Bool { contents.withLock { $0.size >= byteLimit } }
+  var isFull: Bool {
+    contents.withLock { $0.size >= byteLimit && $0.size / 2 >= $0.headerSize }
+  }
 
   /// Begins a file, and returns its number.
   func beginPart() -> Int {
@@ -124,6 +129,7 @@ public final class LogFile: Sendable {
   func append(_ bytes: [UInt8]) {
     contents.withLock { contents in
       contents.buffer.append(contentsOf: bytes)
+      if contents.size == 0 { contents.headerSize = bytes.count }
       contents.size += bytes.count
       if durability == .everyEvent || contents.buffer.count >= bufferSize { write(&contents) }
     }

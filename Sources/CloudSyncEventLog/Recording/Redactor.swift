@@ -32,6 +32,7 @@ public struct Redactor: Sendable {
   ///   - fields: The names of fields whose values stay.
   ///   - salt: What the digests depend on besides the values: keep it secret, as with it values can
   ///     be guessed. By default another one for every redactor.
+  /// - Returns: The redactor.
   public static func digests(keeping fields: [String] = [], salt: UInt64? = nil) -> Redactor {
     Redactor(rule: .digests(keeping: fields), key: makeKey(salt))
   }
@@ -46,8 +47,11 @@ public struct Redactor: Sendable {
 
   /// Replaces the values of fields by what a function returns; all else as ``digests(keeping:salt:)``.
   ///
-  /// - Parameter replace: Gives what is written for a value: always the same for the same value, and
-  ///   of the same size, or the log will not re-run.
+  /// - Parameters:
+  ///   - salt: As for ``digests(keeping:salt:)``.
+  ///   - replace: Gives what is written for a value: always the same for the same value, and of the
+  ///     same size, or the log will not re-run.
+  /// - Returns: The redactor.
   public static func custom(
     salt: UInt64? = nil,
     _ replace: @escaping @Sendable (_ value: FieldValue, _ field: String) -> FieldValue

@@ -15,7 +15,9 @@ public enum Replay {
   public struct Options: Sendable {
     /// Whether to go on after a divergence, from the state that the log has there.
     public var goesOn = false
-    /// The number of the event to begin with; the state before it is folded. From the first by default.
+    /// The number of the event to begin with; the state before it is folded.
+    ///
+    /// From the first by default.
     public var first: UInt64?
     /// Numbers of events that came in from outside and are left out, to see what would have been.
     ///

@@ -91,7 +91,7 @@ struct Rerun {
     guard let head = group.first else { return }
     defer { group.removeAll(keepingCapacity: true) }
     recorder.steps.removeAll(keepingCapacity: true)
-    guard let event = head.inputEvent else { return }
+    guard let event = head.inputEvent else { return try foldGroup() }
     if options.skipped.contains(head.sequence) {
       result.isWhatIf = true
       return
@@ -110,6 +110,18 @@ struct Rerun {
     if !result.isWhatIf { try compare() }
   }
 
+  /// Takes over what follows from an input before the log's beginning, which is not there to be run.
+  private mutating func foldGroup() throws(LogError) {
+    for step in group { folded.reduce(step.record.event, at: step.record.time) }
+    try beginAnew()
+  }
+
+  /// Goes on from the state that the log has.
+  private mutating func beginAnew() throws(LogError) {
+    session = CloudSyncSession(rerunning: folded, chain: try shelf.chain(chain))
+    session.observeRerun(recorder)
+  }
+
   private mutating func compare() throws(LogError) {
     var divergence: Divergence?
     for (place, recorded) in group.enumerated() {
@@ -126,9 +138,7 @@ struct Rerun {
     }
     guard let divergence else { return }
     if result.divergences.count < options.divergenceLimit { result.divergences.append(divergence) }
-    guard options.goesOn else { return }
-    session = CloudSyncSession(rerunning: folded, chain: try shelf.chain(chain))
-    session.observeRerun(recorder)
+    if options.goesOn { try beginAnew() }
   }
 
   private func difference(_ recorded: LogStep, _ rerun: ObservedStep) -> Divergence? {

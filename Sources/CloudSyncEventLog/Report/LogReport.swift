@@ -21,6 +21,8 @@ public enum LogReport {
   ///   - log: The log.
   ///   - title: The heading of the page; by default the log's name.
   ///   - progress: Is told now and then how many events have been written.
+  /// - Returns: The bytes of the page.
+  /// - Throws: That the log cannot be read, or what writing the page came to.
   public static func html(
     of log: EventLog,
     title: String? = nil,
@@ -42,6 +44,7 @@ public enum LogReport {
   ///   - title: The heading of the page; by default the log's name.
   ///   - progress: Is told now and then how many events have been written.
   ///   - sink: Takes the pieces, in their order; what it throws ends the writing.
+  /// - Throws: That the log cannot be read, or what the sink throws.
   public static func write(
     _ log: EventLog,
     title: String? = nil,
@@ -62,6 +65,7 @@ public enum LogReport {
   ///   - path: The file.
   ///   - title: The heading of the page; by default the log's name.
   ///   - progress: Is told now and then how many events have been written.
+  /// - Throws: That the log cannot be read, or what writing the page came to.
   public static func write(
     _ log: EventLog,
     toFile path: String,

@@ -1,6 +1,6 @@
 import CloudSyncEventLog
 
-/// `cloudsync log report`
+/// Is `cloudsync log report`.
 enum ReportCommand {
   static var command: Command {
     Command(

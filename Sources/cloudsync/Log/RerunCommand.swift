@@ -1,7 +1,7 @@
 import CloudSyncCore
 import CloudSyncEventLog
 
-/// `cloudsync log rerun`
+/// Is `cloudsync log rerun`.
 enum RerunCommand {
   static var command: Command {
     Command(

@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// `cloudsync log show`
+/// Is `cloudsync log show`.
 enum ShowCommand {
   static var command: Command {
     Command(

@@ -1,7 +1,7 @@
 import CloudSyncCore
 import CloudSyncEventLog
 
-/// `cloudsync log state`
+/// Is `cloudsync log state`.
 enum StateCommand {
   static var command: Command {
     Command(

@@ -1,7 +1,7 @@
 import CloudSyncCore
 import CloudSyncEventLog
 
-/// `cloudsync log summary`
+/// Is `cloudsync log summary`.
 enum SummaryCommand {
   static var command: Command {
     Command(

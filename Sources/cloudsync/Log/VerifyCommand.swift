@@ -1,6 +1,6 @@
 import CloudSyncEventLog
 
-/// `cloudsync log verify`
+/// Is `cloudsync log verify`.
 enum VerifyCommand {
   static var command: Command {
     Command(

@@ -1,6 +1,6 @@
 import CloudSyncEventLog
 
-/// `cloudsync log why`
+/// Is `cloudsync log why`.
 enum WhyCommand {
   static var command: Command {
     Command(

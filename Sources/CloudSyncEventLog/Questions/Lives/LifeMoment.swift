@@ -103,6 +103,7 @@ public struct LifeMoment: Sendable, Hashable, Codable {
   /// The moment in one line.
   ///
   /// - Parameter start: The time that offsets count from: when the log begins.
+  /// - Returns: The line, without what a terminal would take for a command.
   public func line(start: Timestamp) -> String {
     "\(TimeText.offset(of: time, from: start)) #\(sequence) \(kind.rawValue): \(text)"
   }

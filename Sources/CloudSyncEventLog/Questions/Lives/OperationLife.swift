@@ -130,17 +130,17 @@ struct OperationLifeReader {
     guard !own.isEmpty else { return }
     let shared = own.count { $0.sources.count > 1 }
     if shared > 0, case .startWork = step.event, !made.isLookup {
-      let text = "\(Words.count(shared, "record")) of it travel with edits of other operations"
+      let text = "edits of other operations travel with \(Words.count(shared, "record")) of it"
       add(.merged, step, attempt: made.attempt, text)
     }
     let what = "\(own.count) of its \(Words.count(itemCount, "record"))"
     if made.isLookup {
-      add(.lookedUp, step, attempt: made.attempt, "\(what) are looked up in \(made.attempt)")
+      add(.lookedUp, step, attempt: made.attempt, "request \(made.attempt) looks up \(what)")
     } else if case .retryWork = step.event {
-      let text = "the same request, with \(what), is made again as \(made.attempt)"
+      let text = "request \(made.attempt) is the same once more, with \(what)"
       add(.repeated, step, attempt: made.attempt, text)
     } else {
-      let text = "\(what) go out in request \(made.attempt) of \(made.count)"
+      let text = "request \(made.attempt) takes \(what); it has \(made.count) in all"
       add(.sent, step, attempt: made.attempt, text)
     }
   }
@@ -189,6 +189,7 @@ struct OperationLifeReader {
     _ step: LogFold.Step
   ) {
     let verdicts = step.event.verdicts
+    addConflicts(places, attempt, step)
     var counts: [(kind: LifeMoment.Kind, names: [String], code: SyncError.Code?)] = []
     for place in places where place < verdicts.count {
       let (kind, code) = (verdicts[place].moment, verdicts[place].error?.code)
@@ -208,6 +209,15 @@ struct OperationLifeReader {
     let code = step.event.mainError?.code
     let reason = code.map { " (\($0))" } ?? ""
     add(.stayed, step, attempt: attempt, error: code, "request \(attempt) is refused\(reason)")
+  }
+
+  private mutating func addConflicts(_ places: [Int], _ attempt: Attempt, _ step: LogFold.Step) {
+    let code = SyncError.Code.serverRecordChanged
+    let failed = step.itemFailures.filter { $0.error.code == code }.map(\.recordID)
+    let own = failed.filter { id in places.contains { step.endedEntries[$0].recordID == id } }
+    guard !own.isEmpty else { return }
+    let text = "\(own.count) by request \(attempt): \(Words.names(own.map(\.name)))"
+    add(.conflict, step, attempt: attempt, error: code, text)
   }
 
   // MARK: Announcements

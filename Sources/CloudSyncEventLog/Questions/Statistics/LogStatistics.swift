@@ -125,11 +125,13 @@ public struct LogStatistics: Sendable, Hashable, Codable {
 
   /// Counts what is in a log.
   ///
-  /// - Parameter progress: Is told now and then how many events have been counted.
+  /// - Parameters:
+  ///   - log: The log.
+  ///   - progress: Is told now and then how many events have been counted.
   /// - Throws: An error if the log cannot be read.
   /// - Complexity: O(*n*) in the length of the log; memory for the operations and their durations.
   public init(of log: EventLog, progress: ((Int) -> Void)? = nil) throws(LogError) {
-    var tally = StatisticsTally(log.header)
+    var tally = StatisticsTally(LogFold(log, wantsEntries: false))
     try log.forEachStep { step in
       tally.take(step)
       if tally.eventCount % 8_192 == 0 { progress?(tally.eventCount) }
@@ -141,7 +143,7 @@ public struct LogStatistics: Sendable, Hashable, Codable {
 
   /// Counts what a reader has not read yet, without opening the log as a whole.
   public init(of reader: inout LogReader) throws(LogError) {
-    var tally = StatisticsTally(reader.header)
+    var tally = StatisticsTally(LogFold(reader, wantsEntries: false))
     while let step = try reader.next() { tally.take(step) }
     self = tally.finish()
     byteCount = reader.endOffset

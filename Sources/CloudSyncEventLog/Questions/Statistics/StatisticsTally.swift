@@ -22,10 +22,10 @@ struct StatisticsTally {
   private var wasHalted: Bool
   private var last: Timestamp?
 
-  init(_ header: LogHeader) {
-    fold = LogFold(header, wantsEntries: false)
-    lastParked = header.state.parked.next
-    wasHalted = header.state.isHalted
+  init(_ fold: LogFold) {
+    self.fold = fold
+    lastParked = fold.state.parked.next
+    wasHalted = fold.state.isHalted
   }
 
   var eventCount: Int { statistics.eventCount }

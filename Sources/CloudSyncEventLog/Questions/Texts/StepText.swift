@@ -51,6 +51,7 @@ extension LogStep {
   /// The event in one line of words.
   ///
   /// - Parameter start: The time that offsets count from: when the log begins.
+  /// - Returns: The line, without what a terminal would take for a command.
   public func line(start: Timestamp) -> String { StepText(self, start: start).line }
 }
 

@@ -6,6 +6,7 @@ extension SyncEvent {
   /// - Parameters:
   ///   - input: The event as it came in, which has the answer where this one has what it means.
   ///   - decisions: What the app's closures decided meanwhile.
+  /// - Returns: The words, without the values of records.
   func words(input: SyncEvent?, decisions: [Decision]) -> String {
     var text = line
     switch self {

@@ -17,7 +17,7 @@ public enum TimeText {
     return "\(padded(year, 4))-\(padded(month, 2))-\(padded(date, 2))T\(clock)Z"
   }
 
-  /// How long after another a time is, as in `+5.250s`, with at least three digits.
+  /// How long after another a time is in seconds, as in `+5.250s`; parts of a millisecond are cut off.
   public static func offset(of time: Timestamp, from start: Timestamp) -> String {
     let distance = start.distance(to: time)
     return (distance < 0 ? "-" : "+") + seconds(distance.magnitude)
@@ -32,15 +32,15 @@ public enum TimeText {
     case 0:
       let milliseconds = whole / 1_000_000
       return milliseconds > 0 || whole == 0 ? "\(sign)\(milliseconds)ms" : "\(sign)\(whole)ns"
-    case ..<120: return sign + seconds(UInt64(whole / 1_000_000) * 1_000_000)
+    case ..<120: return sign + seconds(UInt64(whole))
     case ..<7_200: return "\(sign)\(total / 60)m\(padded(total % 60, 2))s"
     default: return "\(sign)\(total / 3_600)h\(padded(total % 3_600 / 60, 2))m"
     }
   }
 
   private static func seconds(_ nanoseconds: UInt64) -> String {
-    let unit = UInt64(perSecond)
-    return "\(nanoseconds / unit)\(fraction(Int64(nanoseconds % unit)))s"
+    let milliseconds = nanoseconds / 1_000_000
+    return "\(milliseconds / 1_000).\(padded(Int64(milliseconds % 1_000), 3))s"
   }
 
   private static func clock(_ nanoseconds: Int64) -> String {

@@ -1,0 +1,169 @@
+import CloudSyncCore
+import CloudSyncEventLog
+import Testing
+
+@Suite("RecordLife")
+struct RecordLifeTests {
+  private func kinds(_ name: String, _ log: EventLog) throws -> [LifeMoment.Kind] {
+    try RecordLife(of: name, in: log).moments.map(\.kind)
+  }
+
+  @Test("Every way of a record through the scripted session is told, in order")
+  func ways() throws {
+    let log = try QuestionBench.log()
+    #expect(
+      try kinds("b", log) == [
+        .queued, .sent, .retried, .sent, .saved, .completed, .queued, .givenUp,
+      ]
+    )
+    #expect(
+      try kinds("a", log) == [
+        .queued, .sent, .retried, .sent, .saved, .completed,
+        .queued, .queued, .merged, .sent, .saved, .completed, .completed,
+      ]
+    )
+    #expect(
+      try kinds("d", log) == [
+        .queued, .sent, .conflict, .resolved, .sent, .saved, .completed, .fetched,
+      ]
+    )
+    #expect(try kinds("e", log) == [.queued, .sent, .refused, .parked, .completed, .dropped])
+    #expect(try kinds("j", log) == [.queued, .sent, .split, .sent, .saved, .completed])
+    #expect(
+      try kinds("k", log) == [
+        .queued, .sent, .answerLost, .repeated, .saved, .completed,
+      ]
+    )
+    #expect(try kinds("z", log) == [.fetchedDeletion])
+  }
+
+  @Test("A moment has the request, the error's code, the new change tag and the decision")
+  func details() throws {
+    let log = try QuestionBench.log()
+    let conflict = try RecordLife(of: "d", in: log)
+    let parked = try RecordLife(of: "e", in: log)
+
+    #expect(conflict.moments[2].error == "serverRecordChanged")
+    #expect(conflict.moments[2].attempt == conflict.moments[1].attempt)
+    #expect(conflict.moments[3].text.contains("the resolver said “save”"))
+    #expect(conflict.moments[4].text.contains("change tag server"))
+    #expect(conflict.moments[5].text.contains("its change tag is server+"))
+    #expect(conflict.moments[7].text.contains("page 2"))
+    #expect(parked.moments[3].error == "invalidArguments")
+    #expect(parked.moments[3].sequence == parked.moments[2].sequence)
+    let rendered = conflict.render().split(separator: "\n")
+    #expect(rendered.count == 9)
+    #expect(rendered[0] == "Record Notes/d")
+    #expect(rendered[1].contains("+11.000s #15 queued"))
+  }
+
+  @Test("A redacted log tells the same lives")
+  func redacted() throws {
+    let (log, redacted) = (try QuestionBench.log(), try QuestionBench.log(.digests(salt: 7)))
+    for name in ["a", "b", "d", "e", "j", "k", "z"] {
+      #expect(try RecordLife(of: name, in: log) == RecordLife(of: name, in: redacted))
+    }
+  }
+
+  @Test("A name that the log does not have is an error that names it")
+  func unknown() throws {
+    let log = try QuestionBench.log()
+    let error = #expect(throws: LogError.self) { try RecordLife(of: "nobody", in: log) }
+    #expect(error?.code == .notFound)
+    #expect(error?.reason.contains("nobody") == true)
+  }
+
+  @Test("In the eventful run every record that was edited has a life that ends well")
+  func eventful() throws {
+    let run = try LogBench.eventfulRun(sink: .ring())
+    let log = try EventLog(bytes: run.bytes)
+    for name in (0..<50).map({ "r\($0)" }) where name != "r13" {
+      let life = try RecordLife(of: name, in: log)
+      let last = life.moments.last { [.saved, .parked, .givenUp, .deleted].contains($0.kind) }
+      #expect(last?.kind == .saved, "\(life.render())")
+      #expect(life.moments.map(\.sequence) == life.moments.map(\.sequence).sorted())
+    }
+    let refused = try RecordLife(of: "r13", in: log)
+    #expect(refused.moments.contains { $0.kind == .parked && $0.error == "invalidArguments" })
+    #expect(run.state.parkedRecords.map(\.recordID.name) == ["r13"])
+  }
+}
+
+@Suite("OperationLife")
+struct OperationLifeTests {
+  private func kinds(_ number: UInt64, _ log: EventLog) throws -> [LifeMoment.Kind] {
+    try OperationLife(of: OperationID(epoch: 1, number: number), in: log).moments.map(\.kind)
+  }
+
+  @Test("Every way of an operation through the scripted session is told, in order")
+  func ways() throws {
+    let log = try QuestionBench.log()
+    #expect(try kinds(1, log) == [.queued, .sent, .retried, .sent, .saved, .completed, .announced])
+    #expect(
+      try kinds(2, log) == [
+        .queued, .sent, .conflict, .resolved, .sent, .saved, .completed, .announced,
+      ]
+    )
+    #expect(try kinds(3, log) == [.queued, .sent, .parked, .saved, .completed, .announced])
+    #expect(
+      try kinds(4, log) == [
+        .queued, .sent, .split, .sent, .saved, .sent, .saved, .completed, .announced,
+      ]
+    )
+    #expect(
+      try kinds(5, log) == [
+        .queued, .sent, .answerLost, .repeated, .saved, .completed, .announced,
+      ]
+    )
+    #expect(
+      try kinds(6, log) == [
+        .queued, .sent, .fetched, .announced, .sent, .fetched, .completed, .announced,
+      ]
+    )
+    #expect(try kinds(8, log) == [.queued, .merged, .sent, .saved, .completed, .announced])
+    #expect(try kinds(9, log) == [.queued, .cancelled, .givenUp, .announced])
+  }
+
+  @Test("The words say which records, how many, and why")
+  func words() throws {
+    let log = try QuestionBench.log()
+    let life = try OperationLife(of: OperationID(epoch: 1, number: 3), in: log)
+
+    #expect(life.mode == .modify)
+    #expect(life.moments[2].error == "invalidArguments")
+    #expect(life.moments[2].text.hasSuffix(": e"))
+    #expect(life.moments[4].text == "1 saved, 0 deleted, 1 not: e")
+  }
+
+  @Test("A log that begins while an operation waits says that it was there already")
+  func found() throws {
+    let bench = Bench()
+    let id = try bench.modify([Bench.record("a")])
+    bench.world.run()
+    let recorder = EventRecorder(.ring(), redactor: .none)
+    recorder.attach(to: bench.session)
+    bench.start()
+    recorder.detach(from: bench.session)
+    bench.world.run()
+    let log = try EventLog(bytes: Array(try #require(recorder.data(redactor: .none))))
+
+    let expected: [LifeMoment.Kind] = [.found, .sent, .saved, .completed, .announced]
+    #expect(try OperationLife(of: id, in: log).moments.map(\.kind) == expected)
+    #expect(try RecordLife(of: "a", in: log).moments.first?.kind == .found)
+    #expect(throws: LogError.self) {
+      try OperationLife(of: OperationID(epoch: 1, number: 99), in: log)
+    }
+  }
+
+  @Test("In the eventful run every operation that ended was announced once")
+  func eventful() throws {
+    let run = try LogBench.eventfulRun(sink: .ring())
+    let log = try EventLog(bytes: run.bytes)
+    for step in try QuestionBench.all(log) {
+      guard case .doWork(.modify(let operation)) = step.record.event else { continue }
+      let kinds = try OperationLife(of: operation.id, in: log).moments.map(\.kind)
+      #expect(kinds.first == .queued && kinds.last == .announced)
+      #expect(kinds.count { $0 == .completed } == 1)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Generates test files, and compiles and runs them in a package of their own, as a user would.
+# Usage: compile-check.sh [folder to work in]
+set -eu
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+work=${1:-$(mktemp -d)}
+tests="$work/Tests/GeneratedTests"
+mkdir -p "$tests"
+rm -f "$tests"/*.swift
+cat > "$work/Package.swift" <<MANIFEST
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "Generated",
+  platforms: [.macOS(.v13)],
+  dependencies: [.package(name: "CloudSyncSession", path: "$root")],
+  targets: [
+    .testTarget(
+      name: "GeneratedTests",
+      dependencies: [
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+        .product(name: "CloudSyncEventLog", package: "CloudSyncSession"),
+      ],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+      ]
+    )
+  ],
+  swiftLanguageModes: [.v6]
+)
+MANIFEST
+cd "$root"
+CLOUDSYNC_GENERATE="$tests" swift test --filter TestGeneratorTests.writeFiles
+test "$(ls "$tests" | wc -l)" -ge 6
+swift test --package-path "$work" -Xswiftc -warnings-as-errors
+[ $# -gt 0 ] || rm -r "$work"
