@@ -1,6 +1,12 @@
 import CloudSyncCore
 import CloudSyncEventLog
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Is `cloudsync log rerun`.
 enum RerunCommand {
   static var command: Command {
@@ -17,6 +23,11 @@ enum RerunCommand {
           help: "leave out the input that became event N, to see what would have been",
           isRepeatable: true
         ),
+        .init(name: "--test", value: "FILE", help: "write a Swift test that does what the log did"),
+        .init(
+          name: "--shorten",
+          help: "with --test: cut it down to what still ends in the same error"
+        ),
         LogCommand.salvage, LogCommand.json,
       ],
       discussion: """
@@ -29,11 +40,23 @@ enum RerunCommand {
   }
 
   private static func run(_ arguments: Arguments, _ console: Console) throws {
+    if arguments.has("--shorten"), !arguments.has("--test") {
+      throw ToolError.usage("--shorten shortens the test that --test writes: give both")
+    }
     var options = Replay.Options()
     options.first = try arguments.number("--from")
     options.goesOn = arguments.has("--go-on")
     options.skipped = try arguments.all("--skip").map { try Arguments.number($0, for: "--skip") }
     let log = try LogCommand.open(arguments, console)
+    if let path = arguments.value("--test") {
+      let text = try TestGenerator.swiftTest(
+        for: log,
+        name: "reproducesLog",
+        isShortened: arguments.has("--shorten")
+      )
+      try LogFile.write(Data(text.utf8), to: path)
+      return console.line("wrote \(path)")
+    }
     let result = try Replay.rerun(log, options: options) { console.progress("run \($0) events") }
     console.endProgress()
     if arguments.has("--json") { return try printJSON(result, console) }

@@ -4,9 +4,11 @@ import CloudSyncCore
 struct StatisticsTally {
   private var statistics = LogStatistics()
   private var fold: LogFold
-  private var kinds = Tally()
+  /// How often each event was met, by the index of its case.
+  private var kinds = [Int](repeating: 0, count: SyncEvent.names.count)
   private var origins = [Int](repeating: 0, count: EventRecord.Origin.allCases.count)
-  private var requests = Tally()
+  /// How often each mode was asked for, by its raw value; look-ups at the end.
+  private var requests = [Int](repeating: 0, count: OperationMode.allCases.count + 1)
   private var retries = CodeTally()
   private var errors = CodeTally()
   private var itemErrors = CodeTally()
@@ -33,14 +35,14 @@ struct StatisticsTally {
   mutating func take(_ step: LogStep) {
     let record = step.record
     statistics.eventCount += 1
-    kinds.add(record.event.name)
+    kinds[record.event.caseIndex] += 1
     origins[record.origin.rawValue] += 1
     if statistics.firstTime == nil { statistics.firstTime = record.time }
     addTime(until: record.time)
     statistics.lastTime = record.time
     last = record.time
     for case .call(_, let mode, _, _) in step.effects {
-      requests.add(record.event.isLookup ? "lookup" : "\(mode)")
+      requests[record.event.isLookup ? requests.count - 1 : mode.rawValue] += 1
     }
     submit(record)
     let folded = fold.advance(step)
@@ -173,14 +175,16 @@ struct StatisticsTally {
 
   // MARK: The end
 
+  /// The names of what was met, with their numbers.
+  private static func counts(_ numbers: [Int], _ names: [String]) -> [LogStatistics.Count] {
+    zip(numbers, names).filter { $0.0 > 0 }.map { LogStatistics.Count(name: $0.1, count: $0.0) }
+  }
+
   mutating func finish() -> LogStatistics {
     var result = statistics
-    result.kinds = kinds.counts(in: SyncEvent.names.map { "\($0)" })
-    result.origins = EventRecord.Origin.allCases.compactMap { origin in
-      let count = origins[origin.rawValue]
-      return count > 0 ? LogStatistics.Count(name: "\(origin)", count: count) : nil
-    }
-    result.requests = requests.counts(in: OperationMode.allCases.map { "\($0)" } + ["lookup"])
+    result.kinds = Self.counts(kinds, SyncEvent.names.map { "\($0)" })
+    result.origins = Self.counts(origins, EventRecord.Origin.allCases.map { "\($0)" })
+    result.requests = Self.counts(requests, OperationMode.allCases.map { "\($0)" } + ["lookup"])
     result.retries = retries.counts
     result.errors = errors.counts
     result.itemErrors = itemErrors.counts
