@@ -51,7 +51,7 @@ enum RerunCommand {
     if let path = arguments.value("--test") {
       let text = try TestGenerator.swiftTest(
         for: log,
-        name: "reproducesLog",
+        name: "log",
         isShortened: arguments.has("--shorten")
       )
       try LogFile.write(Data(text.utf8), to: path)
