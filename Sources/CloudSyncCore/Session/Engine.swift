@@ -26,6 +26,8 @@ final class Engine {
   @exclusivity(unchecked) var journal: (@Sendable (Data) -> Void)?
   /// When the timer is set to fire.
   @exclusivity(unchecked) var armed: Timestamp?
+  /// Whether the timer that is set waits for nothing.
+  @exclusivity(unchecked) private var firesAtOnce = false
   /// The event that caused the timer to be set.
   @exclusivity(unchecked) var armedBy: UInt64?
   /// Who is told everything.
@@ -164,11 +166,17 @@ final class Engine {
 
   /// Sets the timer, unless it fires early enough already.
   func arm(_ time: Timestamp, because sequence: UInt64?, in session: CloudSyncSession) {
-    // A clock that was set forward leaves a timer behind that should have fired and has not.
-    if let armed, armed <= time, armed > context.now { return }
+    if let armed {
+      // It fires as soon as it can: setting it again would take back what is on its way.
+      if firesAtOnce { return }
+      // A clock that was set forward leaves a timer behind that should have fired and has not.
+      if armed <= time, armed > context.now { return }
+    }
+    let delay = max(0, context.now.distance(to: time))
     armed = time
     armedBy = sequence
-    session.timer?.schedule(after: max(0, context.now.distance(to: time)))
+    firesAtOnce = delay == 0
+    session.timer?.schedule(after: delay)
   }
 
   /// Puts a middleware where it is wanted.

@@ -160,7 +160,7 @@ extension InvariantAudit {
 
   @Test(
     "Invariant 12: the cost of an event does not grow with the queue",
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(5))
   )
   func costOfEvents() {
     // Upstream needs 90 seconds, optimised, for this; a quadratic reducer never ends here.

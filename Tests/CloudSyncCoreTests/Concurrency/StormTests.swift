@@ -16,7 +16,7 @@ struct ConcurrencyStormTests {
 
   @Test(
     "Nothing is lost, doubled, out of order or broken, and everything ends",
-    .timeLimit(.minutes(3)),
+    .timeLimit(.minutes(5)),
     arguments: plans
   )
   func storm(_ plan: LiveStorm.Plan) async throws {
@@ -76,6 +76,7 @@ struct ConcurrencyStormTests {
     #expect(!followers.isEmpty)
     #expect(released == nil)
   }
+
   @Test("A waiter does not put off a timer that is due and has not fired yet")
   func waiterKeepsTimer() async throws {
     var script = ScriptedHandler.Script()
@@ -97,4 +98,40 @@ struct ConcurrencyStormTests {
     #expect(completed == 1)
     #expect(await isIdle)
   }
+
+  @Test("Events that come while a timer is on its way do not take it back")
+  func eventsKeepTimer() throws {
+    let world = VirtualEnvironment()
+    let timer = SilentTimer()
+    var environment = world.environment
+    environment.makeTimer = { _, _ in timer }
+    var script = ScriptedHandler.Script()
+    script.modify = { _, _ in .never }
+    let handler = ScriptedHandler(in: world, limits: RequestLimits(), script: script)
+    let session = CloudSyncSession(
+      operationHandler: handler,
+      zoneID: Bench.zoneID,
+      environment: environment
+    )
+    session.start()
+    try session.modify(ModifyOperation(records: [Bench.record("r")]))
+    world.run()
+    world.jumpClock(by: .seconds(301))
+    let before = timer.delays.entries.count
+    for _ in 0..<5 {
+      session.connectivityChanged()
+      world.run()
+    }
+
+    #expect(before > 0)
+    #expect(timer.delays.entries.dropFirst(before) == [0])
+  }
+}
+
+/// A timer that notes what it is set to, and never fires.
+private final class SilentTimer: SyncTimer {
+  let delays = Journal<Int64>()
+
+  func schedule(after nanoseconds: Int64) { delays.add(nanoseconds) }
+  func cancel() {}
 }
