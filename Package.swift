@@ -23,7 +23,7 @@ let package = Package(
     .testTarget(
       name: "CloudSyncEventLogTests",
       dependencies: ["CloudSyncEventLog"],
-      exclude: ["Fixtures", "TestGeneration/compile-check.sh"]
+      exclude: ["Fixtures", "Report/browser-check.py", "TestGeneration/compile-check.sh"]
     ),
 
     // MARK: The tool

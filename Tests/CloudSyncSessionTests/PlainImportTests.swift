@@ -67,7 +67,7 @@ struct PlainImportTests {
 
     #expect(saved.savedRecords.count == 2 && gone.deletedRecordIDs.count == 1)
     #expect(page.changedRecords.map { $0["text"] } == ["Hello"])
-    #expect(await session.idle(upTo: .seconds(10)))
+    #expect(await session.idle(upTo: .seconds(600)))
   }
 
   @Test("A middleware of one's own sees every event, wherever it is put")
@@ -77,7 +77,7 @@ struct PlainImportTests {
     session.appendMiddleware(Recording { continuation.yield($0) })
     session.start()
     _ = try await session.perform(ModifyOperation(records: [Self.note("a", "Hello")]))
-    _ = await session.idle(upTo: .seconds(10))
+    _ = await session.idle(upTo: .seconds(600))
     continuation.finish()
 
     var seen: [String] = []

@@ -65,14 +65,14 @@ struct ReadmeTests {
     let session = try openSession(AsyncHandlerAdapter(YesCloud()), over: store)
     let response = try await session.perform(ModifyOperation(records: [Self.note]))
     #expect(response.savedRecords.map(\.changeTag) == ["1"])
-    #expect(await session.idle(upTo: .seconds(60)))
+    #expect(await session.idle(upTo: .seconds(600)))
     #expect(store.count == 1)
 
     let next = try openSession(AsyncHandlerAdapter(YesCloud()), over: store)
-    #expect(await next.idle(upTo: .seconds(60)))
+    #expect(await next.idle(upTo: .seconds(600)))
     #expect(next.state.progress.done == 1)
     try next.modify(ModifyOperation(recordIDsToDelete: [Self.note.recordID]))
-    #expect(await next.idle(upTo: .seconds(60)))
+    #expect(await next.idle(upTo: .seconds(600)))
     #expect(store.count == 0)
   }
 
@@ -81,7 +81,7 @@ struct ReadmeTests {
     let store = Store()
     let session = Usage.makeSharedSession(AsyncHandlerAdapter(YesCloud()))
     try Usage.use(session, store, note: Self.note)
-    #expect(await session.idle(upTo: .seconds(60)))
+    #expect(await session.idle(upTo: .seconds(600)))
     #expect(session.state.progress.done == 1)
     #expect(await Usage.push(session) == .noData)
   }

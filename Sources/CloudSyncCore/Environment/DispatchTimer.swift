@@ -21,7 +21,9 @@ final class DispatchTimer: SyncTimer {
   init(executor: SyncExecutor, fire: @escaping @Sendable () -> Void) {
     self.executor = executor
     self.fire = fire
-    state = Locked(State(source: DispatchSource.makeTimerSource()))
+    // A queue of its own: the global ones fire nothing while the app keeps all their threads busy.
+    let queue = DispatchQueue(label: "CloudSyncSession.timer")
+    state = Locked(State(source: DispatchSource.makeTimerSource(queue: queue)))
     state.withLock { state in
       state.source.setEventHandler { [weak self] in self?.sourceFired() }
       state.source.schedule(deadline: .distantFuture)

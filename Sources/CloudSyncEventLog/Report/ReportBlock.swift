@@ -26,10 +26,13 @@ enum ReportBlock {
 
   private static func appendEscaped(_ json: [UInt8], to data: inout Data) {
     var plain = 0
-    for (index, byte) in json.enumerated() {
+    var next = 0
+    while next < json.count {
+      let index = next
+      next += 1
       let escape: StaticString
       var length = 1
-      switch byte {
+      switch json[index] {
       case UInt8(ascii: "<"): escape = "\\u003c"
       case UInt8(ascii: ">"): escape = "\\u003e"
       case UInt8(ascii: "&"): escape = "\\u0026"

@@ -19,16 +19,16 @@ struct ReportRow {
     var attempt: UInt64
 
     init(_ source: borrowing StateSummary.Source) {
-      let modify = source.state.modify
+      let modify = source.modify
       let begun = modify.open.last?.number
       let isFirstBegun = begun != nil && modify.queue.first?.id.number == begun
       operations = modify.queue.count + modify.open.count - (isFirstBegun ? 1 : 0)
       records = modify.queuedItems + modify.window.count
-      let fetch = source.state.fetch
+      let fetch = source.fetch
       fetches = fetch.waiting.count + (fetch.run?.operations.count ?? 0)
-      parked = source.state.parked.shelf.count
-      flightMode = source.state.flight?.mode
-      attempt = source.state.flight?.attempt.number ?? 0
+      parked = source.parked.shelf.count
+      flightMode = source.flight?.mode
+      attempt = source.flight?.attempt.number ?? 0
       status = ReportTables.status(source.next)
     }
   }

@@ -35,12 +35,7 @@ struct ReportComposer {
     words = EventWords(hasMessages: log.header.redaction == .none)
     state = log.header.state
     let time = log.header.time
-    let source = StateSummary.Source(
-      state: state,
-      time: time,
-      next: state.next(at: time),
-      parkedNames: ""
-    )
+    let source = StateSummary.Source(state, at: time, parkedNames: "")
     summary = StateSummary(source)
     chunk = ReportChunk(before: summary, since: time)
   }
@@ -140,12 +135,7 @@ struct ReportComposer {
   }
 
   private func source(at time: Timestamp) -> StateSummary.Source {
-    StateSummary.Source(
-      state: state,
-      time: time,
-      next: state.next(at: time),
-      parkedNames: parkedNames
-    )
+    StateSummary.Source(state, at: time, parkedNames: parkedNames)
   }
 
   /// Puts the names of parked records into words again when the shelf has changed.

@@ -48,7 +48,7 @@ struct ConcurrencyAudit {
       }
       try await group.waitForAll()
     }
-    #expect(await session.idle(upTo: .seconds(60)))
+    #expect(await session.idle(upTo: .seconds(600)))
 
     #expect((0..<8).allSatisfy { cloud["r\($0)"]?["x"] == 9 })
     #expect(cloud.violations == [])
@@ -118,7 +118,7 @@ struct ConcurrencyAudit {
       try session.modify(ModifyOperation(records: (0..<800).map { .note("r\($0)", 1) }))
       try session.modify(ModifyOperation(records: [.note("r0", 2)]))
       session.start()
-      #expect(await session.idle(upTo: .seconds(60)))
+      #expect(await session.idle(upTo: .seconds(600)))
 
       #expect(cloud["r0"]?["x"] == 2)
     }

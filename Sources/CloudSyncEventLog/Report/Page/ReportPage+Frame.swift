@@ -58,7 +58,7 @@ extension ReportPage {
     </div>
     </section>
     <section class="card" aria-labelledby="h-event">
-    <h2 id="h-event">Event</h2>
+    <h2 id="h-event" tabindex="-1">Event</h2>
     <div id="event"></div>
     <h3 id="h-changed">What changed</h3>
     <div id="changed"></div>

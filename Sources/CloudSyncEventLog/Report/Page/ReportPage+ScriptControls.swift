@@ -48,14 +48,19 @@ extension ReportPage {
         return;
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(node)) return;
+      const isNode = node.matches(".node");
       const isFree = node === document.body || node === list || node === slider
-        || node.tagName === "BUTTON";
+        || (node.tagName === "BUTTON" && !isNode);
       const moves = { ArrowLeft: -1, ArrowRight: 1 };
       if (isFree) {
         Object.assign(moves, { ArrowUp: -1, ArrowDown: 1, PageUp: -20, PageDown: 20,
           Home: -Infinity, End: Infinity });
       }
-      if (key in moves) {
+      if (isNode && (key === "ArrowUp" || key === "ArrowDown")) {
+        const all = [...node.closest(".scroll").querySelectorAll(".node")];
+        const next = all[all.indexOf(node) + (key === "ArrowUp" ? -1 : 1)];
+        if (next) next.focus();
+      } else if (key in moves) {
         select(stepped(moves[key]));
       } else if (key === "/") {
         filter.text.focus();

@@ -86,7 +86,7 @@ extension ReportPage {
         make("span", { class: "time" }, elapsed(time[i])),
         make("span", { class: "kind" }, kindOf(i)),
         make("span", { class: "text", title: textOf(i) }, textOf(i)),
-        make("span", { class: "chips" }, ...chips(column.marks[i])));
+        make("span", { class: "chips" }, ...outcomeChip(column.marks[i])));
       const mode = column.mode[i];
       if (mode) node.children[2].style.color = "var(--" + about.modes[mode - 1] + ")";
       node.style.top = p * rowHeight + shift + "px";
@@ -94,13 +94,14 @@ extension ReportPage {
       return node;
     }
 
-    // Scrolls as little as needed for the selected event to be seen.
+    // Scrolls as little as needed for the selected event and its neighbours to be seen.
     function revealRow() {
       const place = lowerBound(shown, selected), scale = listScale();
       if (shown[place] !== selected) return;
-      const top = place * rowHeight, height = list.clientHeight, now = list.scrollTop * scale;
-      if (top < now) list.scrollTop = top / scale;
-      else if (top + rowHeight > now + height) list.scrollTop = (top + rowHeight - height) / scale;
+      const height = list.clientHeight, now = list.scrollTop * scale, margin = 2 * rowHeight;
+      const top = place * rowHeight - margin, bottom = top + rowHeight + 2 * margin;
+      if (top < now) list.scrollTop = Math.max(0, top) / scale;
+      else if (bottom > now + height) list.scrollTop = (bottom - height) / scale;
     }
 
     // The event so many steps from the selected one among those that are shown.

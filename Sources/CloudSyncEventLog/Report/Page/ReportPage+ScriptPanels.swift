@@ -6,10 +6,26 @@ extension ReportPage {
       const node = make("button", { type: "button", class: className }, ...content);
       node.dataset.event = i;
       if (i === selected) node.setAttribute("aria-current", "true");
+      // The nodes of a panel are one stop of the Tab key; arrow keys go from one to the next.
+      if (className === "node") node.tabIndex = -1;
       return node;
     }
 
+    // Puts a panel of nodes in the place of the one before, without losing the focus.
+    function showNodes(panel, label, tree, ...above) {
+      const hadFocus = panel.contains(document.activeElement);
+      const box = make("div", { class: "scroll", role: "group", "aria-label": label }, tree);
+      panel.replaceChildren(...above, box);
+      const node = box.querySelector(".node[aria-current]") || box.querySelector(".node");
+      if (!node) return;
+      node.tabIndex = 0;
+      if (hadFocus) node.focus({ preventScroll: true });
+      box.scrollTop = Math.max(0, node.getBoundingClientRect().top
+        - box.getBoundingClientRect().top - 120);
+    }
+
     function showEvent(i) {
+      if (byId("event").contains(document.activeElement)) byId("h-event").focus();
       byId("h-event").textContent = "Event " + shortNumber(sequence[i]);
       const pairs = make("dl", {});
       const pair = (name, ...value) => pairs.append(make("dt", {}, name), make("dd", {}, ...value));
@@ -99,43 +115,47 @@ extension ReportPage {
       const line = (k) => eventLink(k, "node", make("span", { class: "muted" },
         sequence[k] + " "), make("b", {}, kindOf(k)), " " + textOf(k) + " ",
         ...chips(column.marks[k]));
+      const more = (text) => make("li", { class: "muted more" }, "… " + text);
       let budget = treeLimit.down;
-      const below = (k, depth) => {
-        const count = firstChild[k + 1] - firstChild[k];
-        if (!count) return null;
-        const branch = make("ul", {});
-        for (let c = firstChild[k]; c < firstChild[k + 1]; c++) {
-          if (budget <= 0 || depth >= treeLimit.depth) {
-            branch.append(make("li", { class: "muted" }, "… "
-              + shortNumber(firstChild[k + 1] - c) + " more"));
-            break;
+      // One consequence follows on the same level; only where there are several the tree branches.
+      const follow = (k, branch, depth) => {
+        branch.append(make("li", {}, line(k)));
+        for (;;) {
+          const from = firstChild[k], to = firstChild[k + 1];
+          if (from === to) return;
+          if (budget-- <= 0 || depth >= treeLimit.depth) {
+            branch.append(more("further consequences"));
+            return;
           }
-          budget--;
-          branch.append(make("li", {}, line(children[c]), below(children[c], depth + 1)));
+          if (to - from > 1) {
+            for (let c = from; c < to; c++) {
+              if (budget <= 0) {
+                branch.append(more(shortNumber(to - c) + " more consequences"));
+                return;
+              }
+              const twig = make("ul", {});
+              branch.append(make("li", {}, twig));
+              follow(children[c], twig, depth + 1);
+            }
+            return;
+          }
+          k = children[from];
+          branch.append(make("li", {}, line(k)));
         }
-        return branch;
       };
       const path = [];
       let k = parent[i];
       for (; k >= 0 && path.length < treeLimit.up; k = parent[k]) path.push(k);
-      let node = make("li", {}, line(i), below(i, 0));
-      for (const above of path) {
-        node = make("li", {}, line(above), make("ul", {}, node));
-      }
       const root = make("ul", { class: "tree" });
-      if (k >= 0) root.append(make("li", { class: "muted" }, "… earlier causes, from event "
-        + sequence[k] + " on"));
-      root.append(node);
-      const older = path.length ? path[path.length - 1] : i;
-      if (k < 0 && column.cause[older]) {
-        root.prepend(make("li", { class: "muted" }, "… caused by event "
-          + (sequence[older] - column.cause[older]) + ", before this log"));
+      const oldest = path.length ? path[path.length - 1] : i;
+      if (k >= 0) root.append(more("earlier causes, event " + sequence[k] + " and before"));
+      else if (column.cause[oldest]) {
+        root.append(more("caused by event " + (sequence[oldest] - column.cause[oldest])
+          + ", which is not in this log"));
       }
-      const box = make("div", { class: "scroll", tabindex: 0, role: "group",
-        "aria-label": "Causes above the selected event, consequences below it" }, root);
-      byId("causes").replaceChildren(box);
-      const current = box.querySelector("[aria-current]");
-      if (current) box.scrollTop = Math.max(0, current.offsetTop - box.offsetTop - 120);
+      for (const above of path.reverse()) root.append(make("li", {}, line(above)));
+      follow(i, root, 0);
+      showNodes(byId("causes"), "Causes above the selected event, consequences below it", root);
     }
 
     let chosenRecord = -1;
@@ -167,13 +187,9 @@ extension ReportPage {
       if (to > start + mostChapters) {
         rows.push(make("li", { class: "muted" }, "… " + (to - start - mostChapters) + " after"));
       }
-      const scroll = make("div", { class: "scroll", tabindex: 0, role: "group",
-        "aria-label": "Life of " + recordNames[chosenRecord] },
-        make("ol", { class: "life" }, ...rows));
-      box.replaceChildren(make("p", { class: "muted" }, shortNumber(to - from)
-        + (to - from === 1 ? " event" : " events")), scroll);
-      const current = scroll.querySelector("[aria-current]");
-      if (current) scroll.scrollTop = Math.max(0, current.offsetTop - scroll.offsetTop - 120);
+      showNodes(box, "Life of " + recordNames[chosenRecord],
+        make("ol", { class: "life" }, ...rows), make("p", { class: "muted" },
+          shortNumber(to - from) + (to - from === 1 ? " event" : " events")));
     }
 
     function chooseRecord(index) {

@@ -82,6 +82,7 @@ extension ReportPage {
         return chip;
       });
     }
+    function outcomeChip(bits) { return bits ? chips(outcomeBit(bits)) : []; }
     function describe(i) {
       const marks = marksOf(column.marks[i]).map((mark) => mark.name).join(", ");
       return "Event " + sequence[i] + " of " + sequence[total - 1] + ", " + kindOf(i) + ", "

@@ -55,7 +55,7 @@ extension ReportPage {
       const context = canvas.getContext("2d");
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
       context.clearRect(0, 0, width, plotHeight);
-      context.font = "12px system-ui, 'Liberation Sans', sans-serif";
+      context.font = "12px -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif";
       context.textBaseline = "middle";
       return context;
     }
@@ -168,12 +168,18 @@ extension ReportPage {
       context.fillStyle = colors.muted;
       context.strokeStyle = colors.line;
       context.textAlign = "left";
-      for (let u = Math.ceil(view.low / step) * step; u < view.high; u += step) {
+      // The numbers of events need not begin at 1.
+      const shift = view.byTime || !total ? 0 : sequence[0];
+      for (let mark = Math.ceil((view.low + shift) / step) * step; mark - shift < view.high;
+        mark += step) {
+        const u = mark - shift;
         const x = toX(u);
+        context.globalAlpha = .6;
         context.beginPath();
         context.moveTo(Math.round(x) + .5, margin.top);
         context.lineTo(Math.round(x) + .5, y + 5);
         context.stroke();
+        context.globalAlpha = 1;
         const label = view.byTime ? elapsed(u).replace(/\.000$/, "")
           : shortNumber(sequence[Math.min(total - 1, Math.round(u))] || 0);
         if (x + 60 < plot.clientWidth) context.fillText(label, x + 4, y + 12);

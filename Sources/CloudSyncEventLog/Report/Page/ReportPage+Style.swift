@@ -34,7 +34,8 @@ extension ReportPage {
   private static let layout = """
 
     * { box-sizing: border-box; }
-    html { font: 14px/1.45 system-ui, -apple-system, "Segoe UI", "Liberation Sans", sans-serif; }
+    html { font: 14px/1.45 -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial,
+      sans-serif; }
     body { margin: 0; background: var(--page); color: var(--ink); }
     header { display: flex; flex-wrap: wrap; gap: 12px 32px; justify-content: space-between;
       align-items: flex-end; padding: 20px 24px 12px; }
@@ -109,7 +110,7 @@ extension ReportPage {
       position: relative; outline-offset: -2px; }
     #rows { position: relative; }
     .row { position: absolute; left: 0; right: 0; height: 26px; display: grid; gap: 10px;
-      grid-template-columns: 4.4em 6.6em 9.2em minmax(0, 1fr) auto; align-items: center;
+      grid-template-columns: 4.2em 6.2em 8.6em minmax(0, 1fr) auto; align-items: center;
       padding: 0 6px; cursor: default; border-left: 3px solid transparent; white-space: nowrap; }
     .row > * { overflow: hidden; text-overflow: ellipsis; }
     .row:hover { background: var(--soft); }
@@ -132,15 +133,17 @@ extension ReportPage {
     tbody th[scope=rowgroup] { color: var(--ink); font-weight: 600; padding-top: 9px; }
     #changed th { width: 34%; } thead th { font-size: 12px; }
     tr.new td, tr.new th { background: var(--changed); }
-    #event .lead { font-size: 15px; margin: 2px 0 6px; overflow-wrap: anywhere; }
+    .record { display: block; margin: 8px 0 6px; }
+    #event .lead { font-size: 15px; margin: 6px 0 8px; overflow-wrap: anywhere; }
     #event dl { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 2px 12px;
       margin: 0; }
     #event dt { color: var(--muted); } #event dd { margin: 0; overflow-wrap: anywhere; }
-    .link { border: 0; padding: 0 3px; min-height: 0; background: none; color: var(--accent);
+    .link { border: 0; padding: 0; margin-right: 4px; min-height: 0; background: none; color: var(--accent);
       text-align: left; } .link:hover { text-decoration: underline; background: none; }
     ul.tree { list-style: none; margin: 4px 0 0; padding: 0; }
-    ul.tree ul { list-style: none; margin: 0; padding-left: 13px;
-      border-left: 1px solid var(--line); }
+    ul.tree ul { list-style: none; margin: 0 0 0 10px; padding-left: 8px;
+      border-left: 2px solid var(--line); }
+    .more { padding: 2px 6px; }
     .node { display: block; width: 100%; border: 0; background: none; text-align: left;
       min-height: 0; padding: 2px 6px; border-radius: 4px; overflow-wrap: anywhere; }
     .node[aria-current] { background: var(--chosen); }

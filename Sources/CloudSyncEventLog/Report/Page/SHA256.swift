@@ -1,6 +1,7 @@
 /// The SHA-256 of some bytes (FIPS 180-4): the page's policy names the only script that may run by it.
-enum SHA256 {
-  static func digest(of message: [UInt8]) -> [UInt8] {
+package enum SHA256 {
+  /// The 32 bytes of the digest.
+  package static func digest(of message: [UInt8]) -> [UInt8] {
     var bytes = message + [0x80]
     while bytes.count % 64 != 56 { bytes.append(0) }
     for shift in stride(from: 56, through: 0, by: -8) {

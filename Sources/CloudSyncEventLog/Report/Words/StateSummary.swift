@@ -27,12 +27,31 @@ struct StateSummary {
     }
   }
 
-  /// What values are taken from.
+  /// What values are taken from: the regions are taken out of the state once, for all of them.
   struct Source: Sendable {
     let state: SyncState
     let time: Timestamp
     let next: NextStep
     let parkedNames: String
+    let modify: ModifyRegion
+    let fetch: FetchRegion
+    let parked: ParkedRegion
+    let gate: GateRegion
+    let flight: Flight?
+    let progress: SyncProgress
+
+    init(_ state: SyncState, at time: Timestamp, parkedNames: String) {
+      self.state = state
+      self.time = time
+      self.parkedNames = parkedNames
+      next = state.next(at: time)
+      modify = state.modify
+      fetch = state.fetch
+      parked = state.parked
+      gate = state.gate
+      flight = state.flight
+      progress = state.progress
+    }
   }
 
   /// The values, in the order of the fields.
@@ -65,8 +84,8 @@ extension StateSummary {
       .text(StateWords.subscription($0.state.subscriptionState))
     },
     Field("Session", "Epoch") { .count(Int(clamping: $0.state.epoch)) },
-    Field("Now", "In flight") { $0.state.flight.map { .text(StateWords.flight($0)) } ?? .none },
-    Field("Now", "Answer due by") { $0.state.flight.map { .time($0.deadline.until) } ?? .none },
+    Field("Now", "In flight") { $0.flight.map { .text(StateWords.flight($0)) } ?? .none },
+    Field("Now", "Answer due by") { $0.flight.map { .time($0.deadline.until) } ?? .none },
     Field("Now", "What is next") { .text(StateWords.next($0.next)) },
     Field("Now", "Looks again at") {
       if case .wait(_, let until?) = $0.next { .time(until) } else { .none }
@@ -75,9 +94,9 @@ extension StateSummary {
 
   private static let waits = [
     Field("Gate", "Closed for") {
-      $0.state.gate.opening(at: $0.time) == nil ? .none : .text("\($0.state.gate.cause)")
+      $0.gate.opening(at: $0.time) == nil ? .none : .text("\($0.gate.cause)")
     },
-    Field("Gate", "Opens at") { $0.state.gate.opening(at: $0.time).map(Value.time) ?? .none },
+    Field("Gate", "Opens at") { $0.gate.opening(at: $0.time).map(Value.time) ?? .none },
     Field("Gate", "Waits in a row") { .count($0.state.retryCount) },
     Field("Gate", "Last error") {
       $0.state.lastRetryError.map { .text("\($0.code)") } ?? .none
@@ -85,35 +104,35 @@ extension StateSummary {
   ]
 
   private static let modifications = [
-    Field("Modify", "Operations queued") { .count($0.state.modify.queue.count) },
-    Field("Modify", "Operations begun") { .count($0.state.modify.open.count) },
-    Field("Modify", "Records queued") { .count($0.state.modify.queuedItems) },
-    Field("Modify", "Records in the window") { .count($0.state.modify.window.count) },
-    Field("Modify", "To be sent unchanged") { .count($0.state.modify.frozen) },
-    Field("Modify", "To be looked up") { .count($0.state.modify.lookups) },
+    Field("Modify", "Operations queued") { .count($0.modify.queue.count) },
+    Field("Modify", "Operations begun") { .count($0.modify.open.count) },
+    Field("Modify", "Records queued") { .count($0.modify.queuedItems) },
+    Field("Modify", "Records in the window") { .count($0.modify.window.count) },
+    Field("Modify", "To be sent unchanged") { .count($0.modify.frozen) },
+    Field("Modify", "To be looked up") { .count($0.modify.lookups) },
     Field("Modify", "Records a request") { .count($0.state.requestLimits.items) },
-    Field("Parked", "Records parked") { .count($0.state.parked.shelf.count) },
+    Field("Parked", "Records parked") { .count($0.parked.shelf.count) },
     Field("Parked", "Which") { $0.parkedNames.isEmpty ? .none : .text($0.parkedNames) },
-    Field("Parked", "On their way back") { .count($0.state.parked.returning.count) },
+    Field("Parked", "On their way back") { .count($0.parked.returning.count) },
     Field("Parked", "Storage probed at") {
-      $0.state.parked.quota.map { .time($0.until) } ?? .none
+      $0.parked.quota.map { .time($0.until) } ?? .none
     },
   ]
 
   private static let fetches = [
-    Field("Fetch", "Fetches waiting") { .count($0.state.fetch.waiting.count) },
-    Field("Fetch", "Run") { $0.state.fetch.run.map { .text(StateWords.run($0)) } ?? .none },
+    Field("Fetch", "Fetches waiting") { .count($0.fetch.waiting.count) },
+    Field("Fetch", "Run") { $0.fetch.run.map { .text(StateWords.run($0)) } ?? .none },
     Field("Fetch", "Page to acknowledge") {
-      $0.state.fetch.awaited.map { .count(Int(clamping: $0.response.page.number)) } ?? .none
+      $0.fetch.awaited.map { .count(Int(clamping: $0.response.page.number)) } ?? .none
     },
   ]
 
   private static let progress = [
     Field("Progress", "Announcements pending") { .count($0.state.notes.queue.count) },
-    Field("Progress", "Records submitted") { .count($0.state.progress.submitted) },
-    Field("Progress", "Records done") { .count($0.state.progress.done) },
-    Field("Progress", "Records not done") { .count($0.state.progress.notDone) },
-    Field("Progress", "Pages fetched") { .count($0.state.progress.fetchedPages) },
-    Field("Progress", "Records fetched") { .count($0.state.progress.fetchedRecords) },
+    Field("Progress", "Records submitted") { .count($0.progress.submitted) },
+    Field("Progress", "Records done") { .count($0.progress.done) },
+    Field("Progress", "Records not done") { .count($0.progress.notDone) },
+    Field("Progress", "Pages fetched") { .count($0.progress.fetchedPages) },
+    Field("Progress", "Records fetched") { .count($0.progress.fetchedRecords) },
   ]
 }

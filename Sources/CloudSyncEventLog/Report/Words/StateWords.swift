@@ -41,7 +41,7 @@ enum StateWords {
   }
 
   static func flight(_ flight: Flight) -> String {
-    let what = flight.isLookup ? "look-up" : "\(flight.mode)"
+    let what = flight.isLookup ? "look-up" : name(of: flight.mode)
     let count = flight.count == 0 ? "" : ", \(counted(flight.count, "record"))"
     return "\(what) \(flight.attempt)\(count)"
   }
@@ -54,7 +54,7 @@ enum StateWords {
 
   static func next(_ next: NextStep) -> String {
     switch next {
-    case .request(let request): "to send: \(request.isLookup ? "look-up" : "\(request.mode)")"
+    case .request(let request): "to send: \(request.isLookup ? "look-up" : name(of: request.mode))"
     case .wait(let reasons, _): reasonNames.first { reasons.contains($0.0) }?.1 ?? "to wait"
     }
   }
@@ -67,6 +67,11 @@ enum StateWords {
     (.acknowledgement, "waits for acknowledge(_:_:)"), (.quota, "waits for storage"),
     (.idle, "nothing to do"),
   ]
+
+  /// The name of a kind of work; a description would be found by reflection, which is slow.
+  static func name(of mode: OperationMode) -> String {
+    "\(OperationMode.codedNames[mode.rawValue])"
+  }
 
   /// A number with its noun.
   static func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
