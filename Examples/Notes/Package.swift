@@ -14,7 +14,8 @@ let package = Package(
     .executableTarget(
       name: "notes",
       dependencies: [
-        .product(name: "CloudSyncSession", package: "CloudSyncSession")
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+        .product(name: "CloudSyncEventLog", package: "CloudSyncSession"),
       ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"),

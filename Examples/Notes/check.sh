@@ -2,6 +2,7 @@
 # Exercises the program from end to end, kills included. Run from anywhere: Examples/Notes/check.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
+root=$(cd ../.. && pwd)
 swift build --product notes >&2
 notes=$(swift build --show-bin-path)/notes
 work=$(mktemp -d)
@@ -160,5 +161,28 @@ checks=$((checks + 41))
 
 # The demonstration
 expect_part 0 'All three are equal.' "$notes" demo
+
+# Event logs: every command of the tool on the log of a killed device's recovery
+swift build --package-path "$root" --product cloudsync >&2
+cloudsync=$(swift build --package-path "$root" --show-bin-path)/cloudsync
+log() { "$cloudsync" log "$@"; }
+expect_part 0 'All three are equal.' "$notes" --record phone.jsonl demo
+expect_part 0 'it has ended properly' log summary phone.jsonl
+expect_part 0 'call: start' log show phone.jsonl
+expect_part 0 'retryWork modify' log show phone.jsonl --record laptop-1
+expect_part 0 '"kind":"retryWork"' log show phone.jsonl --json
+first=$(log show phone.jsonl | sed -n '1s/.*#\([0-9]*\) .*/\1/p')
+expect_part 0 'modify' log state phone.jsonl --at $((first + 1))
+expect_part 0 'fetch' log state phone.jsonl --at "$first" --diff $((first + 2))
+expect_part 0 'start' log why phone.jsonl $((first + 1))
+expect_part 0 'sound: 8 events' log verify phone.jsonl
+expect_part 0 'faithful: 8 events' log rerun phone.jsonl
+expect_part 0 'wrote PhoneTests.swift' log rerun phone.jsonl --test PhoneTests.swift
+grep -q 'import Testing' PhoneTests.swift || die "the written test is none"
+expect_part 0 'wrote phone.html' log report phone.jsonl -o phone.html
+grep -q 'Mend the bicycle' phone.html || die "the report does not show the log"
+expect_part 0 'edited anna-1' a --record edit.jsonl edit anna-1 'Recorded'
+expect_part 0 'open operations   1' log summary edit.jsonl
+expect_part 1 'edit.jsonl' a --record nowhere/edit.jsonl list
 
 echo "check.sh: $checks checks passed"

@@ -60,7 +60,7 @@ public struct LogFilter: Sendable, Hashable {
   /// Whether an event meets every condition, as far as the event itself tells.
   ///
   /// Which records and operations a request and its answer are about is told only by the state: use
-  /// ``EventLog/forEachStep(matching:_:)`` to have these too.
+  /// ``EventLog/forEachStep(matching:_:)`` or a ``LogMatcher`` to have these too.
   public func matches(_ step: LogStep) -> Bool {
     matchesFrame(step) && matches(StepSubjects(step))
   }
@@ -112,12 +112,9 @@ extension EventLog {
       }
       return
     }
-    var fold = LogFold(self)
-    let last = filter.sequences?.upperBound ?? .max
-    try forEachStep(in: 0...last) { (step) throws(LogError) in
-      let folded = fold.advance(step)
-      guard filter.matchesFrame(step), filter.matches(StepSubjects(folded)) else { return true }
-      return try body(step)
+    var matcher = LogMatcher(filter, fold: LogFold(self))
+    try forEachStep(in: 0...(filter.sequences?.upperBound ?? .max)) { (step) throws(LogError) in
+      matcher.matches(step) ? try body(step) : true
     }
   }
 }

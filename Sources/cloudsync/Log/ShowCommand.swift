@@ -46,16 +46,16 @@ enum ShowCommand {
       salvaging: arguments.has("--salvage")
     )
     let start = reader.header.time
-    let filter = try filter(arguments, start: start)
+    var matcher = LogMatcher(try filter(arguments, start: start), reading: reader)
     var last = reader.header.state.eventCount
     while let step = try reader.next() {
       last = step.sequence
-      if filter.matches(step) { try show(step, start, arguments, console) }
+      if matcher.matches(step) { try show(step, start, arguments, console) }
     }
     for warning in reader.warnings where warning.kind != .noEnd {
       console.note("warning: \(arguments.operands[0]), \(warning)")
     }
-    if arguments.has("--follow") { try follow(after: last, filter, arguments, console) }
+    if arguments.has("--follow") { try follow(after: last, &matcher, arguments, console) }
   }
 
   private static func filter(_ arguments: Arguments, start: Timestamp) throws -> LogFilter {
@@ -116,13 +116,13 @@ enum ShowCommand {
   /// Shows what is appended to the file, and to the file that takes its place, as it comes.
   private static func follow(
     after last: UInt64,
-    _ filter: LogFilter,
+    _ matcher: inout LogMatcher,
     _ arguments: Arguments,
     _ console: Console
   ) throws {
     var follower = LogFollower(path: arguments.operands[0], after: last)
     while true {
-      for step in try follower.newSteps() where filter.matches(step) {
+      for step in try follower.newSteps() where matcher.matches(step) {
         try show(step, follower.start ?? step.record.time, arguments, console)
       }
       usleep(200_000)

@@ -6,6 +6,8 @@ struct Arguments: Sendable {
   var waitSeconds = 30
   var isVerbose = false
   var losesAnswers = false
+  /// Where the session's event log goes, if one is wanted.
+  var log: String?
   var command = ""
   private var wantsHelp = false
   /// What follows the command.
@@ -29,6 +31,8 @@ struct Arguments: Sendable {
       --device NAME      the device's name, given once, when its folder is new
       --wait SECONDS     how long sync tries before it gives up (30)
       --verbose          print what the session announces, one line each
+      --record FILE      write what the session does into an event log for “cloudsync log”, the
+                         texts of the notes included; demo: the log of the killed device's recovery
       --lose-answers     sync: the cloud does as it is told and never answers; kill it then
       --                 what follows is no option
 
@@ -79,6 +83,7 @@ struct Arguments: Sendable {
         throw .usage("--wait takes whole seconds from 1 to 86400, not “\(text)”")
       }
       waitSeconds = seconds
+    case "--record": log = try value()
     case "--verbose", "-v": isVerbose = true
     case "--lose-answers": losesAnswers = true
     case "--help", "-h": wantsHelp = true

@@ -12,11 +12,14 @@ import Darwin
 /// end both and the cloud have the same.
 struct Demo {
   private let folder: String
+  /// Where the event log of the killed device's recovery goes, if one is wanted.
+  private let log: String?
 
-  init() throws(NotesError) {
+  init(log: String? = nil) throws(NotesError) {
     let template = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/notes-demo-XXXXXX"
     var bytes = Array(template.utf8CString)
     guard mkdtemp(&bytes) != nil else { throw FileAccess.failure("create the folder", template) }
+    self.log = log
     folder = String(decoding: bytes.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
@@ -42,7 +45,7 @@ struct Demo {
 
     title("Both go on")
     try notes("laptop", "sync")
-    try notes("phone", "sync")
+    try notes("phone", "sync", log: log)
     try notes("laptop", "sync")
 
     title("What each of them has")
@@ -57,10 +60,15 @@ struct Demo {
       + words
   }
 
-  private func notes(_ device: String, _ words: String...) throws(NotesError) {
+  private func notes(
+    _ device: String,
+    _ words: String...,
+    log: String? = nil
+  ) throws(NotesError) {
     let shown = words.map { $0.contains(" ") ? "\"\($0)\"" : $0 }.joined(separator: " ")
     Output.line("\(device)$ notes \(shown)")
-    let child = try ChildProcess(arguments(device, words))
+    let recording = log.map { ["--record", $0] } ?? []
+    let child = try ChildProcess(arguments(device, recording + words))
     show(child)
     guard child.status == 0 else { throw NotesError("notes \(shown) failed on the \(device)") }
   }

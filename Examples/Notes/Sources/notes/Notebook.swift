@@ -1,3 +1,4 @@
+import CloudSyncEventLog
 import CloudSyncSession
 import Synchronization
 
@@ -15,6 +16,7 @@ final class Notebook: Sendable {
   let session: CloudSyncSession
   private let path: String
   private let journal: JournalFile
+  private let recorder: EventRecorder?
   private let store: Mutex<NoteStore>
   /// How many notes the cloud has changed.
   private let received = Mutex(0)
@@ -38,9 +40,15 @@ final class Notebook: Sendable {
     let archive = try journal.read()
     let cloud = FileCloud(path: arguments.cloud, losesAnswers: arguments.losesAnswers)
     session = Self.makeSession(archive, AsyncHandlerAdapter(cloud))
+    // The user's own machine: the log may say what the notes say, and every event is written at once.
+    recorder = arguments.log.map { path in
+      EventRecorder(.file(LogFile(path: path, bufferSize: 1)), redactor: .none)
+    }
+    recorder?.attach(to: session)
     store = Mutex(stored ?? NoteStore(device: arguments.device ?? Self.newDeviceName()))
-    session.journal { [journal] bytes in journal.write(bytes) }
     try bringIntoStep(with: archive)
+    // After that: the snapshot that the journal begins with has the edits of a lost one.
+    session.journal { [journal] bytes in journal.write(bytes) }
     listen()
   }
 
@@ -201,6 +209,14 @@ final class Notebook: Sendable {
   func flush() async throws {
     _ = await session.snapshot()
     try journal.sync()
+  }
+
+  /// Ends the event log, if there is one, and sees that it is all on disk.
+  func endRecording() async throws {
+    guard let recorder else { return }
+    recorder.detach(from: session)
+    _ = await session.snapshot()
+    try recorder.flush()
   }
 
   // MARK: Synchronizing

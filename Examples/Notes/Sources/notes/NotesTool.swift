@@ -33,45 +33,52 @@ struct NotesTool {
 
   private static func run(_ arguments: Arguments) async throws {
     switch arguments.command {
-    case "help":
-      Output.line(Arguments.help)
+    case "help": Output.line(Arguments.help)
+    case "demo":
+      _ = try arguments.operands()
+      try Demo(log: arguments.log).run()
     case "add":
       let text = try checkedText(try arguments.operands("the text of the note")[0])
-      Output.line("added \(try await open(arguments).add(text))")
+      try await use(arguments) { Output.line("added \(try await $0.add(text))") }
     case "edit":
       let operands = try arguments.operands("the ID of a note", "its new text")
       let text = try checkedText(operands[1])
-      try await open(arguments).edit(operands[0], text)
+      try await use(arguments) { try await $0.edit(operands[0], text) }
       Output.line("edited \(operands[0])")
     case "delete":
       let id = try arguments.operands("the ID of a note")[0]
-      try await open(arguments).delete(id)
+      try await use(arguments) { try await $0.delete(id) }
       Output.line("deleted \(id)")
     case "list":
       _ = try arguments.operands()
-      try list(open(arguments))
+      try await use(arguments) { list($0) }
     case "sync":
       _ = try arguments.operands()
-      try await sync(open(arguments), arguments)
+      try await use(arguments) { try await sync($0, arguments) }
     case "status":
       _ = try arguments.operands()
-      try status(open(arguments))
-    case "demo":
-      _ = try arguments.operands()
-      try Demo().run()
+      try await use(arguments) { status($0) }
     default: throw NotesError.usage("there is no command “\(arguments.command)”")
     }
+  }
+
+  /// Opens the notes for a command, which is recorded to its end, a bad one too.
+  private static func use(
+    _ arguments: Arguments,
+    _ body: (Notebook) async throws -> Void
+  ) async throws {
+    let notebook = try Notebook(arguments)
+    if arguments.isVerbose { Narrator.listen(to: notebook.session) }
+    do { try await body(notebook) } catch {
+      try await notebook.endRecording()
+      throw error
+    }
+    try await notebook.endRecording()
   }
 
   private static func checkedText(_ text: String) throws(NotesError) -> String {
     guard !text.isEmpty else { throw .usage("a note needs a text") }
     return text
-  }
-
-  private static func open(_ arguments: Arguments) throws -> Notebook {
-    let notebook = try Notebook(arguments)
-    if arguments.isVerbose { Narrator.listen(to: notebook.session) }
-    return notebook
   }
 
   private static func list(_ notebook: Notebook) {
