@@ -16,7 +16,10 @@ let package = Package(
 
     // MARK: Umbrella
     .target(name: "CloudSyncSession", dependencies: ["CloudSyncCore"]),
-    .testTarget(name: "CloudSyncSessionTests", dependencies: ["CloudSyncSession"]),
+    .testTarget(
+      name: "CloudSyncSessionTests",
+      dependencies: ["CloudSyncSession", "CloudSyncEventLog"]
+    ),
 
     // MARK: Event log
     .target(name: "CloudSyncEventLog", dependencies: ["CloudSyncCore"]),

@@ -1,3 +1,4 @@
+import CloudSyncEventLog
 import Foundation
 import Testing
 
@@ -84,6 +85,11 @@ struct ReadmeTests {
     #expect(await session.idle(upTo: .seconds(600)))
     #expect(session.state.progress.done == 1)
     #expect(await Usage.push(session) == .noData)
+
+    let path = FileManager.default.temporaryDirectory.path + "/cloudsync-readme-test.jsonl"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try Usage.record(session, path)
+    #expect(try EventLog(path: path).header.state.zoneID == Usage.zoneID)
   }
 
   @Test("The Swift code of README.md is the code of this file, all of it and in its order")
@@ -270,6 +276,15 @@ private enum Usage {
       }
 
     print(cloudSyncSession.explain())
+    // README: end
+  }
+
+  static func record(_ session: CloudSyncSession, _ path: String) throws {
+    // README: record
+    let recorder = EventRecorder(.ring())
+    recorder.attach(to: session)
+    // … a user complains …
+    try recorder.save(to: path)
     // README: end
   }
 }
