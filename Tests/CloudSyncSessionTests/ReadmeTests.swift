@@ -85,7 +85,17 @@ struct ReadmeTests {
     #expect(await session.idle(upTo: .seconds(600)))
     #expect(session.state.progress.done == 1)
     #expect(await Usage.push(session) == .noData)
+  }
 
+  @Test("The recorder of README.md saves what it recorded")
+  func records() throws {
+    var environment = SyncEnvironment.live
+    environment.makeExecutor = { .immediate }
+    let session = CloudSyncSession(
+      operationHandler: AsyncHandlerAdapter(YesCloud()),
+      zoneID: Usage.zoneID,
+      environment: environment
+    )
     let path = FileManager.default.temporaryDirectory.path + "/cloudsync-readme-test.jsonl"
     defer { try? FileManager.default.removeItem(atPath: path) }
     try Usage.record(session, path)
