@@ -27,7 +27,7 @@ public struct SessionScript: Sendable, Hashable {
   public enum Beginning: Sendable, Hashable {
     /// A new one.
     case new(ZoneID, SyncConfiguration)
-    /// One that is restored from the bytes that ``SyncArchive`` reads.
+    /// One that is restored from the bytes that `SyncArchive` reads.
     case snapshot(Data)
   }
 
