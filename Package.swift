@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .library(name: "CloudSyncSession", targets: ["CloudSyncSession"]),
     .library(name: "CloudSyncEventLog", targets: ["CloudSyncEventLog"]),
+    .library(name: "CloudSyncSimulator", targets: ["CloudSyncSimulator"]),
     .executable(name: "cloudsync", targets: ["cloudsync"]),
   ],
   targets: [
@@ -28,6 +29,10 @@ let package = Package(
       dependencies: ["CloudSyncEventLog"],
       exclude: ["Fixtures", "Report/browser-check.py", "TestGeneration/compile-check.sh"]
     ),
+
+    // MARK: Simulator
+    .target(name: "CloudSyncSimulator", dependencies: ["CloudSyncCore", "CloudSyncEventLog"]),
+    .testTarget(name: "CloudSyncSimulatorTests", dependencies: ["CloudSyncSimulator"]),
 
     // MARK: The tool
     .executableTarget(name: "cloudsync", dependencies: ["CloudSyncEventLog"]),

@@ -8,7 +8,10 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "Benchmarks",
-      dependencies: [.product(name: "CloudSyncSession", package: "CloudSyncSession")]
+      dependencies: [
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+        .product(name: "CloudSyncEventLog", package: "CloudSyncSession"),
+      ]
     )
   ],
   swiftLanguageModes: [.v6]

@@ -23,6 +23,9 @@ extension EffectRecord: CodedValue {
     "call", "cancel", "wake", "publish", "announce", "askAccount", "closeSharedGate",
   ]
 
+  // Compiled for the formats of logs here: elsewhere every type is looked up at run time.
+  @_specialize(where W == LineWriter)
+  @_specialize(where W == BinaryWriter)
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.key("kind")
@@ -54,6 +57,7 @@ extension EffectRecord: CodedValue {
     }
   }
 
+  @_specialize(where R == LineReader)
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
     try reader.key("kind")

@@ -90,6 +90,8 @@ extension Decision: CodedValue {
 }
 
 extension EventRecord: CodedValue {
+  // Compiled for the formats of logs here: elsewhere every type is looked up at run time.
+  @_specialize(where W == LineWriter)
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.field("sequence", sequence)
@@ -101,6 +103,7 @@ extension EventRecord: CodedValue {
     }
   }
 
+  @_specialize(where R == LineReader)
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
     sequence = try reader.number("sequence")

@@ -60,6 +60,10 @@ extension SyncEvent {
 }
 
 extension SyncEvent: CodedValue {
+  // Compiled for the formats of logs here: elsewhere every type is looked up at run time.
+  @_specialize(where W == LineWriter)
+  @_specialize(where W == BinaryWriter)
+  @_specialize(where W == SkeletonDigest)
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.key("kind")
@@ -115,6 +119,7 @@ extension SyncEvent: CodedValue {
     }
   }
 
+  @_specialize(where R == LineReader)
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
     try reader.key("kind")

@@ -2,6 +2,9 @@ extension SyncState: CodedValue {
   /// The version of the coded form; a snapshot of another version is refused.
   package static let formatVersion = 1
 
+  // Compiled for the formats of logs here: elsewhere every type is looked up at run time.
+  @_specialize(where W == LineWriter)
+  @_specialize(where W == SkeletonDigest)
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.field("eventCount", eventCount)
@@ -19,6 +22,7 @@ extension SyncState: CodedValue {
     }
   }
 
+  @_specialize(where R == LineReader)
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     // Every region is read below; an empty state gives them a place.
     self.init(zoneID: ZoneID(name: "none"))

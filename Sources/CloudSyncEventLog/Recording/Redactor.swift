@@ -84,7 +84,7 @@ public struct Redactor: Sendable {
 }
 
 /// A redactor at work.
-struct ActiveRedactor: Sendable {
+struct ActiveRedactor: LineRedactor {
   let redactor: Redactor
 
   func value(_ value: FieldValue, of field: String) -> FieldValue {
@@ -122,14 +122,24 @@ struct ActiveRedactor: Sendable {
 
   /// 128 bits in hexadecimal: no two values of a log meet by chance.
   private func digest(of bytes: [UInt8], domain: UInt8) -> String {
+    var bytes = bytes
+    bytes.append(domain)
     var hash = SipHash(key: redactor.key)
-    hash.combine(bytes + [domain])
+    hash.combine(bytes)
     let (low, high) = hash.finish()
-    return Self.hexadecimal(low) + Self.hexadecimal(high)
+    return String(unsafeUninitializedCapacity: 32) { digits in
+      for place in 0..<16 {
+        let shift = UInt64(60 - 4 * place)
+        digits[place] = Self.digit(low >> shift)
+        digits[16 + place] = Self.digit(high >> shift)
+      }
+      return 32
+    }
   }
 
-  private static func hexadecimal(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  /// The hexadecimal digit of the last four bits.
+  private static func digit(_ bits: UInt64) -> UInt8 {
+    let value = UInt8(truncatingIfNeeded: bits & 0xf)
+    return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 }

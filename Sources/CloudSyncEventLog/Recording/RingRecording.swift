@@ -17,15 +17,22 @@ final class RingRecording: SessionObserver {
   }
 
   private enum Entry {
-    case step(ObservedStep)
+    case step(Step)
     case chain([String], after: UInt64, at: Timestamp)
+  }
+
+  /// What was observed, without the state: a state that is kept is one that the session must copy.
+  private struct Step {
+    var input: SyncEvent?
+    var record: EventRecord
+    var effects: [EffectRecord]
   }
 
   private struct Contents {
     var segments: [Segment] = []
     var middleware: [String] = []
-    var end: SyncState?
-    var last: SyncState?
+    /// The state after the last event of a full segment, with which the next one begins.
+    var next: SyncState?
   }
 
   private let segmentSize: Int
@@ -42,29 +49,26 @@ final class RingRecording: SessionObserver {
     contents.withLock { contents in
       contents = Contents()
       contents.middleware = middleware
-      contents.last = state
       contents.segments = [Segment(state: state, middleware: middleware, time: time)]
     }
   }
 
   func observe(_ step: ObservedStep) {
     contents.withLock { contents in
-      var step = step
-      let state = step.state
+      if let state = contents.next { beginSegment(state, at: step.record.time, in: &contents) }
+      let last = contents.segments.count - 1
+      let entry = Step(input: step.input, record: step.record, effects: step.effects)
+      contents.segments[last].entries.append(.step(entry))
       // The states in between are folded again when they are wanted.
-      if let last = contents.last { step.state = last }
-      if contents.segments[contents.segments.count - 1].entries.count >= segmentSize {
-        let next = Segment(
-          state: contents.last ?? state,
-          middleware: contents.middleware,
-          time: step.record.time
-        )
-        contents.segments.append(next)
-        if contents.segments.count > segmentCount { contents.segments.removeFirst() }
-      }
-      contents.segments[contents.segments.count - 1].entries.append(.step(step))
-      contents.last = state
+      if contents.segments[last].entries.count >= segmentSize { contents.next = step.state }
     }
+  }
+
+  private func beginSegment(_ state: SyncState, at time: Timestamp, in contents: inout Contents) {
+    contents.next = nil
+    if contents.segments.count == segmentCount { contents.segments.removeFirst() }
+    contents.segments.append(Segment(state: state, middleware: contents.middleware, time: time))
+    contents.segments[contents.segments.count - 1].entries.reserveCapacity(segmentSize)
   }
 
   func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {
@@ -75,7 +79,7 @@ final class RingRecording: SessionObserver {
     }
   }
 
-  func end(_ state: SyncState) { contents.withLock { $0.end = state } }
+  func end(_ state: SyncState) {}
 
   /// What is kept, as the bytes of a log; nil if nothing was ever recorded.
   func log(_ redactor: Redactor) -> Data? {
@@ -87,10 +91,9 @@ final class RingRecording: SessionObserver {
     for segment in contents.segments {
       for entry in segment.entries {
         switch entry {
-        case .step(var step):
+        case .step(let step):
           state.reduce(step.record.event, at: step.record.time)
-          step.state = state
-          writer.write(step)
+          writer.write(step.record, input: step.input, effects: step.effects, state: state)
         case .chain(let names, let sequence, let time):
           writer.writeChain(names, after: sequence, at: time)
         }

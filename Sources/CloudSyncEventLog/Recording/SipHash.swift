@@ -17,15 +17,14 @@ struct SipHash {
 
   /// Takes the whole of the message, once.
   mutating func combine(_ bytes: [UInt8]) {
-    var word: UInt64 = 0
-    for (index, byte) in bytes.enumerated() {
-      word |= UInt64(byte) << (8 * UInt64(index % 8))
-      if index % 8 == 7 {
-        absorb(word)
-        word = 0
+    bytes.withUnsafeBytes { bytes in
+      let tail = bytes.count & ~7
+      for index in stride(from: 0, to: tail, by: 8) {
+        absorb(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
       }
+      last = UInt64(bytes.count & 0xff) << 56
+      for index in tail..<bytes.count { last |= UInt64(bytes[index]) << UInt64(8 * (index - tail)) }
     }
-    last = word | UInt64(bytes.count & 0xff) << 56
   }
 
   /// Gives the digest: its lower and its upper half.

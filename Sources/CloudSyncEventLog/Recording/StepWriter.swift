@@ -48,18 +48,27 @@ struct StepWriter {
   }
 
   mutating func write(_ step: ObservedStep) {
+    write(step.record, input: step.input, effects: step.effects, state: step.state)
+  }
+
+  mutating func write(
+    _ record: EventRecord,
+    input: SyncEvent?,
+    effects: [EffectRecord],
+    state: SyncState
+  ) {
     let start = writer.bytes.count
-    if let input = step.input { write(input, of: step.record) }
-    write(.event(step.record))
-    if !step.effects.isEmpty {
-      write(.effect(LogEffects(sequence: step.record.sequence, effects: step.effects)))
+    if let input { write(input, of: record) }
+    write(.event(record))
+    if !effects.isEmpty {
+      write(.effect(LogEffects(sequence: record.sequence, effects: effects)))
     }
-    lastSequence = step.record.sequence
+    lastSequence = record.sequence
     bytesSinceDigest += writer.bytes.count - start
     eventsSinceDigest += 1
     // A digest costs as much as the state is large: so much must have been written meanwhile.
     if bytesSinceDigest > stateSize || eventsSinceDigest >= Self.digestDistance {
-      writeDigest(of: step.state)
+      writeDigest(of: state)
     }
   }
 
@@ -80,7 +89,9 @@ struct StepWriter {
 
   /// Whether no middleware has changed an event.
   private mutating func isReduced(_ input: SyncEvent, as event: SyncEvent) -> Bool {
-    guard input.name == event.name else { return false }
+    guard input.caseIndex == event.caseIndex else { return false }
+    // What is the same is written the same: nearly always, and cheaper to find out than by the text.
+    if input == event { return true }
     scratch.removeAll()
     input.write(to: &scratch)
     let end = scratch.bytes.count

@@ -1,4 +1,11 @@
 import CloudSyncSession
+import Foundation
+
+// A process that the section "logread" starts to see how much memory it needs.
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "peak" {
+  try ReadingBenchmarks.printPeak(CommandLine.arguments[2])
+  exit(0)
+}
 
 let table = Table()
 /// The sections that the arguments name; all if there are none.
@@ -89,4 +96,10 @@ try section("snapshot") {
     snapshot.encode + snapshot.decode <= 200
   )
 }
+try section("recording") { try LogSections.recording() }
+try section("logfile") { try LogSections.file() }
+try section("logread") { try LogSections.reading() }
+try section("rerun") { try LogSections.rerun() }
+try section("jump") { try LogSections.jump() }
+try section("report") { try LogSections.report() }
 table.printMarkdown()

@@ -1,9 +1,7 @@
-import CloudSyncCore
-
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// Writes coded values as JSON text on one line, after what is in its buffer already.
@@ -12,29 +10,31 @@ import Foundation
 /// there is no white space: the same value gives the same bytes on every machine. Numbers are
 /// decimal, also those of 64 bits; a double that is not finite is text, `bits:` and its 16
 /// hexadecimal digits; data are base64.
-struct LineWriter: CodedWriter {
-  private(set) var bytes: [UInt8] = []
+package struct LineWriter: CodedWriter {
+  package private(set) var bytes: [UInt8] = []
   /// What hides values, if anything does.
-  var redactor: ActiveRedactor?
+  private let redactor: (any LineRedactor)?
   /// Whether a comma is due before the next element.
   private var isFirst = true
   /// Whether an array is being written, which has no keys before its values.
-  private var arrays: [Bool] = []
+  ///
+  /// A bit for each value that is open, the innermost one lowest: nothing nests deeper than 64.
+  private var arrays: UInt64 = 0
   private var pendingKey: StaticString?
 
-  init(redactor: ActiveRedactor? = nil) { self.redactor = redactor }
+  package init(redactor: (any LineRedactor)? = nil) { self.redactor = redactor }
 
-  mutating func removeAll() {
+  package mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     isFirst = true
-    arrays.removeAll(keepingCapacity: true)
+    arrays = 0
     pendingKey = nil
   }
 
   /// Begins a line: nothing separates it from what is there.
-  mutating func beginLine() { isFirst = true }
+  package mutating func beginLine() { isFirst = true }
 
-  mutating func endLine() { bytes.append(UInt8(ascii: "\n")) }
+  package mutating func endLine() { bytes.append(UInt8(ascii: "\n")) }
 
   /// What has to stand before a value: comma, and key if there is one.
   @inline(__always)
@@ -55,44 +55,44 @@ struct LineWriter: CodedWriter {
     )
   }
 
-  mutating func beginObject() {
+  package mutating func beginObject() {
     separate()
     bytes.append(UInt8(ascii: "{"))
-    arrays.append(false)
+    arrays <<= 1
     isFirst = true
   }
 
-  mutating func endObject() {
+  package mutating func endObject() {
     bytes.append(UInt8(ascii: "}"))
-    arrays.removeLast()
+    arrays >>= 1
     isFirst = false
   }
 
-  mutating func key(_ name: StaticString) { pendingKey = name }
+  package mutating func key(_ name: StaticString) { pendingKey = name }
 
-  mutating func beginArray(count: Int) {
+  package mutating func beginArray(count: Int) {
     separate()
     bytes.append(UInt8(ascii: "["))
-    arrays.append(true)
+    arrays = arrays << 1 | 1
     isFirst = true
   }
 
-  mutating func endArray() {
+  package mutating func endArray() {
     bytes.append(UInt8(ascii: "]"))
-    arrays.removeLast()
+    arrays >>= 1
     isFirst = false
   }
 
-  mutating func tag(_ index: Int, of names: [StaticString]) {
+  package mutating func tag(_ index: Int, of names: [StaticString]) {
     separate()
     bytes.append(UInt8(ascii: "\""))
     append(names[index])
     bytes.append(UInt8(ascii: "\""))
   }
 
-  mutating func writeNil() {
+  package mutating func writeNil() {
     // A field without a value is left out; an element of an array cannot be.
-    if arrays.last == true {
+    if arrays & 1 == 1 {
       separate()
       append("null")
     } else {
@@ -100,25 +100,25 @@ struct LineWriter: CodedWriter {
     }
   }
 
-  mutating func writePresent() {}
+  package mutating func writePresent() {}
 
-  mutating func write(_ value: Bool) {
+  package mutating func write(_ value: Bool) {
     separate()
     append(value ? "true" : "false")
   }
 
-  mutating func write(_ value: Int64) {
+  package mutating func write(_ value: Int64) {
     separate()
     if value < 0 { bytes.append(UInt8(ascii: "-")) }
     appendDigits(value.magnitude)
   }
 
-  mutating func write(_ value: UInt64) {
+  package mutating func write(_ value: UInt64) {
     separate()
     appendDigits(value)
   }
 
-  mutating func write(_ value: Double) {
+  package mutating func write(_ value: Double) {
     separate()
     if value.isFinite {
       bytes.append(contentsOf: value.description.utf8)
@@ -131,14 +131,14 @@ struct LineWriter: CodedWriter {
     }
   }
 
-  mutating func write(_ value: String) {
+  package mutating func write(_ value: String) {
     separate()
     bytes.append(UInt8(ascii: "\""))
     UTF8Bytes.with(value) { appendEscaped($0) }
     bytes.append(UInt8(ascii: "\""))
   }
 
-  mutating func write(_ value: Data) {
+  package mutating func write(_ value: Data) {
     separate()
     bytes.append(UInt8(ascii: "\""))
     bytes.append(contentsOf: value.base64EncodedData())
@@ -184,15 +184,25 @@ struct LineWriter: CodedWriter {
 
   // MARK: Hiding
 
-  func disclosed(_ value: FieldValue, of field: String) -> FieldValue {
+  package func disclosed(_ value: FieldValue, of field: String) -> FieldValue {
     redactor.map { $0.value(value, of: field) } ?? value
   }
 
-  func disclosed(_ text: String, as part: PrivatePart) -> String {
+  package func disclosed(_ text: String, as part: PrivatePart) -> String {
     redactor.map { $0.text(text, as: part) } ?? text
   }
 
-  func disclosed(_ bytes: Data, as part: PrivatePart) -> Data {
+  package func disclosed(_ bytes: Data, as part: PrivatePart) -> Data {
     redactor.map { $0.bytes(bytes, as: part) } ?? bytes
   }
+}
+
+/// What hides values from the lines that are written.
+package protocol LineRedactor: Sendable {
+  /// The value to write in place of a field's.
+  func value(_ value: FieldValue, of field: String) -> FieldValue
+  /// The text to write in place of one that tells about the user.
+  func text(_ text: String, as part: PrivatePart) -> String
+  /// The bytes to write in place of some that tell about the user.
+  func bytes(_ bytes: Data, as part: PrivatePart) -> Data
 }

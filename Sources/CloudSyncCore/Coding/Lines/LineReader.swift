@@ -1,9 +1,7 @@
-import CloudSyncCore
-
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// Reads coded values from one line of JSON text.
@@ -11,7 +9,7 @@ import Foundation
 /// It reads what ``LineWriter`` writes, white space between tokens excepted, which it skips: fields in
 /// their order, none that it does not know. Whatever else is in the bytes is an error that names the
 /// column.
-struct LineReader: CodedReader {
+package struct LineReader: CodedReader {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var index = 0
   /// How many elements each array of the line has, in the order in which they begin.
@@ -20,13 +18,15 @@ struct LineReader: CodedReader {
   /// Whether a value stands where a key was looked for.
   private var isFirst = true
   /// Whether the next value is an element of an array.
-  private var arrays: [Bool] = []
+  ///
+  /// A bit for each value that is open, the innermost one lowest.
+  private var arrays: UInt64 = 0
   private var isAbsent = false
   /// Deeper nesting than this is not read: no value of a session has it.
   private static let deepest = 64
 
   /// Prepares to read a line, which must stay where it is meanwhile.
-  init(_ bytes: UnsafeBufferPointer<UInt8>) throws(CodedError) {
+  package init(_ bytes: UnsafeBufferPointer<UInt8>) throws(CodedError) {
     self.bytes = bytes
     counts = []
     try countElements()
@@ -34,37 +34,60 @@ struct LineReader: CodedReader {
 
   // MARK: Counting
 
+  /// An array or an object that has not ended: where its count goes, and how many elements it has.
+  private typealias Open = (place: Int, count: Int)
+
   /// Counts the elements of all arrays and checks that brackets and quotes match.
   private mutating func countElements() throws(CodedError) {
-    var open: [(place: Int, count: Int)] = []
+    counts.reserveCapacity(16)
+    // Below all others lies one that stands for the line itself.
+    let result = withUnsafeTemporaryAllocation(of: Open.self, capacity: Self.deepest + 1) {
+      open -> CodedError? in
+      do throws(CodedError) {
+        try countElements(open)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let result { throw result }
+  }
+
+  private mutating func countElements(
+    _ open: UnsafeMutableBufferPointer<Open>
+  ) throws(CodedError) {
+    var last = 0
+    open.initializeElement(at: 0, to: (-1, 1))
     var position = 0
     while position < bytes.count {
       let byte = bytes[position]
       switch byte {
       case UInt8(ascii: "\""):
         position = try endOfText(from: position)
-        if let last = open.last, last.count == 0 { open[open.count - 1].count = 1 }
+        if open[last].count == 0 { open[last].count = 1 }
       case UInt8(ascii: "["), UInt8(ascii: "{"):
-        if let last = open.last, last.count == 0 { open[open.count - 1].count = 1 }
-        guard open.count < Self.deepest else { throw failure("nesting is too deep", at: position) }
+        if open[last].count == 0 { open[last].count = 1 }
+        guard last < Self.deepest else { throw failure("nesting is too deep", at: position) }
+        last += 1
         if byte == UInt8(ascii: "[") {
-          open.append((counts.count, 0))
+          open.initializeElement(at: last, to: (counts.count, 0))
           counts.append(0)
         } else {
-          open.append((-1, 1))
+          open.initializeElement(at: last, to: (-1, 1))
         }
       case UInt8(ascii: "]"), UInt8(ascii: "}"):
-        guard let last = open.popLast(), (last.place >= 0) == (byte == UInt8(ascii: "]")) else {
+        guard last > 0, (open[last].place >= 0) == (byte == UInt8(ascii: "]")) else {
           throw failure("a bracket closes nothing", at: position)
         }
-        if last.place >= 0 { counts[last.place] = last.count }
-      case UInt8(ascii: ","): if !open.isEmpty { open[open.count - 1].count += 1 }
+        if open[last].place >= 0 { counts[open[last].place] = open[last].count }
+        last -= 1
+      case UInt8(ascii: ","): open[last].count += 1
       case UInt8(ascii: " "), 0x09, 0x0d: break
-      default: if let last = open.last, last.count == 0 { open[open.count - 1].count = 1 }
+      default: if open[last].count == 0 { open[last].count = 1 }
       }
       position += 1
     }
-    guard open.isEmpty else { throw failure("the line ends within brackets", at: position) }
+    guard last == 0 else { throw failure("the line ends within brackets", at: position) }
   }
 
   /// Where the text that begins here ends.
@@ -82,7 +105,7 @@ struct LineReader: CodedReader {
 
   // MARK: Structure
 
-  func failure(_ reason: String) -> CodedError { failure(reason, at: index) }
+  package func failure(_ reason: String) -> CodedError { failure(reason, at: index) }
 
   private func failure(_ reason: String, at position: Int) -> CodedError {
     CodedError(place: "column \(position + 1)", reason: reason)
@@ -105,7 +128,7 @@ struct LineReader: CodedReader {
   }
 
   /// Whether nothing but white space is left.
-  mutating func isAtEnd() -> Bool {
+  package mutating func isAtEnd() -> Bool {
     skipSpace()
     return index == bytes.count
   }
@@ -114,29 +137,29 @@ struct LineReader: CodedReader {
   @inline(__always)
   private mutating func beginElement() throws(CodedError) {
     if isAbsent { throw failure("a field is missing") }
-    guard arrays.last == true else { return }
+    guard arrays & 1 == 1 else { return }
     if isFirst { isFirst = false } else { try expect(UInt8(ascii: ",")) }
   }
 
-  mutating func beginObject() throws(CodedError) {
+  package mutating func beginObject() throws(CodedError) {
     try beginElement()
     try expect(UInt8(ascii: "{"))
-    arrays.append(false)
+    arrays <<= 1
     isFirst = true
   }
 
-  mutating func endObject() throws(CodedError) {
+  package mutating func endObject() throws(CodedError) {
     isAbsent = false
     skipSpace()
     guard index < bytes.count, bytes[index] == UInt8(ascii: "}") else {
       throw failure("a field is unknown or not in its place")
     }
     index += 1
-    arrays.removeLast()
+    arrays >>= 1
     isFirst = false
   }
 
-  mutating func key(_ name: StaticString) throws(CodedError) {
+  package mutating func key(_ name: StaticString) throws(CodedError) {
     if isAbsent { throw failure("a field is missing before “\(name)”") }
     let start = index
     skipSpace()
@@ -163,28 +186,28 @@ struct LineReader: CodedReader {
     isAbsent = true
   }
 
-  mutating func beginArray() throws(CodedError) -> Int {
+  package mutating func beginArray() throws(CodedError) -> Int {
     try beginElement()
     try expect(UInt8(ascii: "["))
-    arrays.append(true)
+    arrays = arrays << 1 | 1
     isFirst = true
     guard nextCount < counts.count else { throw failure("an array is not expected here") }
     defer { nextCount += 1 }
     return counts[nextCount]
   }
 
-  mutating func endArray() throws(CodedError) {
+  package mutating func endArray() throws(CodedError) {
     try expect(UInt8(ascii: "]"))
-    arrays.removeLast()
+    arrays >>= 1
     isFirst = false
   }
 
-  mutating func readPresent() throws(CodedError) -> Bool {
+  package mutating func readPresent() throws(CodedError) -> Bool {
     if isAbsent {
       isAbsent = false
       return false
     }
-    guard arrays.last == true else { return true }
+    guard arrays & 1 == 1 else { return true }
     // In an array the absent value is written.
     skipSpace()
     let start = index
@@ -209,7 +232,7 @@ struct LineReader: CodedReader {
     return true
   }
 
-  mutating func tag(of names: [StaticString]) throws(CodedError) -> Int {
+  package mutating func tag(of names: [StaticString]) throws(CodedError) -> Int {
     try beginElement()
     try expect(UInt8(ascii: "\""))
     for (place, name) in names.enumerated() {
@@ -222,7 +245,7 @@ struct LineReader: CodedReader {
     throw failure("the name is not one of \(names.map { "\($0)" }.joined(separator: ", "))")
   }
 
-  mutating func readBool() throws(CodedError) -> Bool {
+  package mutating func readBool() throws(CodedError) -> Bool {
     try beginElement()
     skipSpace()
     if matches("true") {
@@ -234,7 +257,7 @@ struct LineReader: CodedReader {
     return false
   }
 
-  mutating func readInt64() throws(CodedError) -> Int64 {
+  package mutating func readInt64() throws(CodedError) -> Int64 {
     try beginElement()
     skipSpace()
     let isNegative = index < bytes.count && bytes[index] == UInt8(ascii: "-")
@@ -245,7 +268,7 @@ struct LineReader: CodedReader {
     return isNegative ? -value : value
   }
 
-  mutating func readUInt64() throws(CodedError) -> UInt64 {
+  package mutating func readUInt64() throws(CodedError) -> UInt64 {
     try beginElement()
     skipSpace()
     return try readDigits()
@@ -265,7 +288,7 @@ struct LineReader: CodedReader {
     return value
   }
 
-  mutating func readDouble() throws(CodedError) -> Double {
+  package mutating func readDouble() throws(CodedError) -> Double {
     try beginElement()
     skipSpace()
     if index < bytes.count, bytes[index] == UInt8(ascii: "\"") {
@@ -291,13 +314,13 @@ struct LineReader: CodedReader {
     }
   }
 
-  mutating func readString() throws(CodedError) -> String {
+  package mutating func readString() throws(CodedError) -> String {
     try beginElement()
     skipSpace()
     return try readText()
   }
 
-  mutating func readData() throws(CodedError) -> Data {
+  package mutating func readData() throws(CodedError) -> Data {
     try beginElement()
     skipSpace()
     let text = try readText()

@@ -1,0 +1,86 @@
+/// Something that can go wrong, by name.
+///
+/// The raw values are what `cloudsync simulate --faults` takes.
+public enum FaultPoint: String, Sendable, CaseIterable {
+  // MARK: On the way, for each request
+
+  /// The request does not reach the cloud; the answer says that the network failed.
+  case requestLost = "request-lost"
+  /// The request is carried out; the answer says that it was lost.
+  case answerLost = "answer-lost"
+  /// The answer comes, and the same once more later.
+  case duplicated
+  /// The answer comes seconds late, or after the session has stopped waiting.
+  case late
+  /// No answer ever comes; whether the request was carried out is open.
+  case never
+  /// The answer comes after that to the next request.
+  case outOfOrder = "out-of-order"
+
+  // MARK: The service refuses, for each request
+
+  /// Too many requests, and how long to wait.
+  case throttle
+  /// Too many requests, and not a word about when to come again.
+  case throttleSilently = "throttle-silently"
+  /// The zone is too busy.
+  case zoneBusy = "zone-busy"
+  /// The service is not available.
+  case serviceUnavailable = "service-unavailable"
+  /// The request is too large for a limit that nobody knows.
+  case limitExceeded = "limit-exceeded"
+  /// The file of an asset of one record is missing; an atomic request fails with it.
+  case assetMissing = "asset-missing"
+  /// The service fails in a way that halts a session.
+  case refusal
+
+  // MARK: The world changes, before a request
+
+  /// The change token is too old.
+  case tokenExpired = "token-expired"
+  /// Another device has deleted the zone.
+  case zoneDeleted = "zone-deleted"
+  /// The user has erased the app's data in the settings.
+  case zonePurged = "zone-purged"
+  /// The user has reset the encrypted data.
+  case zoneReset = "zone-reset"
+  /// The user signs out, and in again later.
+  case signedOut = "signed-out"
+  /// Another user signs in, and the first again later.
+  case accountSwitched = "account-switched"
+  /// The account is not ready for a while.
+  case accountUnavailable = "account-unavailable"
+  /// The user's storage is full for a while.
+  case quotaFull = "quota-full"
+
+  // MARK: The devices, in a simulation only
+
+  /// For each device: its clock is wrong, and is set now and then.
+  case clockSkew = "clock-skew"
+  /// For each event of a session: the app is killed right after it, and restored later.
+  case killed
+  /// For each edit: a device is suspended; all are released later, in random order.
+  case stalled
+  /// For each edit: a device has no network for a while.
+  case offline
+}
+
+extension FaultPoint {
+  /// Whether it is drawn by a `FaultyOperationHandler`, for each request.
+  public var isOfHandler: Bool {
+    switch self {
+    case .clockSkew, .killed, .stalled, .offline: false
+    default: true
+    }
+  }
+
+  /// Whether it changes the world before a request, instead of the request itself.
+  public var isOfWorld: Bool {
+    switch self {
+    case .tokenExpired, .zoneDeleted, .zonePurged, .zoneReset, .signedOut, .accountSwitched,
+      .accountUnavailable, .quotaFull:
+      true
+    default: false
+    }
+  }
+}
