@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .library(name: "CloudSyncSession", targets: ["CloudSyncSession"]),
     .library(name: "CloudSyncEventLog", targets: ["CloudSyncEventLog"]),
+    .library(name: "CloudSyncLocalCloud", targets: ["CloudSyncLocalCloud"]),
     .library(name: "CloudSyncSimulator", targets: ["CloudSyncSimulator"]),
     .executable(name: "cloudsync", targets: ["cloudsync"]),
   ],
@@ -28,6 +29,25 @@ let package = Package(
       name: "CloudSyncEventLogTests",
       dependencies: ["CloudSyncEventLog"],
       exclude: ["Fixtures", "Report/browser-check.py", "TestGeneration/compile-check.sh"]
+    ),
+
+    // MARK: Local cloud
+    .target(
+      name: "CloudSyncLocalCloud",
+      dependencies: [
+        "CloudSyncCore",
+        // Apple's systems have the module SQLite3 in their SDK.
+        .target(name: "CSQLite", condition: .when(platforms: [.linux, .android])),
+      ]
+    ),
+    .systemLibrary(
+      name: "CSQLite",
+      pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]
+    ),
+    .testTarget(
+      name: "CloudSyncLocalCloudTests",
+      dependencies: ["CloudSyncLocalCloud", "CloudSyncSession"]
     ),
 
     // MARK: Simulator

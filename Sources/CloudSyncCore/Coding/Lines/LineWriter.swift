@@ -39,13 +39,27 @@ package struct LineWriter: CodedWriter {
   /// What has to stand before a value: comma, and key if there is one.
   @inline(__always)
   private mutating func separate() {
-    if isFirst { isFirst = false } else { bytes.append(UInt8(ascii: ",")) }
-    guard let key = pendingKey else { return }
-    bytes.append(UInt8(ascii: "\""))
-    append(key)
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(UInt8(ascii: ":"))
-    pendingKey = nil
+    if let key = pendingKey {
+      append(key, afterComma: !isFirst)
+      pendingKey = nil
+    } else if !isFirst {
+      bytes.append(UInt8(ascii: ","))
+    }
+    isFirst = false
+  }
+
+  /// Appends a key in one go: there are more of them than of anything else.
+  private mutating func append(_ key: StaticString, afterComma: Bool) {
+    let count = key.utf8CodeUnitCount
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + 4) { text in
+      guard let base = text.baseAddress else { return }
+      base[0] = UInt8(ascii: ",")
+      base[1] = UInt8(ascii: "\"")
+      (base + 2).update(from: key.utf8Start, count: count)
+      base[count + 2] = UInt8(ascii: "\"")
+      base[count + 3] = UInt8(ascii: ":")
+      bytes.append(contentsOf: afterComma ? text[...] : text[1...])
+    }
   }
 
   @inline(__always)

@@ -1,0 +1,171 @@
+import CloudSyncCore
+
+extension CloudEngine {
+  /// One page of the zone's feed, or records by name.
+  func fetch(
+    _ operation: FetchOperation
+  ) throws(LocalCloudStoreError) -> Result<FetchOperation.Response, SyncError> {
+    switch try admitted() {
+    case .failure(let error): .failure(error)
+    case .success(let (_, zone)):
+      operation.recordIDs.isEmpty
+        ? try page(of: zone, after: operation.changeToken)
+        : try lookUp(operation.recordIDs, in: zone)
+    }
+  }
+
+  private func lookUp(
+    _ recordIDs: [RecordID],
+    in zone: ZoneDocument
+  ) throws(LocalCloudStoreError) -> Result<FetchOperation.Response, SyncError> {
+    if recordIDs.count > options.itemLimit {
+      return .failure(SyncError(.limitExceeded, "a request has at most \(options.itemLimit) items"))
+    }
+    var response = FetchOperation.Response(changeToken: nil)
+    for recordID in recordIDs {
+      do throws(RecordRuleViolation) { try RecordRules.check(recordID, zone: zone.zoneID) } catch {
+        response.failures.append(ItemFailure(recordID, SyncError(.invalidArguments, "\(error)")))
+        continue
+      }
+      if let record = try store.item(named: recordID.name, in: zone.key)?.record {
+        response.changedRecords.append(record)
+      } else {
+        let error = SyncError(.unknownItem, "there is no such record")
+        response.failures.append(ItemFailure(recordID, error))
+      }
+    }
+    return .success(response)
+  }
+
+  private func page(
+    of zone: ZoneDocument,
+    after token: ChangeToken?
+  ) throws(LocalCloudStoreError) -> Result<FetchOperation.Response, SyncError> {
+    if UTF8Bytes.equal(zone.zoneID.name, ZoneID.defaultZoneName) {
+      return .failure(SyncError(.invalidArguments, "the default zone has no feed of changes"))
+    }
+    let seed = try counters().seed
+    var place = FeedToken(
+      feed: .zone,
+      zoneHash: zone.zoneID.stableHash,
+      number: zone.number,
+      generation: zone.generation,
+      position: 0
+    )
+    if let token {
+      switch Self.place(of: token, like: place, last: zone.lastPosition, seed: seed) {
+      case .failure(let error): return .failure(error)
+      case .success(let found): place = found
+      }
+    }
+    if place.position < zone.lastPosition, place.emptyPages < Int64(options.emptyPages) {
+      place.emptyPages += 1
+      return .success(FetchOperation.Response(changeToken: place.token(seed: seed), hasMore: true))
+    }
+    let limit = max(1, options.pageSize)
+    let items = try store.items(in: zone.key, after: place.position, limit: limit)
+    var response = FetchOperation.Response(changeToken: nil)
+    response.changedRecords.reserveCapacity(items.count)
+    for item in items {
+      switch item.content {
+      case .record(let record): response.changedRecords.append(record)
+      case .tombstone(let recordID, let recordType):
+        let type = options.tellsDeletedTypes ? recordType : nil
+        response.deletedRecords.append(DeletedRecord(recordID: recordID, recordType: type))
+      }
+    }
+    if let last = items.last, last.position != place.position {
+      place.position = last.position
+      place.emptyPages = 0
+    }
+    response.changeToken = place.token(seed: seed)
+    response.hasMore = place.position < zone.lastPosition
+    return .success(response)
+  }
+
+  /// What a token stands for, if it is one of this feed and still good.
+  private static func place(
+    of token: ChangeToken,
+    like start: FeedToken,
+    last: Int64,
+    seed: UInt64
+  ) -> Result<FeedToken, SyncError> {
+    guard let place = FeedToken(token, seed: seed), place.feed == start.feed,
+      place.zoneHash == start.zoneHash
+    else {
+      return .failure(SyncError(.invalidArguments, "the change token does not belong to the feed"))
+    }
+    // Another account's, one of a zone that is gone, or one that was made void.
+    guard place.number == start.number, place.generation == start.generation,
+      (0...last).contains(place.position)
+    else { return .failure(SyncError(.changeTokenExpired, "the change token is too old")) }
+    return .success(place)
+  }
+
+  // MARK: The feed of the database
+
+  /// One page of what happened to the zones of the account.
+  func databaseChanges(
+    since token: ChangeToken?
+  ) throws(LocalCloudStoreError) -> Result<DatabaseChanges, SyncError> {
+    let account = try account()
+    if let error = Self.refusal(account?.status ?? .available) { return .failure(error) }
+    let seed = try counters().seed
+    var place = FeedToken(
+      feed: .database,
+      zoneHash: 0,
+      number: account?.number ?? 0,
+      generation: account?.generation ?? 0,
+      position: 0
+    )
+    if let token {
+      let last = account?.position ?? 0
+      switch Self.place(of: token, like: place, last: last, seed: seed) {
+      case .failure(let error): return .failure(error)
+      case .success(let found): place = found
+      }
+    }
+    let (zones, hasMore) = try changedZones(of: account, after: place.position)
+    var changed: [ZoneID] = []
+    var deleted: [DeletedZone] = []
+    for zone in zones {
+      if let reason = zone.gone {
+        deleted.append(DeletedZone(zoneID: zone.zoneID, reason: reason))
+      } else {
+        changed.append(zone.zoneID)
+      }
+    }
+    if let last = zones.last { place.position = last.databasePosition }
+    place.variation =
+      options.variesDatabaseTokens
+      ? OwnGenerator.mixed(UInt64(bitPattern: frame.now.nanoseconds)) : 0
+    guard let next = place.token(seed: seed) else {
+      return .failure(SyncError(.internalError, "no change token can be made"))
+    }
+    return .success(
+      DatabaseChanges(
+        changedZoneIDs: changed,
+        deletedZones: deleted,
+        changeToken: next,
+        hasMore: hasMore
+      )
+    )
+  }
+
+  /// The zones that changed after a position, by the position of their last change.
+  private func changedZones(
+    of account: AccountDocument?,
+    after position: Int64
+  ) throws(LocalCloudStoreError) -> (zones: [ZoneDocument], hasMore: Bool) {
+    guard let account else { return ([], false) }
+    var zones: [ZoneDocument] = []
+    for document in try store.documents(withPrefix: ZoneDocument.prefix(account: account.number)) {
+      if case .zone(let zone) = document.content, zone.databasePosition > position {
+        zones.append(zone)
+      }
+    }
+    zones.sort { $0.databasePosition < $1.databasePosition }
+    let limit = max(1, options.pageSize)
+    return (Array(zones.prefix(limit)), zones.count > limit)
+  }
+}

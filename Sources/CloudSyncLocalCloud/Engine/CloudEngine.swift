@@ -1,0 +1,174 @@
+import CloudSyncCore
+
+/// What a request may know: who asks, for which zone, when, and by which rules.
+struct RequestFrame: Sendable {
+  var device: String
+  var account: AccountIdentity
+  var zoneID: ZoneID
+  var now: Timestamp
+  var options: LocalCloudOptions
+}
+
+/// CloudKit's rules, inside one transaction of a store.
+///
+/// What CloudKit would answer with an error is returned as one; what is thrown is the store's
+/// trouble, and undoes the transaction.
+struct CloudEngine {
+  let store: any LocalCloudTransaction
+  let frame: RequestFrame
+
+  var options: LocalCloudOptions { frame.options }
+
+  // MARK: Documents
+
+  func counters() throws(LocalCloudStoreError) -> StoreCounters {
+    if case .counters(let counters) = try store.document(StoreCounters.key)?.content {
+      return counters
+    }
+    return StoreCounters(seed: OwnGenerator.mixed(options.seed))
+  }
+
+  func account() throws(LocalCloudStoreError) -> AccountDocument? {
+    let document = try store.document(AccountDocument.key(frame.account))
+    if case .account(let account) = document?.content { return account }
+    return nil
+  }
+
+  /// The account, which comes into being when it is first needed.
+  func madeAccount() throws(LocalCloudStoreError) -> AccountDocument {
+    if let account = try account() { return account }
+    var counters = try counters()
+    counters.accounts += 1
+    try store.setDocument(StoreDocument(.counters(counters)), for: StoreCounters.key)
+    let account = AccountDocument(number: counters.accounts)
+    try set(account)
+    return account
+  }
+
+  func set(_ account: AccountDocument) throws(LocalCloudStoreError) {
+    try store.setDocument(StoreDocument(.account(account)), for: AccountDocument.key(frame.account))
+  }
+
+  func zone(of account: AccountDocument) throws(LocalCloudStoreError) -> ZoneDocument? {
+    let key = ZoneDocument.key(account: account.number, frame.zoneID)
+    if case .zone(let zone) = try store.document(key)?.content { return zone }
+    return nil
+  }
+
+  func set(_ zone: ZoneDocument, of account: AccountDocument) throws(LocalCloudStoreError) {
+    let key = ZoneDocument.key(account: account.number, zone.zoneID)
+    try store.setDocument(StoreDocument(.zone(zone)), for: key)
+  }
+
+  // MARK: Admission
+
+  /// What keeps the account from being used.
+  static func refusal(_ status: AccountStatus) -> SyncError? {
+    switch status {
+    case .available: nil
+    case .temporarilyUnavailable:
+      SyncError(.accountTemporarilyUnavailable, "the account is not ready")
+    case .couldNotDetermine, .restricted, .noAccount:
+      SyncError(.notAuthenticated, "the account is not signed in")
+    }
+  }
+
+  /// What is wrong with asking for a zone at all; only private databases are served so far.
+  static func refusal(_ zoneID: ZoneID, asked: ZoneID, toCreate: Bool) -> SyncError? {
+    guard zoneID == asked else {
+      return SyncError(.invalidArguments, "the request is for the zone \(asked)")
+    }
+    switch zoneID.scope {
+    case .public: return SyncError(.badDatabase, "the public database has no zones to synchronize")
+    case .shared where toCreate:
+      return SyncError(.badDatabase, "zones are not created in the shared database")
+    case .shared: return SyncError(.zoneNotFound, "nobody shares the zone \(zoneID)")
+    case .private: break
+    }
+    do throws(RecordRuleViolation) { try RecordRules.check(zoneID) } catch {
+      return SyncError(.invalidArguments, "\(error)")
+    }
+    guard UTF8Bytes.equal(zoneID.owner, ZoneID.currentUser) else {
+      return SyncError(.invalidArguments, "a private database has no zones of others")
+    }
+    return nil
+  }
+
+  /// The account and the zone of a request, or why it is refused.
+  func admitted() throws(LocalCloudStoreError) -> Result<
+    (account: AccountDocument, zone: ZoneDocument), SyncError
+  > {
+    let account = try account()
+    if let error = Self.refusal(account?.status ?? .available) { return .failure(error) }
+    if let error = Self.refusal(frame.zoneID, asked: frame.zoneID, toCreate: false) {
+      return .failure(error)
+    }
+    guard let account, let zone = try zone(of: account) else {
+      return .failure(SyncError(.zoneNotFound, "there is no zone \(frame.zoneID)"))
+    }
+    switch zone.gone {
+    case nil: return .success((account, zone))
+    case .deleted: return .failure(SyncError(.zoneNotFound, "the zone was deleted"))
+    case .purged: return .failure(SyncError(.userDeletedZone, "the user deleted the zone"))
+    case .encryptedDataReset:
+      return .failure(
+        SyncError(.zoneNotFound, "the encrypted data were reset", isEncryptedDataReset: true)
+      )
+    }
+  }
+
+  // MARK: Zones
+
+  /// Creates the zone; one that exists stays as it is.
+  func createZone() throws(LocalCloudStoreError) -> Result<Bool, SyncError> {
+    var account = try madeAccount()
+    if let error = Self.refusal(account.status) { return .failure(error) }
+    let old = try zone(of: account)
+    if let old, old.gone == nil { return .success(true) }
+    var counters = try counters()
+    counters.zones += 1
+    guard (counters.zones + 1) >> (63 - StoredZoneKey.positionBits) == 0 else {
+      throw LocalCloudStoreError(.limitReached, "the store has had too many zones")
+    }
+    try store.setDocument(StoreDocument(.counters(counters)), for: StoreCounters.key)
+    account.position += 1
+    try set(account)
+    var zone = ZoneDocument(number: counters.zones, zoneID: frame.zoneID)
+    zone.databasePosition = account.position
+    try set(zone, of: account)
+    return .success(true)
+  }
+
+  /// Lets the device hear of changes by others.
+  func createSubscription() throws(LocalCloudStoreError) -> Result<Bool, SyncError> {
+    switch try admitted() {
+    case .failure(let error): return .failure(error)
+    case .success(let (account, found)):
+      var zone = found
+      let place = zone.subscribers.firstPlace { UTF8Bytes.order($0, frame.device) < 0 }
+      if place < zone.subscribers.count, UTF8Bytes.equal(zone.subscribers[place], frame.device) {
+        return .success(true)
+      }
+      zone.subscribers.insert(frame.device, at: place)
+      try set(zone, of: account)
+      return .success(true)
+    }
+  }
+
+  /// Deletes the zone with its records and its feed; the feed of the database tells why.
+  func deleteZone(_ reason: ZoneDeletionReason) throws(LocalCloudStoreError) -> Bool {
+    guard var account = try account(), var zone = try zone(of: account), zone.gone == nil else {
+      return false
+    }
+    try store.removeItems(in: zone.key)
+    account.position += 1
+    account.usedBytes = max(0, account.usedBytes - zone.usedBytes)
+    try set(account)
+    zone.gone = reason
+    zone.usedBytes = 0
+    zone.subscribers = []
+    zone.databasePosition = account.position
+    try set(zone, of: account)
+    return true
+  }
+}

@@ -1,0 +1,159 @@
+import CloudSyncCore
+
+extension ModifyRequest {
+  /// Judges the items by what they need of each other, until no more of them fail.
+  ///
+  /// A request of items that stay out of each other's way is gone through once.
+  mutating func settle() throws(LocalCloudStoreError) {
+    let known = try engine.store.document(SchemaDocument.key)
+    var before = SchemaDocument()
+    if case .schema(let schema) = known?.content { before = schema }
+    let hasReferences = items.contains { $0.hasReferences }
+    while true {
+      let failures = errors.count
+      schema = before
+      if hasReferences { try checkReferences() }
+      checkSchemaAndQuota()
+      // Nothing of an atomic request that has a culprit is written.
+      if errors.count == failures || isAtomic { return }
+    }
+  }
+
+  // MARK: References
+
+  private mutating func checkReferences() throws(LocalCloudStoreError) {
+    var links: [ByteKey: Int] = [:]
+    for index in items.indices where items[index].hasReferences && errors[index] == nil {
+      guard let edit = items[index].edit else { continue }
+      if let error = try checkReferences(of: edit, items[index].old?.record, &links) {
+        errors[index] = error
+      }
+    }
+  }
+
+  private func checkReferences(
+    of edit: Record,
+    _ server: Record?,
+    _ links: inout [ByteKey: Int]
+  ) throws(LocalCloudStoreError) -> SyncError? {
+    if options.referenceCheck != .none, let parent = edit.parent, parent != server?.parent,
+      try exists(parent) == false
+    {
+      return SyncError(.referenceViolation, "the parent \(parent) does not exist")
+    }
+    for field in edit.fields {
+      let known = server?[field.name]
+      for reference in field.value.references where !isKnown(reference, known) {
+        guard reference.recordID.zoneID == zone.zoneID,
+          RecordRules.isName(reference.recordID.name)
+        else {
+          return SyncError(.invalidArguments, "references lead to records of the same zone")
+        }
+        let isDeleting = reference.action == .deleteSelf
+        let isChecked = options.referenceCheck == .all || isDeleting
+        if isChecked, options.referenceCheck != .none, try exists(reference.recordID) == false {
+          return SyncError(.referenceViolation, "there is no record \(reference.recordID)")
+        }
+      }
+    }
+    let old = server?.deletionTargets ?? []
+    let merged = server?.applying(edit) ?? edit
+    for target in merged.deletionTargets where !old.contains(where: { UTF8Bytes.equal($0, target) })
+    {
+      if let error = try count(target, &links) { return error }
+    }
+    return nil
+  }
+
+  private func isKnown(_ reference: Reference, _ value: FieldValue?) -> Bool {
+    value?.references.contains(reference) ?? false
+  }
+
+  /// Whether a record will be there after the request.
+  private func exists(_ recordID: RecordID) throws(LocalCloudStoreError) -> Bool {
+    guard recordID.zoneID == zone.zoneID else { return false }
+    if let index = indexes[ByteKey(recordID.name)] {
+      if items[index].edit == nil { return false }
+      // What fails because of another item of an atomic request is no culprit.
+      if isAtomic || errors[index] == nil { return true }
+      return items[index].old?.record != nil
+    }
+    return try engine.store.item(named: recordID.name, in: key)?.record != nil
+  }
+
+  /// Counts one more record that goes with another; refuses it when there are enough.
+  private func count(
+    _ target: String,
+    _ links: inout [ByteKey: Int]
+  ) throws(LocalCloudStoreError) -> SyncError? {
+    let limit = options.deletingReferenceLimit
+    let present: Int
+    if let known = links[ByteKey(target)] {
+      present = known
+    } else {
+      present = try engine.store.sources(of: target, in: key, limit: limit).count
+    }
+    links[ByteKey(target)] = present + 1
+    guard present >= limit else { return nil }
+    return SyncError(
+      options.deletingReferenceCode,
+      "at most \(limit) records are deleted together with one"
+    )
+  }
+
+  // MARK: Schema and quota
+
+  private mutating func checkSchemaAndQuota() {
+    let quota = account.quota ?? options.quota
+    var left = Int64.max
+    if let quota {
+      left = quota.addingClamped(-account.usedBytes)
+      for item in items where item.edit == nil { left = left.addingClamped(item.oldBytes) }
+    }
+    for index in items.indices where errors.isEmpty || errors[index] == nil {
+      guard let edit = items[index].edit else { continue }
+      if let error = schema.admit(edit, options) {
+        errors[index] = error
+        continue
+      }
+      guard quota != nil else { continue }
+      let growth = items[index].newBytes.addingClamped(-items[index].oldBytes)
+      if growth > 0, growth > left {
+        errors[index] = SyncError(.quotaExceeded, "the account's storage is full")
+      } else {
+        left = left.addingClamped(-growth)
+      }
+    }
+  }
+}
+
+extension FieldValue {
+  /// The references in the value.
+  var references: [Reference] {
+    switch self {
+    case .reference(let reference): [reference]
+    case .list(let values):
+      values.compactMap { if case .reference(let reference) = $0 { reference } else { nil } }
+    default: []
+    }
+  }
+}
+
+extension Record {
+  /// The names of the records with which this one is deleted, each once, in the order of fields.
+  var deletionTargets: [String] {
+    var names: [String] = []
+    let fields = storage.fields
+    for index in fields.indices {
+      switch fields[index].value {
+      case .reference, .list: break
+      default: continue
+      }
+      for reference in fields[index].value.references where reference.action == .deleteSelf {
+        let name = reference.recordID.name
+        if !names.contains(where: { UTF8Bytes.equal($0, name) }) { names.append(name) }
+      }
+    }
+    return names
+  }
+}

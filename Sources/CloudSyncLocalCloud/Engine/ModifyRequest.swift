@@ -1,0 +1,198 @@
+import CloudSyncCore
+
+/// One request to save and delete: first everything is judged, then what passed is written.
+struct ModifyRequest {
+  /// One item of the request.
+  struct Item {
+    let recordID: RecordID
+    /// What to save; nil for a deletion.
+    let edit: Record?
+    /// What the server has under the name.
+    var old: StoredItem?
+    /// The record as it will be, still without change tag and dates.
+    var merged: Record?
+    /// What the record counts for the quota, before and after.
+    var oldBytes: Int64 = 0
+    var newBytes: Int64 = 0
+    /// Whether the edit sets a reference or a parent.
+    var hasReferences = false
+  }
+
+  let engine: CloudEngine
+  let operation: ModifyOperation
+  var account: AccountDocument
+  var zone: ZoneDocument
+  let seed: UInt64
+  var items: [Item] = []
+  /// The item of a name; looked into, never iterated.
+  var indexes: [ByteKey: Int] = [:]
+  /// Why items are refused, by index; looked into, never iterated.
+  var errors: [Int: SyncError] = [:]
+  var schema = SchemaDocument()
+  /// What was done, item by item, to be able to say it again.
+  var outcomes: [AnswerDocument.Outcome] = []
+  var response = ModifyOperation.Response()
+
+  var options: LocalCloudOptions { engine.options }
+  var key: StoredZoneKey { zone.key }
+  var isAtomic: Bool {
+    options.isAtomic && !UTF8Bytes.equal(zone.zoneID.name, ZoneID.defaultZoneName)
+  }
+
+  init(
+    _ operation: ModifyOperation,
+    _ engine: CloudEngine,
+    _ account: AccountDocument,
+    _ zone: ZoneDocument,
+    seed: UInt64
+  ) {
+    self.engine = engine
+    self.operation = operation
+    self.account = account
+    self.zone = zone
+    self.seed = seed
+  }
+
+  /// Judges, writes and answers.
+  mutating func run() throws(LocalCloudStoreError) -> Result<ModifyOperation.Response, SyncError> {
+    if let error = enterItems() { return .failure(error) }
+    var byteCount = 0
+    for index in items.indices { byteCount += try examine(index) }
+    if byteCount > options.requestByteLimit {
+      return .failure(
+        SyncError(
+          .limitExceeded,
+          "a request has at most \(options.requestByteLimit) bytes without assets"
+        )
+      )
+    }
+    try settle()
+    if !errors.isEmpty, isAtomic || errors.count == items.count { return .success(refused()) }
+    try apply()
+    return .success(response)
+  }
+
+  /// Enters the items by name, and finds what is wrong with the request as a whole.
+  private mutating func enterItems() -> SyncError? {
+    let count = operation.itemCount
+    if count > options.itemLimit {
+      return SyncError(.limitExceeded, "a request has at most \(options.itemLimit) items")
+    }
+    items.reserveCapacity(count)
+    indexes.reserveCapacity(count)
+    for record in operation.records { items.append(Item(recordID: record.recordID, edit: record)) }
+    for recordID in operation.recordIDsToDelete {
+      items.append(Item(recordID: recordID, edit: nil))
+    }
+    for index in items.indices {
+      let name = ByteKey(items[index].recordID.name)
+      if indexes.updateValue(index, forKey: name) != nil {
+        return SyncError(.invalidArguments, "\(items[index].recordID) is in the request twice")
+      }
+    }
+    return nil
+  }
+
+  /// The answer when nothing was done.
+  private func refused() -> ModifyOperation.Response {
+    var response = ModifyOperation.Response()
+    for index in items.indices {
+      let error =
+        errors[index] ?? SyncError(.batchRequestFailed, "another item of the request failed")
+      response.failures.append(ItemFailure(items[index].recordID, error))
+    }
+    return response
+  }
+}
+
+extension CloudEngine {
+  /// Saves and deletes records.
+  func modify(
+    _ operation: ModifyOperation,
+    _ token: WriteToken
+  ) throws(LocalCloudStoreError) -> (
+    Result<ModifyOperation.Response, SyncError>, subscribers: [String]
+  ) {
+    if UTF8Bytes.equal(frame.zoneID.name, ZoneID.defaultZoneName) {
+      // It has always been there.
+      if case .failure(let error) = try createZone() { return (.failure(error), []) }
+    }
+    let (account, zone): (AccountDocument, ZoneDocument)
+    switch try admitted() {
+    case .failure(let error): return (.failure(error), [])
+    case .success(let found): (account, zone) = found
+    }
+    let seed = try counters().seed
+    let answerKey = AnswerDocument.key(
+      account: account.number,
+      device: frame.device,
+      zone.zoneID
+    )
+    let digest = AnswerDocument.digest(operation)
+    if options.knowsWriteTokens, case .answer(let known) = try store.document(answerKey)?.content,
+      known.token == token, known.zone == zone.number
+    {
+      return (repeated(known, operation, digest, zone: zone.number, seed: seed), [])
+    }
+    var request = ModifyRequest(operation, self, account, zone, seed: seed)
+    let result = try request.run()
+    guard case .success(let response) = result else { return (result, []) }
+    guard !request.outcomes.isEmpty else { return (shaped(response), []) }
+    let answer = AnswerDocument(
+      token: token,
+      digest: digest,
+      zone: zone.number,
+      time: frame.now,
+      outcomes: request.outcomes
+    )
+    if options.knowsWriteTokens {
+      try store.setDocument(StoreDocument(.answer(answer)), for: answerKey)
+    }
+    return (result, zone.subscribers)
+  }
+
+  /// A response of which nothing was done, in the shape that the options ask for.
+  private func shaped(
+    _ response: ModifyOperation.Response
+  ) -> Result<ModifyOperation.Response, SyncError> {
+    guard options.partialFailureShape == .error, !response.failures.isEmpty else {
+      return .success(response)
+    }
+    return .failure(
+      SyncError(.partialFailure, "the request failed", itemErrors: response.failures)
+    )
+  }
+
+  /// The answer to a request that was carried out already.
+  private func repeated(
+    _ known: AnswerDocument,
+    _ operation: ModifyOperation,
+    _ digest: UInt64,
+    zone: Int64,
+    seed: UInt64
+  ) -> Result<ModifyOperation.Response, SyncError> {
+    guard known.digest == digest, known.outcomes.count == operation.itemCount else {
+      return .failure(
+        SyncError(.invalidArguments, "the write token belongs to another request")
+      )
+    }
+    var response = ModifyOperation.Response()
+    for (index, outcome) in known.outcomes.enumerated() {
+      let saves = operation.records.count
+      let recordID =
+        index < saves
+        ? operation.records[index].recordID : operation.recordIDsToDelete[index - saves]
+      switch outcome {
+      case .saved(let position, let creationDate):
+        let storage = operation.records[index].storage.copy()
+        storage.changeTag = ChangeTags.tag(zone: zone, position: position, seed: seed)
+        storage.creationDate = creationDate ?? known.time
+        storage.modificationDate = known.time
+        response.savedRecords.append(Record(storage: storage))
+      case .deleted: response.deletedRecordIDs.append(recordID)
+      case .failed(let error): response.failures.append(ItemFailure(recordID, error))
+      }
+    }
+    return .success(response)
+  }
+}

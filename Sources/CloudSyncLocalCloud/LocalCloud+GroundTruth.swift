@@ -1,0 +1,105 @@
+public import CloudSyncCore
+
+extension LocalCloud {
+  // MARK: Looking
+
+  /// The records of a zone, sorted by ID; none where there is no such zone.
+  ///
+  /// - Throws: What the store has to say; a ``MemoryStore`` never throws.
+  public func records(
+    account: AccountIdentity,
+    zone: ZoneID
+  ) throws(LocalCloudStoreError) -> [Record] {
+    try transaction(.read, frame("", account, zone)) { (engine) throws(LocalCloudStoreError) in
+      guard let account = try engine.account(), let zone = try engine.zone(of: account),
+        zone.gone == nil
+      else { return [] }
+      return try engine.store.items(in: zone.key, after: 0, limit: .max).compactMap(\.record)
+        .sorted { $0.recordID < $1.recordID }
+    }
+  }
+
+  /// How many bytes an account holds, assets among them.
+  public func usedByteCount(account: AccountIdentity) throws(LocalCloudStoreError) -> Int64 {
+    try transaction(.read, accountFrame(account)) { (engine) throws(LocalCloudStoreError) in
+      try engine.account()?.usedBytes ?? 0
+    }
+  }
+
+  /// Whether a zone exists.
+  public func hasZone(
+    _ zone: ZoneID,
+    account: AccountIdentity
+  ) throws(LocalCloudStoreError) -> Bool {
+    try transaction(.read, frame("", account, zone)) { (engine) throws(LocalCloudStoreError) in
+      guard let account = try engine.account() else { return false }
+      return try engine.zone(of: account).map { $0.gone == nil } ?? false
+    }
+  }
+
+  // MARK: Acting from outside
+
+  /// Deletes a zone with its records and its feed.
+  ///
+  /// - Returns: Whether there was one.
+  @discardableResult
+  public func deleteZone(
+    _ zone: ZoneID,
+    account: AccountIdentity,
+    reason: ZoneDeletionReason = .deleted
+  ) throws(LocalCloudStoreError) -> Bool {
+    try transaction(.write, frame("", account, zone)) { (engine) throws(LocalCloudStoreError) in
+      try engine.deleteZone(reason)
+    }
+  }
+
+  /// Makes all change tokens of a zone's feed void.
+  public func expireTokens(
+    _ zone: ZoneID,
+    account: AccountIdentity
+  ) throws(LocalCloudStoreError) {
+    try transaction(.write, frame("", account, zone)) { (engine) throws(LocalCloudStoreError) in
+      guard let account = try engine.account(), var zone = try engine.zone(of: account) else {
+        return
+      }
+      zone.generation += 1
+      try engine.set(zone, of: account)
+    }
+  }
+
+  /// Makes all change tokens of the feed of an account's database void.
+  public func expireDatabaseTokens(account: AccountIdentity) throws(LocalCloudStoreError) {
+    try change(account) { $0.generation += 1 }
+  }
+
+  /// Sets whether an account can be used, for all its devices; at first it is available.
+  public func setAccountStatus(
+    _ status: AccountStatus,
+    account: AccountIdentity
+  ) throws(LocalCloudStoreError) {
+    try change(account) { $0.status = status }
+  }
+
+  /// Sets how many bytes an account may hold; nil for what the options say.
+  public func setQuota(
+    _ byteCount: Int64?,
+    account: AccountIdentity
+  ) throws(LocalCloudStoreError) {
+    try change(account) { $0.quota = byteCount }
+  }
+
+  private func change(
+    _ account: AccountIdentity,
+    _ body: @Sendable (inout AccountDocument) -> Void
+  ) throws(LocalCloudStoreError) {
+    try transaction(.write, accountFrame(account)) { (engine) throws(LocalCloudStoreError) in
+      var document = try engine.madeAccount()
+      body(&document)
+      try engine.set(document)
+    }
+  }
+
+  private func accountFrame(_ account: AccountIdentity) -> RequestFrame {
+    frame("", account, ZoneID(name: ZoneID.defaultZoneName))
+  }
+}

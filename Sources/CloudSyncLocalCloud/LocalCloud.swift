@@ -1,0 +1,158 @@
+public import CloudSyncCore
+
+/// CloudKit's semantics on your own machine: many accounts, each with many devices.
+///
+/// What a private database does, a local cloud does: change tags and conflicts, merges by field,
+/// atomic requests, limits, zones, a feed of changes with tokens, references, a schema, quota,
+/// account status, throttling, subscriptions. It answers at once and makes no mistakes; faults are
+/// the business of whoever stands between it and a session.
+///
+/// ```swift
+/// let cloud = LocalCloud()
+/// let phone = cloud.connect(device: "phone", account: alice, zoneID: notes)
+/// let session = CloudSyncSession(operationHandler: phone, zoneID: notes)
+/// ```
+///
+/// The same calls at the same times give the same answers, tags and tokens, whatever the store.
+public final class LocalCloud: Sendable {
+  /// What changes in the course of a cloud's life, besides what is stored.
+  private struct State: Sendable {
+    var options: LocalCloudOptions
+    /// By device; looked into, never iterated.
+    var buckets: [ByteKey: TokenBucket] = [:]
+    var pushes: PushQueues
+  }
+
+  let store: any LocalCloudStore
+  private let now: @Sendable () -> Timestamp
+  private let state: Locked<State>
+
+  /// Creates a cloud.
+  ///
+  /// - Parameters:
+  ///   - store: What it keeps its records in; clouds of several processes may share a file.
+  ///   - options: How it behaves.
+  ///   - now: The server's clock.
+  public init(
+    store: any LocalCloudStore = MemoryStore(),
+    options: LocalCloudOptions = LocalCloudOptions(),
+    now: @escaping @Sendable () -> Timestamp = SyncEnvironment.live.now
+  ) {
+    self.store = store
+    self.now = now
+    state = Locked(State(options: options, pushes: PushQueues(seed: options.seed)))
+  }
+
+  /// How the cloud behaves; a change holds from the next request on.
+  public var options: LocalCloudOptions {
+    get { state.withLock { $0.options } }
+    set { state.withLock { $0.options = newValue } }
+  }
+
+  /// Connects a device to a zone.
+  ///
+  /// - Parameters:
+  ///   - device: The device's name, unique within the account; two connections of one name are one
+  ///     device.
+  ///   - account: Who is signed in on the device.
+  ///   - zoneID: The zone, which need not exist.
+  ///   - executor: Where requests are carried out and answered: by default on the caller's thread
+  ///     before the call returns.
+  /// - Returns: A handler to give to a session.
+  public func connect(
+    device: String,
+    account: AccountIdentity,
+    zoneID: ZoneID,
+    executor: SyncExecutor = .immediate
+  ) -> LocalCloudConnection {
+    LocalCloudConnection(
+      cloud: self,
+      device: device,
+      account: account,
+      zoneID: zoneID,
+      executor: executor
+    )
+  }
+
+  // MARK: Requests
+
+  func frame(_ device: String, _ account: AccountIdentity, _ zoneID: ZoneID) -> RequestFrame {
+    RequestFrame(device: device, account: account, zoneID: zoneID, now: now(), options: options)
+  }
+
+  /// Runs one request in one transaction; the store's troubles become errors of the request.
+  func answer<Value: Sendable>(
+    _ kind: LocalCloudTransactionKind,
+    _ frame: RequestFrame,
+    _ body: (CloudEngine) throws(LocalCloudStoreError) -> Result<Value, SyncError>
+  ) -> Result<Value, SyncError> {
+    do throws(LocalCloudStoreError) {
+      return try transaction(kind, frame, body)
+    } catch { return .failure(error.syncError) }
+  }
+
+  /// Runs a body of the engine's in one transaction.
+  func transaction<Value: Sendable>(
+    _ kind: LocalCloudTransactionKind,
+    _ frame: RequestFrame,
+    _ body: (CloudEngine) throws(LocalCloudStoreError) -> Value
+  ) throws(LocalCloudStoreError) -> Value {
+    try store.transaction(kind) { (transaction) throws(LocalCloudStoreError) in
+      try body(CloudEngine(store: transaction, frame: frame))
+    }
+  }
+
+  /// Lets a device pay for the items of a request.
+  func pay(_ count: Int, _ frame: RequestFrame) -> SyncError? {
+    guard let throttle = frame.options.throttle else { return nil }
+    let key = "\(frame.account.value.utf8.count)/\(frame.account.value)/\(frame.device)"
+    let seed = UTF8Bytes.stableHash(key, seed: frame.options.seed)
+    return state.withLock { state in
+      var bucket =
+        state.buckets[ByteKey(key)] ?? TokenBucket(throttle, seed: seed, now: frame.now)
+      defer { state.buckets[ByteKey(key)] = bucket }
+      return bucket.pay(max(1, count), throttle, now: frame.now)
+    }
+  }
+
+  // MARK: Pushes
+
+  /// Lets the devices that subscribed to a zone know of a change, except the one that made it.
+  func push(_ frame: RequestFrame, to subscribers: [String]) {
+    if subscribers.isEmpty { return }
+    state.withLock { state in
+      for device in subscribers where !UTF8Bytes.equal(device, frame.device) {
+        let push = LocalCloudPush(device: device, account: frame.account, zoneID: frame.zoneID)
+        state.pushes.add(push, frame.options.pushes, now: frame.now)
+      }
+    }
+    deliverPushes()
+  }
+
+  /// Calls those who listen for pushes that are due; every request does so for the pushes it makes.
+  ///
+  /// To be called when time has passed, if pushes come late.
+  public func deliverPushes() {
+    let time = now()
+    while let (push, listener) = state.withLock({ $0.pushes.nextToDeliver(now: time) }) {
+      listener(push)
+    }
+  }
+
+  func takePushes(device: String, account: AccountIdentity, zoneID: ZoneID) -> [LocalCloudPush] {
+    let push = LocalCloudPush(device: device, account: account, zoneID: zoneID)
+    let time = now()
+    return state.withLock { $0.pushes.take(push, now: time) }
+  }
+
+  func listen(
+    device: String,
+    account: AccountIdentity,
+    zoneID: ZoneID,
+    _ listener: (@Sendable (LocalCloudPush) -> Void)?
+  ) {
+    let push = LocalCloudPush(device: device, account: account, zoneID: zoneID)
+    state.withLock { $0.pushes.listen(push, listener) }
+    deliverPushes()
+  }
+}

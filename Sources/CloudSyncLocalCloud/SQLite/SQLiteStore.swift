@@ -1,0 +1,75 @@
+import CloudSyncCore
+
+/// Keeps a local cloud in one SQLite file, which several processes may use at the same time.
+///
+/// Every request is one transaction, with a write-ahead log beside the file: a process that is killed at
+/// any moment leaves the file as it was before or after a request. A power failure may take the last
+/// requests with it, and never leaves half of one. Who wants to write waits up to five
+/// seconds for others; after that a request answers `zoneBusy`.
+public final class SQLiteStore: LocalCloudStore {
+  /// What a test hears of while a transaction runs.
+  package enum Step: Sendable, CaseIterable {
+    /// A transaction that writes has begun.
+    case began
+    /// Something was written, and not committed.
+    case wrote
+    /// Everything was written, and is about to be committed.
+    case committing
+    /// It is committed.
+    case committed
+  }
+
+  private let contents: Locked<SQLiteContents>
+
+  /// Opens a file, and makes it a store if it is missing or empty.
+  ///
+  /// A file of up to 16 MB is read through and checked; of a larger one damage is found when it is
+  /// met, or by ``verify()``.
+  ///
+  /// - Parameter path: The file; its folder must exist and be writable.
+  /// - Throws: What is wrong with the file, and what to do.
+  public convenience init(path: String) throws(LocalCloudStoreError) {
+    try self.init(path: path, onStep: nil)
+  }
+
+  /// Opens a file with an ear for the steps of transactions.
+  package init(
+    path: String,
+    cachePages: Int = 0,
+    busyMilliseconds: Int32 = 5_000,
+    onStep: (@Sendable (Step) -> Void)?
+  ) throws(LocalCloudStoreError) {
+    let contents = try SQLiteContents(
+      path: path,
+      cachePages: cachePages,
+      busyMilliseconds: busyMilliseconds,
+      onStep: onStep
+    )
+    self.contents = Locked(contents)
+  }
+
+  /// Runs a body in one transaction of SQLite's.
+  public func transaction<Value: Sendable>(
+    _ kind: LocalCloudTransactionKind,
+    _ body: (any LocalCloudTransaction) throws(LocalCloudStoreError) -> Value
+  ) throws(LocalCloudStoreError) -> Value {
+    try contents.withLock { contents throws(LocalCloudStoreError) in
+      try contents.begin(kind)
+      do throws(LocalCloudStoreError) {
+        let value = try body(contents)
+        try contents.commit()
+        return value
+      } catch { throw contents.abandon(error) }
+    }
+  }
+
+  /// Reads the whole file and checks that its parts fit together.
+  ///
+  /// - Throws: A `damaged` error if they do not.
+  /// - Complexity: O(*n*) in the size of the file.
+  public func verify() throws(LocalCloudStoreError) {
+    try contents.withLock { contents throws(LocalCloudStoreError) in
+      try SQLiteSchema.checkEverything(contents.database)
+    }
+  }
+}

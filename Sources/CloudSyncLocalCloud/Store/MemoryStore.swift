@@ -1,0 +1,83 @@
+import CloudSyncCore
+
+/// Keeps a local cloud in memory, for as long as it lives.
+public final class MemoryStore: LocalCloudStore {
+  private let contents = Locked(MemoryContents())
+
+  /// Creates an empty store.
+  public init() {}
+
+  /// Runs a body while nobody else uses the store.
+  ///
+  /// A body that throws has to do so before it writes: what it wrote stays.
+  public func transaction<Value: Sendable>(
+    _ kind: LocalCloudTransactionKind,
+    _ body: (any LocalCloudTransaction) throws(LocalCloudStoreError) -> Value
+  ) throws(LocalCloudStoreError) -> Value {
+    try contents.withLock { contents throws(LocalCloudStoreError) in try body(contents) }
+  }
+}
+
+/// What a memory store holds.
+private final class MemoryContents: LocalCloudTransaction {
+  /// What belongs to one life of a zone.
+  private struct Zone {
+    /// Looked into, never iterated.
+    var items: [ByteKey: StoredItem] = [:]
+    var feed = FeedIndex()
+    /// The sorted names of those that go with a record, by its name; looked into only.
+    var sources: [ByteKey: [String]] = [:]
+  }
+
+  private var documents: [ByteKey: StoreDocument] = [:]
+  /// The keys of the documents, sorted.
+  private var keys: [String] = []
+  private var zones: [Int64: Zone] = [:]
+
+  func document(_ key: String) -> StoreDocument? { documents[ByteKey(key)] }
+
+  func documents(withPrefix prefix: String) -> [StoreDocument] {
+    let first = keys.firstPlace { UTF8Bytes.order($0, prefix) < 0 }
+    return keys[first...].prefix { $0.utf8.starts(with: prefix.utf8) }
+      .compactMap { documents[ByteKey($0)] }
+  }
+
+  func setDocument(_ document: StoreDocument, for key: String) {
+    guard documents.updateValue(document, forKey: ByteKey(key)) == nil else { return }
+    keys.insert(key, at: keys.firstPlace { UTF8Bytes.order($0, key) < 0 })
+  }
+
+  func item(named name: String, in zone: StoredZoneKey) -> StoredItem? {
+    zones[zone.number]?.items[ByteKey(name)]
+  }
+
+  func setItem(_ item: StoredItem, in zone: StoredZoneKey, replacing former: Int64?) {
+    zones[zone.number, default: Zone()].items[ByteKey(item.recordID.name)] = item
+    if let former { zones[zone.number]?.feed.remove(former) }
+    zones[zone.number]?.feed.append(item)
+  }
+
+  func items(in zone: StoredZoneKey, after position: Int64, limit: Int) -> [StoredItem] {
+    zones[zone.number]?.feed.items(after: position, limit: limit) ?? []
+  }
+
+  func removeItems(in zone: StoredZoneKey) { zones[zone.number] = nil }
+
+  func sources(of target: String, in zone: StoredZoneKey, limit: Int) -> [String] {
+    Array(zones[zone.number]?.sources[ByteKey(target)]?.prefix(limit) ?? [])
+  }
+
+  func setLink(
+    from source: String,
+    to target: String,
+    in zone: StoredZoneKey,
+    isPresent: Bool
+  ) {
+    var names = zones[zone.number]?.sources[ByteKey(target)] ?? []
+    let place = names.firstPlace { UTF8Bytes.order($0, source) < 0 }
+    let isThere = place < names.count && UTF8Bytes.equal(names[place], source)
+    if isPresent, !isThere { names.insert(source, at: place) }
+    if !isPresent, isThere { names.remove(at: place) }
+    zones[zone.number, default: Zone()].sources[ByteKey(target)] = names.isEmpty ? nil : names
+  }
+}

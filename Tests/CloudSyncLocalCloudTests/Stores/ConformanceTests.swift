@@ -1,0 +1,78 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+import Testing
+
+@Suite("OperationHandlerConformance")
+struct ConformanceTests {
+  @Test(
+    "A local cloud does what handlers must do",
+    arguments: OperationHandlerConformance.all.indices,
+    StoreKind.allCases
+  )
+  func localCloudConforms(index: Int, kind: StoreKind) async throws {
+    let check = OperationHandlerConformance.all[index]
+    for change in Self.variants {
+      let world = try CloudWorld(kind, change)
+      let cloud = ConformanceCloud(zoneID: CloudWorld.zoneID) { device in
+        world.connect(device).connection
+      }
+
+      for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
+    }
+  }
+
+  /// Ways of CloudKit that all conform.
+  private static var variants: [(inout LocalCloudOptions) -> Void] {
+    [
+      { _ in },
+      { $0.isAtomic = false },
+      { $0.partialFailureShape = .response },
+      { $0.missingDeletion = .unknownItem },
+      { $0.knowsWriteTokens = false },
+      { options in
+        options.pageSize = 7
+        options.emptyPages = 3
+        options.itemLimit = 5
+        options.tellsDeletedTypes = false
+      },
+    ]
+  }
+
+  @Test("Every check tells a handler apart that does nothing")
+  func brokenHandler() async {
+    for check in OperationHandlerConformance.all.dropFirst() {
+      let cloud = ConformanceCloud(zoneID: CloudWorld.zoneID) { _ in IdleHandler() }
+
+      let failures = await check.run(cloud)
+
+      #expect(!failures.isEmpty, "\(check)")
+    }
+  }
+}
+
+/// Answers everything with a success, and does nothing.
+private struct IdleHandler: OperationHandler {
+  func handle(
+    createZoneOperation: CreateZoneOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) { completion(.success(false)) }
+
+  func handle(
+    createSubscriptionOperation: CreateSubscriptionOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) { completion(.success(false)) }
+
+  func handle(
+    modifyOperation: ModifyOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
+  ) { completion(.success(ModifyOperation.Response())) }
+
+  func handle(
+    fetchOperation: FetchOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
+  ) { completion(.success(FetchOperation.Response(changeToken: nil))) }
+}

@@ -1,0 +1,1 @@
+../../CloudSyncCoreTests/Support/SplitMix64.swift

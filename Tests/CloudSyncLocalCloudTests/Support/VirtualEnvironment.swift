@@ -1,0 +1,1 @@
+../../CloudSyncCoreTests/Support/VirtualEnvironment.swift
