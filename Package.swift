@@ -51,11 +51,17 @@ let package = Package(
     ),
 
     // MARK: Simulator
-    .target(name: "CloudSyncSimulator", dependencies: ["CloudSyncCore", "CloudSyncEventLog"]),
+    .target(
+      name: "CloudSyncSimulator",
+      dependencies: ["CloudSyncCore", "CloudSyncEventLog", "CloudSyncLocalCloud"]
+    ),
     .testTarget(name: "CloudSyncSimulatorTests", dependencies: ["CloudSyncSimulator"]),
 
     // MARK: The tool
-    .executableTarget(name: "cloudsync", dependencies: ["CloudSyncEventLog"]),
+    .executableTarget(
+      name: "cloudsync",
+      dependencies: ["CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSimulator"]
+    ),
     .testTarget(name: "CloudSyncToolTests", dependencies: ["cloudsync"]),
 
     // MARK: The house

@@ -95,6 +95,9 @@ extension FaultyOperationHandler {
 }
 
 extension FaultPoint {
+  /// Whether the service refuses what it was given, whenever that is.
+  var isAboutContent: Bool { self == .limitExceeded || self == .assetMissing }
+
   /// Whether it can go wrong with a piece of work.
   func applies(to work: SyncWork) -> Bool {
     switch (self, work) {

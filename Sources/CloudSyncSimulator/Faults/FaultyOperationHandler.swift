@@ -27,6 +27,7 @@ public final class FaultyOperationHandler: WorkHandler {
     var coverage = FaultCoverage()
     /// Answers that come after that to the next request.
     var held: [@Sendable () -> Void] = []
+    var lastToken: WriteToken?
   }
 
   /// How much one request may hold: what the other handler says.
@@ -71,6 +72,12 @@ public final class FaultyOperationHandler: WorkHandler {
     set { state.withLock { $0.plan = newValue } }
   }
 
+  /// The token of the last request; another process of the same device goes on with it.
+  var lastToken: WriteToken? {
+    get { state.withLock { $0.lastToken } }
+    set { state.withLock { $0.lastToken = newValue } }
+  }
+
   /// What has been tried so far.
   public var coverage: FaultCoverage { state.withLock { $0.coverage } }
 
@@ -80,7 +87,7 @@ public final class FaultyOperationHandler: WorkHandler {
     context: RequestContext,
     completion: @escaping Completion
   ) {
-    let journey = draw(work)
+    let journey = draw(work, context.writeToken)
     let call = FaultyCall(work: work, context: context, journey: journey) { [self] result in
       deliver(result, to: work.mode, journey.point, completion)
     }
@@ -96,16 +103,20 @@ public final class FaultyOperationHandler: WorkHandler {
 
   // MARK: Drawing
 
-  private func draw(_ work: SyncWork) -> FaultyCall.Journey {
+  private func draw(_ work: SyncWork, _ token: WriteToken) -> FaultyCall.Journey {
     state.withLock { state in
-      let latency = max(1, state.plan.latency)
+      let isRepeat = token == state.lastToken
+      state.lastToken = token
+      let latency = max(1, state.plan.latency) * 1_000
       var journey = FaultyCall.Journey(
-        there: Int64(state.random.within(1...latency)) * 1_000_000,
-        back: Int64(state.random.within(1...latency)) * 1_000_000
+        there: Int64(state.random.within(1...latency)) * 1_000,
+        back: Int64(state.random.within(1...latency)) * 1_000
       )
       for point in FaultPoint.allCases where point.isOfHandler {
         let ratio = state.plan[point]
         guard ratio.hits > 0, point.applies(to: work) else { continue }
+        // What was carried out once is not refused for its content.
+        if isRepeat, point.isAboutContent { continue }
         guard state.draws[point.place].chance(ratio.hits, in: ratio.cases) else { continue }
         journey.point = point
         journey.random = state.draws[point.place].fork()

@@ -28,17 +28,21 @@ final class Console {
   private let output: (String) -> Void
   private let errors: (String) -> Void
   private let hasColours: Bool
+  /// Whether what was written can be drawn over: the result goes to a terminal.
+  let isLive: Bool
   private let showsProgress: Bool
   private var progressWidth = 0
 
   /// Creates a console: tests give functions, ``standard`` gives the process's own streams.
   init(
     hasColours: Bool = false,
+    isLive: Bool = false,
     showsProgress: Bool = false,
     output: @escaping (String) -> Void,
     errors: @escaping (String) -> Void
   ) {
     self.hasColours = hasColours
+    self.isLive = isLive
     self.showsProgress = showsProgress
     self.output = output
     self.errors = errors
@@ -49,6 +53,7 @@ final class Console {
     let noColour = getenv("NO_COLOR").map { $0[0] != 0 } ?? false
     return Console(
       hasColours: isatty(STDOUT_FILENO) == 1 && !noColour,
+      isLive: isatty(STDOUT_FILENO) == 1,
       showsProgress: isatty(STDERR_FILENO) == 1,
       output: { write($0, to: STDOUT_FILENO) },
       errors: { write($0, to: STDERR_FILENO) }
@@ -88,6 +93,18 @@ final class Console {
     endProgress()
     errors("cloudsync: \(text)\n")
   }
+
+  /// How many characters a line of the terminal has; plenty where there is none.
+  var width: Int {
+    var size = winsize()
+    guard isLive, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+      return 120
+    }
+    return Int(size.ws_col)
+  }
+
+  /// Takes the last lines of the result from the screen.
+  func eraseLines(_ count: Int) { if isLive { output("\u{1b}[\(count)A\u{1b}[J") } }
 
   /// The text as it is to be written for what it means.
   func styled(_ text: String, _ style: Style) -> String {

@@ -6,8 +6,8 @@ enum Tool {
   static var root: Command {
     Command(
       path: [],
-      summary: "CloudSyncSession's tool: see what a session did, and run it again.",
-      subcommands: [LogCommand.group]
+      summary: "CloudSyncSession's tool: see it work, see what a session did, and run it again.",
+      subcommands: [DemoCommand.command, LogCommand.group]
     )
   }
 

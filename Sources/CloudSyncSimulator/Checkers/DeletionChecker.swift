@@ -1,0 +1,60 @@
+import CloudSyncCore
+
+/// A record that was deleted comes into being again only by an edit that was not in the cloud before.
+final class DeletionChecker: SimulationChecker {
+  let rule = "nothing deleted comes back"
+
+  /// Whether the cloud answers a repeated request as the first time: else a record that was deleted
+  /// between the two is made again.
+  private let knowsWriteTokens: Bool
+  private var present: Set<String> = []
+  private var deleted: Set<String> = []
+  /// Edits that were saved by the device that made them, in this zone.
+  private var committed: Set<Int64> = []
+  private var makers: [Int64: Int] = [:]
+  private var versions: Set<RecordVersion> = []
+
+  init(knowsWriteTokens: Bool) { self.knowsWriteTokens = knowsWriteTokens }
+
+  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
+    switch moment {
+    case .edited(let edits): for edit in edits { makers[edit.number] = device }
+    case .zoneLost:
+      // What was in the zone was deleted with it.
+      deleted.formUnion(present)
+      present = []
+      // An edit whose answer was lost with it is sent again.
+      committed = []
+    case .carriedOut(.modify(let operation), _, .success(.modify(let response))):
+      return check(operation, response, device)
+    default: break
+    }
+    return nil
+  }
+
+  private func check(
+    _ operation: ModifyOperation,
+    _ response: ModifyOperation.Response,
+    _ device: Int
+  ) -> String? {
+    var saved: [String: String] = [:]
+    for record in response.savedRecords { saved[record.recordID.name] = record.changeTag ?? "" }
+    for record in operation.records {
+      let name = record.recordID.name
+      guard let tag = saved[name],
+        versions.insert(RecordVersion(name: name, tag: tag)).inserted
+      else { continue }
+      let values = record.editValues
+      if present.insert(name).inserted, deleted.contains(name),
+        knowsWriteTokens, !values.contains(where: { !committed.contains($0.number) })
+      {
+        return "\(name) is back in the cloud, saved by device \(device) without a new edit"
+      }
+      for field in values where makers[field.number] == device { committed.insert(field.number) }
+    }
+    for recordID in response.deletedRecordIDs where present.remove(recordID.name) != nil {
+      deleted.insert(recordID.name)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,87 @@
+import CloudSyncCore
+
+/// Every edit that the user made is in the cloud at some time, unless a later one of the same device
+/// replaced it before it was sent.
+final class EditChecker: SimulationChecker {
+  let rule = "every acknowledged edit is present or superseded by a later one"
+
+  private struct Entry {
+    var edit: DeviceEdit
+    /// How many things had happened in the cloud when it was made.
+    var madeAt: Int
+    var isCommitted = false
+  }
+
+  /// By the edit's number.
+  private var entries: [Int64: Entry] = [:]
+  private var byRecord: [DeviceRecordKey: [Int64]] = [:]
+  /// The keys in the order in which they came up.
+  private var keys: [DeviceRecordKey] = []
+  private var lastDeletion: [DeviceRecordKey: Int] = [:]
+  private var changes = 0
+
+  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
+    switch moment {
+    case .edited(let edits):
+      for edit in edits {
+        let key = DeviceRecordKey(device: device, name: edit.name)
+        if byRecord[key] == nil { keys.append(key) }
+        byRecord[key, default: []].append(edit.number)
+        entries[edit.number] = Entry(edit: edit, madeAt: changes)
+      }
+    case .carriedOut(.modify(let operation), _, .success(.modify(let response))):
+      changes += 1
+      note(operation, response, device)
+      noteMissing(response.failures, device)
+    case .carriedOut(.modify, _, .failure(let error)):
+      changes += 1
+      noteMissing(error.itemErrors, device)
+    default: break
+    }
+    return nil
+  }
+
+  private func note(
+    _ operation: ModifyOperation,
+    _ response: ModifyOperation.Response,
+    _ device: Int
+  ) {
+    var saved = Set(response.savedRecords.map(\.recordID.name))
+    for record in operation.records where saved.remove(record.recordID.name) != nil {
+      for field in record.editValues { entries[field.number]?.isCommitted = true }
+    }
+    for recordID in response.deletedRecordIDs {
+      lastDeletion[DeviceRecordKey(device: device, name: recordID.name)] = changes
+    }
+  }
+
+  /// What is missing need not be deleted.
+  private func noteMissing(_ failures: [ItemFailure], _ device: Int) {
+    for failure in failures where failure.error.code == .unknownItem {
+      lastDeletion[DeviceRecordKey(device: device, name: failure.recordID.name)] = changes
+    }
+  }
+
+  func finish(_ end: SimulationEnd) -> String? {
+    for key in keys {
+      var covered: Set<String> = []
+      for number in (byRecord[key] ?? []).reversed() {
+        guard let entry = entries[number] else { continue }
+        switch entry.edit.change {
+        case .delete:
+          guard (lastDeletion[key] ?? 0) > entry.madeAt else {
+            return "device \(key.device) deleted \(key.name) by edit \(number), the cloud never did"
+          }
+          // What was edited before may never have been sent.
+          covered = ["*"]
+        case .set(let field):
+          guard entry.isCommitted || covered.contains("*") || covered.contains(field) else {
+            return "edit \(number) of \(key.name) on device \(key.device) never came to the cloud"
+          }
+          covered.insert(field)
+        }
+      }
+    }
+    return nil
+  }
+}

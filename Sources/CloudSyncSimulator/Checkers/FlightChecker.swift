@@ -1,0 +1,87 @@
+import CloudSyncCore
+
+/// A session has one request in flight, names each attempt once, and sends one whose answer was lost
+/// again as it was, before any other modification.
+final class FlightChecker: SimulationChecker {
+  let rule = "nothing is in flight twice"
+
+  private struct Sent {
+    var attempt: Attempt
+    var token: WriteToken
+    var operation: ModifyOperation
+  }
+
+  private struct Seat {
+    var inFlight: Attempt?
+    var lastNumber: UInt64 = 0
+    var sent: Sent?
+    /// Whether the answer to what was sent last was lost.
+    var isLost = false
+  }
+
+  private var seats: [Seat]
+
+  init(devices: Int) { seats = Array(repeating: Seat(), count: devices) }
+
+  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
+    switch moment {
+    case .called(let work, let context): return check(work, context, device)
+    case .cancelled(let attempt):
+      if seats[device].inFlight == attempt { seats[device].inFlight = nil }
+      if attempt == seats[device].sent?.attempt { seats[device].isLost = true }
+    case .answered(let work, let context, let result):
+      guard seats[device].inFlight == context.attempt else { break }
+      seats[device].inFlight = nil
+      if case .modify = work { seats[device].isLost = Self.isLost(result, seats[device].isLost) }
+    case .killed:
+      // Whether it was sent is known when the session is back.
+      seats[device].inFlight = nil
+      seats[device].sent = nil
+      seats[device].isLost = false
+    default: break
+    }
+    return nil
+  }
+
+  private func check(_ work: SyncWork, _ context: RequestContext, _ device: Int) -> String? {
+    let attempt = context.attempt
+    if let other = seats[device].inFlight {
+      return "device \(device) sent \(attempt) while \(other) was in flight"
+    }
+    // A kill may undo the last attempt, so its number may come again, once.
+    if attempt.number < seats[device].lastNumber {
+      return "device \(device) sent \(attempt) after attempt \(seats[device].lastNumber)"
+    }
+    seats[device].inFlight = attempt
+    seats[device].lastNumber = attempt.number
+    guard case .modify(let operation) = work else { return nil }
+    defer {
+      seats[device].sent = Sent(attempt: attempt, token: context.writeToken, operation: operation)
+    }
+    guard let sent = seats[device].sent else { return nil }
+    if seats[device].isLost, sent.token != context.writeToken {
+      return "device \(device) sent other records before the request whose answer was lost"
+    }
+    guard sent.token == context.writeToken else { return nil }
+    if sent.operation.records == operation.records,
+      sent.operation.recordIDsToDelete == operation.recordIDsToDelete
+    {
+      return nil
+    }
+    return "device \(device) sent another request with the write token \(sent.token)"
+  }
+
+  /// Whether what was sent may have been carried out without the session knowing.
+  private static func isLost(
+    _ result: Result<SyncWork.Result, SyncError>,
+    _ wasLost: Bool
+  ) -> Bool {
+    guard case .failure(let error) = result else { return false }
+    switch error.code {
+    case .serverResponseLost, .timedOut: return true
+    case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy:
+      return wasLost
+    default: return false
+    }
+  }
+}

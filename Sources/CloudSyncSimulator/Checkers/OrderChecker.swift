@@ -1,0 +1,95 @@
+import CloudSyncCore
+
+/// Edits of one record reach the cloud in the order in which a device made them, each once.
+final class OrderChecker: SimulationChecker {
+  let rule = "edits of one record reach the cloud in the order in which they were made"
+
+  private struct Trail {
+    /// The last edit of each field that was committed.
+    var lastOfField: [String: Int64] = [:]
+    var lastSave: Int64 = 0
+    /// The last deletion that the user made.
+    var lastDeletion: Int64 = 0
+    /// The zone, and how often the record had been deleted in it, when the last edit was committed.
+    var life = 0
+  }
+
+  /// Whether the cloud answers a repeated request as the first time: else an edit whose answer was
+  /// lost may be saved twice.
+  private let knowsWriteTokens: Bool
+  /// Who made each edit: a record that is made again may carry others' fields.
+  private var makers: [Int64: Int] = [:]
+  private var trails: [DeviceRecordKey: Trail] = [:]
+  /// Counts the lives of records: a deletion or the loss of the zone ends one.
+  private var lives: [String: Int] = [:]
+  private var zoneLosses = 0
+  /// Versions that were seen: a repeated answer is no new save.
+  private var versions: Set<RecordVersion> = []
+
+  init(knowsWriteTokens: Bool) { self.knowsWriteTokens = knowsWriteTokens }
+
+  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
+    switch moment {
+    case .edited(let edits):
+      for edit in edits { makers[edit.number] = device }
+      for edit in edits where edit.change == .delete {
+        let key = DeviceRecordKey(device: device, name: edit.name)
+        trails[key, default: Trail()].lastDeletion = edit.number
+      }
+    case .zoneLost: zoneLosses += 1
+    case .carriedOut(.modify(let operation), _, .success(.modify(let response))):
+      return check(operation, response, device)
+    default: break
+    }
+    return nil
+  }
+
+  private func check(
+    _ operation: ModifyOperation,
+    _ response: ModifyOperation.Response,
+    _ device: Int
+  ) -> String? {
+    var saved: [String: String] = [:]
+    for record in response.savedRecords { saved[record.recordID.name] = record.changeTag ?? "" }
+    for record in operation.records {
+      let name = record.recordID.name
+      guard let tag = saved[name] else { continue }
+      guard versions.insert(RecordVersion(name: name, tag: tag)).inserted else { continue }
+      if let wrong = checkSave(record, device) { return wrong }
+    }
+    for recordID in response.deletedRecordIDs {
+      let key = DeviceRecordKey(device: device, name: recordID.name)
+      if let trail = trails[key], trail.lastSave > trail.lastDeletion, knowsWriteTokens {
+        return "device \(device) deleted \(key.name) after its later edit \(trail.lastSave)"
+      }
+      lives[recordID.name, default: 0] += 1
+    }
+    return nil
+  }
+
+  private func checkSave(_ record: Record, _ device: Int) -> String? {
+    let key = DeviceRecordKey(device: device, name: record.recordID.name)
+    var trail = trails[key] ?? Trail()
+    let life = zoneLosses << 32 + (lives[key.name] ?? 0)
+    for field in record.editValues where makers[field.number] == device {
+      let last = trail.lastOfField[field.name] ?? 0
+      if field.number < last {
+        return "device \(device) saved edit \(field.number) of \(key.name) after edit \(last)"
+      }
+      if field.number == last, life == trail.life, knowsWriteTokens {
+        return "device \(device) saved edit \(field.number) of \(key.name) a second time"
+      }
+      trail.lastOfField[field.name] = field.number
+      trail.lastSave = max(trail.lastSave, field.number)
+    }
+    trail.life = life
+    trails[key] = trail
+    return nil
+  }
+}
+
+/// A version of a record in the cloud.
+struct RecordVersion: Hashable {
+  var name: String
+  var tag: String
+}

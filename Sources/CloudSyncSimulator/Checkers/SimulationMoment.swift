@@ -1,0 +1,109 @@
+public import CloudSyncCore
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Something that happens in a simulation, on one of its devices.
+public enum SimulationMoment: Sendable {
+  /// The device has taken edits of the user's.
+  case edited([DeviceEdit])
+  /// The app was launched.
+  case launched(CloudSyncSession)
+  /// The app was killed, after its session had reduced an event.
+  ///
+  /// `archive` is what the device has stored of the session, `state` what that must come to.
+  case killed(archive: Data?, state: SyncState?, isTorn: Bool)
+  /// The session has called its handler.
+  case called(SyncWork, RequestContext)
+  /// The session has given a call up.
+  case cancelled(Attempt)
+  /// The handler has answered a call.
+  case answered(SyncWork, RequestContext, Result<SyncWork.Result, SyncError>)
+  /// The cloud has answered a request, whatever becomes of the answer.
+  case carriedOut(SyncWork, RequestContext, Result<SyncWork.Result, SyncError>)
+  /// The session has reduced an event; what came in from outside is told too, if it did.
+  case event(EventRecord, input: SyncEvent?, SyncState)
+  /// The session has announced the end of a modification.
+  case completed(ModifyOperation, ModifyOperation.Response)
+  /// The session has announced a page.
+  case page(FetchOperation, FetchOperation.Response)
+  /// The session has announced that an operation has failed.
+  case failed(SyncWork, SyncError)
+  /// The session has announced what became of a parked record.
+  case parked(ParkedChange)
+  /// The account's provider has answered.
+  case accountTold(AccountStatus, AccountIdentity?)
+  /// The device's clock was set.
+  case clockSet
+  /// The zone is gone.
+  case zoneLost
+}
+
+/// What a simulation has come to.
+public struct SimulationEnd: Sendable {
+  /// A device at the end.
+  public struct Device: Sendable {
+    /// What the user sees.
+    public var contents: [DeviceRecord]
+    /// The state of its session; nil if the app does not run.
+    public var state: SyncState?
+    /// What keeps the session from being at rest; nil if nothing does.
+    public var unrest: String?
+  }
+
+  /// The devices in order.
+  public var devices: [Device]
+  /// What the cloud has, sorted by name.
+  public var cloud: [DeviceRecord]
+  /// Whether everything came to rest in time.
+  public var isQuiet: Bool
+}
+
+/// Something that must always hold, watched through a simulation.
+///
+/// A checker keeps what it needs to know by itself, and takes constant time for a moment: a
+/// simulation has thousands.
+public protocol SimulationChecker: AnyObject {
+  /// What must hold, in one sentence.
+  var rule: String { get }
+
+  /// Takes what happens on a device.
+  ///
+  /// - Parameters:
+  ///   - moment: What happens.
+  ///   - device: The number of the device.
+  ///   - time: Nanoseconds since the beginning.
+  /// - Returns: What is wrong with it; nil if nothing is.
+  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String?
+
+  /// Looks at the end.
+  ///
+  /// - Returns: What is wrong with it; nil if nothing is.
+  func finish(_ end: SimulationEnd) -> String?
+}
+
+extension SimulationChecker {
+  /// Nothing is wrong.
+  public func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? { nil }
+  /// Nothing is wrong.
+  public func finish(_ end: SimulationEnd) -> String? { nil }
+}
+
+extension Record {
+  /// The fields that edits of a simulation have set.
+  var editValues: [(name: String, number: Int64)] {
+    fields.compactMap { field in
+      guard case .int64(let number) = field.value else { return nil }
+      return (field.name, number)
+    }
+  }
+}
+
+/// A record of one device, as a key.
+struct DeviceRecordKey: Hashable {
+  var device: Int
+  var name: String
+}

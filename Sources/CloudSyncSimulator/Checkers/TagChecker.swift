@@ -1,0 +1,41 @@
+import CloudSyncCore
+
+/// A save carries a change tag that the device was told, and so overwrites nothing unseen.
+final class TagChecker: SimulationChecker {
+  let rule = "a save carries only change tags that its device was told"
+
+  private struct Told: Hashable {
+    var device: Int
+    var version: RecordVersion
+  }
+
+  private var told: Set<Told> = []
+
+  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
+    switch moment {
+    case .called(.modify(let operation), _):
+      for record in operation.records {
+        guard let tag = record.changeTag else { continue }
+        let version = RecordVersion(name: record.recordID.name, tag: tag)
+        guard !told.contains(Told(device: device, version: version)) else { continue }
+        return "device \(device) saves \(version.name) with the tag \(tag), which it was never told"
+      }
+    case .answered(_, _, .success(.modify(let response))):
+      for record in response.savedRecords { note(record, device) }
+      for failure in response.failures { note(failure.error.serverRecord, device) }
+    case .answered(_, _, .success(.fetch(let response))):
+      for record in response.changedRecords { note(record, device) }
+    case .answered(_, _, .failure(let error)):
+      note(error.serverRecord, device)
+      for failure in error.itemErrors { note(failure.error.serverRecord, device) }
+    default: break
+    }
+    return nil
+  }
+
+  private func note(_ record: Record?, _ device: Int) {
+    guard let record, let tag = record.changeTag else { return }
+    let version = RecordVersion(name: record.recordID.name, tag: tag)
+    told.insert(Told(device: device, version: version))
+  }
+}

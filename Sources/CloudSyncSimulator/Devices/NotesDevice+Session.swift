@@ -1,0 +1,216 @@
+import CloudSyncCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension NotesDevice {
+  /// Starts the app.
+  public func launch(_ process: DeviceProcess) {
+    let session: CloudSyncSession
+    if let archive = stored() {
+      session = CloudSyncSession(
+        restoring: archive,
+        operationHandler: process.handler,
+        configuration: process.configuration,
+        resolver: process.resolver,
+        callbackExecutor: process.callbackExecutor,
+        environment: process.environment
+      )
+    } else {
+      disk.withLock { disk in
+        disk.lastPage = 0
+        disk.seen = nil
+      }
+      session = CloudSyncSession(
+        operationHandler: process.handler,
+        zoneID: seat.zoneID,
+        configuration: process.configuration,
+        resolver: process.resolver,
+        callbackExecutor: process.callbackExecutor,
+        environment: process.environment
+      )
+    }
+    process.adopt(session)
+    memory.withLock { $0 = Memory(process: process, session: session) }
+    listen(to: session, process)
+    session.journal { [weak self] bytes in
+      if process.isAlive { self?.write(bytes) }
+    }
+    session.start()
+    // By then the session has announced what was not known to be delivered.
+    session.snapshot { [weak self] _ in
+      process.executor.run { [weak self] in self?.becomeReady() }
+    }
+  }
+
+  /// What is to be restored.
+  private func stored() -> SyncArchive? {
+    let journal = disk.withLock { $0.journal }
+    guard !journal.isEmpty else { return nil }
+    do throws(CodedError) { return try SyncArchive(journal) } catch {
+      // The simulation reports it; the edits are stored, so a new session gets them all.
+      return nil
+    }
+  }
+
+  /// Forgets the session.
+  public func quit() {
+    let old = memory.withLock { memory in
+      defer { memory = Memory() }
+      return memory.session
+    }
+    _ = consume old  // Released outside the lock.
+  }
+
+  private func write(_ bytes: Data) {
+    let isNew = memory.withLock { memory in
+      defer { memory.hasNewJournal = true }
+      return !memory.hasNewJournal
+    }
+    disk.withLock { disk in
+      // The first piece is a snapshot: it replaces the file.
+      if isNew { disk.journal.removeAll(keepingCapacity: true) }
+      disk.lastPiece = disk.journal.count
+      disk.journal.append(bytes)
+    }
+  }
+
+  /// Submits what is stored and the session does not know.
+  private func becomeReady() {
+    guard let session else { return }
+    let state = session.state
+    var known: Set<Int64> = []
+    for operation in state.modifyQueue { known.formUnion(Self.numbers(of: operation)) }
+    let lost = disk.withLock { disk in
+      var lost: [DeviceEdit] = []
+      for note in disk.notes.values {
+        // What was parked belongs to the session until it is saved.
+        for pending in note.pending where !pending.isParked {
+          if !known.contains(pending.edit.number) { lost.append(pending.edit) }
+        }
+      }
+      return lost.sorted { $0.number < $1.number }
+    }
+    memory.withLock { $0.isReady = true }
+    for edit in lost { submit([edit]) }
+    session.fetch()
+  }
+
+  // MARK: What the session announces
+
+  private func listen(to session: CloudSyncSession, _ process: DeviceProcess) {
+    session.modifyWorkCompletedSubject.sink { [weak self] operation, response in
+      if process.isAlive { self?.completed(operation, response) }
+    }
+    session.fetchWorkCompletedSubject.sink { [weak self, weak session] _, page in
+      guard process.isAlive else { return }
+      self?.take(page)
+      if process.configuration.acknowledgesPages { session?.acknowledge(page.page, .stored) }
+    }
+    session.parkedSubject.sink { [weak self] change in
+      if process.isAlive { self?.parkedChanged(change) }
+    }
+    session.zoneSubject.sink { [weak session] zone in
+      // A new zone has other contents than the old one.
+      if process.isAlive, case .ready = zone { session?.fetch() }
+    }
+  }
+
+  /// Takes the end of an operation.
+  private func completed(_ operation: ModifyOperation, _ response: ModifyOperation.Response) {
+    let numbers = Self.numbers(of: operation)
+    disk.withLock { disk in
+      // The edits of an operation are of different records.
+      guard !numbers.isEmpty else { return }
+      let mine = Set(numbers)
+      for record in response.savedRecords {
+        disk.notes[record.recordID.name, default: Note()].settle(mine, record)
+      }
+      for recordID in response.deletedRecordIDs {
+        disk.notes[recordID.name, default: Note()].settle(mine, nil)
+        disk.forgetIfEmpty(recordID.name)
+      }
+      for failure in response.failures {
+        disk.notes[failure.recordID.name]?.park(mine)
+      }
+    }
+  }
+
+  /// Takes what became of a parked record.
+  private func parkedChanged(_ change: ParkedChange) {
+    disk.withLock { disk in
+      let name = change.recordID.name
+      switch change {
+      case .saved(let record): disk.notes[name, default: Note()].settleParked(record)
+      case .deleted: disk.notes[name, default: Note()].settleParked(nil)
+      case .refused, .dropped: break
+      }
+      disk.forgetIfEmpty(name)
+    }
+  }
+
+  /// Takes a page.
+  private func take(_ page: FetchOperation.Response) {
+    disk.withLock { disk in
+      guard page.page.number > disk.lastPage else { return }
+      disk.lastPage = page.page.number
+      if page.isBeginning { disk.seen = [] }
+      if page.startedOver {
+        disk.seen = (disk.seen ?? []).union(page.changedRecords.map(\.recordID.name))
+      }
+      for record in page.changedRecords {
+        disk.take(record, of: record.recordID.name)
+      }
+      for recordID in page.deletedRecordIDs { disk.take(nil, of: recordID.name) }
+      guard page.isLast, page.startedOver, let seen = disk.seen else { return }
+      // After a fetch of everything, what was in no page is gone.
+      for name in disk.notes.keys.sorted() where !seen.contains(name) {
+        disk.take(nil, of: name)
+      }
+      disk.seen = nil
+    }
+  }
+}
+
+extension NotesDevice.Disk {
+  /// Takes what the present page says about a record; nil for nothing.
+  mutating func take(_ record: Record?, of name: String) {
+    if record == nil, notes[name] == nil { return }
+    notes[name, default: NotesDevice.Note()].server = record
+    notes[name]?.page = lastPage
+    forgetIfEmpty(name)
+  }
+
+  mutating func forgetIfEmpty(_ name: String) {
+    if notes[name]?.isEmpty ?? false { notes[name] = nil }
+  }
+}
+
+extension NotesDevice.Note {
+  /// The edits of an operation are in the cloud, and with them all earlier ones.
+  mutating func settle(_ mine: Set<Int64>, _ record: Record?) {
+    settle(pending.last { mine.contains($0.edit.number) }, record)
+  }
+
+  /// Parked edits are in the cloud.
+  mutating func settleParked(_ record: Record?) { settle(pending.last { $0.isParked }, record) }
+
+  private mutating func settle(_ last: NotesDevice.Pending?, _ record: Record?) {
+    // Told again after a restart: it is stored.
+    guard let last else { return }
+    pending.removeAll { $0.edit.number <= last.edit.number }
+    guard page <= last.page else { return }
+    guard let record else { return server = nil }
+    server = server?.applying(record).withChangeTag(record.changeTag) ?? record
+  }
+
+  /// The session has set edits aside.
+  mutating func park(_ mine: Set<Int64>) {
+    for place in pending.indices where mine.contains(pending[place].edit.number) {
+      pending[place].isParked = true
+    }
+  }
+}

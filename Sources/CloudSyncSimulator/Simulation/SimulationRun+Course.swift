@@ -1,0 +1,178 @@
+import CloudSyncCore
+import CloudSyncEventLog
+import CloudSyncLocalCloud
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension SimulationRun {
+  /// Runs everything.
+  func execute() -> SimulationOutcome {
+    var workload = Workload(options, root.fork(2))
+    begin(&workload)
+    while !isOver, let step = workload.next() {
+      world.advance(by: step.gap)
+      troubleDevices()
+      perform(step)
+    }
+    if !isOver { calmDown() }
+    return conclude()
+  }
+
+  /// Starts in sync: one device makes the first records, all others get them.
+  private func begin(_ workload: inout Workload) {
+    for seat in seats {
+      let delay = seat.state.withLock { $0.random.below(1_000) }
+      world.schedule(after: .milliseconds(delay)) { [self] in launch(seat) }
+    }
+    world.advance(by: .seconds(2))
+    take(workload.firstEdits(), seats[0])
+    world.advance(by: .seconds(30))
+    memory.withLock { $0.hasBegun = true }
+    for seat in seats {
+      seat.state.withLock { $0.faulty }?.plan = options.faults
+      look(after: seat)
+    }
+  }
+
+  /// Lets a user look at a device now and then.
+  private func look(after seat: SimulationSeat) {
+    let (delay, mends) = seat.state.withLock { state in
+      (state.random.within(60...180), state.random.chance(1, in: 2))
+    }
+    world.schedule(after: .seconds(delay)) { [self] in
+      guard !isOver, !isQuiet else { return }
+      if seat.isAwake {
+        if mends { seat.device.mend() }
+        seat.device.fetch()
+      }
+      look(after: seat)
+    }
+  }
+
+  /// Lets the user of a device make edits; a device that is not awake has no user.
+  private func perform(_ step: Workload.Step) {
+    for offset in seats.indices {
+      let seat = seats[(step.device + offset) % seats.count]
+      if seat.isAwake { return take(step.edits, seat) }
+    }
+  }
+
+  private func take(_ edits: [DeviceEdit], _ seat: SimulationSeat) {
+    guard !isOver, seat.isAwake else { return }
+    tell(.edited(edits), seat.number)
+    seat.device.take(edits)
+  }
+
+  // MARK: The quiet phase
+
+  /// Lets everything heal, and waits until all is at rest and nothing changes any more.
+  private func calmDown() {
+    heal()
+    var commits = -1
+    for round in 0..<Self.roundLimit where !isOver {
+      for seat in seats {
+        seat.device.mend()
+        seat.device.fetch()
+      }
+      world.advance(by: .seconds(1))
+      world.run(while: { !hasSettled && !isOver }, limit: options.quietLimit)
+      let now = memory.withLock { $0.commits }
+      // Whoever does not come to rest without being looked after never does.
+      if !hasSettled || isAtRest && round > 0 && now == commits { break }
+      commits = now
+    }
+  }
+
+  /// How often the users look after their devices in the quiet phase.
+  private static var roundLimit: Int { 12 }
+
+  /// Whether no device does anything more by itself.
+  private var hasSettled: Bool {
+    seats.allSatisfy { seat in
+      guard let state = seat.device.session?.state, seat.isAwake else { return false }
+      if seat.state.withLock({ $0.isPushed }) { return false }
+      if case .lost = state.zoneState { return true }
+      return state.isHalted || state.isRunning && !state.hasWorkQueued && state.parked.quota == nil
+    }
+  }
+
+  private var isAtRest: Bool { seats.allSatisfy(isAtRest) }
+
+  private func isAtRest(_ seat: SimulationSeat) -> Bool {
+    guard let state = seat.device.session?.state, seat.isAwake else { return false }
+    guard case .ready = state.zoneState, state.isRunning, !state.hasWorkQueued else { return false }
+    return state.parkedRecords.isEmpty && !seat.state.withLock { $0.isPushed }
+  }
+
+  /// What keeps a device from being at rest.
+  private func unrest(_ seat: SimulationSeat) -> String? {
+    if isAtRest(seat) { return nil }
+    return seat.device.session.map { "\($0.explain())" } ?? "the app does not run"
+  }
+
+  // MARK: The end
+
+  private func conclude() -> SimulationOutcome {
+    if world.isStuck { fail("time goes on", "jobs make jobs without end, and time stands still") }
+    if !isOver { finish() }
+    for seat in seats { seat.device.session?.stop() }
+    var outcome = memory.withLock { memory in
+      memory.isOver = true
+      return memory.outcome
+    }
+    outcome.elapsed = world.elapsed
+    for seat in seats {
+      let (coverage, faulty, recorders) = seat.state.withLock { state in
+        (state.coverage, state.faulty, state.recorders)
+      }
+      outcome.coverage.add(coverage)
+      if let faulty { outcome.coverage.add(faulty.coverage) }
+      for (index, recorder) in recorders.enumerated() {
+        guard let data = recorder.data(redactor: .none) else { continue }
+        outcome.logs.append(.init(device: seat.number, process: index + 1, data: data))
+      }
+    }
+    // What holds each other is parted, or nothing of it would ever be released.
+    for seat in seats {
+      seat.process?.end()
+      seat.device.quit()
+      seat.state.withLock { state in
+        state.process = nil
+        state.faulty = nil
+        state.recorders = []
+      }
+    }
+    world.close()
+    return outcome
+  }
+
+  private func finish() {
+    var records: [DeviceRecord] = []
+    withCloud { (cloud) throws(LocalCloudStoreError) in
+      records = try cloud.records(account: Self.owner, zone: Self.zoneID).map(DeviceRecord.init)
+    }
+    let devices = seats.map { seat in
+      SimulationEnd.Device(
+        contents: seat.device.contents(),
+        state: seat.device.session?.state,
+        unrest: unrest(seat)
+      )
+    }
+    let end = SimulationEnd(
+      devices: devices,
+      cloud: records.sorted { $0.name < $1.name },
+      isQuiet: isAtRest
+    )
+    let time = world.elapsedNanoseconds
+    memory.withLock { memory in
+      for checker in memory.checkers {
+        guard let text = checker.finish(end) else { continue }
+        return memory.fail(checker.rule, text, at: time)
+      }
+    }
+  }
+}

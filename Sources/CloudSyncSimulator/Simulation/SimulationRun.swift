@@ -1,0 +1,174 @@
+import CloudSyncCore
+import CloudSyncEventLog
+import CloudSyncLocalCloud
+
+/// What a simulation remembers.
+struct SimulationMemory {
+  var checkers: [any SimulationChecker]
+  var outcome: SimulationOutcome
+  /// Whether the devices have started in sync.
+  var hasBegun = false
+  /// Whether everything is healing.
+  var isQuiet = false
+  var isOver = false
+  /// How often the cloud has changed something.
+  var commits = 0
+  var stalled: [Int] = []
+  var random: SeededRandom
+}
+
+/// One simulation on its way.
+///
+/// Everything happens on one thread. The locks are only there because sessions may live on many.
+final class SimulationRun: Sendable {
+  let options: SimulationOptions
+  let tampering: (any SimulationTampering)?
+  let world = SimulatedEnvironment(jobLimit: 2_000_000)
+  let cloud: LocalCloud
+  let seats: [SimulationSeat]
+  let variant: SimulationVariant
+  let root: SeededRandom
+  let memory: Locked<SimulationMemory>
+  static var zoneID: ZoneID { ZoneID(name: "Notes") }
+  static var owner: AccountIdentity { AccountIdentity("owner") }
+
+  init(
+    _ options: SimulationOptions,
+    makeDevice: @Sendable (DeviceSeat) -> any SimulatedDevice,
+    tampering: (any SimulationTampering)?,
+    checkers: @Sendable () -> sending [any SimulationChecker]
+  ) {
+    precondition(
+      options.devices > 0 && options.edits >= 0,
+      "A simulation needs at least one device, and no negative number of edits."
+    )
+    self.options = options
+    self.tampering = tampering
+    let root = SeededRandom(seed: options.seed)
+    self.root = root
+    let variant = SimulationVariant(root.fork(1))
+    self.variant = variant
+    let world = world
+    let cloud = LocalCloud(options: variant.cloud, now: { world.now })
+    self.cloud = cloud
+    seats = (0..<options.devices)
+      .map { Self.seat($0, in: world, cloud, root.fork(100 + UInt64($0)), options, makeDevice) }
+    memory = Locked(
+      SimulationMemory(
+        checkers: Self.standardCheckers(options, variant),
+        outcome: SimulationOutcome(options: options),
+        random: root.fork(3)
+      )
+    )
+    memory.withLock { memory in
+      memory.checkers += checkers()
+      if let tampering { memory.checkers += tampering.makeCheckers() }
+    }
+  }
+
+  private static func seat(
+    _ number: Int,
+    in world: SimulatedEnvironment,
+    _ cloud: LocalCloud,
+    _ random: SeededRandom,
+    _ options: SimulationOptions,
+    _ makeDevice: (DeviceSeat) -> any SimulatedDevice
+  ) -> SimulationSeat {
+    var draw = random.fork(3)
+    let ratio = options.faults[.clockSkew]
+    let isSkewed = ratio.hits > 0 && draw.chance(ratio.hits, in: ratio.cases)
+    let skew = isSkewed ? draw.within(-600_000...600_000) : 0
+    return SimulationSeat(
+      number: number,
+      device: makeDevice(DeviceSeat(number: number, zoneID: zoneID, seed: draw.next())),
+      clock: SimulatedClock(in: world, skew: .milliseconds(skew)),
+      connection: cloud.connect(device: "device-\(number)", account: owner, zoneID: zoneID),
+      random: random
+    )
+  }
+
+  /// The checkers of every simulation.
+  private static func standardCheckers(
+    _ options: SimulationOptions,
+    _ variant: SimulationVariant
+  ) -> sending [any SimulationChecker] {
+    var checkers: [any SimulationChecker] = [
+      LivenessChecker(), EditChecker(),
+      OrderChecker(knowsWriteTokens: variant.cloud.knowsWriteTokens),
+      DeletionChecker(knowsWriteTokens: variant.cloud.knowsWriteTokens), TagChecker(),
+      FlightChecker(devices: options.devices),
+      GateChecker(devices: options.devices), FeedChecker(devices: options.devices),
+      CompletionChecker(devices: options.devices), StateChecker(), HaltChecker(),
+      QueueChecker(), ConvergenceChecker(),
+    ]
+    if variant.hasProvider {
+      checkers.append(AccountChecker(devices: options.devices, owner: owner))
+    }
+    return checkers
+  }
+
+  // MARK: Telling
+
+  var isQuiet: Bool { memory.withLock { $0.isQuiet } }
+  var isOver: Bool { memory.withLock { $0.isOver } }
+
+  /// Tells the checkers what happens.
+  func tell(_ moment: SimulationMoment, _ device: Int) {
+    let time = world.elapsedNanoseconds
+    memory.withLock { memory in
+      guard !memory.isOver else { return }
+      memory.count(moment, device, time)
+      for checker in memory.checkers {
+        guard let text = checker.take(moment, on: device, at: time) else { continue }
+        return memory.fail(checker.rule, text, at: time)
+      }
+    }
+  }
+
+  /// Ends the run because of something that must not happen.
+  func fail(_ rule: String, _ text: String) {
+    let time = world.elapsedNanoseconds
+    memory.withLock { $0.fail(rule, text, at: time) }
+  }
+
+  /// Does something with the cloud, whose memory never fails.
+  func withCloud(_ body: (LocalCloud) throws(LocalCloudStoreError) -> Void) {
+    do throws(LocalCloudStoreError) { try body(cloud) } catch {
+      fail("the cloud works", "the cloud's store failed: \(error)")
+    }
+  }
+}
+
+extension SimulationMemory {
+  /// Whether nothing goes wrong now.
+  var isCalm: Bool { !hasBegun || isQuiet }
+
+  mutating func fail(_ rule: String, _ text: String, at time: Int64) {
+    guard outcome.violation == nil else { return }
+    outcome.violation = .init(rule: rule, text: text, elapsed: .nanoseconds(time))
+    isOver = true
+  }
+
+  /// Counts what happens, and mixes it into the digest.
+  mutating func count(_ moment: SimulationMoment, _ device: Int, _ time: Int64) {
+    switch moment {
+    case .event(let record, _, _):
+      outcome.eventCount += 1
+      mix(UInt64(bitPattern: record.time.nanoseconds) ^ record.sequence)
+      mix(UInt64(record.origin.rawValue) ^ ((record.cause ?? 0) << 3) ^ UInt64(device) << 48)
+    case .called(let work, let context):
+      outcome.requestCount += 1
+      mix(context.writeToken.nonce ^ (UInt64(work.itemCount) << 32) ^ UInt64(device))
+    case .carriedOut(.modify, _, .success(.modify(let response))):
+      commits += 1
+      mix(UInt64(response.savedRecords.count) << 32 ^ UInt64(response.deletedRecordIDs.count))
+    default: break
+    }
+    mix(UInt64(bitPattern: time))
+  }
+
+  private mutating func mix(_ number: UInt64) {
+    outcome.digest = (outcome.digest ^ number) &* 0x0000_0100_0000_01b3
+    outcome.digest ^= outcome.digest >> 29
+  }
+}

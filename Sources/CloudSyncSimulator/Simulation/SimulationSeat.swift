@@ -1,0 +1,65 @@
+import CloudSyncCore
+import CloudSyncEventLog
+import CloudSyncLocalCloud
+
+/// What changes about a device in its place.
+struct SeatState: Sendable {
+  var process: SimulatedProcess?
+  /// Counts the processes.
+  var processes = 0
+  var faulty: FaultyOperationHandler?
+  var coverage = FaultCoverage()
+  var status = AccountStatus.available
+  /// Whether somebody else is signed in.
+  var isForeign = false
+  var isOffline = false
+  var isPushed = false
+  /// Whether the session of this process was started.
+  var hasStarted = false
+  var lastState: SyncState?
+  var stateBefore: SyncState?
+  var kills: SeededRandom
+  var random: SeededRandom
+  var recorders: [EventRecorder] = []
+}
+
+/// A device in its place: its clock, its account, its network and the process that runs.
+final class SimulationSeat: Sendable {
+  let number: Int
+  let device: any SimulatedDevice
+  let clock: SimulatedClock
+  let connection: LocalCloudConnection
+  let random: SeededRandom
+  let state: Locked<SeatState>
+
+  init(
+    number: Int,
+    device: any SimulatedDevice,
+    clock: SimulatedClock,
+    connection: LocalCloudConnection,
+    random: SeededRandom
+  ) {
+    self.number = number
+    self.device = device
+    self.clock = clock
+    self.connection = connection
+    self.random = random
+    state = Locked(SeatState(kills: random.fork(1), random: random.fork(2)))
+  }
+
+  var process: SimulatedProcess? { state.withLock { $0.process } }
+
+  /// Whether the app runs and is not suspended.
+  var isAwake: Bool { process.map { $0.isAlive && !$0.isStalled } ?? false }
+
+  /// Why a request of this device cannot be carried out now.
+  var refusal: SyncError? {
+    state.withLock { state in
+      switch state.status {
+      case .available: state.isForeign ? SyncError(.notAuthenticated) : nil
+      case .temporarilyUnavailable: SyncError(.accountTemporarilyUnavailable)
+      default: SyncError(.notAuthenticated)
+      }
+    }
+  }
+}

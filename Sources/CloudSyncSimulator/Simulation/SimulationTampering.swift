@@ -1,0 +1,17 @@
+package import CloudSyncCore
+
+/// A mistake that is put into a simulation on purpose, to show that its checkers find it.
+package protocol SimulationTampering: Sendable {
+  /// Puts something between a session and its handler.
+  func handler(_ base: any OperationHandler, device: Int) -> any OperationHandler
+  /// Puts something into a session.
+  func attach(to session: CloudSyncSession, device: Int)
+  /// Further checkers.
+  func makeCheckers() -> sending [any SimulationChecker]
+}
+
+extension SimulationTampering {
+  package func handler(_ base: any OperationHandler, device: Int) -> any OperationHandler { base }
+  package func attach(to session: CloudSyncSession, device: Int) {}
+  package func makeCheckers() -> sending [any SimulationChecker] { [] }
+}

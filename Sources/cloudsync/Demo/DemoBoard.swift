@@ -1,0 +1,51 @@
+/// What several places have, side by side.
+struct DemoBoard: Equatable {
+  /// What one place has.
+  struct Column: Equatable {
+    var name: String
+    var texts: [String: String]
+    /// A line about its state.
+    var foot: String
+  }
+
+  var columns: [Column]
+
+  /// Whether all have the same.
+  var isEqual: Bool { columns.allSatisfy { $0.texts == columns[0].texts } }
+
+  /// What is to be said about the places.
+  func feet(_ console: Console) -> [String] {
+    columns.filter { !$0.foot.isEmpty }
+      .map { column in
+        let line = String("\(column.name): \(column.foot)".prefix(console.width))
+        return console.styled(line, .faint)
+      }
+  }
+
+  /// The lines of a table.
+  func lines(_ console: Console) -> [String] {
+    let names = Set(columns.flatMap(\.texts.keys)).sorted()
+    let width = min(34, max(8, (console.width - 9) / columns.count - 1))
+    var lines = [console.styled(row([""] + columns.map(\.name), width), .heading)]
+    for name in names {
+      let texts = columns.map { $0.texts[name] }
+      let isEqual = texts.allSatisfy { $0 == texts[0] }
+      lines.append(
+        console.styled(row([name] + texts.map { $0 ?? "–" }, width), isEqual ? .plain : .warning)
+      )
+    }
+    return lines
+  }
+
+  private func row(_ cells: [String], _ width: Int) -> String {
+    let widths = [8] + columns.map { _ in width }
+    let text = zip(cells, widths).map { cell, width in Self.fit(cell, width) }
+      .joined(separator: " ")
+    return String(text.reversed().drop { $0 == " " }.reversed())
+  }
+
+  private static func fit(_ text: String, _ width: Int) -> String {
+    if text.count > width { return text.prefix(width - 1) + "…" }
+    return text + String(repeating: " ", count: width - text.count)
+  }
+}

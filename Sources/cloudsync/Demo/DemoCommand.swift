@@ -1,0 +1,59 @@
+import CloudSyncSimulator
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `cloudsync demo`: the main job, for somebody who sees it for the first time.
+enum DemoCommand {
+  static var command: Command {
+    Command(
+      path: ["demo"],
+      summary: "Let two devices edit the same notes offline, meet trouble, and end with the same.",
+      options: [
+        .init(name: "--seed", value: "N", help: "what the trouble is drawn from; 1 by default"),
+        .init(
+          name: "--faults",
+          value: "LIST",
+          help: "what may go wrong besides the story, as in answer-lost,late=1/10 or none"
+        ),
+        .init(
+          name: "--keep",
+          value: "DIR",
+          help: "a new folder for the notes, the cloud, the logs and the reports"
+        ),
+      ],
+      discussion: """
+        The cloud is one file on this machine, time is simulated, and the same seed tells the same
+        story. Without --keep the files go into a folder of the system's for such things.
+        """,
+      run: run
+    )
+  }
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws {
+    let seed = try arguments.number("--seed") ?? 1
+    let plan = try plan(arguments.value("--faults"))
+    let folder = try DemoFolder(arguments.value("--keep"))
+    let story = try DemoStory(in: folder, seed: seed, plan: plan, console)
+    try story.tell()
+    try DemoResult(story, in: folder).show(console)
+  }
+
+  private static func plan(_ text: String?) throws -> FaultPlan {
+    let plan: FaultPlan
+    do throws(FaultPlan.ParsingError) {
+      plan = try FaultPlan(parsing: text ?? "late=1/12,request-lost=1/12,zone-busy=1/20")
+    } catch { throw ToolError.usage("--faults: \(error)") }
+    // These change more than a request, and the story says how that goes.
+    let others = plan.points.filter { !$0.isOfHandler || $0.isOfWorld || $0 == .refusal }
+    if let other = others.first {
+      throw ToolError.usage(
+        "--faults: “\(other.rawValue)” is for “cloudsync simulate”; the demo takes faults of requests"
+      )
+    }
+    return plan
+  }
+}

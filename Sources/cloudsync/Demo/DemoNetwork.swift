@@ -1,0 +1,57 @@
+import CloudSyncCore
+import CloudSyncSimulator
+
+/// The way from a device to the cloud: it can be cut, and has the accidents of the story.
+final class DemoNetwork: WorkHandler {
+  /// Something that goes wrong with the next request that changes records.
+  enum Accident {
+    /// The cloud wants the device to wait.
+    case throttle(Duration)
+    /// The cloud does as it is told, and its answer is lost.
+    case answerLost
+  }
+
+  private struct State {
+    var isOnline = true
+    var accidents: [Accident] = []
+  }
+
+  private let base: any WorkHandler
+  private let state = Locked(State())
+  var limits: RequestLimits { base.limits }
+
+  init(_ base: any WorkHandler) { self.base = base }
+
+  var isOnline: Bool {
+    get { state.withLock { $0.isOnline } }
+    set { state.withLock { $0.isOnline = newValue } }
+  }
+
+  /// Lets something go wrong with one of the next requests, after what was said before.
+  func expect(_ accident: Accident) { state.withLock { $0.accidents.append(accident) } }
+
+  func handle(
+    _ work: SyncWork,
+    context: RequestContext,
+    completion: @escaping Completion
+  ) {
+    guard isOnline else {
+      return completion(.failure(SyncError(.networkUnavailable, "the device is offline")))
+    }
+    switch work.mode == .modify ? nextAccident() : nil {
+    case .throttle(let wait):
+      completion(.failure(SyncError(.requestRateLimited, "too many requests", retryAfter: wait)))
+    case .answerLost:
+      base.handle(work, context: context) { _ in
+        completion(.failure(SyncError(.serverResponseLost, "the answer was lost")))
+      }
+    case nil: base.handle(work, context: context, completion: completion)
+    }
+  }
+
+  func cancel(_ attempt: Attempt) { base.cancel(attempt) }
+
+  private func nextAccident() -> Accident? {
+    state.withLock { $0.accidents.isEmpty ? nil : $0.accidents.removeFirst() }
+  }
+}

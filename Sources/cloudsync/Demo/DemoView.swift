@@ -1,0 +1,65 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Shows a story as it goes on: what happens, a line each, and on a terminal below that what
+/// everybody has now.
+struct DemoView {
+  private let feed: DemoFeed
+  private let console: Console
+  private var lastBoard: DemoBoard?
+  /// How many lines the board has on the screen.
+  private var height = 0
+
+  init(_ feed: DemoFeed, _ console: Console) {
+    self.feed = feed
+    self.console = console
+  }
+
+  mutating func begin(_ chapter: String) {
+    wipe()
+    console.line()
+    console.line(console.styled(chapter, .heading))
+  }
+
+  /// Shows what has happened, and what everybody has.
+  mutating func refresh(_ board: DemoBoard) {
+    let lines = feed.take()
+    if !lines.isEmpty { wipe() }
+    for line in lines { show(line) }
+    guard console.isLive else { return }
+    if lines.isEmpty, board == lastBoard { return pause() }
+    wipe()
+    let shown = [""] + board.lines(console) + board.feet(console)
+    for line in shown { console.line(line) }
+    height = shown.count
+    lastBoard = board
+    pause()
+  }
+
+  /// Takes the board from the screen.
+  mutating func wipe() {
+    guard height > 0 else { return }
+    console.eraseLines(height)
+    height = 0
+    lastBoard = nil
+  }
+
+  private func show(_ line: DemoFeed.Line) {
+    let (seconds, attoseconds) = line.time.components
+    let tenths = attoseconds / 100_000_000_000_000_000
+    let time = "\(seconds).\(tenths)s"
+    let padding = String(repeating: " ", count: max(1, 7 - time.count))
+    let name = line.who + String(repeating: " ", count: max(1, 8 - line.who.count))
+    console.line(
+      console.styled(padding + time, .faint) + "  " + console.styled(name, .name) + line.words
+    )
+  }
+
+  /// Gives the eye time; nothing waits for it otherwise.
+  private func pause() { usleep(30_000) }
+}

@@ -1,0 +1,102 @@
+import CloudSyncCore
+import CloudSyncSimulator
+
+/// A known mistake that is put into the session, its handler or the app, to show that the checkers of
+/// a simulation find it.
+enum Mutant: String, Sendable, CaseIterable {
+  // MARK: In the session, as a middleware
+
+  /// Every fifth modification is not queued.
+  case dropsWork
+  /// No fetch is queued.
+  case dropsFetches
+  /// A lost request is not kept as it was (C07: the retry sends something else).
+  case forgetsFreezing
+  /// The server's waits are cut to a quarter.
+  case undercutsServerWait
+  /// The server's waits are taken for the session's own.
+  case mistakesServerWait
+  /// What is to be parked counts as saved (C21: a partial failure counts as a success).
+  case savesParked
+  /// What is to be sent again after it was parked is dropped.
+  case dropsForRetry
+  /// What the app says of a page is not heard.
+  case missesAcknowledgements
+  /// Whatever the provider says, the account is good.
+  case trustsAnyAccount
+  /// A switch of accounts is taken for the same account.
+  case mixesAccounts
+  /// An edit in conflict is dropped for the server's.
+  case givesInToServer
+  /// An edit in conflict is said to be there already.
+  case mistakesConflictForOwn
+  /// An edit of a missing record is dropped.
+  case dropsEditOfMissing
+  /// An item that is to be sent again is dropped.
+  case dropsRetriedItem
+  /// The timer wakes nobody (C02: a wake-up is lost).
+  case sleepsOn
+  /// A lost zone is given up.
+  case abandonsZone
+  /// The network's return resets the session.
+  case resetsOnReconnect
+  /// A stop that nobody asked for, when a throttle comes.
+  case haltsOnThrottle
+  /// An expired token ends the fetch and is kept.
+  case keepsExpiredToken
+
+  // MARK: Between the session and its handler
+
+  /// A request carries the values that its record was first sent with.
+  case sendsOldVersion
+  /// Saves carry the newest tag that any device was told.
+  case ignoresOthers
+  /// Answers go to the next request (C09: a late answer is taken for the present one).
+  case crossesAnswers
+  /// A lost answer is taken for a success.
+  case believesLostAnswer
+  /// Every request is sent twice at once.
+  case sendsTwice
+  /// A repeated request has a new write token.
+  case renamesRepeats
+  /// A repeated request lacks its last record.
+  case shortensRepeats
+  /// Deletions are answered and never sent.
+  case forgetsDeletions
+  /// The last record of every page is lost.
+  case losesRecordOfPage
+  /// Deletions of a page are lost.
+  case losesDeletionsOfPage
+  /// Every third fetch begins where an earlier one began.
+  case fetchesFromOldToken
+  /// Nobody hears of a failed item among good ones (C21).
+  case hidesItemFailures
+
+  // MARK: In the app
+
+  /// Every seventh edit is forgotten after it was stored.
+  case forgetsEdits
+  /// Edits are submitted twice.
+  case submitsTwice
+  /// The app shows what it showed before.
+  case showsOldContents
+  /// Nothing of the disk survives the process.
+  case losesDisk
+  /// The journal misses its last event.
+  case tearsWithoutTelling
+
+  /// How many seeds may pass before one finds it.
+  var patience: Int {
+    switch self {
+    case .believesLostAnswer, .hidesItemFailures, .dropsRetriedItem, .keepsExpiredToken,
+      .mixesAccounts, .abandonsZone, .shortensRepeats, .forgetsFreezing, .renamesRepeats:
+      20
+    default: 8
+    }
+  }
+
+  /// Those that a test of every day tries.
+  static let usual: [Mutant] = [
+    .dropsWork, .givesInToServer, .ignoresOthers, .sendsTwice, .losesRecordOfPage, .forgetsEdits,
+  ]
+}

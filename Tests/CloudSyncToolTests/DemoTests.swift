@@ -1,0 +1,96 @@
+import CloudSyncCore
+import CloudSyncEventLog
+import Testing
+
+@testable import cloudsync
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("cloudsync demo")
+struct DemoTests {
+  /// Runs the command in a folder that is removed afterwards.
+  private func demo(
+    _ arguments: [String],
+    _ check: (_ code: Int32, _ output: String, _ folder: String) throws -> Void
+  ) throws {
+    let folder =
+      FileManager.default.temporaryDirectory.path
+      + "/cloudsync-demo-test-\(arguments.joined(separator: "-").filter { $0.isLetter || $0.isNumber })"
+    try? FileManager.default.removeItem(atPath: folder)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    var output = ""
+    let console = Console(output: { output += $0 }, errors: { output += $0 })
+    let code = Tool.run(["demo", "--keep", folder] + arguments, console)
+    try check(code, output.replacing(folder, with: "FOLDER"), folder)
+  }
+
+  @Test("Both devices and the cloud end with the same, whatever goes wrong", arguments: 1...12)
+  func converges(seed: Int) throws {
+    let faults = "request-lost=1/4,answer-lost=1/4,duplicated=1/4,late=1/5,zone-busy=1/6"
+    try demo(["--seed", "\(seed)", "--faults", faults]) { code, output, _ in
+      #expect(code == 0, "\(output)")
+      #expect(output.contains("All three are equal."))
+    }
+  }
+
+  @Test("The story has the trouble that it promises, and leaves logs that tell it")
+  func tellsTheStory() throws {
+    try demo(["--faults", "none"]) { code, output, folder in
+      #expect(code == 0)
+      for words in [
+        "is asked to wait", "does not know whether that arrived",
+        "sends the very same request again",
+        "was overtaken by the other on milk", "finds the zone gone", "All three are equal.",
+      ] {
+        #expect(output.contains(words), "\(words)")
+      }
+      for device in ["laptop", "phone"] {
+        let log = try EventLog(path: "\(folder)/\(device).jsonl")
+        #expect(log.hasEnded && log.mismatch == nil)
+        #expect(output.contains("the same \(log.count) events"))
+        #expect(FileManager.default.fileExists(atPath: "\(folder)/\(device).html"))
+      }
+    }
+  }
+
+  @Test("The same seed tells the same story and leaves the same logs")
+  func isDeterministic() throws {
+    var first: (String, Data?) = ("", nil)
+    try demo(["--seed", "7"]) { _, output, folder in
+      first = (output, FileManager.default.contents(atPath: "\(folder)/phone.jsonl"))
+    }
+    try demo(["--seed", "7"]) { _, output, folder in
+      #expect(output == first.0)
+      #expect(FileManager.default.contents(atPath: "\(folder)/phone.jsonl") == first.1)
+    }
+    try demo(["--seed", "8"]) { _, output, _ in #expect(output != first.0) }
+  }
+
+  @Test(
+    "A wrong call is one line and leaves nothing behind",
+    arguments: [
+      ["--seed", "x"], ["--faults", "frob"], ["--faults", "killed"], ["--faults", "late=3"], ["x"],
+    ]
+  )
+  func refuses(arguments: [String]) throws {
+    try demo(arguments) { code, output, folder in
+      #expect(code == 2)
+      #expect(output.split(separator: "\n").count == 1)
+      #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+  }
+
+  @Test("A folder that exists is left as it is")
+  func keepsFolders() throws {
+    try demo([]) { _, _, folder in
+      var errors = ""
+      let console = Console(output: { _ in }, errors: { errors += $0 })
+      #expect(Tool.run(["demo", "--keep", folder], console) == 1)
+      #expect(errors.contains("name a new one"))
+    }
+  }
+}
