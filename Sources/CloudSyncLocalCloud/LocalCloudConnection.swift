@@ -33,7 +33,7 @@ public final class LocalCloudConnection: OperationHandler {
   /// Signs somebody in on the device, or out with nil; the session has to be told by its app.
   public func signIn(_ account: AccountIdentity?) { signedIn.withLock { $0 = account } }
 
-  /// Tells the status of the account that is signed in, for ``AccountStatusMiddleware``.
+  /// Tells the status of the account that is signed in, for `AccountStatusMiddleware`.
   public var accountStatus: AccountStatusProvider {
     AccountStatusProvider { completion in
       self.executor.run {

@@ -108,7 +108,7 @@ public struct LocalCloudOptions: Sendable {
   public var itemLimit = 400
   /// Bytes of one request without assets.
   public var requestByteLimit = 2_000_000
-  /// Bytes of one record without assets; at most what ``RecordRules`` allow.
+  /// Bytes of one record without assets; at most what `RecordRules` allow.
   public var recordByteLimit = RecordRules.maximumRecordByteCount
   /// Bytes of one asset.
   public var assetByteLimit: Int64 = 50_000_000

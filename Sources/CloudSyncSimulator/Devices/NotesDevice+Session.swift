@@ -10,7 +10,10 @@ extension NotesDevice {
   /// Starts the app.
   public func launch(_ process: DeviceProcess) {
     let session: CloudSyncSession
+    var known: Set<Int64> = []
     if let archive = stored() {
+      // As it was stored: what the session does with it from now on, it will say.
+      for operation in archive.state.modifyQueue { known.formUnion(Self.numbers(of: operation)) }
       session = CloudSyncSession(
         restoring: archive,
         operationHandler: process.handler,
@@ -34,7 +37,8 @@ extension NotesDevice {
       )
     }
     process.adopt(session)
-    memory.withLock { $0 = Memory(process: process, session: session) }
+    let accepted = known
+    memory.withLock { $0 = Memory(process: process, session: session, known: accepted) }
     listen(to: session, process)
     session.journal { [weak self] bytes in
       if process.isAlive { self?.write(bytes) }
@@ -81,9 +85,7 @@ extension NotesDevice {
   /// Submits what is stored and the session does not know.
   private func becomeReady() {
     guard let session else { return }
-    let state = session.state
-    var known: Set<Int64> = []
-    for operation in state.modifyQueue { known.formUnion(Self.numbers(of: operation)) }
+    let known = memory.withLock { $0.known }
     let lost = disk.withLock { disk in
       var lost: [DeviceEdit] = []
       for note in disk.notes.values {

@@ -34,6 +34,8 @@ public final class NotesDevice: SimulatedDevice {
   struct Memory {
     var process: DeviceProcess?
     var session: CloudSyncSession?
+    /// The edits that the session had accepted in an earlier process.
+    var known: Set<Int64> = []
     /// Whether the session has told what it knows, so that edits can be submitted.
     var isReady = false
     var hasNewJournal = false
