@@ -39,7 +39,7 @@ extension LocalCloud {
 
   // MARK: Acting from outside
 
-  /// Deletes a zone with its records and its feed.
+  /// Deletes a zone with its records and its feed; devices that subscribed to it get a push.
   ///
   /// - Returns: Whether there was one.
   @discardableResult
@@ -48,9 +48,13 @@ extension LocalCloud {
     account: AccountIdentity,
     reason: ZoneDeletionReason = .deleted
   ) throws(LocalCloudStoreError) -> Bool {
-    try transaction(.write, frame("", account, zone)) { (engine) throws(LocalCloudStoreError) in
+    let frame = frame("", account, zone)
+    let subscribers = try transaction(.write, frame) { (engine) throws(LocalCloudStoreError) in
       try engine.deleteZone(reason)
     }
+    guard let subscribers else { return false }
+    push(frame, to: subscribers)
+    return true
   }
 
   /// Makes all change tokens of a zone's feed void.

@@ -11,7 +11,7 @@ public import CloudSyncCore
 ///   for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
 /// }
 /// ```
-public enum OperationHandlerConformance {
+public enum OperationHandlerConformance: Sendable {
   /// One thing that a handler must do.
   public struct Check: Sendable, CustomStringConvertible {
     /// The promise that is checked, as a sentence.

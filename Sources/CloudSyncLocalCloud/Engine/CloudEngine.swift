@@ -156,10 +156,13 @@ struct CloudEngine {
   }
 
   /// Deletes the zone with its records and its feed; the feed of the database tells why.
-  func deleteZone(_ reason: ZoneDeletionReason) throws(LocalCloudStoreError) -> Bool {
+  ///
+  /// Returns the devices that are to hear of it; nil where there is no zone.
+  func deleteZone(_ reason: ZoneDeletionReason) throws(LocalCloudStoreError) -> [String]? {
     guard var account = try account(), var zone = try zone(of: account), zone.gone == nil else {
-      return false
+      return nil
     }
+    let subscribers = zone.subscribers
     try store.removeItems(in: zone.key)
     account.position += 1
     account.usedBytes = max(0, account.usedBytes - zone.usedBytes)
@@ -169,6 +172,6 @@ struct CloudEngine {
     zone.subscribers = []
     zone.databasePosition = account.position
     try set(zone, of: account)
-    return true
+    return subscribers
   }
 }

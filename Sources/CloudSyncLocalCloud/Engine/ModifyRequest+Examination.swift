@@ -2,7 +2,7 @@ import CloudSyncCore
 
 extension ModifyRequest {
   /// Judges one item by itself, and returns what it counts for the request's limit.
-  mutating func examine(_ index: Int) throws(LocalCloudStoreError) -> Int {
+  func examine(_ index: Int) throws(LocalCloudStoreError) -> Int {
     guard let edit = items[index].edit else { return try examineDeletion(index) }
     let byteCount: Int
     do throws(RecordRuleViolation) {
@@ -25,7 +25,7 @@ extension ModifyRequest {
     return byteCount
   }
 
-  private mutating func examineDeletion(_ index: Int) throws(LocalCloudStoreError) -> Int {
+  private func examineDeletion(_ index: Int) throws(LocalCloudStoreError) -> Int {
     let recordID = items[index].recordID
     do throws(RecordRuleViolation) {
       try RecordRules.check(recordID, zone: zone.zoneID)
@@ -33,7 +33,7 @@ extension ModifyRequest {
       errors[index] = SyncError(.invalidArguments, "\(error)")
       return 0
     }
-    items[index].old = try engine.store.item(named: recordID.name, in: key)
+    items[index].old = try store.item(named: recordID.name, in: key)
     if let record = items[index].old?.record {
       items[index].oldBytes = record.quotaByteCount
     } else if options.missingDeletion == .unknownItem {
@@ -43,13 +43,13 @@ extension ModifyRequest {
   }
 
   /// Looks the record up, compares change tags, and makes the record that would be stored.
-  private mutating func merge(
+  private func merge(
     _ index: Int,
     _ edit: Record,
     _ hasNulls: Bool,
     newBytes: Int64
   ) throws(LocalCloudStoreError) {
-    let old = try engine.store.item(named: items[index].recordID.name, in: key)
+    let old = try store.item(named: items[index].recordID.name, in: key)
     items[index].old = old
     let server = old?.record
     if let error = refusal(edit, server) {

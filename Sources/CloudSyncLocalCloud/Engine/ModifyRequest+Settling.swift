@@ -4,8 +4,8 @@ extension ModifyRequest {
   /// Judges the items by what they need of each other, until no more of them fail.
   ///
   /// A request of items that stay out of each other's way is gone through once.
-  mutating func settle() throws(LocalCloudStoreError) {
-    let known = try engine.store.document(SchemaDocument.key)
+  func settle() throws(LocalCloudStoreError) {
+    let known = try store.document(SchemaDocument.key)
     var before = SchemaDocument()
     if case .schema(let schema) = known?.content { before = schema }
     let hasReferences = items.contains { $0.hasReferences }
@@ -21,7 +21,7 @@ extension ModifyRequest {
 
   // MARK: References
 
-  private mutating func checkReferences() throws(LocalCloudStoreError) {
+  private func checkReferences() throws(LocalCloudStoreError) {
     var links: [ByteKey: Int] = [:]
     for index in items.indices where items[index].hasReferences && errors[index] == nil {
       guard let edit = items[index].edit else { continue }
@@ -72,13 +72,13 @@ extension ModifyRequest {
   /// Whether a record will be there after the request.
   private func exists(_ recordID: RecordID) throws(LocalCloudStoreError) -> Bool {
     guard recordID.zoneID == zone.zoneID else { return false }
-    if let index = indexes[ByteKey(recordID.name)] {
+    if let index = itemIndex(of: recordID.name) {
       if items[index].edit == nil { return false }
       // What fails because of another item of an atomic request is no culprit.
       if isAtomic || errors[index] == nil { return true }
       return items[index].old?.record != nil
     }
-    return try engine.store.item(named: recordID.name, in: key)?.record != nil
+    return try store.item(named: recordID.name, in: key)?.record != nil
   }
 
   /// Counts one more record that goes with another; refuses it when there are enough.
@@ -91,7 +91,7 @@ extension ModifyRequest {
     if let known = links[ByteKey(target)] {
       present = known
     } else {
-      present = try engine.store.sources(of: target, in: key, limit: limit).count
+      present = try store.sources(of: target, in: key, limit: limit).count
     }
     links[ByteKey(target)] = present + 1
     guard present >= limit else { return nil }
@@ -103,7 +103,7 @@ extension ModifyRequest {
 
   // MARK: Schema and quota
 
-  private mutating func checkSchemaAndQuota() {
+  private func checkSchemaAndQuota() {
     let quota = account.quota ?? options.quota
     var left = Int64.max
     if let quota {

@@ -2,7 +2,7 @@ import CloudSyncCore
 
 extension ModifyRequest {
   /// Writes what passed: saves, the tags of parents, deletions with what goes with them.
-  mutating func apply() throws(LocalCloudStoreError) {
+  func apply() throws(LocalCloudStoreError) {
     outcomes.reserveCapacity(items.count)
     response.savedRecords.reserveCapacity(operation.records.count)
     for index in items.indices where items[index].edit != nil {
@@ -24,20 +24,19 @@ extension ModifyRequest {
     }
     account.position += 1
     zone.databasePosition = account.position
-    try engine.set(account)
-    try engine.set(zone, of: account)
+    try keepDocuments()
     if schema.hasChanged {
-      try engine.store.setDocument(StoreDocument(.schema(schema)), for: SchemaDocument.key)
+      try store.setDocument(StoreDocument(.schema(schema)), for: SchemaDocument.key)
     }
   }
 
-  private mutating func fail(_ index: Int, _ error: SyncError) {
+  private func fail(_ index: Int, _ error: SyncError) {
     response.failures.append(ItemFailure(items[index].recordID, error))
     outcomes.append(.failed(error))
   }
 
   /// The next position of the feed.
-  private mutating func nextPosition() throws(LocalCloudStoreError) -> Int64 {
+  private func nextPosition() throws(LocalCloudStoreError) -> Int64 {
     zone.lastPosition += 1
     guard zone.lastPosition >> StoredZoneKey.positionBits == 0 else {
       throw LocalCloudStoreError(.limitReached, "the zone has had too many changes")
@@ -45,24 +44,24 @@ extension ModifyRequest {
     return zone.lastPosition
   }
 
-  private mutating func use(_ bytes: Int64) {
+  private func use(_ bytes: Int64) {
     account.usedBytes = max(0, account.usedBytes.addingClamped(bytes))
     zone.usedBytes = max(0, zone.usedBytes.addingClamped(bytes))
   }
 
   // MARK: Saves
 
-  private mutating func save(_ index: Int) throws(LocalCloudStoreError) {
+  private func save(_ index: Int) throws(LocalCloudStoreError) {
     guard let edit = items[index].edit, let merged = items[index].merged else { return }
     let old = items[index].old
     let position = try nextPosition()
-    let now = engine.frame.now
+    let now = now
     let known = old?.record?.creationDate
     let storage = merged.storage
     storage.changeTag = ChangeTags.tag(zone: zone.number, position: position, seed: seed)
     storage.creationDate = known ?? now
     storage.modificationDate = now
-    try engine.store.setItem(
+    try store.setItem(
       StoredItem(position: position, content: .record(merged)),
       in: key,
       replacing: old?.position
@@ -92,28 +91,28 @@ extension ModifyRequest {
     let after = new?.deletionTargets ?? []
     if before.isEmpty, after.isEmpty { return }
     for target in before where !after.contains(where: { UTF8Bytes.equal($0, target) }) {
-      try engine.store.setLink(from: name, to: target, in: key, isPresent: false)
+      try store.setLink(from: name, to: target, in: key, isPresent: false)
     }
     for target in after where !before.contains(where: { UTF8Bytes.equal($0, target) }) {
-      try engine.store.setLink(from: name, to: target, in: key, isPresent: true)
+      try store.setLink(from: name, to: target, in: key, isPresent: true)
     }
   }
 
   /// Gives the parents of saved records new change tags, unless they were saved themselves.
-  private mutating func touchParents() throws(LocalCloudStoreError) {
+  private func touchParents() throws(LocalCloudStoreError) {
     var touched: [ByteKey: Bool] = [:]
     for index in items.indices where items[index].edit != nil {
       guard errors.isEmpty || errors[index] == nil,
         let parent = items[index].merged?.storage.parent,
-        indexes[ByteKey(parent.name)] == nil,
+        itemIndex(of: parent.name) == nil,
         touched.updateValue(true, forKey: ByteKey(parent.name)) == nil
       else { continue }
-      guard let old = try engine.store.item(named: parent.name, in: key),
+      guard let old = try store.item(named: parent.name, in: key),
         let record = old.record
       else { continue }
       let position = try nextPosition()
       let tag = ChangeTags.tag(zone: zone.number, position: position, seed: seed)
-      try engine.store.setItem(
+      try store.setItem(
         StoredItem(position: position, content: .record(record.withChangeTag(tag))),
         in: key,
         replacing: old.position
@@ -124,18 +123,18 @@ extension ModifyRequest {
   // MARK: Deletions
 
   /// Deletes a record, and then those that go with it, and those that go with them.
-  private mutating func delete(_ name: String) throws(LocalCloudStoreError) {
+  private func delete(_ name: String) throws(LocalCloudStoreError) {
     var queue = [name]
     var next = 0
     while next < queue.count {
       let name = queue[next]
       next += 1
-      guard let old = try engine.store.item(named: name, in: key), let record = old.record else {
+      guard let old = try store.item(named: name, in: key), let record = old.record else {
         continue
       }
-      queue += try engine.store.sources(of: name, in: key, limit: .max)
+      queue += try store.sources(of: name, in: key, limit: .max)
       let content = StoredItem.Content.tombstone(record.recordID, recordType: record.recordType)
-      try engine.store.setItem(
+      try store.setItem(
         StoredItem(position: try nextPosition(), content: content),
         in: key,
         replacing: old.position

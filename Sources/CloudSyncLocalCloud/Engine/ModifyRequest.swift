@@ -1,7 +1,9 @@
 import CloudSyncCore
 
 /// One request to save and delete: first everything is judged, then what passed is written.
-struct ModifyRequest {
+///
+/// It is a class because a structure of this size would be copied from step to step.
+final class ModifyRequest {
   /// One item of the request.
   struct Item {
     let recordID: RecordID
@@ -18,14 +20,14 @@ struct ModifyRequest {
     var hasReferences = false
   }
 
-  let engine: CloudEngine
+  private let engine: CloudEngine
   let operation: ModifyOperation
   var account: AccountDocument
   var zone: ZoneDocument
   let seed: UInt64
   var items: [Item] = []
-  /// The item of a name; looked into, never iterated.
-  var indexes: [ByteKey: Int] = [:]
+  /// The indexes of the items by name.
+  private var names = NameTable()
   /// Why items are refused, by index; looked into, never iterated.
   var errors: [Int: SyncError] = [:]
   var schema = SchemaDocument()
@@ -33,11 +35,11 @@ struct ModifyRequest {
   var outcomes: [AnswerDocument.Outcome] = []
   var response = ModifyOperation.Response()
 
-  var options: LocalCloudOptions { engine.options }
-  var key: StoredZoneKey { zone.key }
-  var isAtomic: Bool {
-    options.isAtomic && !UTF8Bytes.equal(zone.zoneID.name, ZoneID.defaultZoneName)
-  }
+  let options: LocalCloudOptions
+  let store: any LocalCloudTransaction
+  let now: Timestamp
+  let key: StoredZoneKey
+  let isAtomic: Bool
 
   init(
     _ operation: ModifyOperation,
@@ -51,10 +53,16 @@ struct ModifyRequest {
     self.account = account
     self.zone = zone
     self.seed = seed
+    options = engine.options
+    store = engine.store
+    now = engine.frame.now
+    key = zone.key
+    isAtomic =
+      engine.options.isAtomic && !UTF8Bytes.equal(zone.zoneID.name, ZoneID.defaultZoneName)
   }
 
   /// Judges, writes and answers.
-  mutating func run() throws(LocalCloudStoreError) -> Result<ModifyOperation.Response, SyncError> {
+  func run() throws(LocalCloudStoreError) -> Result<ModifyOperation.Response, SyncError> {
     if let error = enterItems() { return .failure(error) }
     var byteCount = 0
     for index in items.indices { byteCount += try examine(index) }
@@ -73,24 +81,40 @@ struct ModifyRequest {
   }
 
   /// Enters the items by name, and finds what is wrong with the request as a whole.
-  private mutating func enterItems() -> SyncError? {
+  private func enterItems() -> SyncError? {
     let count = operation.itemCount
     if count > options.itemLimit {
       return SyncError(.limitExceeded, "a request has at most \(options.itemLimit) items")
     }
     items.reserveCapacity(count)
-    indexes.reserveCapacity(count)
+    names = NameTable(capacity: count)
     for record in operation.records { items.append(Item(recordID: record.recordID, edit: record)) }
     for recordID in operation.recordIDsToDelete {
       items.append(Item(recordID: recordID, edit: nil))
     }
     for index in items.indices {
-      let name = ByteKey(items[index].recordID.name)
-      if indexes.updateValue(index, forKey: name) != nil {
+      let name = items[index].recordID.name
+      let hash = NameTable.hash(name)
+      if find(name, hash: hash) != nil {
         return SyncError(.invalidArguments, "\(items[index].recordID) is in the request twice")
       }
+      names.add(hash, index)
     }
     return nil
+  }
+
+  private func find(_ name: String, hash: UInt64) -> Int? {
+    let items = items
+    return names.find(hash) { UTF8Bytes.equal(items[$0].recordID.name, name) }
+  }
+
+  /// The index of the item of a name, if the request has one.
+  func itemIndex(of name: String) -> Int? { find(name, hash: NameTable.hash(name)) }
+
+  /// Keeps the account and the zone as they are now.
+  func keepDocuments() throws(LocalCloudStoreError) {
+    try engine.set(account)
+    try engine.set(zone, of: account)
   }
 
   /// The answer when nothing was done.
@@ -134,7 +158,7 @@ extension CloudEngine {
     {
       return (repeated(known, operation, digest, zone: zone.number, seed: seed), [])
     }
-    var request = ModifyRequest(operation, self, account, zone, seed: seed)
+    let request = ModifyRequest(operation, self, account, zone, seed: seed)
     let result = try request.run()
     guard case .success(let response) = result else { return (result, []) }
     guard !request.outcomes.isEmpty else { return (shaped(response), []) }
@@ -173,7 +197,10 @@ extension CloudEngine {
   ) -> Result<ModifyOperation.Response, SyncError> {
     guard known.digest == digest, known.outcomes.count == operation.itemCount else {
       return .failure(
-        SyncError(.invalidArguments, "the write token belongs to another request")
+        SyncError(
+          .invalidArguments,
+          "the write token belongs to another request; give every session nonces of its own"
+        )
       )
     }
     var response = ModifyOperation.Response()

@@ -18,7 +18,9 @@ final class SQLiteContents: LocalCloudTransaction {
     database.setBusyTimeout(milliseconds: busyMilliseconds)
     try SQLiteSchema.prepare(database)
     try database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-    if cachePages > 0 { try database.execute("PRAGMA cache_size = \(cachePages)") }
+    // Names come in any order: with room for their index, pages are written seldom.
+    let cacheSize = cachePages > 0 ? cachePages : -32_000
+    try database.execute("PRAGMA cache_size = \(cacheSize); PRAGMA wal_autocheckpoint = 4000")
   }
 
   /// Begins a transaction; those that write wait for each other here.

@@ -1,12 +1,12 @@
 /// The items of a zone by position, to which items are added at the end only.
 ///
-/// Chunks of items in the order of their positions: a page is found by two binary searches, and
-/// costs no more than its items.
+/// Chunks of positions in rising order, each with the number of its item: a page is found by two
+/// binary searches, and costs no more than its items.
 struct FeedIndex {
-  /// Some consecutive items.
+  /// Some consecutive positions.
   private struct Chunk {
     var positions: [Int64]
-    var items: [StoredItem]
+    var numbers: [Int]
   }
 
   private static let full = 512
@@ -15,15 +15,15 @@ struct FeedIndex {
   private var chunks: [Chunk] = []
 
   /// Adds an item whose position is above all others.
-  mutating func append(_ item: StoredItem) {
+  mutating func append(_ position: Int64, _ number: Int) {
     if chunks.last.map({ $0.positions.count >= Self.full }) ?? true {
-      var chunk = Chunk(positions: [], items: [])
+      var chunk = Chunk(positions: [], numbers: [])
       chunk.positions.reserveCapacity(Self.full)
-      chunk.items.reserveCapacity(Self.full)
+      chunk.numbers.reserveCapacity(Self.full)
       chunks.append(chunk)
     }
-    chunks[chunks.count - 1].positions.append(item.position)
-    chunks[chunks.count - 1].items.append(item)
+    chunks[chunks.count - 1].positions.append(position)
+    chunks[chunks.count - 1].numbers.append(number)
   }
 
   /// Takes out the item of a position.
@@ -35,25 +35,25 @@ struct FeedIndex {
       return
     }
     chunks[index].positions.remove(at: place)
-    chunks[index].items.remove(at: place)
+    chunks[index].numbers.remove(at: place)
     let count = chunks[index].positions.count
     if count == 0 {
       chunks.remove(at: index)
     } else if count < Self.sparse, index > 0, chunks[index - 1].positions.count < Self.sparse {
       let chunk = chunks.remove(at: index)
       chunks[index - 1].positions += chunk.positions
-      chunks[index - 1].items += chunk.items
+      chunks[index - 1].numbers += chunk.numbers
     }
   }
 
-  /// The first items after a position.
-  func items(after position: Int64, limit: Int) -> [StoredItem] {
-    var result: [StoredItem] = []
+  /// The numbers of the first items after a position.
+  func numbers(after position: Int64, limit: Int) -> [Int] {
+    var result: [Int] = []
     var index = chunkIndex(after: position)
     while index < chunks.count, result.count < limit {
       let chunk = chunks[index]
       let place = result.isEmpty ? chunk.positions.firstPlace { $0 <= position } : 0
-      result += chunk.items[place...].prefix(limit - result.count)
+      result += chunk.numbers[place...].prefix(limit - result.count)
       index += 1
     }
     return result

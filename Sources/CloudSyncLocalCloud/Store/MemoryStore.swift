@@ -20,13 +20,17 @@ public final class MemoryStore: LocalCloudStore {
 
 /// What a memory store holds.
 private final class MemoryContents: LocalCloudTransaction {
-  /// What belongs to one life of a zone.
-  private struct Zone {
-    /// Looked into, never iterated.
-    var items: [ByteKey: StoredItem] = [:]
+  /// What belongs to one life of a zone; an item keeps its number for good.
+  private final class Zone {
+    var items: [StoredItem] = []
+    var names = NameTable()
     var feed = FeedIndex()
     /// The sorted names of those that go with a record, by its name; looked into only.
     var sources: [ByteKey: [String]] = [:]
+
+    func number(of name: String, hash: UInt64) -> Int? {
+      names.find(hash) { UTF8Bytes.equal(items[$0].recordID.name, name) }
+    }
   }
 
   private var documents: [ByteKey: StoreDocument] = [:]
@@ -47,18 +51,38 @@ private final class MemoryContents: LocalCloudTransaction {
     keys.insert(key, at: keys.firstPlace { UTF8Bytes.order($0, key) < 0 })
   }
 
+  private func made(_ zone: StoredZoneKey) -> Zone {
+    if let known = zones[zone.number] { return known }
+    let made = Zone()
+    zones[zone.number] = made
+    return made
+  }
+
   func item(named name: String, in zone: StoredZoneKey) -> StoredItem? {
-    zones[zone.number]?.items[ByteKey(name)]
+    guard let zone = zones[zone.number],
+      let number = zone.number(of: name, hash: NameTable.hash(name))
+    else { return nil }
+    return zone.items[number]
   }
 
   func setItem(_ item: StoredItem, in zone: StoredZoneKey, replacing former: Int64?) {
-    zones[zone.number, default: Zone()].items[ByteKey(item.recordID.name)] = item
-    if let former { zones[zone.number]?.feed.remove(former) }
-    zones[zone.number]?.feed.append(item)
+    let zone = made(zone)
+    let name = item.recordID.name
+    let hash = NameTable.hash(name)
+    if let former, let number = zone.number(of: name, hash: hash) {
+      zone.items[number] = item
+      zone.feed.remove(former)
+      zone.feed.append(item.position, number)
+    } else {
+      zone.names.add(hash, zone.items.count)
+      zone.feed.append(item.position, zone.items.count)
+      zone.items.append(item)
+    }
   }
 
   func items(in zone: StoredZoneKey, after position: Int64, limit: Int) -> [StoredItem] {
-    zones[zone.number]?.feed.items(after: position, limit: limit) ?? []
+    guard let zone = zones[zone.number] else { return [] }
+    return zone.feed.numbers(after: position, limit: limit).map { zone.items[$0] }
   }
 
   func removeItems(in zone: StoredZoneKey) { zones[zone.number] = nil }
@@ -73,11 +97,12 @@ private final class MemoryContents: LocalCloudTransaction {
     in zone: StoredZoneKey,
     isPresent: Bool
   ) {
-    var names = zones[zone.number]?.sources[ByteKey(target)] ?? []
+    let zone = made(zone)
+    var names = zone.sources[ByteKey(target)] ?? []
     let place = names.firstPlace { UTF8Bytes.order($0, source) < 0 }
     let isThere = place < names.count && UTF8Bytes.equal(names[place], source)
     if isPresent, !isThere { names.insert(source, at: place) }
     if !isPresent, isThere { names.remove(at: place) }
-    zones[zone.number, default: Zone()].sources[ByteKey(target)] = names.isEmpty ? nil : names
+    zone.sources[ByteKey(target)] = names.isEmpty ? nil : names
   }
 }

@@ -7,7 +7,7 @@ enum Tool {
     Command(
       path: [],
       summary: "CloudSyncSession's tool: see it work, see what a session did, and run it again.",
-      subcommands: [DemoCommand.command, LogCommand.group]
+      subcommands: [DemoCommand.command, LogCommand.group, SimulateCommand.command]
     )
   }
 

@@ -192,13 +192,14 @@ struct AccountTests {
     #expect(count.withLock { $0 } == 1)
   }
 
-  @Test("A subscription goes with its zone")
+  @Test("A subscription goes with its zone, whose end is its last push")
   func subscriptionGoesWithZone() throws {
     let world = try CloudWorld()
     let phone = try world.device("phone")
     let pad = try world.device("pad")
     _ = try pad.subscribe().get()
     try world.cloud.deleteZone(CloudWorld.zoneID, account: CloudWorld.alice)
+    #expect(pad.connection.takePushes().count == 1)
     _ = try phone.createZone().get()
 
     try phone.save(phone.note("a"))

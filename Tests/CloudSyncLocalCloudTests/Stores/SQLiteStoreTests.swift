@@ -69,6 +69,24 @@ struct SQLiteStoreTests {
     #expect(try device.pages().flatMap(\.changedRecords).count == 100)
   }
 
+  @Test("Any number of stores may open a new file at the same time", arguments: 0..<5)
+  func openedAtOnce(round: Int) async throws {
+    let path = ScratchFolder.shared.newPath()
+
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          let device = try connect(path, "device\(number)")
+          _ = try device.createZone().get()
+          try device.save(device.note("r\(number)"))
+        }
+      }
+      try await group.waitForAll()
+    }
+
+    #expect(try CloudWorld(at: path).names().count == 8)
+  }
+
   @Test("A file that belongs to something else is left alone")
   func foreignFiles() throws {
     let text = ScratchFolder.shared.newPath()

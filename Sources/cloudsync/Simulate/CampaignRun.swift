@@ -1,0 +1,168 @@
+import CloudSyncCore
+import CloudSyncSimulator
+import Dispatch
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Many simulations, several at a time.
+struct CampaignRun {
+  private let request: SimulateCommand.Request
+  private let folder: LogFolder
+  private let tally: Locked<CampaignTally>
+  private let clock = ContinuousClock()
+  private let start = ContinuousClock.now
+
+  /// So many seeds must have tried every fault.
+  private static let seedsForCoverage: UInt64 = 1_000
+  /// So many failures are made smaller.
+  private static let shrunkFailures = 3
+
+  init(_ request: SimulateCommand.Request, _ folder: LogFolder) {
+    self.request = request
+    self.folder = folder
+    tally = Locked(CampaignTally(from: request.options.seed, count: request.count))
+  }
+
+  func run(_ console: Console) throws {
+    let stop = stopOnInterrupt()
+    defer { stop.cancel() }
+    let workers = DispatchGroup()
+    for _ in 0..<request.jobs {
+      DispatchQueue.global()
+        .async(group: workers) { [tally, request] in
+          while let seed = tally.withLock({ $0.take() }) {
+            let outcome = Self.run(seed, request.options)
+            tally.withLock { $0.add(outcome, isFirst: seed == request.options.seed) }
+          }
+        }
+    }
+    while workers.wait(timeout: .now() + .milliseconds(200)) == .timedOut {
+      if let minutes = request.minutes, seconds >= Double(minutes) * 60 {
+        tally.withLock { $0.isStopped = true }
+      }
+      console.progress(progress)
+    }
+    console.endProgress()
+    try conclude(console)
+  }
+
+  /// Runs a seed, every 16th twice.
+  private static func run(_ seed: UInt64, _ base: SimulationOptions) -> SimulationOutcome {
+    var options = base
+    options.seed = seed
+    let simulation = Simulation<NotesDevice>(options)
+    return seed % 16 == 0 ? simulation.runTwice() : simulation.run()
+  }
+
+  private func stopOnInterrupt() -> any DispatchSourceSignal {
+    signal(SIGINT, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+    source.setEventHandler { [tally] in tally.withLock { $0.isStopped = true } }
+    source.setCancelHandler { signal(SIGINT, SIG_DFL) }
+    source.resume()
+    return source
+  }
+
+  // MARK: Words
+
+  private var seconds: Double {
+    let (seconds, attoseconds) = (clock.now - start).components
+    return Double(seconds) + Double(attoseconds) / 1e18
+  }
+
+  private var progress: String {
+    let (done, failed) = tally.withLock { ($0.done, $0.failed) }
+    let rate = Double(done) / max(0.001, seconds)
+    var text = "\(done) seeds"
+    var left: Double?
+    if let count = request.count {
+      let filled = Int(20 * done / count)
+      let bar = String(repeating: "#", count: filled) + String(repeating: "·", count: 20 - filled)
+      text = "[\(bar)] \(done) of \(count) seeds"
+      if done > 0 { left = Double(count - done) / rate }
+    }
+    if let minutes = request.minutes {
+      let rest = max(0, Double(minutes) * 60 - seconds)
+      left = min(left ?? rest, rest)
+    }
+    text += ", \(Int(rate)) a second, \(failed) failed"
+    if let left { text += ", \(Int(left.rounded(.up))) s left" }
+    return text
+  }
+
+  private func conclude(_ console: Console) throws {
+    let tally = tally.withLock { $0 }
+    let elapsed = seconds
+    let simulated = Double(tally.simulated.components.seconds)
+    console.line(
+      "\(tally.done) seeds from \(request.options.seed) in \(Int(elapsed.rounded())) s"
+        + " (\(Int(Double(tally.done) / max(0.001, elapsed))) a second):"
+        + " \(tally.events) events, \(tally.requests) requests,"
+        + " \(Int(simulated / 86_400)) days of simulated time"
+        + " (\(Int(simulated / max(0.001, elapsed))) times as fast as real time)"
+    )
+    if tally.isStopped, request.minutes == nil { console.line("stopped before the end") }
+    showCoverage(tally, console)
+    for (place, outcome) in tally.failures.enumerated() {
+      try show(outcome, isShrunk: place < Self.shrunkFailures, console)
+    }
+    if tally.failed > tally.failures.count {
+      console.line("and \(tally.failed - tally.failures.count) more")
+    }
+    let missing = missing(tally)
+    if tally.failed > 0 {
+      console.line(console.styled("\(tally.failed) of \(tally.done) seeds failed", .bad))
+      throw ToolError.negative
+    }
+    guard missing.isEmpty else {
+      console.line(console.styled("never tried: \(missing.joined(separator: "; "))", .bad))
+      throw ToolError.negative
+    }
+    console.line("\(console.styled("well", .good)): every rule held in every seed")
+  }
+
+  /// What so many seeds should have tried.
+  private func missing(_ tally: CampaignTally) -> [String] {
+    guard tally.done >= Self.seedsForCoverage, request.options.devices > 1,
+      request.options.edits >= 200
+    else { return [] }
+    return tally.coverage.missing(for: request.options.faults)
+  }
+
+  private func showCoverage(_ tally: CampaignTally, _ console: Console) {
+    let faults = FaultPoint.allCases.filter { tally.coverage[$0] > 0 }
+      .map { "\($0.rawValue) \(tally.coverage[$0])" }
+    if !faults.isEmpty { console.line("faults: \(faults.joined(separator: ", "))") }
+    let expected = FaultCoverage.expected(for: request.options.faults)
+    let met = expected.count { tally.coverage[$0] > 0 }
+    console.line(
+      "coverage: \(tally.coverage.cells.count) combinations of work, answer and fault,"
+        + " \(met) of the \(expected.count) expected"
+    )
+  }
+
+  private func show(_ outcome: SimulationOutcome, isShrunk: Bool, _ console: Console) throws {
+    guard let violation = outcome.violation else { return }
+    console.line("seed \(outcome.options.seed): \(console.styled("\(violation)", .bad))")
+    console.line("  again:    \(outcome.options.command)")
+    guard isShrunk else { return }
+    console.progress("making seed \(outcome.options.seed) smaller")
+    let least = Simulation<NotesDevice>(outcome.options).shrunk(violation)
+    console.endProgress()
+    console.line("  smallest: \(least.command)")
+    let logged = Simulation<NotesDevice>(least).runTwice()
+    console.line("  logs:     \(try folder.write(logged))")
+  }
+}

@@ -1,0 +1,85 @@
+import Testing
+
+@testable import cloudsync
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("cloudsync simulate")
+struct SimulateTests {
+  private final class Lines {
+    var output = ""
+    var errors = ""
+  }
+
+  private static func run(_ arguments: String...) -> (code: Int32, output: String, errors: String) {
+    let lines = Lines()
+    let console = Console(output: { lines.output += $0 }, errors: { lines.errors += $0 })
+    let code = Tool.run(["simulate"] + arguments, console)
+    return (code, lines.output, lines.errors)
+  }
+
+  /// Calls a function with a path in a folder of its own.
+  private static func withPath(_ name: String, _ body: (String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent(
+        "cloudsync-simulate-\(name)-\(ProcessInfo.processInfo.processIdentifier)"
+      )
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try body(folder.appendingPathComponent("logs").path)
+  }
+
+  @Test("A small campaign is well, and says what it has tried")
+  func campaign() {
+    let (code, output, errors) = Self.run("--seeds", "6", "--edits", "20", "--jobs", "2")
+
+    #expect(code == 0)
+    #expect(errors.isEmpty)
+    #expect(output.hasPrefix("6 seeds from 1 in "))
+    #expect(output.contains("coverage: "))
+    #expect(output.hasSuffix("well: every rule held in every seed\n"))
+  }
+
+  @Test("One seed is run with its logs, which a later run does not overwrite")
+  func single() throws {
+    try Self.withPath("single") { path in
+      let first = Self.run("--seed", "3", "--edits", "10", "--log-dir", path)
+      #expect(first.code == 0)
+      #expect(first.output.contains("logs: \(path)"))
+      let names = try FileManager.default.contentsOfDirectory(atPath: path)
+      #expect(names.contains("seed-3-device-0-process-1.jsonl"))
+
+      let second = Self.run("--seed", "3", "--edits", "10", "--log-dir", path)
+      #expect(second.code == 1)
+      #expect(second.errors.contains("cannot be made"))
+    }
+  }
+
+  @Test(
+    "Bad input is one clear line",
+    arguments: [
+      (["--faults", "gremlins"], 2, "there is no fault “gremlins”"),
+      (["--faults", "killed=2/1"], 2, "has no ratio like 1/20"),
+      (["--seeds", "0"], 2, "from 1 to"),
+      (["--devices", "1000000"], 2, "from 1 to 100"),
+      (["--jobs", "0"], 2, "from 1 to 256"),
+      (["--seed", "1", "--seeds", "5"], 2, "does not go with --seeds"),
+      (["--edits", "many"], 2, "takes a whole number"),
+      (["--seed", "1", "--log-dir", "/proc/no/such"], 1, "cannot be made"),
+    ]
+  )
+  func badInput(arguments: [String], code: Int, text: String) {
+    let lines = Lines()
+    let console = Console(output: { lines.output += $0 }, errors: { lines.errors += $0 })
+    let result = Tool.run(["simulate"] + arguments, console)
+
+    #expect(Int(result) == code)
+    #expect(lines.output.isEmpty)
+    #expect(lines.errors.contains(text))
+    #expect(lines.errors.filter { $0 == "\n" }.count == 1)
+  }
+}
