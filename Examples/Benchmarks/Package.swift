@@ -6,11 +6,15 @@ let package = Package(
   platforms: [.macOS(.v13)],
   dependencies: [.package(name: "CloudSyncSession", path: "../..")],
   targets: [
+    // What the local cloud's file is held against.
+    .systemLibrary(name: "SQLiteBaseline"),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
         .product(name: "CloudSyncSession", package: "CloudSyncSession"),
         .product(name: "CloudSyncEventLog", package: "CloudSyncSession"),
+        .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
+        "SQLiteBaseline",
       ]
     )
   ],

@@ -102,4 +102,6 @@ try section("logread") { try LogSections.reading() }
 try section("rerun") { try LogSections.rerun() }
 try section("jump") { try LogSections.jump() }
 try section("report") { try LogSections.report() }
+try section("cloud") { try CloudSections.saves() }
+try section("feed") { try CloudSections.feed() }
 table.printMarkdown()
