@@ -157,6 +157,19 @@ struct HandlerTests {
     #expect(first.codes.count == 1 && second.codes.count == 1)
   }
 
+  @Test("A handler is released though it holds an answer for a request that never comes")
+  func isReleased() {
+    weak var released: FaultyOperationHandler?
+    do {
+      let (world, _, handler) = Self.faulty(.outOfOrder, steps: 1)
+      handler.handle(Self.save(["a"]), context: Self.context(1)) { _ in }
+      world.runToEnd()
+      released = handler
+      #expect(released != nil)
+    }
+    #expect(released == nil)
+  }
+
   @Test("A change of the world is made before the request, which goes on")
   func worldChange() {
     let changes = Locked<[FaultPoint]>([])

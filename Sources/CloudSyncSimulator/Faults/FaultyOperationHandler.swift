@@ -88,8 +88,9 @@ public final class FaultyOperationHandler: WorkHandler {
     completion: @escaping Completion
   ) {
     let journey = draw(work, context.writeToken)
-    let call = FaultyCall(work: work, context: context, journey: journey) { [self] result in
-      deliver(result, to: work.mode, journey.point, completion)
+    // Weakly, because an answer may be held here for ever.
+    let call = FaultyCall(work: work, context: context, journey: journey) { [weak self] result in
+      self?.deliver(result, to: work.mode, journey.point, completion)
     }
     if let point = journey.point {
       state.withLock { $0.coverage.count(point) }

@@ -8,14 +8,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// Many simulations, several at a time.
 struct CampaignRun {
   private let request: SimulateCommand.Request
@@ -36,8 +28,8 @@ struct CampaignRun {
   }
 
   func run(_ console: Console) throws {
-    let stop = stopOnInterrupt()
-    defer { stop.cancel() }
+    Interrupt.begin()
+    defer { Interrupt.end() }
     let workers = DispatchGroup()
     for _ in 0..<request.jobs {
       DispatchQueue.global()
@@ -49,9 +41,8 @@ struct CampaignRun {
         }
     }
     while workers.wait(timeout: .now() + .milliseconds(200)) == .timedOut {
-      if let minutes = request.minutes, seconds >= Double(minutes) * 60 {
-        tally.withLock { $0.isStopped = true }
-      }
+      let isTimeUp = request.minutes.map { seconds >= Double($0) * 60 } ?? false
+      if isTimeUp || Interrupt.hasCome { tally.withLock { $0.isStopped = true } }
       console.progress(progress)
     }
     console.endProgress()
@@ -64,15 +55,6 @@ struct CampaignRun {
     options.seed = seed
     let simulation = Simulation<NotesDevice>(options)
     return seed % 16 == 0 ? simulation.runTwice() : simulation.run()
-  }
-
-  private func stopOnInterrupt() -> any DispatchSourceSignal {
-    signal(SIGINT, SIG_IGN)
-    let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-    source.setEventHandler { [tally] in tally.withLock { $0.isStopped = true } }
-    source.setCancelHandler { signal(SIGINT, SIG_DFL) }
-    source.resume()
-    return source
   }
 
   // MARK: Words
@@ -113,7 +95,7 @@ struct CampaignRun {
         + " \(Int(simulated / 86_400)) days of simulated time"
         + " (\(Int(simulated / max(0.001, elapsed))) times as fast as real time)"
     )
-    if tally.isStopped, request.minutes == nil { console.line("stopped before the end") }
+    if Interrupt.hasCome { console.line("stopped before the end") }
     showCoverage(tally, console)
     for (place, outcome) in tally.failures.enumerated() {
       try show(outcome, isShrunk: place < Self.shrunkFailures, console)

@@ -18,7 +18,8 @@ struct DeviceHandler: WorkHandler {
   ) {
     guard process.isAlive else { return }
     run.tell(.called(work, context), seat.number)
-    let deliver: Completion = { result in
+    // Without the handler, which may keep the answer for a request that never comes.
+    let deliver: Completion = { [run, seat, process] result in
       guard process.isAlive else { return }
       run.tell(.answered(work, context, result), seat.number)
       completion(result)

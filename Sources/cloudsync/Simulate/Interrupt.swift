@@ -1,0 +1,25 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The user's wish to end a long work early, with what there is: Ctrl-C.
+enum Interrupt {
+  // Unsafe in name only because the signal handler does nothing but set it, and others but read it.
+  private nonisolated(unsafe) static var flag: sig_atomic_t = 0
+
+  /// Whether the wish has come.
+  static var hasCome: Bool { flag != 0 }
+
+  /// Takes the signal as a wish from now on.
+  static func begin() {
+    flag = 0
+    signal(SIGINT) { _ in Interrupt.flag = 1 }
+  }
+
+  /// Lets the signal end the process again.
+  static func end() { signal(SIGINT, SIG_DFL) }
+}
