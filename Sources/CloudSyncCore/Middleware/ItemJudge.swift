@@ -179,7 +179,7 @@ struct ItemJudge {
     let conflict = Conflict(
       client: edit,
       server: server,
-      ancestor: entry.ancestor ?? error.ancestorRecord
+      ancestor: entry.base ?? entry.ancestor ?? error.ancestorRecord
     )
     let resolver = resolver
     guard
@@ -224,6 +224,7 @@ struct ItemJudge {
     guard edit.changeTag != nil || isLookup,
       context.state.configuration.missingRecordPolicy == .recreate
     else { return .park(error) }
+    // Fields of the server's that the app never gave went with the record.
     let whole = entry.ancestor?.applying(edit) ?? edit
     return .recreate(whole.withChangeTag(nil))
   }

@@ -54,6 +54,30 @@ struct FoundInMergesTests {
     #expect(bench.completions.entries.map(\.response.unsaved) == [[]])
   }
 
+  @Test("A record that was deleted after a conflict is made anew of what the app gave alone")
+  func madeAnewAfterConflict() throws {
+    let server = Bench.record("a", ["x": 9, "y": 1], tag: "new")
+    let bench = Bench()
+    bench.start()
+    bench.handler.change { script in
+      script.modify = { operation, number in
+        var conflict = SyncError(.serverRecordChanged)
+        conflict.serverRecord = server
+        let errors = [conflict, SyncError(.unknownItem)]
+        return number < errors.count
+          ? .success(.init(failures: [ItemFailure(Bench.id("a"), errors[number])]))
+          : .success(ScriptedHandler.allSaved(operation))
+      }
+    }
+    try bench.modify([Bench.record("a", ["y": 2], tag: "old")])
+    bench.world.run()
+
+    let sent = bench.handler.modifyCalls.map { $0.saves.first }
+    #expect(sent.map { $0?.changeTag } == ["old", "new", nil])
+    #expect(sent.last??.fields.map(\.name) == ["y"])
+    #expect(bench.completions.entries.map(\.response.unsaved) == [[]])
+  }
+
   @Test("A record that is made anew does not bring back what a later edit has replaced")
   func madeAnew() throws {
     let old = Bench.record("a", ["x": 1, "y": 1], tag: "t")

@@ -229,10 +229,11 @@ extension SyncState {
       settleSaved(entry, record, replacing: record.changeTag, &hint)
       return nil
     case .resolved(let record, let server):
-      entry.ancestor = server
+      entry.base = server
       return conflicted(entry, record)
     case .recreate(let record):
       entry.ancestor = nil
+      entry.base = nil
       return conflicted(entry, record)
     case .lookUp:
       entry.conflicts += 1

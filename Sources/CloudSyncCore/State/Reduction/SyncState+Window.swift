@@ -107,7 +107,9 @@ extension SyncState {
       return true
     }
     var entry = entry
-    if entry.source < modify.tagsVoidBefore, entry.ancestor != nil { entry.forgetServer() }
+    if entry.source < modify.tagsVoidBefore, entry.ancestor != nil || entry.base != nil {
+      entry.forgetServer()
+    }
     index.add(recordID, at: modify.window.count)
     modify.window.append(entry)
     return true
@@ -210,7 +212,7 @@ extension SyncState {
 extension WindowEntry {
   /// Forgets what belongs to a server that has gone: the tag, and conflicts with it.
   ///
-  /// The record has to be made anew, so an edit takes the other fields along where they are known.
+  /// The record has to be made anew, so an edit takes the other fields along where the app gave them.
   fileprivate mutating func forgetServer() {
     if let ancestor, case .save(let edit) = intent {
       let whole = ancestor.applying(edit)
@@ -218,6 +220,7 @@ extension WindowEntry {
       byteCount = whole.byteCount
       self.ancestor = nil
     }
+    base = nil
     setChangeTag(nil)
     isMixed = false
     needsLookup = false

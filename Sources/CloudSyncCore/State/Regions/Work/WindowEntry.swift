@@ -8,6 +8,8 @@ package struct WindowEntry: Sendable {
   package var intent: Intent
   /// What the app edited, if it said so.
   package var ancestor: Record?
+  /// The server's record that it was last merged with: what the next merge begins with.
+  package var base: Record?
   /// The bytes it takes in a request.
   package var byteCount: Int
   /// The number of the first operation that it carries; 0 when all of them have been answered.
@@ -92,6 +94,7 @@ extension WindowEntry: CodedValue {
       $0.field("save", edit)
       if case .delete(let recordID) = intent { $0.field("delete", recordID) }
       $0.field("ancestor", ancestor)
+      $0.field("base", base)
       $0.field("byteCount", byteCount)
       $0.field("source", source)
       $0.key("furtherSources")
@@ -115,6 +118,7 @@ extension WindowEntry: CodedValue {
       intent = .delete(try reader.field("delete"))
     }
     ancestor = try reader.field("ancestor")
+    base = try reader.field("base")
     byteCount = try reader.amount("byteCount")
     source = try reader.field("source")
     try reader.key("furtherSources")
