@@ -16,7 +16,7 @@ let package = Package(
         .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
         "SQLiteBaseline",
       ]
-    )
+    ),
   ],
   swiftLanguageModes: [.v6]
 )
