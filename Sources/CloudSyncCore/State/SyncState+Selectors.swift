@@ -141,6 +141,25 @@ extension SyncState {
     }
   }
 
+  /// A record that was set aside, and is on its way again.
+  public struct ReturningRecord: Sendable, Hashable {
+    /// The record.
+    public let recordID: RecordID
+    /// The edit that is sent; nil for a deletion.
+    public let edit: Record?
+  }
+
+  /// The records that were parked and are sent again, until they are saved or parked once more.
+  ///
+  /// The operation that they came with has completed without them, so ``modifyQueue`` does not have
+  /// them; a later edit of such a record is merged into it and listed there as well.
+  ///
+  /// - Complexity: O(*n*) in the number of records in a request and of those that return.
+  public var returningRecords: [ReturningRecord] {
+    (modify.window.filter(\.wasParked) + Array(parked.returning))
+      .map { ReturningRecord(recordID: $0.recordID, edit: $0.edit) }
+  }
+
   // MARK: Waits
 
   /// How often in a row the session has had to wait, for the cause that made it wait most often.

@@ -157,6 +157,7 @@ final class DemoDevice: Sendable {
   ) -> Value {
     let state = session.state
     var pending = Set(state.parkedRecords.map(\.recordID.name))
+    pending.formUnion(state.returningRecords.map(\.recordID.name))
     for operation in state.modifyQueue {
       pending.formUnion(operation.records.map(\.recordID.name))
       pending.formUnion(operation.recordIDsToDelete.map(\.name))

@@ -54,6 +54,27 @@ struct FoundInMergesTests {
     #expect(bench.completions.entries.map(\.response.unsaved) == [[]])
   }
 
+  @Test("A parked record that is on its way again is still shown")
+  func returningIsShown() throws {
+    let bench = Bench()
+    bench.start()
+    bench.handler.change { script in
+      script.modify = { _, number in
+        let failure = ItemFailure(Bench.id("a"), SyncError(.invalidArguments))
+        return number == 0 ? .success(.init(failures: [failure])) : .never
+      }
+    }
+    try bench.modify([Bench.record("a", ["x": 1])])
+    bench.world.run()
+    #expect(bench.state.parkedRecords.map(\.recordID) == [Bench.id("a")])
+    bench.session.retryParked()
+    bench.world.run()
+
+    #expect(bench.state.parkedRecords.isEmpty && bench.state.modifyQueue.isEmpty)
+    #expect(bench.state.returningRecords.map(\.recordID) == [Bench.id("a")])
+    #expect(bench.state.returningRecords.map { $0.edit?["x"] } == [1])
+  }
+
   @Test("A record that was deleted after a conflict is made anew of what the app gave alone")
   func madeAnewAfterConflict() throws {
     let server = Bench.record("a", ["x": 9, "y": 1], tag: "new")
