@@ -27,7 +27,7 @@ public struct FaultPlan: Sendable, Hashable {
     public static let zero = Ratio(0, in: 1)
   }
 
-  /// By the place of the point in ``FaultPoint/allCases``.
+  /// By the place of the point in `FaultPoint.allCases`.
   private var ratios: [Ratio]
 
   /// How long a request and its answer are on their way each, at most, in milliseconds.
@@ -53,7 +53,7 @@ public struct FaultPlan: Sendable, Hashable {
     set { ratios[Self.place(of: point)] = newValue }
   }
 
-  /// What goes wrong at all, in the order of ``FaultPoint/allCases``.
+  /// What goes wrong at all, in the order of `FaultPoint.allCases`.
   public var points: [FaultPoint] { FaultPoint.allCases.filter { self[$0].hits > 0 } }
 
   /// The plan without one thing that goes wrong.
