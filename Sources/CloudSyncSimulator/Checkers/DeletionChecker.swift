@@ -12,7 +12,7 @@ final class DeletionChecker: SimulationChecker {
   /// Edits that were saved by the device that made them, in this zone.
   private var committed: Set<Int64> = []
   private var makers: [Int64: Int] = [:]
-  private var versions: Set<RecordVersion> = []
+  private var newSaves = NewSaves()
 
   init(knowsWriteTokens: Bool) { self.knowsWriteTokens = knowsWriteTokens }
 
@@ -37,13 +37,8 @@ final class DeletionChecker: SimulationChecker {
     _ response: ModifyOperation.Response,
     _ device: Int
   ) -> String? {
-    var saved: [String: String] = [:]
-    for record in response.savedRecords { saved[record.recordID.name] = record.changeTag ?? "" }
-    for record in operation.records {
+    for record in newSaves.take(operation, response) {
       let name = record.recordID.name
-      guard let tag = saved[name],
-        versions.insert(RecordVersion(name: name, tag: tag)).inserted
-      else { continue }
       let values = record.editValues
       if present.insert(name).inserted, deleted.contains(name),
         knowsWriteTokens, !values.contains(where: { !committed.contains($0.number) })

@@ -23,8 +23,7 @@ final class OrderChecker: SimulationChecker {
   /// Counts the lives of records: a deletion or the loss of the zone ends one.
   private var lives: [String: Int] = [:]
   private var zoneLosses = 0
-  /// Versions that were seen: a repeated answer is no new save.
-  private var versions: Set<RecordVersion> = []
+  private var newSaves = NewSaves()
 
   init(knowsWriteTokens: Bool) { self.knowsWriteTokens = knowsWriteTokens }
 
@@ -49,12 +48,7 @@ final class OrderChecker: SimulationChecker {
     _ response: ModifyOperation.Response,
     _ device: Int
   ) -> String? {
-    var saved: [String: String] = [:]
-    for record in response.savedRecords { saved[record.recordID.name] = record.changeTag ?? "" }
-    for record in operation.records {
-      let name = record.recordID.name
-      guard let tag = saved[name] else { continue }
-      guard versions.insert(RecordVersion(name: name, tag: tag)).inserted else { continue }
+    for record in newSaves.take(operation, response) {
       if let wrong = checkSave(record, device) { return wrong }
     }
     for recordID in response.deletedRecordIDs {
@@ -86,10 +80,4 @@ final class OrderChecker: SimulationChecker {
     trails[key] = trail
     return nil
   }
-}
-
-/// A version of a record in the cloud.
-struct RecordVersion: Hashable {
-  var name: String
-  var tag: String
 }
