@@ -49,7 +49,7 @@ package struct BinaryReader: CodedReader {
   }
   package mutating func endObject() { depth -= 1 }
   @inlinable package mutating func key(_ name: StaticString) {}
-  package mutating func beginArray() throws(CodedError) -> Int {
+  package mutating func beginArray() throws(CodedError) -> Int? {
     try beginObject()
     return try length()
   }

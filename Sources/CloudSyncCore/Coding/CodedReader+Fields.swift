@@ -5,6 +5,10 @@ package import Foundation
 #endif
 
 extension CodedReader {
+  package mutating func hasElement(_ position: Int, of count: Int?) -> Bool {
+    if let count { position < count } else { false }
+  }
+
   package mutating func read<T: CodedValue>(_: T.Type = T.self) throws(CodedError) -> T {
     try T(from: &self)
   }
@@ -24,8 +28,8 @@ extension CodedReader {
   ) throws(CodedError) -> [T] {
     let count = try beginArray()
     var values: [T] = []
-    values.reserveCapacity(min(count, 4096))
-    for _ in 0..<count { values.append(try element(&self)) }
+    if let count { values.reserveCapacity(min(count, 4096)) }
+    while hasElement(values.count, of: count) { values.append(try element(&self)) }
     try endArray()
     return values
   }

@@ -52,7 +52,7 @@ package struct TreeReader: CodedReader {
     path[path.count - 1] = wanted
     current = fields.first { $0.key == wanted }?.value
   }
-  package mutating func beginArray() throws(CodedError) -> Int {
+  package mutating func beginArray() throws(CodedError) -> Int? {
     guard case .array(let values)? = current, let value = current else {
       throw failure("is not an array")
     }

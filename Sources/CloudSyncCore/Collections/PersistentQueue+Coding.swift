@@ -24,8 +24,8 @@ extension PersistentQueue: CodedValue where Element: CodedValue {
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     self.init()
-    let count = try reader.beginArray()
-    for _ in 0..<count { append(try Element(from: &reader)) }
+    let announced = try reader.beginArray()
+    while reader.hasElement(count, of: announced) { append(try Element(from: &reader)) }
     try reader.endArray()
   }
 }

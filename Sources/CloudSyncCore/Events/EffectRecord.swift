@@ -44,7 +44,8 @@ extension EffectRecord: CodedValue {
         $0.field("time", time)
       case .publish(let publication):
         $0.tag(3, of: Self.names)
-        $0.field("what", publication.names)
+        $0.key("what")
+        publication.writeNames(to: &$0)
       case .announce(let first, let count):
         $0.tag(4, of: Self.names)
         $0.field("first", first)
@@ -72,11 +73,8 @@ extension EffectRecord: CodedValue {
     case 1: self = .cancel(try reader.field("attempt"))
     case 2: self = .wake(try reader.field("time"))
     case 3:
-      let names: [String] = try reader.field("what")
-      guard let publication = Publication(names: names) else {
-        throw reader.failure("\(names) are not all publications")
-      }
-      self = .publish(publication)
+      try reader.key("what")
+      self = .publish(try Publication(namesFrom: &reader))
     case 4:
       self = .announce(first: try reader.number("first"), count: try reader.number("count"))
     case 5: self = .askAccount
@@ -87,20 +85,27 @@ extension EffectRecord: CodedValue {
 }
 
 extension Publication {
-  private static let allNames = ["event", "state", "halted", "accountStatus", "zone", "progress"]
+  private static let allNames: [StaticString] = [
+    "event", "state", "halted", "accountStatus", "zone", "progress",
+  ]
 
-  /// The names of what is published, in the order of their bits.
-  public var names: [String] {
-    Self.allNames.indices.filter { rawValue & (1 << UInt8($0)) != 0 }.map { Self.allNames[$0] }
+  private var bits: some Collection<Int> {
+    Self.allNames.indices.lazy.filter { rawValue & (1 << UInt8($0)) != 0 }
   }
 
-  /// Creates a set from names; nil if one of them is unknown.
-  public init?(names: [String]) {
-    var bits: UInt8 = 0
-    for name in names {
-      guard let bit = Self.allNames.firstIndex(of: name) else { return nil }
-      bits |= 1 << UInt8(bit)
+  /// The names of what is published, in the order of their bits.
+  public var names: [String] { bits.map { "\(Self.allNames[$0])" } }
+
+  fileprivate func writeNames<W: CodedWriter>(to writer: inout W) {
+    writer.beginArray(count: bits.count)
+    for bit in bits { writer.tag(bit, of: Self.allNames) }
+    writer.endArray()
+  }
+
+  fileprivate init<R: CodedReader>(namesFrom reader: inout R) throws(CodedError) {
+    let bits = try reader.array { (reader) throws(CodedError) in
+      try reader.tag(of: Self.allNames)
     }
-    self.init(rawValue: bits)
+    self.init(rawValue: bits.reduce(0) { $0 | 1 << UInt8($1) })
   }
 }

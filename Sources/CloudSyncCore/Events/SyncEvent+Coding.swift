@@ -60,6 +60,18 @@ extension SyncEvent {
 }
 
 extension SyncEvent: CodedValue {
+  /// Tells whether two events have the same bytes.
+  public static func == (lhs: SyncEvent, rhs: SyncEvent) -> Bool {
+    isSame(lhs, rhs) || lhs.caseIndex == rhs.caseIndex && lhs.codedBytes == rhs.codedBytes
+  }
+
+  /// Tells whether two events are one: an event is a pointer to what never changes, or a number.
+  private static func isSame(_ lhs: SyncEvent, _ rhs: SyncEvent) -> Bool {
+    withUnsafeBytes(of: lhs) { lhs in
+      withUnsafeBytes(of: rhs) { rhs in UTF8Bytes.equal(lhs, rhs) }
+    }
+  }
+
   // Compiled for the formats of logs here: elsewhere every type is looked up at run time.
   @_specialize(where W == LineWriter)
   @_specialize(where W == BinaryWriter)

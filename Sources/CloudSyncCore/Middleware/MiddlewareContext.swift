@@ -126,7 +126,7 @@ public final class MiddlewareContext {
 }
 
 /// Something to be done after an event has passed the chain.
-enum Effect {
+enum Effect: Sendable {
   case dispatch(SyncEvent)
   case wake(Timestamp)
   case callHandler

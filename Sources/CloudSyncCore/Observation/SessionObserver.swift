@@ -17,9 +17,25 @@ package struct ObservedStep: Sendable {
   /// What was reduced.
   package var record: EventRecord
   /// What is done because of it, in order.
-  package var effects: [EffectRecord]
+  package var effects: ObservedEffects
   /// The state after it.
   package var state: SyncState
+}
+
+/// What is done because of an event; it is put into records only if somebody wants to read them.
+package struct ObservedEffects: Sendable {
+  let effects: [Effect]
+
+  /// The effects as the event log has them, in the state after their event.
+  package func records(in state: SyncState) -> [EffectRecord] {
+    if effects.isEmpty { return [] }
+    var records: [EffectRecord] = []
+    records.reserveCapacity(effects.count)
+    for effect in effects {
+      if let record = effect.record(in: state) { records.append(record) }
+    }
+    return records
+  }
 }
 
 extension Effect {

@@ -105,7 +105,7 @@ final class Engine {
     let step = ObservedStep(
       input: input,
       record: record,
-      effects: context.effects.compactMap { $0.record(in: context.state) },
+      effects: ObservedEffects(effects: context.effects),
       state: context.state
     )
     for observer in observers { observer.observe(step) }

@@ -93,28 +93,34 @@ public struct LogDigest: Sendable, Hashable {
 
 // MARK: - Coded forms
 
+// What every line has is written with the writer's own functions: the core's short cuts for fields are
+// generic, and no other module can compile them for a format.
+
 extension LogLine: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("version", LogHeader.formatVersion)
-      $0.key("kind")
-      switch self {
-      case .header(let header):
-        $0.tag(0, of: Self.kinds)
-        $0.field("payload", header)
-      case .input(let input):
-        $0.tag(1, of: Self.kinds)
-        $0.field("payload", input)
-      case .event(let record):
-        $0.tag(2, of: Self.kinds)
-        $0.field("payload", record)
-      case .effect(let effects):
-        $0.tag(3, of: Self.kinds)
-        $0.field("payload", effects)
-      case .digest(let digest):
-        $0.tag(4, of: Self.kinds)
-        $0.field("payload", digest)
-      }
+    writer.beginObject()
+    writer.key("version")
+    writer.write(Int64(LogHeader.formatVersion))
+    writer.key("kind")
+    writer.tag(kindIndex, of: Self.kinds)
+    writer.key("payload")
+    switch self {
+    case .header(let header): header.write(to: &writer)
+    case .input(let input): input.write(to: &writer)
+    case .event(let record): record.write(to: &writer)
+    case .effect(let effects): effects.write(to: &writer)
+    case .digest(let digest): digest.write(to: &writer)
+    }
+    writer.endObject()
+  }
+
+  private var kindIndex: Int {
+    switch self {
+    case .header: 0
+    case .input: 1
+    case .event: 2
+    case .effect: 3
+    case .digest: 4
     }
   }
 
@@ -142,18 +148,18 @@ extension LogInput.Content: CodedValue {
   private static let names: [StaticString] = ["asReduced", "event", "middleware"]
 
   package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.key("kind")
-      switch self {
-      case .asReduced: $0.tag(0, of: Self.names)
-      case .event(let event):
-        $0.tag(1, of: Self.names)
-        $0.field("event", event)
-      case .middleware(let names):
-        $0.tag(2, of: Self.names)
-        $0.field("names", names)
-      }
+    writer.beginObject()
+    writer.key("kind")
+    switch self {
+    case .asReduced: writer.tag(0, of: Self.names)
+    case .event(let event):
+      writer.tag(1, of: Self.names)
+      writer.field("event", event)
+    case .middleware(let names):
+      writer.tag(2, of: Self.names)
+      writer.field("names", names)
     }
+    writer.endObject()
   }
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
@@ -170,12 +176,16 @@ extension LogInput.Content: CodedValue {
 
 extension LogInput: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("sequence", sequence)
-      $0.field("time", time)
-      $0.field("origin", origin)
-      $0.field("content", content)
-    }
+    writer.beginObject()
+    writer.key("sequence")
+    writer.write(sequence)
+    writer.key("time")
+    writer.write(time.nanoseconds)
+    writer.key("origin")
+    writer.tag(origin.rawValue, of: EventRecord.Origin.codedNames)
+    writer.key("content")
+    content.write(to: &writer)
+    writer.endObject()
   }
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
@@ -190,10 +200,14 @@ extension LogInput: CodedValue {
 
 extension LogEffects: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("sequence", sequence)
-      $0.field("effects", effects)
-    }
+    writer.beginObject()
+    writer.key("sequence")
+    writer.write(sequence)
+    writer.key("effects")
+    writer.beginArray(count: effects.count)
+    for effect in effects { effect.write(to: &writer) }
+    writer.endArray()
+    writer.endObject()
   }
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {

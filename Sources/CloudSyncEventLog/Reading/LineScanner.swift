@@ -106,7 +106,7 @@ struct LineScanner {
 
   private static func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<LogLine, CodedError> {
     do throws(CodedError) {
-      var reader = try LineReader(bytes)
+      var reader = LineReader(bytes)
       let line = try LogLine(from: &reader)
       guard reader.isAtEnd() else { throw reader.failure("there is more after the line's end") }
       return .success(line)

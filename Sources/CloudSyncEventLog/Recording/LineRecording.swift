@@ -27,6 +27,10 @@ final class LineRecording: SessionObserver {
     contents = Locked(Contents(writer: StepWriter(redactor)))
   }
 
+  deinit {
+    contents.withLock { pass(&$0) }
+  }
+
   func begin(_ state: SyncState, middleware: [String], at time: Timestamp) {
     contents.withLock { contents in
       contents.middleware = middleware
@@ -39,8 +43,8 @@ final class LineRecording: SessionObserver {
   func observe(_ step: ObservedStep) {
     contents.withLock { contents in
       contents.writer.write(step)
-      pass(&contents)
-      guard case .file(let file) = target, file.isFull else { return }
+      pass(&contents, all: false)
+      guard case .file(let file) = target, file.isFull(with: contents.writer.count) else { return }
       // Each file is a log by itself: it ends with a digest, and the next begins with the state.
       contents.writer.end(step.state)
       pass(&contents)
@@ -72,14 +76,20 @@ final class LineRecording: SessionObserver {
   }
 
   func flush() throws(LogError) {
-    if case .file(let file) = target { try file.flush() }
+    guard case .file(let file) = target else { return }
+    contents.withLock { pass(&$0) }
+    try file.flush()
   }
 
-  private func pass(_ contents: inout Contents) {
+  /// Passes the lines on: to a file when there are enough of them, or when all have to go.
+  private func pass(_ contents: inout Contents, all: Bool = true) {
+    guard contents.writer.count > 0 else { return }
     switch target {
-    case .file(let file): file.append(contents.writer.bytes)
-    case .closure(let body): body(Data(contents.writer.bytes))
+    case .file(let file):
+      if all || contents.writer.count >= file.bufferSize || file.durability == .everyEvent {
+        contents.writer.take { file.append($0) }
+      }
+    case .closure(let body): body(contents.writer.takeData())
     }
-    contents.writer.removeAll()
   }
 }

@@ -16,10 +16,10 @@ import Darwin
 
 /// A file that a recording goes to, and the older files beside it.
 ///
-/// What is recorded is buffered and written now and then, so that a crash of the process loses the
-/// last events at most; a reader sees a torn last line, or that the end is missing. A file that is
-/// full is renamed, `session.jsonl` to `session.1.jsonl` and so on, and another is begun; each is a log
-/// by itself.
+/// The header is written at once. What is recorded then is buffered and written now and then, so that
+/// a crash of the process loses the last events at most; a reader sees a torn last line, or that the
+/// end is missing. A file that is full is renamed, `session.jsonl` to `session.1.jsonl` and so on, and
+/// another is begun; each is a log by itself.
 ///
 /// If the file cannot be written recording goes on without it: ``EventRecorder/flush()`` throws
 /// what went wrong.
@@ -37,8 +37,7 @@ public final class LogFile: Sendable {
 
   private struct Contents {
     var descriptor: Int32 = -1
-    var buffer: [UInt8] = []
-    /// How many bytes the present file has, the buffer included.
+    /// How many bytes the present file has.
     var size = 0
     /// How many of them are its header, with the state.
     var headerSize = 0
@@ -50,8 +49,8 @@ public final class LogFile: Sendable {
   public let path: String
   private let byteLimit: Int
   private let fileLimit: Int
-  private let bufferSize: Int
-  private let durability: Durability
+  let bufferSize: Int
+  let durability: Durability
   private let contents = Locked(Contents())
 
   /// Names a file; it is created when recording begins, and an older one is kept beside it.
@@ -79,10 +78,7 @@ public final class LogFile: Sendable {
   }
 
   deinit {
-    contents.withLock { contents in
-      write(&contents)
-      closeFile(&contents)
-    }
+    contents.withLock { closeFile(&$0) }
   }
 
   /// Where an older file is: the higher its number, the older it is.
@@ -96,15 +92,17 @@ public final class LogFile: Sendable {
 
   // MARK: Recording
 
-  /// Whether another file is to be begun.
-  var isFull: Bool {
-    contents.withLock { $0.size >= byteLimit && $0.size / 2 >= $0.headerSize }
+  /// Whether another file is to be begun after so many more bytes.
+  func isFull(with more: Int) -> Bool {
+    contents.withLock { contents in
+      let size = contents.size + more
+      return size >= byteLimit && size / 2 >= contents.headerSize
+    }
   }
 
   /// Begins a file, and returns its number.
   func beginPart() -> Int {
     contents.withLock { contents in
-      write(&contents)
       closeFile(&contents)
       rotate(&contents)
       let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -118,7 +116,6 @@ public final class LogFile: Sendable {
 
   func endPart() {
     contents.withLock { contents in
-      write(&contents)
       if contents.descriptor >= 0, fsync(contents.descriptor) != 0 {
         fail(&contents, "it cannot be synchronized")
       }
@@ -126,19 +123,18 @@ public final class LogFile: Sendable {
     }
   }
 
-  func append(_ bytes: [UInt8]) {
+  /// Writes lines; the first ones of a file are its header.
+  func append(_ bytes: UnsafeRawBufferPointer) {
     contents.withLock { contents in
-      contents.buffer.append(contentsOf: bytes)
       if contents.size == 0 { contents.headerSize = bytes.count }
       contents.size += bytes.count
-      if durability == .everyEvent || contents.buffer.count >= bufferSize { write(&contents) }
+      write(bytes, &contents)
     }
   }
 
-  /// Writes the buffer, and has it reach the disk.
+  /// Has what was written reach the disk.
   func flush() throws(LogError) {
     let error = contents.withLock { contents -> LogError? in
-      write(&contents)
       if contents.error == nil, contents.descriptor >= 0, fsync(contents.descriptor) != 0 {
         fail(&contents, "it cannot be synchronized")
       }
@@ -147,10 +143,9 @@ public final class LogFile: Sendable {
     if let error { throw error }
   }
 
-  private func write(_ contents: inout Contents) {
-    defer { contents.buffer.removeAll(keepingCapacity: true) }
-    guard contents.descriptor >= 0, contents.error == nil, !contents.buffer.isEmpty else { return }
-    if let reason = Self.write(contents.buffer, to: contents.descriptor) {
+  private func write(_ bytes: UnsafeRawBufferPointer, _ contents: inout Contents) {
+    guard contents.descriptor >= 0, contents.error == nil, !bytes.isEmpty else { return }
+    if let reason = Self.write(bytes, to: contents.descriptor) {
       fail(&contents, "it cannot be written", reason)
     } else if durability != .system, fsync(contents.descriptor) != 0 {
       fail(&contents, "it cannot be synchronized")
@@ -183,24 +178,22 @@ public final class LogFile: Sendable {
   }
 
   /// Writes all bytes; returns why that failed, if it did.
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> String? {
-    bytes.withUnsafeBytes { bytes in
-      var written = 0
-      while written < bytes.count {
-        let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
-        #if canImport(Darwin)
-        let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
-        #elseif canImport(Musl)
-        let count = Musl.write(descriptor, rest.baseAddress, rest.count)
-        #else
-        let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-        #endif
-        if count < 0, errno == EINTR { continue }
-        if count <= 0 { return LogSource.lastError }
-        written += count
-      }
-      return nil
+  private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> String? {
+    var written = 0
+    while written < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+      #if canImport(Darwin)
+      let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
+      #elseif canImport(Musl)
+      let count = Musl.write(descriptor, rest.baseAddress, rest.count)
+      #else
+      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      #endif
+      if count < 0, errno == EINTR { continue }
+      if count <= 0 { return LogSource.lastError }
+      written += count
     }
+    return nil
   }
 
   /// Writes a file beside the one that is there, and puts it in its place.
@@ -210,7 +203,7 @@ public final class LogFile: Sendable {
     guard descriptor >= 0 else {
       throw LogError(.file, log: path, "it cannot be created: \(LogSource.lastError)")
     }
-    var reason = write(Array(data), to: descriptor)
+    var reason = data.withUnsafeBytes { write($0, to: descriptor) }
     if reason == nil, fsync(descriptor) != 0 { reason = LogSource.lastError }
     close(descriptor)
     if reason == nil, rename(beside, path) != 0 { reason = LogSource.lastError }

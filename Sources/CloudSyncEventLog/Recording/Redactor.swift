@@ -102,17 +102,18 @@ struct ActiveRedactor: LineRedactor {
     case .null, .redacted: return value
     default: break
     }
-    let digest = hasDigest ? digest(of: value.codedBytes, domain: 0xff) : ""
+    let bytes = hasDigest ? value.codedBytes : []
+    let digest = hasDigest ? bytes.withUnsafeBytes { self.digest(of: $0, domain: 0xff) } : ""
     return .redacted(Redaction(kind: value.kind, byteCount: value.byteCount, digest: digest))
   }
 
   func text(_ text: String, as part: PrivatePart) -> String {
     if text.isEmpty || isDropped(part) { return "" }
-    return digest(of: Array(text.utf8), domain: part.rawValue)
+    return UTF8Bytes.with(text) { digest(of: $0, domain: part.rawValue) }
   }
 
   func bytes(_ bytes: Data, as part: PrivatePart) -> Data {
-    Data(digest(of: Array(bytes), domain: part.rawValue).utf8)
+    Data(bytes.withUnsafeBytes { digest(of: $0, domain: part.rawValue) }.utf8)
   }
 
   private func isDropped(_ part: PrivatePart) -> Bool {
@@ -121,11 +122,13 @@ struct ActiveRedactor: LineRedactor {
   }
 
   /// 128 bits in hexadecimal: no two values of a log meet by chance.
-  private func digest(of bytes: [UInt8], domain: UInt8) -> String {
-    var bytes = bytes
-    bytes.append(domain)
+  private func digest(of bytes: UnsafeRawBufferPointer, domain: UInt8) -> String {
     var hash = SipHash(key: redactor.key)
-    hash.combine(bytes)
+    withUnsafeTemporaryAllocation(byteCount: bytes.count + 1, alignment: 1) { message in
+      message.copyMemory(from: bytes)
+      message[bytes.count] = domain
+      hash.combine(UnsafeRawBufferPointer(message))
+    }
     let (low, high) = hash.finish()
     return String(unsafeUninitializedCapacity: 32) { digits in
       for place in 0..<16 {

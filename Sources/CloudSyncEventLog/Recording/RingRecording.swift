@@ -25,7 +25,7 @@ final class RingRecording: SessionObserver {
   private struct Step {
     var input: SyncEvent?
     var record: EventRecord
-    var effects: [EffectRecord]
+    var effects: ObservedEffects
   }
 
   private struct Contents {
@@ -93,13 +93,14 @@ final class RingRecording: SessionObserver {
         switch entry {
         case .step(let step):
           state.reduce(step.record.event, at: step.record.time)
-          writer.write(step.record, input: step.input, effects: step.effects, state: state)
+          let effects = step.effects.records(in: state)
+          writer.write(step.record, input: step.input, effects: effects, state: state)
         case .chain(let names, let sequence, let time):
           writer.writeChain(names, after: sequence, at: time)
         }
       }
     }
     writer.end(state)
-    return Data(writer.bytes)
+    return writer.takeData()
   }
 }

@@ -16,15 +16,13 @@ struct SipHash {
   }
 
   /// Takes the whole of the message, once.
-  mutating func combine(_ bytes: [UInt8]) {
-    bytes.withUnsafeBytes { bytes in
-      let tail = bytes.count & ~7
-      for index in stride(from: 0, to: tail, by: 8) {
-        absorb(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
-      }
-      last = UInt64(bytes.count & 0xff) << 56
-      for index in tail..<bytes.count { last |= UInt64(bytes[index]) << UInt64(8 * (index - tail)) }
+  mutating func combine(_ bytes: UnsafeRawBufferPointer) {
+    let tail = bytes.count & ~7
+    for index in stride(from: 0, to: tail, by: 8) {
+      absorb(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
     }
+    last = UInt64(bytes.count & 0xff) << 56
+    for index in tail..<bytes.count { last |= UInt64(bytes[index]) << UInt64(8 * (index - tail)) }
   }
 
   /// Gives the digest: its lower and its upper half.

@@ -1,5 +1,11 @@
 import CloudSyncCore
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Writes what a session did as the lines of a log.
 struct StepWriter {
   private var writer: LineWriter
@@ -12,6 +18,9 @@ struct StepWriter {
   private var stateSize = 0
   private(set) var lastSequence: UInt64 = 0
 
+  /// A digest costs as much as the state is large: so many times as much must have been written
+  /// since the one before.
+  private static let digestFactor = 4
   /// A digest is due after so many events at the latest.
   private static let digestDistance = 10_000
 
@@ -21,10 +30,20 @@ struct StepWriter {
     scratch = LineWriter(redactor: redactor.active)
   }
 
-  /// Lines that have not been taken.
-  var bytes: [UInt8] { writer.bytes }
+  /// How many bytes the lines have that have not been taken.
+  var count: Int { writer.count }
 
-  mutating func removeAll() { writer.removeAll() }
+  /// Gives the lines to a function, and forgets them.
+  mutating func take(_ body: (UnsafeRawBufferPointer) -> Void) {
+    writer.withBytes(body)
+    writer.removeAll()
+  }
+
+  mutating func takeData() -> Data {
+    var data = Data()
+    take { data.append(contentsOf: $0) }
+    return data
+  }
 
   mutating func begin(
     _ state: SyncState,
@@ -32,7 +51,7 @@ struct StepWriter {
     at time: Timestamp,
     part: Int = 1
   ) {
-    let start = writer.bytes.count
+    let start = writer.count
     let header = LogHeader(
       time: time,
       middleware: middleware,
@@ -41,14 +60,15 @@ struct StepWriter {
       state: state
     )
     write(.header(header))
-    stateSize = writer.bytes.count - start
+    stateSize = writer.count - start
     bytesSinceDigest = 0
     eventsSinceDigest = 0
     lastSequence = state.eventCount
   }
 
   mutating func write(_ step: ObservedStep) {
-    write(step.record, input: step.input, effects: step.effects, state: step.state)
+    let effects = step.effects.records(in: step.state)
+    write(step.record, input: step.input, effects: effects, state: step.state)
   }
 
   mutating func write(
@@ -57,17 +77,17 @@ struct StepWriter {
     effects: [EffectRecord],
     state: SyncState
   ) {
-    let start = writer.bytes.count
+    let start = writer.count
     if let input { write(input, of: record) }
     write(.event(record))
     if !effects.isEmpty {
       write(.effect(LogEffects(sequence: record.sequence, effects: effects)))
     }
     lastSequence = record.sequence
-    bytesSinceDigest += writer.bytes.count - start
+    bytesSinceDigest += writer.count - start
     eventsSinceDigest += 1
-    // A digest costs as much as the state is large: so much must have been written meanwhile.
-    if bytesSinceDigest > stateSize || eventsSinceDigest >= Self.digestDistance {
+    if bytesSinceDigest > Self.digestFactor * stateSize || eventsSinceDigest >= Self.digestDistance
+    {
       writeDigest(of: state)
     }
   }
@@ -94,11 +114,12 @@ struct StepWriter {
     if input == event { return true }
     scratch.removeAll()
     input.write(to: &scratch)
-    let end = scratch.bytes.count
+    let end = scratch.count
     event.write(to: &scratch)
-    let (first, second) = (scratch.bytes[..<end], scratch.bytes[end...])
-    // The second one has a comma before it.
-    return first.count + 1 == second.count && first.elementsEqual(second.dropFirst())
+    return scratch.withBytes { bytes in
+      // The second one has a comma before it.
+      2 * end + 1 == bytes.count && bytes[..<end].elementsEqual(bytes[(end + 1)...])
+    }
   }
 
   mutating func writeChain(_ names: [String], after sequence: UInt64, at time: Timestamp) {

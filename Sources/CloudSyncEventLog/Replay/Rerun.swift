@@ -8,12 +8,10 @@ struct Rerun {
   private let log: EventLog
   private let shelf: MiddlewareShelf
   private let options: Replay.Options
-  /// Whether values are hidden, so that only what is left can be compared.
-  private let isRedacted: Bool
   private var session: CloudSyncSession
-  private let recorder = StepCollector()
+  private let comparison: StepComparison
   private var chain: [String]
-  /// The state as the log has it.
+  /// The state as the log has it, before the present group.
   private var folded: SyncState
   /// What came in, and all that followed, until something else comes in.
   private var group: [LogStep] = []
@@ -22,13 +20,13 @@ struct Rerun {
     self.log = log
     self.shelf = shelf
     self.options = options
-    isRedacted = !log.header.isRestorable
+    comparison = StepComparison(isRedacted: !log.header.isRestorable)
     first = try Self.beginning(log, options)
     folded = try log.state(at: first - 1)
     chain = log.middleware(before: first)
     session = CloudSyncSession(rerunning: folded, chain: try shelf.chain(chain))
     result = Replay.Result(state: folded)
-    session.observeRerun(recorder)
+    session.observeRerun(comparison)
   }
 
   /// The first event from the wanted one on that came in from outside.
@@ -75,7 +73,7 @@ struct Rerun {
     guard names.filter(chain.contains) == chain else {
       // Middleware only ever join: lines before this one are missing.
       session = CloudSyncSession(rerunning: session.state, chain: try shelf.chain(names))
-      session.observeRerun(recorder)
+      session.observeRerun(comparison)
       chain = names
       return
     }
@@ -90,7 +88,7 @@ struct Rerun {
   private mutating func runGroup() throws(LogError) {
     guard let head = group.first else { return }
     defer { group.removeAll(keepingCapacity: true) }
-    recorder.steps.removeAll(keepingCapacity: true)
+    folded = session.state
     guard let event = head.inputEvent else { return try foldGroup() }
     if options.skipped.contains(head.sequence) {
       result.isWhatIf = true
@@ -98,6 +96,7 @@ struct Rerun {
     }
     var decisions: [Decision] = []
     for step in group { decisions += step.record.decisions }
+    comparison.expect(group)
     session.rerun(
       event,
       origin: head.record.origin,
@@ -106,7 +105,7 @@ struct Rerun {
       decisions: decisions
     )
     result.inputCount += 1
-    result.eventCount += recorder.steps.count
+    result.eventCount += comparison.count
     if !result.isWhatIf { try compare() }
   }
 
@@ -119,71 +118,37 @@ struct Rerun {
   /// Goes on from the state that the log has.
   private mutating func beginAnew() throws(LogError) {
     session = CloudSyncSession(rerunning: folded, chain: try shelf.chain(chain))
-    session.observeRerun(recorder)
+    session.observeRerun(comparison)
   }
 
   private mutating func compare() throws(LogError) {
-    var divergence: Divergence?
-    for (place, recorded) in group.enumerated() {
+    guard let difference = comparison.difference else { return }
+    for (place, recorded) in group.enumerated() where place <= difference.place {
       folded.reduce(recorded.record.event, at: recorded.record.time)
-      guard divergence == nil else { continue }
-      if place < recorder.steps.count {
-        divergence = difference(recorded, recorder.steps[place])
-      } else {
-        divergence = makeDivergence(.missing, recorded, nil)
-      }
     }
-    if divergence == nil, recorder.steps.count > group.count {
-      divergence = makeDivergence(.extra, nil, recorder.steps[group.count])
+    if result.divergences.count < options.divergenceLimit {
+      result.divergences.append(makeDivergence(difference))
     }
-    guard let divergence else { return }
-    if result.divergences.count < options.divergenceLimit { result.divergences.append(divergence) }
-    if options.goesOn { try beginAnew() }
+    guard options.goesOn else { return }
+    for recorded in group.dropFirst(difference.place + 1) {
+      folded.reduce(recorded.record.event, at: recorded.record.time)
+    }
+    try beginAnew()
   }
 
-  private func difference(_ recorded: LogStep, _ rerun: ObservedStep) -> Divergence? {
-    let (old, new) = (recorded.record, rerun.record)
-    let kind: Divergence.Kind? =
-      if old.sequence != new.sequence || old.origin != new.origin || old.cause != new.cause
-        || !isSame(old.event, new.event)
-      {
-        .event
-      } else if old.decisions.count != new.decisions.count {
-        .decisions
-      } else if !isSame(recorded.effects, rerun.effects) {
-        .effects
-      } else if let digest = recorded.digest, LogDigest.of(rerun.state) != digest.digest {
-        .state
-      } else {
-        nil
-      }
-    return kind.map { makeDivergence($0, recorded, rerun) }
-  }
-
-  private func isSame(_ recorded: SyncEvent, _ rerun: SyncEvent) -> Bool {
-    isRedacted
-      ? SkeletonDigest.of(recorded) == SkeletonDigest.of(rerun)
-      : recorded == rerun
-  }
-
-  private func isSame(_ recorded: [EffectRecord], _ rerun: [EffectRecord]) -> Bool {
-    recorded.count == rerun.count && zip(recorded, rerun).allSatisfy { $0 == $1 }
-  }
-
-  private func makeDivergence(
-    _ kind: Divergence.Kind,
-    _ recorded: LogStep?,
-    _ rerun: ObservedStep?
-  ) -> Divergence {
-    var states: StateDifference.Change?
-    if let rerun { states = StateDifference.first(folded, rerun.state, isRedacted: isRedacted) }
+  private func makeDivergence(_ difference: StepComparison.Difference) -> Divergence {
+    let (recorded, rerun) = (group.dropFirst(difference.place).first, difference.rerun)
+    var change: StateDifference.Change?
+    if let rerun {
+      change = StateDifference.first(folded, rerun.state, isRedacted: comparison.isRedacted)
+    }
     return Divergence(
-      kind: kind,
+      kind: difference.kind,
       sequence: recorded?.sequence ?? rerun?.record.sequence ?? 0,
       line: recorded?.line ?? 0,
       recorded: recorded.map { Self.text($0.record, $0.effects) } ?? "nothing",
-      rerun: rerun.map { Self.text($0.record, $0.effects) } ?? "nothing",
-      state: states
+      rerun: rerun.map { Self.text($0.record, $0.effects.records(in: $0.state)) } ?? "nothing",
+      state: change
     )
   }
 
@@ -192,17 +157,6 @@ struct Rerun {
     let done = effects.isEmpty ? "" : "; then \(effects.map(\.line).joined(separator: ", "))"
     return "#\(record.sequence) \(record.origin)\(cause): \(record.event.line)\(done)"
   }
-}
-
-/// Keeps what a re-run comes to.
-private final class StepCollector: SessionObserver, @unchecked Sendable {
-  // Unchecked because a re-run calls it on its own thread only.
-  var steps: [ObservedStep] = []
-
-  func begin(_ state: SyncState, middleware: [String], at time: Timestamp) {}
-  func observe(_ step: ObservedStep) { steps.append(step) }
-  func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {}
-  func end(_ state: SyncState) {}
 }
 
 extension EffectRecord {

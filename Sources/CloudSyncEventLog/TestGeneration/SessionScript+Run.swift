@@ -137,7 +137,8 @@ private final class TallyObserver: SessionObserver {
   }
 
   func observe(_ step: ObservedStep) {
-    contents.withLock { $0.take(step.record.event, effects: step.effects, state: step.state) }
+    let effects = step.effects.records(in: step.state)
+    contents.withLock { $0.take(step.record.event, effects: effects, state: step.state) }
   }
 
   func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {}

@@ -16,7 +16,7 @@ enum LineForm {
   static func read<T: CodedValue>(_: T.Type = T.self, _ bytes: [UInt8]) throws(CodedError) -> T {
     let result = bytes.withUnsafeBufferPointer { bytes -> Result<T, CodedError> in
       do throws(CodedError) {
-        var reader = try LineReader(bytes)
+        var reader = LineReader(bytes)
         let value = try T(from: &reader)
         guard reader.isAtEnd() else { throw reader.failure("more follows") }
         return .success(value)

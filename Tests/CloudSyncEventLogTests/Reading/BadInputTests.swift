@@ -164,7 +164,11 @@ struct BadInputTests {
     lines[1] = Array("{\"version\":1,\"kind\":\"event\",\"payload\":[\(arrays)[]]}".utf8)
     #expect(try SmallLog.failure(LineForm.log(lines)).line == 2)
     lines[1] = Array(repeating: UInt8(ascii: "["), count: 1_000_000)
-    #expect(try SmallLog.failure(LineForm.log(lines)).reason.contains("too deep"))
+    #expect(try SmallLog.failure(LineForm.log(lines)).line == 2)
+
+    let lists = String(repeating: #"{"kind":"list","value":["#, count: 100_000)
+    let error = #expect(throws: CodedError.self) { try LineForm.read(FieldValue.self, lists) }
+    #expect(error?.reason.contains("too deep") == true)
   }
 
   @Test("What is no file is refused")

@@ -43,7 +43,8 @@ struct FileTests {
       recorded.attach()
       recorded.bench.start()
     }
-    #expect(try folder.bytes("lazy.jsonl") == [])
+    let header = try LineForm.lines(folder.bytes("eager.jsonl"))[0] + [UInt8(ascii: "\n")]
+    #expect(try folder.bytes("lazy.jsonl") == header)
     let log = try EventLog(path: folder.file("eager.jsonl"))
     #expect(log.lastSequence == eager.bench.state.eventCount && !log.hasEnded)
     try lazy.recorder.flush()

@@ -12,96 +12,19 @@ package import Foundation
 package struct LineReader: CodedReader {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var index = 0
-  /// How many elements each array of the line has, in the order in which they begin.
-  private var counts: [Int]
-  private var nextCount = 0
   /// Whether a value stands where a key was looked for.
   private var isFirst = true
   /// Whether the next value is an element of an array.
   ///
   /// A bit for each value that is open, the innermost one lowest.
   private var arrays: UInt64 = 0
+  private var depth = 0
   private var isAbsent = false
   /// Deeper nesting than this is not read: no value of a session has it.
   private static let deepest = 64
 
   /// Prepares to read a line, which must stay where it is meanwhile.
-  package init(_ bytes: UnsafeBufferPointer<UInt8>) throws(CodedError) {
-    self.bytes = bytes
-    counts = []
-    try countElements()
-  }
-
-  // MARK: Counting
-
-  /// An array or an object that has not ended: where its count goes, and how many elements it has.
-  private typealias Open = (place: Int, count: Int)
-
-  /// Counts the elements of all arrays and checks that brackets and quotes match.
-  private mutating func countElements() throws(CodedError) {
-    counts.reserveCapacity(16)
-    // Below all others lies one that stands for the line itself.
-    let result = withUnsafeTemporaryAllocation(of: Open.self, capacity: Self.deepest + 1) {
-      open -> CodedError? in
-      do throws(CodedError) {
-        try countElements(open)
-        return nil
-      } catch {
-        return error
-      }
-    }
-    if let result { throw result }
-  }
-
-  private mutating func countElements(
-    _ open: UnsafeMutableBufferPointer<Open>
-  ) throws(CodedError) {
-    var last = 0
-    open.initializeElement(at: 0, to: (-1, 1))
-    var position = 0
-    while position < bytes.count {
-      let byte = bytes[position]
-      switch byte {
-      case UInt8(ascii: "\""):
-        position = try endOfText(from: position)
-        if open[last].count == 0 { open[last].count = 1 }
-      case UInt8(ascii: "["), UInt8(ascii: "{"):
-        if open[last].count == 0 { open[last].count = 1 }
-        guard last < Self.deepest else { throw failure("nesting is too deep", at: position) }
-        last += 1
-        if byte == UInt8(ascii: "[") {
-          open.initializeElement(at: last, to: (counts.count, 0))
-          counts.append(0)
-        } else {
-          open.initializeElement(at: last, to: (-1, 1))
-        }
-      case UInt8(ascii: "]"), UInt8(ascii: "}"):
-        guard last > 0, (open[last].place >= 0) == (byte == UInt8(ascii: "]")) else {
-          throw failure("a bracket closes nothing", at: position)
-        }
-        if open[last].place >= 0 { counts[open[last].place] = open[last].count }
-        last -= 1
-      case UInt8(ascii: ","): open[last].count += 1
-      case UInt8(ascii: " "), 0x09, 0x0d: break
-      default: if open[last].count == 0 { open[last].count = 1 }
-      }
-      position += 1
-    }
-    guard last == 0 else { throw failure("the line ends within brackets", at: position) }
-  }
-
-  /// Where the text that begins here ends.
-  private func endOfText(from start: Int) throws(CodedError) -> Int {
-    var position = start + 1
-    while position < bytes.count {
-      switch bytes[position] {
-      case UInt8(ascii: "\""): return position
-      case UInt8(ascii: "\\"): position += 2
-      default: position += 1
-      }
-    }
-    throw failure("the line ends within quotes", at: start)
-  }
+  package init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
   // MARK: Structure
 
@@ -111,7 +34,14 @@ package struct LineReader: CodedReader {
     CodedError(place: "column \(position + 1)", reason: reason)
   }
 
+  @inline(__always)
   private mutating func skipSpace() {
+    // There is none in a log that nobody has edited.
+    if index < bytes.count, bytes[index] <= UInt8(ascii: " ") { skipSomeSpace() }
+  }
+
+  @inline(never)
+  private mutating func skipSomeSpace() {
     while index < bytes.count,
       bytes[index] == UInt8(ascii: " ") || bytes[index] == 0x09 || bytes[index] == 0x0d
     {
@@ -119,12 +49,29 @@ package struct LineReader: CodedReader {
     }
   }
 
+  @inline(__always)
   private mutating func expect(_ byte: UInt8) throws(CodedError) {
     skipSpace()
-    guard index < bytes.count, bytes[index] == byte else {
-      throw failure("“\(Character(Unicode.Scalar(byte)))” is missing")
-    }
+    guard index < bytes.count, bytes[index] == byte else { throw missing(byte) }
     index += 1
+  }
+
+  @inline(never)
+  private func missing(_ byte: UInt8) -> CodedError {
+    failure("“\(Character(Unicode.Scalar(byte)))” is missing")
+  }
+
+  private mutating func open(isArray: Bool) throws(CodedError) {
+    guard depth < Self.deepest else { throw failure("nesting is too deep") }
+    depth += 1
+    arrays = arrays << 1 | (isArray ? 1 : 0)
+    isFirst = true
+  }
+
+  private mutating func close() {
+    depth -= 1
+    arrays >>= 1
+    isFirst = false
   }
 
   /// Whether nothing but white space is left.
@@ -144,8 +91,7 @@ package struct LineReader: CodedReader {
   package mutating func beginObject() throws(CodedError) {
     try beginElement()
     try expect(UInt8(ascii: "{"))
-    arrays <<= 1
-    isFirst = true
+    try open(isArray: false)
   }
 
   package mutating func endObject() throws(CodedError) {
@@ -155,8 +101,7 @@ package struct LineReader: CodedReader {
       throw failure("a field is unknown or not in its place")
     }
     index += 1
-    arrays >>= 1
-    isFirst = false
+    close()
   }
 
   package mutating func key(_ name: StaticString) throws(CodedError) {
@@ -186,20 +131,21 @@ package struct LineReader: CodedReader {
     isAbsent = true
   }
 
-  package mutating func beginArray() throws(CodedError) -> Int {
+  package mutating func beginArray() throws(CodedError) -> Int? {
     try beginElement()
     try expect(UInt8(ascii: "["))
-    arrays = arrays << 1 | 1
-    isFirst = true
-    guard nextCount < counts.count else { throw failure("an array is not expected here") }
-    defer { nextCount += 1 }
-    return counts[nextCount]
+    try open(isArray: true)
+    return nil
+  }
+
+  package mutating func hasElement(_ position: Int, of count: Int?) -> Bool {
+    skipSpace()
+    return index >= bytes.count || bytes[index] != UInt8(ascii: "]")
   }
 
   package mutating func endArray() throws(CodedError) {
     try expect(UInt8(ascii: "]"))
-    arrays >>= 1
-    isFirst = false
+    close()
   }
 
   package mutating func readPresent() throws(CodedError) -> Bool {
@@ -331,13 +277,9 @@ package struct LineReader: CodedReader {
   private mutating func readText() throws(CodedError) -> String {
     try expect(UInt8(ascii: "\""))
     let start = index
-    while index < bytes.count, bytes[index] != UInt8(ascii: "\""),
-      bytes[index] != UInt8(ascii: "\\")
-    {
-      if bytes[index] < 0x20 { throw failure("a control character is not escaped") }
-      index += 1
-    }
+    index = PlainText.end(in: UnsafeRawBufferPointer(bytes), from: start)
     guard index < bytes.count else { throw failure("the line ends within quotes") }
+    if bytes[index] < 0x20 { throw failure("a control character is not escaped") }
     if bytes[index] == UInt8(ascii: "\"") {
       let slice = UnsafeBufferPointer(rebasing: bytes[start..<index])
       guard let text = UTF8Bytes.text(UnsafeRawBufferPointer(slice)) else {

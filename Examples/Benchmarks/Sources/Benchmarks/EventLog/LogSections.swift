@@ -24,7 +24,7 @@ enum LogSections {
       )
       let edits = try RecordingBenchmarks.edits(redactor)
       add(
-        "the same, every event an edit that joins the queue",
+        "the same, every event an edit that joins the queue, no rotation",
         "200,000 events/s",
         "\(edits.grouped) events/s",
         edits >= 200_000

@@ -58,7 +58,7 @@ enum RecordingBenchmarks {
     let folder = try ScratchFolder()
     var times: [Double] = []
     for run in 0...runs {
-      let file = LogFile(path: folder.path("edits.jsonl"))
+      let file = LogFile(path: folder.path("edits.jsonl"), byteLimit: .max)
       let recorder = EventRecorder(.file(file), redactor: redactor)
       let stopped = try OneRecordSession(queued: 0, recorder: recorder)
       stopped.session.stop()
