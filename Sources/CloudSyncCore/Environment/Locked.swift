@@ -1,11 +1,11 @@
 #if canImport(Darwin)
-package import Darwin
+import Darwin
 #elseif canImport(Glibc)
-package import Glibc
+import Glibc
 #elseif canImport(Musl)
-package import Musl
+import Musl
 #elseif canImport(Bionic)
-package import Bionic
+import Bionic
 #endif
 
 /// A value behind a lock, the only shared mutable memory of the package.
@@ -18,23 +18,25 @@ package import Bionic
 /// It is `@unchecked Sendable` because every access to the value is under the lock.
 package final class Locked<Value>: @unchecked Sendable {
   #if canImport(Darwin)
-  @usableFromInline typealias Lock = os_unfair_lock
+  private typealias Lock = os_unfair_lock
   #else
-  @usableFromInline typealias Lock = pthread_mutex_t
+  private typealias Lock = pthread_mutex_t
   #endif
 
-  /// The lock and the value it guards, in one block of memory whose address never changes.
-  @usableFromInline
-  struct Storage {
-    @usableFromInline var lock: Lock
-    @usableFromInline var value: Value
-  }
-
-  @usableFromInline let storage: UnsafeMutablePointer<Storage>
+  // Both lie in one block of memory whose address never changes. There is a pointer to each, because
+  // to compute where one of them is takes a look at the type, which other modules pay at every call.
+  private let mutex: UnsafeMutablePointer<Lock>
+  private let value: UnsafeMutablePointer<Value>
 
   package init(_ value: sending Value) {
-    storage = .allocate(capacity: 1)
-    storage.initialize(to: Storage(lock: Lock(), value: value))
+    let alignment = max(MemoryLayout<Lock>.alignment, MemoryLayout<Value>.alignment)
+    let offset = (MemoryLayout<Lock>.size + alignment - 1) / alignment * alignment
+    let block = UnsafeMutableRawPointer.allocate(
+      byteCount: offset + MemoryLayout<Value>.size,
+      alignment: alignment
+    )
+    mutex = block.initializeMemory(as: Lock.self, to: Lock())
+    self.value = (block + offset).initializeMemory(as: Value.self, to: value)
     #if !canImport(Darwin)
     var attributes = pthread_mutexattr_t()
     pthread_mutexattr_init(&attributes)
@@ -42,45 +44,45 @@ package final class Locked<Value>: @unchecked Sendable {
     let kind = Int32(PTHREAD_MUTEX_ERRORCHECK)
     pthread_mutexattr_settype(&attributes, kind)
     #endif
-    pthread_mutex_init(&storage.pointee.lock, &attributes)
+    pthread_mutex_init(mutex, &attributes)
     pthread_mutexattr_destroy(&attributes)
     #endif
   }
 
   deinit {
     #if !canImport(Darwin)
-    pthread_mutex_destroy(&storage.pointee.lock)
+    pthread_mutex_destroy(mutex)
     #endif
-    storage.deinitialize(count: 1)
-    storage.deallocate()
+    value.deinitialize(count: 1)
+    UnsafeMutableRawPointer(mutex).deallocate()
   }
 
   /// Calls the body with exclusive access to the value, and returns what it returns.
-  @inlinable @inline(__always)
+  @inline(__always)
   package func withLock<Result, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     lock()
     defer { unlock() }
-    return try body(&storage.pointee.value)
+    return try body(&value.pointee)
   }
 
-  @inlinable @inline(__always)
-  func lock() {
+  @inline(__always)
+  private func lock() {
     #if canImport(Darwin)
-    os_unfair_lock_lock(&storage.pointee.lock)
+    os_unfair_lock_lock(mutex)
     #else
-    let code = pthread_mutex_lock(&storage.pointee.lock)
+    let code = pthread_mutex_lock(mutex)
     assert(code == 0, "The lock is already held: do not call withLock inside its own body.")
     #endif
   }
 
-  @inlinable @inline(__always)
-  func unlock() {
+  @inline(__always)
+  private func unlock() {
     #if canImport(Darwin)
-    os_unfair_lock_unlock(&storage.pointee.lock)
+    os_unfair_lock_unlock(mutex)
     #else
-    pthread_mutex_unlock(&storage.pointee.lock)
+    pthread_mutex_unlock(mutex)
     #endif
   }
 }
