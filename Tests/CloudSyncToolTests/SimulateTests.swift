@@ -1,3 +1,4 @@
+import CloudSyncSimulator
 import Testing
 
 @testable import cloudsync
@@ -42,6 +43,18 @@ struct SimulateTests {
     #expect(output.hasPrefix("6 seeds from 1 in "))
     #expect(output.contains("coverage: "))
     #expect(output.hasSuffix("well: every rule held in every seed\n"))
+  }
+
+  @Test("A program that gives other logs, or none, is found out")
+  func processes() throws {
+    let options = SimulationOptions(seed: 3)
+    let failing = try ProcessCheck(executable: "/bin/sh").difference(options)
+    #expect(failing.isTried && failing.text?.contains("exit code") == true)
+
+    let missing = ProcessCheck(executable: "/nowhere/cloudsync")
+    #expect(throws: ToolError.self) { try missing.difference(options) }
+    // These tests are run by another program than the tool.
+    #expect(try ProcessCheck().difference(options).isTried == false)
   }
 
   @Test("One seed is run with its logs, which a later run does not overwrite")

@@ -27,13 +27,7 @@ extension Record: Hashable, Codable, CodedValue {
     writer.object {
       $0.field("recordType", storage.recordType)
       $0.field("recordID", storage.recordID)
-      $0.field("fields", storage.fields)
-      $0.field("encryptedKeys", storage.encryptedKeys)
-      $0.field("changeTag", storage.changeTag)
-      $0.field("parent", storage.parent)
-      $0.field("share", storage.share)
-      $0.field("creationDate", storage.creationDate)
-      $0.field("modificationDate", storage.modificationDate)
+      storage.writeContents(to: &$0)
     }
   }
 
@@ -41,25 +35,46 @@ extension Record: Hashable, Codable, CodedValue {
     let storage = try reader.object { (reader) throws(CodedError) in
       let recordType: String = try reader.field("recordType")
       let recordID: RecordID = try reader.field("recordID")
-      let fields: [RecordField] = try reader.field("fields")
-      guard Storage.areSorted(fields) else { throw reader.failure("fields are not sorted") }
-      let encryptedKeys: [String] = try reader.field("encryptedKeys")
-      guard Storage.areSorted(encryptedKeys) else {
-        throw reader.failure("encrypted keys are not sorted")
-      }
-      let storage = Storage(
-        recordType: recordType,
-        recordID: recordID,
-        fields: fields,
-        changeTag: try reader.field("changeTag")
-      )
-      storage.encryptedKeys = encryptedKeys
-      storage.parent = try reader.field("parent")
-      storage.share = try reader.field("share")
-      storage.creationDate = try reader.field("creationDate")
-      storage.modificationDate = try reader.field("modificationDate")
-      return storage
+      return try Storage(recordType: recordType, recordID: recordID, contentsFrom: &reader)
     }
     self.init(storage: storage)
+  }
+}
+
+extension Record.Storage {
+  /// Writes everything but type and identity.
+  package func writeContents<W: CodedWriter>(to writer: inout W) {
+    writer.field("fields", fields)
+    writer.field("encryptedKeys", encryptedKeys)
+    writer.field("changeTag", changeTag)
+    writer.field("parent", parent)
+    writer.field("share", share)
+    writer.field("creationDate", creationDate)
+    writer.field("modificationDate", modificationDate)
+  }
+
+  /// Reads what ``writeContents(to:)`` wrote.
+  package convenience init<R: CodedReader>(
+    recordType: String,
+    recordID: RecordID,
+    contentsFrom reader: inout R
+  ) throws(CodedError) {
+    let fields: [RecordField] = try reader.field("fields")
+    guard Self.areSorted(fields) else { throw reader.failure("fields are not sorted") }
+    let encryptedKeys: [String] = try reader.field("encryptedKeys")
+    guard Self.areSorted(encryptedKeys) else {
+      throw reader.failure("encrypted keys are not sorted")
+    }
+    self.init(
+      recordType: recordType,
+      recordID: recordID,
+      fields: fields,
+      changeTag: try reader.field("changeTag")
+    )
+    self.encryptedKeys = encryptedKeys
+    parent = try reader.field("parent")
+    share = try reader.field("share")
+    creationDate = try reader.field("creationDate")
+    modificationDate = try reader.field("modificationDate")
   }
 }

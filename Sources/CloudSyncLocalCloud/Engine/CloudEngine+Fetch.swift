@@ -138,7 +138,7 @@ extension CloudEngine {
     if let last = zones.last { place.position = last.databasePosition }
     place.variation =
       options.variesDatabaseTokens
-      ? OwnGenerator.mixed(UInt64(bitPattern: frame.now.nanoseconds)) : 0
+      ? SplitMix64.mix(UInt64(bitPattern: frame.now.nanoseconds)) : 0
     guard let next = place.token(seed: seed) else {
       return .failure(SyncError(.internalError, "no change token can be made"))
     }

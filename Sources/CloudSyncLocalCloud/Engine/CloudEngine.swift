@@ -25,7 +25,7 @@ struct CloudEngine {
     if case .counters(let counters) = try store.document(StoreCounters.key)?.content {
       return counters
     }
-    return StoreCounters(seed: OwnGenerator.mixed(options.seed))
+    return StoreCounters(seed: SplitMix64.mix(options.seed))
   }
 
   func account() throws(LocalCloudStoreError) -> AccountDocument? {

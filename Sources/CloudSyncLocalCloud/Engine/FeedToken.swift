@@ -80,7 +80,7 @@ struct FeedToken {
   }
 
   private static func shuffled(_ bytes: [UInt8], key: UInt64) -> [UInt8] {
-    var generator = OwnGenerator(seed: key)
+    var generator = SplitMix64(seed: key)
     return bytes.map { $0 ^ UInt8(truncatingIfNeeded: generator.next()) }
   }
 }

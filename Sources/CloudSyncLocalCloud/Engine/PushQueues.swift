@@ -14,9 +14,9 @@ struct PushQueues: Sendable {
 
   private var waiting: [Waiting] = []
   private var listeners: [(address: LocalCloudPush, listener: Listener)] = []
-  private var generator: OwnGenerator
+  private var generator: SplitMix64
 
-  init(seed: UInt64) { generator = OwnGenerator(seed: OwnGenerator.mixed(seed ^ 0x70_75_73_68)) }
+  init(seed: UInt64) { generator = SplitMix64(seed: SplitMix64.mix(seed ^ 0x70_75_73_68)) }
 
   mutating func add(_ push: LocalCloudPush, _ rules: LocalCloudOptions.Pushes, now: Timestamp) {
     if rules.areMerged, waiting.contains(where: { $0.push == push }) { return }

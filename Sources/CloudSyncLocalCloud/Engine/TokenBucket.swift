@@ -7,12 +7,12 @@ struct TokenBucket: Sendable {
   /// Billionths of an item.
   private var level: Int64
   private var filled: Timestamp
-  private var generator: OwnGenerator
+  private var generator: SplitMix64
 
   init(_ throttle: LocalCloudOptions.Throttle, seed: UInt64, now: Timestamp) {
     level = Self.capacity(throttle)
     filled = now
-    generator = OwnGenerator(seed: seed)
+    generator = SplitMix64(seed: seed)
   }
 
   /// Pays for some items; returns the refusal if there are not enough.

@@ -63,16 +63,9 @@ extension StoredItem {
       writer.write(false)
       writer.write(recordType)
     case .record(let record):
-      let storage = record.storage
       writer.write(true)
-      writer.write(storage.recordType)
-      writer.field("fields", storage.fields)
-      writer.field("encryptedKeys", storage.encryptedKeys)
-      writer.field("changeTag", storage.changeTag)
-      writer.field("parent", storage.parent)
-      writer.field("share", storage.share)
-      writer.field("creationDate", storage.creationDate)
-      writer.field("modificationDate", storage.modificationDate)
+      writer.write(record.storage.recordType)
+      record.storage.writeContents(to: &writer)
     }
   }
 
@@ -87,19 +80,11 @@ extension StoredItem {
       self.init(position: position, content: .tombstone(recordID, recordType: recordType))
       return
     }
-    let fields: [RecordField] = try reader.field("fields")
-    let encryptedKeys: [String] = try reader.field("encryptedKeys")
-    let storage = Record.Storage(
+    let storage = try Record.Storage(
       recordType: recordType,
       recordID: recordID,
-      fields: fields,
-      changeTag: try reader.field("changeTag")
+      contentsFrom: &reader
     )
-    storage.encryptedKeys = encryptedKeys
-    storage.parent = try reader.field("parent")
-    storage.share = try reader.field("share")
-    storage.creationDate = try reader.field("creationDate")
-    storage.modificationDate = try reader.field("modificationDate")
     guard reader.isAtEnd else { throw reader.failure("there is more than a record") }
     self.init(position: position, content: .record(Record(storage: storage)))
   }

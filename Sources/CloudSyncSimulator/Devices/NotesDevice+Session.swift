@@ -40,9 +40,7 @@ extension NotesDevice {
     let accepted = known
     memory.withLock { $0 = Memory(process: process, session: session, known: accepted) }
     listen(to: session, process)
-    session.journal { [weak self] bytes in
-      if process.isAlive { self?.write(bytes) }
-    }
+    beginJournal(of: session, process)
     session.start()
     // By then the session has announced what was not known to be delivered.
     session.snapshot { [weak self] _ in
@@ -69,14 +67,39 @@ extension NotesDevice {
     _ = consume old  // Released outside the lock.
   }
 
-  private func write(_ bytes: Data) {
-    let isNew = memory.withLock { memory in
-      defer { memory.hasNewJournal = true }
-      return !memory.hasNewJournal
+  /// Has the session write a new journal; its first piece, a snapshot, replaces the file.
+  private func beginJournal(of session: CloudSyncSession, _ process: DeviceProcess) {
+    let isBegun = Locked(false)
+    session.journal { [weak self, weak session] bytes in
+      guard process.isAlive, let self else { return }
+      let isFirst = isBegun.withLock { isBegun in
+        defer { isBegun = true }
+        return !isBegun
+      }
+      write(bytes, isFirst: isFirst)
+      guard hasLongJournal, let session else { return }
+      memory.withLock { $0.isCompacting = true }
+      // Later, because the session is in the middle of its work.
+      process.executor.run { [weak self, weak session] in
+        guard process.isAlive, let self, let session else { return }
+        beginJournal(of: session, process)
+        memory.withLock { $0.isCompacting = false }
+      }
     }
+  }
+
+  /// Whether the journal has become so long that it is to be begun anew.
+  private var hasLongJournal: Bool {
+    let isCompacting = memory.withLock { $0.isCompacting }
+    return !isCompacting && disk.withLock { $0.journal.count > 4 * $0.firstPiece + 20_000 }
+  }
+
+  private func write(_ bytes: Data, isFirst: Bool) {
     disk.withLock { disk in
-      // The first piece is a snapshot: it replaces the file.
-      if isNew { disk.journal.removeAll(keepingCapacity: true) }
+      if isFirst {
+        disk.journal.removeAll(keepingCapacity: true)
+        disk.firstPiece = bytes.count
+      }
       disk.lastPiece = disk.journal.count
       disk.journal.append(bytes)
     }

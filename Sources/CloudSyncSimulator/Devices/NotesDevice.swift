@@ -22,8 +22,9 @@ public final class NotesDevice: SimulatedDevice {
   /// What survives the process.
   struct Disk {
     var notes: [String: Note] = [:]
-    /// The session's journal, and where its last piece begins.
+    /// The session's journal, how large its first piece is, and where the last one begins.
     var journal = Data()
+    var firstPiece = 0
     var lastPiece = 0
     var lastPage: UInt64 = 0
     /// While everything is fetched: the names that were in a page.
@@ -38,7 +39,8 @@ public final class NotesDevice: SimulatedDevice {
     var known: Set<Int64> = []
     /// Whether the session has told what it knows, so that edits can be submitted.
     var isReady = false
-    var hasNewJournal = false
+    /// Whether a new journal is about to be begun.
+    var isCompacting = false
   }
 
   /// A record on this device.

@@ -1,3 +1,5 @@
+import CloudSyncCore
+
 /// A small generator of numbers that look random: the same seed gives the same numbers, everywhere
 /// and for ever.
 ///
@@ -11,21 +13,15 @@
 /// var weather = random.fork()  // goes its own way from here
 /// ```
 public struct SeededRandom: RandomNumberGenerator, Sendable {
-  private var state: UInt64
+  private var generator: SplitMix64
 
   /// Creates a generator.
   ///
   /// - Parameter seed: Any number; neighbours give unrelated sequences.
-  public init(seed: UInt64) { state = seed }
+  public init(seed: UInt64) { generator = SplitMix64(seed: seed) }
 
   /// The next 64 bits.
-  public mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
-  }
+  public mutating func next() -> UInt64 { generator.next() }
 
   /// A number from 0 up to, but not including, a bound.
   ///
@@ -74,7 +70,6 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
   /// - Parameter purpose: Any number; another one gives another generator.
   /// - Returns: The generator.
   public func fork(_ purpose: UInt64) -> SeededRandom {
-    var mixer = SeededRandom(seed: state ^ (purpose &* 0xd6e8_feb8_6659_fd93))
-    return SeededRandom(seed: mixer.next())
+    SeededRandom(seed: SplitMix64.first(of: generator.state ^ (purpose &* 0xd6e8_feb8_6659_fd93)))
   }
 }

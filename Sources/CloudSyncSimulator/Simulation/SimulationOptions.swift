@@ -26,12 +26,15 @@ public struct SimulationOptions: Sendable, Hashable {
   }
 
   /// The command that runs the same simulation again.
-  public var command: String {
-    var words = ["cloudsync", "simulate", "--seed", "\(seed)"]
+  public var command: String { (["cloudsync"] + arguments).joined(separator: " ") }
+
+  /// What the tool is told to run the same simulation again.
+  package var arguments: [String] {
+    var words = ["simulate", "--seed", "\(seed)"]
     if devices != 3 { words += ["--devices", "\(devices)"] }
     if edits != 200 { words += ["--edits", "\(edits)"] }
     if let records { words += ["--records", "\(records)"] }
     if faults != .default { words += ["--faults", "\(faults)"] }
-    return words.joined(separator: " ")
+    return words
   }
 }

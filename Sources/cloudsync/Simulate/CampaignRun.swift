@@ -104,6 +104,7 @@ struct CampaignRun {
       console.line("and \(tally.failed - tally.failures.count) more")
     }
     let missing = missing(tally)
+    let isSameElsewhere = try checkProcesses(tally, console)
     if tally.failed > 0 {
       console.line(console.styled("\(tally.failed) of \(tally.done) seeds failed", .bad))
       throw ToolError.negative
@@ -112,7 +113,21 @@ struct CampaignRun {
       console.line(console.styled("never tried: \(missing.joined(separator: "; "))", .bad))
       throw ToolError.negative
     }
+    guard isSameElsewhere else { throw ToolError.negative }
     console.line("\(console.styled("well", .good)): every rule held in every seed")
+  }
+
+  /// Runs the first seed in another process; returns whether nothing differs.
+  private func checkProcesses(_ tally: CampaignTally, _ console: Console) throws -> Bool {
+    guard tally.failed == 0, tally.done > 0 else { return true }
+    let (isTried, text) = try ProcessCheck().difference(request.options)
+    if let text {
+      console.line(console.styled("seed \(request.options.seed): \(text)", .bad))
+      console.line("  again:    \(request.options.command)")
+    } else if isTried {
+      console.line("seed \(request.options.seed) in another process: the same, byte for byte")
+    }
+    return text == nil
   }
 
   /// What so many seeds should have tried.

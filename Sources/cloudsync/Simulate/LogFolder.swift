@@ -19,9 +19,13 @@ struct LogFolder: Sendable {
   func write(_ outcome: SimulationOutcome) throws -> String {
     let path = try wanted ?? NewFolder.makeTemporary(for: "simulate", option: "--log-dir")
     for log in outcome.logs {
-      let name = "seed-\(outcome.options.seed)-device-\(log.device)-process-\(log.process).jsonl"
+      let name = Self.name(of: log, seed: outcome.options.seed)
       try LogFile.write(log.data, to: "\(path)/\(name)")
     }
     return path
+  }
+
+  static func name(of log: SimulationOutcome.Log, seed: UInt64) -> String {
+    "seed-\(seed)-device-\(log.device)-process-\(log.process).jsonl"
   }
 }

@@ -44,8 +44,9 @@ extension SyncState {
   package func waitLength(for wait: Wait) -> Int64 {
     let strikes = gate.strikes[wait.cause]
     let cap = configuration.longestWait.clampedNanoseconds
-    let jitter = Self.mix(
-      nonce ^ nextAttempt &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(wait.cause.rawValue + 1)
+    let jitter = SplitMix64.first(
+      of:
+        nonce ^ nextAttempt &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(wait.cause.rawValue + 1)
     )
     guard let asked = wait.serverNanoseconds, asked > 0 else {
       let full = Self.doubled(configuration.firstWait.clampedNanoseconds, times: strikes, cap: cap)
@@ -67,14 +68,6 @@ extension SyncState {
       left -= 1
     }
     return max(1, min(value, cap))
-  }
-
-  /// The finalizer of SplitMix64: spreads the bits of a number.
-  package static func mix(_ number: UInt64) -> UInt64 {
-    var z = number &+ 0x9E37_79B9_7F4A_7C15
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 
   /// Closes the gate for every kind of work; a gate that is closed for longer stays so.
