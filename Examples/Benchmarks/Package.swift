@@ -14,6 +14,7 @@ let package = Package(
         .product(name: "CloudSyncSession", package: "CloudSyncSession"),
         .product(name: "CloudSyncEventLog", package: "CloudSyncSession"),
         .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSimulator", package: "CloudSyncSession"),
         "SQLiteBaseline",
       ]
     ),

@@ -104,4 +104,5 @@ try section("jump") { try LogSections.jump() }
 try section("report") { try LogSections.report() }
 try section("cloud") { try CloudSections.saves() }
 try section("feed") { try CloudSections.feed() }
+section("simulate") { SimulatorSections.simulations() }
 table.printMarkdown()
