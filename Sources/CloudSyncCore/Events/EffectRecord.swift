@@ -19,6 +19,21 @@ public enum EffectRecord: Sendable {
 }
 
 extension EffectRecord: CodedValue {
+  /// Tells whether two effects are the same.
+  public static func == (lhs: EffectRecord, rhs: EffectRecord) -> Bool {
+    switch (lhs, rhs) {
+    case (.call(let attempt, let mode, let count, let digest), .call(let a, let m, let c, let d)):
+      attempt == a && mode == m && count == c && digest == d
+    case (.cancel(let attempt), .cancel(let other)): attempt == other
+    case (.wake(let time), .wake(let other)): time == other
+    case (.publish(let publication), .publish(let other)): publication == other
+    case (.announce(let first, let count), .announce(let f, let c)): first == f && count == c
+    case (.askAccount, .askAccount): true
+    case (.closeSharedGate(let wait), .closeSharedGate(let other)): wait == other
+    default: false
+    }
+  }
+
   private static let names: [StaticString] = [
     "call", "cancel", "wake", "publish", "announce", "askAccount", "closeSharedGate",
   ]
