@@ -31,19 +31,34 @@ let package = Package(
       exclude: ["Fixtures", "Report/browser-check.py", "TestGeneration/compile-check.sh"]
     ),
 
-    // MARK: Local cloud
+    // MARK: SQLite
     .target(
-      name: "CloudSyncLocalCloud",
+      name: "CloudSyncSQLiteSupport",
       dependencies: [
-        "CloudSyncCore",
         // Apple's systems have the module SQLite3 in their SDK.
-        .target(name: "CSQLite", condition: .when(platforms: [.linux, .android])),
-      ]
+        .target(name: "CSQLite", condition: .when(platforms: [.linux, .android]))
+      ],
+      swiftSettings: [.strictMemorySafety()]
     ),
     .systemLibrary(
       name: "CSQLite",
       pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]
+    ),
+
+    .target(
+      name: "CloudSyncSQLite",
+      dependencies: ["CloudSyncCore", "CloudSyncSQLiteSupport"]
+    ),
+    .testTarget(
+      name: "CloudSyncSQLiteTests",
+      dependencies: ["CloudSyncSQLite", "CloudSyncSQLiteSupport"]
+    ),
+
+    // MARK: Local cloud
+    .target(
+      name: "CloudSyncLocalCloud",
+      dependencies: ["CloudSyncCore", "CloudSyncSQLiteSupport"]
     ),
     .testTarget(
       name: "CloudSyncLocalCloudTests",

@@ -1,0 +1,79 @@
+/// A table as the database declares it.
+package struct TableSchema: Sendable, Hashable {
+  /// A column.
+  package struct Column: Sendable, Hashable {
+    package var name: String
+    /// The type as declared; empty if there is none.
+    package var type: String
+    package var isNotNull: Bool
+    /// Whether `NOT NULL` says `ON CONFLICT REPLACE`: NULL then means the default.
+    package var replacesNull: Bool
+    /// The default as SQL; nil if there is none.
+    package var defaultSQL: String?
+    /// Whether its value is computed from others.
+    package var isGenerated: Bool
+  }
+
+  /// What happens to a row when the row that it refers to goes or changes its key.
+  package enum Action: String, Sendable, Hashable {
+    case noAction = "NO ACTION"
+    case restrict = "RESTRICT"
+    case setNull = "SET NULL"
+    case setDefault = "SET DEFAULT"
+    case cascade = "CASCADE"
+  }
+
+  /// A foreign key.
+  package struct ForeignKey: Sendable, Hashable {
+    package var columns: [String]
+    package var table: String
+    /// The columns it refers to: those of the primary key if the declaration names none.
+    package var referencedColumns: [String]
+    package var onDelete: Action
+    package var onUpdate: Action
+  }
+
+  /// A unique key beside the primary one.
+  package struct UniqueKey: Sendable, Hashable {
+    /// The name of its index.
+    package var name: String
+    /// Its columns; nil in place of an expression.
+    package var columns: [String?]
+    /// Whether it holds for some rows only.
+    package var isPartial: Bool
+    /// Whether a table's declaration made it, rather than CREATE UNIQUE INDEX.
+    package var isConstraint: Bool
+  }
+
+  package var name: String
+  /// All columns but hidden ones, in order.
+  package var columns: [Column]
+  /// The columns of the primary key, in the key's order; empty if there is none.
+  package var primaryKey: [String]
+  package var foreignKeys: [ForeignKey]
+  package var uniqueKeys: [UniqueKey]
+  package var isWithoutRowID: Bool
+  package var isStrict: Bool
+  /// Whether the one column of the key is another name of the row's number.
+  package var hasIntegerKey: Bool
+  /// The table's declaration.
+  package var sql: String
+
+  /// The columns that can be written: all but generated ones.
+  package var writableColumns: [Column] { columns.filter { !$0.isGenerated } }
+
+  package func column(named name: String) -> Column? { columns.first { $0.name == name } }
+}
+
+/// The tables of a database.
+package struct DatabaseSchema: Sendable, Hashable {
+  /// By name, in the order of its bytes.
+  package var tables: [TableSchema]
+
+  package init(tables: [TableSchema]) { self.tables = tables }
+
+  /// The table of a name; SQLite does not tell upper from lower case in names.
+  package func table(named name: String) -> TableSchema? {
+    tables.first { $0.name == name } ?? tables.first { $0.name.lowercased() == name.lowercased() }
+  }
+}

@@ -1,0 +1,172 @@
+#if canImport(SQLite3)
+import SQLite3
+#else
+import CSQLite
+#endif
+
+/// A connection to a SQLite database, used by one thread at a time.
+///
+/// A connection that was opened here is closed when the last reference goes; one that was borrowed is
+/// its owner's.
+@safe
+package final class SQLiteConnection {
+  /// How a file is opened.
+  package enum Access: Sendable {
+    case readOnly
+    case readWrite
+    /// The file is created if it is missing.
+    case create
+
+    fileprivate var flags: Int32 {
+      switch self {
+      case .readOnly: SQLITE_OPEN_READONLY
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      }
+    }
+  }
+
+  /// SQLite's own handle.
+  package let handle: OpaquePointer
+  private let isOwned: Bool
+  /// Prepared statements, by their text.
+  private var statements: [String: SQLiteStatement] = [:]
+  /// Prepared statements of the program's own text, by where it lies.
+  private var fixedStatements: [UInt: SQLiteStatement] = [:]
+
+  /// Opens a file; ":memory:" is a database that is nowhere else.
+  package init(path: String, access: Access = .create) throws(SQLiteError) {
+    var handle: OpaquePointer?
+    let flags = access.flags | SQLITE_OPEN_NOMUTEX
+    let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
+    guard code == SQLITE_OK, let handle = unsafe handle else {
+      let error = unsafe Self.error(code, handle)
+      unsafe sqlite3_close_v2(handle)
+      throw error
+    }
+    unsafe self.handle = handle
+    isOwned = true
+    unsafe sqlite3_extended_result_codes(handle, 1)
+  }
+
+  /// Uses a connection of somebody else's, who keeps it open meanwhile.
+  package init(borrowing handle: OpaquePointer) {
+    unsafe self.handle = handle
+    isOwned = false
+  }
+
+  deinit {
+    forgetStatements()
+    if isOwned { unsafe sqlite3_close_v2(handle) }
+  }
+
+  /// Lets go of all prepared statements.
+  package func forgetStatements() {
+    statements.removeAll()
+    fixedStatements.removeAll()
+  }
+
+  /// Waits up to so long for other connections.
+  package func setBusyTimeout(milliseconds: Int32) {
+    unsafe sqlite3_busy_timeout(handle, milliseconds)
+  }
+
+  // MARK: Statements
+
+  /// Runs statements that have no values and whose rows do not matter.
+  package func execute(_ sql: String) throws(SQLiteError) {
+    let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+    if code != SQLITE_OK { throw error(code, sql) }
+  }
+
+  /// The statement of a text, prepared at its first use and kept.
+  package func statement(_ sql: String) throws(SQLiteError) -> SQLiteStatement {
+    if let known = statements[sql] { return known }
+    let statement = try prepare(sql)
+    statements[sql] = statement
+    return statement
+  }
+
+  /// The statement of a text of the program's, prepared at its first use and kept.
+  package func fixedStatement(_ sql: StaticString) throws(SQLiteError) -> SQLiteStatement {
+    let key = unsafe UInt(bitPattern: sql.utf8Start)
+    if let known = fixedStatements[key] { return known }
+    let statement = try prepare("\(sql)")
+    fixedStatements[key] = statement
+    return statement
+  }
+
+  /// A statement that is used once.
+  package func prepare(_ sql: String) throws(SQLiteError) -> SQLiteStatement {
+    var prepared: OpaquePointer?
+    let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+    let code = unsafe sqlite3_prepare_v3(handle, sql, -1, flags, &prepared, nil)
+    guard code == SQLITE_OK else { throw error(code, sql) }
+    guard let prepared = unsafe prepared else {
+      throw SQLiteError(code: SQLITE_MISUSE, message: "there is no statement", sql: sql)
+    }
+    return unsafe SQLiteStatement(prepared, of: handle)
+  }
+
+  /// The first column of a query's first row; nil if it gives no row.
+  package func value(_ sql: String) throws(SQLiteError) -> SQLiteValue? {
+    let statement = try prepare(sql)
+    return try statement.step() ? statement.value(0) : nil
+  }
+
+  /// The whole number that a query gives; 0 if it gives none.
+  package func integer(_ sql: String) throws(SQLiteError) -> Int64 {
+    let statement = try prepare(sql)
+    return try statement.step() ? statement.integer(0) : 0
+  }
+
+  /// How many rows the last statement changed.
+  package var changeCount: Int { unsafe Int(sqlite3_changes(handle)) }
+
+  /// Whether a transaction is open.
+  package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  // MARK: Transactions
+
+  /// Runs a body in a transaction that writes, and undoes all of it if the body throws.
+  ///
+  /// Within an open transaction it is a savepoint.
+  package func transaction<Value, Failure: Error>(
+    _ body: () throws(Failure) -> Value,
+    mapping: (SQLiteError) -> Failure
+  ) throws(Failure) -> Value {
+    let isNested = isInTransaction
+    let (begin, commit, undo) =
+      isNested
+      ? ("SAVEPOINT cloudsync", "RELEASE cloudsync", "ROLLBACK TO cloudsync; RELEASE cloudsync")
+      : ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+    do throws(SQLiteError) { try execute(begin) } catch { throw mapping(error) }
+    do throws(Failure) {
+      let value = try body()
+      do throws(SQLiteError) { try execute(commit) } catch { throw mapping(error) }
+      return value
+    } catch {
+      // Where SQLite has undone everything by itself there is nothing to undo, and it says so.
+      if isInTransaction { unsafe sqlite3_exec(handle, undo, nil, nil, nil) }
+      throw error
+    }
+  }
+
+  /// Runs a body in a transaction that writes, and undoes all of it if the body throws.
+  package func transaction<Value>(
+    _ body: () throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> Value {
+    try transaction(body, mapping: { $0 })
+  }
+
+  // MARK: Errors
+
+  private func error(_ code: Int32, _ sql: String) -> SQLiteError {
+    unsafe Self.error(code, handle, sql)
+  }
+
+  static func error(_ code: Int32, _ handle: OpaquePointer?, _ sql: String? = nil) -> SQLiteError {
+    let message = unsafe handle.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "no memory"
+    return SQLiteError(code: code, message: message, sql: sql)
+  }
+}

@@ -1,0 +1,60 @@
+/// A value of SQLite's, exactly as it is stored.
+package enum SQLiteValue: Sendable, Hashable {
+  case null
+  case integer(Int64)
+  /// Never a NaN: SQLite stores NULL in its place.
+  case real(Double)
+  case text(String)
+  /// Text whose bytes are not UTF-8.
+  case malformedText([UInt8])
+  case blob([UInt8])
+
+  package static func == (lhs: SQLiteValue, rhs: SQLiteValue) -> Bool {
+    switch (lhs, rhs) {
+    case (.null, .null): true
+    case (.integer(let one), .integer(let other)): one == other
+    case (.real(let one), .real(let other)): one.bitPattern == other.bitPattern
+    // By bytes: what Swift holds for equal text may differ for SQLite.
+    case (.text(let one), .text(let other)): one.utf8.elementsEqual(other.utf8)
+    case (.malformedText(let one), .malformedText(let other)): one == other
+    case (.blob(let one), .blob(let other)): one == other
+    default: false
+    }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .integer(let value): hasher.combine(value)
+    case .real(let value): hasher.combine(value.bitPattern)
+    case .text(let value): for byte in value.utf8 { hasher.combine(byte) }
+    case .malformedText(let value), .blob(let value): hasher.combine(value)
+    }
+  }
+
+  /// The value as an SQL literal.
+  package var literal: String {
+    switch self {
+    case .null: "NULL"
+    case .integer(let value): "\(value)"
+    case .real(let value):
+      value.isInfinite ? (value < 0 ? "-9e999" : "9e999") : "\(value)"
+    case .text(let value):
+      value.utf8.contains(0)
+        ? "CAST(\(Self.hexadecimal(Array(value.utf8))) AS TEXT)"
+        : "'\(value.replacing("'", with: "''"))'"
+    case .malformedText(let bytes): "CAST(\(Self.hexadecimal(bytes)) AS TEXT)"
+    case .blob(let bytes): Self.hexadecimal(bytes)
+    }
+  }
+
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef")
+    return "x'" + String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }) + "'"
+  }
+}
+
+extension String {
+  /// The name in quotes, as SQL takes it whatever is in it.
+  package var quotedName: String { "\"\(replacing("\"", with: "\"\""))\"" }
+}
