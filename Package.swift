@@ -52,7 +52,9 @@ let package = Package(
     ),
     .testTarget(
       name: "CloudSyncSQLiteTests",
-      dependencies: ["CloudSyncSQLite", "CloudSyncSQLiteSupport"]
+      dependencies: [
+        "CloudSyncSQLite", "CloudSyncSQLiteSupport", "CloudSyncLocalCloud", "CloudSyncSimulator",
+      ]
     ),
 
     // MARK: Local cloud

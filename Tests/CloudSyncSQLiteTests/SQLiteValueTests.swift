@@ -7,8 +7,8 @@ struct SQLiteValueTests {
     "A value survives binding, storing and its literal exactly",
     arguments: [
       SQLiteValue.null, .integer(.min), .integer(.max), .real(-0.0), .real(.infinity),
-      .real(5e-324), .text(""), .text("it's\u{0}é"), .malformedText([0xff, 0x00, 0x41]),
-      .blob([]), .blob([0, 1, 255]),
+      .real(.leastNonzeroMagnitude), .text(""), .text("it's\u{0}é"),
+      .malformedText([0xff, 0x00, 0x41]), .blob([]), .blob([0, 1, 255]),
     ]
   )
   func roundTrip(value: SQLiteValue) throws {

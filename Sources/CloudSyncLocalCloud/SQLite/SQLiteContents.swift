@@ -1,8 +1,10 @@
 import CloudSyncCore
+import CloudSyncSQLiteSupport
 
 /// What a store in a file does inside its transactions.
 final class SQLiteContents: LocalCloudTransaction {
-  let database: SQLiteDatabase
+  private let path: String
+  private let database: SQLiteConnection
   private let onStep: (@Sendable (SQLiteStore.Step) -> Void)?
   private var isWriting = false
   private var writer = BinaryWriter(reserving: 4_096)
@@ -13,77 +15,109 @@ final class SQLiteContents: LocalCloudTransaction {
     busyMilliseconds: Int32,
     onStep: (@Sendable (SQLiteStore.Step) -> Void)?
   ) throws(LocalCloudStoreError) {
-    database = try SQLiteDatabase(path: path)
+    self.path = path
     self.onStep = onStep
+    database = try LocalCloudStoreError.mapping(path: path) { () throws(SQLiteError) in
+      try SQLiteConnection(path: path)
+    }
     database.setBusyTimeout(milliseconds: busyMilliseconds)
-    try SQLiteSchema.prepare(database)
-    try database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+    try SQLiteSchema.prepare(database, path: path)
     // Names come in any order: with room for their index, pages are written seldom.
     let cacheSize = cachePages > 0 ? cachePages : -32_000
-    try database.execute("PRAGMA cache_size = \(cacheSize); PRAGMA wal_autocheckpoint = 4000")
+    try mapped { () throws(SQLiteError) in
+      try database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+      try database.execute("PRAGMA cache_size = \(cacheSize); PRAGMA wal_autocheckpoint = 4000")
+    }
   }
 
   /// Begins a transaction; those that write wait for each other here.
   func begin(_ kind: LocalCloudTransactionKind) throws(LocalCloudStoreError) {
     isWriting = kind == .write
-    try database.statement(isWriting ? "BEGIN IMMEDIATE" : "BEGIN").run()
+    try mapped { () throws(SQLiteError) in
+      try database.fixedStatement(isWriting ? "BEGIN IMMEDIATE" : "BEGIN").run()
+    }
     report(.began)
   }
 
   /// Makes what was written last.
   func commit() throws(LocalCloudStoreError) {
     report(.committing)
-    try database.statement("COMMIT").run()
+    try mapped { () throws(SQLiteError) in try database.fixedStatement("COMMIT").run() }
     report(.committed)
   }
 
   /// Undoes what was written, and names the file in the error.
   func abandon(_ error: LocalCloudStoreError) -> LocalCloudStoreError {
     // Where SQLite has rolled back by itself there is nothing to undo, and it says so.
-    do throws(LocalCloudStoreError) { try database.statement("ROLLBACK").run() } catch {}
-    return naming(error)
+    do throws(SQLiteError) { try database.fixedStatement("ROLLBACK").run() } catch {}
+    var error = error
+    error.path = error.path ?? path
+    return error
+  }
+
+  /// Reads the whole file and compares its parts.
+  func verify() throws(LocalCloudStoreError) {
+    try SQLiteSchema.checkEverything(database, path: path)
   }
 
   private func report(_ step: SQLiteStore.Step) { if isWriting { onStep?(step) } }
 
-  /// The error with the name of the file.
-  private func naming(_ error: LocalCloudStoreError) -> LocalCloudStoreError {
-    var error = error
-    error.path = error.path ?? database.path
-    return error
+  // MARK: Errors
+
+  /// Runs a body, and throws SQLite's errors as the store's.
+  private func mapped<Value>(
+    _ body: () throws(SQLiteError) -> Value
+  ) throws(LocalCloudStoreError) -> Value {
+    try LocalCloudStoreError.mapping(path: path, body)
+  }
+
+  /// The text of a column that is always text.
+  private func name(
+    _ column: Int32,
+    of row: SQLiteStatement
+  ) throws(LocalCloudStoreError) -> String {
+    guard let name = row.text(column) else {
+      throw LocalCloudStoreError(.damaged, path: path, "a name is no text")
+    }
+    return name
   }
 
   // MARK: Documents
 
   func document(_ key: String) throws(LocalCloudStoreError) -> StoreDocument? {
-    let query = try database.statement("SELECT body FROM documents WHERE key = ?1")
-      .bind(key, at: 1)
-    guard try query.step() else { return nil }
-    defer { query.reset() }
-    return try StoreDocument(bytes: query.bytes(0))
+    let bytes = try mapped { () throws(SQLiteError) -> [UInt8]? in
+      let query = try database.fixedStatement("SELECT body FROM documents WHERE key = ?1")
+        .bind(key, at: 1)
+      defer { query.reset() }
+      return try query.step() ? query.bytes(0) : nil
+    }
+    return try bytes.map(StoreDocument.init(bytes:))
   }
 
   func documents(withPrefix prefix: String) throws(LocalCloudStoreError) -> [StoreDocument] {
-    let query =
-      try database.statement("SELECT key, body FROM documents WHERE key >= ?1 ORDER BY key")
-      .bind(prefix, at: 1)
-    defer { query.reset() }
-    var documents: [StoreDocument] = []
-    while try query.step() {
-      guard let key = query.text(0), key.utf8.starts(with: prefix.utf8) else { break }
-      documents.append(try StoreDocument(bytes: query.bytes(1)))
+    let bodies = try mapped { () throws(SQLiteError) in
+      let query =
+        try database.fixedStatement("SELECT key, body FROM documents WHERE key >= ?1 ORDER BY key")
+        .bind(prefix, at: 1)
+      defer { query.reset() }
+      var bodies: [[UInt8]] = []
+      while try query.step() {
+        guard let key = query.text(0), key.utf8.starts(with: prefix.utf8) else { break }
+        bodies.append(query.bytes(1))
+      }
+      return bodies
     }
-    return documents
+    return try bodies.map(StoreDocument.init(bytes:))
   }
 
-  func setDocument(
-    _ document: StoreDocument,
-    for key: String
-  ) throws(LocalCloudStoreError) {
-    let statement = try database.statement("REPLACE INTO documents(key, body) VALUES(?1, ?2)")
-      .bind(key, at: 1)
-    try statement.binding(document.bytes, at: 2) { () throws(LocalCloudStoreError) in
-      try statement.run()
+  func setDocument(_ document: StoreDocument, for key: String) throws(LocalCloudStoreError) {
+    try mapped { () throws(SQLiteError) in
+      let statement =
+        try database.fixedStatement("REPLACE INTO documents(key, body) VALUES(?1, ?2)")
+        .bind(key, at: 1)
+      try statement.binding(document.bytes, at: 2) { () throws(SQLiteError) in
+        try statement.run()
+      }
     }
     report(.wrote)
   }
@@ -98,17 +132,20 @@ final class SQLiteContents: LocalCloudTransaction {
     named name: String,
     in zone: StoredZoneKey
   ) throws(LocalCloudStoreError) -> StoredItem? {
-    let query =
-      try database.statement(
-        "SELECT place, body FROM items WHERE zone = ?1 AND name = ?2"
-      )
-      .bind(zone.number, at: 1).bind(name, at: 2)
-    guard try query.step() else { return nil }
-    defer { query.reset() }
+    let found = try mapped { () throws(SQLiteError) -> (place: Int64, body: [UInt8])? in
+      let query =
+        try database.fixedStatement(
+          "SELECT place, body FROM items WHERE zone = ?1 AND name = ?2"
+        )
+        .bind(zone.number, at: 1).bind(name, at: 2)
+      defer { query.reset() }
+      return try query.step() ? (query.integer(0), query.bytes(1)) : nil
+    }
+    guard let found else { return nil }
     return try StoredItem(
-      position: query.integer(0) - place(zone, 0),
+      position: found.place - place(zone, 0),
       recordID: RecordID(name: name, zoneID: zone.zoneID),
-      bytes: query.bytes(1)
+      bytes: found.body
     )
   }
 
@@ -119,20 +156,23 @@ final class SQLiteContents: LocalCloudTransaction {
   ) throws(LocalCloudStoreError) {
     writer.removeAll()
     item.write(to: &writer)
-    let statement: SQLiteStatement
-    if let former {
-      statement = try database.statement("UPDATE items SET place = ?1, body = ?2 WHERE place = ?3")
-        .bind(place(zone, former), at: 3)
-    } else {
-      statement =
-        try database.statement(
-          "INSERT INTO items(place, body, zone, name) VALUES(?1, ?2, ?3, ?4)"
-        )
-        .bind(zone.number, at: 3).bind(item.recordID.name, at: 4)
-    }
-    statement.bind(place(zone, item.position), at: 1)
-    try statement.binding(writer.bytes, at: 2) { () throws(LocalCloudStoreError) in
-      try statement.run()
+    try mapped { () throws(SQLiteError) in
+      let statement: SQLiteStatement
+      if let former {
+        statement =
+          try database.fixedStatement("UPDATE items SET place = ?1, body = ?2 WHERE place = ?3")
+          .bind(place(zone, former), at: 3)
+      } else {
+        statement =
+          try database.fixedStatement(
+            "INSERT INTO items(place, body, zone, name) VALUES(?1, ?2, ?3, ?4)"
+          )
+          .bind(zone.number, at: 3).bind(item.recordID.name, at: 4)
+      }
+      statement.bind(place(zone, item.position), at: 1)
+      try statement.binding(writer.bytes, at: 2) { () throws(SQLiteError) in
+        try statement.run()
+      }
     }
     report(.wrote)
   }
@@ -142,23 +182,21 @@ final class SQLiteContents: LocalCloudTransaction {
     after position: Int64,
     limit: Int
   ) throws(LocalCloudStoreError) -> [StoredItem] {
-    let query =
-      try database.statement(
+    let query = try mapped { () throws(SQLiteError) in
+      try database.fixedStatement(
         "SELECT place, name, body FROM items WHERE place > ?1 AND place < ?2 ORDER BY place LIMIT ?3"
       )
-      .bind(place(zone, position), at: 1)
+    }
+    query.bind(place(zone, position), at: 1)
       .bind((zone.number + 1) << StoredZoneKey.positionBits, at: 2)
       .bind(Int64(limit), at: 3)
-    defer { query.reset() }
     var items: [StoredItem] = []
-    while try query.step() {
-      guard let name = query.text(1) else {
-        throw LocalCloudStoreError(.damaged, path: database.path, "a name is no text")
-      }
+    try query.forEachRow(mapping: { LocalCloudStoreError($0, path: path) }) {
+      () throws(LocalCloudStoreError) in
       items.append(
         try StoredItem(
           position: query.integer(0) - place(zone, 0),
-          recordID: RecordID(name: name, zoneID: zone.zoneID),
+          recordID: RecordID(name: name(1, of: query), zoneID: zone.zoneID),
           bytes: query.bytes(2)
         )
       )
@@ -167,11 +205,14 @@ final class SQLiteContents: LocalCloudTransaction {
   }
 
   func removeItems(in zone: StoredZoneKey) throws(LocalCloudStoreError) {
-    try database.statement("DELETE FROM items WHERE place >= ?1 AND place < ?2")
-      .bind(place(zone, 0), at: 1)
-      .bind((zone.number + 1) << StoredZoneKey.positionBits, at: 2)
-      .run()
-    try database.statement("DELETE FROM links WHERE zone = ?1").bind(zone.number, at: 1).run()
+    try mapped { () throws(SQLiteError) in
+      try database.fixedStatement("DELETE FROM items WHERE place >= ?1 AND place < ?2")
+        .bind(place(zone, 0), at: 1)
+        .bind((zone.number + 1) << StoredZoneKey.positionBits, at: 2)
+        .run()
+      try database.fixedStatement("DELETE FROM links WHERE zone = ?1")
+        .bind(zone.number, at: 1).run()
+    }
     report(.wrote)
   }
 
@@ -182,18 +223,16 @@ final class SQLiteContents: LocalCloudTransaction {
     in zone: StoredZoneKey,
     limit: Int
   ) throws(LocalCloudStoreError) -> [String] {
-    let query =
-      try database.statement(
+    let query = try mapped { () throws(SQLiteError) in
+      try database.fixedStatement(
         "SELECT source FROM links WHERE zone = ?1 AND target = ?2 ORDER BY source LIMIT ?3"
       )
-      .bind(zone.number, at: 1).bind(target, at: 2).bind(Int64(limit), at: 3)
-    defer { query.reset() }
+    }
+    query.bind(zone.number, at: 1).bind(target, at: 2).bind(Int64(limit), at: 3)
     var names: [String] = []
-    while try query.step() {
-      guard let name = query.text(0) else {
-        throw LocalCloudStoreError(.damaged, path: database.path, "a name is no text")
-      }
-      names.append(name)
+    try query.forEachRow(mapping: { LocalCloudStoreError($0, path: path) }) {
+      () throws(LocalCloudStoreError) in
+      names.append(try name(0, of: query))
     }
     return names
   }
@@ -207,8 +246,10 @@ final class SQLiteContents: LocalCloudTransaction {
     let insert: StaticString =
       "INSERT OR IGNORE INTO links(zone, target, source) VALUES(?1, ?2, ?3)"
     let delete: StaticString = "DELETE FROM links WHERE zone = ?1 AND target = ?2 AND source = ?3"
-    try database.statement(isPresent ? insert : delete)
-      .bind(zone.number, at: 1).bind(target, at: 2).bind(source, at: 3).run()
+    try mapped { () throws(SQLiteError) in
+      try database.fixedStatement(isPresent ? insert : delete)
+        .bind(zone.number, at: 1).bind(target, at: 2).bind(source, at: 3).run()
+    }
     report(.wrote)
   }
 }

@@ -1,4 +1,4 @@
-import CloudSyncCore
+import CloudSyncSQLiteSupport
 
 /// The tables of a store's file, and how a file is told from others.
 ///
@@ -38,66 +38,81 @@ enum SQLiteSchema {
   private static let checkedByteCount: Int64 = 16_000_000
 
   /// Makes a new file a store, or checks that a file is one.
-  static func prepare(_ database: SQLiteDatabase) throws(LocalCloudStoreError) {
-    if try isEmpty(database) {
-      try database.execute("PRAGMA journal_mode = WAL")
-      try database.execute("BEGIN IMMEDIATE")
-      // Somebody else may have been faster.
-      if try isEmpty(database) { try database.execute(tables) }
-      try database.execute("COMMIT")
+  static func prepare(
+    _ database: SQLiteConnection,
+    path: String
+  ) throws(LocalCloudStoreError) {
+    let header = try LocalCloudStoreError.mapping(path: path) { () throws(SQLiteError) in
+      try fillIfEmpty(database)
+      return try Header(of: database)
     }
-    guard try database.integer("PRAGMA application_id") == applicationID else {
+    guard header.applicationID == applicationID else {
       throw LocalCloudStoreError(
         .foreign,
-        path: database.path,
+        path: path,
         "it is the database of something else, not of a local cloud; choose another file"
       )
     }
-    let found = try database.integer("PRAGMA user_version")
-    guard found == version else {
+    guard header.version == version else {
       throw LocalCloudStoreError(
         .unknownVersion,
-        path: database.path,
-        "it has version \(found), and this program knows version \(version) only; update it"
+        path: path,
+        "it has version \(header.version), and this program knows version \(version) only; update it"
       )
     }
-    try checkTables(database)
-    let pages = try database.integer("PRAGMA page_count")
-    let size = try database.integer("PRAGMA page_size")
-    if pages * size <= checkedByteCount { try checkEverything(database) }
+    guard header.tableCount == 4 else {
+      throw LocalCloudStoreError(damagedDatabase: "tables are missing", path: path)
+    }
+    if header.byteCount <= checkedByteCount { try checkEverything(database, path: path) }
   }
 
-  private static func isEmpty(_ database: SQLiteDatabase) throws(LocalCloudStoreError) -> Bool {
+  private static func fillIfEmpty(_ database: SQLiteConnection) throws(SQLiteError) {
+    guard try isEmpty(database) else { return }
+    try database.execute("PRAGMA journal_mode = WAL")
+    try database.transaction { () throws(SQLiteError) in
+      // Somebody else may have been faster.
+      if try isEmpty(database) { try database.execute(tables) }
+    }
+  }
+
+  private static func isEmpty(_ database: SQLiteConnection) throws(SQLiteError) -> Bool {
     let count = try database.integer("SELECT count(*) FROM sqlite_schema")
     let application = try database.integer("PRAGMA application_id")
     let version = try database.integer("PRAGMA user_version")
     return count == 0 && application == 0 && version == 0
   }
 
-  private static func checkTables(_ database: SQLiteDatabase) throws(LocalCloudStoreError) {
-    let names = "'documents', 'items', 'items_by_name', 'links'"
-    let count = try database.integer(
-      "SELECT count(*) FROM sqlite_schema WHERE name IN (\(names))"
-    )
-    guard count == 4 else { throw damaged(database, "tables are missing") }
-  }
-
   /// Reads the whole file and compares its parts.
-  static func checkEverything(_ database: SQLiteDatabase) throws(LocalCloudStoreError) {
-    let statement = try database.prepare("PRAGMA quick_check(1)")
-    guard try statement.step() else { return }
-    let text = statement.text(0) ?? "unknown"
-    guard text == "ok" else { throw damaged(database, text) }
+  static func checkEverything(
+    _ database: SQLiteConnection,
+    path: String
+  ) throws(LocalCloudStoreError) {
+    let finding = try LocalCloudStoreError.mapping(path: path) { () throws(SQLiteError) in
+      let statement = try database.prepare("PRAGMA quick_check(1)")
+      return try statement.step() ? statement.text(0) ?? "unknown" : "ok"
+    }
+    guard finding == "ok" else { throw LocalCloudStoreError(damagedDatabase: finding, path: path) }
   }
+}
 
-  private static func damaged(
-    _ database: SQLiteDatabase,
-    _ reason: String
-  ) -> LocalCloudStoreError {
-    LocalCloudStoreError(
-      .damaged,
-      path: database.path,
-      "the database is damaged (\(reason)); restore a copy, or delete the file to begin anew"
-    )
+extension SQLiteSchema {
+  /// What tells a store's file from others.
+  private struct Header {
+    let applicationID: Int64
+    let version: Int64
+    /// How many of the tables and indexes there are.
+    let tableCount: Int64
+    let byteCount: Int64
+
+    init(of database: SQLiteConnection) throws(SQLiteError) {
+      applicationID = try database.integer("PRAGMA application_id")
+      version = try database.integer("PRAGMA user_version")
+      let names = "'documents', 'items', 'items_by_name', 'links'"
+      tableCount = try database.integer(
+        "SELECT count(*) FROM sqlite_schema WHERE name IN (\(names))"
+      )
+      let pages = try database.integer("PRAGMA page_count")
+      byteCount = try pages * database.integer("PRAGMA page_size")
+    }
   }
 }

@@ -69,7 +69,7 @@ public final class SQLiteStore: LocalCloudStore {
   /// - Complexity: O(*n*) in the size of the file.
   public func verify() throws(LocalCloudStoreError) {
     try contents.withLock { contents throws(LocalCloudStoreError) in
-      try SQLiteSchema.checkEverything(contents.database)
+      try contents.verify()
     }
   }
 }

@@ -26,8 +26,10 @@ package struct TableSchema: Sendable, Hashable {
   /// A foreign key.
   package struct ForeignKey: Sendable, Hashable {
     package var columns: [String]
+    /// The table it refers to, which may be missing.
     package var table: String
-    /// The columns it refers to: those of the primary key if the declaration names none.
+    /// The columns it refers to: those of the primary key if the declaration names none; empty if
+    /// the table is none of the schema's.
     package var referencedColumns: [String]
     package var onDelete: Action
     package var onUpdate: Action
@@ -39,6 +41,8 @@ package struct TableSchema: Sendable, Hashable {
     package var name: String
     /// Its columns; nil in place of an expression.
     package var columns: [String?]
+    /// The name of each column's collation, as SQLite compares it here.
+    package var collations: [String]
     /// Whether it holds for some rows only.
     package var isPartial: Bool
     /// Whether a table's declaration made it, rather than CREATE UNIQUE INDEX.
@@ -58,22 +62,56 @@ package struct TableSchema: Sendable, Hashable {
   package var hasIntegerKey: Bool
   /// The table's declaration.
   package var sql: String
+  /// The declarations of its indexes and triggers, in the order in which they were made.
+  package var dependentSQL: [String]
 
   /// The columns that can be written: all but generated ones.
   package var writableColumns: [Column] { columns.filter { !$0.isGenerated } }
 
-  package func column(named name: String) -> Column? { columns.first { $0.name == name } }
+  package func column(named name: String) -> Column? {
+    columns.first { $0.name.isSameName(as: name) }
+  }
 }
 
 /// The tables of a database.
 package struct DatabaseSchema: Sendable, Hashable {
+  /// What a name stands for in a database.
+  package enum ObjectKind: Sendable, Hashable {
+    /// A table that can be synchronized.
+    case table
+    case view
+    case virtualTable
+    /// A table that keeps what a virtual table shows.
+    case shadowTable
+    /// A table of SQLite's or of the engine's.
+    case internalTable
+    case missing
+  }
+
+  /// Something with a name that cannot be synchronized.
+  package struct OtherObject: Sendable, Hashable {
+    package var name: String
+    package var kind: ObjectKind
+  }
+
   /// By name, in the order of its bytes.
   package var tables: [TableSchema]
+  /// What else could be taken for a table, by name.
+  package var otherObjects: [OtherObject]
 
-  package init(tables: [TableSchema]) { self.tables = tables }
+  package init(tables: [TableSchema], otherObjects: [OtherObject] = []) {
+    self.tables = tables
+    self.otherObjects = otherObjects
+  }
 
-  /// The table of a name; SQLite does not tell upper from lower case in names.
+  /// The table of a name; SQLite does not tell `A` to `Z` from `a` to `z` in names.
   package func table(named name: String) -> TableSchema? {
-    tables.first { $0.name == name } ?? tables.first { $0.name.lowercased() == name.lowercased() }
+    tables.first { $0.name.isSameName(as: name) }
+  }
+
+  /// What a name stands for.
+  package func kind(ofObjectNamed name: String) -> ObjectKind {
+    if table(named: name) != nil { return .table }
+    return otherObjects.first { $0.name.isSameName(as: name) }?.kind ?? .missing
   }
 }

@@ -210,6 +210,26 @@ struct SizingTests {
     #expect(bench.handler.modifyCalls.count <= 80)
   }
 
+  @Test("Any number of conflicts may wait for the app's own edits: they are no bad records")
+  func everythingForTheApp() throws {
+    var script = ScriptedHandler.Script()
+    script.modify = { operation, _ in
+      let failures = operation.records.map { record in
+        let server = Bench.record(record.recordID.name, ["n": 2], tag: "theirs")
+        return ItemFailure(record.recordID, SyncError(.serverRecordChanged, serverRecord: server))
+      }
+      return .success(ModifyOperation.Response(failures: failures))
+    }
+    let bench = Bench(resolver: ConflictResolver { _ in .later }, script: script)
+    try bench.modify((0..<400).map { Bench.record("r\($0)", ["n": 1]) })
+
+    bench.start()
+
+    #expect(bench.state.haltReason == nil)
+    #expect(bench.state.parkedRecords.count == 400)
+    #expect(bench.state.parkedRecords.allSatisfy { $0.error.code == .awaitsAppEdit })
+  }
+
   @Test(
     "When everything is refused the session halts after 100 parked in a row, and keeps the rest"
   )

@@ -123,4 +123,33 @@ struct FoundInMergesTests {
     #expect(sent.last?["y"] == 3)
     #expect(bench.completions.entries.count == 3)
   }
+
+  @Test("A record that is gone, and that the app makes again, is not sent under its old tag")
+  func goneAndMadeAgain() throws {
+    var configuration = SyncConfiguration()
+    configuration.missingRecordPolicy = .park
+    let bench = Bench(configuration: configuration)
+    bench.start()
+    try bench.modify([Bench.record("a")])
+    bench.world.run()
+    let tag = try #require(bench.completions.entries.last?.response.savedRecords.first?.changeTag)
+    bench.handler.change { script in
+      script.modify = { operation, _ in
+        let failures = operation.records.filter { $0.changeTag != nil }
+          .map { ItemFailure($0.recordID, SyncError(.unknownItem)) }
+        return .success(
+          failures.isEmpty
+            ? ScriptedHandler.allSaved(operation) : ModifyOperation.Response(failures: failures)
+        )
+      }
+    }
+    try bench.modify([Bench.record("a", ["y": 2], tag: tag)])
+    bench.world.run()
+    bench.session.dropParked()
+    try bench.modify([Bench.record("a", ["y": 3])])
+    bench.world.run()
+
+    #expect(bench.handler.modifyCalls.map { $0.saves.first?.changeTag } == [nil, tag, nil])
+    #expect(bench.state.parkedRecords.isEmpty)
+  }
 }

@@ -21,7 +21,8 @@ extension SyncState {
       isQuota: isQuota
     )
     parked.next += 1
-    if !isQuota { parked.inRow += 1 }
+    // A full storage, and an app that merges by itself, say nothing against the records.
+    if !isQuota, error.code != .awaitsAppEdit { parked.inRow += 1 }
   }
 
   /// Announces what became of a parked record: never before the operation that says it is parked.

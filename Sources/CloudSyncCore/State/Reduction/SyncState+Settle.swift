@@ -248,6 +248,8 @@ extension SyncState {
       park(entry, error, isQuota: false)
       return nil
     case .park(let error):
+      // What was saved under that tag is gone: an edit without one is to make the record anew.
+      if error.code == .unknownItem { forgetOwnTag(entry.recordID) }
       park(entry, error, isQuota: false)
       return nil
     case .parkForQuota(let error):

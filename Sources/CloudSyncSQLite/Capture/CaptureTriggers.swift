@@ -1,0 +1,70 @@
+import CloudSyncSQLiteSupport
+
+/// The triggers that write a table's edits into the outbox, in the transaction of the edit.
+///
+/// They are persistent: whoever edits the table, another connection, another process, with the engine
+/// stopped or absent, is captured. What the engine itself writes into a row is not, and what follows
+/// from it, actions of foreign keys and the app's own triggers, is.
+struct CaptureTriggers {
+  let table: SyncTable
+
+  /// The names of a table's triggers.
+  private func name(_ event: String) -> String { "cloudsync_\(event)_\(table.id)" }
+
+  /// The statements that make the triggers, those of an earlier schema removed first.
+  var statements: [String] {
+    let schema = table.schema
+    let (old, new) = (table.keySQL("old"), table.keySQL("new"))
+    let changed = schema.writableColumns.map { Self.isChanged($0.name) }
+    let bits = changed.map { "(\($0))" }.joined(separator: " || ")
+    let isRenamed = "(\(old) IS NOT \(new) OR typeof(\(old)) IS NOT typeof(\(new)))"
+    return ["insert", "update", "delete"].map { "DROP TRIGGER IF EXISTS \(name($0))" } + [
+      trigger("insert", "AFTER INSERT", when: nil, key: new, [add(new, "NULL")]),
+      trigger("delete", "AFTER DELETE", when: nil, key: old, [add(old, "''")]),
+      trigger(
+        "update",
+        "AFTER UPDATE",
+        when: changed.joined(separator: " OR "),
+        key: new,
+        [
+          add(old, "''", if: isRenamed),
+          add(new, "CASE WHEN \(isRenamed) THEN NULL ELSE \(bits) END"),
+        ]
+      ),
+    ]
+  }
+
+  /// Whether an update changes a column, to the byte: neither collations nor types may hide it.
+  private static func isChanged(_ column: String) -> String {
+    let name = column.quotedName
+    return "old.\(name) IS NOT new.\(name) COLLATE BINARY"
+      + " OR typeof(old.\(name)) IS NOT typeof(new.\(name))"
+  }
+
+  private func add(_ key: String, _ change: String, if condition: String? = nil) -> String {
+    let filter = condition.map { " WHERE \($0)" } ?? ""
+    return "INSERT INTO cloudsync_outbox(time, table_id, key, change)"
+      + " SELECT last, \(table.id), \(key), \(change) FROM cloudsync_clock\(filter);"
+  }
+
+  private func trigger(
+    _ event: String,
+    _ moment: String,
+    when condition: String?,
+    key: String,
+    _ body: [String]
+  ) -> String {
+    let isOwn =
+      "EXISTS(SELECT 1 FROM cloudsync_clock WHERE applying_table = \(table.id)"
+      + " AND applying_key IS \(key))"
+    let filter = condition.map { "(\($0)) AND NOT \(isOwn)" } ?? "NOT \(isOwn)"
+    return """
+      CREATE TRIGGER \(name(event)) \(moment) ON \(table.name.quotedName)
+      WHEN \(filter)
+      BEGIN
+        UPDATE cloudsync_clock SET last = max(last + 1, coalesce(fixed, \(MetadataSchema.now)));
+        \(body.joined(separator: "\n  "))
+      END
+      """
+  }
+}

@@ -1,0 +1,57 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// A database in a file, with a connection of its own.
+///
+/// Other connections and other processes may read and write the file at the same time: it is in
+/// write-ahead mode, and who has to wait for another writer waits up to five seconds.
+public final class DatabaseFile: SyncDatabase {
+  /// Where it is; ":memory:" is nowhere.
+  public let path: String
+  private let connection: Locked<SQLiteConnection>
+
+  /// Opens a file that exists, or creates one.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - enforcesForeignKeys: Whether this connection enforces foreign keys, as SQLite's does not unless
+  ///     it is told to.
+  ///   - createsFile: Whether a missing file is created.
+  /// - Throws: What is wrong with the file, and what to do.
+  public init(
+    path: String,
+    enforcesForeignKeys: Bool = true,
+    createsFile: Bool = false
+  ) throws(SyncEngineError) {
+    self.path = path
+    do throws(SQLiteError) {
+      let connection = try SQLiteConnection(path: path, access: createsFile ? .create : .readWrite)
+      connection.setBusyTimeout(milliseconds: 5_000)
+      // The first look at the file: what is no database is found here.
+      if path != ":memory:" { try connection.execute("PRAGMA journal_mode = WAL") }
+      try connection.execute(
+        "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = \(enforcesForeignKeys ? "ON" : "OFF")"
+      )
+      self.connection = Locked(connection)
+    } catch { throw SyncEngineError(error, path: path) }
+  }
+
+  /// Runs a block with the connection.
+  public func write<Value: Sendable>(
+    _ body: @Sendable (OpaquePointer) throws -> Value
+  ) throws -> Value {
+    try connection.withLock { connection in try body(connection.handle) }
+  }
+
+  /// Runs statements that have no values, as for a schema.
+  ///
+  /// - Parameter sql: The statements.
+  /// - Throws: SQLite's reason.
+  public func execute(_ sql: String) throws(SyncEngineError) {
+    try connection.withLock { connection throws(SyncEngineError) in
+      do throws(SQLiteError) { try connection.execute(sql) } catch {
+        throw SyncEngineError(error, path: path)
+      }
+    }
+  }
+}

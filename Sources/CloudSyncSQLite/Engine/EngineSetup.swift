@@ -1,0 +1,163 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Prepares a database for an engine: its own tables, the triggers, and what a new schema needs.
+struct EngineSetup {
+  let connection: SQLiteConnection
+  let options: SyncEngineOptions
+  let zoneID: ZoneID
+
+  private var store: MetadataStore { MetadataStore(connection: connection) }
+
+  /// A table as it was when its triggers were made.
+  private struct Registered {
+    var id: Int64
+    var columns: [String]
+  }
+
+  /// Does all of it in one transaction, or nothing.
+  func prepare(_ names: [String]) throws(SyncEngineError) -> SyncTables {
+    try connection.transaction(
+      { () throws(SyncEngineError) in
+        let schema = try read()
+        try check(names, schema)
+        try MetadataSchema.prepare(connection)
+        do throws(SQLiteError) { return try install(names, schema) } catch {
+          throw SyncEngineError(error)
+        }
+      },
+      mapping: { SyncEngineError($0) }
+    )
+  }
+
+  private func read() throws(SyncEngineError) -> DatabaseSchema {
+    do throws(SQLiteError) { return try DatabaseSchema.read(connection) } catch {
+      throw SyncEngineError(error)
+    }
+  }
+
+  private func check(_ names: [String], _ schema: DatabaseSchema) throws(SyncEngineError) {
+    let violations = SchemaRules.violations(in: schema, tables: names) { name in
+      let table = options.table(name)
+      return SchemaPolicy(
+        requiresDefaults: !table.allowsMissingDefaults,
+        allowsUniqueKeys: false,
+        allowsIntegerKeys: table.hasUniqueIntegerKeys
+      )
+    }
+    let errors = violations.filter { !$0.isWarning }
+    guard errors.isEmpty else {
+      throw SyncEngineError(.schema, errors.map(\.reason).joined(separator: "\n"))
+    }
+  }
+
+  private func install(
+    _ names: [String],
+    _ schema: DatabaseSchema
+  ) throws(SQLiteError) -> SyncTables {
+    let known = try registered()
+    // What old triggers have captured is read as they wrote it.
+    let old = known.compactMap { name, table in
+      schema.table(named: name)
+        .flatMap { SyncTable(id: table.id, schema: $0, captured: table.columns) }
+    }
+    try OutboxReader(store: store, tables: SyncTables(old, enforcesForeignKeys: false).byID)
+      .readAll()
+    var tables: [SyncTable] = []
+    for name in schema.parentsFirst(names).joined() {
+      guard let declared = schema.table(named: name) else { continue }
+      let columns = declared.writableColumns.map(\.name)
+      let former = known.first { $0.name == declared.name }?.table
+      let id = try register(declared.name, columns, as: former?.id)
+      guard let table = SyncTable(id: id, schema: declared, captured: columns) else {
+        throw SQLiteError(code: 1, message: "a name of table \(name) is too long for the cloud")
+      }
+      for statement in CaptureTriggers(table: table).statements {
+        try connection.execute(statement)
+      }
+      if let former {
+        let added = columns.filter { !former.columns.contains($0) }
+        if !added.isEmpty { try adopt(added, of: table) }
+      } else {
+        try adoptRows(of: table)
+      }
+      tables.append(table)
+    }
+    let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
+    return SyncTables(tables, enforcesForeignKeys: isEnforcing)
+  }
+
+  // MARK: Registered tables
+
+  private func registered() throws(SQLiteError) -> [(name: String, table: Registered)] {
+    let query = try connection.prepare("SELECT name, id, columns FROM cloudsync_tables ORDER BY id")
+    var tables: [(name: String, table: Registered)] = []
+    try query.forEachRow { () throws(SQLiteError) in
+      guard let name = query.text(0), let list = query.text(2) else { return }
+      do {
+        let columns = try JSONDecoder().decode([String].self, from: Data(list.utf8))
+        tables.append((name, Registered(id: query.integer(1), columns: columns)))
+      } catch {
+        throw SQLiteError(code: 11, message: "cloudsync_tables is damaged for \(name): \(error)")
+      }
+    }
+    return tables
+  }
+
+  private func register(
+    _ name: String,
+    _ columns: [String],
+    as id: Int64?
+  ) throws(SQLiteError) -> Int64 {
+    let list: String
+    do { list = String(decoding: try JSONEncoder().encode(columns), as: UTF8.self) } catch {
+      throw SQLiteError(code: 1, message: "the columns of \(name) cannot be written: \(error)")
+    }
+    try connection.prepare(
+      "INSERT INTO cloudsync_tables(id, name, columns) VALUES(?1, ?2, ?3)"
+        + " ON CONFLICT(name) DO UPDATE SET columns = excluded.columns"
+    )
+    .bind(id.map { .integer($0) } ?? .null, at: 1).bind(name, at: 2).bind(list, at: 3)
+    .run()
+    let query = try connection.prepare("SELECT id FROM cloudsync_tables WHERE name = ?1")
+      .bind(name, at: 1)
+    return try query.step() ? query.integer(0) : 0
+  }
+
+  // MARK: What is there already
+
+  /// Takes the rows of a table that is new to the engine as edits older than any other.
+  private func adoptRows(of table: SyncTable) throws(SQLiteError) {
+    let key = table.keySQL("t")
+    try connection.execute(
+      """
+      INSERT INTO cloudsync_outbox(time, table_id, key, change)
+      SELECT 0, \(table.id), \(key), NULL FROM \(table.name.quotedName) t
+      ORDER BY \(table.schema.primaryKey.map { "t.\($0.quotedName)" }.joined(separator: ", "))
+      """
+    )
+  }
+
+  /// Takes what rows have in new columns: nobody has captured how it came there.
+  private func adopt(_ added: [String], of table: SyncTable) throws(SQLiteError) {
+    for column in added {
+      guard let declared = table.schema.column(named: column) else { continue }
+      let bits = table.captured.map { $0 == column ? "1" : "0" }.joined()
+      let initial = declared.defaultSQL.map { "(\($0))" } ?? "NULL"
+      try connection.execute(
+        """
+        INSERT INTO cloudsync_outbox(time, table_id, key, change)
+        SELECT 0, \(table.id), \(table.keySQL("t")), '\(bits)' FROM \(table.name.quotedName) t
+        WHERE t.\(column.quotedName) IS NOT \(initial)
+        ORDER BY \(table.schema.primaryKey.map { "t.\($0.quotedName)" }.joined(separator: ", "))
+        """
+      )
+    }
+  }
+}

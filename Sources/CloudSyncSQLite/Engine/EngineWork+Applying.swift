@@ -1,0 +1,225 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+extension EngineWork {
+  /// A record that a page has brought, with its table.
+  struct Incoming {
+    var table: SyncTable
+    var record: Record
+    var version: RowVersion
+    var row: RowState
+    var key: [SQLiteValue]
+  }
+
+  /// Stores a page, within the open transaction.
+  func apply(_ page: FetchOperation.Response) throws(SQLiteError) {
+    let number = Int64(page.page.number)
+    // It is announced again after a crash.
+    guard try store.lastPage() < number else { return }
+    if page.isBeginning { try store.forgetSeen() }
+    try store.setInfo("page", .integer(number))
+    var incoming: [Incoming] = []
+    for record in page.changedRecords {
+      if page.startedOver { try store.markSeen(record.recordID.name) }
+      if let one = try self.incoming(record) { incoming.append(one) }
+    }
+    try apply(incoming)
+    for recordID in page.deletedRecordIDs.reversed() {
+      try store.forgetStranger(recordID.name)
+      if let row = try store.row(named: recordID.name) { try takeDeletion(of: row) }
+    }
+    if page.isLast, page.startedOver {
+      // After a fetch of everything, what was in no page is gone.
+      for name in try store.unseenNames() {
+        if let row = try store.row(named: name) { try takeDeletion(of: row) }
+      }
+      try store.forgetSeen()
+    }
+    try store.setApplying(nil)
+  }
+
+  /// Sorts out whose a record is; one of a table that is not here is kept for later.
+  func incoming(_ record: Record) throws(SQLiteError) -> Incoming? {
+    guard let name = RecordName.parse(record.recordID.name),
+      let version = RowVersion(record: record)
+    else { return nil }
+    guard let table = tables.table(named: name.table) else {
+      try store.keepStranger(record)
+      return nil
+    }
+    try store.advanceClock(beyond: version.time)
+    let row = try store.row(named: record.recordID.name)
+    guard let key = try key(of: name, version, row, table) else { return nil }
+    if let row {
+      return Incoming(table: table, record: record, version: version, row: row, key: key)
+    }
+    let stored = try table.key(of: key, in: connection)
+    let fresh = RowState(table: table.id, key: stored, recordName: record.recordID.name)
+    return Incoming(table: table, record: record, version: version, row: fresh, key: key)
+  }
+
+  /// The values of a row's key: as its name tells them, or as the fields do.
+  private func key(
+    of name: RecordName,
+    _ version: RowVersion,
+    _ row: RowState?,
+    _ table: SyncTable
+  ) throws(SQLiteError) -> [SQLiteValue]? {
+    if let row { return try table.keyValues(of: row.key, in: connection) }
+    if case .values(let values) = name.key, values.count == table.schema.primaryKey.count {
+      return values
+    }
+    var values: [SQLiteValue] = []
+    for column in table.schema.primaryKey {
+      guard let value = version[column]?.value, case .value(let stored)? = ValueCodec.decode(value)
+      else { return nil }
+      values.append(stored)
+    }
+    return values
+  }
+
+  // MARK: Parents first
+
+  /// Applies records: those whose parents are here or come along; the others wait.
+  func apply(_ records: [Incoming]) throws(SQLiteError) {
+    // Rows that refer to each other in a circle are whole only when the last one is written.
+    try connection.execute("PRAGMA defer_foreign_keys = ON")
+    var queue = records
+    while !queue.isEmpty {
+      let (ready, waiting) = try separate(queue)
+      for (one, parent) in waiting { try wait(one, for: parent) }
+      var next: [Incoming] = []
+      var coming = Set(ready.map(\.record.recordID.name))
+      for one in inOrder(ready) {
+        coming.remove(one.record.recordID.name)
+        // A parent that came before it may be deleted here.
+        if let parent = try missingParent(of: one, coming) {
+          try wait(one, for: parent)
+          continue
+        }
+        try merge(one)
+        next += try children(waitingFor: one.record.recordID.name)
+      }
+      for table in tables.inOrder where ready.contains(where: { $0.table.id == table.id }) {
+        next += try children(waitingFor: table.anyRecord)
+      }
+      // Who waits for another parent now waits on; who waits for the same one is not asked again.
+      queue = ready.isEmpty ? [] : next
+    }
+  }
+
+  private func wait(_ one: Incoming, for parent: String) throws(SQLiteError) {
+    var row = one.row
+    row.waitsFor = parent
+    row.payload = one.record
+    try store.save(row)
+  }
+
+  private func children(waitingFor name: String) throws(SQLiteError) -> [Incoming] {
+    var children: [Incoming] = []
+    for row in try store.rows(waitingFor: name) {
+      if let payload = row.payload, let child = try incoming(payload) { children.append(child) }
+    }
+    return children
+  }
+
+  private func inOrder(_ records: [Incoming]) -> [Incoming] {
+    if records.count < 2 { return records }
+    return tables.inOrder.flatMap { table in records.filter { $0.table.id == table.id } }
+  }
+
+  /// Tells records whose parents are here, or among them, from those that have to wait for one.
+  private func separate(
+    _ records: [Incoming]
+  ) throws(SQLiteError) -> (ready: [Incoming], waiting: [(Incoming, parent: String)]) {
+    if !tables.enforcesForeignKeys { return (records, []) }
+    var ready = records
+    var waiting: [(Incoming, parent: String)] = []
+    var hasChanged = true
+    while hasChanged {
+      hasChanged = false
+      let names = Set(ready.map(\.record.recordID.name))
+      var rest: [Incoming] = []
+      for one in ready {
+        if let parent = try missingParent(of: one, names) {
+          waiting.append((one, parent))
+          hasChanged = true
+        } else {
+          rest.append(one)
+        }
+      }
+      ready = rest
+    }
+    return (ready, waiting)
+  }
+
+  /// The record that a row refers to and that is neither here nor among those that come.
+  private func missingParent(
+    of one: Incoming,
+    _ coming: Set<String>
+  ) throws(SQLiteError) -> String? {
+    if !tables.enforcesForeignKeys || one.version.isDeleted { return nil }
+    for key in one.table.schema.foreignKeys {
+      guard let parent = tables.table(named: key.table) else { continue }
+      var values: [SQLiteValue] = []
+      for column in key.columns {
+        guard let value = one.version[column]?.value,
+          case .value(let stored)? = ValueCodec.decode(value), stored != .null
+        else { break }
+        values.append(stored)
+      }
+      // A part that is NULL or unknown refers to nothing.
+      guard values.count == key.columns.count else { continue }
+      if try rows(of: parent).hasRow(where: key.referencedColumns, values) { continue }
+      // Which record has another key than the primary one is not known: any of that table may.
+      guard key.referencedColumns == parent.schema.primaryKey else { return parent.anyRecord }
+      let name = parent.layout.recordName(key: values)
+      if !coming.contains(name) { return name }
+    }
+    return nil
+  }
+}
+
+extension MetadataStore {
+  // MARK: A fetch of everything
+
+  func forgetSeen() throws(SQLiteError) { try connection.execute("DELETE FROM cloudsync_seen") }
+
+  func markSeen(_ name: String) throws(SQLiteError) {
+    try connection.fixedStatement("INSERT OR IGNORE INTO cloudsync_seen VALUES(?1)")
+      .bind(name, at: 1).run()
+  }
+
+  // MARK: Records of unknown tables
+
+  func keepStranger(_ record: Record) throws(SQLiteError) {
+    try connection.fixedStatement(
+      "REPLACE INTO cloudsync_strangers(record_name, record_type, record) VALUES(?1, ?2, ?3)"
+    )
+    .bind(record.recordID.name, at: 1).bind(record.recordType, at: 2)
+    .bind(record.codedBytes, at: 3).run()
+  }
+
+  func forgetStranger(_ name: String) throws(SQLiteError) {
+    try connection.fixedStatement("DELETE FROM cloudsync_strangers WHERE record_name = ?1")
+      .bind(name, at: 1).run()
+  }
+
+  /// The records of a table that was unknown when they came; they are here no more then.
+  func takeStrangers(ofType type: String) throws(SQLiteError) -> [Record] {
+    let query =
+      try connection.prepare(
+        "SELECT record FROM cloudsync_strangers WHERE record_type = ?1 ORDER BY record_name"
+      )
+      .bind(type, at: 1)
+    var records: [Record] = []
+    try query.forEachRow { () throws(SQLiteError) in
+      do throws(CodedError) { records.append(try Record(codedBytes: query.bytes(0))) } catch {
+        throw SQLiteError(code: 11, message: "a record of type \(type) is damaged: \(error)")
+      }
+    }
+    try connection.prepare("DELETE FROM cloudsync_strangers WHERE record_type = ?1")
+      .bind(type, at: 1).run()
+    return records
+  }
+}

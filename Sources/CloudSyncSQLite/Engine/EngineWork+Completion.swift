@@ -1,0 +1,117 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+extension EngineWork {
+  /// Takes what became of an operation; returns the parked records that need not be sent any more.
+  func complete(
+    _ operation: ModifyOperation,
+    _ response: ModifyOperation.Response
+  ) throws(SQLiteError) -> [RecordID] {
+    let number = Int64(operation.id.number)
+    var sent: [String: Record] = [:]
+    for record in operation.records { sent[record.recordID.name] = record }
+    for record in response.savedRecords {
+      guard let row = try store.row(named: record.recordID.name) else { continue }
+      try saved(record, row, sent[record.recordID.name], isOwn: row.operation == number)
+    }
+    for recordID in response.deletedRecordIDs {
+      guard let row = try store.row(named: recordID.name) else { continue }
+      try deleted(row, isOwn: row.operation == number)
+    }
+    var done: [RecordID] = []
+    for failure in response.failures {
+      guard var row = try store.row(named: failure.recordID.name) else {
+        done.append(failure.recordID)
+        continue
+      }
+      if row.operation == number { row.operation = nil }
+      if try failed(row, failure.error) { done.append(failure.recordID) }
+    }
+    // Whatever the answer does not name is looked at again.
+    try release(number)
+    return done
+  }
+
+  /// An edit is in the cloud.
+  private func saved(
+    _ record: Record,
+    _ row: RowState,
+    _ sent: Record?,
+    isOwn: Bool
+  ) throws(SQLiteError) {
+    var row = row
+    if isOwn { row.operation = nil }
+    // A page that has told of it since knows more.
+    if row.page ?? 0 <= row.sentPage ?? 0 {
+      let edited = sent.map { row.server?.applying($0) ?? $0 } ?? row.server
+      row.server = (edited?.applying(record) ?? record).withChangeTag(record.changeTag)
+    }
+    if let version = (sent ?? record).rowVersion {
+      row.acknowledge(version.columns.map { ($0.name, $0.time) })
+      if let created = row.createdAt, created <= version.createdAt ?? .zero { row.createdAt = nil }
+      if let deleted = row.deletedAt, deleted <= version.deletedAt ?? .zero { row.deletedAt = nil }
+      if row.edits.isEmpty, row.createdAt == nil, row.deletedAt == nil { row.settle() }
+    }
+    row.errorCode = nil
+    row.error = nil
+    try store.save(row)
+  }
+
+  /// A deletion is in the cloud.
+  private func deleted(_ row: RowState, isOwn: Bool) throws(SQLiteError) {
+    var row = row
+    if isOwn { row.operation = nil }
+    if row.page ?? 0 <= row.sentPage ?? 0 { row.server = nil }
+    // It may have been made anew meanwhile.
+    if row.edits.isEmpty, row.server == nil { return try store.remove(row) }
+    if row.edits.isEmpty { row.settle() }
+    try store.save(row)
+  }
+
+  /// An edit was set aside; returns whether the session can forget it.
+  ///
+  /// What is left of an edit after a merge is submitted anew.
+  private func failed(_ row: RowState, _ error: SyncError) throws(SQLiteError) -> Bool {
+    var row = row
+    try store.save(row)
+    // A page that has told of it since knows more than the answer.
+    let isOld = row.page ?? 0 > row.sentPage ?? 0
+    switch error.code {
+    case .awaitsAppEdit:
+      if !isOld, let server = error.serverRecord, let one = try incoming(server) {
+        try apply([one])
+        try store.setApplying(nil)
+      }
+      return true
+    case .unknownItem where !row.isDeleted:
+      if !isOld {
+        try takeDeletion(of: row)
+        try store.setApplying(nil)
+      }
+      return true
+    default:
+      row.errorCode = Int64(error.code.rawValue)
+      row.error = error.description
+      try store.save(row)
+      return false
+    }
+  }
+
+  /// Takes what became of a record that the session had set aside; returns whether the session can
+  /// forget it.
+  func take(_ change: ParkedChange) throws(SQLiteError) -> Bool {
+    guard let row = try store.row(named: change.recordID.name) else { return true }
+    switch change {
+    case .saved(let record): try saved(record, row, nil, isOwn: row.operation == nil)
+    case .deleted: try deleted(row, isOwn: row.operation == nil)
+    case .refused(_, let error): return try failed(row, error)
+    case .dropped: break
+    }
+    return false
+  }
+}
+
+extension Record {
+  /// The record as a row's version; nil if it is none of a row's.
+  var rowVersion: RowVersion? { RowVersion(record: self) }
+}

@@ -1,0 +1,160 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+extension EngineWork {
+  /// Merges a record that the cloud has into its row.
+  func merge(_ one: Incoming) throws(SQLiteError) {
+    var row = one.row
+    row.waitsFor = nil
+    row.payload = nil
+    row.page = try store.lastPage()
+    let values = try rows(of: one.table).values(of: one.key)
+    guard row.isEdited else { return try take(one, over: values, row) }
+    let acknowledged = row.server.flatMap(RowVersion.init(record:))
+    let local = version(of: row, one.table, values: values, server: acknowledged)
+    let merged = RowMerge.merge(
+      ancestor: acknowledged,
+      local: local,
+      server: one.version,
+      policy: options.table(one.table.name).merging
+    )
+    row.server = one.record
+    row.take(merged)
+    switch merged.local {
+    case .none: try store.save(row)
+    case .update, .insert: try write(one, row, values, merged.changesForRow)
+    case .replace:
+      try write(one, row, values, nil)
+      try write(one, row, nil, merged.changesForRow)
+    case .delete: try write(one, row, values, nil)
+    }
+  }
+
+  /// Takes a record over a row without edits.
+  private func take(
+    _ one: Incoming,
+    over values: [SQLiteValue]?,
+    _ row: RowState
+  ) throws(SQLiteError) {
+    var row = row
+    let known = row.server.flatMap(RowVersion.init(record:))
+    row.server = one.record
+    row.errorCode = nil
+    row.error = nil
+    if one.version.isDeleted { return try write(one, row, values, nil) }
+    guard values != nil, let known, let deletedAt = one.version.deletedAt,
+      known.createdAt ?? .zero <= deletedAt
+    else { return try write(one, row, values, one.version.columns) }
+    // It was deleted and made again: columns that it does not know get their defaults.
+    try write(one, row, values, nil)
+    try write(one, row, nil, one.version.columns)
+  }
+
+  /// Writes a row, or deletes it, without being captured; what SQLite refuses is set aside.
+  private func write(
+    _ one: Incoming,
+    _ row: RowState,
+    _ values: [SQLiteValue]?,
+    _ columns: [VersionedColumn]?
+  ) throws(SQLiteError) {
+    var row = row
+    let rows = rows(of: one.table)
+    try store.setApplying((one.table.id, row.key))
+    do throws(SQLiteError) {
+      if let columns {
+        let changes = changes(columns, one.table, values)
+        if values == nil || !changes.isEmpty { try rows.write(one.key, changes) }
+      } else if values != nil {
+        _ = try rows.delete(one.key)
+      }
+    } catch {
+      guard error.kind == .constraint || error.kind == .foreignKey else { throw error }
+      row.errorCode = Int64(error.code)
+      row.error = "the record cannot be stored in \(one.table.name): \(error.message)"
+      row.payload = one.record
+    }
+    try store.save(row)
+  }
+
+  /// The columns that the table has and whose values differ.
+  private func changes(
+    _ columns: [VersionedColumn],
+    _ table: SyncTable,
+    _ values: [SQLiteValue]?
+  ) -> [(column: String, value: SQLiteValue)] {
+    var changes: [(column: String, value: SQLiteValue)] = []
+    for (place, column) in table.schema.writableColumns.enumerated() {
+      guard let one = columns.first(where: { $0.name == column.name }),
+        case .value(let value)? = ValueCodec.decode(one.value)
+      else { continue }
+      if let values, values[place] == value { continue }
+      changes.append((column.name, value))
+    }
+    return changes
+  }
+
+  // MARK: Deletions
+
+  /// Takes that the cloud has a row's record no more.
+  func takeDeletion(of row: RowState) throws(SQLiteError) {
+    guard let table = tables.byID[row.table] else { return try store.remove(row) }
+    let key = try table.keyValues(of: row.key, in: connection)
+    let values = try rows(of: table).values(of: key)
+    var row = row
+    let acknowledged = row.server.flatMap(RowVersion.init(record:))
+    row.server = nil
+    row.page = try store.lastPage()
+    row.waitsFor = nil
+    row.payload = nil
+    if row.isEdited, !row.isDeleted {
+      let merged = RowMerge.merge(
+        ancestor: acknowledged,
+        local: version(of: row, table, values: values, server: acknowledged),
+        server: .missing,
+        policy: options.table(table.name).merging
+      )
+      if merged.cloud == .create {
+        // The row is made again in the cloud, whole.
+        row.take(merged)
+        return try store.save(row)
+      }
+    }
+    if try hasChildrenThatStay(table, key, values) {
+      let time = try now()
+      row.edits = [RowState.Edit(column: nil, time: time)]
+      row.createdAt = time
+      row.dirty = row.dirty ?? 0
+      return try store.save(row)
+    }
+    try store.setApplying((table.id, row.key))
+    if values != nil { _ = try rows(of: table).delete(key) }
+    if row.operation == nil { return try store.remove(row) }
+    row.settle()
+    try store.save(row)
+  }
+
+  /// Whether rows refer to a row and forbid that it goes: then it comes back.
+  private func hasChildrenThatStay(
+    _ table: SyncTable,
+    _ key: [SQLiteValue],
+    _ values: [SQLiteValue]?
+  ) throws(SQLiteError) -> Bool {
+    guard tables.enforcesForeignKeys, let values else { return false }
+    for child in tables.inOrder {
+      for reference in child.schema.foreignKeys
+      where reference.table == table.name
+        && (reference.onDelete == .noAction || reference.onDelete == .restrict)
+      {
+        var referred: [SQLiteValue] = []
+        for column in reference.referencedColumns {
+          guard let place = table.schema.writableColumns.firstIndex(where: { $0.name == column })
+          else { break }
+          referred.append(values[place])
+        }
+        guard referred.count == reference.columns.count else { continue }
+        if try rows(of: child).hasRow(where: reference.columns, referred) { return true }
+      }
+    }
+    return false
+  }
+}

@@ -1,0 +1,157 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// Edits that are to be submitted together.
+struct SendBatch: Sendable {
+  var operation: ModifyOperation
+  /// The rows that it carries.
+  var rows: [RowState]
+}
+
+extension EngineWork {
+  /// The edits to submit next; nil if there are none.
+  ///
+  /// Within a request's limits: an operation is then one request, if nothing goes wrong.
+  func makeBatch(_ limits: RequestLimits) throws(SQLiteError) -> SendBatch? {
+    while true {
+      let candidates = try store.sendableRows(limit: limits.items)
+      if candidates.isEmpty { return nil }
+      var rows: [RowState] = []
+      var records: [Record] = []
+      var deletions: [RecordID] = []
+      var bytes = 0
+      for candidate in candidates {
+        guard let table = tables.byID[candidate.table] else {
+          // Its table is synchronized no more.
+          try settle(candidate)
+          continue
+        }
+        guard let edit = try edit(of: candidate, table) else { continue }
+        guard let size = try size(of: edit.record, edit.row) else { continue }
+        bytes += size
+        if bytes > limits.bytes, !rows.isEmpty { break }
+        rows.append(edit.row)
+        if let record = edit.record {
+          records.append(record)
+        } else {
+          deletions.append(recordID(edit.row.recordName))
+        }
+      }
+      // What had nothing to send is settled: perhaps there is more.
+      if rows.isEmpty { continue }
+      let operation = ModifyOperation(records: records, recordIDsToDelete: deletions)
+      return SendBatch(operation: operation, rows: rows)
+    }
+  }
+
+  /// How many bytes an edit counts; nil, and the row is set aside, if it breaks a rule of the cloud's.
+  private func size(of record: Record?, _ row: RowState) throws(SQLiteError) -> Int? {
+    guard let record else { return row.recordName.utf8.count }
+    do throws(RecordRuleViolation) {
+      return try RecordRules.checkedByteCount(of: record, zone: zoneID)
+    } catch {
+      var row = row
+      row.errorCode = Int64(SyncError.Code.invalidArguments.rawValue)
+      row.error = error.description
+      try store.save(row)
+      return nil
+    }
+  }
+
+  /// What to send of a row: a record, or nothing for a deletion; nil if there is nothing to be sent.
+  private func edit(
+    of candidate: RowState,
+    _ table: SyncTable
+  ) throws(SQLiteError) -> (row: RowState, record: Record?)? {
+    var row = candidate
+    let key = try table.keyValues(of: row.key, in: connection)
+    let values = try rows(of: table).values(of: key)
+    if values == nil, !row.isDeleted {
+      // It went without a trigger, as a row does that INSERT OR REPLACE replaces.
+      row.edits = []
+      row.deletedAt = try now()
+      try store.save(row)
+    }
+    let server = row.server.flatMap(RowVersion.init(record:))
+    let local = version(of: row, table, values: values, server: server)
+    let recordID = recordID(row.recordName)
+    guard let present = row.server else {
+      if values != nil { return (row, table.layout.record(local, recordID: recordID)) }
+      try store.remove(row)
+      return nil
+    }
+    // Where edits win a deletion is a mark in the record.
+    let isMarked = options.table(table.name).merging.deletes == .editWins
+    if values == nil, !isMarked { return (row, nil) }
+    let edited = local.columns.filter { row.editTime(of: $0.name) != nil }
+    if edited.isEmpty, local.createdAt == server?.createdAt, local.deletedAt == server?.deletedAt {
+      try settle(row)
+      return nil
+    }
+    let record = table.layout.edit(
+      columns: edited,
+      createdAt: local.createdAt,
+      deletedAt: local.deletedAt,
+      of: present,
+      recordID: recordID
+    )
+    return (row, record)
+  }
+
+  /// The clock's next time.
+  func now() throws(SQLiteError) -> HybridTime {
+    try connection.execute(
+      "UPDATE cloudsync_clock SET last = max(last + 1, coalesce(fixed, \(MetadataSchema.now)))"
+    )
+    return HybridTime(rawValue: try connection.integer("SELECT last FROM cloudsync_clock"))
+  }
+
+  /// Notes that there is nothing to send of a row.
+  private func settle(_ row: RowState) throws(SQLiteError) {
+    var row = row
+    row.settle()
+    try store.save(row)
+  }
+
+  /// Notes which operation carries the rows.
+  func markSent(_ batch: SendBatch, _ operation: Int64) throws(SQLiteError) {
+    for row in batch.rows {
+      guard var present = try store.row(row.table, row.key) else { continue }
+      present.operation = operation
+      present.sentPage = try store.lastPage()
+      try store.save(present)
+    }
+  }
+
+  /// Sends again what an operation carried that was given up.
+  func release(_ operation: Int64) throws(SQLiteError) {
+    for row in try store.rows(of: operation) {
+      var row = row
+      row.operation = nil
+      try store.save(row)
+    }
+  }
+
+  /// Makes the rows agree with the operations that a restored session has.
+  func reconcile(_ operations: [(Int64, ModifyOperation)]) throws(SQLiteError) {
+    try outbox.readAll()
+    var carried: [String: Int64] = [:]
+    for (number, operation) in operations {
+      for record in operation.records { carried[record.recordID.name] = number }
+      for recordID in operation.recordIDsToDelete { carried[recordID.name] = number }
+    }
+    for row in try store.rowsInFlight() where carried[row.recordName] != row.operation {
+      var row = row
+      row.operation = nil
+      try store.save(row)
+    }
+    for (number, operation) in operations {
+      let names = operation.records.map(\.recordID.name) + operation.recordIDsToDelete.map(\.name)
+      for name in names {
+        guard var row = try store.row(named: name), row.operation != number else { continue }
+        row.operation = number
+        try store.save(row)
+      }
+    }
+  }
+}

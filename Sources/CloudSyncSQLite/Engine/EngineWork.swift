@@ -1,0 +1,100 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// What an engine does within one transaction.
+struct EngineWork {
+  let connection: SQLiteConnection
+  let tables: SyncTables
+  let options: SyncEngineOptions
+  let zoneID: ZoneID
+
+  init(
+    _ connection: SQLiteConnection,
+    _ tables: SyncTables,
+    _ options: SyncEngineOptions,
+    _ zoneID: ZoneID
+  ) {
+    self.connection = connection
+    self.tables = tables
+    self.options = options
+    self.zoneID = zoneID
+  }
+
+  var store: MetadataStore { MetadataStore(connection: connection) }
+  var outbox: OutboxReader { OutboxReader(store: store, tables: tables.byID) }
+
+  func rows(of table: SyncTable) -> RowTable { RowTable(table: table, connection: connection) }
+
+  func recordID(_ name: String) -> RecordID { RecordID(name: name, zoneID: zoneID) }
+
+  /// The row as this database has it, with the times of its columns.
+  ///
+  /// The values are nil if there is no row; what the cloud has acknowledged gives the times of what was
+  /// not edited here.
+  func version(
+    of row: RowState,
+    _ table: SyncTable,
+    values: [SQLiteValue]?,
+    server: RowVersion?
+  ) -> RowVersion {
+    var columns: [VersionedColumn] = []
+    for (place, column) in table.schema.writableColumns.enumerated() {
+      guard let values else { break }
+      // What nobody has set, such as the default in a column that a migration has added, is unknown.
+      guard let time = row.editTime(of: column.name) ?? server?[column.name]?.time else { continue }
+      let value = fieldValue(values[place])
+      columns.append(VersionedColumn(name: column.name, value: value, time: time))
+    }
+    return RowVersion(
+      columns: columns,
+      createdAt: row.createdAt ?? server?.createdAt,
+      deletedAt: row.deletedAt ?? server?.deletedAt,
+      unknownFields: server?.unknownFields ?? []
+    )
+  }
+
+  /// A value as it travels; assets come with the files that hold them.
+  private func fieldValue(_ value: SQLiteValue) -> FieldValue {
+    switch ValueCodec.encode(value, assetThreshold: .max) {
+    case .field(let field): field
+    case .asset: .null
+    }
+  }
+}
+
+extension SyncTable {
+  /// The values of a key as the engine's tables have it.
+  func keyValues(
+    of key: SQLiteValue,
+    in connection: SQLiteConnection
+  ) throws(SQLiteError) -> [SQLiteValue] {
+    guard schema.primaryKey.count > 1, case .text(let literals) = key else { return [key] }
+    // They are literals that quote() has written.
+    let query = try connection.prepare("SELECT \(literals)")
+    guard try query.step(), Int(query.columnCount) == schema.primaryKey.count else {
+      throw SQLiteError(code: 11, message: "\(literals) is no key of \(name)")
+    }
+    defer { query.reset() }
+    return schema.primaryKey.indices.map { query.value(Int32($0)) }
+  }
+
+  /// A key of these values as the engine's tables have it.
+  func key(
+    of values: [SQLiteValue],
+    in connection: SQLiteConnection
+  ) throws(SQLiteError) -> SQLiteValue {
+    guard values.count > 1 else { return values.first ?? .null }
+    let list = values.indices.map { "quote(?\($0 + 1))" }.joined(separator: " || ',' || ")
+    let query = try connection.statement("SELECT \(list)")
+    for (place, value) in values.enumerated() { query.bind(value, at: Int32(place + 1)) }
+    defer { query.reset() }
+    return try query.step() ? query.value(0) : .null
+  }
+
+  func recordName(
+    of key: SQLiteValue,
+    in connection: SQLiteConnection
+  ) throws(SQLiteError) -> String {
+    layout.recordName(key: try keyValues(of: key, in: connection))
+  }
+}

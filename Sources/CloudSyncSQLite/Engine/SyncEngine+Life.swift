@@ -1,0 +1,157 @@
+public import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension SyncEngine {
+  // MARK: Life
+
+  /// The session of the running engine, for its publishers, its state and its explanations.
+  public var session: CloudSyncSession? { state.withLock { $0.session } }
+
+  /// Whether the engine has been started.
+  public var isRunning: Bool { session != nil }
+  /// Whether records are on their way to the cloud.
+  public var isSending: Bool { currentActivity.isSending }
+  /// Whether it fetches.
+  public var isFetching: Bool { currentActivity.isFetching }
+  /// Whether it sends or fetches.
+  public var isSynchronizing: Bool { currentActivity.isSynchronizing }
+
+  /// Starts: goes on where the last session stopped, sends what has been edited since, and fetches.
+  ///
+  /// A second call sets a session going again that has halted over an error, and changes nothing else.
+  ///
+  /// - Throws: That the database cannot be read or written.
+  public func start() throws(SyncEngineError) {
+    if let session {
+      if session.state.isHalted { session.start() }
+      return
+    }
+    let archive = try storedArchive()
+    let session = makeSession(archive)
+    let generation = state.withLock { state in
+      state.session = session
+      state.generation += 1
+      state.inFlight = [:]
+      state.fetches = 0
+      return state.generation
+    }
+    let queued = archive?.state.modifyQueue ?? []
+    let known = queued.map { (Int64($0.id.number), $0) }
+    try transaction { (work) throws(SQLiteError) in try work.reconcile(known) }
+    state.withLock { state in
+      for (number, operation) in known { state.inFlight[number] = operation.itemCount }
+    }
+    listen(to: session, generation)
+    beginJournal(of: session, generation)
+    session.start()
+    sendChanges()
+    fetchChanges()
+  }
+
+  /// Stops; edits are captured all the same, and sent after the next start.
+  public func stop() {
+    let session = state.withLock { state -> CloudSyncSession? in
+      defer { state.session = nil }
+      state.generation += 1
+      state.inFlight = [:]
+      state.fetches = 0
+      return state.session
+    }
+    session?.stop()
+    report()
+  }
+
+  /// Removes every trace of the engine from the database: tables, triggers, metadata.
+  ///
+  /// The rows stay as they are. The cloud is not touched.
+  ///
+  /// - Throws: That the database cannot be written.
+  public func tearDown() throws(SyncEngineError) {
+    stop()
+    try Self.write(to: database) { (connection) throws(SyncEngineError) in
+      do throws(SQLiteError) {
+        try connection.transaction { () throws(SQLiteError) in
+          try MetadataSchema.remove(connection)
+        }
+      } catch { throw SyncEngineError(error) }
+    }
+  }
+
+  // MARK: Sending and fetching
+
+  /// Looks for edits, and sends them; returns at once.
+  ///
+  /// Call it after a transaction that has edited rows. It may be called any number of times.
+  public func sendChanges() {
+    let generation = state.withLock { state -> Int? in
+      guard state.session != nil, !state.isFeedDue else { return nil }
+      state.isFeedDue = true
+      return state.generation
+    }
+    guard let generation else { return }
+    perform(generation) { [self] () throws(SyncEngineError) in
+      state.withLock { $0.isFeedDue = false }
+      try feed(generation)
+    }
+  }
+
+  /// Fetches what has changed in the cloud; returns at once.
+  public func fetchChanges() {
+    guard let (session, generation) = running else { return }
+    state.withLock { $0.fetches += 1 }
+    session.fetch { [weak self] _ in
+      guard let self else { return }
+      perform(generation) { [self] () throws(SyncEngineError) in
+        state.withLock { $0.fetches -= 1 }
+      }
+    }
+    report()
+  }
+
+  /// Sends and fetches, and waits until both are done or the engine stops.
+  public func syncChanges() async {
+    guard isRunning else { return }
+    sendChanges()
+    fetchChanges()
+    await withCheckedContinuation { continuation in
+      state.withLock { $0.waiters.append { continuation.resume() } }
+      // After everything that was called for before.
+      executor.run { [self] in report() }
+    }
+  }
+
+  var running: (session: CloudSyncSession, generation: Int)? {
+    state.withLock { state in state.session.map { ($0, state.generation) } }
+  }
+
+  // MARK: Activity
+
+  private var currentActivity: SyncActivity {
+    state.withLock { state in
+      var activity = SyncActivity()
+      activity.isRunning = state.session != nil
+      for (_, count) in state.inFlight { activity.sending += count }
+      activity.isFetching = state.fetches > 0
+      return activity
+    }
+  }
+
+  /// Tells what the engine is doing, and those who wait for it to be done.
+  func report() {
+    let now = currentActivity
+    activity.send(now)
+    let isDue = state.withLock { $0.isFeedDue }
+    guard !now.isRunning || (!now.isSynchronizing && !isDue) else { return }
+    let waiters = state.withLock { state in
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter() }
+  }
+}

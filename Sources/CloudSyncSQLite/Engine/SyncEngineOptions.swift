@@ -1,0 +1,35 @@
+public import CloudSyncCore
+
+/// What an engine may be told beside its tables.
+public struct SyncEngineOptions: Sendable {
+  /// How a table is synchronized.
+  public struct Table: Sendable {
+    /// How edits of both sides are merged, and deletes with edits.
+    public var merging = TableMergePolicy()
+    /// Whether the app gives its integer keys so that no two devices give the same.
+    public var hasUniqueIntegerKeys = false
+    /// Whether `NOT NULL` columns without a default are allowed, although an app that does not know such
+    /// a column cannot make rows then.
+    public var allowsMissingDefaults = false
+
+    /// Creates the default.
+    public init() {}
+  }
+
+  /// How tables are synchronized that want it otherwise than by default.
+  public var tables: [String: Table] = [:]
+  /// The default of all tables.
+  public var defaultTable = Table()
+  /// The session's budgets, waits and policies.
+  public var configuration = SyncConfiguration()
+  /// BLOBs of more bytes travel as assets.
+  public var assetThreshold = 50_000
+  /// A gate shared with the other sessions of the account.
+  public var gate: SyncGate?
+
+  /// Creates the default.
+  public init() {}
+
+  /// How a table is synchronized.
+  public func table(_ name: String) -> Table { tables[name] ?? defaultTable }
+}

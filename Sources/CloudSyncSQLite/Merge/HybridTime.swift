@@ -1,0 +1,68 @@
+public import CloudSyncCore
+
+/// A time of a hybrid logical clock: milliseconds since 1970, and a counter within each of them.
+///
+/// The milliseconds are in the upper 48 bits, the counter is in the lower 16. A time that a device
+/// gives is later than every time it has given or seen before, also if its own clock goes back.
+/// It codes as its number.
+public struct HybridTime: Sendable, Hashable, Codable, Comparable, CodedValue {
+  /// The milliseconds times 65,536, plus the counter.
+  public let rawValue: Int64
+
+  /// Creates a time from its number.
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+
+  /// The earliest time, which stands for one that is not known.
+  public static let zero = HybridTime(rawValue: 0)
+
+  private static let counterBits: Int64 = 16
+
+  /// The whole milliseconds since 1970, rounded down.
+  public var milliseconds: Int64 { rawValue >> Self.counterBits }
+
+  /// The time to give next: the present, or just after the last one where that is no later.
+  ///
+  /// At the end of its range, in the year 6429, the clock stops.
+  ///
+  /// - Parameters:
+  ///   - last: The latest time that was given or seen.
+  ///   - milliseconds: The present in milliseconds since 1970.
+  /// - Returns: A time that is later than the last one.
+  public static func next(after last: HybridTime, now milliseconds: Int64) -> HybridTime {
+    let limit = Int64.max >> counterBits
+    let present = max(-limit, min(limit, milliseconds)) << counterBits
+    return max(last.successor, HybridTime(rawValue: present))
+  }
+
+  /// The time just after this one.
+  package var successor: HybridTime {
+    HybridTime(rawValue: rawValue == .max ? .max : rawValue + 1)
+  }
+
+  /// The time just before this one.
+  package var predecessor: HybridTime {
+    HybridTime(rawValue: rawValue == .min ? .min : rawValue - 1)
+  }
+
+  /// Tells whether two times are the same.
+  public static func == (lhs: HybridTime, rhs: HybridTime) -> Bool { lhs.rawValue == rhs.rawValue }
+
+  /// Tells whether one time is before another.
+  public static func < (lhs: HybridTime, rhs: HybridTime) -> Bool { lhs.rawValue < rhs.rawValue }
+
+  /// Hashes the number.
+  public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+
+  package func write<W: CodedWriter>(to writer: inout W) { writer.write(rawValue) }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    self.init(rawValue: try reader.readInt64())
+  }
+}
+
+extension HybridTime: CustomStringConvertible {
+  /// The milliseconds and the counter, with a point between them.
+  public var description: String {
+    "\(milliseconds).\(rawValue & (1 << Self.counterBits - 1))"
+  }
+}

@@ -1,0 +1,149 @@
+import CloudSyncSQLiteSupport
+
+/// The engine's own tables, in the database that it synchronizes.
+///
+/// Users may read and join them; only the engine writes them.
+///
+/// ```
+/// cloudsync_info(key, value)           the version of these tables, and small facts
+/// cloudsync_clock(last, …)             the hybrid logical clock: one row
+/// cloudsync_tables(id, name, columns)  the synchronized tables, columns as a JSON array
+/// cloudsync_outbox(id, time, table_id, key, change)
+///                                      edits as the triggers write them, until the engine has read them
+/// cloudsync_rows(table_id, key, …)     what is known of every row's record
+/// cloudsync_strangers(record_name, …)  records of tables that this database does not have
+/// cloudsync_journal(id, bytes)         the session's snapshot and the events since
+/// cloudsync_status                     a view: the status of every record
+/// ```
+///
+/// A key is the value of the one key column, as it is stored, or of several the SQL literals
+/// joined by commas. A time is ``HybridTime``'s number. In the outbox a change is NULL for a row that is
+/// new, '' for one that is gone, and otherwise a 0 or 1 for every column.
+package enum MetadataSchema {
+  /// The version of the tables.
+  static let version: Int64 = 1
+
+  /// What the time is, in ``HybridTime``'s unit, to the millisecond.
+  static let now =
+    "(CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) << 16)"
+
+  private static let tables = """
+    CREATE TABLE cloudsync_info(key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;
+    CREATE TABLE cloudsync_clock(
+      id INTEGER PRIMARY KEY CHECK(id = 1),
+      last INTEGER NOT NULL,
+      fixed INTEGER,
+      applying_table INTEGER,
+      applying_key
+    );
+    INSERT INTO cloudsync_clock(id, last) VALUES(1, 0);
+    CREATE TABLE cloudsync_tables(
+      id INTEGER PRIMARY KEY NOT NULL,
+      name TEXT NOT NULL UNIQUE,
+      columns TEXT NOT NULL
+    );
+    CREATE TABLE cloudsync_outbox(
+      id INTEGER PRIMARY KEY NOT NULL,
+      time INTEGER NOT NULL,
+      table_id INTEGER NOT NULL,
+      key NOT NULL,
+      change TEXT
+    );
+    CREATE TABLE cloudsync_rows(
+      table_id INTEGER NOT NULL,
+      key NOT NULL,
+      record_name TEXT NOT NULL,
+      server BLOB,
+      edits TEXT,
+      created_at INTEGER,
+      deleted_at INTEGER,
+      dirty INTEGER,
+      operation INTEGER,
+      sent_page INTEGER,
+      page INTEGER,
+      error_code INTEGER,
+      error TEXT,
+      waits_for TEXT,
+      payload BLOB,
+      PRIMARY KEY(table_id, key)
+    ) WITHOUT ROWID;
+    CREATE UNIQUE INDEX cloudsync_rows_by_name ON cloudsync_rows(record_name);
+    CREATE INDEX cloudsync_rows_dirty ON cloudsync_rows(dirty)
+      WHERE dirty IS NOT NULL AND operation IS NULL;
+    CREATE INDEX cloudsync_rows_operation ON cloudsync_rows(operation)
+      WHERE operation IS NOT NULL;
+    CREATE INDEX cloudsync_rows_waiting ON cloudsync_rows(waits_for)
+      WHERE waits_for IS NOT NULL;
+    CREATE TABLE cloudsync_strangers(
+      record_name TEXT PRIMARY KEY NOT NULL,
+      record_type TEXT NOT NULL,
+      record BLOB NOT NULL
+    );
+    CREATE TABLE cloudsync_seen(record_name TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID;
+    CREATE TABLE cloudsync_journal(id INTEGER PRIMARY KEY NOT NULL, bytes BLOB NOT NULL);
+    CREATE VIEW cloudsync_status AS
+      SELECT
+        t.name AS table_name,
+        r.key AS key,
+        r.record_name AS record_name,
+        CASE
+          WHEN r.error_code IS NOT NULL THEN 'parked'
+          WHEN r.waits_for IS NOT NULL THEN 'waiting'
+          WHEN r.operation IS NOT NULL THEN 'inFlight'
+          WHEN r.dirty IS NOT NULL OR EXISTS(
+            SELECT 1 FROM cloudsync_outbox o WHERE o.table_id = r.table_id AND o.key IS r.key
+          ) THEN 'dirty'
+          ELSE 'clean'
+        END AS status,
+        r.error_code AS error_code,
+        r.error AS error,
+        r.waits_for AS waits_for
+      FROM cloudsync_rows r JOIN cloudsync_tables t ON t.id = r.table_id;
+    """
+
+  /// Makes the tables, or checks that they are there in a version that is known.
+  static func prepare(_ connection: SQLiteConnection) throws(SyncEngineError) {
+    switch try installedVersion(connection) {
+    case nil:
+      do throws(SQLiteError) {
+        try connection.execute(
+          tables + "INSERT INTO cloudsync_info VALUES('version', \(version));"
+        )
+      } catch { throw SyncEngineError(error) }
+    case version: return
+    case let found?:
+      throw SyncEngineError(
+        .newerVersion,
+        "its metadata has version \(found), and this program knows up to \(version); update it"
+      )
+    }
+  }
+
+  /// The version of the tables that are there; nil if there are none.
+  static func installedVersion(_ connection: SQLiteConnection) throws(SyncEngineError) -> Int64? {
+    do throws(SQLiteError) {
+      let isThere = try connection.integer(
+        "SELECT count(*) FROM sqlite_schema WHERE name = 'cloudsync_info' AND type = 'table'"
+      )
+      guard isThere == 1 else { return nil }
+      return try connection.integer("SELECT value FROM cloudsync_info WHERE key = 'version'")
+    } catch { throw SyncEngineError(error) }
+  }
+
+  /// Removes everything that belongs to the engine, and nothing else.
+  static func remove(_ connection: SQLiteConnection) throws(SQLiteError) {
+    var statements: [String] = []
+    let query = try connection.prepare(
+      """
+      SELECT type, name FROM sqlite_schema
+      WHERE name LIKE 'cloudsync\\_%' ESCAPE '\\' AND type IN ('trigger', 'view', 'table')
+      ORDER BY CASE type WHEN 'trigger' THEN 0 WHEN 'view' THEN 1 ELSE 2 END, name
+      """
+    )
+    try query.forEachRow {
+      guard let type = query.text(0), let name = query.text(1) else { return }
+      statements.append("DROP \(type) \(name.quotedName)")
+    }
+    for statement in statements { try connection.execute(statement) }
+  }
+}

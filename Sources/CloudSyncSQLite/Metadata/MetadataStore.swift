@@ -1,0 +1,252 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// Reads and writes the engine's tables, within whatever transaction is open.
+struct MetadataStore {
+  let connection: SQLiteConnection
+
+  // MARK: Small facts
+
+  func info(_ key: String) throws(SQLiteError) -> SQLiteValue? {
+    let query = try connection.fixedStatement("SELECT value FROM cloudsync_info WHERE key = ?1")
+      .bind(key, at: 1)
+    defer { query.reset() }
+    return try query.step() ? query.value(0) : nil
+  }
+
+  func setInfo(_ key: String, _ value: SQLiteValue?) throws(SQLiteError) {
+    guard let value else {
+      return try connection.fixedStatement("DELETE FROM cloudsync_info WHERE key = ?1")
+        .bind(key, at: 1).run()
+    }
+    try connection.fixedStatement("REPLACE INTO cloudsync_info(key, value) VALUES(?1, ?2)")
+      .bind(key, at: 1).bind(value, at: 2).run()
+  }
+
+  /// The number of the page that was stored last; 0 if none was.
+  func lastPage() throws(SQLiteError) -> Int64 {
+    if case .integer(let number)? = try info("page") { number } else { 0 }
+  }
+
+  // MARK: Clock
+
+  /// Sees to it that whatever is edited from now on is later than this.
+  func advanceClock(beyond time: HybridTime) throws(SQLiteError) {
+    try connection.fixedStatement("UPDATE cloudsync_clock SET last = max(last, ?1)")
+      .bind(time.rawValue, at: 1).run()
+  }
+
+  /// Tells the triggers which row is the engine's to write; none if nil.
+  func setApplying(_ row: (table: Int64, key: SQLiteValue)?) throws(SQLiteError) {
+    let statement = try connection.fixedStatement(
+      "UPDATE cloudsync_clock SET applying_table = ?1, applying_key = ?2"
+    )
+    if let row {
+      statement.bind(row.table, at: 1).bind(row.key, at: 2)
+    } else {
+      statement.bindNull(at: 1).bindNull(at: 2)
+    }
+    try statement.run()
+  }
+
+  // MARK: Outbox
+
+  /// The oldest edits that were captured.
+  func outbox(limit: Int) throws(SQLiteError) -> [OutboxEntry] {
+    let query =
+      try connection.fixedStatement(
+        "SELECT id, time, table_id, key, change FROM cloudsync_outbox ORDER BY id LIMIT ?1"
+      )
+      .bind(Int64(limit), at: 1)
+    var entries: [OutboxEntry] = []
+    try query.forEachRow {
+      entries.append(
+        OutboxEntry(
+          id: query.integer(0),
+          time: HybridTime(rawValue: query.integer(1)),
+          table: query.integer(2),
+          key: query.value(3),
+          change: query.isNull(4) ? nil : query.text(4)
+        )
+      )
+    }
+    return entries
+  }
+
+  func removeOutbox(upTo id: Int64) throws(SQLiteError) {
+    try connection.fixedStatement("DELETE FROM cloudsync_outbox WHERE id <= ?1")
+      .bind(id, at: 1).run()
+  }
+
+  // MARK: Rows
+
+  private static let columns = """
+    table_id, key, record_name, server, edits, deleted_at, dirty, operation, error_code, error,
+    waits_for, payload, sent_page, page, created_at
+    """
+
+  func row(_ table: Int64, _ key: SQLiteValue) throws(SQLiteError) -> RowState? {
+    let query =
+      try connection.statement(
+        "SELECT \(Self.columns) FROM cloudsync_rows WHERE table_id = ?1 AND key IS ?2"
+      )
+      .bind(table, at: 1).bind(key, at: 2)
+    return try rows(query).first
+  }
+
+  func row(named name: String) throws(SQLiteError) -> RowState? {
+    let query =
+      try connection.statement(
+        "SELECT \(Self.columns) FROM cloudsync_rows WHERE record_name = ?1"
+      )
+      .bind(name, at: 1)
+    return try rows(query).first
+  }
+
+  /// What is to be sent next, in the order in which it was edited.
+  func sendableRows(limit: Int) throws(SQLiteError) -> [RowState] {
+    let query =
+      try connection.statement(
+        """
+        SELECT \(Self.columns) FROM cloudsync_rows
+        WHERE dirty IS NOT NULL AND operation IS NULL AND error_code IS NULL AND waits_for IS NULL
+        ORDER BY dirty LIMIT ?1
+        """
+      )
+      .bind(Int64(limit), at: 1)
+    return try rows(query)
+  }
+
+  /// The rows that an operation carries.
+  func rows(of operation: Int64) throws(SQLiteError) -> [RowState] {
+    let query =
+      try connection.statement(
+        """
+        SELECT \(Self.columns) FROM cloudsync_rows WHERE operation = ?1 ORDER BY record_name
+        """
+      )
+      .bind(operation, at: 1)
+    return try rows(query)
+  }
+
+  /// The rows that any operation carries.
+  func rowsInFlight() throws(SQLiteError) -> [RowState] {
+    try rows(
+      try connection.statement(
+        """
+        SELECT \(Self.columns) FROM cloudsync_rows
+        WHERE operation IS NOT NULL ORDER BY record_name
+        """
+      )
+    )
+  }
+
+  /// The rows that wait for a record.
+  func rows(waitingFor name: String) throws(SQLiteError) -> [RowState] {
+    let query =
+      try connection.statement(
+        "SELECT \(Self.columns) FROM cloudsync_rows WHERE waits_for = ?1 ORDER BY record_name"
+      )
+      .bind(name, at: 1)
+    return try rows(query)
+  }
+
+  /// The names of the records that the cloud had and that a fetch of everything has not brought.
+  func unseenNames() throws(SQLiteError) -> [String] {
+    let query = try connection.fixedStatement(
+      """
+      SELECT record_name FROM cloudsync_rows r
+      WHERE server IS NOT NULL
+        AND NOT EXISTS(SELECT 1 FROM cloudsync_seen s WHERE s.record_name = r.record_name)
+      ORDER BY record_name
+      """
+    )
+    var names: [String] = []
+    try query.forEachRow { if let name = query.text(0) { names.append(name) } }
+    return names
+  }
+
+  private func rows(_ query: SQLiteStatement) throws(SQLiteError) -> [RowState] {
+    var rows: [RowState] = []
+    try query.forEachRow { () throws(SQLiteError) in
+      guard let name = query.text(2) else {
+        throw SQLiteError(code: 11, message: "a record's name is no text", sql: query.sql)
+      }
+      var row = RowState(table: query.integer(0), key: query.value(1), recordName: name)
+      row.server = try Self.decode(query, 3)
+      row.edits = try Self.decode(query, 4) ?? []
+      row.deletedAt = query.isNull(5) ? nil : HybridTime(rawValue: query.integer(5))
+      row.dirty = query.isNull(6) ? nil : query.integer(6)
+      row.operation = query.isNull(7) ? nil : query.integer(7)
+      row.errorCode = query.isNull(8) ? nil : query.integer(8)
+      row.error = query.text(9)
+      row.waitsFor = query.text(10)
+      row.payload = try Self.decode(query, 11)
+      row.sentPage = query.isNull(12) ? nil : query.integer(12)
+      row.page = query.isNull(13) ? nil : query.integer(13)
+      row.createdAt = query.isNull(14) ? nil : HybridTime(rawValue: query.integer(14))
+      rows.append(row)
+    }
+    return rows
+  }
+
+  func save(_ row: RowState) throws(SQLiteError) {
+    let statement =
+      try connection.statement(
+        """
+        REPLACE INTO cloudsync_rows(\(Self.columns))
+        VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+        """
+      )
+      .bind(row.table, at: 1).bind(row.key, at: 2).bind(row.recordName, at: 3)
+      .bind(row.server.map { .blob($0.codedBytes) } ?? .null, at: 4)
+      .bind(row.edits.isEmpty ? .null : .blob(row.edits.codedBytes), at: 5)
+      .bind(row.deletedAt.map { .integer($0.rawValue) } ?? .null, at: 6)
+      .bind(row.dirty.map { .integer($0) } ?? .null, at: 7)
+      .bind(row.operation.map { .integer($0) } ?? .null, at: 8)
+      .bind(row.errorCode.map { .integer($0) } ?? .null, at: 9)
+      .bind(row.error.map { .text($0) } ?? .null, at: 10)
+      .bind(row.waitsFor.map { .text($0) } ?? .null, at: 11)
+      .bind(row.payload.map { .blob($0.codedBytes) } ?? .null, at: 12)
+      .bind(row.sentPage.map { .integer($0) } ?? .null, at: 13)
+      .bind(row.page.map { .integer($0) } ?? .null, at: 14)
+      .bind(row.createdAt.map { .integer($0.rawValue) } ?? .null, at: 15)
+    try statement.run()
+  }
+
+  func remove(_ row: RowState) throws(SQLiteError) {
+    try connection.fixedStatement("DELETE FROM cloudsync_rows WHERE table_id = ?1 AND key IS ?2")
+      .bind(row.table, at: 1).bind(row.key, at: 2).run()
+  }
+
+  private static func decode<Value: CodedValue>(
+    _ query: SQLiteStatement,
+    _ column: Int32
+  ) throws(SQLiteError) -> Value? {
+    if query.isNull(column) { return nil }
+    do throws(CodedError) { return try Value(codedBytes: query.bytes(column)) } catch {
+      throw SQLiteError(code: 11, message: "what is known of a row is damaged: \(error)")
+    }
+  }
+
+  private static func decode(
+    _ query: SQLiteStatement,
+    _ column: Int32
+  ) throws(SQLiteError) -> [RowState.Edit]? {
+    if query.isNull(column) { return nil }
+    do throws(CodedError) {
+      var reader = BinaryReader(query.bytes(column))
+      return try reader.array { (reader) throws(CodedError) in try RowState.Edit(from: &reader) }
+    } catch {
+      throw SQLiteError(code: 11, message: "the edits of a row are damaged: \(error)")
+    }
+  }
+}
+
+extension [RowState.Edit] {
+  fileprivate var codedBytes: [UInt8] {
+    var writer = BinaryWriter(reserving: 32)
+    writer.write(self)
+    return writer.bytes
+  }
+}

@@ -1,0 +1,164 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// What the engine knows of a row's record.
+struct RowState: Sendable {
+  /// A column that was edited and is not in the cloud yet.
+  struct Edit: Sendable, Hashable {
+    /// The column's name; nil for all of them, of a row that is new.
+    var column: String?
+    var time: HybridTime
+  }
+
+  let table: Int64
+  let key: SQLiteValue
+  let recordName: String
+  /// The record as the cloud has acknowledged it; nil if it has none.
+  var server: Record?
+  /// Edits that are not in the cloud, in the order of their columns' names.
+  var edits: [Edit] = []
+  /// When the row was inserted and deleted last, if that is not in the cloud.
+  var createdAt: HybridTime?
+  var deletedAt: HybridTime?
+  /// Its place among what is to be sent; nil if there is nothing to send.
+  var dirty: Int64?
+  /// The session's operation that carries it, and the last page that was stored when it was sent.
+  var operation: Int64?
+  var sentPage: Int64?
+  /// The last page that told about it.
+  var page: Int64?
+  /// Why it was set aside.
+  var errorCode: Int64?
+  var error: String?
+  /// The record that it needs first.
+  var waitsFor: String?
+  /// What came from the cloud and could not be applied yet.
+  var payload: Record?
+
+  init(table: Int64, key: SQLiteValue, recordName: String) {
+    self.table = table
+    self.key = key
+    self.recordName = recordName
+  }
+
+  /// Whether there is an edit or a deletion that the cloud has not got.
+  var isEdited: Bool { dirty != nil }
+
+  /// Whether the row is gone and the cloud does not know it.
+  var isDeleted: Bool {
+    guard let deletedAt else { return false }
+    return createdAt.map { $0 <= deletedAt } ?? edits.isEmpty
+  }
+
+  /// When a column was edited; nil if it was not.
+  func editTime(of column: String) -> HybridTime? {
+    var time: HybridTime?
+    for edit in edits where edit.column == nil || edit.column == column {
+      time = max(time ?? edit.time, edit.time)
+    }
+    return time
+  }
+
+  // MARK: Changes
+
+  /// Takes what a trigger has captured.
+  mutating func take(_ entry: OutboxEntry, columns: [String]) {
+    errorCode = nil
+    error = nil
+    if dirty == nil { dirty = entry.id }
+    switch entry.change {
+    case .inserted:
+      // Of a row that was there before the engine nobody knows when it was made.
+      createdAt = entry.time == .zero ? nil : entry.time
+      edits = [Edit(column: nil, time: entry.time)]
+    case .deleted:
+      edits = []
+      deletedAt = entry.time
+    case .updated(let bits):
+      for (column, isChanged) in zip(columns, bits) where isChanged {
+        edits.removeAll { $0.column == column }
+        edits.append(Edit(column: column, time: entry.time))
+      }
+      edits.sort { ($0.column ?? "") < ($1.column ?? "") }
+    }
+  }
+
+  /// Forgets the edits that the cloud has got, with these times; newer ones stay.
+  mutating func acknowledge(_ times: [(column: String, time: HybridTime)]) {
+    var whole = edits.first { $0.column == nil }?.time
+    for (column, time) in times {
+      edits.removeAll { $0.column == column && $0.time <= time }
+    }
+    if let sent = whole, times.contains(where: { $0.time >= sent }) { whole = nil }
+    if whole == nil { edits.removeAll { $0.column == nil } }
+  }
+
+  /// Takes what a merge has left to be sent.
+  mutating func take(_ merged: RowMerge.Result) {
+    edits = merged.changesForCloud.map { Edit(column: $0.name, time: $0.time) }
+    createdAt = merged.merged.createdAt
+    deletedAt = merged.merged.deletedAt
+    if merged.isClean {
+      settle()
+    } else {
+      dirty = dirty ?? 0
+    }
+  }
+
+  /// Notes that the cloud has everything.
+  mutating func settle() {
+    edits = []
+    createdAt = nil
+    deletedAt = nil
+    dirty = nil
+  }
+}
+
+/// An edit as a trigger has captured it.
+struct OutboxEntry: Sendable {
+  enum Change: Sendable, Hashable {
+    case inserted
+    case deleted
+    /// Whether each column was changed.
+    case updated([Bool])
+  }
+
+  let id: Int64
+  let time: HybridTime
+  let table: Int64
+  let key: SQLiteValue
+  let change: Change
+
+  init(id: Int64, time: HybridTime, table: Int64, key: SQLiteValue, change: String?) {
+    self.id = id
+    self.time = time
+    self.table = table
+    self.key = key
+    self.change =
+      switch change {
+      case nil: .inserted
+      case ""?: .deleted
+      case let bits?: .updated(bits.utf8.map { $0 == UInt8(ascii: "1") })
+      }
+  }
+}
+
+// MARK: - Coded form
+
+extension RowState.Edit: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("column", column)
+      $0.field("time", time.rawValue)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    self = try reader.object { (reader) throws(CodedError) in
+      RowState.Edit(
+        column: try reader.field("column"),
+        time: HybridTime(rawValue: try reader.field("time"))
+      )
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import CloudSyncSQLiteSupport
+
+/// Reads and writes the rows of a synchronized table.
+struct RowTable {
+  let table: SyncTable
+  let connection: SQLiteConnection
+
+  private var name: String { table.name.quotedName }
+
+  /// The values of a row's writable columns, in their order; nil if there is no row.
+  func values(of key: [SQLiteValue]) throws(SQLiteError) -> [SQLiteValue]? {
+    let columns = table.schema.writableColumns
+    let list = columns.map(\.name.quotedName).joined(separator: ", ")
+    let query = try connection.statement(
+      "SELECT \(list) FROM \(name) WHERE \(table.keyCondition(from: 1))"
+    )
+    bind(key, to: query, from: 1)
+    defer { query.reset() }
+    guard try query.step() else { return nil }
+    return columns.indices.map { query.value(Int32($0)) }
+  }
+
+  /// Whether there is a row with these values.
+  func hasRow(where columns: [String], _ values: [SQLiteValue]) throws(SQLiteError) -> Bool {
+    // As SQLite compares a foreign key: with the collation of the column that is referred to.
+    let condition = columns.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }
+      .joined(separator: " AND ")
+    let query = try connection.statement("SELECT 1 FROM \(name) WHERE \(condition) LIMIT 1")
+    bind(values, to: query, from: 1)
+    defer { query.reset() }
+    return try query.step()
+  }
+
+  /// Sets columns of a row, which is made if it is not there.
+  func write(
+    _ key: [SQLiteValue],
+    _ changes: [(column: String, value: SQLiteValue)]
+  ) throws(SQLiteError) {
+    let others = changes.filter { change in
+      !table.schema.primaryKey.contains { $0 == change.column }
+    }
+    if try update(key, others) { return }
+    try insert(key, others)
+  }
+
+  private func update(
+    _ key: [SQLiteValue],
+    _ changes: [(column: String, value: SQLiteValue)]
+  ) throws(SQLiteError) -> Bool {
+    if changes.isEmpty { return try values(of: key) != nil }
+    let list = changes.enumerated().map { "\($1.column.quotedName) = ?\($0 + 1)" }
+      .joined(separator: ", ")
+    let statement = try connection.statement(
+      "UPDATE \(name) SET \(list) WHERE \(table.keyCondition(from: changes.count + 1))"
+    )
+    bind(changes.map(\.value), to: statement, from: 1)
+    bind(key, to: statement, from: changes.count + 1)
+    try statement.run()
+    return connection.changeCount > 0
+  }
+
+  private func insert(
+    _ key: [SQLiteValue],
+    _ changes: [(column: String, value: SQLiteValue)]
+  ) throws(SQLiteError) {
+    let columns = table.schema.primaryKey + changes.map(\.column)
+    let marks = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+    let list = columns.map(\.quotedName).joined(separator: ", ")
+    // With OR ABORT the default of a key that is given, uuid() perhaps, is not looked at.
+    let statement = try connection.statement(
+      "INSERT OR ABORT INTO \(name)(\(list)) VALUES(\(marks))"
+    )
+    bind(key + changes.map(\.value), to: statement, from: 1)
+    try statement.run()
+  }
+
+  /// Deletes a row; returns whether there was one.
+  func delete(_ key: [SQLiteValue]) throws(SQLiteError) -> Bool {
+    let statement = try connection.statement(
+      "DELETE FROM \(name) WHERE \(table.keyCondition(from: 1))"
+    )
+    bind(key, to: statement, from: 1)
+    try statement.run()
+    return connection.changeCount > 0
+  }
+
+  private func bind(_ values: [SQLiteValue], to statement: SQLiteStatement, from first: Int) {
+    for (offset, value) in values.enumerated() { statement.bind(value, at: Int32(first + offset)) }
+  }
+}

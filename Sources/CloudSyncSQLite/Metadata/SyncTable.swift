@@ -1,0 +1,41 @@
+import CloudSyncSQLiteSupport
+
+/// A table that is synchronized.
+package struct SyncTable: Sendable {
+  /// Its number in the engine's tables.
+  package let id: Int64
+  package let schema: TableSchema
+  /// The columns as the triggers count them.
+  package let captured: [String]
+  /// How its rows lie in records.
+  let layout: RecordLayout
+
+  /// Takes a table; nil if one of its names is too long for the cloud.
+  init?(id: Int64, schema: TableSchema, captured: [String]) {
+    let columns = schema.writableColumns.map { (name: $0.name, declaredType: $0.type) }
+    guard let layout = RecordLayout(table: schema.name, columns: columns) else { return nil }
+    self.id = id
+    self.schema = schema
+    self.captured = captured
+    self.layout = layout
+  }
+
+  package var name: String { schema.name }
+
+  /// What a row waits for that refers to a key of the table which is not the primary one.
+  var anyRecord: String { "*:\(layout.recordType)" }
+
+  /// A row's key as SQL, of a row by that name: the one column, or the literals of several.
+  func keySQL(_ row: String) -> String {
+    let columns = schema.primaryKey.map { "\(row).\($0.quotedName)" }
+    guard columns.count > 1 else { return columns.first ?? "NULL" }
+    return "(" + columns.map { "quote(\($0))" }.joined(separator: " || ',' || ") + ")"
+  }
+
+  /// The condition that finds the row of a key whose values are bound from a number on.
+  func keyCondition(from first: Int) -> String {
+    schema.primaryKey.enumerated()
+      .map { "\($1.quotedName) IS ?\(first + $0) COLLATE BINARY" }
+      .joined(separator: " AND ")
+  }
+}

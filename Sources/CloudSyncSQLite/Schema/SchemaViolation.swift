@@ -1,0 +1,73 @@
+/// A rule of synchronization that a table does not keep.
+///
+/// It names the table, the column and the rule, and carries the SQL that mends the table where SQL can.
+public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The rules; more may be added.
+  public struct Code: RawRepresentable, Sendable, Hashable {
+    /// The rule's stable name.
+    public let rawValue: String
+
+    /// Creates a code.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The database has no table of that name.
+    public static let missingTable = Self(rawValue: "missingTable")
+    /// The name is a view's, a virtual table's or an internal table's.
+    public static let notATable = Self(rawValue: "notATable")
+    /// The table has no primary key.
+    public static let missingPrimaryKey = Self(rawValue: "missingPrimaryKey")
+    /// The primary key is one integer, which two devices would both give to rows of theirs.
+    public static let integerPrimaryKey = Self(rawValue: "integerPrimaryKey")
+    /// A column is NOT NULL and has no default, so a row of an older version cannot be stored.
+    public static let nonNullColumnMustHaveDefault = Self(
+      rawValue: "nonNullColumnMustHaveDefault"
+    )
+    /// Rows that two devices make on their own may break a unique key.
+    public static let uniqueConstraintDisallowed = Self(rawValue: "uniqueConstraintDisallowed")
+    /// A foreign key refers to a table that is not synchronized.
+    public static let foreignKeyToUnsynchronizedTable = Self(
+      rawValue: "foreignKeyToUnsynchronizedTable"
+    )
+    /// The cloud cannot hold the table's name in any spelling.
+    public static let invalidTableName = Self(rawValue: "invalidTableName")
+    /// The cloud cannot hold the column's name in any spelling.
+    public static let invalidColumnName = Self(rawValue: "invalidColumnName")
+    /// A default calls `uuid()`, which SQLite lacks: only connections of the engine can insert.
+    public static let uuidFunctionMissing = Self(rawValue: "uuidFunctionMissing")
+  }
+
+  /// The rule.
+  public let code: Code
+  /// The table, spelled as the database spells it where it has it.
+  public let table: String
+  /// The column; several, with commas between them, for a key of several; nil if it is about the table.
+  public let column: String?
+  /// The rule and what breaks it, in one sentence.
+  public let reason: String
+  /// Statements that mend the table, for a connection that is in no transaction; nil if none can.
+  ///
+  /// All violations of one table that have SQL have the same, which mends all of them: run it once.
+  public let sql: String?
+  /// Whether synchronization works all the same.
+  public let isWarning: Bool
+
+  /// Creates a violation.
+  public init(
+    _ code: Code,
+    table: String,
+    column: String? = nil,
+    reason: String,
+    sql: String? = nil,
+    isWarning: Bool = false
+  ) {
+    self.code = code
+    self.table = table
+    self.column = column
+    self.reason = reason
+    self.sql = sql
+    self.isWarning = isWarning
+  }
+
+  /// The reason, with its severity, in one line.
+  public var description: String { "\(isWarning ? "warning" : "error"): \(reason)" }
+}

@@ -1,0 +1,161 @@
+import CloudSyncSQLiteSupport
+
+/// Makes the SQL that takes away what stands in the way of a table's synchronization.
+struct TableMending {
+  let table: TableSchema
+  /// The columns that need a default.
+  var columns: [TableSchema.Column] = []
+  /// The unique keys that must go.
+  var uniqueKeys: [TableSchema.UniqueKey] = []
+
+  /// The statements; nil if there is nothing to mend, or the declaration cannot be read.
+  var sql: String? {
+    if columns.isEmpty && uniqueKeys.isEmpty { return nil }
+    if columns.isEmpty && uniqueKeys.allSatisfy({ !$0.isConstraint }) { return indexSQL }
+    guard let declaration = TableDeclaration(table.sql) else { return nil }
+    var edits = TextEdits(declaration)
+    for column in columns { addDefault(to: column, declaration, &edits) }
+    edits.removeUniqueConstraints(uniqueKeys)
+    let temporary = "cloudsync_new_\(table.name)"
+    edits.replace(
+      declaration.nameToken..<declaration.nameToken + 1,
+      with: temporary.quotedName
+    )
+    return rebuild(as: temporary, edits.result())
+  }
+
+  /// The default that fits a column's type.
+  private func defaultSQL(_ column: TableSchema.Column) -> String {
+    switch column.affinity {
+    case .text: "''"
+    case .blob: column.type.isEmpty ? "''" : "x''"
+    case .integer, .numeric: "0"
+    case .real: "0.0"
+    }
+  }
+
+  private func addDefault(
+    to column: TableSchema.Column,
+    _ declaration: TableDeclaration,
+    _ edits: inout TextEdits
+  ) {
+    guard let place = declaration.column(named: column.name),
+      let notNull = place.constraint(.notNull)
+    else { return }
+    for constraint in place.constraints where constraint.kind == .defaultValue {
+      edits.remove(constraint.tokens)
+    }
+    let value = "DEFAULT \(defaultSQL(column))"
+    if let conflict = notNull.conflict {
+      edits.replace(conflict..<conflict + 1, with: "REPLACE \(value)")
+    } else {
+      edits.insert(" ON CONFLICT REPLACE \(value)", after: notNull.tokens.upperBound - 1)
+    }
+  }
+
+  /// The table's indexes and triggers, with unique indexes that must go made plain ones.
+  var dependentSQL: [String] {
+    let names = uniqueKeys.filter { !$0.isConstraint }.map(\.name)
+    return table.dependentSQL.map { sql in
+      Self.indexName(sql).map { name in names.contains { $0.isSameName(as: name) } } == true
+        ? Self.withoutUnique(sql) : sql
+    }
+  }
+
+  private var indexSQL: String {
+    zip(table.dependentSQL, dependentSQL)
+      .compactMap { old, new in
+        guard old != new, let name = Self.indexName(old) else { return nil }
+        return "DROP INDEX \(name.quotedName);\n\(new);"
+      }
+      .joined(separator: "\n")
+  }
+
+  /// The name of the index that a statement creates.
+  private static func indexName(_ sql: String) -> String? { name(sql, after: "INDEX") }
+
+  /// The name of the index or trigger that a statement creates.
+  static func objectName(_ sql: String) -> String? {
+    name(sql, after: "INDEX") ?? name(sql, after: "TRIGGER")
+  }
+
+  private static func name(_ sql: String, after word: StaticString) -> String? {
+    let text = SQLText(sql)
+    let tokens = text.tokens.filter { $0.kind != .space && $0.kind != .comment }
+    guard let place = tokens.firstIndex(where: { text.isWord($0, word) }), place < 3,
+      place + 1 < tokens.count
+    else { return nil }
+    return text.name(tokens[place + 1])
+  }
+
+  private static func withoutUnique(_ sql: String) -> String {
+    let text = SQLText(sql)
+    guard let token = text.tokens.first(where: { text.isWord($0, "UNIQUE") }) else { return sql }
+    let end = min(token.range.upperBound + 1, text.bytes.count)
+    return text.text(0..<token.range.lowerBound) + text.text(end..<text.bytes.count)
+  }
+
+  /// SQLite's procedure for what ALTER TABLE cannot do.
+  private func rebuild(as temporary: String, _ declaration: String) -> String {
+    var columns = table.writableColumns.map(\.name.quotedName)
+    if let number = table.rowNumberName, !table.hasIntegerKey { columns.insert(number, at: 0) }
+    let list = columns.joined(separator: ", ")
+    let (new, old) = (temporary.quotedName, table.name.quotedName)
+    // OR ABORT: with the declared rule SQLite wants the functions of defaults, which may be missing.
+    var statements = [
+      "-- With foreign keys enforced, dropping the old table would delete rows of others.",
+      "PRAGMA foreign_keys = OFF;", "PRAGMA legacy_alter_table = ON;", "BEGIN IMMEDIATE;",
+      "\(declaration);", "INSERT OR ABORT INTO \(new) (\(list)) SELECT \(list) FROM \(old);",
+    ]
+    if TableDeclaration(table.sql)?.isAutoincrement == true {
+      let names = (SQLiteValue.text(temporary).literal, SQLiteValue.text(table.name).literal)
+      statements += [
+        "DELETE FROM sqlite_sequence WHERE name = \(names.0);",
+        "INSERT INTO sqlite_sequence (name, seq)"
+          + " SELECT \(names.0), seq FROM sqlite_sequence WHERE name = \(names.1);",
+      ]
+    }
+    statements += ["DROP TABLE \(old);", "ALTER TABLE \(new) RENAME TO \(old);"]
+    statements += dependentSQL.map { "\($0);" }
+    statements += [
+      "COMMIT;", "PRAGMA legacy_alter_table = OFF;",
+      "-- Now turn foreign keys on again if this connection enforces them.",
+    ]
+    return statements.joined(separator: "\n")
+  }
+}
+
+extension TableSchema {
+  /// A name of the row's number that is no column's; nil if there is none.
+  var rowNumberName: String? {
+    isWithoutRowID ? nil : ["rowid", "_rowid_", "oid"].first { column(named: $0) == nil }
+  }
+}
+
+extension TableDeclaration {
+  /// Whether SQLite remembers the greatest key that the table ever had.
+  var isAutoincrement: Bool {
+    constraints.contains(where: \.isAutoincrement)
+      || columns.contains { $0.constraints.contains(where: \.isAutoincrement) }
+  }
+}
+
+extension TableSchema.Column {
+  /// How SQLite stores what is put into a column.
+  enum Affinity {
+    case integer
+    case text
+    case blob
+    case real
+    case numeric
+  }
+
+  var affinity: Affinity {
+    let type = String(decoding: self.type.foldedName, as: UTF8.self)
+    if type.contains("int") { return .integer }
+    if ["char", "clob", "text"].contains(where: type.contains) { return .text }
+    if type.isEmpty || type.contains("blob") { return .blob }
+    if ["real", "floa", "doub"].contains(where: type.contains) { return .real }
+    return .numeric
+  }
+}

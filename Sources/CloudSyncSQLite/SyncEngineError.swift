@@ -1,0 +1,76 @@
+import CloudSyncSQLiteSupport
+
+/// What goes wrong between an engine and its database.
+public struct SyncEngineError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What kind of thing went wrong; more may be added.
+  public struct Code: RawRepresentable, Sendable, Hashable {
+    /// The code's name.
+    public let rawValue: String
+
+    /// Creates a code.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The file is no database.
+    public static let notADatabase = Self(rawValue: "notADatabase")
+    /// The file is damaged.
+    public static let damaged = Self(rawValue: "damaged")
+    /// The file cannot be opened or written.
+    public static let cannotAccess = Self(rawValue: "cannotAccess")
+    /// Another connection keeps the database locked.
+    public static let busy = Self(rawValue: "busy")
+    /// The disk is full.
+    public static let full = Self(rawValue: "full")
+    /// The engine's own tables were made by a newer version.
+    public static let newerVersion = Self(rawValue: "newerVersion")
+    /// The schema stands in the way.
+    public static let schema = Self(rawValue: "schema")
+    /// A statement failed.
+    public static let statement = Self(rawValue: "statement")
+  }
+
+  /// What kind of thing went wrong.
+  public let code: Code
+  /// The file, where there is one.
+  public let path: String?
+  /// What is wrong and what to do, in a sentence or two.
+  public let reason: String
+
+  /// Creates an error.
+  public init(_ code: Code, path: String? = nil, _ reason: String) {
+    self.code = code
+    self.path = path
+    self.reason = reason
+  }
+
+  /// The file and the reason in one line.
+  public var description: String { path.map { "\($0): \(reason)" } ?? reason }
+}
+
+extension SyncEngineError {
+  /// What an error of SQLite's means for an engine.
+  init(_ error: SQLiteError, path: String? = nil) {
+    switch error.kind {
+    case .busy:
+      self.init(.busy, path: path, "another connection is writing to it; try again")
+    case .notADatabase:
+      self.init(.notADatabase, path: path, "it is no SQLite database; name another file")
+    case .damaged:
+      self.init(
+        .damaged,
+        path: path,
+        "the database is damaged (\(error.message)); restore a copy of it"
+      )
+    case .full: self.init(.full, path: path, "the disk is full; make room and try again")
+    case .readOnly:
+      self.init(.cannotAccess, path: path, "it cannot be written; check its permissions")
+    case .cannotOpen:
+      self.init(
+        .cannotAccess,
+        path: path,
+        "it cannot be opened (\(error.message)); check the file, its folder and their permissions"
+      )
+    case .constraint, .foreignKey, .interrupted, .other:
+      self.init(.statement, path: path, error.description)
+    }
+  }
+}

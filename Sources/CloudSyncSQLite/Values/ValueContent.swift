@@ -1,0 +1,86 @@
+import CloudSyncCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Comparison of values by what they hold, wherever their bytes lie.
+///
+/// A BLOB may be data on one device and an asset on another, and two assets of the same content may
+/// lie in different places.
+enum ValueContent {
+  /// Whether two values hold the same.
+  static func areEqual(_ lhs: FieldValue, _ rhs: FieldValue) -> Bool {
+    switch (lhs, rhs) {
+    case (.asset(let lhs), .asset(let rhs)):
+      lhs.byteCount == rhs.byteCount && lhs.sha256 == rhs.sha256
+    case (.asset(let asset), .data(let data)), (.data(let data), .asset(let asset)):
+      asset.byteCount == data.count && SHA256.digest(of: Array(data)).elementsEqual(asset.sha256)
+    default: lhs == rhs
+    }
+  }
+
+  /// An order of different values that is the same on every device; it means nothing.
+  static func precedes(_ lhs: FieldValue, _ rhs: FieldValue) -> Bool {
+    canonicalBytes(lhs).lexicographicallyPrecedes(canonicalBytes(rhs))
+  }
+
+  private static func canonicalBytes(_ value: FieldValue) -> [UInt8] {
+    switch value {
+    case .data(let data): [255] + SHA256.digest(of: Array(data))
+    case .asset(let asset): [255] + Array(asset.sha256)
+    default: value.codedBytes
+    }
+  }
+
+  // MARK: SQLite's order
+
+  /// Orders two values as SQLite does: negative, zero or positive; nil if their bytes are not here.
+  static func order(_ lhs: FieldValue, _ rhs: FieldValue) -> Int? {
+    guard let left = rank(lhs), let right = rank(rhs) else { return nil }
+    if left != right { return left - right }
+    switch (lhs, rhs) {
+    case (.null, .null): return 0
+    case (.int64(let lhs), .int64(let rhs)): return lhs < rhs ? -1 : lhs > rhs ? 1 : 0
+    case (.double(let lhs), .double(let rhs)): return lhs < rhs ? -1 : lhs > rhs ? 1 : 0
+    case (.int64(let lhs), .double(let rhs)): return order(lhs, rhs)
+    case (.double(let lhs), .int64(let rhs)): return -order(rhs, lhs)
+    default:
+      guard let left = bytes(lhs), let right = bytes(rhs) else { return nil }
+      return left.lexicographicallyPrecedes(right)
+        ? -1 : right.lexicographicallyPrecedes(left) ? 1 : 0
+    }
+  }
+
+  private static func rank(_ value: FieldValue) -> Int? {
+    switch value {
+    case .null: 0
+    case .int64: 1
+    case .double(let number): number.isNaN ? nil : 1
+    case .string, .list: 2
+    case .data, .asset: 3
+    case .timestamp, .reference, .location, .redacted: nil
+    }
+  }
+
+  /// Orders numbers exactly, which a conversion of large ones would not.
+  private static func order(_ whole: Int64, _ real: Double) -> Int {
+    if real >= 0x1p63 { return -1 }
+    if real < -0x1p63 { return 1 }
+    let truncated = Int64(real)
+    if whole != truncated { return whole < truncated ? -1 : 1 }
+    let fraction = real - real.rounded(.towardZero)
+    return fraction > 0 ? -1 : fraction < 0 ? 1 : 0
+  }
+
+  private static func bytes(_ value: FieldValue) -> [UInt8]? {
+    switch value {
+    case .string(let text): Array(text.utf8)
+    case .data(let data): Array(data)
+    case .list(let values): values.count == 1 ? values[0].dataValue.map { Array($0) } : nil
+    default: nil
+    }
+  }
+}

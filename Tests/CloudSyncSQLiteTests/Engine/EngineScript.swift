@@ -1,0 +1,224 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+import CloudSyncSimulator
+
+/// Some databases that are edited at random while requests go wrong, and come to rest in the end.
+final class EngineScript {
+  /// A database, its engine, and what goes wrong on the way to the cloud.
+  private final class Device {
+    let name: String
+    let database: DatabaseFile
+    let handler: FaultyOperationHandler
+    var engine: SyncEngine
+
+    init(
+      _ name: String,
+      _ database: DatabaseFile,
+      _ handler: FaultyOperationHandler,
+      _ engine: SyncEngine
+    ) {
+      self.name = name
+      self.database = database
+      self.handler = handler
+      self.engine = engine
+    }
+  }
+
+  private static let schema = """
+    CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, a INTEGER, b TEXT);
+    CREATE TABLE notes(
+      id TEXT PRIMARY KEY NOT NULL, list TEXT REFERENCES lists(id) ON DELETE CASCADE,
+      a INTEGER, b TEXT, c BLOB
+    );
+    CREATE TABLE tags(list TEXT NOT NULL, name TEXT NOT NULL, a INTEGER, PRIMARY KEY(list, name));
+    """
+  private static let tables = ["lists", "notes", "tags"]
+  private static let plan: FaultPlan = {
+    let world: [FaultPoint] = [
+      .zoneDeleted, .zonePurged, .zoneReset, .signedOut, .accountSwitched, .accountUnavailable,
+      .quotaFull, .clockSkew, .killed, .stalled, .offline, .assetMissing, .never,
+    ]
+    return world.reduce(FaultPlan.default) { $0.without($1) }
+  }()
+
+  let seed: UInt64
+  private let world = SimulatedEnvironment()
+  private let zoneID = ZoneID(name: "Data")
+  private var random: SeededRandom
+  private var devices: [Device] = []
+  private let errors = Locked<[String]>([])
+  /// Edits are a second apart.
+  private var time: Int64 = 1_700_000_000_000
+  private let hasDeletions: Bool
+  /// The newest edit of every column, if nothing is ever deleted.
+  private var newest: [String: SQLiteValue] = [:]
+
+  init(seed: UInt64) throws {
+    self.seed = seed
+    random = SeededRandom(seed: seed)
+    hasDeletions = random.chance(2, in: 3)
+    let world = world
+    let cloud = LocalCloud(now: { world.now })
+    for number in 0..<random.within(2...3) {
+      let database = try DatabaseFile(path: ":memory:")
+      try database.execute(Self.schema)
+      let connection = cloud.connect(
+        device: "device-\(number)",
+        account: AccountIdentity("owner"),
+        zoneID: zoneID
+      )
+      let handler = FaultyOperationHandler(
+        connection,
+        in: world,
+        seed: random.next(),
+        plan: Self.plan
+      )
+      let engine = try engine(database, handler)
+      devices.append(Device("device-\(number)", database, handler, engine))
+    }
+  }
+
+  private func engine(
+    _ database: DatabaseFile,
+    _ handler: FaultyOperationHandler
+  ) throws -> SyncEngine {
+    let engine = try SyncEngine(
+      database: database,
+      tables: Self.tables,
+      zoneID: zoneID,
+      operationHandler: handler,
+      environment: world.environment
+    )
+    engine.errors.sink { [errors] error in errors.withLock { $0.append(error.description) } }
+    return engine
+  }
+
+  /// Runs the script; returns what is wrong in the end.
+  func run() throws -> String? {
+    for device in devices where random.chance(2, in: 3) { try device.engine.start() }
+    for _ in 0..<random.within(20...80) { try step() }
+    for device in devices {
+      device.handler.plan = .none
+      try device.engine.start()
+      device.engine.session?.retryNow()
+    }
+    for _ in 0..<8 {
+      for device in devices {
+        device.engine.sendChanges()
+        device.engine.fetchChanges()
+        world.advance(by: .seconds(1_200))
+      }
+    }
+    return try verdict()
+  }
+
+  private func step() throws {
+    let device = random.pick(devices)
+    switch random.below(12) {
+    case 0..<6: try edit(device)
+    case 6: device.engine.sendChanges()
+    case 7: device.engine.fetchChanges()
+    case 8:
+      device.engine.sendChanges()
+      device.engine.fetchChanges()
+      world.advance(by: .seconds(30))
+    case 9:
+      // Killed, and started again later.
+      device.engine.stop()
+      device.engine = try engine(device.database, device.handler)
+    default:
+      if !device.engine.isRunning { try device.engine.start() }
+      world.advance(by: .milliseconds(random.within(0...3_000)))
+    }
+  }
+
+  private func edit(_ device: Device) throws {
+    time += 1_000
+    let key = random.pick(["k1", "k2", "k3", "ü"])
+    let table = random.pick(Self.tables)
+    let keys = table == "tags" ? "'\(key)', 'x,y'" : "'\(key)'"
+    let columns = table == "tags" ? "list, name" : "id"
+    let condition = table == "tags" ? "list = '\(key)'" : "id = '\(key)'"
+    let isDeletion = hasDeletions && random.chance(1, in: 4)
+    let column = random.pick(table == "tags" ? ["a"] : ["a", "b"])
+    let value: SQLiteValue =
+      random.chance(1, in: 6)
+      ? .null : column == "a" ? .integer(time) : .text("\(time) é'\"")
+    var sql = "UPDATE cloudsync_clock SET fixed = \(time << 16);"
+    if isDeletion {
+      sql += "DELETE FROM \(table) WHERE \(condition)"
+    } else {
+      sql +=
+        "INSERT OR IGNORE INTO \(table)(\(columns)) VALUES(\(keys));"
+        + "UPDATE \(table) SET \(column) = \(value.literal) WHERE \(condition)"
+      if table == "notes", hasDeletions, random.chance(1, in: 3) {
+        let list = random.pick(["k1", "k2"])
+        sql +=
+          ";UPDATE notes SET list = (SELECT id FROM lists WHERE id = '\(list)')"
+          + " WHERE \(condition)"
+      }
+      // Who inserts a row sets all of its columns.
+      if try lines(device, "SELECT 1 FROM \(table) WHERE \(condition)").isEmpty {
+        for other in ["a", "b"] { newest["\(table) \(key) \(other)"] = nil }
+        for other in table == "tags" ? ["a"] : ["a", "b"] {
+          newest["\(table) \(key) \(other)"] = .null
+        }
+      }
+      // An update that changes nothing is no edit.
+      let present = try lines(device, "SELECT \(column) FROM \(table) WHERE \(condition)")
+      if present != [value.literal] { newest["\(table) \(key) \(column)"] = value }
+    }
+    try device.database.execute(sql)
+  }
+
+  // MARK: The end
+
+  private func lines(_ device: Device, _ sql: String) throws -> [String] {
+    try device.database.write { handle in
+      let query = try SQLiteConnection(borrowing: handle).prepare(sql)
+      var lines: [String] = []
+      try query.forEachRow {
+        lines.append((0..<query.columnCount).map { query.value($0).literal }.joined(separator: "|"))
+      }
+      return lines
+    }
+  }
+
+  private func verdict() throws -> String? {
+    if let error = errors.withLock({ $0.first }) { return "an engine stopped: \(error)" }
+    for device in devices {
+      if let halt = device.engine.session?.state.haltReason {
+        return "\(device.name) is halted: \(halt.error)"
+      }
+      let unclean = try lines(
+        device,
+        "SELECT record_name, status, error FROM cloudsync_status WHERE status <> 'clean'"
+      )
+      if !unclean.isEmpty { return "\(device.name) is not clean: \(unclean)" }
+      for table in Self.tables {
+        let sql = "SELECT * FROM \(table) ORDER BY 1, 2"
+        let (mine, first) = (try lines(device, sql), try lines(devices[0], sql))
+        if mine != first { return "\(device.name) has \(table) \(mine), the first one \(first)" }
+      }
+    }
+    return hasDeletions ? nil : try wrongColumn()
+  }
+
+  /// A column that does not have its newest edit.
+  private func wrongColumn() throws -> String? {
+    for (place, value) in newest.sorted(by: { $0.key < $1.key }) {
+      let parts = place.split(separator: " ")
+      let key = parts[0] == "tags" ? "list" : "id"
+      let found = try lines(
+        devices[0],
+        "SELECT \(parts[2]) FROM \(parts[0]) WHERE \(key) = '\(parts[1])'"
+      )
+      if found != [value.literal] {
+        return "\(place) is \(found), its newest edit \(value.literal)"
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+
+/// `CLOUDSYNC_ENGINE_SCRIPTS=10000` has that many seeds tried, `CLOUDSYNC_ENGINE_SEED` one only.
+@Suite("Random edits of several databases")
+struct EngineScriptTests {
+  private static func setting(_ name: String) -> Int? {
+    ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+  }
+
+  @Test(
+    "However edits, faults and restarts meet, all databases are equal in the end",
+    arguments: 0..<4
+  )
+  func converge(part: Int) throws {
+    let count = (Self.setting("CLOUDSYNC_ENGINE_SCRIPTS") ?? 160) / 4
+    for number in 0..<count {
+      let seed = part * 1_000_000 + number
+      if let only = Self.setting("CLOUDSYNC_ENGINE_SEED"), only != seed { continue }
+      if let text = try EngineScript(seed: UInt64(seed)).run() {
+        Issue.record("seed \(seed): \(text)")
+        return
+      }
+    }
+  }
+}

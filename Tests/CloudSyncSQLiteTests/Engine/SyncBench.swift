@@ -1,0 +1,110 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+import CloudSyncSimulator
+import Testing
+
+/// Some databases and a cloud, in virtual time.
+final class SyncBench {
+  /// A database with its engine.
+  final class Device {
+    let name: String
+    let database: DatabaseFile
+    var engine: SyncEngine
+    private let errors = Locked<[SyncEngineError]>([])
+
+    init(_ name: String, _ database: DatabaseFile, _ engine: SyncEngine) {
+      self.name = name
+      self.database = database
+      self.engine = engine
+      listen()
+    }
+
+    func listen() {
+      engine.errors.sink { [errors] error in errors.withLock { $0.append(error) } }
+    }
+
+    var failures: [String] { errors.withLock { $0.map(\.description) } }
+
+    /// Edits at a time of the test's own.
+    func execute(_ sql: String, at milliseconds: Int64? = nil) throws {
+      if let milliseconds {
+        try database.execute("UPDATE cloudsync_clock SET fixed = \(milliseconds << 16)")
+      }
+      try database.execute(sql)
+    }
+
+    /// The rows of a query, a line each.
+    func lines(_ sql: String) throws -> [String] {
+      try database.write { handle in
+        let connection = SQLiteConnection(borrowing: handle)
+        let query = try connection.prepare(sql)
+        var lines: [String] = []
+        try query.forEachRow {
+          lines.append(
+            (0..<query.columnCount).map { query.value($0).literal }.joined(separator: "|")
+          )
+        }
+        return lines
+      }
+    }
+  }
+
+  let world = SimulatedEnvironment()
+  let cloud: LocalCloud
+  let zoneID = ZoneID(name: "Data")
+  private let owner = AccountIdentity("owner")
+
+  init() {
+    let world = world
+    cloud = LocalCloud(now: { world.now })
+  }
+
+  func device(
+    _ name: String,
+    _ schema: String,
+    tables: [String],
+    options: SyncEngineOptions = SyncEngineOptions(),
+    enforcesForeignKeys: Bool = true
+  ) throws -> Device {
+    let database = try DatabaseFile(path: ":memory:", enforcesForeignKeys: enforcesForeignKeys)
+    try database.execute(schema)
+    return Device(name, database, try engine(name, database, tables, options))
+  }
+
+  func engine(
+    _ name: String,
+    _ database: DatabaseFile,
+    _ tables: [String],
+    _ options: SyncEngineOptions = SyncEngineOptions()
+  ) throws -> SyncEngine {
+    try SyncEngine(
+      database: database,
+      tables: tables,
+      zoneID: zoneID,
+      operationHandler: cloud.connect(device: name, account: owner, zoneID: zoneID),
+      options: options,
+      environment: world.environment
+    )
+  }
+
+  /// Lets devices send and fetch, one after the other, until nothing changes any more.
+  func sync(_ devices: Device...) throws {
+    for device in devices + devices {
+      if !device.engine.isRunning { try device.engine.start() }
+      device.engine.sendChanges()
+      world.advance(by: .seconds(30))
+      device.engine.fetchChanges()
+      world.advance(by: .seconds(30))
+      #expect(device.failures == [], "\(device.name)")
+    }
+  }
+
+  /// What a device knows of rows that are not clean.
+  func unclean(_ device: Device) throws -> [String] {
+    try device.lines(
+      "SELECT record_name, status, error FROM cloudsync_status WHERE status <> 'clean'"
+    )
+  }
+}
