@@ -108,7 +108,7 @@ extension EngineWork {
     }
   }
 
-  private func wait(_ one: Incoming, for parent: String) throws(SQLiteError) {
+  func wait(_ one: Incoming, for parent: String) throws(SQLiteError) {
     var row = one.row
     row.waitsFor = parent
     row.payload = one.record
@@ -154,11 +154,14 @@ extension EngineWork {
   }
 
   /// The record that a row refers to and that is neither here nor among those that come.
-  private func missingParent(
+  func missingParent(
     of one: Incoming,
-    _ coming: Set<String>
+    _ coming: Set<String>,
+    isBack: Bool = false
   ) throws(SQLiteError) -> String? {
     if !tables.enforcesForeignKeys || one.version.isDeleted { return nil }
+    // A row that is deleted here refers to nothing, unless the merge brings it back.
+    if one.row.isDeleted, !isBack { return nil }
     for key in one.table.schema.foreignKeys {
       guard let parent = tables.table(named: key.table) else { continue }
       var values: [SQLiteValue] = []

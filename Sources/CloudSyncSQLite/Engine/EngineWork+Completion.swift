@@ -41,11 +41,10 @@ extension EngineWork {
   ) throws(SQLiteError) {
     var row = row
     if isOwn { row.operation = nil }
-    // A page that has told of it since knows more.
-    if row.page ?? 0 <= row.sentPage ?? 0 {
-      let edited = sent.map { row.server?.applying($0) ?? $0 } ?? row.server
-      row.server = (edited?.applying(record) ?? record).withChangeTag(record.changeTag)
-    }
+    // It was made after the pages that were announced before it, unless its operation took several
+    // requests; then the version is too old, and the next edit meets a conflict that mends it.
+    let edited = sent.map { row.server?.applying($0) ?? $0 } ?? row.server
+    row.server = (edited?.applying(record) ?? record).withChangeTag(record.changeTag)
     if let version = (sent ?? record).rowVersion {
       row.acknowledge(version.columns.map { ($0.name, $0.time) })
       if let created = row.createdAt, created <= version.createdAt ?? .zero { row.createdAt = nil }
@@ -61,10 +60,14 @@ extension EngineWork {
   private func deleted(_ row: RowState, isOwn: Bool) throws(SQLiteError) {
     var row = row
     if isOwn { row.operation = nil }
-    if row.page ?? 0 <= row.sentPage ?? 0 { row.server = nil }
-    // It may have been made anew meanwhile.
-    if row.edits.isEmpty, row.server == nil { return try store.remove(row) }
-    if row.edits.isEmpty { row.settle() }
+    if !row.isDeleted, row.edits.isEmpty {
+      // A page has brought it back meanwhile, and the deletion has taken that away too.
+      try takeDeletion(of: row)
+      return try store.setApplying(nil)
+    }
+    row.server = nil
+    // It may have been made anew here meanwhile.
+    if row.edits.isEmpty { return try store.remove(row) }
     try store.save(row)
   }
 
@@ -83,8 +86,12 @@ extension EngineWork {
         try store.setApplying(nil)
       }
       return true
-    case .unknownItem where !row.isDeleted:
-      if !isOld {
+    case .unknownItem:
+      if isOld { return true }
+      // Deleted here as well: then there is nothing left to do.
+      if row.isDeleted {
+        try store.remove(row)
+      } else {
         try takeDeletion(of: row)
         try store.setApplying(nil)
       }

@@ -18,6 +18,11 @@ extension EngineWork {
       server: one.version,
       policy: options.table(one.table.name).merging
     )
+    if row.isDeleted, merged.local != .none,
+      let parent = try missingParent(of: one, [], isBack: true)
+    {
+      return try wait(one, for: parent)
+    }
     row.server = one.record
     row.take(merged)
     switch merged.local {
