@@ -83,7 +83,10 @@ struct EngineSetup {
       }
       if let former {
         let added = columns.filter { !former.columns.contains($0) }
-        if !added.isEmpty { try adopt(added, of: table) }
+        if !added.isEmpty {
+          try fill(added, of: table)
+          try adopt(added, of: table)
+        }
       } else {
         try adoptRows(of: table)
       }
@@ -142,6 +145,26 @@ struct EngineSetup {
       ORDER BY \(table.schema.primaryKey.map { "t.\($0.quotedName)" }.joined(separator: ", "))
       """
     )
+  }
+
+  /// Gives new columns what the cloud has had for them all along.
+  private func fill(_ added: [String], of table: SyncTable) throws(SQLiteError) {
+    let rows = RowTable(table: table, connection: connection)
+    for row in try store.acknowledgedRows(of: table.id) {
+      guard let version = row.server.flatMap(RowVersion.init(record:)) else { continue }
+      var changes: [(column: String, value: SQLiteValue)] = []
+      for column in added {
+        guard let known = version[column],
+          case .value(let value)? = ValueCodec.decode(known.value)
+        else { continue }
+        changes.append((column, value))
+      }
+      let key = try table.keyValues(of: row.key, in: connection)
+      guard !changes.isEmpty, try rows.values(of: key) != nil else { continue }
+      try store.setApplying((table.id, row.key))
+      try rows.write(key, changes)
+    }
+    try store.setApplying(nil)
   }
 
   /// Takes what rows have in new columns: nobody has captured how it came there.

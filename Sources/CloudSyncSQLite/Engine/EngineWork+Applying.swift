@@ -38,6 +38,18 @@ extension EngineWork {
     try store.setApplying(nil)
   }
 
+  /// Stores what came for tables that this database did not have, and now has.
+  func adoptStrangers() throws(SQLiteError) {
+    for table in tables.inOrder {
+      var records: [Incoming] = []
+      for record in try store.takeStrangers(ofType: table.layout.recordType) {
+        if let one = try incoming(record) { records.append(one) }
+      }
+      try apply(records)
+    }
+    try store.setApplying(nil)
+  }
+
   /// Sorts out whose a record is; one of a table that is not here is kept for later.
   func incoming(_ record: Record) throws(SQLiteError) -> Incoming? {
     guard let name = RecordName.parse(record.recordID.name),

@@ -83,7 +83,11 @@ extension EngineWork {
     // Where edits win a deletion is a mark in the record.
     let isMarked = options.table(table.name).merging.deletes == .editWins
     if values == nil, !isMarked { return (row, nil) }
-    let edited = local.columns.filter { row.editTime(of: $0.name) != nil }
+    let edited = local.columns.filter { column in
+      // What was there before anybody captured it stands behind everything that the cloud knows.
+      if column.time == .zero, server?[column.name] != nil { return false }
+      return row.editTime(of: column.name) != nil
+    }
     if edited.isEmpty, local.createdAt == server?.createdAt, local.deletedAt == server?.deletedAt {
       try settle(row)
       return nil
@@ -135,6 +139,7 @@ extension EngineWork {
   /// Makes the rows agree with the operations that a restored session has.
   func reconcile(_ operations: [(Int64, ModifyOperation)]) throws(SQLiteError) {
     try outbox.readAll()
+    try adoptStrangers()
     var carried: [String: Int64] = [:]
     for (number, operation) in operations {
       for record in operation.records { carried[record.recordID.name] = number }

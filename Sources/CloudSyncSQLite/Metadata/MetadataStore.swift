@@ -117,6 +117,19 @@ struct MetadataStore {
     return try rows(query)
   }
 
+  /// The rows of a table that the cloud has acknowledged.
+  func acknowledgedRows(of table: Int64) throws(SQLiteError) -> [RowState] {
+    let query =
+      try connection.statement(
+        """
+        SELECT \(Self.columns) FROM cloudsync_rows
+        WHERE table_id = ?1 AND server IS NOT NULL ORDER BY record_name
+        """
+      )
+      .bind(table, at: 1)
+    return try rows(query)
+  }
+
   /// The rows that an operation carries.
   func rows(of operation: Int64) throws(SQLiteError) -> [RowState] {
     let query =

@@ -176,14 +176,7 @@ final class EngineScript {
   // MARK: The end
 
   private func lines(_ device: Device, _ sql: String) throws -> [String] {
-    try device.database.write { handle in
-      let query = try SQLiteConnection(borrowing: handle).prepare(sql)
-      var lines: [String] = []
-      try query.forEachRow {
-        lines.append((0..<query.columnCount).map { query.value($0).literal }.joined(separator: "|"))
-      }
-      return lines
-    }
+    try device.database.lines(sql)
   }
 
   private func verdict() throws -> String? {

@@ -35,20 +35,7 @@ final class SyncBench {
       try database.execute(sql)
     }
 
-    /// The rows of a query, a line each.
-    func lines(_ sql: String) throws -> [String] {
-      try database.write { handle in
-        let connection = SQLiteConnection(borrowing: handle)
-        let query = try connection.prepare(sql)
-        var lines: [String] = []
-        try query.forEachRow {
-          lines.append(
-            (0..<query.columnCount).map { query.value($0).literal }.joined(separator: "|")
-          )
-        }
-        return lines
-      }
-    }
+    func lines(_ sql: String) throws -> [String] { try database.lines(sql) }
   }
 
   let world = SimulatedEnvironment()
@@ -106,5 +93,19 @@ final class SyncBench {
     try device.lines(
       "SELECT record_name, status, error FROM cloudsync_status WHERE status <> 'clean'"
     )
+  }
+}
+
+extension DatabaseFile {
+  /// The rows of a query, a line each.
+  func lines(_ sql: String) throws -> [String] {
+    try write { handle in
+      let query = try SQLiteConnection(borrowing: handle).prepare(sql)
+      var lines: [String] = []
+      try query.forEachRow {
+        lines.append((0..<query.columnCount).map { query.value($0).literal }.joined(separator: "|"))
+      }
+      return lines
+    }
   }
 }

@@ -1,0 +1,65 @@
+import CloudSyncSQLite
+import Testing
+
+@Suite("Databases of several versions of an app")
+struct SchemaChangeTests {
+  private static let old = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT);"
+  private static let new = """
+    CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER NOT NULL DEFAULT 1);
+    CREATE TABLE tags(id TEXT PRIMARY KEY NOT NULL, note TEXT REFERENCES notes(id));
+    """
+  private static let migration = """
+    ALTER TABLE notes ADD COLUMN stars INTEGER NOT NULL DEFAULT 1;
+    CREATE TABLE tags(id TEXT PRIMARY KEY NOT NULL, note TEXT REFERENCES notes(id));
+    """
+
+  /// Starts the app anew, with the tables that it has now.
+  private func migrate(_ device: SyncBench.Device, _ sql: String, in bench: SyncBench) throws {
+    device.engine.stop()
+    try device.execute(sql)
+    device.engine = try bench.engine(device.name, device.database, ["notes", "tags"])
+    device.listen()
+  }
+
+  @Test(
+    "What an old version does not know it neither loses nor clears, and has after its migration"
+  )
+  func unknownTablesAndColumns() throws {
+    let bench = SyncBench()
+    let mac = try bench.device("mac", Self.new, tables: ["notes", "tags"])
+    let phone = try bench.device("phone", Self.old, tables: ["notes"])
+    try mac.execute(
+      "INSERT INTO notes VALUES('a', 'Tea', 5); INSERT INTO tags VALUES('t', 'a'), ('u', NULL)"
+    )
+    try bench.sync(mac, phone)
+    try phone.execute("UPDATE notes SET title = 'Cup'; INSERT INTO notes VALUES('b', 'New')")
+    try bench.sync(phone, mac)
+
+    #expect(try mac.lines("SELECT * FROM notes ORDER BY id") == ["'a'|'Cup'|5", "'b'|'New'|1"])
+
+    try migrate(phone, Self.migration, in: bench)
+    try bench.sync(phone, mac)
+
+    for query in ["SELECT * FROM notes ORDER BY id", "SELECT * FROM tags ORDER BY id"] {
+      #expect(try phone.lines(query) == mac.lines(query))
+    }
+    #expect(try phone.lines("SELECT stars FROM notes ORDER BY id") == ["5", "1"])
+    #expect(try phone.lines("SELECT count(*) FROM tags") == ["2"])
+    #expect(try bench.unclean(phone) == [] && bench.unclean(mac) == [])
+  }
+
+  @Test("What a migration puts into a new column goes to the others")
+  func filledByMigration() throws {
+    let bench = SyncBench()
+    let mac = try bench.device("mac", Self.old, tables: ["notes"])
+    let phone = try bench.device("phone", Self.new, tables: ["notes", "tags"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'Tea'), ('b', 'Cup')")
+    try bench.sync(mac, phone)
+
+    try migrate(mac, Self.migration + "UPDATE notes SET stars = 7 WHERE id = 'a'", in: bench)
+    try bench.sync(mac, phone)
+
+    #expect(try phone.lines("SELECT stars FROM notes ORDER BY id") == ["7", "1"])
+    #expect(try bench.unclean(phone) == [] && bench.unclean(mac) == [])
+  }
+}
