@@ -74,3 +74,11 @@ extension SyncEngineError {
     }
   }
 }
+
+/// Runs a body and says what its failure means for an engine.
+func sqlite<Value>(
+  path: String? = nil,
+  _ body: () throws(SQLiteError) -> Value
+) throws(SyncEngineError) -> Value {
+  do throws(SQLiteError) { return try body() } catch { throw SyncEngineError(error, path: path) }
+}

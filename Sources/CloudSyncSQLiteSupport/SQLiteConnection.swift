@@ -120,9 +120,6 @@ package final class SQLiteConnection {
     return try statement.step() ? statement.integer(0) : 0
   }
 
-  /// How many rows the last statement changed.
-  package var changeCount: Int { unsafe Int(sqlite3_changes(handle)) }
-
   /// Whether a transaction is open.
   package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 

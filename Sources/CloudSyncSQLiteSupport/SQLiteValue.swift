@@ -49,8 +49,7 @@ package enum SQLiteValue: Sendable, Hashable {
   }
 
   private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef")
-    return "x'" + String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }) + "'"
+    "x'\(Hexadecimal.text(of: bytes))'"
   }
 }
 

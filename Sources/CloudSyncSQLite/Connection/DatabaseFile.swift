@@ -24,7 +24,7 @@ public final class DatabaseFile: SyncDatabase {
     createsFile: Bool = false
   ) throws(SyncEngineError) {
     self.path = path
-    do throws(SQLiteError) {
+    connection = try sqlite(path: path) { () throws(SQLiteError) in
       let connection = try SQLiteConnection(path: path, access: createsFile ? .create : .readWrite)
       connection.setBusyTimeout(milliseconds: 5_000)
       // The first look at the file: what is no database is found here.
@@ -32,8 +32,8 @@ public final class DatabaseFile: SyncDatabase {
       try connection.execute(
         "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = \(enforcesForeignKeys ? "ON" : "OFF")"
       )
-      self.connection = Locked(connection)
-    } catch { throw SyncEngineError(error, path: path) }
+      return Locked(connection)
+    }
   }
 
   /// Runs a block with the connection.
@@ -49,9 +49,7 @@ public final class DatabaseFile: SyncDatabase {
   /// - Throws: SQLite's reason.
   public func execute(_ sql: String) throws(SyncEngineError) {
     try connection.withLock { connection throws(SyncEngineError) in
-      do throws(SQLiteError) { try connection.execute(sql) } catch {
-        throw SyncEngineError(error, path: path)
-      }
+      try sqlite(path: path) { () throws(SQLiteError) in try connection.execute(sql) }
     }
   }
 }

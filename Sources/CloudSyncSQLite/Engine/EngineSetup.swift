@@ -28,18 +28,14 @@ struct EngineSetup {
         let schema = try read()
         try check(names, schema)
         try MetadataSchema.prepare(connection)
-        do throws(SQLiteError) { return try install(names, schema) } catch {
-          throw SyncEngineError(error)
-        }
+        return try sqlite { () throws(SQLiteError) in try install(names, schema) }
       },
       mapping: { SyncEngineError($0) }
     )
   }
 
   private func read() throws(SyncEngineError) -> DatabaseSchema {
-    do throws(SQLiteError) { return try DatabaseSchema.read(connection) } catch {
-      throw SyncEngineError(error)
-    }
+    try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
   }
 
   private func check(_ names: [String], _ schema: DatabaseSchema) throws(SyncEngineError) {
@@ -67,8 +63,8 @@ struct EngineSetup {
       schema.table(named: name)
         .flatMap { SyncTable(id: table.id, schema: $0, captured: table.columns) }
     }
-    try OutboxReader(store: store, tables: SyncTables(old, enforcesForeignKeys: false).byID)
-      .readAll()
+    let oldByID = Dictionary(old.map { ($0.id, $0) }) { first, _ in first }
+    try OutboxReader(store: store, tables: oldByID).readAll()
     var tables: [SyncTable] = []
     for name in schema.parentsFirst(names).joined() {
       guard let declared = schema.table(named: name) else { continue }
@@ -162,7 +158,7 @@ struct EngineSetup {
       let key = try table.keyValues(of: row.key, in: connection)
       guard !changes.isEmpty, try rows.values(of: key) != nil else { continue }
       try store.setApplying((table.id, row.key))
-      try rows.write(key, changes)
+      try rows.update(key, changes)
     }
     try store.setApplying(nil)
   }

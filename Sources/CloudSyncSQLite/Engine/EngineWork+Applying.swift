@@ -96,6 +96,7 @@ extension EngineWork {
   func apply(_ records: [Incoming]) throws(SQLiteError) {
     // Rows that refer to each other in a circle are whole only when the last one is written.
     try connection.execute("PRAGMA defer_foreign_keys = ON")
+    let page = try store.lastPage()
     var queue = records
     while !queue.isEmpty {
       let (ready, waiting) = try separate(queue)
@@ -109,7 +110,7 @@ extension EngineWork {
           try wait(one, for: parent)
           continue
         }
-        try merge(one)
+        try merge(one, page: page)
         next += try children(waitingFor: one.record.recordID.name)
       }
       for table in tables.inOrder where ready.contains(where: { $0.table.id == table.id }) {

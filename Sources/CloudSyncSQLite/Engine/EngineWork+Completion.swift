@@ -109,8 +109,8 @@ extension EngineWork {
   func take(_ change: ParkedChange) throws(SQLiteError) -> Bool {
     guard let row = try store.row(named: change.recordID.name) else { return true }
     switch change {
-    case .saved(let record): try saved(record, row, nil, isOwn: row.operation == nil)
-    case .deleted: try deleted(row, isOwn: row.operation == nil)
+    case .saved(let record): try saved(record, row, nil, isOwn: false)
+    case .deleted: try deleted(row, isOwn: false)
     case .refused(_, let error): return try failed(row, error)
     case .dropped: break
     }

@@ -2,12 +2,12 @@ import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 extension EngineWork {
-  /// Merges a record that the cloud has into its row.
-  func merge(_ one: Incoming) throws(SQLiteError) {
+  /// Merges a record that the cloud has into its row, after so many pages.
+  func merge(_ one: Incoming, page: Int64) throws(SQLiteError) {
     var row = one.row
     row.waitsFor = nil
     row.payload = nil
-    row.page = try store.lastPage()
+    row.page = page
     let values = try rows(of: one.table).values(of: one.key)
     guard row.isEdited else { return try take(one, over: values, row) }
     let acknowledged = row.server.flatMap(RowVersion.init(record:))
@@ -68,9 +68,13 @@ extension EngineWork {
     do throws(SQLiteError) {
       if let columns {
         let changes = changes(columns, one.table, values)
-        if values == nil || !changes.isEmpty { try rows.write(one.key, changes) }
+        if values == nil {
+          try rows.insert(one.key, changes)
+        } else {
+          try rows.update(one.key, changes)
+        }
       } else if values != nil {
-        _ = try rows.delete(one.key)
+        try rows.delete(one.key)
       }
     } catch {
       guard error.kind == .constraint || error.kind == .foreignKey else { throw error }
@@ -132,7 +136,7 @@ extension EngineWork {
       return try store.save(row)
     }
     try store.setApplying((table.id, row.key))
-    if values != nil { _ = try rows(of: table).delete(key) }
+    if values != nil { try rows(of: table).delete(key) }
     if row.operation == nil { return try store.remove(row) }
     row.settle()
     try store.save(row)

@@ -8,18 +8,6 @@ struct EngineWork {
   let options: SyncEngineOptions
   let zoneID: ZoneID
 
-  init(
-    _ connection: SQLiteConnection,
-    _ tables: SyncTables,
-    _ options: SyncEngineOptions,
-    _ zoneID: ZoneID
-  ) {
-    self.connection = connection
-    self.tables = tables
-    self.options = options
-    self.zoneID = zoneID
-  }
-
   var store: MetadataStore { MetadataStore(connection: connection) }
   var outbox: OutboxReader { OutboxReader(store: store, tables: tables.byID) }
 
@@ -53,7 +41,7 @@ struct EngineWork {
     )
   }
 
-  /// A value as it travels; assets come with the files that hold them.
+  /// A value as it travels: every BLOB within its record.
   private func fieldValue(_ value: SQLiteValue) -> FieldValue {
     switch ValueCodec.encode(value, assetThreshold: .max) {
     case .field(let field): field

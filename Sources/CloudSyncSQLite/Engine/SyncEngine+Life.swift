@@ -75,11 +75,11 @@ extension SyncEngine {
   public func tearDown() throws(SyncEngineError) {
     stop()
     try Self.write(to: database) { (connection) throws(SyncEngineError) in
-      do throws(SQLiteError) {
+      try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in
           try MetadataSchema.remove(connection)
         }
-      } catch { throw SyncEngineError(error) }
+      }
     }
   }
 
@@ -136,7 +136,7 @@ extension SyncEngine {
     state.withLock { state in
       var activity = SyncActivity()
       activity.isRunning = state.session != nil
-      for (_, count) in state.inFlight { activity.sending += count }
+      activity.sending = state.recordsInFlight
       activity.isFetching = state.fetches > 0
       return activity
     }

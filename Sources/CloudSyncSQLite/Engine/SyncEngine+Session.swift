@@ -13,9 +13,7 @@ extension SyncEngine {
   /// What the last session has left.
   func storedArchive() throws(SyncEngineError) -> SyncArchive? {
     let journal = try Self.write(to: database) { (connection) throws(SyncEngineError) in
-      do throws(SQLiteError) { return try JournalStore(connection: connection).read() } catch {
-        throw SyncEngineError(error)
-      }
+      try sqlite { () throws(SQLiteError) in try JournalStore(connection: connection).read() }
     }
     guard let journal else { return nil }
     do throws(CodedError) { return try SyncArchive(journal) } catch {
@@ -103,9 +101,9 @@ extension SyncEngine {
       let isFirst = written.withLock { $0.pieces == 0 }
       do throws(SyncEngineError) {
         try Self.write(to: database) { (connection) throws(SyncEngineError) in
-          do throws(SQLiteError) {
+          try sqlite { () throws(SQLiteError) in
             try JournalStore(connection: connection).write(bytes, isFirst: isFirst)
-          } catch { throw SyncEngineError(error) }
+          }
         }
       } catch {
         errors.send(error)
@@ -133,12 +131,7 @@ extension SyncEngine {
     let limits = handler.limits
     while true {
       try readOutbox()
-      let waiting = state.withLock { state in
-        var sum = 0
-        for (_, count) in state.inFlight { sum += count }
-        return sum
-      }
-      guard waiting < 2 * limits.items else { return }
+      guard state.withLock({ $0.recordsInFlight }) < 2 * limits.items else { return }
       let batch = try transaction { (work) throws(SQLiteError) in
         try work.makeBatch(limits)
       }

@@ -40,6 +40,8 @@ public final class SyncEngine: Sendable {
     var inFlight: [Int64: Int] = [:]
     var fetches = 0
     var waiters: [@Sendable () -> Void] = []
+
+    var recordsInFlight: Int { inFlight.values.reduce(0, +) }
   }
 
   let database: any SyncDatabase
@@ -102,11 +104,13 @@ public final class SyncEngine: Sendable {
     _ body: @Sendable (EngineWork) throws(SQLiteError) -> Value
   ) throws(SyncEngineError) -> Value {
     try Self.write(to: database) { [tables, options, zoneID] (connection) throws(SyncEngineError) in
-      do throws(SQLiteError) {
-        return try connection.transaction { () throws(SQLiteError) in
-          try body(EngineWork(connection, tables, options, zoneID))
+      try sqlite { () throws(SQLiteError) in
+        try connection.transaction { () throws(SQLiteError) in
+          try body(
+            EngineWork(connection: connection, tables: tables, options: options, zoneID: zoneID)
+          )
         }
-      } catch { throw SyncEngineError(error) }
+      }
     }
   }
 

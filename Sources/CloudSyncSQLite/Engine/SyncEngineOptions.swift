@@ -22,8 +22,6 @@ public struct SyncEngineOptions: Sendable {
   public var defaultTable = Table()
   /// The session's budgets, waits and policies.
   public var configuration = SyncConfiguration()
-  /// BLOBs of more bytes travel as assets.
-  public var assetThreshold = 50_000
   /// A gate shared with the other sessions of the account.
   public var gate: SyncGate?
 

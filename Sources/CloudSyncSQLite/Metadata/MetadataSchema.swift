@@ -12,6 +12,7 @@ import CloudSyncSQLiteSupport
 ///                                      edits as the triggers write them, until the engine has read them
 /// cloudsync_rows(table_id, key, …)     what is known of every row's record
 /// cloudsync_strangers(record_name, …)  records of tables that this database does not have
+/// cloudsync_seen(record_name)          what a fetch of everything has brought so far
 /// cloudsync_journal(id, bytes)         the session's snapshot and the events since
 /// cloudsync_status                     a view: the status of every record
 /// ```
@@ -105,11 +106,11 @@ package enum MetadataSchema {
   static func prepare(_ connection: SQLiteConnection) throws(SyncEngineError) {
     switch try installedVersion(connection) {
     case nil:
-      do throws(SQLiteError) {
+      try sqlite { () throws(SQLiteError) in
         try connection.execute(
           tables + "INSERT INTO cloudsync_info VALUES('version', \(version));"
         )
-      } catch { throw SyncEngineError(error) }
+      }
     case version: return
     case let found?:
       throw SyncEngineError(
@@ -121,13 +122,13 @@ package enum MetadataSchema {
 
   /// The version of the tables that are there; nil if there are none.
   static func installedVersion(_ connection: SQLiteConnection) throws(SyncEngineError) -> Int64? {
-    do throws(SQLiteError) {
+    try sqlite { () throws(SQLiteError) in
       let isThere = try connection.integer(
         "SELECT count(*) FROM sqlite_schema WHERE name = 'cloudsync_info' AND type = 'table'"
       )
       guard isThere == 1 else { return nil }
       return try connection.integer("SELECT value FROM cloudsync_info WHERE key = 'version'")
-    } catch { throw SyncEngineError(error) }
+    }
   }
 
   /// Removes everything that belongs to the engine, and nothing else.

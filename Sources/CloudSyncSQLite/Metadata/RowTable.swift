@@ -14,7 +14,7 @@ struct RowTable {
     let query = try connection.statement(
       "SELECT \(list) FROM \(name) WHERE \(table.keyCondition(from: 1))"
     )
-    bind(key, to: query, from: 1)
+    bind(key, to: query)
     defer { query.reset() }
     guard try query.step() else { return nil }
     return columns.indices.map { query.value(Int32($0)) }
@@ -26,43 +26,33 @@ struct RowTable {
     let condition = columns.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }
       .joined(separator: " AND ")
     let query = try connection.statement("SELECT 1 FROM \(name) WHERE \(condition) LIMIT 1")
-    bind(values, to: query, from: 1)
+    bind(values, to: query)
     defer { query.reset() }
     return try query.step()
   }
 
-  /// Sets columns of a row, which is made if it is not there.
-  func write(
+  /// Sets columns of a row that is there, but those of its key.
+  func update(
     _ key: [SQLiteValue],
     _ changes: [(column: String, value: SQLiteValue)]
   ) throws(SQLiteError) {
-    let others = changes.filter { change in
-      !table.schema.primaryKey.contains { $0 == change.column }
-    }
-    if try update(key, others) { return }
-    try insert(key, others)
-  }
-
-  private func update(
-    _ key: [SQLiteValue],
-    _ changes: [(column: String, value: SQLiteValue)]
-  ) throws(SQLiteError) -> Bool {
-    if changes.isEmpty { return try values(of: key) != nil }
+    let changes = withoutKey(changes)
+    if changes.isEmpty { return }
     let list = changes.enumerated().map { "\($1.column.quotedName) = ?\($0 + 1)" }
       .joined(separator: ", ")
     let statement = try connection.statement(
       "UPDATE \(name) SET \(list) WHERE \(table.keyCondition(from: changes.count + 1))"
     )
-    bind(changes.map(\.value), to: statement, from: 1)
-    bind(key, to: statement, from: changes.count + 1)
+    bind(changes.map(\.value) + key, to: statement)
     try statement.run()
-    return connection.changeCount > 0
   }
 
-  private func insert(
+  /// Makes a row that is not there; columns that are not given get their defaults.
+  func insert(
     _ key: [SQLiteValue],
     _ changes: [(column: String, value: SQLiteValue)]
   ) throws(SQLiteError) {
+    let changes = withoutKey(changes)
     let columns = table.schema.primaryKey + changes.map(\.column)
     let marks = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
     let list = columns.map(\.quotedName).joined(separator: ", ")
@@ -70,21 +60,25 @@ struct RowTable {
     let statement = try connection.statement(
       "INSERT OR ABORT INTO \(name)(\(list)) VALUES(\(marks))"
     )
-    bind(key + changes.map(\.value), to: statement, from: 1)
+    bind(key + changes.map(\.value), to: statement)
     try statement.run()
   }
 
-  /// Deletes a row; returns whether there was one.
-  func delete(_ key: [SQLiteValue]) throws(SQLiteError) -> Bool {
+  private func withoutKey(
+    _ changes: [(column: String, value: SQLiteValue)]
+  ) -> [(column: String, value: SQLiteValue)] {
+    changes.filter { !table.schema.primaryKey.contains($0.column) }
+  }
+
+  func delete(_ key: [SQLiteValue]) throws(SQLiteError) {
     let statement = try connection.statement(
       "DELETE FROM \(name) WHERE \(table.keyCondition(from: 1))"
     )
-    bind(key, to: statement, from: 1)
+    bind(key, to: statement)
     try statement.run()
-    return connection.changeCount > 0
   }
 
-  private func bind(_ values: [SQLiteValue], to statement: SQLiteStatement, from first: Int) {
-    for (offset, value) in values.enumerated() { statement.bind(value, at: Int32(first + offset)) }
+  private func bind(_ values: [SQLiteValue], to statement: SQLiteStatement) {
+    for (offset, value) in values.enumerated() { statement.bind(value, at: Int32(offset + 1)) }
   }
 }

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSupport
 
 /// UUIDs that are computed from what they name.
 enum DerivedUUID {
@@ -17,13 +18,8 @@ enum DerivedUUID {
     var bytes = Array(SHA256.digest(of: Array(name.utf8)).prefix(16))
     bytes[6] = bytes[6] & 0x0f | 0x80
     bytes[8] = bytes[8] & 0x3f | 0x80
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for (index, byte) in bytes.enumerated() {
-      if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
-    }
-    return String(decoding: text, as: UTF8.self)
+    return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16]
+      .map { Hexadecimal.text(of: bytes[$0]) }
+      .joined(separator: "-")
   }
 }

@@ -91,10 +91,3 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
     return plan.tables.map(\.schema.name)
   }
 }
-
-/// Runs a body and says what its failure means for an engine.
-func sqlite<Value>(
-  _ body: () throws(SQLiteError) -> Value
-) throws(SyncEngineError) -> Value {
-  do throws(SQLiteError) { return try body() } catch { throw SyncEngineError(error) }
-}

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSupport
 
 /// Names of tables and columns as names of record types and fields, and back.
 ///

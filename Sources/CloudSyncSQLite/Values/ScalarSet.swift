@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSupport
 
 /// A set of JSON's scalars, in order.
 struct ScalarSet: Equatable {

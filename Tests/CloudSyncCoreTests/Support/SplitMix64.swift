@@ -1,17 +1,7 @@
-/// A small seeded generator: the same seed gives the same numbers everywhere.
-struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
+import CloudSyncCore
 
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
-  }
-
+/// Draws of the tests; what seeds stand for depends on them.
+extension SplitMix64 {
   /// A number from 0 up to, but not including, a bound.
   mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 

@@ -1,3 +1,5 @@
+import CloudSyncCore
+
 /// Damages logs: a seed and a log give one damaged log, always the same.
 struct LogMutator {
   typealias Lines = [[UInt8]]

@@ -17,6 +17,13 @@ struct TwoDevicesTests {
   private static let notes = "SELECT * FROM notes ORDER BY id"
   private static let lists = "SELECT * FROM lists ORDER BY id"
 
+  /// Two databases with the same schema and nothing in them.
+  private func pair() throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
+    let bench = SyncBench()
+    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
+    return (bench, mac, try bench.device("phone", Self.schema, tables: Self.tables))
+  }
+
   @Test("Rows that were there before, edits and deletions come to the other database")
   func bothWays() throws {
     let bench = SyncBench()
@@ -51,9 +58,7 @@ struct TwoDevicesTests {
 
   @Test("Both edit one row: columns are merged, and of one column the newest edit stays")
   func merge() throws {
-    let bench = SyncBench()
-    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
-    let phone = try bench.device("phone", Self.schema, tables: Self.tables)
+    let (bench, mac, phone) = try pair()
     try mac.execute("INSERT INTO notes(id, title) VALUES('a', 'Tea')", at: 1_000)
     try bench.sync(mac, phone)
 
@@ -68,9 +73,7 @@ struct TwoDevicesTests {
 
   @Test("A row that is deleted and made again under its key is there, everywhere")
   func deleteAndReinsert() throws {
-    let bench = SyncBench()
-    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
-    let phone = try bench.device("phone", Self.schema, tables: Self.tables)
+    let (bench, mac, phone) = try pair()
     try mac.execute("INSERT INTO notes(id, title, stars) VALUES('a', 'Tea', 9)")
     try bench.sync(mac, phone)
 
@@ -83,9 +86,7 @@ struct TwoDevicesTests {
 
   @Test("A cascade reaches the other database, also to rows that only that one has")
   func cascade() throws {
-    let bench = SyncBench()
-    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
-    let phone = try bench.device("phone", Self.schema, tables: Self.tables)
+    let (bench, mac, phone) = try pair()
     try mac.execute(
       "INSERT INTO lists VALUES('l', 'List'); INSERT INTO notes(id, list) VALUES('a', 'l')"
     )
@@ -119,9 +120,7 @@ struct TwoDevicesTests {
 
   @Test("An engine that starts again goes on where the last one stopped")
   func restart() throws {
-    let bench = SyncBench()
-    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
-    let phone = try bench.device("phone", Self.schema, tables: Self.tables)
+    let (bench, mac, phone) = try pair()
     try mac.execute("INSERT INTO notes(id, title) VALUES('a', 'Tea')")
     try bench.sync(mac, phone)
     mac.engine.stop()

@@ -44,10 +44,8 @@ extension SyncState {
   package func waitLength(for wait: Wait) -> Int64 {
     let strikes = gate.strikes[wait.cause]
     let cap = configuration.longestWait.clampedNanoseconds
-    let jitter = SplitMix64.first(
-      of:
-        nonce ^ nextAttempt &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(wait.cause.rawValue + 1)
-    )
+    let place = nextAttempt &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(wait.cause.rawValue + 1)
+    let jitter = SplitMix64.first(of: nonce ^ place)
     guard let asked = wait.serverNanoseconds, asked > 0 else {
       let full = Self.doubled(configuration.firstWait.clampedNanoseconds, times: strikes, cap: cap)
       // Between half and all of it: devices that failed together do not return together.

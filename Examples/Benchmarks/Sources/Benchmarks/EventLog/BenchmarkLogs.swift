@@ -1,5 +1,6 @@
 import CloudSyncEventLog
 import CloudSyncSession
+import CloudSyncSimulator
 
 /// Makes the logs that are read.
 enum BenchmarkLogs {
@@ -37,7 +38,7 @@ enum BenchmarkLogs {
     recorder.attach(to: session)
     session.start()
     world.advance(milliseconds: 10_000)
-    var random = SplitMix64(seed: 7)
+    var random = SeededRandom(seed: 7)
     while Int(session.state.eventCount) < count {
       for _ in 0...random.below(4) {
         try session.modify(ModifyOperation(records: [World.record(random.below(400))]))

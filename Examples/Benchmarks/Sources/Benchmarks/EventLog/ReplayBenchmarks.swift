@@ -1,5 +1,6 @@
 import CloudSyncEventLog
 import CloudSyncSession
+import CloudSyncSimulator
 
 /// What it takes to work with a log that has been opened.
 enum ReplayBenchmarks {
@@ -19,7 +20,7 @@ enum ReplayBenchmarks {
 
   /// Milliseconds to the state at 50 places of a log: the median, and the longest.
   static func jumps(_ log: EventLog) throws -> (median: Double, longest: Double) {
-    var random = SplitMix64(seed: 50)
+    var random = SeededRandom(seed: 50)
     let first = log.firstSequence ?? 0
     var times: [Double] = []
     for jump in 0...50 {

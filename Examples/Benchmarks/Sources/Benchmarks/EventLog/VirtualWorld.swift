@@ -68,19 +68,3 @@ final class VirtualWorld: @unchecked Sendable {
     }
   }
 }
-
-/// A small seeded generator: the same seed gives the same numbers everywhere.
-struct SplitMix64 {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  /// A number from 0 up to, but not including, a bound.
-  mutating func below(_ bound: Int) -> Int {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
-  }
-}

@@ -1,22 +1,22 @@
 /// Bytes as lower-case hexadecimal digits.
-enum Hexadecimal {
+package enum Hexadecimal {
   private static let alphabet = Array("0123456789abcdef".utf8)
 
-  static func digits(of byte: UInt8) -> [UInt8] {
+  package static func digits(of byte: UInt8) -> [UInt8] {
     [alphabet[Int(byte >> 4)], alphabet[Int(byte & 15)]]
   }
 
-  static func text(of bytes: some Sequence<UInt8>) -> String {
+  package static func text(of bytes: some Sequence<UInt8>) -> String {
     String(decoding: bytes.flatMap { digits(of: $0) }, as: UTF8.self)
   }
 
   /// The byte of two digits; nil if they are none, or are in upper case.
-  static func byte(_ high: UInt8, _ low: UInt8) -> UInt8? {
+  package static func byte(_ high: UInt8, _ low: UInt8) -> UInt8? {
     guard let high = value(of: high), let low = value(of: low) else { return nil }
     return high << 4 | low
   }
 
-  static func bytes(of text: some StringProtocol) -> [UInt8]? {
+  package static func bytes(of text: some StringProtocol) -> [UInt8]? {
     let digits = Array(text.utf8)
     guard digits.count % 2 == 0 else { return nil }
     var bytes: [UInt8] = []
