@@ -9,6 +9,7 @@ let package = Package(
     .library(name: "CloudSyncEventLog", targets: ["CloudSyncEventLog"]),
     .library(name: "CloudSyncLocalCloud", targets: ["CloudSyncLocalCloud"]),
     .library(name: "CloudSyncSimulator", targets: ["CloudSyncSimulator"]),
+    .library(name: "CloudSyncSQLite", targets: ["CloudSyncSQLite"]),
     .executable(name: "cloudsync", targets: ["cloudsync"]),
   ],
   targets: [
@@ -77,7 +78,9 @@ let package = Package(
     // MARK: The tool
     .executableTarget(
       name: "cloudsync",
-      dependencies: ["CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSimulator"]
+      dependencies: [
+        "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite",
+      ]
     ),
     .testTarget(name: "CloudSyncToolTests", dependencies: ["cloudsync"]),
 
