@@ -15,6 +15,7 @@ let package = Package(
         .product(name: "CloudSyncEventLog", package: "CloudSyncSession"),
         .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
         .product(name: "CloudSyncSimulator", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSQLite", package: "CloudSyncSession"),
         "SQLiteBaseline",
       ]
     ),

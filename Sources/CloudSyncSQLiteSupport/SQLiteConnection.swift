@@ -31,6 +31,8 @@ package final class SQLiteConnection {
   private let isOwned: Bool
   /// Prepared statements, by their text.
   private var statements: [String: SQLiteStatement] = [:]
+  /// Prepared statements by what they do.
+  private var namedStatements: [StatementID: SQLiteStatement] = [:]
   /// Prepared statements of the program's own text, by where it lies.
   private var fixedStatements: [UInt: SQLiteStatement] = [:]
 
@@ -63,6 +65,7 @@ package final class SQLiteConnection {
   /// Lets go of all prepared statements.
   package func forgetStatements() {
     statements.removeAll()
+    namedStatements.removeAll()
     fixedStatements.removeAll()
   }
 
@@ -84,6 +87,17 @@ package final class SQLiteConnection {
     if let known = statements[sql] { return known }
     let statement = try prepare(sql)
     statements[sql] = statement
+    return statement
+  }
+
+  /// The statement of a name, whose text is made and prepared at its first use.
+  package func statement(
+    _ id: StatementID,
+    _ sql: () -> String
+  ) throws(SQLiteError) -> SQLiteStatement {
+    if let known = namedStatements[id] { return known }
+    let statement = try prepare(sql())
+    namedStatements[id] = statement
     return statement
   }
 
@@ -165,5 +179,19 @@ package final class SQLiteConnection {
   static func error(_ code: Int32, _ handle: OpaquePointer?, _ sql: String? = nil) -> SQLiteError {
     let message = unsafe handle.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "no memory"
     return SQLiteError(code: code, message: message, sql: sql)
+  }
+}
+
+/// Names a statement whose text takes long to make.
+package struct StatementID: Hashable, Sendable {
+  private let kind: Int
+  private let table: Int64
+  private let columns: UInt64
+
+  /// Creates a name: what is done, to which table, with which of its columns.
+  package init(kind: Int, table: Int64, columns: UInt64) {
+    self.kind = kind
+    self.table = table
+    self.columns = columns
   }
 }

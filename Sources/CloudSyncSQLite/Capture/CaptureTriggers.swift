@@ -17,19 +17,24 @@ struct CaptureTriggers {
     let (old, new) = (table.keySQL("old"), table.keySQL("new"))
     let changed = schema.writableColumns.map { Self.isChanged($0.name) }
     let bits = changed.map { "(\($0))" }.joined(separator: " || ")
+    let isChanged = changed.joined(separator: " OR ")
     let isRenamed = "(\(old) IS NOT \(new) OR typeof(\(old)) IS NOT typeof(\(new)))"
-    return ["insert", "update", "delete"].map { "DROP TRIGGER IF EXISTS \(name($0))" } + [
+    return ["insert", "update", "rename", "delete"].map { "DROP TRIGGER IF EXISTS \(name($0))" } + [
       trigger("insert", "AFTER INSERT", when: nil, key: new, [add(new, "NULL")]),
       trigger("delete", "AFTER DELETE", when: nil, key: old, [add(old, "''")]),
       trigger(
         "update",
         "AFTER UPDATE",
-        when: changed.joined(separator: " OR "),
+        when: "(\(isChanged)) AND NOT \(isRenamed)",
         key: new,
-        [
-          add(old, "''", if: isRenamed),
-          add(new, "CASE WHEN \(isRenamed) THEN NULL ELSE \(bits) END"),
-        ]
+        [add(new, bits)]
+      ),
+      trigger(
+        "rename",
+        "AFTER UPDATE",
+        when: isRenamed,
+        key: new,
+        [add(old, "''"), add(new, "NULL")]
       ),
     ]
   }
@@ -41,10 +46,10 @@ struct CaptureTriggers {
       + " OR typeof(old.\(name)) IS NOT typeof(new.\(name))"
   }
 
-  private func add(_ key: String, _ change: String, if condition: String? = nil) -> String {
-    let filter = condition.map { " WHERE \($0)" } ?? ""
-    return "INSERT INTO cloudsync_outbox(time, table_id, key, change)"
-      + " SELECT last, \(table.id), \(key), \(change) FROM cloudsync_clock\(filter);"
+  /// An edit for the outbox; with VALUES, since SQLite copies what INSERT … SELECT selects.
+  private func add(_ key: String, _ change: String) -> String {
+    "INSERT INTO cloudsync_outbox(id, table_id, key, change) VALUES("
+      + "(SELECT \(MetadataSchema.nextTime) FROM cloudsync_clock), \(table.id), \(key), \(change));"
   }
 
   private func trigger(
@@ -56,13 +61,12 @@ struct CaptureTriggers {
   ) -> String {
     let isOwn =
       "EXISTS(SELECT 1 FROM cloudsync_clock WHERE applying_table = \(table.id)"
-      + " AND applying_key IS \(key))"
+      + " AND (applying_all OR applying_key IS \(key)))"
     let filter = condition.map { "(\($0)) AND NOT \(isOwn)" } ?? "NOT \(isOwn)"
     return """
       CREATE TRIGGER \(name(event)) \(moment) ON \(table.name.quotedName)
       WHEN \(filter)
       BEGIN
-        UPDATE cloudsync_clock SET last = max(last + 1, coalesce(fixed, \(MetadataSchema.now)));
         \(body.joined(separator: "\n  "))
       END
       """

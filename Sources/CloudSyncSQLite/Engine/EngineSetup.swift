@@ -77,14 +77,15 @@ struct EngineSetup {
       for statement in CaptureTriggers(table: table).statements {
         try connection.execute(statement)
       }
+      let adoption = Adoption(table: table, connection: connection)
       if let former {
         let added = columns.filter { !former.columns.contains($0) }
-        if !added.isEmpty {
-          try fill(added, of: table)
-          try adopt(added, of: table)
+        if !added.isEmpty { try adoption.fill(added) }
+        for column in declared.writableColumns where added.contains(column.name) {
+          try adoption.adopt(column: column)
         }
       } else {
-        try adoptRows(of: table)
+        try adoption.adoptRows()
       }
       tables.append(table)
     }
@@ -127,56 +128,5 @@ struct EngineSetup {
     let query = try connection.prepare("SELECT id FROM cloudsync_tables WHERE name = ?1")
       .bind(name, at: 1)
     return try query.step() ? query.integer(0) : 0
-  }
-
-  // MARK: What is there already
-
-  /// Takes the rows of a table that is new to the engine as edits older than any other.
-  private func adoptRows(of table: SyncTable) throws(SQLiteError) {
-    let key = table.keySQL("t")
-    try connection.execute(
-      """
-      INSERT INTO cloudsync_outbox(time, table_id, key, change)
-      SELECT 0, \(table.id), \(key), NULL FROM \(table.name.quotedName) t
-      ORDER BY \(table.schema.primaryKey.map { "t.\($0.quotedName)" }.joined(separator: ", "))
-      """
-    )
-  }
-
-  /// Gives new columns what the cloud has had for them all along.
-  private func fill(_ added: [String], of table: SyncTable) throws(SQLiteError) {
-    let rows = RowTable(table: table, connection: connection)
-    for row in try store.acknowledgedRows(of: table.id) {
-      guard let version = row.server.flatMap(RowVersion.init(record:)) else { continue }
-      var changes: [(column: String, value: SQLiteValue)] = []
-      for column in added {
-        guard let known = version[column],
-          case .value(let value)? = ValueCodec.decode(known.value)
-        else { continue }
-        changes.append((column, value))
-      }
-      let key = try table.keyValues(of: row.key, in: connection)
-      guard !changes.isEmpty, try rows.values(of: key) != nil else { continue }
-      try store.setApplying((table.id, row.key))
-      try rows.update(key, changes)
-    }
-    try store.setApplying(nil)
-  }
-
-  /// Takes what rows have in new columns: nobody has captured how it came there.
-  private func adopt(_ added: [String], of table: SyncTable) throws(SQLiteError) {
-    for column in added {
-      guard let declared = table.schema.column(named: column) else { continue }
-      let bits = table.captured.map { $0 == column ? "1" : "0" }.joined()
-      let initial = declared.defaultSQL.map { "(\($0))" } ?? "NULL"
-      try connection.execute(
-        """
-        INSERT INTO cloudsync_outbox(time, table_id, key, change)
-        SELECT 0, \(table.id), \(table.keySQL("t")), '\(bits)' FROM \(table.name.quotedName) t
-        WHERE t.\(column.quotedName) IS NOT \(initial)
-        ORDER BY \(table.schema.primaryKey.map { "t.\($0.quotedName)" }.joined(separator: ", "))
-        """
-      )
-    }
   }
 }

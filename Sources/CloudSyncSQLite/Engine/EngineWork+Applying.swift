@@ -3,12 +3,28 @@ import CloudSyncSQLiteSupport
 
 extension EngineWork {
   /// A record that a page has brought, with its table.
-  struct Incoming {
-    var table: SyncTable
-    var record: Record
-    var version: RowVersion
-    var row: RowState
-    var key: [SQLiteValue]
+  final class Incoming {
+    let table: SyncTable
+    let record: Record
+    let row: RowState
+    let key: [SQLiteValue]
+    /// Whether nothing was known of the record.
+    let isNew: Bool
+    private(set) lazy var version = RowVersion(record: record) ?? .missing
+
+    init(
+      _ record: Record,
+      of table: SyncTable,
+      _ row: RowState,
+      key: [SQLiteValue],
+      isNew: Bool
+    ) {
+      self.table = table
+      self.record = record
+      self.row = row
+      self.key = key
+      self.isNew = isNew
+    }
   }
 
   /// Stores a page, within the open transaction.
@@ -16,9 +32,11 @@ extension EngineWork {
     let number = Int64(page.page.number)
     // It is announced again after a crash.
     guard try store.lastPage() < number else { return }
+    tally.counts.received += page.changedRecords.count + page.deletedRecordIDs.count
     if page.isBeginning { try store.forgetSeen() }
     try store.setInfo("page", .integer(number))
     var incoming: [Incoming] = []
+    incoming.reserveCapacity(page.changedRecords.count)
     for record in page.changedRecords {
       if page.startedOver { try store.markSeen(record.recordID.name) }
       if let one = try self.incoming(record) { incoming.append(one) }
@@ -26,12 +44,12 @@ extension EngineWork {
     try apply(incoming)
     for recordID in page.deletedRecordIDs.reversed() {
       try store.forgetStranger(recordID.name)
-      if let row = try store.row(named: recordID.name) { try takeDeletion(of: row) }
+      if let row = try row(named: recordID.name) { try takeDeletion(of: row) }
     }
     if page.isLast, page.startedOver {
       // After a fetch of everything, what was in no page is gone.
       for name in try store.unseenNames() {
-        if let row = try store.row(named: name) { try takeDeletion(of: row) }
+        if let row = try row(named: name) { try takeDeletion(of: row) }
       }
       try store.forgetSeen()
     }
@@ -52,35 +70,40 @@ extension EngineWork {
 
   /// Sorts out whose a record is; one of a table that is not here is kept for later.
   func incoming(_ record: Record) throws(SQLiteError) -> Incoming? {
-    guard let name = RecordName.parse(record.recordID.name),
-      let version = RowVersion(record: record)
-    else { return nil }
-    guard let table = tables.table(named: name.table) else {
+    guard record[RecordLayout.timeField]?.int64Value != nil else { return nil }
+    let name = record.recordID.name
+    if let (table, key) = tables.place(ofPlainName: name) {
+      if let row = try store.row(table.id, key), UTF8Bytes.equal(row.recordName, name) {
+        return Incoming(record, of: table, row, key: [key], isNew: false)
+      }
+      let fresh = RowState(table: table.id, key: key, recordName: name)
+      return Incoming(record, of: table, fresh, key: [key], isNew: true)
+    }
+    guard let parsed = RecordName.parse(name) else { return nil }
+    guard let table = tables.table(named: parsed.table) else {
       try store.keepStranger(record)
       return nil
     }
-    try store.advanceClock(beyond: version.time)
-    let row = try store.row(named: record.recordID.name)
-    guard let key = try key(of: name, version, row, table) else { return nil }
-    if let row {
-      return Incoming(table: table, record: record, version: version, row: row, key: key)
+    if let row = try row(named: name) {
+      let key = try table.keyValues(of: row.key, in: connection)
+      return Incoming(record, of: table, row, key: key, isNew: false)
     }
+    guard let key = key(of: parsed, record, table) else { return nil }
     let stored = try table.key(of: key, in: connection)
-    let fresh = RowState(table: table.id, key: stored, recordName: record.recordID.name)
-    return Incoming(table: table, record: record, version: version, row: fresh, key: key)
+    let fresh = RowState(table: table.id, key: stored, recordName: name)
+    return Incoming(record, of: table, fresh, key: key, isNew: true)
   }
 
-  /// The values of a row's key: as its name tells them, or as the fields do.
+  /// The values of a new row's key: as its name tells them, or as the fields do.
   private func key(
     of name: RecordName,
-    _ version: RowVersion,
-    _ row: RowState?,
+    _ record: Record,
     _ table: SyncTable
-  ) throws(SQLiteError) -> [SQLiteValue]? {
-    if let row { return try table.keyValues(of: row.key, in: connection) }
-    if case .values(let values) = name.key, values.count == table.schema.primaryKey.count {
-      return values
+  ) -> [SQLiteValue]? {
+    if case .values(let values) = name.key {
+      return values.count == table.schema.primaryKey.count ? values : nil
     }
+    guard let version = RowVersion(record: record) else { return nil }
     var values: [SQLiteValue] = []
     for column in table.schema.primaryKey {
       guard let value = version[column]?.value, case .value(let stored)? = ValueCodec.decode(value)
@@ -94,27 +117,40 @@ extension EngineWork {
 
   /// Applies records: those whose parents are here or come along; the others wait.
   func apply(_ records: [Incoming]) throws(SQLiteError) {
+    if records.isEmpty { return }
     // Rows that refer to each other in a circle are whole only when the last one is written.
     try connection.execute("PRAGMA defer_foreign_keys = ON")
     let page = try store.lastPage()
+    let times = records.compactMap { $0.record[RecordLayout.timeField]?.int64Value }
+    try store.advanceClock(beyond: HybridTime(rawValue: times.max() ?? 0))
+    var inserter = RowInserter(work: self, page: page)
     var queue = records
     while !queue.isEmpty {
       let (ready, waiting) = try separate(queue)
       for (one, parent) in waiting { try wait(one, for: parent) }
+      let isAwaited = try store.hasWaitingRows()
       var next: [Incoming] = []
-      var coming = Set(ready.map(\.record.recordID.name))
+      var coming = tables.enforcesForeignKeys ? Set(ready.map(\.record.recordID.name)) : []
       for one in inOrder(ready) {
-        coming.remove(one.record.recordID.name)
-        // A parent that came before it may be deleted here.
-        if let parent = try missingParent(of: one, coming) {
-          try wait(one, for: parent)
-          continue
+        let name = one.record.recordID.name
+        coming.remove(name)
+        if one.table.refersToParents {
+          // A parent that came before it may be deleted here.
+          if let parent = try missingParent(of: one, coming) {
+            try wait(one, for: parent)
+            continue
+          }
         }
-        try merge(one, page: page)
-        next += try children(waitingFor: one.record.recordID.name)
+        if try !inserter.insert(one) {
+          inserter.end()
+          try merge(one, page: page)
+        }
+        if isAwaited { next += try children(waitingFor: name) }
       }
-      for table in tables.inOrder where ready.contains(where: { $0.table.id == table.id }) {
-        next += try children(waitingFor: table.anyRecord)
+      if isAwaited {
+        for table in tables.inOrder where ready.contains(where: { $0.table.id == table.id }) {
+          next += try children(waitingFor: table.anyRecord)
+        }
       }
       // Who waits for another parent now waits on; who waits for the same one is not asked again.
       queue = ready.isEmpty ? [] : next
@@ -145,7 +181,9 @@ extension EngineWork {
   private func separate(
     _ records: [Incoming]
   ) throws(SQLiteError) -> (ready: [Incoming], waiting: [(Incoming, parent: String)]) {
-    if !tables.enforcesForeignKeys { return (records, []) }
+    if !tables.enforcesForeignKeys || !records.contains(where: \.table.refersToParents) {
+      return (records, [])
+    }
     var ready = records
     var waiting: [(Incoming, parent: String)] = []
     var hasChanged = true
@@ -172,7 +210,9 @@ extension EngineWork {
     _ coming: Set<String>,
     isBack: Bool = false
   ) throws(SQLiteError) -> String? {
-    if !tables.enforcesForeignKeys || one.version.isDeleted { return nil }
+    if !tables.enforcesForeignKeys || !one.table.refersToParents || one.version.isDeleted {
+      return nil
+    }
     // A row that is deleted here refers to nothing, unless the merge brings it back.
     if one.row.isDeleted, !isBack { return nil }
     for key in one.table.schema.foreignKeys {

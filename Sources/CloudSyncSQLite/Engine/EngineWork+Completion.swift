@@ -11,16 +11,16 @@ extension EngineWork {
     var sent: [String: Record] = [:]
     for record in operation.records { sent[record.recordID.name] = record }
     for record in response.savedRecords {
-      guard let row = try store.row(named: record.recordID.name) else { continue }
+      guard let row = try row(named: record.recordID.name) else { continue }
       try saved(record, row, sent[record.recordID.name], isOwn: row.operation == number)
     }
     for recordID in response.deletedRecordIDs {
-      guard let row = try store.row(named: recordID.name) else { continue }
+      guard let row = try row(named: recordID.name) else { continue }
       try deleted(row, isOwn: row.operation == number)
     }
     var done: [RecordID] = []
     for failure in response.failures {
-      guard var row = try store.row(named: failure.recordID.name) else {
+      guard var row = try row(named: failure.recordID.name) else {
         done.append(failure.recordID)
         continue
       }
@@ -53,6 +53,7 @@ extension EngineWork {
     }
     row.errorCode = nil
     row.error = nil
+    tally.counts.sent += 1
     try store.save(row)
   }
 
@@ -60,6 +61,7 @@ extension EngineWork {
   private func deleted(_ row: RowState, isOwn: Bool) throws(SQLiteError) {
     var row = row
     if isOwn { row.operation = nil }
+    tally.counts.sent += 1
     if !row.isDeleted, row.edits.isEmpty {
       // A page has brought it back meanwhile, and the deletion has taken that away too.
       try takeDeletion(of: row)
@@ -99,6 +101,7 @@ extension EngineWork {
     default:
       row.errorCode = Int64(error.code.rawValue)
       row.error = error.description
+      tally.counts.parked += 1
       try store.save(row)
       return false
     }
@@ -107,7 +110,7 @@ extension EngineWork {
   /// Takes what became of a record that the session had set aside; returns whether the session can
   /// forget it.
   func take(_ change: ParkedChange) throws(SQLiteError) -> Bool {
-    guard let row = try store.row(named: change.recordID.name) else { return true }
+    guard let row = try row(named: change.recordID.name) else { return true }
     switch change {
     case .saved(let record): try saved(record, row, nil, isOwn: false)
     case .deleted: try deleted(row, isOwn: false)

@@ -10,6 +10,7 @@ extension EngineWork {
     row.page = page
     let values = try rows(of: one.table).values(of: one.key)
     guard row.isEdited else { return try take(one, over: values, row) }
+    tally.counts.merged += 1
     let acknowledged = row.server.flatMap(RowVersion.init(record:))
     let local = version(of: row, one.table, values: values, server: acknowledged)
     let merged = RowMerge.merge(
@@ -81,6 +82,7 @@ extension EngineWork {
       row.errorCode = Int64(error.code)
       row.error = "the record cannot be stored in \(one.table.name): \(error.message)"
       row.payload = one.record
+      tally.counts.parked += 1
     }
     try store.save(row)
   }

@@ -53,6 +53,7 @@ extension EngineWork {
       var row = row
       row.errorCode = Int64(SyncError.Code.invalidArguments.rawValue)
       row.error = error.description
+      tally.counts.parked += 1
       try store.save(row)
       return nil
     }
@@ -105,7 +106,7 @@ extension EngineWork {
   /// The clock's next time.
   func now() throws(SQLiteError) -> HybridTime {
     try connection.execute(
-      "UPDATE cloudsync_clock SET last = max(last + 1, coalesce(fixed, \(MetadataSchema.now)))"
+      "UPDATE cloudsync_clock SET last = \(MetadataSchema.nextTime)"
     )
     return HybridTime(rawValue: try connection.integer("SELECT last FROM cloudsync_clock"))
   }
@@ -154,7 +155,7 @@ extension EngineWork {
     for (number, operation) in operations {
       let names = operation.records.map(\.recordID.name) + operation.recordIDsToDelete.map(\.name)
       for name in names {
-        guard var row = try store.row(named: name), row.operation != number else { continue }
+        guard var row = try row(named: name), row.operation != number else { continue }
         row.operation = number
         try store.save(row)
       }

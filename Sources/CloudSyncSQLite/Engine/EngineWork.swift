@@ -7,11 +7,27 @@ struct EngineWork {
   let tables: SyncTables
   let options: SyncEngineOptions
   let zoneID: ZoneID
+  /// What it has done so far.
+  let tally = Tally()
+
+  /// Counts what is done in a transaction.
+  final class Tally {
+    var counts = SyncCounts()
+  }
 
   var store: MetadataStore { MetadataStore(connection: connection) }
   var outbox: OutboxReader { OutboxReader(store: store, tables: tables.byID) }
 
   func rows(of table: SyncTable) -> RowTable { RowTable(table: table, connection: connection) }
+
+  /// What is known of a record by its name.
+  func row(named name: String) throws(SQLiteError) -> RowState? {
+    guard let (table, key) = tables.place(ofPlainName: name) else {
+      return try store.row(named: name)
+    }
+    let row = try store.row(table.id, key)
+    return row.flatMap { UTF8Bytes.equal($0.recordName, name) ? $0 : nil }
+  }
 
   func recordID(_ name: String) -> RecordID { RecordID(name: name, zoneID: zoneID) }
 

@@ -105,10 +105,11 @@ extension SyncEngine {
   public func fetchChanges() {
     guard let (session, generation) = running else { return }
     state.withLock { $0.fetches += 1 }
-    session.fetch { [weak self] _ in
+    session.fetch { [weak self] result in
       guard let self else { return }
       perform(generation) { [self] () throws(SyncEngineError) in
         state.withLock { $0.fetches -= 1 }
+        if case .success = result { try noteSync() }
       }
     }
     report()
@@ -126,6 +127,14 @@ extension SyncEngine {
     }
   }
 
+  /// Notes when everything that the cloud had was fetched last, in milliseconds since 1970.
+  private func noteSync() throws(SyncEngineError) {
+    let now = environment.now().nanoseconds / 1_000_000
+    try transaction { (work) throws(SQLiteError) in
+      try work.store.setInfo("last_sync", .integer(now))
+    }
+  }
+
   var running: (session: CloudSyncSession, generation: Int)? {
     state.withLock { state in state.session.map { ($0, state.generation) } }
   }
@@ -138,6 +147,7 @@ extension SyncEngine {
       activity.isRunning = state.session != nil
       activity.sending = state.recordsInFlight
       activity.isFetching = state.fetches > 0
+      activity.counts = state.counts
       return activity
     }
   }

@@ -130,7 +130,8 @@ extension SyncEngine {
     guard let (session, present) = running, present == generation else { return }
     let limits = handler.limits
     while true {
-      try readOutbox()
+      let read = try readOutbox()
+      try countPending(read)
       guard state.withLock({ $0.recordsInFlight }) < 2 * limits.items else { return }
       let batch = try transaction { (work) throws(SQLiteError) in
         try work.makeBatch(limits)
@@ -140,11 +141,25 @@ extension SyncEngine {
     }
   }
 
-  private func readOutbox() throws(SyncEngineError) {
-    var count = OutboxReader.batchSize
+  /// Reads the outbox; returns how many edits there were.
+  private func readOutbox() throws(SyncEngineError) -> Int {
+    var (count, total) = (OutboxReader.batchSize, 0)
     while count == OutboxReader.batchSize {
       count = try transaction { (work) throws(SQLiteError) in try work.outbox.readBatch() }
+      total += count
     }
+    return total
+  }
+
+  /// Counts what is to be sent: exactly while that is quick, else from the last count on.
+  private func countPending(_ read: Int) throws(SyncEngineError) {
+    let known = state.withLock { state in
+      state.counts.pending += read
+      return state.counts.pending
+    }
+    guard known < 5_000 else { return }
+    let count = try transaction { (work) throws(SQLiteError) in try work.store.pendingCount() }
+    state.withLock { $0.counts.pending = count }
   }
 
   private func submit(_ batch: SendBatch, to session: CloudSyncSession) throws(SyncEngineError) {
@@ -155,6 +170,7 @@ extension SyncEngine {
     let number = Int64(id.number)
     state.withLock { $0.inFlight[number] = batch.operation.itemCount }
     try transaction { (work) throws(SQLiteError) in try work.markSent(batch, number) }
+    state.withLock { $0.counts.pending = max(0, $0.counts.pending - batch.rows.count) }
   }
 
   // MARK: What the session announces

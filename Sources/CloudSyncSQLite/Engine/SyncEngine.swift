@@ -39,6 +39,7 @@ public final class SyncEngine: Sendable {
     /// How many records the operations have that the session has not completed.
     var inFlight: [Int64: Int] = [:]
     var fetches = 0
+    var counts = SyncCounts()
     var waiters: [@Sendable () -> Void] = []
 
     var recordsInFlight: Int { inFlight.values.reduce(0, +) }
@@ -99,19 +100,26 @@ public final class SyncEngine: Sendable {
     }
   }
 
-  /// Runs a body in a transaction.
+  /// Runs a body in a transaction, and counts what it has done.
   func transaction<Value: Sendable>(
     _ body: @Sendable (EngineWork) throws(SQLiteError) -> Value
   ) throws(SyncEngineError) -> Value {
-    try Self.write(to: database) { [tables, options, zoneID] (connection) throws(SyncEngineError) in
+    let (value, counts) = try Self.write(to: database) {
+      [tables, options, zoneID] (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in
-          try body(
-            EngineWork(connection: connection, tables: tables, options: options, zoneID: zoneID)
+          let work = EngineWork(
+            connection: connection,
+            tables: tables,
+            options: options,
+            zoneID: zoneID
           )
+          return (try body(work), work.tally.counts)
         }
       }
     }
+    state.withLock { $0.counts += counts }
+    return value
   }
 
   /// Does something on the engine's executor; an error ends the run.

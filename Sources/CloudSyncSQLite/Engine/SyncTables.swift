@@ -7,6 +7,7 @@ struct SyncTables: Sendable {
   let inOrder: [SyncTable]
   let byID: [Int64: SyncTable]
   private let byName: [String: SyncTable]
+  private let byRecordType: [String: SyncTable]
   /// Whether the engine's connection enforces foreign keys.
   let enforcesForeignKeys: Bool
 
@@ -14,8 +15,19 @@ struct SyncTables: Sendable {
     inOrder = tables
     byID = Dictionary(tables.map { ($0.id, $0) }) { first, _ in first }
     byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
+    byRecordType = Dictionary(tables.map { ($0.layout.recordType, $0) }) { first, _ in first }
     self.enforcesForeignKeys = enforcesForeignKeys
   }
 
   func table(named name: String) -> SyncTable? { byName[name] }
+
+  /// The table and the key of a name that is a key of text as it is; nil for any other name.
+  func place(ofPlainName name: String) -> (SyncTable, SQLiteValue)? {
+    guard name.utf8.first != UInt8(ascii: "~"), let colon = name.utf8.lastIndex(of: 0x3a),
+      let table = byRecordType[String(name[name.utf8.index(after: colon)...])],
+      table.schema.primaryKey.count == 1
+    else { return nil }
+    let key = SQLiteValue.text(String(name[..<colon]))
+    return UTF8Bytes.equal(table.layout.recordName(key: [key]), name) ? (table, key) : nil
+  }
 }

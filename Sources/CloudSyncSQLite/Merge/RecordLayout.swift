@@ -52,6 +52,17 @@ package struct RecordLayout: Sendable {
   package let recordType: String
   /// Sorted by the bytes of the names, each once.
   private let columns: [Column]
+  /// Sorted by the bytes of the fields.
+  let slots: [Slot]
+  let columnCount: Int
+
+  /// A field that a record of the table's may have.
+  struct Slot: Sendable {
+    let field: String
+    /// The column, counting from 0 in the order given; nil for what is told of the whole row.
+    let column: Int?
+    let isTime: Bool
+  }
 
   /// Creates the layout of a table, or nothing if a name is too long for any name in the cloud.
   ///
@@ -68,6 +79,14 @@ package struct RecordLayout: Sendable {
       known.append(Column(name: column.name, field: field, kind: kind))
     }
     self.columns = known.sorted { UTF8Bytes.order($0.name, $1.name) < 0 }
+    columnCount = known.count
+    var slots = [Self.timeField, Self.createdField, Self.deletedField]
+      .map { Slot(field: $0, column: nil, isTime: true) }
+    for (place, column) in known.enumerated() {
+      slots.append(Slot(field: column.field, column: place, isTime: false))
+      slots.append(Slot(field: column.timeField, column: place, isTime: true))
+    }
+    self.slots = slots.sorted { UTF8Bytes.order($0.field, $1.field) < 0 }
   }
 
   /// The name of a row's record.

@@ -8,7 +8,7 @@ import CloudSyncSQLiteSupport
 /// cloudsync_info(key, value)           the version of these tables, and small facts
 /// cloudsync_clock(last, …)             the hybrid logical clock: one row
 /// cloudsync_tables(id, name, columns)  the synchronized tables, columns as a JSON array
-/// cloudsync_outbox(id, time, table_id, key, change)
+/// cloudsync_outbox(id, table_id, key, change, adopted)
 ///                                      edits as the triggers write them, until the engine has read them
 /// cloudsync_rows(table_id, key, …)     what is known of every row's record
 /// cloudsync_strangers(record_name, …)  records of tables that this database does not have
@@ -18,8 +18,9 @@ import CloudSyncSQLiteSupport
 /// ```
 ///
 /// A key is the value of the one key column, as it is stored, or of several the SQL literals
-/// joined by commas. A time is ``HybridTime``'s number. In the outbox a change is NULL for a row that is
-/// new, '' for one that is gone, and otherwise a 0 or 1 for every column.
+/// joined by commas. A time is ``HybridTime``'s number. In the outbox an id is the time of the edit, a
+/// change is NULL for a row that is new, '' for one that is gone, and otherwise a 0 or 1 for every column,
+/// and adopted is 1 for what was there before anybody captured it.
 package enum MetadataSchema {
   /// The version of the tables.
   static let version: Int64 = 1
@@ -28,6 +29,12 @@ package enum MetadataSchema {
   static let now =
     "(CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) << 16)"
 
+  /// The time of an edit that is captured: later than every other that was captured or seen.
+  static let nextTime = """
+    max(last + 1, coalesce(fixed, \(now)),
+      coalesce((SELECT max(id) + 1 FROM cloudsync_outbox), 0))
+    """
+
   private static let tables = """
     CREATE TABLE cloudsync_info(key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;
     CREATE TABLE cloudsync_clock(
@@ -35,7 +42,8 @@ package enum MetadataSchema {
       last INTEGER NOT NULL,
       fixed INTEGER,
       applying_table INTEGER,
-      applying_key
+      applying_key,
+      applying_all INTEGER
     );
     INSERT INTO cloudsync_clock(id, last) VALUES(1, 0);
     CREATE TABLE cloudsync_tables(
@@ -45,10 +53,10 @@ package enum MetadataSchema {
     );
     CREATE TABLE cloudsync_outbox(
       id INTEGER PRIMARY KEY NOT NULL,
-      time INTEGER NOT NULL,
       table_id INTEGER NOT NULL,
       key NOT NULL,
-      change TEXT
+      change TEXT,
+      adopted INTEGER
     );
     CREATE TABLE cloudsync_rows(
       table_id INTEGER NOT NULL,
@@ -68,7 +76,8 @@ package enum MetadataSchema {
       payload BLOB,
       PRIMARY KEY(table_id, key)
     ) WITHOUT ROWID;
-    CREATE UNIQUE INDEX cloudsync_rows_by_name ON cloudsync_rows(record_name);
+    CREATE UNIQUE INDEX cloudsync_rows_by_name ON cloudsync_rows(record_name)
+      WHERE record_name >= '~' AND record_name < '~~';
     CREATE INDEX cloudsync_rows_dirty ON cloudsync_rows(dirty)
       WHERE dirty IS NOT NULL AND operation IS NULL;
     CREATE INDEX cloudsync_rows_operation ON cloudsync_rows(operation)

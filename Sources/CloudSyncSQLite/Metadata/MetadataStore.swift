@@ -36,10 +36,18 @@ struct MetadataStore {
       .bind(time.rawValue, at: 1).run()
   }
 
+  /// Tells the triggers that all rows of a table are the engine's to write.
+  func setApplying(allOf table: Int64) throws(SQLiteError) {
+    try connection.fixedStatement(
+      "UPDATE cloudsync_clock SET applying_table = ?1, applying_key = NULL, applying_all = 1"
+    )
+    .bind(table, at: 1).run()
+  }
+
   /// Tells the triggers which row is the engine's to write; none if nil.
   func setApplying(_ row: (table: Int64, key: SQLiteValue)?) throws(SQLiteError) {
     let statement = try connection.fixedStatement(
-      "UPDATE cloudsync_clock SET applying_table = ?1, applying_key = ?2"
+      "UPDATE cloudsync_clock SET applying_table = ?1, applying_key = ?2, applying_all = NULL"
     )
     if let row {
       statement.bind(row.table, at: 1).bind(row.key, at: 2)
@@ -55,7 +63,7 @@ struct MetadataStore {
   func outbox(limit: Int) throws(SQLiteError) -> [OutboxEntry] {
     let query =
       try connection.fixedStatement(
-        "SELECT id, time, table_id, key, change FROM cloudsync_outbox ORDER BY id LIMIT ?1"
+        "SELECT id, table_id, key, change, adopted FROM cloudsync_outbox ORDER BY id LIMIT ?1"
       )
       .bind(Int64(limit), at: 1)
     var entries: [OutboxEntry] = []
@@ -63,10 +71,10 @@ struct MetadataStore {
       entries.append(
         OutboxEntry(
           id: query.integer(0),
-          time: HybridTime(rawValue: query.integer(1)),
-          table: query.integer(2),
-          key: query.value(3),
-          change: query.isNull(4) ? nil : query.text(4)
+          table: query.integer(1),
+          key: query.value(2),
+          change: query.isNull(3) ? nil : query.text(3),
+          isAdopted: query.integer(4) != 0
         )
       )
     }
@@ -94,10 +102,14 @@ struct MetadataStore {
     return try rows(query).first
   }
 
+  /// The row of a name that is not a key of text as it is.
   func row(named name: String) throws(SQLiteError) -> RowState? {
     let query =
       try connection.statement(
-        "SELECT \(Self.columns) FROM cloudsync_rows WHERE record_name = ?1"
+        """
+        SELECT \(Self.columns) FROM cloudsync_rows
+        WHERE record_name = ?1 AND record_name >= '~' AND record_name < '~~'
+        """
       )
       .bind(name, at: 1)
     return try rows(query).first
@@ -117,17 +129,20 @@ struct MetadataStore {
     return try rows(query)
   }
 
-  /// The rows of a table that the cloud has acknowledged.
-  func acknowledgedRows(of table: Int64) throws(SQLiteError) -> [RowState] {
+  /// Calls a body for the rows of a table that the cloud has acknowledged.
+  func forEachAcknowledgedRow(
+    of table: Int64,
+    _ body: (RowState) throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
     let query =
       try connection.statement(
         """
         SELECT \(Self.columns) FROM cloudsync_rows
-        WHERE table_id = ?1 AND server IS NOT NULL ORDER BY record_name
+        WHERE table_id = ?1 AND server IS NOT NULL ORDER BY key
         """
       )
       .bind(table, at: 1)
-    return try rows(query)
+    try query.forEachRow { () throws(SQLiteError) in try body(try Self.row(query)) }
   }
 
   /// The rows that an operation carries.
@@ -181,26 +196,37 @@ struct MetadataStore {
 
   private func rows(_ query: SQLiteStatement) throws(SQLiteError) -> [RowState] {
     var rows: [RowState] = []
-    try query.forEachRow { () throws(SQLiteError) in
-      guard let name = query.text(2) else {
-        throw SQLiteError(code: 11, message: "a record's name is no text", sql: query.sql)
-      }
-      var row = RowState(table: query.integer(0), key: query.value(1), recordName: name)
-      row.server = try Self.decode(query, 3)
-      row.edits = try Self.decode(query, 4) ?? []
-      row.deletedAt = query.isNull(5) ? nil : HybridTime(rawValue: query.integer(5))
-      row.dirty = query.isNull(6) ? nil : query.integer(6)
-      row.operation = query.isNull(7) ? nil : query.integer(7)
-      row.errorCode = query.isNull(8) ? nil : query.integer(8)
-      row.error = query.text(9)
-      row.waitsFor = query.text(10)
-      row.payload = try Self.decode(query, 11)
-      row.sentPage = query.isNull(12) ? nil : query.integer(12)
-      row.page = query.isNull(13) ? nil : query.integer(13)
-      row.createdAt = query.isNull(14) ? nil : HybridTime(rawValue: query.integer(14))
-      rows.append(row)
-    }
+    try query.forEachRow { () throws(SQLiteError) in rows.append(try Self.row(query)) }
     return rows
+  }
+
+  private static func row(_ query: SQLiteStatement) throws(SQLiteError) -> RowState {
+    guard let name = query.text(2) else {
+      throw SQLiteError(code: 11, message: "a record's name is no text", sql: query.sql)
+    }
+    var row = RowState(table: query.integer(0), key: query.value(1), recordName: name)
+    row.server = try Self.decode(query, 3)
+    row.edits = try Self.decode(query, 4) ?? []
+    row.deletedAt = query.isNull(5) ? nil : HybridTime(rawValue: query.integer(5))
+    row.dirty = query.isNull(6) ? nil : query.integer(6)
+    row.operation = query.isNull(7) ? nil : query.integer(7)
+    row.errorCode = query.isNull(8) ? nil : query.integer(8)
+    row.error = query.text(9)
+    row.waitsFor = query.text(10)
+    row.payload = try Self.decode(query, 11)
+    row.sentPage = query.isNull(12) ? nil : query.integer(12)
+    row.page = query.isNull(13) ? nil : query.integer(13)
+    row.createdAt = query.isNull(14) ? nil : HybridTime(rawValue: query.integer(14))
+    return row
+  }
+
+  /// How many rows are to be sent and are not on their way.
+  func pendingCount() throws(SQLiteError) -> Int {
+    let query = try connection.fixedStatement(
+      "SELECT count(*) FROM cloudsync_rows WHERE dirty IS NOT NULL AND operation IS NULL"
+    )
+    defer { query.reset() }
+    return try query.step() ? Int(query.integer(0)) : 0
   }
 
   func save(_ row: RowState) throws(SQLiteError) {
@@ -213,7 +239,7 @@ struct MetadataStore {
       )
       .bind(row.table, at: 1).bind(row.key, at: 2).bind(row.recordName, at: 3)
       .bind(row.server.map { .blob($0.codedBytes) } ?? .null, at: 4)
-      .bind(row.edits.isEmpty ? .null : .blob(row.edits.codedBytes), at: 5)
+      .bind(row.edits.isEmpty ? .null : .blob(RowState.encode(row.edits)), at: 5)
       .bind(row.deletedAt.map { .integer($0.rawValue) } ?? .null, at: 6)
       .bind(row.dirty.map { .integer($0) } ?? .null, at: 7)
       .bind(row.operation.map { .integer($0) } ?? .null, at: 8)
@@ -225,6 +251,27 @@ struct MetadataStore {
       .bind(row.page.map { .integer($0) } ?? .null, at: 14)
       .bind(row.createdAt.map { .integer($0.rawValue) } ?? .null, at: 15)
     try statement.run()
+  }
+
+  /// Notes a row that came from the cloud and of which nothing was known.
+  func insertClean(_ row: RowState, _ server: Record, page: Int64) throws(SQLiteError) {
+    try connection.fixedStatement(
+      """
+      INSERT INTO cloudsync_rows(table_id, key, record_name, server, page)
+      VALUES(?1, ?2, ?3, ?4, ?5)
+      """
+    )
+    .bind(row.table, at: 1).bind(row.key, at: 2).bind(row.recordName, at: 3)
+    .bind(server.codedBytes, at: 4).bind(page, at: 5).run()
+  }
+
+  /// Whether any row waits for another.
+  func hasWaitingRows() throws(SQLiteError) -> Bool {
+    let query = try connection.fixedStatement(
+      "SELECT 1 FROM cloudsync_rows WHERE waits_for IS NOT NULL LIMIT 1"
+    )
+    defer { query.reset() }
+    return try query.step()
   }
 
   func remove(_ row: RowState) throws(SQLiteError) {
@@ -253,13 +300,5 @@ struct MetadataStore {
     } catch {
       throw SQLiteError(code: 11, message: "the edits of a row are damaged: \(error)")
     }
-  }
-}
-
-extension [RowState.Edit] {
-  fileprivate var codedBytes: [UInt8] {
-    var writer = BinaryWriter(reserving: 32)
-    writer.write(self)
-    return writer.bytes
   }
 }

@@ -13,7 +13,10 @@ struct OutboxReader {
   func readBatch() throws(SQLiteError) -> Int {
     let entries = try store.outbox(limit: Self.batchSize)
     for entry in entries { try take(entry) }
-    if let last = entries.last { try store.removeOutbox(upTo: last.id) }
+    if let last = entries.last {
+      try store.advanceClock(beyond: HybridTime(rawValue: last.id))
+      try store.removeOutbox(upTo: last.id)
+    }
     return entries.count
   }
 

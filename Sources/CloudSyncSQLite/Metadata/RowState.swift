@@ -124,14 +124,15 @@ struct OutboxEntry: Sendable {
   }
 
   let id: Int64
+  /// When it was made; zero if nobody knows.
   let time: HybridTime
   let table: Int64
   let key: SQLiteValue
   let change: Change
 
-  init(id: Int64, time: HybridTime, table: Int64, key: SQLiteValue, change: String?) {
+  init(id: Int64, table: Int64, key: SQLiteValue, change: String?, isAdopted: Bool) {
     self.id = id
-    self.time = time
+    time = isAdopted ? .zero : HybridTime(rawValue: id)
     self.table = table
     self.key = key
     self.change =
@@ -144,6 +145,15 @@ struct OutboxEntry: Sendable {
 }
 
 // MARK: - Coded form
+
+extension RowState {
+  /// Edits as the engine's tables have them.
+  static func encode(_ edits: [Edit]) -> [UInt8] {
+    var writer = BinaryWriter(reserving: 32)
+    writer.write(edits)
+    return writer.bytes
+  }
+}
 
 extension RowState.Edit: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {

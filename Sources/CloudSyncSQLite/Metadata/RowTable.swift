@@ -64,6 +64,30 @@ struct RowTable {
     try statement.run()
   }
 
+  /// Makes a row of values that a record has as they are.
+  func insert(_ key: [SQLiteValue], _ values: RecordLayout.PlainValues) throws(SQLiteError) {
+    let id = StatementID(kind: 1, table: table.id, columns: values.known)
+    let statement = try connection.statement(id) {
+      let columns = table.schema.writableColumns.enumerated()
+        .filter { values.known & 1 << UInt64($0.offset) != 0 }
+        .map(\.element.name)
+        .filter { !table.schema.primaryKey.contains($0) }
+      let all = table.schema.primaryKey + columns
+      return """
+        INSERT OR ABORT INTO \(name)(\(all.map(\.quotedName).joined(separator: ", ")))
+        VALUES(\(all.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))
+        """
+    }
+    bind(key, to: statement)
+    var index = Int32(key.count)
+    for (place, value) in values.values.enumerated()
+    where values.known & 1 << UInt64(place) != 0 && !table.isKey[place] {
+      index += 1
+      statement.bind(value, at: index)
+    }
+    try statement.run()
+  }
+
   private func withoutKey(
     _ changes: [(column: String, value: SQLiteValue)]
   ) -> [(column: String, value: SQLiteValue)] {

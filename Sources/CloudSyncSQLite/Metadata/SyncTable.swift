@@ -9,6 +9,10 @@ package struct SyncTable: Sendable {
   package let captured: [String]
   /// How its rows lie in records.
   let layout: RecordLayout
+  /// Whether each writable column is one of the key's.
+  let isKey: [Bool]
+  /// Whether it has triggers beside the engine's.
+  let hasTriggersOfTheApp: Bool
 
   /// Takes a table; nil if one of its names is too long for the cloud.
   init?(id: Int64, schema: TableSchema, captured: [String]) {
@@ -18,9 +22,16 @@ package struct SyncTable: Sendable {
     self.schema = schema
     self.captured = captured
     self.layout = layout
+    isKey = schema.writableColumns.map { schema.primaryKey.contains($0.name) }
+    hasTriggersOfTheApp = schema.dependentSQL.contains { sql in
+      TableMending.triggerName(sql).map { !$0.foldedName.starts(with: "cloudsync_".utf8) } ?? false
+    }
   }
 
   package var name: String { schema.name }
+
+  /// Whether rows of it may refer to others.
+  var refersToParents: Bool { !schema.foreignKeys.isEmpty }
 
   /// What a row waits for that refers to a key of the table which is not the primary one.
   var anyRecord: String { "*:\(layout.recordType)" }

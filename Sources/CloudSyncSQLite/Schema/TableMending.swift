@@ -79,6 +79,9 @@ struct TableMending {
     name(sql, after: "INDEX") ?? name(sql, after: "TRIGGER")
   }
 
+  /// The name of the trigger that a statement creates.
+  static func triggerName(_ sql: String) -> String? { name(sql, after: "TRIGGER") }
+
   private static func name(_ sql: String, after word: StaticString) -> String? {
     let text = SQLText(sql)
     let tokens = text.tokens.filter { $0.kind != .space && $0.kind != .comment }

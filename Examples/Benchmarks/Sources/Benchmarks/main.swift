@@ -105,4 +105,6 @@ try section("report") { try LogSections.report() }
 try section("cloud") { try CloudSections.saves() }
 try section("feed") { try CloudSections.feed() }
 section("simulate") { SimulatorSections.simulations() }
+try section("capture") { try SQLiteSections.capture() }
+try section("apply") { try SQLiteSections.apply() }
 table.printMarkdown()

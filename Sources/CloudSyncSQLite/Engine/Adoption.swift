@@ -1,0 +1,97 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// Takes rows and columns that were there before anybody captured them, as edits older than any other.
+struct Adoption {
+  let table: SyncTable
+  let connection: SQLiteConnection
+
+  private var store: MetadataStore { MetadataStore(connection: connection) }
+  private var name: String { table.name.quotedName }
+  /// The times that follow on the clock's, a row each.
+  private var number: String {
+    "(SELECT last FROM cloudsync_clock) + row_number() OVER (ORDER BY \(rowOrder))"
+  }
+
+  private var rowOrder: String {
+    table.schema.primaryKey.map { "t.\($0.quotedName)" }.joined(separator: ", ")
+  }
+
+  /// Takes the rows of a table that is new to the engine.
+  ///
+  /// Rows whose names are their keys go where the outbox would bring them; in one statement, since
+  /// there may be millions.
+  func adoptRows() throws(SQLiteError) {
+    let isEmpty = try connection.integer(
+      "SELECT NOT EXISTS(SELECT 1 FROM cloudsync_rows WHERE table_id = \(table.id))"
+    )
+    guard isEmpty == 1, let condition = plainCondition else {
+      return try adopt("1", change: "NULL")
+    }
+    let name = "\(table.keySQL("t")) || \(SQLiteValue.text(":" + table.layout.recordType).literal)"
+    let edits = SQLiteValue.blob(RowState.encode([RowState.Edit(column: nil, time: .zero)]))
+    try connection.execute(
+      """
+      INSERT INTO cloudsync_rows(table_id, key, record_name, edits, dirty)
+      SELECT \(table.id), \(table.keySQL("t")), \(name), \(edits.literal), \(number)
+      FROM \(self.name) t WHERE \(condition) ORDER BY \(rowOrder)
+      """
+    )
+    try connection.execute(
+      """
+      UPDATE cloudsync_clock
+      SET last = max(last, coalesce((SELECT max(dirty) FROM cloudsync_rows
+        WHERE dirty IS NOT NULL AND operation IS NULL), 0))
+      """
+    )
+    try adopt("NOT (\(condition))", change: "NULL")
+  }
+
+  /// What tells that a row's name is its key as it is; nil if no row's is.
+  private var plainCondition: String? {
+    guard table.schema.primaryKey.count == 1 else { return nil }
+    let key = table.keySQL("t")
+    let room = RecordRules.maximumNameLength - table.layout.recordType.utf8.count - 1
+    return "typeof(\(key)) = 'text' AND \(key) NOT GLOB '*[^ -~]*' AND \(key) NOT GLOB '[_~]*'"
+      + " AND length(CAST(\(key) AS BLOB)) <= \(room)"
+  }
+
+  /// Takes what rows have in a new column: nobody has captured how it came there.
+  func adopt(column: TableSchema.Column) throws(SQLiteError) {
+    let bits = table.captured.map { $0 == column.name ? "1" : "0" }.joined()
+    let initial = column.defaultSQL.map { "(\($0))" } ?? "NULL"
+    try adopt("t.\(column.name.quotedName) IS NOT \(initial)", change: "'\(bits)'")
+  }
+
+  private func adopt(_ condition: String, change: String) throws(SQLiteError) {
+    try connection.execute(
+      """
+      UPDATE cloudsync_clock
+      SET last = max(last, coalesce((SELECT max(id) FROM cloudsync_outbox), 0));
+      INSERT INTO cloudsync_outbox(id, table_id, key, change, adopted)
+      SELECT \(number), \(table.id), \(table.keySQL("t")), \(change), 1
+      FROM \(name) t WHERE \(condition) ORDER BY \(rowOrder)
+      """
+    )
+  }
+
+  /// Gives new columns what the cloud has had for them all along.
+  func fill(_ added: [String]) throws(SQLiteError) {
+    let rows = RowTable(table: table, connection: connection)
+    try store.forEachAcknowledgedRow(of: table.id) { (row) throws(SQLiteError) in
+      guard let version = row.server.flatMap(RowVersion.init(record:)) else { return }
+      var changes: [(column: String, value: SQLiteValue)] = []
+      for column in added {
+        guard let known = version[column],
+          case .value(let value)? = ValueCodec.decode(known.value)
+        else { continue }
+        changes.append((column, value))
+      }
+      let key = try table.keyValues(of: row.key, in: connection)
+      guard !changes.isEmpty, try rows.values(of: key) != nil else { return }
+      try store.setApplying((table.id, row.key))
+      try rows.update(key, changes)
+    }
+    try store.setApplying(nil)
+  }
+}
