@@ -47,6 +47,15 @@ public struct SyncEngineError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension SyncEngineError {
+  /// The engine's own tables have a version that is not known.
+  static func newerMetadata(_ version: Int64) -> SyncEngineError {
+    SyncEngineError(
+      .newerVersion,
+      "its metadata has version \(version), and this program knows up to"
+        + " \(MetadataSchema.version); update it"
+    )
+  }
+
   /// What an error of SQLite's means for an engine.
   init(_ error: SQLiteError, path: String? = nil) {
     switch error.kind {

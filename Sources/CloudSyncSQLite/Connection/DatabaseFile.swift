@@ -36,6 +36,12 @@ public final class DatabaseFile: SyncDatabase {
     }
   }
 
+  /// Takes a connection that is open; see ``DatabaseFile/init(path:access:enforcesForeignKeys:)``.
+  init(path: String, opened connection: Locked<SQLiteConnection>) {
+    self.path = path
+    self.connection = connection
+  }
+
   /// Runs a block with the connection.
   public func write<Value: Sendable>(
     _ body: @Sendable (OpaquePointer) throws -> Value

@@ -39,14 +39,11 @@ struct EngineSetup {
   }
 
   private func check(_ names: [String], _ schema: DatabaseSchema) throws(SyncEngineError) {
-    let violations = SchemaRules.violations(in: schema, tables: names) { name in
-      let table = options.table(name)
-      return SchemaPolicy(
-        requiresDefaults: !table.allowsMissingDefaults,
-        allowsUniqueKeys: false,
-        allowsIntegerKeys: table.hasUniqueIntegerKeys
-      )
-    }
+    let violations = SchemaRules.violations(
+      in: schema,
+      tables: names,
+      policy: options.schemaPolicy
+    )
     let errors = violations.filter { !$0.isWarning }
     guard errors.isEmpty else {
       throw SyncEngineError(.schema, errors.map(\.reason).joined(separator: "\n"))

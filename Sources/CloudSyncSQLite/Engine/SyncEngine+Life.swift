@@ -49,6 +49,7 @@ extension SyncEngine {
     }
     listen(to: session, generation)
     beginJournal(of: session, generation)
+    options.sessionWillStart?(session)
     session.start()
     sendChanges()
     fetchChanges()

@@ -12,8 +12,17 @@ extension SyncEngine {
 
   /// What the last session has left.
   func storedArchive() throws(SyncEngineError) -> SyncArchive? {
-    let journal = try Self.write(to: database) { (connection) throws(SyncEngineError) in
-      try sqlite { () throws(SQLiteError) in try JournalStore(connection: connection).read() }
+    try Self.storedArchive(in: database)
+  }
+
+  /// What the last session has left in a database, which an engine may never have seen.
+  static func storedArchive(
+    in database: some SyncDatabase
+  ) throws(SyncEngineError) -> SyncArchive? {
+    let journal = try write(to: database) { (connection) throws(SyncEngineError) in
+      guard try MetadataSchema.installedVersion(connection) != nil else { return nil as Data? }
+      return try sqlite { () throws(SQLiteError) in try JournalStore(connection: connection).read()
+      }
     }
     guard let journal else { return nil }
     do throws(CodedError) { return try SyncArchive(journal) } catch {

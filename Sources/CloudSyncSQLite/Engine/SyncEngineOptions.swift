@@ -24,6 +24,9 @@ public struct SyncEngineOptions: Sendable {
   public var configuration = SyncConfiguration()
   /// A gate shared with the other sessions of the account.
   public var gate: SyncGate?
+  /// Called with every session that the engine makes, before it starts: to attach a recorder, or to append
+  /// middleware such as the one that asks for the account.
+  public var sessionWillStart: (@Sendable (CloudSyncSession) -> Void)?
 
   /// Creates the default.
   public init() {}

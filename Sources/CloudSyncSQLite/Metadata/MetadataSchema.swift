@@ -121,11 +121,7 @@ package enum MetadataSchema {
         )
       }
     case version: return
-    case let found?:
-      throw SyncEngineError(
-        .newerVersion,
-        "its metadata has version \(found), and this program knows up to \(version); update it"
-      )
+    case let found?: throw .newerMetadata(found)
     }
   }
 

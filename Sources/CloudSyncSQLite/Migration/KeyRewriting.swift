@@ -5,9 +5,11 @@ struct KeyRewriting {
   let table: MigrationPlan.Table
   let domains: [MigrationPlan.Domain]
   let salt: String
+  let keyDefault: String
 
-  private static let newKey =
-    "TEXT PRIMARY KEY NOT NULL ON CONFLICT REPLACE DEFAULT (uuid())"
+  private var newKey: String {
+    "TEXT PRIMARY KEY NOT NULL ON CONFLICT REPLACE DEFAULT (\(keyDefault))"
+  }
 
   /// The new declaration.
   func sql() throws(SyncEngineError) -> String {
@@ -37,7 +39,7 @@ struct KeyRewriting {
   private func rewriteKey(_ column: TableDeclaration.Column, _ edits: inout TextEdits) {
     // A key that is its parent's has no value of its own to begin with.
     let isReference = table.schema.foreignKeys.contains { $0.columns.contains(column.name) }
-    edits.replace(column.type, with: isReference ? "TEXT PRIMARY KEY NOT NULL" : Self.newKey)
+    edits.replace(column.type, with: isReference ? "TEXT PRIMARY KEY NOT NULL" : newKey)
     for constraint in column.constraints {
       switch constraint.kind {
       case .primaryKey, .notNull, .null, .defaultValue: edits.remove(constraint.tokens)
@@ -78,6 +80,6 @@ struct KeyRewriting {
     if !space.allSatisfy(\.isWhitespace) { space = " " }
     let gap = space.isEmpty ? " " : space
     let needsSpace = start == end || !space.allSatisfy(\.isWhitespace)
-    edits.insert("\(space)\(name.quotedName) \(Self.newKey),\(needsSpace ? gap : "")", after: open)
+    edits.insert("\(space)\(name.quotedName) \(newKey),\(needsSpace ? gap : "")", after: open)
   }
 }

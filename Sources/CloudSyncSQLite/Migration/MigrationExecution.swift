@@ -4,6 +4,7 @@ import CloudSyncSQLiteSupport
 struct MigrationExecution {
   let plan: MigrationPlan
   let salt: String
+  let keyDefault: String
   let connection: SQLiteConnection
 
   func run() throws(SyncEngineError) {
@@ -12,7 +13,13 @@ struct MigrationExecution {
       try sqlite { () throws(SQLiteError) in try mapKeys(index) }
     }
     for table in plan.tables {
-      let sql = try KeyRewriting(table: table, domains: plan.domains, salt: salt).sql()
+      let sql = try KeyRewriting(
+        table: table,
+        domains: plan.domains,
+        salt: salt,
+        keyDefault: keyDefault
+      )
+      .sql()
       try rebuild(table, sql)
     }
     try sqlite { () throws(SQLiteError) in

@@ -20,6 +20,19 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
   /// Unique indexes then become plain ones. Keys that a foreign key needs stay.
   public var dropsUniqueKeys: Bool
 
+  /// The default of new keys, as the SQL of an expression.
+  ///
+  /// At first it is `uuid()`, which plain SQLite lacks: other connections than the engine's must have it
+  /// to insert rows. ``portableKeyDefault`` works everywhere.
+  public var keyDefault = "uuid()"
+
+  /// An expression that gives a random UUID (version 4) in every SQLite.
+  public static let portableKeyDefault = """
+    lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) \
+    || '-' || substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' \
+    || hex(randomblob(6)))
+    """
+
   /// Creates a migration.
   public init(tables: [String], salt: String = "", dropsUniqueKeys: Bool = false) {
     self.tables = tables
@@ -86,7 +99,12 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
     let schema = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
     let plan = try MigrationPlan(self, schema)
     guard !plan.tables.isEmpty else { return [] }
-    let execution = MigrationExecution(plan: plan, salt: salt, connection: connection)
+    let execution = MigrationExecution(
+      plan: plan,
+      salt: salt,
+      keyDefault: keyDefault,
+      connection: connection
+    )
     try execution.run()
     return plan.tables.map(\.schema.name)
   }

@@ -38,10 +38,10 @@ struct DemoResult {
     console.line()
     console.line(
       "\(console.styled(device.name, .name)): "
-        + "\(DemoWords.count(sum(statistics.requests), "request")), "
+        + "\(Words.count(sum(statistics.requests), "request")), "
         + "retries: \(sum(statistics.retries)), "
-        + "\(DemoWords.count(statistics.conflicts, "conflict")), "
-        + "\(DemoWords.count(statistics.lostAnswers, "lost answer"))"
+        + "\(Words.count(statistics.conflicts, "conflict")), "
+        + "\(Words.count(statistics.lostAnswers, "lost answer"))"
     )
     console.line("  event log  \(device.log), \(log.count) events")
     guard run.isFaithful else {

@@ -7,10 +7,10 @@ extension SyncEvent {
     case .startWork(let request), .retryWork(let request): requestWords(request)
     case .workSuccess(_, .modify(let response)):
       "is told what is stored: "
-        + "\(DemoWords.count(response.savedRecords.count + response.deletedRecordIDs.count, "edit"))"
+        + "\(Words.count(response.savedRecords.count + response.deletedRecordIDs.count, "edit"))"
     case .workSuccess(_, .fetch(let page)) where !page.isEmpty:
-      "receives \(DemoWords.count(page.changedRecords.count, "note")), "
-        + DemoWords.count(page.deletedRecordIDs.count, "deletion")
+      "receives \(Words.count(page.changedRecords.count, "note")), "
+        + Words.count(page.deletedRecordIDs.count, "deletion")
     case .settleItems(_, let settlement), .resolveConflict(_, let settlement):
       settlement.demoWords
     case .retry(_, let retry): retry.demoWords
@@ -56,13 +56,5 @@ extension Retry {
     case .requestRateLimited: return "is asked to wait: tries again in \(time)"
     default: return "is told “\(error.code)”: tries again in \(time)"
     }
-  }
-}
-
-/// Pieces of sentences.
-enum DemoWords {
-  /// So many things of a kind.
-  static func count(_ count: Int, _ name: String) -> String {
-    "\(count) \(name)\(count == 1 ? "" : "s")"
   }
 }

@@ -7,7 +7,10 @@ enum Tool {
     Command(
       path: [],
       summary: "CloudSyncSession's tool: see it work, see what a session did, and run it again.",
-      subcommands: [DemoCommand.command, LogCommand.group, SimulateCommand.command]
+      subcommands: [
+        DemoCommand.command, CheckCommand.command, MigrateCommand.command,
+        StatusCommand.command, DetachCommand.command, LogCommand.group, SimulateCommand.command,
+      ]
     )
   }
 
@@ -24,9 +27,9 @@ enum Tool {
       console.endProgress()
       return 1
     } catch ToolError.failure(let reason) {
-      console.note("error: \(reason)")
+      console.note("error: \(Words.line(reason))")
     } catch {
-      console.note("error: \(error)")
+      console.note("error: \(Words.line("\(error)"))")
     }
     return 1
   }

@@ -1,0 +1,74 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+extension DatabaseFile {
+  /// What is done with a file that no engine runs on.
+  public enum Access: Sendable, Hashable {
+    /// It is looked at, and stays as it is to the byte.
+    case readOnly
+    /// It is written, in the journal mode that it has.
+    case readWrite
+  }
+
+  /// Opens a file that exists, to look at it or to change it without an engine.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - access: What is done with it.
+  ///   - enforcesForeignKeys: Whether this connection enforces foreign keys.
+  /// - Throws: What is wrong with the file, and what to do.
+  public convenience init(
+    path: String,
+    access: Access,
+    enforcesForeignKeys: Bool = true
+  ) throws(SyncEngineError) {
+    let connection = try sqlite(path: path) { () throws(SQLiteError) in
+      let connection = try SQLiteConnection(
+        path: path,
+        access: access == .readOnly ? .readOnly : .readWrite
+      )
+      connection.setBusyTimeout(milliseconds: 5_000)
+      // The first look at the file: what is no database is found here.
+      _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
+      try connection.execute("PRAGMA foreign_keys = \(enforcesForeignKeys ? "ON" : "OFF")")
+      return Locked(connection)
+    }
+    self.init(path: path, opened: connection)
+  }
+}
+
+extension SyncDatabase {
+  /// A number that is another one whenever somebody else has changed the database.
+  ///
+  /// What is written through this database itself does not count. An app compares it with the last one
+  /// to learn whether other connections or processes have edited something.
+  ///
+  /// - Returns: The number.
+  /// - Throws: That the database cannot be read.
+  public func dataVersion() throws(SyncEngineError) -> Int64 {
+    try SyncEngine.write(to: self) { (connection) throws(SyncEngineError) in
+      try sqlite { () throws(SQLiteError) in try connection.integer("PRAGMA data_version") }
+    }
+  }
+}
+
+extension DatabaseFile {
+  /// Copies the database, as of one moment, into a new file; rows keep their numbers.
+  ///
+  /// - Parameter path: The new file, which must not exist.
+  /// - Throws: What is wrong with either file, and what to do.
+  public func copy(toFile path: String) throws(SyncEngineError) {
+    try SyncEngine.write(to: self) { (connection) throws(SyncEngineError) in
+      let target = try sqlite(path: path) { () throws(SQLiteError) in
+        try SQLiteConnection(path: path, access: .create)
+      }
+      let objects = try sqlite(path: path) { () throws(SQLiteError) in
+        try target.integer("SELECT count(*) FROM sqlite_schema")
+      }
+      guard objects == 0 else {
+        throw SyncEngineError(.cannotAccess, path: path, "it exists already; name a new file")
+      }
+      try sqlite(path: path) { () throws(SQLiteError) in try connection.copy(to: target) }
+    }
+  }
+}

@@ -1,0 +1,109 @@
+public import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// What an engine has noted in a database, read without an engine.
+///
+/// ```swift
+/// let database = try DatabaseFile(path: "notes.sqlite", access: .readOnly)
+/// if let metadata = try SyncMetadata.read(from: database) {
+///   print(metadata.counts.pending, "edits are not in the cloud yet")
+/// }
+/// ```
+public struct SyncMetadata: Sendable, Hashable {
+  /// How many records have each status.
+  public struct Counts: Sendable, Hashable {
+    /// The cloud has what the row has.
+    public var clean = 0
+    /// There is an edit that the cloud has not got.
+    public var dirty = 0
+    /// An edit is on its way.
+    public var inFlight = 0
+    /// The record waits for another one.
+    public var waiting = 0
+    /// The record was refused.
+    public var parked = 0
+
+    /// How many edits the cloud has not got, but for those that were refused.
+    public var pending: Int { dirty + inFlight }
+
+    /// Creates counts of nothing.
+    public init() {}
+  }
+
+  /// A synchronized table.
+  public struct Table: Sendable, Hashable {
+    /// Its name.
+    public let name: String
+    /// The columns that were there when its triggers were made.
+    public let columns: [String]
+    /// How many of its records have each status.
+    public let counts: Counts
+  }
+
+  /// A record that is parked or waits.
+  public struct HeldRecord: Sendable, Hashable {
+    /// The table.
+    public let table: String
+    /// The row's key as SQL: a literal, or several with commas between them.
+    public let key: String
+    /// The record's name in the cloud.
+    public let recordName: String
+    /// Why it is held.
+    public let status: RecordStatus
+  }
+
+  /// The version of the engine's tables.
+  public let version: Int
+  /// The synchronized tables, in the order in which they came to be.
+  public let tables: [Table]
+  /// What was refused, by table and record name.
+  public let parked: [HeldRecord]
+  /// What waits for other records, by table and record name.
+  public let waiting: [HeldRecord]
+  /// How many pages of changes have been stored.
+  public let pages: UInt64
+  /// How many records the cloud has for tables that this database does not have.
+  public let unknownRecords: Int
+  /// When the engine was last done with everything; nil if it never was.
+  public let lastSync: Timestamp?
+
+  /// The counts of all tables.
+  public var counts: Counts {
+    tables.reduce(into: Counts()) { sum, table in
+      sum.clean += table.counts.clean
+      sum.dirty += table.counts.dirty
+      sum.inFlight += table.counts.inFlight
+      sum.waiting += table.counts.waiting
+      sum.parked += table.counts.parked
+    }
+  }
+
+  /// Reads what an engine has noted, as of one moment; nothing is written.
+  ///
+  /// - Parameter database: The database; a connection that can only read is enough.
+  /// - Returns: Nil if no engine has ever been set up on the database, or it was torn down.
+  /// - Throws: That the database cannot be read, or that a newer version made the engine's tables.
+  public static func read(
+    from database: some SyncDatabase
+  ) throws(SyncEngineError) -> SyncMetadata? {
+    try SyncEngine.write(to: database) { (connection) throws(SyncEngineError) in
+      try MetadataReading(connection: connection).read()
+    }
+  }
+
+  /// Removes every trace of an engine from a database, as ``SyncEngine/tearDown()`` does.
+  ///
+  /// The rows stay as they are, and the cloud is not touched. No engine may run on the database.
+  ///
+  /// - Parameter database: The database.
+  /// - Throws: That the database cannot be written.
+  public static func remove(from database: some SyncDatabase) throws(SyncEngineError) {
+    try SyncEngine.write(to: database) { (connection) throws(SyncEngineError) in
+      try sqlite { () throws(SQLiteError) in
+        try connection.transaction { () throws(SQLiteError) in
+          try MetadataSchema.remove(connection)
+        }
+      }
+    }
+  }
+}

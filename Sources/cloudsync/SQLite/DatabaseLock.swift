@@ -1,0 +1,76 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Sees to it that one process at a time synchronizes a database, by a file beside it.
+///
+/// It goes with its process, however that ends; a file that is left behind locks nobody out.
+struct DatabaseLock {
+  private let path: String
+  private let descriptor: Int32
+
+  /// Takes the lock.
+  ///
+  /// - Throws: A failure that says that somebody else has it, or why there is none.
+  init(_ database: String) throws {
+    // Other names of the file must lead to the same lock.
+    guard let resolved = realpath(database, nil) else {
+      throw ToolError.failure(
+        "\(database): it cannot be opened: \(String(cString: strerror(errno)))"
+      )
+    }
+    defer { free(resolved) }
+    path = String(cString: resolved) + "-cloudsync"
+    while true {
+      let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o666)
+      guard descriptor >= 0 else {
+        let reason = String(cString: strerror(errno))
+        throw ToolError.failure(
+          "\(database): \(path) cannot be made beside it: \(reason); check the folder's permissions"
+        )
+      }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        close(descriptor)
+        throw ToolError.failure(
+          "\(database): another cloudsync is at work on it; end that one, or wait for it"
+        )
+      }
+      // Who had it before may have removed the file in between.
+      if Self.identity(of: descriptor) == Self.identity(ofFile: path) {
+        self.descriptor = descriptor
+        return
+      }
+      close(descriptor)
+    }
+  }
+
+  /// Gives it back, and takes the file away.
+  func release() {
+    unlink(path)
+    close(descriptor)
+  }
+
+  private struct Identity: Equatable {
+    var device: UInt64
+    var number: UInt64
+
+    init(_ facts: stat) {
+      device = UInt64(truncatingIfNeeded: facts.st_dev)
+      number = UInt64(truncatingIfNeeded: facts.st_ino)
+    }
+  }
+
+  private static func identity(of descriptor: Int32) -> Identity? {
+    var facts = stat()
+    return fstat(descriptor, &facts) == 0 ? Identity(facts) : nil
+  }
+
+  private static func identity(ofFile path: String) -> Identity? {
+    var facts = stat()
+    return stat(path, &facts) == 0 ? Identity(facts) : nil
+  }
+}

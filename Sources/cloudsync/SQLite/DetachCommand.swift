@@ -1,0 +1,35 @@
+import CloudSyncSQLite
+
+/// `cloudsync detach`: a database as if it had never been synchronized.
+enum DetachCommand {
+  static var command: Command {
+    Command(
+      path: ["detach"],
+      summary: "Remove every trace of synchronization from a database.",
+      operands: ["DATABASE"],
+      discussion: """
+        The rows stay as they are, and the cloud is not touched. Where the database is synchronized again
+        its rows are merged with the cloud's, which win where they differ.
+        """,
+      run: run
+    )
+  }
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws {
+    let target = DatabaseArguments(arguments)
+    let lock = try DatabaseLock(target.path)
+    defer { lock.release() }
+    let database = try target.open(.readWrite)
+    guard let metadata = try target.naming({ try SyncMetadata.read(from: database) }) else {
+      throw ToolError.failure("\(target.path): it is not synchronized; there is nothing to remove")
+    }
+    try target.naming { try SyncMetadata.remove(from: database) }
+    console.line("\(target.path) is not synchronized any more; its rows are as they were")
+    let counts = metadata.counts
+    if counts.pending + counts.parked > 0 {
+      console.note(
+        "warning: \(Words.count(counts.pending + counts.parked, "edit")) had not reached the cloud"
+      )
+    }
+  }
+}

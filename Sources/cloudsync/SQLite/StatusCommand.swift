@@ -1,0 +1,132 @@
+import CloudSyncEventLog
+import CloudSyncSQLite
+
+/// `cloudsync status`: what is known of a database's synchronization.
+enum StatusCommand {
+  static var command: Command {
+    Command(
+      path: ["status"],
+      summary: "Tell what of a database is in the cloud, what is not, and why.",
+      operands: ["DATABASE"],
+      options: [DatabaseArguments.json],
+      discussion: """
+        The file stays as it is. A record is clean if the cloud has what the row has, dirty if there is
+        an edit that it has not got, in flight if that is on its way, waiting if it needs another record
+        first, and parked if the cloud or the database has refused it.
+        """,
+      run: run
+    )
+  }
+
+  /// The result for scripts.
+  private struct Report: Encodable {
+    struct Counts: Encodable {
+      var clean: Int
+      var dirty: Int
+      var inFlight: Int
+      var waiting: Int
+      var parked: Int
+
+      init(_ counts: SyncMetadata.Counts) {
+        clean = counts.clean
+        dirty = counts.dirty
+        inFlight = counts.inFlight
+        waiting = counts.waiting
+        parked = counts.parked
+      }
+    }
+    struct Table: Encodable {
+      var name: String
+      var records: Counts
+    }
+    struct Held: Encodable {
+      var table: String
+      var key: String
+      var record: String
+      var status: String
+      var code: Int?
+      var reason: String
+
+      init(_ held: SyncMetadata.HeldRecord) {
+        table = held.table
+        key = held.key
+        record = held.recordName
+        status = held.status.name
+        reason = held.words
+        if case .parked(let code, _) = held.status { self.code = code }
+      }
+    }
+
+    var database: String
+    var version: Int
+    var lastSync: String?
+    var pages: UInt64
+    var unknownRecords: Int
+    var records: Counts
+    var tables: [Table]
+    var held: [Held]
+
+    init(_ path: String, _ metadata: SyncMetadata) {
+      database = path
+      version = metadata.version
+      lastSync = metadata.lastSync.map { TimeText.date($0) }
+      pages = metadata.pages
+      unknownRecords = metadata.unknownRecords
+      records = Counts(metadata.counts)
+      tables = metadata.tables.map { Table(name: $0.name, records: Counts($0.counts)) }
+      held = (metadata.parked + metadata.waiting).map { Held($0) }
+    }
+  }
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws {
+    let target = DatabaseArguments(arguments)
+    let database = try target.open(.readOnly)
+    guard let metadata = try target.naming({ try SyncMetadata.read(from: database) }) else {
+      throw ToolError.failure(
+        "\(target.path): it is not synchronized; “cloudsync sync \(target.path)” begins with it"
+      )
+    }
+    if arguments.has("--json") {
+      return console.line(try JSONText.block(Report(target.path, metadata)))
+    }
+    show(metadata, target.path, console)
+  }
+
+  private static func show(_ metadata: SyncMetadata, _ path: String, _ console: Console) {
+    let time = metadata.lastSync.map { "last on \(TimeText.date($0))" } ?? "never to the end"
+    console.line("\(console.styled(path, .heading)): synchronized \(time)")
+    console.line()
+    var rows = [["table", "clean", "dirty", "in flight", "waiting", "parked"]]
+    func row(_ name: String, _ counts: SyncMetadata.Counts) -> [String] {
+      [name]
+        + [counts.clean, counts.dirty, counts.inFlight, counts.waiting, counts.parked]
+        .map { "\($0)" }
+    }
+    rows += metadata.tables.map { row($0.name, $0.counts) }
+    if metadata.tables.count > 1 { rows.append(row("all", metadata.counts)) }
+    for line in Words.table(rows) { console.line(line) }
+    for (title, held) in [("parked", metadata.parked), ("waiting", metadata.waiting)]
+    where !held.isEmpty {
+      console.line()
+      console.line(console.styled(title, .heading))
+      for one in held { console.line("  \(one.table) \(one.key): \(one.words)") }
+    }
+    if metadata.unknownRecords > 0 {
+      console.line()
+      console.line(
+        "The cloud has \(Words.count(metadata.unknownRecords, "record")) for tables that are not here."
+      )
+    }
+  }
+}
+
+extension SyncMetadata.HeldRecord {
+  /// Why it is held, in one line.
+  var words: String {
+    switch status {
+    case .parked(_, let reason): Words.line(reason)
+    case .waiting(let name): "it needs the record \(name)"
+    case .clean, .dirty, .inFlight: status.name
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/// Pieces of sentences, and columns.
+enum Words {
+  /// So many things of a kind.
+  static func count(_ count: Int, _ name: String) -> String {
+    "\(count) \(name)\(count == 1 ? "" : "s")"
+  }
+
+  /// A text in one line, whatever is in it.
+  static func line(_ text: String) -> String {
+    text.split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
+
+  /// Rows in columns, the first to the left and the others, which are numbers, to the right.
+  static func table(_ rows: [[String]]) -> [String] {
+    guard let first = rows.first else { return [] }
+    let widths = first.indices.map { place in rows.reduce(0) { max($0, $1[place].count) } }
+    return rows.map { row in
+      zip(row, widths).enumerated()
+        .map { place, cell in
+          let blank = String(repeating: " ", count: cell.1 - cell.0.count)
+          return place == 0 ? cell.0 + blank : blank + cell.0
+        }
+        .joined(separator: "  ")
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import Testing
+
+@testable import cloudsync
+
+@Suite("cloudsync check and migrate")
+struct SchemaCommandTests {
+  private static let shop = """
+    CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT NOT NULL, mail TEXT UNIQUE);
+    CREATE TABLE "order lines"(
+      customer INTEGER NOT NULL REFERENCES customers(id), line INT, note TEXT,
+      PRIMARY KEY(customer, line)
+    );
+    CREATE VIEW names AS SELECT name FROM customers;
+    INSERT INTO customers VALUES(1, 'Ann', 'a@x'), (2, 'Bob', NULL);
+    INSERT INTO "order lines" VALUES(1, 1, 'tea'), (2, 1, NULL);
+    """
+
+  @Test("A schema that stands in the way is explained, with the SQL, and nothing is written")
+  func check() throws {
+    try ToolBench.run { bench in
+      try bench.sql("shop.db", Self.shop, "SELECT 1")
+      let before = bench.bytes("shop.db")
+      let result = bench.tool("check", "@shop.db")
+
+      #expect(result.code == 1)
+      #expect(result.errors.isEmpty)
+      for words in [
+        "The primary key \"customers\".\"id\" is an integer",
+        "Column \"customers\".\"name\" is NOT NULL without a default",
+        "A UNIQUE constraint on \"customers\".\"mail\"", "CREATE TABLE \"cloudsync_new_customers\"",
+        "3 errors and 0 warnings in 2 tables", "cloudsync migrate shop.db --all --mend",
+      ] {
+        #expect(result.output.contains(words), "\(words)")
+      }
+      #expect(bench.bytes("shop.db") == before)
+      #expect(try bench.files() == ["shop.db"])
+      let json = bench.tool("check", "@shop.db", "--json")
+      #expect(json.code == 1 && json.output.contains("\"code\" : \"integerPrimaryKey\""))
+      #expect(bench.tool("check", "@shop.db", "--sql").output.hasPrefix("--"))
+    }
+  }
+
+  @Test("The SQL that check prints mends what it was printed for")
+  func mendBySQL() throws {
+    try ToolBench.run { bench in
+      try bench.sql("shop.db", Self.shop, "SELECT 1")
+      let rows = try bench.contents("shop.db")
+      try bench.sql("shop.db", bench.tool("check", "@shop.db", "--sql").output, "SELECT 1")
+
+      let result = bench.tool("check", "@shop.db", "--unique-integer-keys", "customers")
+      #expect(result.code == 0)
+      #expect(result.output == "well: 2 tables can be synchronized\n")
+      #expect(try bench.contents("shop.db") == rows)
+    }
+  }
+
+  @Test("Policies make rules milder")
+  func policies() throws {
+    try ToolBench.run { bench in
+      try bench.sql("x.db", "CREATE TABLE a(id INTEGER PRIMARY KEY, b TEXT NOT NULL)", "SELECT 1")
+      #expect(bench.tool("check", "@x.db").code == 1)
+      let mild = bench.tool(
+        "check",
+        "@x.db",
+        "--allow-missing-defaults",
+        "--unique-integer-keys",
+        "A"
+      )
+      #expect(mild.code == 0)
+      #expect(mild.output.contains("with 1 warning"))
+      let wrong = bench.tool("check", "@x.db", "--unique-integer-keys", "b")
+      #expect(wrong.code == 2 && wrong.errors.contains("“b”, which is none of the tables"))
+    }
+  }
+
+  @Test("A migrated copy can be synchronized, has the same rows, and takes new ones")
+  func migrate() throws {
+    try ToolBench.run { bench in
+      try bench.sql("shop.db", Self.shop, "SELECT 1")
+      let before = bench.bytes("shop.db")
+      let result = bench.tool(
+        "migrate",
+        "@shop.db",
+        "--all",
+        "--mend",
+        "--output",
+        "@new.db"
+      )
+
+      #expect(result.code == 0, "\(result)")
+      #expect(result.output.hasSuffix("wrote new.db\n"))
+      #expect(bench.bytes("shop.db") == before)
+      #expect(try bench.files() == ["new.db", "shop.db"])
+      #expect(bench.tool("check", "@new.db").code == 0)
+      let joined = """
+        SELECT name, line, note FROM customers JOIN "order lines" ON customer = id ORDER BY name
+        """
+      #expect(try bench.sql("new.db", joined) == ["'Ann'|1|'tea'", "'Bob'|1|NULL"])
+      let ids = try bench.sql(
+        "new.db",
+        "INSERT INTO customers(name) VALUES('Cid'), ('Dan')",
+        "SELECT DISTINCT id FROM customers WHERE id LIKE '________-____-____-____-____________'"
+      )
+      #expect(ids.count == 4)
+    }
+  }
+
+  @Test("A migration in place says what it did, and has nothing to do the second time")
+  func migrateInPlace() throws {
+    try ToolBench.run { bench in
+      try bench.sql("shop.db", Self.shop, "SELECT 1")
+      let first = bench.tool("migrate", "@shop.db", "--all", "--drop-unique", "--salt", "s")
+      #expect(first.code == 0)
+      #expect(first.output.contains("migrated customers\nmigrated order lines\n"))
+      #expect(first.errors.contains("still in the way: Column \"customers\".\"name\""))
+      let second = bench.tool("migrate", "@shop.db", "--all", "--mend")
+      #expect(second.output.hasPrefix("mended customers\nwell"))
+      #expect(bench.tool("migrate", "@shop.db", "--all").output.hasPrefix("no table needed it"))
+      #expect(try bench.files() == ["shop.db"])
+    }
+  }
+
+  @Test("A migration that fails leaves the database as it was, and no copy behind")
+  func migrationFails() throws {
+    try ToolBench.run { bench in
+      try bench.sql("shop.db", Self.shop, "SELECT 1")
+      let before = try bench.contents("shop.db")
+      let alone = bench.tool("migrate", "@shop.db", "--tables", "customers")
+      #expect(alone.code == 1)
+      #expect(
+        alone.errors.contains("shop.db: The key of table \"customers\" cannot be migrated alone")
+      )
+      #expect(bench.tool("migrate", "@shop.db", "--all", "--output", "@shop.db").code == 1)
+      let copy = bench.tool("migrate", "@shop.db", "--tables", "none", "--output", "@new.db")
+      #expect(copy.code == 1 && copy.errors.contains("There is no table \"none\""))
+      #expect(try bench.contents("shop.db") == before)
+      #expect(try bench.files() == ["shop.db"])
+    }
+  }
+}
