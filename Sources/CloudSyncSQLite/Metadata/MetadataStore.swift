@@ -169,20 +169,6 @@ struct MetadataStore {
     )
   }
 
-  /// The rows that were set aside, of one table or of all.
-  func parkedRows(of table: Int64?) throws(SQLiteError) -> [RowState] {
-    let query =
-      try connection.statement(
-        """
-        SELECT \(Self.columns) FROM cloudsync_rows
-        WHERE error_code IS NOT NULL AND table_id = coalesce(?1, table_id)
-        ORDER BY table_id, record_name
-        """
-      )
-      .bind(table.map { .integer($0) } ?? .null, at: 1)
-    return try rows(query)
-  }
-
   /// The rows that wait for a record.
   func rows(waitingFor name: String) throws(SQLiteError) -> [RowState] {
     let query =

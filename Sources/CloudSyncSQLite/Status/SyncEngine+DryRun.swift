@@ -61,6 +61,15 @@ extension SyncEngine {
   }
 }
 
+extension SyncEngine {
+  /// Where the next fetch of a database begins; nil if it has never fetched anything.
+  package static func changeToken(
+    in database: some SyncDatabase
+  ) throws(SyncEngineError) -> ChangeToken? {
+    try storedArchive(in: database)?.state.fetch.lastToken
+  }
+}
+
 /// Fetches what is new without a session.
 private struct PreviewFetching {
   let handler: any OperationHandler

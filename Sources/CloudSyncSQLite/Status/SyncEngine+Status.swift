@@ -26,10 +26,10 @@ extension SyncEngine {
         let status = row.map { RecordStatus($0) } ?? .clean
         // What the triggers have captured since counts too, whoever reads it when.
         guard status == .clean else { return status }
-        guard let change = try store.lastUnread(table.id, stored) else {
+        guard let isDeleted = try store.isDeletedUnread(table.id, stored) else {
           return row == nil ? nil : .clean
         }
-        return row == nil && change == .deleted ? nil : .dirty
+        return row == nil && isDeleted ? nil : .dirty
       }
     }
   }
@@ -149,23 +149,38 @@ extension EngineWork {
 }
 
 extension MetadataStore {
-  /// What the triggers have captured last of a row and nobody has read.
-  fileprivate func lastUnread(
+  /// Whether the triggers have captured an edit of a row that nobody has read, and the last one is that
+  /// the row went; nil if they have not.
+  fileprivate func isDeletedUnread(
     _ table: Int64,
     _ key: SQLiteValue
-  ) throws(SQLiteError) -> OutboxEntry.Change? {
+  ) throws(SQLiteError) -> Bool? {
     let query =
       try connection.prepare(
         """
-        SELECT id, time, change FROM cloudsync_outbox WHERE table_id = ?1 AND key IS ?2
+        SELECT change IS '' FROM cloudsync_outbox WHERE table_id = ?1 AND key IS ?2
         ORDER BY id DESC LIMIT 1
         """
       )
       .bind(table, at: 1).bind(key, at: 2)
-    guard try query.step() else { return nil }
-    let change = query.isNull(2) ? nil : query.text(2)
-    let time = HybridTime(rawValue: query.integer(1))
-    return OutboxEntry(id: query.integer(0), time: time, table: table, key: key, change: change)
-      .change
+    return try query.step() ? query.integer(0) == 1 : nil
+  }
+
+  /// The rows that were set aside, of one table or of all.
+  fileprivate func parkedRows(of table: Int64?) throws(SQLiteError) -> [RowState] {
+    let query =
+      try connection.prepare(
+        """
+        SELECT table_id, key FROM cloudsync_rows
+        WHERE error_code IS NOT NULL AND table_id = coalesce(?1, table_id)
+        ORDER BY table_id, record_name
+        """
+      )
+      .bind(table.map { .integer($0) } ?? .null, at: 1)
+    var keys: [(table: Int64, key: SQLiteValue)] = []
+    try query.forEachRow { keys.append((query.integer(0), query.value(1))) }
+    var rows: [RowState] = []
+    for one in keys { if let row = try row(one.table, one.key) { rows.append(row) } }
+    return rows
   }
 }

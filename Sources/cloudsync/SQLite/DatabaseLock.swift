@@ -18,13 +18,12 @@ struct DatabaseLock {
   /// - Throws: A failure that says that somebody else has it, or why there is none.
   init(_ database: String) throws {
     // Other names of the file must lead to the same lock.
-    guard let resolved = realpath(database, nil) else {
+    guard let resolved = SamePath.resolved(database) else {
       throw ToolError.failure(
         "\(database): it cannot be opened: \(String(cString: strerror(errno)))"
       )
     }
-    defer { free(resolved) }
-    path = String(cString: resolved) + "-cloudsync"
+    path = resolved + "-cloudsync"
     while true {
       let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o666)
       guard descriptor >= 0 else {
@@ -40,7 +39,7 @@ struct DatabaseLock {
         )
       }
       // Who had it before may have removed the file in between.
-      if Self.identity(of: descriptor) == Self.identity(ofFile: path) {
+      if SamePath.Identity(descriptor: descriptor) == SamePath.Identity(path: path) {
         self.descriptor = descriptor
         return
       }
@@ -52,25 +51,5 @@ struct DatabaseLock {
   func release() {
     unlink(path)
     close(descriptor)
-  }
-
-  private struct Identity: Equatable {
-    var device: UInt64
-    var number: UInt64
-
-    init(_ facts: stat) {
-      device = UInt64(truncatingIfNeeded: facts.st_dev)
-      number = UInt64(truncatingIfNeeded: facts.st_ino)
-    }
-  }
-
-  private static func identity(of descriptor: Int32) -> Identity? {
-    var facts = stat()
-    return fstat(descriptor, &facts) == 0 ? Identity(facts) : nil
-  }
-
-  private static func identity(ofFile path: String) -> Identity? {
-    var facts = stat()
-    return stat(path, &facts) == 0 ? Identity(facts) : nil
   }
 }

@@ -8,7 +8,7 @@ enum Tool {
       path: [],
       summary: "CloudSyncSession's tool: see it work, see what a session did, and run it again.",
       subcommands: [
-        DemoCommand.command, CheckCommand.command, MigrateCommand.command,
+        DemoCommand.command, CheckCommand.command, MigrateCommand.command, SyncCommand.command,
         StatusCommand.command, DetachCommand.command, LogCommand.group, SimulateCommand.command,
       ]
     )

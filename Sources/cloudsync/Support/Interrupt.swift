@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// The user's wish to end a long work early, with what there is: Ctrl-C.
+/// The user's wish to end a long work early, with what there is: Ctrl-C, or the system's at its end.
 enum Interrupt {
   // Unsafe in name only because the signal handler does nothing but set it, and others but read it.
   private nonisolated(unsafe) static var flag: sig_atomic_t = 0
@@ -17,9 +17,9 @@ enum Interrupt {
   /// Takes the signal as a wish from now on.
   static func begin() {
     flag = 0
-    signal(SIGINT) { _ in Interrupt.flag = 1 }
+    for number in [SIGINT, SIGTERM] { signal(number) { _ in Interrupt.flag = 1 } }
   }
 
   /// Lets the signal end the process again.
-  static func end() { signal(SIGINT, SIG_DFL) }
+  static func end() { for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) } }
 }

@@ -1,0 +1,53 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+import CloudSyncSQLite
+import Dispatch
+
+/// The cloud of `cloudsync sync`: a file that any number of processes may use.
+struct CloudFile {
+  private let request: SyncCommand.Request
+  let connection: LocalCloudConnection
+
+  /// All copies belong to one user.
+  private static let account = AccountIdentity("owner")
+
+  /// Opens the file.
+  ///
+  /// - Parameters:
+  ///   - request: Which file it is, and whose.
+  ///   - isRehearsal: Whether nothing is to be written: a missing file is not made.
+  init(_ request: SyncCommand.Request, isRehearsal: Bool = false) throws {
+    self.request = request
+    var options = LocalCloudOptions()
+    // A number of its own tells one cloud from another by its tokens.
+    options.seed = SyncEnvironment.live.nonce()
+    let isMissing = SamePath.Identity(path: request.cloud) == nil
+    let store: any LocalCloudStore =
+      isMissing && isRehearsal ? MemoryStore() : try SQLiteStore(path: request.cloud)
+    connection = LocalCloud(store: store, options: options)
+      .connect(device: request.device, account: Self.account, zoneID: request.zoneID)
+  }
+
+  /// Throws if a database belongs to another cloud, so that nothing is mixed.
+  func check(_ database: DatabaseFile) throws {
+    guard let token = try SyncEngine.changeToken(in: database) else { return }
+    let context = RequestContext(
+      attempt: Attempt(epoch: 0, number: 0),
+      writeToken: WriteToken(nonce: 0, number: 0),
+      deadline: SyncEnvironment.live.now()
+    )
+    let isForeign = Locked(false)
+    // It answers before the call returns.
+    connection.handle(fetchOperation: FetchOperation(changeToken: token), context: context) {
+      if case .failure(let error) = $0, error.code == .invalidArguments {
+        isForeign.withLock { $0 = true }
+      }
+    }
+    guard isForeign.withLock({ $0 }) else { return }
+    throw ToolError.failure(
+      "\(request.path): it was synchronized with another cloud or zone than \(request.cloud),"
+        + " “\(request.zoneID.name)”; name that one, or begin anew after “cloudsync detach"
+        + " \(request.path)”"
+    )
+  }
+}

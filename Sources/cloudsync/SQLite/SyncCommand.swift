@@ -1,0 +1,142 @@
+import CloudSyncCore
+import CloudSyncSQLite
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `cloudsync sync`: a database in step with a cloud in a file.
+enum SyncCommand {
+  static var command: Command {
+    Command(
+      path: ["sync"],
+      summary: "Keep a database in step with others through a cloud in a file, both ways.",
+      operands: ["DATABASE"],
+      options: [
+        .init(
+          name: "--cloud",
+          value: "CLOUDFILE",
+          help: "the cloud, which is made if it is missing"
+        ),
+        DatabaseArguments.tables, DatabaseArguments.all,
+        .init(name: "--device", value: "NAME", help: "this copy's name; by default host and path"),
+        .init(name: "--zone", value: "NAME", help: "the zone in the cloud; “Database” by default"),
+        .init(name: "--watch", help: "go on until Ctrl-C, with what anybody edits anywhere"),
+        .init(
+          name: "--interval",
+          value: "SECONDS",
+          help: "how often --watch looks at the cloud; 1 by default"
+        ),
+        .init(
+          name: "--ignore-foreign-keys",
+          help: "store rows whose parents are missing, instead of letting them wait"
+        ),
+        .init(name: "--dry-run", help: "tell what would be done, and do nothing"),
+        .init(name: "--log", value: "FILE", help: "record what happens, for “cloudsync log”"),
+      ] + DatabaseArguments.policies + [DatabaseArguments.json],
+      discussion: """
+        Any number of copies, on one machine or on a shared disk, may use one cloud file at the same time,
+        each with a device name of its own. Tables need be named once for each copy. Edits are captured
+        from then on, by whatever program they are made; two copies that edit one row get its columns
+        merged, the newest edit of each. Policies must be the same for all copies. Edits that came back
+        because they were refused are tried again each time.
+
+        Look at the schema with “cloudsync check” first, and see with “cloudsync status” how far a copy
+        has come.
+        """,
+      run: run
+    )
+  }
+
+  /// What the command line asks for.
+  struct Request: Sendable {
+    var path: String
+    var cloud: String
+    var device: String
+    var zoneID: ZoneID
+    var tables: [String]
+    var options: SyncEngineOptions
+    var enforcesForeignKeys: Bool
+    var isWatching: Bool
+    var interval: Duration
+    var log: String?
+    var isJSON: Bool
+  }
+
+  private static func run(_ arguments: Arguments, _ console: Console) throws {
+    let target = DatabaseArguments(arguments)
+    guard let cloud = arguments.value("--cloud") else {
+      throw ToolError.usage("cloudsync sync needs --cloud CLOUDFILE")
+    }
+    if arguments.has("--dry-run") {
+      for name in ["--watch", "--log"] where arguments.has(name) {
+        throw ToolError.usage("--dry-run does not go with \(name)")
+      }
+    }
+    if arguments.has("--interval"), !arguments.has("--watch") {
+      throw ToolError.usage("--interval is for --watch")
+    }
+    let seconds = try arguments.number("--interval") ?? 1
+    guard (1...86_400).contains(seconds) else {
+      throw ToolError.usage("--interval takes a number from 1 to 86400, not \(seconds)")
+    }
+    let zoneID = try zoneID(arguments.value("--zone") ?? "Database")
+    let lock = try DatabaseLock(target.path)
+    defer { lock.release() }
+    if SamePath.isSame(target.path, cloud) {
+      throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
+    }
+    let (tables, options) = try examine(target, arguments)
+    let request = Request(
+      path: target.path,
+      cloud: cloud,
+      device: try device(arguments, target.path),
+      zoneID: zoneID,
+      tables: tables,
+      options: options,
+      enforcesForeignKeys: !arguments.has("--ignore-foreign-keys"),
+      isWatching: arguments.has("--watch"),
+      interval: .seconds(Int64(seconds)),
+      log: arguments.value("--log"),
+      isJSON: arguments.has("--json")
+    )
+    if arguments.has("--dry-run") { return try SyncRehearsal(request, target).run(console) }
+    try SyncRun(request, target).run(console)
+  }
+
+  /// Looks whether the database can be synchronized, and finds out which tables are.
+  private static func examine(
+    _ target: DatabaseArguments,
+    _ arguments: Arguments
+  ) throws -> (tables: [String], options: SyncEngineOptions) {
+    let database = try target.open(.readOnly)
+    let names = try target.naming { try SyncEngine.tableNames(in: database) }
+    let known = try target.naming { try SyncMetadata.read(from: database) }?.tables.map(\.name)
+    let tables = try target.tables(names, orElse: known)
+    let options = try target.options(tables)
+    let violations = try target.naming {
+      try SyncEngine.check(database, tables: tables, options: options)
+    }
+    // Where this is a dry run it tells what stands in the way.
+    if !arguments.has("--dry-run") { try target.refuse(violations) }
+    return (tables, options)
+  }
+
+  private static func zoneID(_ name: String) throws -> ZoneID {
+    let zoneID = ZoneID(name: name)
+    do throws(RecordRuleViolation) { try RecordRules.check(zoneID) } catch {
+      throw ToolError.usage("--zone: \(error)")
+    }
+    return zoneID
+  }
+
+  private static func device(_ arguments: Arguments, _ path: String) throws -> String {
+    if let name = arguments.value("--device") {
+      if name.isEmpty { throw ToolError.usage("--device needs a name") }
+      return name
+    }
+    return "\(ProcessInfo.processInfo.hostName):\(SamePath.resolved(path) ?? path)"
+  }
+}

@@ -1,0 +1,151 @@
+import CloudSyncSQLite
+import Dispatch
+import CloudSyncCore
+
+/// `cloudsync sync --dry-run`: what would be done.
+struct SyncRehearsal {
+  private let request: SyncCommand.Request
+  private let target: DatabaseArguments
+
+  init(_ request: SyncCommand.Request, _ target: DatabaseArguments) {
+    self.request = request
+    self.target = target
+  }
+
+  /// The result for scripts.
+  private struct Report: Encodable {
+    struct Change: Encodable {
+      var table: String
+      var key: String
+      var action: String
+      var columns: [String]?
+
+      init(_ change: SyncPreview.Change) {
+        table = change.table
+        key = change.key
+        action = change.word
+        if case .update(let columns) = change.action { self.columns = columns }
+      }
+    }
+    struct Refusal: Encodable {
+      var table: String
+      var key: String
+      var reason: String
+
+      init(_ refusal: SyncPreview.Refusal) {
+        table = refusal.table
+        key = refusal.key
+        reason = refusal.reason
+      }
+    }
+
+    var database: String
+    var cloud: String
+    var isForbidden: Bool
+    var errors: [String]
+    var sent: [Change]
+    var applied: [Change]
+    var refused: [Refusal]
+    var waiting: [Refusal]
+    var unknownRecords: Int
+  }
+
+  func run(_ console: Console) throws {
+    let database = try target.open(.readWrite)
+    let cloud = try CloudFile(request, isRehearsal: true)
+    try target.naming { try cloud.check(database) }
+    let preview = try preview(database, cloud)
+    if request.isJSON {
+      let report = Report(
+        database: request.path,
+        cloud: request.cloud,
+        isForbidden: preview.isForbidden,
+        errors: preview.violations.filter { !$0.isWarning }.map(\.reason),
+        sent: preview.sent.map { Report.Change($0) },
+        applied: preview.applied.map { Report.Change($0) },
+        refused: preview.refused.map { Report.Refusal($0) },
+        waiting: preview.waiting.map { Report.Refusal($0) },
+        unknownRecords: preview.unknownRecords
+      )
+      console.line(try JSONText.block(report))
+    } else {
+      show(preview, console)
+    }
+    if preview.isForbidden { throw ToolError.negative }
+  }
+
+  private func preview(_ database: DatabaseFile, _ cloud: CloudFile) throws -> SyncPreview {
+    let result = Locked<Result<SyncPreview, any Error>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    Task { [request] in
+      do {
+        let preview = try await SyncEngine.dryRun(
+          database: database,
+          tables: request.tables,
+          zoneID: request.zoneID,
+          operationHandler: cloud.connection,
+          options: request.options
+        )
+        result.withLock { $0 = .success(preview) }
+      } catch { result.withLock { $0 = .failure(error) } }
+      done.signal()
+    }
+    done.wait()
+    guard let result = result.withLock({ $0 }) else {
+      throw ToolError.failure("\(request.path): it could not be looked at")
+    }
+    return try target.naming { try result.get() }
+  }
+
+  // MARK: Words
+
+  private func show(_ preview: SyncPreview, _ console: Console) {
+    for violation in preview.violations {
+      console.line("\(console.styled("schema", .warning)): \(violation)")
+    }
+    if preview.isForbidden {
+      return console.line("nothing would be done: see “cloudsync check \(request.path)”")
+    }
+    if !preview.hasZone { console.line("the zone “\(request.zoneID.name)” would be made") }
+    show(preview.sent, "would be sent", console)
+    show(preview.applied, "would be stored", console)
+    for refusal in preview.refused { show(refusal, "refused", console) }
+    for refusal in preview.waiting { show(refusal, "waiting", console) }
+    if preview.unknownRecords > 0 {
+      console.line(
+        "\(Words.count(preview.unknownRecords, "record")) would be kept for tables that are not here"
+      )
+    }
+    console.line(
+      "would send \(preview.sent.count), store \(preview.applied.count),"
+        + " refuse \(preview.refused.count), let wait \(preview.waiting.count)"
+    )
+  }
+
+  private func show(_ changes: [SyncPreview.Change], _ title: String, _ console: Console) {
+    for change in changes {
+      var columns = ""
+      if case .update(let names) = change.action, !names.isEmpty {
+        columns = " (\(names.joined(separator: ", ")))"
+      }
+      console.line("\(title): \(change.word) \(change.table) \(change.key)\(columns)")
+    }
+  }
+
+  private func show(_ refusal: SyncPreview.Refusal, _ word: String, _ console: Console) {
+    console.line(
+      "\(console.styled(word, .warning)): \(refusal.table) \(refusal.key):"
+        + " \(Words.line(refusal.reason))"
+    )
+  }
+}
+
+extension SyncPreview.Change {
+  fileprivate var word: String {
+    switch action {
+    case .insert: "insert"
+    case .update: "update"
+    case .delete: "delete"
+    }
+  }
+}

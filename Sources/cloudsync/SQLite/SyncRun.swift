@@ -1,0 +1,142 @@
+import CloudSyncCore
+import CloudSyncEventLog
+import CloudSyncSQLite
+import Dispatch
+
+/// One run of `cloudsync sync`.
+final class SyncRun {
+  let request: SyncCommand.Request
+  let database: DatabaseFile
+  let engine: SyncEngine
+  private let target: DatabaseArguments
+  private let cloud: CloudFile
+  private let recorder: EventRecorder?
+  private let error = Locked<SyncEngineError?>(nil)
+  private let activity = Locked(SyncActivity())
+  private let clock = ContinuousClock()
+  private var hasExplained = false
+
+  /// How long nothing may happen before it is said why.
+  private static let patience = Duration.seconds(3)
+
+  init(_ request: SyncCommand.Request, _ target: DatabaseArguments) throws {
+    self.request = request
+    self.target = target
+    cloud = try CloudFile(request)
+    database = try target.naming {
+      try DatabaseFile(path: request.path, enforcesForeignKeys: request.enforcesForeignKeys)
+    }
+    let (database, cloud) = (database, cloud)
+    try target.naming { try cloud.check(database) }
+    var options = request.options
+    let recorder = request.log.map { EventRecorder(.file(LogFile(path: $0))) }
+    self.recorder = recorder
+    if let recorder { options.sessionWillStart = { recorder.attach(to: $0) } }
+    engine = try target.naming {
+      try SyncEngine(
+        database: database,
+        tables: request.tables,
+        zoneID: request.zoneID,
+        operationHandler: cloud.connection,
+        options: options
+      )
+    }
+    engine.errors.sink { [error] new in error.withLock { $0 = $0 ?? new } }
+    engine.activity.sink { [activity] new in activity.withLock { $0 = new } }
+  }
+
+  var counts: SyncCounts { activity.withLock { $0.counts } }
+  /// Whether there is nothing to do.
+  var isIdle: Bool { activity.withLock { !$0.isSynchronizing } }
+
+  /// Takes the error over which the engine has stopped.
+  func takeError() -> SyncEngineError? {
+    error.withLock { error in
+      defer { error = nil }
+      return error
+    }
+  }
+
+  // MARK: The run
+
+  func run(_ console: Console) throws {
+    Interrupt.begin()
+    defer { Interrupt.end() }
+    do {
+      try target.naming {
+        try engine.start()
+        try engine.retryParked()
+      }
+      let isDone = try synchronize(console)
+      try SyncSummary(self).show(console)
+      if isDone, request.isWatching { try SyncWatch(self).run(console) }
+      try close()
+      if !isDone {
+        console.note("stopped before the end; the next run goes on")
+        throw ToolError.negative
+      }
+    } catch {
+      engine.stop()
+      throw error
+    }
+  }
+
+  /// Sends and fetches until nothing is left; returns false if the user wants it to end before.
+  private func synchronize(_ console: Console) throws -> Bool {
+    let done = DispatchSemaphore(value: 0)
+    let engine = engine
+    Task {
+      await engine.syncChanges()
+      done.signal()
+    }
+    var last = (counts: counts, time: clock.now)
+    while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+      try throwIfStuck()
+      if Interrupt.hasCome { return false }
+      if counts != last.counts { last = (counts, clock.now) }
+      if clock.now - last.time > Self.patience { explainWait(console) }
+      console.progress(progress)
+    }
+    console.endProgress()
+    try throwIfStuck()
+    return true
+  }
+
+  /// Throws what the engine has stopped over, or its session.
+  func throwIfStuck() throws {
+    if let error = takeError() { throw target.failure(error) }
+    guard let reason = engine.session?.state.haltReason else { return }
+    throw ToolError.failure(
+      "\(request.path) cannot be synchronized with \(request.cloud): \(reason.error)"
+    )
+  }
+
+  /// Says once why nothing goes on.
+  private func explainWait(_ console: Console) {
+    guard !hasExplained, let session = engine.session, session.explain().reasons.contains(.gate)
+    else { return }
+    hasExplained = true
+    let error = session.state.lastRetryError.map { ": \($0)" } ?? ""
+    console.note("waiting for \(request.cloud)\(Words.line(error))")
+  }
+
+  /// Stops, and ends the log.
+  private func close() throws {
+    let session = engine.session
+    if let session { recorder?.detach(from: session) }
+    engine.stop()
+    try recorder?.flush()
+  }
+
+  private var progress: String {
+    let now = activity.withLock { $0 }
+    let total = now.counts.sent + now.sending + now.counts.pending
+    var text = "\(now.counts.received) received"
+    if total > 0 {
+      let filled = 20 * now.counts.sent / total
+      let bar = String(repeating: "#", count: filled) + String(repeating: "·", count: 20 - filled)
+      text = "[\(bar)] \(now.counts.sent) of \(total) sent, \(text)"
+    }
+    return text
+  }
+}

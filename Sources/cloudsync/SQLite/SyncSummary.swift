@@ -1,0 +1,90 @@
+import CloudSyncCore
+import CloudSyncEventLog
+import CloudSyncSQLite
+
+/// What has been done, and what is left.
+struct SyncSummary {
+  private let run: SyncRun
+  private let counts: SyncCounts
+  private let isUpdate: Bool
+
+  /// How many records are shown that are held.
+  private static let shown = 20
+
+  /// The summary of a run; since a former one if there is any.
+  init(_ run: SyncRun, since former: SyncCounts? = nil) {
+    self.run = run
+    var counts = run.counts
+    isUpdate = former != nil
+    if let former {
+      counts.sent -= former.sent
+      counts.received -= former.received
+      counts.merged -= former.merged
+      counts.parked -= former.parked
+    }
+    self.counts = counts
+  }
+
+  /// The result for scripts.
+  private struct Report: Encodable {
+    var database: String
+    var cloud: String
+    var device: String
+    var time: String
+    var sent: Int
+    var received: Int
+    var merged: Int
+    var parked: Int
+    /// What is held in the database, from whenever.
+    var held: Int
+    var pending: Int
+  }
+
+  func show(_ console: Console) throws {
+    let metadata = try SyncMetadata.read(from: run.database)
+    let (parked, waiting) = (metadata?.parked ?? [], metadata?.waiting ?? [])
+    if run.request.isJSON {
+      let report = Report(
+        database: run.request.path,
+        cloud: run.request.cloud,
+        device: run.request.device,
+        time: TimeText.date(SyncEnvironment.live.now()),
+        sent: counts.sent,
+        received: counts.received,
+        merged: counts.merged,
+        parked: counts.parked,
+        held: parked.count + waiting.count,
+        pending: metadata?.counts.pending ?? 0
+      )
+      let line =
+        try isUpdate || run.request.isWatching
+        ? JSONText.line(report) : JSONText.block(report)
+      return console.line(line)
+    }
+    let time =
+      run.request.isWatching
+      ? console.styled(TimeText.date(SyncEnvironment.live.now()), .faint) + "  " : ""
+    console.line(
+      "\(time)sent \(counts.sent), received \(counts.received), merged \(counts.merged),"
+        + " parked \(counts.parked)"
+    )
+    if isUpdate, counts.parked == 0 { return }
+    show(parked, "parked", console)
+    show(waiting, "waiting", console)
+  }
+
+  private func show(
+    _ held: [SyncMetadata.HeldRecord],
+    _ word: String,
+    _ console: Console
+  ) {
+    for one in held.prefix(Self.shown) {
+      console.line("  \(console.styled(word, .warning)): \(one.table) \(one.key): \(one.words)")
+    }
+    if held.count > Self.shown {
+      console.line(
+        "  and \(held.count - Self.shown) more: see “cloudsync status \(run.request.path)”"
+      )
+    }
+  }
+}

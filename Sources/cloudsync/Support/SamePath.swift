@@ -1,0 +1,50 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Tells whether names mean the same file.
+enum SamePath {
+  /// Which file it is, whatever it is called.
+  struct Identity: Equatable {
+    private let device: UInt64
+    private let number: UInt64
+
+    private init(_ facts: stat) {
+      device = UInt64(truncatingIfNeeded: facts.st_dev)
+      number = UInt64(truncatingIfNeeded: facts.st_ino)
+    }
+
+    /// Which file is open; nil if that cannot be told.
+    init?(descriptor: Int32) {
+      var facts = stat()
+      guard fstat(descriptor, &facts) == 0 else { return nil }
+      self.init(facts)
+    }
+
+    /// Which file has a path; nil if there is none.
+    init?(path: String) {
+      var facts = stat()
+      guard stat(path, &facts) == 0 else { return nil }
+      self.init(facts)
+    }
+  }
+
+  /// The path without links and dots; nil if there is no such file.
+  static func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// Whether two paths lead to one file.
+  static func isSame(_ one: String, _ other: String) -> Bool {
+    guard let first = Identity(path: one), let second = Identity(path: other) else {
+      return one == other
+    }
+    return first == second
+  }
+}
