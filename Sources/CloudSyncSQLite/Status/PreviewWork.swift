@@ -120,7 +120,7 @@ struct PreviewWork {
       before.append(try former(one.row, one.table, one.key))
     }
     for name in page.deletedRecordIDs.map(\.name) + (try unseen(page)) {
-      guard let row = try work.store.row(named: name), let table = work.tables.byID[row.table]
+      guard let row = try work.row(named: name), let table = work.tables.byID[row.table]
       else { continue }
       before.append(try former(row, table, try table.keyValues(of: row.key, in: work.connection)))
     }

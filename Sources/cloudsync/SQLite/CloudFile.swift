@@ -16,6 +16,7 @@ struct CloudFile {
   /// - Parameters:
   ///   - request: Which file it is, and whose.
   ///   - isRehearsal: Whether nothing is to be written: a missing file is not made.
+  /// - Throws: What is wrong with the file, and what to do.
   init(_ request: SyncCommand.Request, isRehearsal: Bool = false) throws {
     self.request = request
     var options = LocalCloudOptions()

@@ -51,7 +51,13 @@ struct SyncRehearsal {
   }
 
   func run(_ console: Console) throws {
-    let database = try target.open(.readWrite)
+    let database = try target.naming {
+      try DatabaseFile(
+        path: request.path,
+        access: .readWrite,
+        enforcesForeignKeys: request.enforcesForeignKeys
+      )
+    }
     let cloud = try CloudFile(request, isRehearsal: true)
     try target.naming { try cloud.check(database) }
     let preview = try preview(database, cloud)
