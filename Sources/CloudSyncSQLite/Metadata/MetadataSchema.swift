@@ -35,8 +35,10 @@ package enum MetadataSchema {
       coalesce((SELECT max(id) + 1 FROM cloudsync_outbox), 0))
     """
 
+  // Every page and request writes into the first two: they have a rowid, so that SQLite's update hook
+  // tells of them, and ``WrittenTables`` need not take them for something that is observed.
   private static let tables = """
-    CREATE TABLE cloudsync_info(key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;
+    CREATE TABLE cloudsync_info(key TEXT PRIMARY KEY NOT NULL, value);
     CREATE TABLE cloudsync_clock(
       id INTEGER PRIMARY KEY CHECK(id = 1),
       last INTEGER NOT NULL,

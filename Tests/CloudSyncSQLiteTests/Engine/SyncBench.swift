@@ -62,7 +62,7 @@ final class SyncBench {
 
   func engine(
     _ name: String,
-    _ database: DatabaseFile,
+    _ database: any SyncDatabase,
     _ tables: [String],
     _ options: SyncEngineOptions = SyncEngineOptions()
   ) throws -> SyncEngine {

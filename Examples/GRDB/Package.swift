@@ -1,0 +1,42 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+  name: "GRDBExample",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "shopping", targets: ["shopping"])
+  ],
+  dependencies: [
+    .package(name: "CloudSyncSession", path: "../.."),
+    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+  ],
+  targets: [
+    .executableTarget(
+      name: "shopping",
+      dependencies: [
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSQLite", package: "CloudSyncSession"),
+        .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "ShoppingTests",
+      dependencies: [
+        "shopping",
+        .product(name: "CloudSyncSimulator", package: "CloudSyncSession"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings
+    ),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,76 @@
+import CloudSyncSQLiteSupport
+
+/// The tables that a block has written to, for hosts that follow changes and do not see the engine's.
+///
+/// A library such as GRDB learns of changes from the statements that it runs itself. What the engine
+/// writes with the connection's raw handle passes it by, and its observers with it, until it is told:
+///
+/// ```swift
+/// func write<Value: Sendable>(_ body: @Sendable (OpaquePointer) throws -> Value) throws -> Value {
+///   let (value, written) = try WrittenTables.recording(on: handle) { try body(handle) }
+///   for name in written.names { tellObservers(of: name) }
+///   return value
+/// }
+/// ```
+public struct WrittenTables: Sendable, Hashable {
+  /// The tables whose rows were changed, in the order of their names.
+  ///
+  /// The block itself, triggers, or actions of foreign keys may have changed them. Of the engine's own
+  /// tables there are those behind the view `cloudsync_status`. A table WITHOUT ROWID is here whenever
+  /// one of that kind was changed, for SQLite does not tell which; changes that were undone
+  /// count too.
+  public let names: [String]
+  /// Whether tables, triggers or views were made, changed or removed: what is remembered of the schema
+  /// and prepared statements are to be thrown away.
+  public let isSchemaChanged: Bool
+
+  /// The engine's tables that nobody observes: its journal alone is written many times a second.
+  private static let inner: Set<String> = [
+    "cloudsync_clock", "cloudsync_info", "cloudsync_journal", "cloudsync_seen",
+  ]
+
+  /// Runs a block and finds out which tables it writes to.
+  ///
+  /// - Parameters:
+  ///   - connection: The handle. Its update hook is taken while the block runs, and must be free: with
+  ///     GRDB it is, outside of GRDB's own statements.
+  ///   - body: What is done with the handle.
+  /// - Returns: What the block returns, and the tables.
+  /// - Throws: What the block throws, or that the schema cannot be read.
+  public static func recording<Value>(
+    on connection: OpaquePointer,
+    _ body: () throws -> Value
+  ) throws -> (value: Value, written: WrittenTables) {
+    let connection = SQLiteConnection(borrowing: connection)
+    let version = try sqlite { () throws(SQLiteError) in try schemaVersion(connection) }
+    let (value, changes) = try connection.changes(during: body)
+    // The block has done its work: a failure from here on must not look like one of the block.
+    var names = changes.tables
+    if changes.hasUntoldRows { names.formUnion(tablesWithoutRowID(connection) ?? []) }
+    let isSchemaChanged: Bool
+    do throws(SQLiteError) { isSchemaChanged = try schemaVersion(connection) != version } catch {
+      isSchemaChanged = true
+    }
+    let written = WrittenTables(
+      names: names.subtracting(inner).sorted(),
+      isSchemaChanged: isSchemaChanged
+    )
+    return (value, written)
+  }
+
+  private static func schemaVersion(_ connection: SQLiteConnection) throws(SQLiteError) -> Int64 {
+    try connection.integer("PRAGMA schema_version")
+  }
+
+  /// Nil if the schema cannot be read; then there is nobody who observes it either.
+  private static func tablesWithoutRowID(_ connection: SQLiteConnection) -> [String]? {
+    do throws(SQLiteError) {
+      let query = try connection.prepare(
+        "SELECT name FROM pragma_table_list WHERE wr ORDER BY name"
+      )
+      var names: [String] = []
+      try query.forEachRow { if let name = query.text(0) { names.append(name) } }
+      return names
+    } catch { return nil }
+  }
+}
