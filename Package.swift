@@ -21,7 +21,9 @@ let package = Package(
     .target(name: "CloudSyncSession", dependencies: ["CloudSyncCore"]),
     .testTarget(
       name: "CloudSyncSessionTests",
-      dependencies: ["CloudSyncSession", "CloudSyncEventLog"]
+      dependencies: [
+        "CloudSyncSession", "CloudSyncEventLog", "CloudSyncSQLite", "CloudSyncLocalCloud",
+      ]
     ),
 
     // MARK: Event log

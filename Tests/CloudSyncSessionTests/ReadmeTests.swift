@@ -1,6 +1,34 @@
 import CloudSyncEventLog
+import CloudSyncLocalCloud
 import Foundation
 import Testing
+
+// README: sqlite
+import CloudSyncSQLite
+import CloudSyncSession
+
+func openNotes(_ path: String, cloud: any OperationHandler) throws -> SyncEngine {
+  let database = try DatabaseFile(path: path, createsFile: true)
+  try database.execute(
+    """
+    CREATE TABLE IF NOT EXISTS notes(
+      id TEXT PRIMARY KEY NOT NULL,  -- unlike any other device's: a UUID
+      text TEXT NOT NULL DEFAULT '', stars INTEGER
+    )
+    """
+  )
+  let zone = ZoneID(name: "Notes")
+  let engine = try SyncEngine(
+    database: database,
+    tables: ["notes"],
+    zoneID: zone,
+    operationHandler: cloud
+  )
+  engine.errors.sink { error in print(error) }
+  try engine.start()
+  return engine
+}
+// README: end
 
 // README: embedding
 import CloudSyncSession
@@ -60,7 +88,42 @@ struct ReadmeTests {
     fields: ["text": "Buy milk"]
   )
 
-  @Test("The session of the first snippet saves, stores and goes on from its journal")
+  @Test("The engine of the first snippet keeps two databases in step, whoever edits them")
+  func synchronizes() async throws {
+    let cloud = LocalCloud()
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "cloudsync-readme-\(ProcessInfo.processInfo.processIdentifier)",
+      isDirectory: true
+    )
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (mac, phone) = (folder.path + "/mac.sqlite", folder.path + "/phone.sqlite")
+    let engines = try [mac, phone]
+      .map { path in
+        let connection = cloud.connect(
+          device: path,
+          account: AccountIdentity("owner"),
+          zoneID: Self.zoneID
+        )
+        return try openNotes(path, cloud: connection)
+      }
+    defer { for engine in engines { engine.stop() } }
+
+    try DatabaseFile(path: mac).execute("INSERT INTO notes VALUES('1', 'Buy milk', 3)")
+    for engine in engines { await engine.syncChanges() }
+    // Only a row that is there is changed.
+    try DatabaseFile(path: phone).execute("UPDATE notes SET text = 'Buy oat milk' WHERE stars = 3")
+    for engine in engines.reversed() { await engine.syncChanges() }
+
+    try DatabaseFile(path: mac).execute("UPDATE notes SET stars = 5 WHERE text = 'Buy oat milk'")
+    await engines[0].syncChanges()
+
+    let records = try cloud.records(account: AccountIdentity("owner"), zone: Self.zoneID)
+    #expect(records.map { $0["text"]?.stringValue } == ["Buy oat milk"])
+    #expect(records.map { $0["stars"]?.int64Value } == [5])
+  }
+
+  @Test("The session of the third snippet saves, stores and goes on from its journal")
   func embeds() async throws {
     let store = Store()
     let session = try openSession(AsyncHandlerAdapter(YesCloud()), over: store)
@@ -102,22 +165,35 @@ struct ReadmeTests {
     #expect(try EventLog(path: path).header.state.zoneID == Usage.zoneID)
   }
 
-  @Test("The Swift code of README.md is the code of this file, all of it and in its order")
+  @Test("The Swift code of README.md is compiled: here, in this order, and in the GRDB example")
   func isUpToDate() throws {
-    let file = URL(fileURLWithPath: #filePath)
-    let root = file.deletingLastPathComponent().deletingLastPathComponent()
+    let here = URL(fileURLWithPath: #filePath)
+    let root = here.deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-    let source = try String(contentsOf: file, encoding: .utf8)
+    func text(_ path: String) throws -> String {
+      try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+    func compiled(_ text: String) -> [[String]] {
+      Self.blocks(
+        of: text,
+        from: { $0.hasPrefix("// README: ") && $0 != "// README: end" },
+        to: { $0 == "// README: end" }
+      )
+    }
+    let own = compiled(try String(contentsOf: here, encoding: .utf8))
+    let example = compiled(try text("Examples/GRDB/Sources/shopping/GRDBDatabase.swift"))
 
-    let shown = Self.blocks(of: readme, from: { $0 == "```swift" }, to: { $0 == "```" })
-    let compiled = Self.blocks(
-      of: source,
-      from: { $0.hasPrefix("// README: ") && $0 != "// README: end" },
-      to: { $0 == "// README: end" }
+    let shown = Self.blocks(
+      of: try text("README.md"),
+      from: { $0 == "```swift" },
+      to: { $0 == "```" }
     )
-    #expect(shown.count == compiled.count)
-    for (shown, compiled) in zip(shown, compiled) { #expect(shown == compiled) }
+
+    #expect(example.count == 1)
+    #expect(shown.filter { example.contains($0) } == example)
+    let others = shown.filter { !example.contains($0) }
+    #expect(others.count == own.count)
+    for (shown, compiled) in zip(others, own) { #expect(shown == compiled) }
   }
 
   /// The lines between two marks, without the indentation that the first of them has.

@@ -3,6 +3,9 @@
 /// The host may have any number of connections of its own. The engine needs one that writes, for a short
 /// while now and then; ``DatabaseFile`` opens one, and a host that serializes its writes, as GRDB's
 /// `DatabaseWriter` does, can lend its own.
+///
+/// A library that learns of changes from its own statements does not see the engine's:
+/// ``WrittenTables`` tells it.
 public protocol SyncDatabase: Sendable {
   /// Runs a block with a connection that can write, alone, on any thread, outside any transaction.
   ///

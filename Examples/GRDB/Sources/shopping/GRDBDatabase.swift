@@ -8,8 +8,8 @@
 //   in place. An observer that throws there undoes what the engine has done; the engine says so
 //   in `errors` and stops.
 // - GRDB remembers tables and prepared statements, and what these write to, triggers included.
-//   The engine makes tables and triggers, hence `clearSchemaCache()`: without it GRDB would not know
-//   the tables that it is told of.
+//   The engine makes tables and triggers, hence `clearSchemaCache()`: without it GRDB may not know the
+//   tables that it is told of, and passes over them in silence.
 // - The engine lets go of its statements before a block returns, so `close()` finds none.
 // - `DatabaseMigrator.eraseDatabaseOnSchemaChange` takes the engine's tables for a change of the
 //   schema, and would erase the database at every start. Do not use it with an engine.
