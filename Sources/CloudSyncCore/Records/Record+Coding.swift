@@ -41,6 +41,23 @@ extension Record: Hashable, Codable, CodedValue {
   }
 }
 
+// The general ones cannot be specialized in other modules, and stores call these for every row.
+extension Record {
+  /// The record as the bytes that snapshots and journals hold.
+  package var codedBytes: [UInt8] {
+    var writer = BinaryWriter(reserving: 512)
+    write(to: &writer)
+    return writer.bytes
+  }
+
+  /// Reads a record from exactly these bytes.
+  package init(codedBytes bytes: [UInt8]) throws(CodedError) {
+    var reader = BinaryReader(bytes)
+    try self.init(from: &reader)
+    guard reader.isAtEnd else { throw reader.failure("bytes are left over") }
+  }
+}
+
 extension Record.Storage {
   /// Writes everything but type and identity.
   package func writeContents<W: CodedWriter>(to writer: inout W) {

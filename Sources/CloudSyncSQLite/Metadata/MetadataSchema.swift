@@ -61,9 +61,11 @@ package enum MetadataSchema {
       adopted INTEGER
     );
     CREATE TABLE cloudsync_rows(
+      id INTEGER PRIMARY KEY NOT NULL,
       table_id INTEGER NOT NULL,
       key NOT NULL,
       record_name TEXT NOT NULL,
+      tag TEXT,
       server BLOB,
       edits TEXT,
       created_at INTEGER,
@@ -76,8 +78,8 @@ package enum MetadataSchema {
       error TEXT,
       waits_for TEXT,
       payload BLOB,
-      PRIMARY KEY(table_id, key)
-    ) WITHOUT ROWID;
+      UNIQUE(table_id, key)
+    );
     CREATE UNIQUE INDEX cloudsync_rows_by_name ON cloudsync_rows(record_name)
       WHERE record_name >= '~' AND record_name < '~~';
     CREATE INDEX cloudsync_rows_dirty ON cloudsync_rows(dirty)

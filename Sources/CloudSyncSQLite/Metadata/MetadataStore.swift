@@ -90,16 +90,40 @@ struct MetadataStore {
 
   private static let columns = """
     table_id, key, record_name, server, edits, deleted_at, dirty, operation, error_code, error,
-    waits_for, payload, sent_page, page, created_at
+    waits_for, payload, sent_page, page, created_at, tag
     """
 
   func row(_ table: Int64, _ key: SQLiteValue) throws(SQLiteError) -> RowState? {
     let query =
-      try connection.statement(
+      try connection.statement(.rowByKey) {
         "SELECT \(Self.columns) FROM cloudsync_rows WHERE table_id = ?1 AND key IS ?2"
-      )
+      }
       .bind(table, at: 1).bind(key, at: 2)
     return try rows(query).first
+  }
+
+  /// What a record means that a page has brought, as far as can be told at a glance.
+  enum Glance {
+    /// Nothing is known of such a row.
+    case new
+    /// It is the version that was acknowledged.
+    case known
+    case other
+  }
+
+  func glance(at table: Int64, _ key: SQLiteValue, tag: String?) throws(SQLiteError) -> Glance {
+    let query =
+      try connection.fixedStatement(
+        """
+        SELECT tag, waits_for IS NULL AND error_code IS NULL FROM cloudsync_rows
+        WHERE table_id = ?1 AND key IS ?2
+        """
+      )
+      .bind(table, at: 1).bind(key, at: 2)
+    defer { query.reset() }
+    guard try query.step() else { return .new }
+    guard let tag, let known = query.text(0), query.integer(1) != 0 else { return .other }
+    return UTF8Bytes.equal(tag, known) ? .known : .other
   }
 
   /// The row of a name that is not a key of text as it is.
@@ -231,12 +255,16 @@ struct MetadataStore {
 
   func save(_ row: RowState) throws(SQLiteError) {
     let statement =
-      try connection.statement(
+      try connection.statement(.saveRow) {
         """
-        REPLACE INTO cloudsync_rows(\(Self.columns))
-        VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+        INSERT INTO cloudsync_rows(\(Self.columns))
+        VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+        ON CONFLICT(table_id, key) DO UPDATE SET
+          record_name = ?3, server = ?4, edits = ?5, deleted_at = ?6, dirty = ?7, operation = ?8,
+          error_code = ?9, error = ?10, waits_for = ?11, payload = ?12, sent_page = ?13, page = ?14,
+          created_at = ?15, tag = ?16
         """
-      )
+      }
       .bind(row.table, at: 1).bind(row.key, at: 2).bind(row.recordName, at: 3)
       .bind(row.server.map { .blob($0.codedBytes) } ?? .null, at: 4)
       .bind(row.edits.isEmpty ? .null : .blob(RowState.encode(row.edits)), at: 5)
@@ -250,6 +278,7 @@ struct MetadataStore {
       .bind(row.sentPage.map { .integer($0) } ?? .null, at: 13)
       .bind(row.page.map { .integer($0) } ?? .null, at: 14)
       .bind(row.createdAt.map { .integer($0.rawValue) } ?? .null, at: 15)
+      .bind(row.server?.changeTag.map { .text($0) } ?? .null, at: 16)
     try statement.run()
   }
 
@@ -257,12 +286,13 @@ struct MetadataStore {
   func insertClean(_ row: RowState, _ server: Record, page: Int64) throws(SQLiteError) {
     try connection.fixedStatement(
       """
-      INSERT INTO cloudsync_rows(table_id, key, record_name, server, page)
-      VALUES(?1, ?2, ?3, ?4, ?5)
+      INSERT INTO cloudsync_rows(table_id, key, record_name, server, page, tag)
+      VALUES(?1, ?2, ?3, ?4, ?5, ?6)
       """
     )
     .bind(row.table, at: 1).bind(row.key, at: 2).bind(row.recordName, at: 3)
-    .bind(server.codedBytes, at: 4).bind(page, at: 5).run()
+    .bind(server.codedBytes, at: 4).bind(page, at: 5)
+    .bind(server.changeTag.map { .text($0) } ?? .null, at: 6).run()
   }
 
   /// Whether any row waits for another.
@@ -274,17 +304,27 @@ struct MetadataStore {
     return try query.step()
   }
 
+  /// Notes which operation carries a row, and the last page that was stored when it left.
+  func markSent(_ row: RowState, operation: Int64, page: Int64) throws(SQLiteError) {
+    try connection.fixedStatement(
+      """
+      UPDATE cloudsync_rows SET operation = ?3, sent_page = ?4 WHERE table_id = ?1 AND key IS ?2
+      """
+    )
+    .bind(row.table, at: 1).bind(row.key, at: 2).bind(operation, at: 3).bind(page, at: 4).run()
+  }
+
   func remove(_ row: RowState) throws(SQLiteError) {
     try connection.fixedStatement("DELETE FROM cloudsync_rows WHERE table_id = ?1 AND key IS ?2")
       .bind(row.table, at: 1).bind(row.key, at: 2).run()
   }
 
-  private static func decode<Value: CodedValue>(
+  private static func decode(
     _ query: SQLiteStatement,
     _ column: Int32
-  ) throws(SQLiteError) -> Value? {
+  ) throws(SQLiteError) -> Record? {
     if query.isNull(column) { return nil }
-    do throws(CodedError) { return try Value(codedBytes: query.bytes(column)) } catch {
+    do throws(CodedError) { return try Record(codedBytes: query.bytes(column)) } catch {
       throw SQLiteError(code: 11, message: "what is known of a row is damaged: \(error)")
     }
   }
@@ -300,5 +340,19 @@ struct MetadataStore {
     } catch {
       throw SQLiteError(code: 11, message: "the edits of a row are damaged: \(error)")
     }
+  }
+}
+
+extension StatementID {
+  static let rowByKey = StatementID(kind: 1, table: 0, columns: 0)
+  static let saveRow = StatementID(kind: 2, table: 0, columns: 0)
+
+  /// The statements of a table's rows.
+  static func insert(_ table: Int64, columns: UInt64) -> StatementID {
+    StatementID(kind: 3, table: table, columns: columns)
+  }
+
+  static func values(of table: Int64) -> StatementID {
+    StatementID(kind: 4, table: table, columns: 0)
   }
 }

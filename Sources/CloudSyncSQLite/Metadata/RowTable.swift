@@ -9,15 +9,14 @@ struct RowTable {
 
   /// The values of a row's writable columns, in their order; nil if there is no row.
   func values(of key: [SQLiteValue]) throws(SQLiteError) -> [SQLiteValue]? {
-    let columns = table.schema.writableColumns
-    let list = columns.map(\.name.quotedName).joined(separator: ", ")
-    let query = try connection.statement(
-      "SELECT \(list) FROM \(name) WHERE \(table.keyCondition(from: 1))"
-    )
+    let query = try connection.statement(.values(of: table.id)) {
+      let list = table.schema.writableColumns.map(\.name.quotedName).joined(separator: ", ")
+      return "SELECT \(list) FROM \(name) WHERE \(table.keyCondition(from: 1))"
+    }
     bind(key, to: query)
     defer { query.reset() }
     guard try query.step() else { return nil }
-    return columns.indices.map { query.value(Int32($0)) }
+    return table.isKey.indices.map { query.value(Int32($0)) }
   }
 
   /// Whether there is a row with these values.
@@ -66,8 +65,7 @@ struct RowTable {
 
   /// Makes a row of values that a record has as they are.
   func insert(_ key: [SQLiteValue], _ values: RecordLayout.PlainValues) throws(SQLiteError) {
-    let id = StatementID(kind: 1, table: table.id, columns: values.known)
-    let statement = try connection.statement(id) {
+    let statement = try connection.statement(.insert(table.id, columns: values.known)) {
       let columns = table.schema.writableColumns.enumerated()
         .filter { values.known & 1 << UInt64($0.offset) != 0 }
         .map(\.element.name)

@@ -121,12 +121,7 @@ extension EngineWork {
   /// Notes which operation carries the rows.
   func markSent(_ batch: SendBatch, _ operation: Int64) throws(SQLiteError) {
     let page = try store.lastPage()
-    for row in batch.rows {
-      guard var present = try store.row(row.table, row.key) else { continue }
-      present.operation = operation
-      present.sentPage = page
-      try store.save(present)
-    }
+    for row in batch.rows { try store.markSent(row, operation: operation, page: page) }
   }
 
   /// Sends again what an operation carried that was given up.

@@ -73,11 +73,11 @@ extension EngineWork {
     guard record[RecordLayout.timeField]?.int64Value != nil else { return nil }
     let name = record.recordID.name
     if let (table, key) = tables.place(ofPlainName: name) {
-      if let row = try store.row(table.id, key), UTF8Bytes.equal(row.recordName, name) {
-        return Incoming(record, of: table, row, key: [key], isNew: false)
-      }
+      let glance = try store.glance(at: table.id, key, tag: record.changeTag)
+      if glance == .known { return nil }
+      let row = glance == .new ? nil : try store.row(table.id, key)
       let fresh = RowState(table: table.id, key: key, recordName: name)
-      return Incoming(record, of: table, fresh, key: [key], isNew: true)
+      return Incoming(record, of: table, row ?? fresh, key: [key], isNew: row == nil)
     }
     guard let parsed = RecordName.parse(name) else { return nil }
     guard let table = tables.table(named: parsed.table) else {
@@ -141,7 +141,8 @@ extension EngineWork {
             continue
           }
         }
-        if try !inserter.insert(one) {
+        let isInserted = try inserter.insert(one)
+        if !isInserted {
           inserter.end()
           try merge(one, page: page)
         }
