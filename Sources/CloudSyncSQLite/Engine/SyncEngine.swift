@@ -80,7 +80,13 @@ public final class SyncEngine: Sendable {
     handler = operationHandler
     executor = environment.makeExecutor()
     self.tables = try Self.write(to: database) { (connection) throws(SyncEngineError) in
-      try EngineSetup(connection: connection, options: options, zoneID: zoneID).prepare(tables)
+      try EngineSetup(
+        connection: connection,
+        options: options,
+        zoneID: zoneID,
+        nonce: environment.nonce
+      )
+      .prepare(tables)
     }
   }
 

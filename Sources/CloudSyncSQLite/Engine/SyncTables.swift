@@ -10,8 +10,11 @@ struct SyncTables: Sendable {
   private let byRecordType: [String: SyncTable]
   /// Whether the engine's connection enforces foreign keys.
   let enforcesForeignKeys: Bool
+  /// The number that this database writes into its records.
+  let writer: Int64
 
-  init(_ tables: [SyncTable], enforcesForeignKeys: Bool) {
+  init(_ tables: [SyncTable], enforcesForeignKeys: Bool, writer: Int64) {
+    self.writer = writer
     inOrder = tables
     byID = Dictionary(tables.map { ($0.id, $0) }) { first, _ in first }
     byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }

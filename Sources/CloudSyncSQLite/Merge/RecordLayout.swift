@@ -22,6 +22,7 @@ package import CloudSyncSQLiteSupport
 /// |---|---|
 /// | `cloudsync_time` | the latest of all times; a record without it is none of a row's |
 /// | `cloudsync_created` | when the row was inserted last, if that is known |
+/// | `cloudsync_writer` | a number of the database that wrote last: two never write the same bytes |
 /// | `cloudsync_deleted` | when the row, or the one before it, was deleted, if it was |
 ///
 /// A row is deleted if `cloudsync_deleted` is there and `cloudsync_created` is not later: so a
@@ -47,6 +48,7 @@ package struct RecordLayout: Sendable {
   static let timePrefix = "cloudsync_time_"
   static let createdField = "cloudsync_created"
   static let deletedField = "cloudsync_deleted"
+  static let writerField = "cloudsync_writer"
 
   /// The type of the table's records.
   package let recordType: String
@@ -80,7 +82,7 @@ package struct RecordLayout: Sendable {
     }
     self.columns = known.sorted { UTF8Bytes.order($0.name, $1.name) < 0 }
     columnCount = known.count
-    var slots = [Self.timeField, Self.createdField, Self.deletedField]
+    var slots = [Self.timeField, Self.createdField, Self.deletedField, Self.writerField]
       .map { Slot(field: $0, column: nil, isTime: true) }
     for (place, column) in known.enumerated() {
       slots.append(Slot(field: column.field, column: place, isTime: false))

@@ -48,7 +48,10 @@ private struct RecordReading {
       times.append((Substring(field).utf8, HybridTime(rawValue: time), place))
       return
     }
-    for life in [RecordLayout.timeField, RecordLayout.createdField, RecordLayout.deletedField]
+    for life in [
+      RecordLayout.timeField, RecordLayout.createdField, RecordLayout.deletedField,
+      RecordLayout.writerField,
+    ]
     where UTF8Bytes.equal(name, life) {
       if case .int64 = fields[place].value { isKnown[place] = true }
       return

@@ -181,6 +181,27 @@ struct MetadataStore {
     return try rows(query)
   }
 
+  /// What pages told of rows while an operation carried them; it is forgotten here.
+  func takePayloads(of operation: Int64) throws(SQLiteError) -> [Record] {
+    let query =
+      try connection.fixedStatement(
+        """
+        SELECT payload FROM cloudsync_rows
+        WHERE operation = ?1 AND payload IS NOT NULL ORDER BY record_name
+        """
+      )
+      .bind(operation, at: 1)
+    var records: [Record] = []
+    try query.forEachRow { () throws(SQLiteError) in
+      let record: Record? = try Self.decode(query, 0)
+      if let record { records.append(record) }
+    }
+    if records.isEmpty { return [] }
+    try connection.fixedStatement("UPDATE cloudsync_rows SET payload = NULL WHERE operation = ?1")
+      .bind(operation, at: 1).run()
+    return records
+  }
+
   /// The rows that any operation carries.
   func rowsInFlight() throws(SQLiteError) -> [RowState] {
     try rows(

@@ -28,7 +28,12 @@ extension SyncEngine {
     let (pages, begun) = (fetching.pages, preview)
     return try write(to: database) { (connection) throws(SyncEngineError) in
       try connection.undoing { () throws(SyncEngineError) in
-        let setup = EngineSetup(connection: connection, options: options, zoneID: zoneID)
+        let setup = EngineSetup(
+          connection: connection,
+          options: options,
+          zoneID: zoneID,
+          nonce: { 0 }
+        )
         let tables = try setup.prepare(tables)
         return try sqlite { () throws(SQLiteError) in
           let work = EngineWork(

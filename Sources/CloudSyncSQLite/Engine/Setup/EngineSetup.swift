@@ -12,6 +12,8 @@ struct EngineSetup {
   let connection: SQLiteConnection
   let options: SyncEngineOptions
   let zoneID: ZoneID
+  /// Gives numbers that no other database is likely to get.
+  let nonce: @Sendable () -> UInt64
 
   private var store: MetadataStore { MetadataStore(connection: connection) }
 
@@ -87,7 +89,15 @@ struct EngineSetup {
       tables.append(table)
     }
     let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
-    return SyncTables(tables, enforcesForeignKeys: isEnforcing)
+    return SyncTables(tables, enforcesForeignKeys: isEnforcing, writer: try writer())
+  }
+
+  /// The number of this database, given when it is first synchronized.
+  private func writer() throws(SQLiteError) -> Int64 {
+    if case .integer(let known)? = try store.info("writer") { return known }
+    let number = Int64(bitPattern: nonce())
+    try store.setInfo("writer", .integer(number))
+    return number
   }
 
   // MARK: Registered tables

@@ -8,6 +8,7 @@ extension EngineWork {
     _ response: ModifyOperation.Response
   ) throws(SQLiteError) -> [RecordID] {
     let number = Int64(operation.id.number)
+    let told = try store.takePayloads(of: number)
     var sent: [String: Record] = [:]
     for record in operation.records { sent[record.recordID.name] = record }
     for record in response.savedRecords {
@@ -29,7 +30,18 @@ extension EngineWork {
     }
     // Whatever the answer does not name is looked at again.
     try release(number)
+    try applyLater(told)
     return done
+  }
+
+  /// Applies what pages told of rows while they were on their way.
+  func applyLater(_ records: [Record]) throws(SQLiteError) {
+    var told: [Incoming] = []
+    for record in records {
+      if let one = try incoming(record) { told.append(one) }
+    }
+    try apply(told)
+    try store.setApplying(nil)
   }
 
   /// An edit is in the cloud.
@@ -41,8 +53,6 @@ extension EngineWork {
   ) throws(SQLiteError) {
     var row = row
     if isOwn { row.operation = nil }
-    // It was made after the pages that were announced before it, unless its operation took several
-    // requests; then the version is too old, and the next edit meets a conflict that mends it.
     let edited = sent.map { row.server?.applying($0) ?? $0 } ?? row.server
     row.server = (edited?.applying(record) ?? record).withChangeTag(record.changeTag)
     if let version = (sent ?? record).rowVersion {

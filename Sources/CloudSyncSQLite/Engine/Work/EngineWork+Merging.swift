@@ -9,6 +9,11 @@ extension EngineWork {
     row.payload = nil
     row.page = page
     let values = try rows(of: one.table).values(of: one.key)
+    if row.isEdited, row.operation != nil {
+      // Whether this tells of the edit already, only the answer says; a counter would count it twice.
+      row.payload = one.record
+      return try store.save(row)
+    }
     guard row.isEdited else { return try take(one, over: values, row) }
     tally.counts.merged += 1
     let acknowledged = row.server.flatMap(RowVersion.init(record:))

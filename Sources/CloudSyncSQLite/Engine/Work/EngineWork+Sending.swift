@@ -77,7 +77,7 @@ extension EngineWork {
     let local = version(of: row, table, values: values, server: server)
     let recordID = recordID(row.recordName)
     guard let present = row.server else {
-      if values != nil { return (row, table.layout.record(local, recordID: recordID)) }
+      if values != nil { return (row, signed(table.layout.record(local, recordID: recordID))) }
       try store.remove(row)
       return nil
     }
@@ -100,7 +100,15 @@ extension EngineWork {
       of: present,
       recordID: recordID
     )
-    return (row, record)
+    return (row, signed(record))
+  }
+
+  /// The record with the number of this database: another one's of the same values and times is not
+  /// taken for it.
+  private func signed(_ record: Record) -> Record {
+    var record = record
+    record[RecordLayout.writerField] = .int64(tables.writer)
+    return record
   }
 
   /// The clock's next time.
@@ -126,11 +134,13 @@ extension EngineWork {
 
   /// Sends again what an operation carried that was given up.
   func release(_ operation: Int64) throws(SQLiteError) {
+    let told = try store.takePayloads(of: operation)
     for row in try store.rows(of: operation) {
       var row = row
       row.operation = nil
       try store.save(row)
     }
+    try applyLater(told)
   }
 
   /// Makes the rows agree with the operations that a restored session has.
@@ -142,9 +152,12 @@ extension EngineWork {
       for record in operation.records { carried[record.recordID.name] = number }
       for recordID in operation.recordIDsToDelete { carried[recordID.name] = number }
     }
+    var told: [Record] = []
     for row in try store.rowsInFlight() where carried[row.recordName] != row.operation {
       var row = row
       row.operation = nil
+      if let payload = row.payload { told.append(payload) }
+      row.payload = nil
       try store.save(row)
     }
     for (number, operation) in operations {
@@ -155,5 +168,6 @@ extension EngineWork {
         try store.save(row)
       }
     }
+    try applyLater(told)
   }
 }
