@@ -24,6 +24,8 @@ public final class LocalCloud: Sendable {
   }
 
   let store: any LocalCloudStore
+  /// Where it keeps the files of assets; nil leaves them where devices have them.
+  let assetFolder: String?
   private let now: @Sendable () -> Timestamp
   private let state: Locked<State>
 
@@ -32,13 +34,17 @@ public final class LocalCloud: Sendable {
   /// - Parameters:
   ///   - store: What it keeps its records in; clouds of several processes may share a file.
   ///   - options: How it behaves.
+  ///   - assetFolder: A folder of its own, into which the files of assets are copied when they are
+  ///     saved, so that devices need not keep theirs; without one records say where the sender's lie.
   ///   - now: The server's clock.
   public init(
     store: any LocalCloudStore = MemoryStore(),
     options: LocalCloudOptions = LocalCloudOptions(),
+    assetFolder: String? = nil,
     now: @escaping @Sendable () -> Timestamp = SyncEnvironment.live.now
   ) {
     self.store = store
+    self.assetFolder = assetFolder
     self.now = now
     state = Locked(State(options: options, pushes: PushQueues(seed: options.seed)))
   }

@@ -111,8 +111,13 @@ public final class LocalCloudConnection: OperationHandler {
       if let error = self.cloud.pay(operation.itemCount, frame) {
         return completion(.failure(error))
       }
+      let kept: ModifyOperation
+      switch self.cloud.keepAssets(of: operation) {
+      case .success(let operation): kept = operation
+      case .failure(let error): return completion(.failure(error))
+      }
       let answer = self.cloud.answer(.write, frame) { (engine) throws(LocalCloudStoreError) in
-        let (result, subscribers) = try engine.modify(operation, token)
+        let (result, subscribers) = try engine.modify(kept, token)
         return result.map { ($0, subscribers) }
       }
       completion(answer.map(\.0))

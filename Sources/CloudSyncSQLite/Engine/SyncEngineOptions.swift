@@ -20,6 +20,8 @@ public struct SyncEngineOptions: Sendable {
   public var tables: [String: Table] = [:]
   /// The default of all tables.
   public var defaultTable = Table()
+  /// How large BLOBs travel; nil keeps every BLOB within its record, which has room for a million bytes.
+  public var assets: AssetOptions?
   /// The session's budgets, waits and policies.
   public var configuration = SyncConfiguration()
   /// A gate shared with the other sessions of the account.

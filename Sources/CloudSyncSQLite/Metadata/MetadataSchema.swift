@@ -12,6 +12,7 @@ import CloudSyncSQLiteSupport
 ///                                      edits as the triggers write them, until the engine has read them
 /// cloudsync_rows(table_id, key, …)     what is known of every row's record
 /// cloudsync_strangers(record_name, …)  records of tables that this database does not have
+/// cloudsync_assets(digest, …)          the files of BLOBs that are on their way
 /// cloudsync_seen(record_name)          what a fetch of everything has brought so far
 /// cloudsync_journal(id, bytes)         the session's snapshot and the events since
 /// cloudsync_status                     a view: the status of every record
@@ -93,6 +94,10 @@ package enum MetadataSchema {
       record_type TEXT NOT NULL,
       record BLOB NOT NULL
     );
+    CREATE TABLE cloudsync_assets(
+      digest BLOB NOT NULL, table_id INTEGER NOT NULL, key NOT NULL,
+      PRIMARY KEY(digest, table_id, key)
+    ) WITHOUT ROWID;
     CREATE TABLE cloudsync_seen(record_name TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID;
     CREATE TABLE cloudsync_journal(id INTEGER PRIMARY KEY NOT NULL, bytes BLOB NOT NULL);
     CREATE VIEW cloudsync_status AS

@@ -144,7 +144,7 @@ extension EngineWork {
     row.payload = nil
     try store.save(row)
     // What the cloud has could not be stored here: perhaps it can be now.
-    if let payload, let one = try incoming(payload) { try apply([one]) }
+    if let payload, let one = try incoming(payload, isRetry: true) { try apply([one]) }
   }
 }
 

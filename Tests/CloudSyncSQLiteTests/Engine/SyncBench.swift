@@ -43,9 +43,9 @@ final class SyncBench {
   let zoneID = ZoneID(name: "Data")
   private let owner = AccountIdentity("owner")
 
-  init() {
+  init(assetFolder: String? = nil) {
     let world = world
-    cloud = LocalCloud(now: { world.now })
+    cloud = LocalCloud(assetFolder: assetFolder, now: { world.now })
   }
 
   func device(

@@ -5,6 +5,7 @@ import CloudSyncSQLiteSupport
 struct Adoption {
   let table: SyncTable
   let connection: SQLiteConnection
+  let transport: ValueTransport
 
   private var store: MetadataStore { MetadataStore(connection: connection) }
   private var name: String { table.name.quotedName }
@@ -79,19 +80,34 @@ struct Adoption {
   func fill(_ added: [String]) throws(SQLiteError) {
     let rows = RowTable(table: table, connection: connection)
     try store.forEachAcknowledgedRow(of: table.id) { (row) throws(SQLiteError) in
-      guard let version = row.server.flatMap(RowVersion.init(record:)) else { return }
-      var changes: [(column: String, value: SQLiteValue)] = []
-      for column in added {
-        guard let known = version[column],
-          case .value(let value)? = ValueCodec.decode(known.value)
-        else { continue }
-        changes.append((column, value))
+      do throws(SQLiteError) {
+        try fill(added, of: row, rows)
+      } catch {
+        guard error.kind == .constraint || error.kind == .foreignKey else { throw error }
+        var row = row
+        row.errorCode = Int64(error.code)
+        row.error = "the record cannot be stored in \(table.name): \(error.message)"
+        row.payload = row.server
+        try store.save(row)
       }
-      let key = try table.keyValues(of: row.key, in: connection)
-      guard !changes.isEmpty, try rows.values(of: key) != nil else { return }
-      try store.setApplying((table.id, row.key))
-      try rows.update(key, changes)
     }
     try store.setApplying(nil)
+  }
+
+  private func fill(
+    _ added: [String],
+    of row: RowState,
+    _ rows: RowTable
+  ) throws(SQLiteError) {
+    guard let version = row.server.flatMap(RowVersion.init(record:)) else { return }
+    var changes: [(column: String, value: SQLiteValue)] = []
+    for column in added {
+      guard let known = version[column], let value = try transport.stored(known) else { continue }
+      changes.append((column, value))
+    }
+    let key = try table.keyValues(of: row.key, in: connection)
+    guard !changes.isEmpty, try rows.values(of: key) != nil else { return }
+    try store.setApplying((table.id, row.key))
+    try rows.update(key, changes)
   }
 }

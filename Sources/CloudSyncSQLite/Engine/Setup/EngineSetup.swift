@@ -76,7 +76,11 @@ struct EngineSetup {
       for statement in CaptureTriggers(table: table).statements {
         try connection.execute(statement)
       }
-      let adoption = Adoption(table: table, connection: connection)
+      let adoption = Adoption(
+        table: table,
+        connection: connection,
+        transport: ValueTransport(options)
+      )
       if let former {
         let added = columns.filter { !former.columns.contains($0) }
         if !added.isEmpty { try adoption.fill(added) }

@@ -69,12 +69,14 @@ extension EngineWork {
   }
 
   /// Sorts out whose a record is; one of a table that is not here is kept for later.
-  func incoming(_ record: Record) throws(SQLiteError) -> Incoming? {
+  ///
+  /// - Returns: Nil if nothing is to be done, as for a version that is known; unless it is tried again.
+  func incoming(_ record: Record, isRetry: Bool = false) throws(SQLiteError) -> Incoming? {
     guard record[RecordLayout.timeField]?.int64Value != nil else { return nil }
     let name = record.recordID.name
     if let (table, key) = tables.place(ofPlainName: name) {
       let glance = try store.glance(at: table.id, key, tag: record.changeTag)
-      if glance == .known { return nil }
+      if glance == .known, !isRetry { return nil }
       let row = glance == .new ? nil : try store.row(table.id, key)
       let fresh = RowState(table: table.id, key: key, recordName: name)
       return Incoming(record, of: table, row ?? fresh, key: [key], isNew: row == nil)

@@ -31,6 +31,7 @@ extension EngineWork {
     // Whatever the answer does not name is looked at again.
     try release(number)
     try applyLater(told)
+    try removeArrivedAssets()
     return done
   }
 

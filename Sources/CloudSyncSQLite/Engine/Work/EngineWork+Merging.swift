@@ -73,7 +73,7 @@ extension EngineWork {
     try store.setApplying((one.table.id, row.key))
     do throws(SQLiteError) {
       if let columns {
-        let changes = changes(columns, one.table, values)
+        let changes = try changes(columns, one.table, values)
         if values == nil {
           try rows.insert(one.key, changes)
         } else {
@@ -97,11 +97,12 @@ extension EngineWork {
     _ columns: [VersionedColumn],
     _ table: SyncTable,
     _ values: [SQLiteValue]?
-  ) -> [(column: String, value: SQLiteValue)] {
+  ) throws(SQLiteError) -> [(column: String, value: SQLiteValue)] {
+    let transport = transport
     var changes: [(column: String, value: SQLiteValue)] = []
     for (place, column) in table.schema.writableColumns.enumerated() {
       guard let one = columns.first(where: { $0.name == column.name }),
-        case .value(let value)? = ValueCodec.decode(one.value)
+        let value = try transport.stored(one)
       else { continue }
       if let values, values[place] == value { continue }
       changes.append((column.name, value))

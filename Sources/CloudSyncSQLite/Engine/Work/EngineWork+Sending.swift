@@ -77,7 +77,10 @@ extension EngineWork {
     let local = version(of: row, table, values: values, server: server)
     let recordID = recordID(row.recordName)
     guard let present = row.server else {
-      if values != nil { return (row, signed(table.layout.record(local, recordID: recordID))) }
+      if values != nil {
+        let record = signed(table.layout.record(local, recordID: recordID))
+        return (row, try withAssets(record, of: row, values))
+      }
       try store.remove(row)
       return nil
     }
@@ -100,7 +103,7 @@ extension EngineWork {
       of: present,
       recordID: recordID
     )
-    return (row, signed(record))
+    return (row, try withAssets(signed(record), of: row, values))
   }
 
   /// The record with the number of this database: another one's of the same values and times is not

@@ -42,11 +42,12 @@ struct EngineWork {
     server: RowVersion?
   ) -> RowVersion {
     var columns: [VersionedColumn] = []
+    let transport = transport
     for (place, column) in table.schema.writableColumns.enumerated() {
       guard let values else { break }
       // What nobody has set, such as the default in a column that a migration has added, is unknown.
       guard let time = row.editTime(of: column.name) ?? server?[column.name]?.time else { continue }
-      let value = fieldValue(values[place])
+      let value = transport.fieldValue(values[place])
       columns.append(VersionedColumn(name: column.name, value: value, time: time))
     }
     return RowVersion(
@@ -55,14 +56,6 @@ struct EngineWork {
       deletedAt: row.deletedAt ?? server?.deletedAt,
       unknownFields: server?.unknownFields ?? []
     )
-  }
-
-  /// A value as it travels: every BLOB within its record.
-  private func fieldValue(_ value: SQLiteValue) -> FieldValue {
-    switch ValueCodec.encode(value, assetThreshold: .max) {
-    case .field(let field): field
-    case .asset: .null
-    }
   }
 }
 

@@ -1,0 +1,70 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The files of BLOBs that are on their way to the cloud, named by their digests.
+struct AssetFolder {
+  let options: AssetOptions
+
+  private func path(_ digest: some Sequence<UInt8>) -> String {
+    "\(options.folder)/\(Hexadecimal.text(of: digest))"
+  }
+
+  /// The asset that a BLOB is; its file need not be there yet.
+  func asset(of bytes: [UInt8]) -> Asset {
+    let digest = SHA256.digest(of: bytes)
+    return Asset(sha256: Data(digest), byteCount: Int64(bytes.count), location: path(digest))
+  }
+
+  /// Sees to it that an asset has its file: whole, or not at all.
+  func write(_ bytes: [UInt8], as asset: Asset) throws(SQLiteError) {
+    let manager = FileManager.default
+    do {
+      let known = try? manager.attributesOfItem(atPath: asset.location)[.size] as? Int64
+      if known == asset.byteCount { return }
+      try manager.createDirectory(atPath: options.folder, withIntermediateDirectories: true)
+      try Data(bytes).write(to: URL(filePath: asset.location), options: .atomic)
+    } catch {
+      throw SQLiteError(
+        code: 10,
+        message: "the asset \(asset.location) cannot be written: \(error)"
+      )
+    }
+  }
+
+  /// The bytes of an asset that has come; or what is wrong with its file.
+  func read(_ asset: Asset) -> Result<[UInt8], AssetFailure> {
+    let bytes: [UInt8]
+    do {
+      bytes =
+        if let read = options.read { try read(asset) } else {
+          Array(try Data(contentsOf: URL(filePath: asset.location)))
+        }
+    } catch {
+      return .failure(AssetFailure(reason: "the file \(asset.location) cannot be read: \(error)"))
+    }
+    guard SHA256.digest(of: bytes).elementsEqual(asset.sha256) else {
+      return .failure(AssetFailure(reason: "the file \(asset.location) is not what was saved"))
+    }
+    return .success(bytes)
+  }
+
+  /// Removes a file that nobody needs any more.
+  func remove(_ digest: [UInt8]) throws(SQLiteError) {
+    let path = path(digest)
+    guard FileManager.default.fileExists(atPath: path) else { return }
+    do { try FileManager.default.removeItem(atPath: path) } catch {
+      throw SQLiteError(code: 10, message: "the asset \(path) cannot be removed: \(error)")
+    }
+  }
+}
+
+/// Why the bytes of an asset are not to be had.
+struct AssetFailure: Error {
+  var reason: String
+}

@@ -1,0 +1,152 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+import CloudSyncSQLite
+import Foundation
+import Testing
+
+@Suite("Large BLOBs")
+struct AssetTests {
+  private static let schema = """
+    CREATE TABLE photos(id TEXT PRIMARY KEY NOT NULL, title TEXT, small BLOB, large BLOB);
+    """
+
+  /// A folder that is there while a test runs.
+  private final class Folder {
+    let path: String
+    init(_ name: String) throws {
+      path = FileManager.default.temporaryDirectory.path + "/cloudsync-assets-\(name)"
+      remove()
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    deinit { remove() }
+    private func remove() {
+      if FileManager.default.fileExists(atPath: path) {
+        do { try FileManager.default.removeItem(atPath: path) } catch { print(error) }
+      }
+    }
+    func files(_ name: String) throws -> [String] {
+      let path = path + "/" + name
+      guard FileManager.default.fileExists(atPath: path) else { return [] }
+      return try FileManager.default.contentsOfDirectory(atPath: path)
+    }
+  }
+
+  private func device(
+    _ name: String,
+    _ bench: SyncBench,
+    _ folder: Folder?
+  ) throws -> SyncBench.Device {
+    var options = SyncEngineOptions()
+    options.assets = folder.map { AssetOptions(folder: "\($0.path)/\(name)", threshold: 1_000) }
+    return try bench.device(name, Self.schema, tables: ["photos"], options: options)
+  }
+
+  private func record(_ bench: SyncBench) throws -> Record {
+    let owner = AccountIdentity("owner")
+    let record = try bench.cloud.records(account: owner, zone: bench.zoneID).first
+    return try #require(record)
+  }
+
+  @Test("A BLOB over the threshold comes over in a file, a smaller one in the record")
+  func bothWays() throws {
+    let folder = try Folder("bothWays")
+    let bench = SyncBench(assetFolder: folder.path + "/cloud")
+    let mac = try device("mac", bench, folder)
+    let phone = try device("phone", bench, folder)
+    try mac.execute("INSERT INTO photos VALUES('a', 'Sea', zeroblob(1000), randomblob(5000))")
+    try bench.sync(mac, phone)
+
+    let query = "SELECT id, title, length(small), hex(large) FROM photos"
+    #expect(try phone.lines(query) == mac.lines(query))
+    let record = try record(bench)
+    guard case .data? = record["small"], case .asset(let asset)? = record["cloudsync_asset_large"]
+    else {
+      Issue.record("\(record)")
+      return
+    }
+    #expect(asset.byteCount == 5_000)
+    // What has arrived needs no file of the sender's any more.
+    #expect(try folder.files("mac") == [] && folder.files("cloud").count == 1)
+
+    try phone.execute("UPDATE photos SET large = zeroblob(10)")
+    try bench.sync(phone, mac)
+
+    #expect(
+      try mac.lines("SELECT hex(large) FROM photos") == ["'\(String(repeating: "00", count: 10))'"]
+    )
+    #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
+  }
+
+  @Test("A BLOB is sent again neither with other columns nor when it is what the cloud has")
+  func unchanged() throws {
+    let folder = try Folder("unchanged")
+    let bench = SyncBench(assetFolder: folder.path + "/cloud")
+    let mac = try device("mac", bench, folder)
+    try mac.execute("INSERT INTO photos VALUES('a', 'Sea', NULL, zeroblob(5000))")
+    try bench.sync(mac)
+    for file in try folder.files("cloud") {
+      try FileManager.default.removeItem(atPath: "\(folder.path)/cloud/\(file)")
+    }
+
+    try mac.execute("UPDATE photos SET title = 'Lake'")
+    try bench.sync(mac)
+    try mac.execute("UPDATE photos SET large = x'00'; UPDATE photos SET large = zeroblob(5000)")
+    try bench.sync(mac)
+
+    // Nothing has been copied there since.
+    #expect(try folder.files("cloud") == [] && bench.unclean(mac) == [])
+    #expect(try record(bench)["title"] == .string("Lake"))
+  }
+
+  @Test("A row whose file is missing waits with its reason, and is whole when the file is there")
+  func missing() throws {
+    let folder = try Folder("missing")
+    let bench = SyncBench(assetFolder: folder.path + "/cloud")
+    let mac = try device("mac", bench, folder)
+    let phone = try device("phone", bench, folder)
+    try mac.execute(
+      "INSERT INTO photos VALUES('a', 'Sea', NULL, zeroblob(5000)), ('b', 'Tea', NULL, NULL)"
+    )
+    try bench.sync(mac)
+    try FileManager.default.moveItem(
+      atPath: folder.path + "/cloud",
+      toPath: folder.path + "/away"
+    )
+    try bench.sync(phone)
+
+    #expect(try phone.lines("SELECT id FROM photos") == ["'b'"])
+    let parked = try phone.lines("SELECT key, error FROM cloudsync_status WHERE status = 'parked'")
+    #expect(parked.count == 1 && parked[0].contains("column large"))
+
+    try FileManager.default.moveItem(
+      atPath: folder.path + "/away",
+      toPath: folder.path + "/cloud"
+    )
+    try phone.engine.retryParked()
+    try bench.sync(phone)
+
+    #expect(
+      try phone.lines("SELECT id, length(large) FROM photos ORDER BY id") == [
+        "'a'|5000", "'b'|NULL",
+      ]
+    )
+    #expect(try bench.unclean(phone) == [])
+  }
+
+  @Test("Without a folder every BLOB stays in its record, and one that is too large is set aside")
+  func inline() throws {
+    let bench = SyncBench()
+    let mac = try device("mac", bench, nil)
+    try mac.execute(
+      "INSERT INTO photos VALUES('a', 'Sea', NULL, zeroblob(5000)), ('b', 'Sky', NULL, zeroblob(2000000))"
+    )
+    try bench.sync(mac)
+
+    #expect(try bench.unclean(mac).count == 1)
+    #expect(try mac.lines("SELECT length(large) FROM photos ORDER BY id") == ["5000", "2000000"])
+    guard case .data? = try record(bench)["large"] else {
+      Issue.record("the BLOB is not in the record")
+      return
+    }
+  }
+}
