@@ -77,11 +77,26 @@ let package = Package(
     ),
     .testTarget(name: "CloudSyncSimulatorTests", dependencies: ["CloudSyncSimulator"]),
 
+    .target(
+      name: "CloudSyncSQLiteSimulation",
+      dependencies: [
+        "CloudSyncCore", "CloudSyncSQLite", "CloudSyncSQLiteSupport", "CloudSyncSimulator",
+      ]
+    ),
+    .testTarget(
+      name: "CloudSyncSQLiteSimulationTests",
+      dependencies: [
+        "CloudSyncSQLiteSimulation", "CloudSyncSQLite", "CloudSyncSQLiteSupport",
+        "CloudSyncLocalCloud", "CloudSyncSimulator",
+      ]
+    ),
+
     // MARK: The tool
     .executableTarget(
       name: "cloudsync",
       dependencies: [
         "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite",
+        "CloudSyncSQLiteSimulation",
       ]
     ),
     .testTarget(name: "CloudSyncToolTests", dependencies: ["cloudsync"]),

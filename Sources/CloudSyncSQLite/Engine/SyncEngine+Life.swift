@@ -39,11 +39,19 @@ extension SyncEngine {
       state.generation += 1
       state.inFlight = [:]
       state.fetches = 0
+      // What an earlier run had planned is not done any more.
+      state.isFeedDue = false
       return state.generation
     }
     let queued = archive?.state.modifyQueue ?? []
     let known = queued.map { (Int64($0.id.number), $0) }
-    try transaction { (work) throws(SQLiteError) in try work.reconcile(known) }
+    do throws(SyncEngineError) {
+      try transaction { (work) throws(SQLiteError) in try work.reconcile(known) }
+    } catch {
+      // Else the next start would find an engine that seems to run.
+      stop()
+      throw error
+    }
     state.withLock { state in
       for (number, operation) in known { state.inFlight[number] = operation.itemCount }
     }

@@ -46,6 +46,8 @@ public enum SimulationMoment: Sendable {
 public struct SimulationEnd: Sendable {
   /// A device at the end.
   public struct Device: Sendable {
+    /// The device itself.
+    public var device: any SimulatedDevice
     /// What the user sees.
     public var contents: [DeviceRecord]
     /// The state of its session; nil if the app does not run.
@@ -58,6 +60,8 @@ public struct SimulationEnd: Sendable {
   public var devices: [Device]
   /// What the cloud has, sorted by name.
   public var cloud: [DeviceRecord]
+  /// The records that the cloud has, sorted by name.
+  public var records: [Record]
   /// Whether everything came to rest in time.
   public var isQuiet: Bool
 }

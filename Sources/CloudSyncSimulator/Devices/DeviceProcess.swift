@@ -14,8 +14,12 @@ public struct DeviceProcess: Sendable {
   public let executor: SyncExecutor
   /// How conflicts are to be resolved.
   public let resolver: ConflictResolver
+  /// What the clock of the device shows.
+  public var now: Timestamp { process.clock.now }
   let process: SimulatedProcess
   let didMake: @Sendable (CloudSyncSession) -> Void
+  let plan: @Sendable () -> FaultPlan
+  let didFail: @Sendable (FaultPoint) -> Void
 
   /// Whether the process has not ended.
   public var isAlive: Bool { process.isAlive }
@@ -23,5 +27,17 @@ public struct DeviceProcess: Sendable {
   /// Lets the simulation watch a session: call it as soon as the session is made.
   ///
   /// It also appends the middleware that asks about the account, where the simulation has one.
+  ///
+  /// An app may make a session after another; the last one is watched.
   public func adopt(_ session: CloudSyncSession) { didMake(session) }
+
+  /// How often something goes wrong in the storage layer now: never before the devices are in step,
+  /// nor when everything heals.
+  public func ratio(of point: FaultPoint) -> FaultPlan.Ratio { plan()[point] }
+
+  /// Notes that something went wrong in the storage layer.
+  ///
+  /// After ``FaultPoint/killedWriting`` the process has ended, as one that crashes right here: nothing
+  /// may be stored any more, and the simulation launches the app again later.
+  public func fail(at point: FaultPoint) { didFail(point) }
 }

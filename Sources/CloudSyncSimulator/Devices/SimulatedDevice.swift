@@ -49,10 +49,17 @@ public protocol SimulatedDevice: AnyObject, Sendable {
   /// The bytes from which the session would be restored; nil if the device does not tell.
   var archive: Data? { get }
 
-  /// Loses part of the last bytes that were written for the session, as in a crash amid a write.
+  /// Loses the end of the last bytes that were written for the session, or all of them, as in a crash
+  /// amid a write.
   ///
   /// - Returns: Whether it did.
   func tearArchive() -> Bool
+
+  /// The checkers that know what is in the records, instead of those for ``NotesDevice``'s.
+  ///
+  /// - Returns: The checkers for a run; nil if a record's fields have the numbers of the edits that set
+  ///   them, conflicts are the session's to resolve, and ``contents()`` is what the cloud has.
+  static func makeCheckers() -> sending [any SimulationChecker]?
 }
 
 extension SimulatedDevice {
@@ -60,6 +67,8 @@ extension SimulatedDevice {
   public var archive: Data? { nil }
   /// Writes are whole.
   public func tearArchive() -> Bool { false }
+  /// The records are those of ``NotesDevice``.
+  public static func makeCheckers() -> sending [any SimulationChecker]? { nil }
 }
 
 /// The place of a device in a simulation.
@@ -70,12 +79,15 @@ public struct DeviceSeat: Sendable {
   public let zoneID: ZoneID
   /// A seed of the device's own.
   public let seed: UInt64
+  /// A seed that all devices of a simulation have in common.
+  public let commonSeed: UInt64
 
   /// Creates a seat.
-  public init(number: Int, zoneID: ZoneID, seed: UInt64) {
+  public init(number: Int, zoneID: ZoneID, seed: UInt64, commonSeed: UInt64 = 0) {
     self.number = number
     self.zoneID = zoneID
     self.seed = seed
+    self.commonSeed = commonSeed
   }
 }
 

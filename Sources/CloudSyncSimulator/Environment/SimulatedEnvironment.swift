@@ -249,7 +249,9 @@ public final class SimulatedEnvironment: Sendable {
     if state.jobsAtThisTime > jobLimit { state.isStuck = true }
     guard !state.isStuck else { return nil }
     if state.head < state.jobs.count {
-      let job = state.jobs[state.head]
+      // Nothing of it stays: what it holds is released outside the lock.
+      var job: @Sendable () -> Void = {}
+      swap(&job, &state.jobs[state.head])
       state.head += 1
       if state.head == state.jobs.count || state.head == 1024 {
         state.jobs.removeFirst(state.head)

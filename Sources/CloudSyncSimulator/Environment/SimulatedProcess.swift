@@ -95,7 +95,9 @@ public final class SimulatedProcess: Sendable {
         return nil
       }
       guard state.head < state.jobs.count else { return nil }
-      let job = state.jobs[state.head]
+      // Nothing of it stays: what it holds is released outside the lock.
+      var job: @Sendable () -> Void = {}
+      swap(&job, &state.jobs[state.head])
       state.head += 1
       if state.head == state.jobs.count || state.head == 256 {
         state.jobs.removeFirst(state.head)

@@ -25,9 +25,15 @@ extension FaultCoverage {
   }
 
   /// What was expected and not tried, in words.
-  public func missing(for plan: FaultPlan) -> [String] {
+  ///
+  /// - Parameters:
+  ///   - plan: The plan of the campaign.
+  ///   - hasStorage: Whether the devices' storage layers draw faults too.
+  /// - Returns: The cells and the faults; none if all is well.
+  public func missing(for plan: FaultPlan, hasStorage: Bool = false) -> [String] {
     let cells = Self.expected(for: plan).filter { self[$0] == 0 }.map { "\($0)" }
-    return cells + plan.points.filter { self[$0] == 0 }.map(\.rawValue)
+    let points = plan.points.filter { self[$0] == 0 && (hasStorage || !$0.isOfStorage) }
+    return cells + points.map(\.rawValue)
   }
 
   private static let answers: [(FaultPoint, [SyncError.Code?])] = [

@@ -95,6 +95,8 @@ extension FaultPoint {
     case .killed: 22
     case .stalled: 23
     case .offline: 24
+    case .killedWriting: 25
+    case .writeFails: 26
     }
   }
 
@@ -115,6 +117,8 @@ extension FaultPoint {
     case .clockSkew: FaultPlan.Ratio(1, in: 2)
     case .killed: FaultPlan.Ratio(1, in: 600)
     case .stalled, .offline: FaultPlan.Ratio(1, in: 40)
+    case .killedWriting: FaultPlan.Ratio(1, in: 400)
+    case .writeFails: FaultPlan.Ratio(1, in: 800)
     }
   }
 }

@@ -63,16 +63,26 @@ public enum FaultPoint: String, Sendable, CaseIterable {
   case stalled
   /// For each edit: a device has no network for a while.
   case offline
+
+  // MARK: The storage layers, for those that tell the simulation what they write
+
+  /// For each write of the storage layer: the app is killed in the midst of it.
+  case killedWriting = "killed-writing"
+  /// For each write of the storage layer: it fails, as on a full disk.
+  case writeFails = "write-fails"
 }
 
 extension FaultPoint {
   /// Whether it is drawn by a `FaultyOperationHandler`, for each request.
   public var isOfHandler: Bool {
     switch self {
-    case .clockSkew, .killed, .stalled, .offline: false
+    case .clockSkew, .killed, .stalled, .offline, .killedWriting, .writeFails: false
     default: true
     }
   }
+
+  /// Whether it is drawn by a device's storage layer; that of ``NotesDevice`` draws none.
+  public var isOfStorage: Bool { self == .killedWriting || self == .writeFails }
 
   /// Whether it changes the world before a request, instead of the request itself.
   public var isOfWorld: Bool {

@@ -37,6 +37,7 @@ public struct Simulation<Device: SimulatedDevice>: Sendable {
       options,
       makeDevice: { Device($0) },
       tampering: tampering,
+      recordCheckers: { Device.makeCheckers() },
       checkers: checkers
     )
     .execute()

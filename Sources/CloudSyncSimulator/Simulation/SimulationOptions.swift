@@ -25,14 +25,18 @@ public struct SimulationOptions: Sendable, Hashable {
     set { records = newValue }
   }
 
+  /// What the tool calls the devices; nil for its default.
+  package var device: String?
+
   /// The command that runs the same simulation again.
   public var command: String { (["cloudsync"] + arguments).joined(separator: " ") }
 
   /// What the tool is told to run the same simulation again.
   package var arguments: [String] {
     var words = ["simulate", "--seed", "\(seed)"]
+    if let device { words += ["--device", device] }
     if devices != 3 { words += ["--devices", "\(devices)"] }
-    if edits != 200 { words += ["--edits", "\(edits)"] }
+    if edits != 200 || device != nil { words += ["--edits", "\(edits)"] }
     if let records { words += ["--records", "\(records)"] }
     if faults != .default { words += ["--faults", "\(faults)"] }
     return words

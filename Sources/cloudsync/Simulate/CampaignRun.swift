@@ -53,8 +53,7 @@ struct CampaignRun {
   private static func run(_ seed: UInt64, _ base: SimulationOptions) -> SimulationOutcome {
     var options = base
     options.seed = seed
-    let simulation = Simulation<NotesDevice>(options)
-    return seed % 16 == 0 ? simulation.runTwice() : simulation.run()
+    return seed % 16 == 0 ? options.runTwice() : options.run()
   }
 
   // MARK: Words
@@ -130,12 +129,14 @@ struct CampaignRun {
     return text == nil
   }
 
+  private var kind: SimulatedKind { SimulatedKind(request.options) }
+
   /// What so many seeds should have tried.
   private func missing(_ tally: CampaignTally) -> [String] {
     guard tally.done >= Self.seedsForCoverage, request.options.devices > 1,
-      request.options.edits >= 200
+      request.options.edits >= kind.usualEdits
     else { return [] }
-    return tally.coverage.missing(for: request.options.faults)
+    return tally.coverage.missing(for: request.options.faults, hasStorage: kind.hasStorage)
   }
 
   private func showCoverage(_ tally: CampaignTally, _ console: Console) {
@@ -156,10 +157,10 @@ struct CampaignRun {
     console.line("  again:    \(outcome.options.command)")
     guard isShrunk else { return }
     console.progress("making seed \(outcome.options.seed) smaller")
-    let least = Simulation<NotesDevice>(outcome.options).shrunk(violation)
+    let least = outcome.options.shrunk(violation)
     console.endProgress()
     console.line("  smallest: \(least.command)")
-    let logged = Simulation<NotesDevice>(least).runTwice()
+    let logged = least.runTwice()
     console.line("  logs:     \(try folder.write(logged))")
   }
 }

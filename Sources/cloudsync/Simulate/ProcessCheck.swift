@@ -45,7 +45,7 @@ struct ProcessCheck {
     guard status == 0 else { return (true, "another process ended with exit code \(status)") }
     var kept = options
     kept.keepsLogs = true
-    let outcome = Simulation<NotesDevice>(kept).run()
+    let outcome = kept.run()
     let names = try FileManager.default.contentsOfDirectory(atPath: logs)
     guard names.count == outcome.logs.count else {
       return (true, "another process has \(names.count) logs, this one \(outcome.logs.count)")

@@ -17,8 +17,17 @@ enum SimulateCommand {
         .init(name: "--from", value: "S", help: "the first seed; 1 by default"),
         .init(name: "--minutes", value: "M", help: "run until the time is up"),
         .init(name: "--seed", value: "S", help: "run one seed, and keep its event logs"),
+        .init(
+          name: "--device",
+          value: "KIND",
+          help: "notes, or sqlite for databases behind a sync engine; notes by default"
+        ),
         .init(name: "--devices", value: "D", help: "devices of each simulation; 3 by default"),
-        .init(name: "--edits", value: "E", help: "edits of each simulation; 200 by default"),
+        .init(
+          name: "--edits",
+          value: "E",
+          help: "edits of each simulation; 200 by default, 40 of databases"
+        ),
         .init(name: "--records", value: "R", help: "records that the edits are of"),
         .init(
           name: "--faults",
@@ -63,8 +72,18 @@ enum SimulateCommand {
     }
     var options = SimulationOptions(seed: seed ?? 0)
     options.seed = try seed ?? number("--from", in: 0...UInt64.max / 2, arguments) ?? 1
+    if let name = arguments.value("--device") {
+      guard let kind = SimulatedKind(rawValue: name) else {
+        let names = SimulatedKind.allCases.map(\.rawValue).joined(separator: " and ")
+        throw ToolError.usage("--device: there is no kind “\(name)”; there are \(names)")
+      }
+      options.device = kind == .notes ? nil : kind.rawValue
+    }
     options.devices = Int(try number("--devices", in: 1...100, arguments) ?? 3)
-    options.edits = Int(try number("--edits", in: 0...1_000_000, arguments) ?? 200)
+    options.edits = Int(
+      try number("--edits", in: 0...1_000_000, arguments)
+        ?? UInt64(SimulatedKind(options).usualEdits)
+    )
     options.records = try number("--records", in: 1...100_000, arguments).map { Int($0) }
     if let list = arguments.value("--faults") {
       do throws(FaultPlan.ParsingError) { options.faults = try FaultPlan(parsing: list) } catch {

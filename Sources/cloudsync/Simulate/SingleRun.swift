@@ -11,7 +11,7 @@ struct SingleRun {
   }
 
   func run(_ console: Console) throws {
-    let outcome = Simulation<NotesDevice>(options).runTwice()
+    let outcome = options.runTwice()
     console.line(
       "seed \(options.seed): \(outcome.eventCount) events, \(outcome.requestCount) requests, "
         + "\(outcome.elapsed) of simulated time"

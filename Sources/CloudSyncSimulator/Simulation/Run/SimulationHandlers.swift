@@ -68,19 +68,30 @@ final class SeatObserver: SessionObserver {
   private let run: SimulationRun
   private let seat: SimulationSeat
   private let process: SimulatedProcess
+  /// The session's number among those of the device.
+  private let number: Int
 
-  init(_ run: SimulationRun, _ seat: SimulationSeat, _ process: SimulatedProcess) {
+  init(
+    _ run: SimulationRun,
+    _ seat: SimulationSeat,
+    _ process: SimulatedProcess,
+    _ number: Int
+  ) {
     self.run = run
     self.seat = seat
     self.process = process
+    self.number = number
   }
 
+  /// Whether no other session has taken its place.
+  private var isLast: Bool { seat.state.withLock { $0.sessions == number } }
+
   func begin(_ state: SyncState, middleware: [String], at time: Timestamp) {
-    seat.state.withLock { $0.lastState = state }
+    if isLast { seat.state.withLock { $0.lastState = state } }
   }
 
   func observe(_ step: ObservedStep) {
-    if process.isAlive { run.observed(step, seat, process) }
+    if process.isAlive, isLast { run.observed(step, seat, process) }
   }
 
   func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {}

@@ -151,12 +151,14 @@ extension SimulationRun {
   }
 
   private func finish() {
-    var records: [DeviceRecord] = []
+    var records: [Record] = []
     withCloud { (cloud) throws(LocalCloudStoreError) in
-      records = try cloud.records(account: Self.owner, zone: Self.zoneID).map(DeviceRecord.init)
+      records = try cloud.records(account: Self.owner, zone: Self.zoneID)
     }
+    records.sort { $0.recordID.name < $1.recordID.name }
     let devices = seats.map { seat in
       SimulationEnd.Device(
+        device: seat.device,
         contents: seat.device.contents(),
         state: seat.device.session?.state,
         unrest: unrest(seat)
@@ -164,7 +166,8 @@ extension SimulationRun {
     }
     let end = SimulationEnd(
       devices: devices,
-      cloud: records.sorted { $0.name < $1.name },
+      cloud: records.map(DeviceRecord.init),
+      records: records,
       isQuiet: isAtRest
     )
     let time = world.elapsedNanoseconds

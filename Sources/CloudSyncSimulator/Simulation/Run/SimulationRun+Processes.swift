@@ -42,7 +42,9 @@ extension SimulationRun {
         executor: process.executor,
         resolver: variant.resolver,
         process: process,
-        didMake: { [self] session in adopt(session, seat, process) }
+        didMake: { [self] session in adopt(session, seat, process) },
+        plan: { [self] in plan },
+        didFail: { [self] point in storageFailed(point, seat, process) }
       )
     )
   }
@@ -56,7 +58,15 @@ extension SimulationRun {
     _ seat: SimulationSeat,
     _ process: SimulatedProcess
   ) {
-    session.attach(SeatObserver(self, seat, process))
+    let number = seat.number
+    let sessions = seat.state.withLock { state in
+      state.sessions += 1
+      state.hasStarted = false
+      state.lastState = nil
+      state.stateBefore = nil
+      return state.sessions
+    }
+    session.attach(SeatObserver(self, seat, process, sessions))
     if options.keepsLogs {
       let recorder = EventRecorder(.ring(capacity: 1_000_000))
       recorder.attach(to: session)
@@ -68,7 +78,6 @@ extension SimulationRun {
       )
     }
     tampering?.attach(to: session, device: seat.number)
-    let number = seat.number
     session.modifyWorkCompletedSubject.sink { [self] operation, response in
       if process.isAlive { tell(.completed(operation, response), number) }
     }
@@ -123,15 +132,31 @@ extension SimulationRun {
       return state.kills.chance(ratio.hits, in: ratio.cases)
     }
     guard isLast else { return }
+    seat.state.withLock { $0.coverage.count(.killed) }
+    kill(seat, process)
+  }
+
+  /// Ends a process here.
+  private func kill(_ seat: SimulationSeat, _ process: SimulatedProcess) {
     process.end()
     // Later, because the session is in the middle of its work.
     world.enqueue { [self] in bury(seat) }
   }
 
+  /// Takes what a storage layer has made go wrong.
+  private func storageFailed(
+    _ point: FaultPoint,
+    _ seat: SimulationSeat,
+    _ process: SimulatedProcess
+  ) {
+    guard process.isAlive else { return }
+    seat.state.withLock { $0.coverage.count(point) }
+    if point == .killedWriting { kill(seat, process) }
+  }
+
   /// Cleans up after a killed app, and launches it again after a while.
   private func bury(_ seat: SimulationSeat) {
     let (delay, wantsTear) = seat.state.withLock { state in
-      state.coverage.count(.killed)
       let delay = state.kills.pick([2, 5, 60]) * 1_000 + state.kills.below(1_000)
       return (delay, state.kills.chance(1, in: 3))
     }

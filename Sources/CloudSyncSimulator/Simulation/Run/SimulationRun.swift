@@ -36,6 +36,7 @@ final class SimulationRun: Sendable {
     _ options: SimulationOptions,
     makeDevice: @Sendable (DeviceSeat) -> any SimulatedDevice,
     tampering: (any SimulationTampering)?,
+    recordCheckers: @Sendable () -> sending [any SimulationChecker]?,
     checkers: @Sendable () -> sending [any SimulationChecker]
   ) {
     precondition(
@@ -61,6 +62,7 @@ final class SimulationRun: Sendable {
       )
     )
     memory.withLock { memory in
+      memory.checkers += recordCheckers() ?? Self.recordCheckers(variant)
       memory.checkers += checkers()
       if let tampering { memory.checkers += tampering.makeCheckers() }
     }
@@ -80,11 +82,24 @@ final class SimulationRun: Sendable {
     let skew = isSkewed ? draw.within(-600_000...600_000) : 0
     return SimulationSeat(
       number: number,
-      device: makeDevice(DeviceSeat(number: number, zoneID: zoneID, seed: draw.next())),
+      device: makeDevice(
+        DeviceSeat(number: number, zoneID: zoneID, seed: draw.next(), commonSeed: options.seed)
+      ),
       clock: SimulatedClock(in: world, skew: .milliseconds(skew)),
       connection: cloud.connect(device: "device-\(number)", account: owner, zoneID: zoneID),
       random: random
     )
+  }
+
+  /// The checkers of records that have the numbers of edits.
+  private static func recordCheckers(
+    _ variant: SimulationVariant
+  ) -> sending [any SimulationChecker] {
+    [
+      EditChecker(),
+      OrderChecker(knowsWriteTokens: variant.cloud.knowsWriteTokens),
+      DeletionChecker(knowsWriteTokens: variant.cloud.knowsWriteTokens), ConvergenceChecker(),
+    ]
   }
 
   /// The checkers of every simulation.
@@ -93,13 +108,11 @@ final class SimulationRun: Sendable {
     _ variant: SimulationVariant
   ) -> sending [any SimulationChecker] {
     var checkers: [any SimulationChecker] = [
-      LivenessChecker(), EditChecker(),
-      OrderChecker(knowsWriteTokens: variant.cloud.knowsWriteTokens),
-      DeletionChecker(knowsWriteTokens: variant.cloud.knowsWriteTokens), TagChecker(),
+      LivenessChecker(), TagChecker(),
       FlightChecker(devices: options.devices),
       GateChecker(devices: options.devices), FeedChecker(devices: options.devices),
       CompletionChecker(devices: options.devices), StateChecker(), HaltChecker(),
-      QueueChecker(), ConvergenceChecker(),
+      QueueChecker(),
     ]
     if variant.hasProvider {
       checkers.append(AccountChecker(devices: options.devices, owner: owner))

@@ -5,8 +5,9 @@ import CloudSyncLocalCloud
 /// What changes about a device in its place.
 struct SeatState: Sendable {
   var process: SimulatedProcess?
-  /// Counts the processes.
+  /// Counts the processes, and all their sessions.
   var processes = 0
+  var sessions = 0
   var faulty: FaultyOperationHandler?
   var coverage = FaultCoverage()
   var status = AccountStatus.available

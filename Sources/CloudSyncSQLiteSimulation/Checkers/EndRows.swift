@@ -1,0 +1,101 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+import CloudSyncSimulator
+
+/// A row with the values of its columns.
+struct EndRow {
+  var id: RowID
+  var values: [(column: String, value: SQLiteValue)]
+
+  subscript(column: String) -> SQLiteValue? { values.first { $0.column == column }?.value }
+
+  var line: String {
+    "\(id)" + values.map { " \($0.column): \($0.value.literal)" }.joined()
+  }
+}
+
+extension SQLiteDevice {
+  /// The rows of a table, in the order of their keys.
+  func rows(of table: SimulatedSchema.Table) -> [EndRow] {
+    let key = table.key.map(\.name)
+    let names = table.columns.map(\.name)
+    let list = (key + names).joined(separator: ", ")
+    let query = "SELECT \(list) FROM \(table.name) ORDER BY \(key.joined(separator: ", "))"
+    let found = attempt { () throws in try disk.file().rows(query) }
+    return (found ?? [])
+      .map { row in
+        let id = RowID(table: table.name, key: Array(row.prefix(key.count)))
+        let values = zip(names, row.dropFirst(key.count)).map { (column: $0, value: $1) }
+        return EndRow(id: id, values: Array(values))
+      }
+  }
+}
+
+/// In the end every device has the rows that the others have, and the cloud.
+final class EqualityChecker: SimulationChecker {
+  let rule = "in the end all databases are equal, and equal to the cloud"
+
+  func finish(_ end: SimulationEnd) -> String? {
+    let devices = end.devices.compactMap { $0.device as? SQLiteDevice }
+    // Whoever knows most is compared with the cloud, and the others with it.
+    guard let best = devices.max(by: { $0.version < $1.version }) else { return nil }
+    for (number, device) in devices.enumerated() {
+      for table in device.schema.tables(device.version) {
+        let wanted = best.rows(of: table).map(\.line)
+        let found = device.rows(of: table).map(\.line)
+        if let text = Self.difference(found, wanted) {
+          return "device \(number) \(text), unlike device \(best.seat.number)"
+        }
+      }
+    }
+    return Self.difference(best, end.records)
+  }
+
+  private static func difference(_ found: [String], _ wanted: [String]) -> String? {
+    if found == wanted { return nil }
+    let expected = Set(wanted)
+    if let line = found.first(where: { !expected.contains($0) }) { return "has \(line)" }
+    let present = Set(found)
+    return "lacks \(wanted.first { !present.contains($0) } ?? "the order")"
+  }
+
+  /// What a device has otherwise than the cloud.
+  private static func difference(_ device: SQLiteDevice, _ records: [Record]) -> String? {
+    let tables = device.schema.tables(device.version)
+    var rows: [(name: String, row: EndRow, table: SimulatedSchema.Table)] = []
+    for table in tables {
+      for row in device.rows(of: table) {
+        let name = RecordName.make(table: table.name, key: row.id.key) ?? ""
+        rows.append((name, row, table))
+      }
+    }
+    for record in records {
+      let type = RecordName.parse(record.recordID.name)?.table
+      guard let type, tables.contains(where: { $0.name == type }) else {
+        if device.version < SimulatedSchema.newest { continue }
+        return "the cloud has \(record.recordID.name), which is of no table"
+      }
+      guard let found = rows.first(where: { $0.name == record.recordID.name }) else {
+        return "the cloud has \(record.recordID.name), the devices do not"
+      }
+      guard let version = RowVersion(record: record), !version.isDeleted else {
+        return "\(record.recordID.name) in the cloud is no row"
+      }
+      for column in found.table.columns {
+        let value = found.row[column.name]?.literal
+        guard value != literal(column, version) else { continue }
+        return "\(found.row.line) has \(column.name) in the cloud \(literal(column, version))"
+      }
+    }
+    let names = Set(records.map(\.recordID.name))
+    return rows.first { !names.contains($0.name) }.map { "the cloud has no \($0.row.line)" }
+  }
+
+  /// The value of a column as the cloud has it; its default if nobody has ever set it.
+  private static func literal(_ column: SimulatedSchema.Column, _ version: RowVersion) -> String {
+    guard let known = version[column.name] else { return column.initial }
+    guard case .value(let value)? = ValueCodec.decode(known.value) else { return "no value" }
+    return value.literal
+  }
+}

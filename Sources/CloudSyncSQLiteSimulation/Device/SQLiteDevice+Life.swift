@@ -1,0 +1,129 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+package import CloudSyncSimulator
+
+extension SQLiteDevice {
+  /// Starts the app, which another process may have been ahead of.
+  package func launch(_ process: DeviceProcess) {
+    app.withLock { $0 = App(process: process) }
+    let (isFirst, postponed, isUpdated) = history.withLock { history in
+      history.launches += 1
+      defer { history.postponed = [] }
+      let isUpdated = history.version < SimulatedSchema.newest && history.random.chance(1, in: 2)
+      return (history.launches == 1, history.postponed, isUpdated)
+    }
+    if isFirst { return open() }
+    if isReady, !postponed.isEmpty { write(postponed, elsewhere: true) }
+    if isUpdated {
+      attempt { () throws in try disk.file().execute("BEGIN; \(schema.migration) COMMIT") }
+      history.withLock { $0.version = SimulatedSchema.newest }
+    }
+    open()
+  }
+
+  /// Forgets the engine, and leaves the database as a crash does.
+  package func quit() {
+    let old = app.withLock { app in
+      defer { app = App() }
+      return (app.engine, app.database)
+    }
+    old.1?.end()
+    withExtendedLifetime(old) {}  // Released outside the lock.
+    attempt { () throws in try disk.crash() }
+  }
+
+  /// Makes the engine, if there is none, and starts it, if it does not run.
+  func open() {
+    guard let process = app.withLock({ $0.process }), process.isAlive else { return }
+    do {
+      if let engine {
+        if !engine.isRunning { try engine.start() }
+        return
+      }
+      let database = try makeDatabase(process)
+      app.withLock { $0.database = database }
+      let engine = try SyncEngine(
+        database: database,
+        tables: schema.tables(version).map(\.name),
+        zoneID: seat.zoneID,
+        operationHandler: process.handler,
+        options: options(process),
+        environment: process.environment
+      )
+      engine.errors.sink { [weak self] error in self?.take(error) }
+      app.withLock { $0.engine = engine }
+      try engine.start()
+    } catch {
+      take(error)
+    }
+  }
+
+  private func options(_ process: DeviceProcess) -> SyncEngineOptions {
+    var options = SyncEngineOptions()
+    options.configuration = process.configuration
+    options.sessionWillStart = { session in process.adopt(session) }
+    var marks = SyncEngineOptions.Table()
+    marks.hasUniqueIntegerKeys = true
+    options.tables = ["marks": marks]
+    return options
+  }
+
+  /// Takes an error of the engine's: it is none of its own where a write was made to fail.
+  private func take(_ error: any Error) {
+    guard let process = app.withLock({ $0.process }), process.isAlive else { return }
+    let wasMade = app.withLock { app in app.database?.takeStrike() ?? false }
+    if !wasMade { note("an engine stopped: \(error)") }
+  }
+
+  // MARK: The database
+
+  private func makeDatabase(_ process: DeviceProcess) throws -> FaultyDatabase {
+    FaultyDatabase(
+      try disk.file(),
+      willWrite: { [weak self] database, connection in
+        guard let self, process.isAlive else { throw FaultyDatabase.ProcessHasEnded() }
+        try setClock(connection, process)
+        disk.willWrite()
+        draw(database, process)
+      },
+      didStrike: { fault in
+        switch fault {
+        case .ends: process.fail(at: .killedWriting)
+        case .fails: process.fail(at: .writeFails)
+        }
+      }
+    )
+  }
+
+  /// Draws what goes wrong with the writes to come.
+  private func draw(_ database: FaultyDatabase, _ process: DeviceProcess) {
+    guard !database.isArmed else { return }
+    for point in [FaultPoint.killedWriting, .writeFails] {
+      let ratio = process.ratio(of: point)
+      guard ratio.hits > 0 else { continue }
+      let statement = history.withLock { history in
+        history.random.chance(ratio.hits, in: ratio.cases) ? history.random.within(1...60) : nil
+      }
+      guard let statement else { continue }
+      return database.arm(point == .writeFails ? .fails : .ends, at: statement)
+    }
+  }
+
+  /// Lets the database's clock show what the device's does, whose time is the simulation's.
+  func setClock(_ connection: SQLiteConnection, _ process: DeviceProcess) throws(SQLiteError) {
+    let milliseconds = process.now.nanoseconds / 1_000_000
+    do throws(SQLiteError) {
+      try connection.execute("UPDATE cloudsync_clock SET fixed = \(milliseconds << 16)")
+    } catch {
+      // Before the engine has made its tables there is no clock.
+      if !error.message.hasPrefix("no such table") { throw error }
+    }
+  }
+
+  /// Whether the engine has its tables, so that edits are captured.
+  var isReady: Bool {
+    let tables = "SELECT count(*) FROM sqlite_schema WHERE name = 'cloudsync_clock'"
+    return attempt { () throws in try disk.file().rows(tables) } == [[.integer(1)]]
+  }
+}

@@ -1,0 +1,144 @@
+package import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+package import CloudSyncSimulator
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// An app with tables in a SQLite database, which a sync engine keeps in step.
+///
+/// Some have an old version of the app, which lacks a table and two columns, and some of these are
+/// updated on the way. Now and then another process edits, the app stops its engine, or a kill or a
+/// failure breaks the engine off in the midst of a transaction.
+package final class SQLiteDevice: SimulatedDevice {
+  /// What does not survive the process.
+  struct App {
+    var process: DeviceProcess?
+    var database: FaultyDatabase?
+    var engine: SyncEngine?
+  }
+
+  /// What does, beside the database.
+  struct History {
+    var version = SimulatedSchema.newest
+    var launches = 0
+    /// Edits that another process will make while the app does not run.
+    var postponed: [DeviceEdit] = []
+    /// What users have done.
+    var edits: [RowEdit] = []
+    /// What went wrong without having been made to.
+    var failures: [String] = []
+    var random: SeededRandom
+  }
+
+  let seat: DeviceSeat
+  let schema: SimulatedSchema
+  let disk: SimulatedDisk
+  let app = Locked(App())
+  let history: Locked<History>
+
+  /// Creates a device with empty tables.
+  package init(_ seat: DeviceSeat) {
+    self.seat = seat
+    schema = SimulatedSchema(seed: seat.commonSeed)
+    var random = SeededRandom(seed: seat.seed)
+    // The same for all of them, so that a campaign can tell what a seed costs.
+    var common = SeededRandom(seed: seat.commonSeed).fork(78)
+    let isInFile = common.chance(1, in: 12)
+    var history = History(random: random.fork(1))
+    if seat.number > 0, random.chance(1, in: 3) { history.version = 1 }
+    do {
+      disk = try SimulatedDisk(inFile: isInFile, enforcesForeignKeys: schema.isEnforced)
+      try disk.file().execute(schema.sql(history.version))
+    } catch {
+      preconditionFailure("A simulation needs a folder for temporary files: \(error)")
+    }
+    self.history = Locked(history)
+  }
+
+  // MARK: What the simulation sees
+
+  /// The session of the running engine.
+  package var session: CloudSyncSession? { engine?.session }
+
+  var engine: SyncEngine? { app.withLock { $0.engine } }
+
+  /// The journal in the database; nil while the engine is stopped, which writes none then.
+  package var archive: Data? {
+    guard session != nil else { return nil }
+    return attempt { () throws in
+      let pieces = try disk.file().rows("SELECT bytes FROM cloudsync_journal ORDER BY id")
+      var data = Data()
+      for piece in pieces { if case .blob(let bytes) = piece[0] { data += bytes } }
+      return data
+    }
+  }
+
+  /// Loses the last piece of the journal, if that was written last.
+  package func tearArchive() -> Bool {
+    guard let database = app.withLock({ $0.database }), session != nil, !database.hasEnded else {
+      return false
+    }
+    return attempt { () throws in
+      let count = "SELECT count(*) FROM cloudsync_journal"
+      let pieces = try disk.file().rows(count)
+      guard case .integer(let number) = pieces[0][0], number > 1 else { return false }
+      if disk.isInFile {
+        try disk.crash(isTorn: true)
+        let left = try disk.file().rows(count)
+        if left != [[.integer(number - 1)]] { note("a torn log has other rows: \(left)") }
+      } else {
+        try disk.file()
+          .execute(
+            "DELETE FROM cloudsync_journal WHERE id = (SELECT max(id) FROM cloudsync_journal)"
+          )
+      }
+      return true
+    } ?? false
+  }
+
+  /// The rows, with their whole numbers.
+  package func contents() -> [DeviceRecord] {
+    let records = attempt { () throws in
+      try schema.tables(version)
+        .flatMap { table -> [DeviceRecord] in
+          let key = table.key.map(\.name).joined(separator: ", ")
+          return try disk.file().rows("SELECT \(key), a FROM \(table.name)")
+            .map { row in
+              var fields: [DeviceRecord.Field] = []
+              if case .integer(let number)? = row.last {
+                fields = [.init(name: "a", value: number)]
+              }
+              return DeviceRecord(
+                name: "\(RowID(table: table.name, key: Array(row.dropLast())))",
+                fields: fields
+              )
+            }
+        }
+    }
+    return (records ?? []).sorted { $0.name < $1.name }
+  }
+
+  package static func makeCheckers() -> sending [any SimulationChecker]? {
+    [DatabaseChecker(), EqualityChecker(), RowEditChecker()]
+  }
+
+  // MARK: Errors
+
+  var version: Int { history.withLock { $0.version } }
+
+  /// Notes what must not happen.
+  func note(_ failure: String) { history.withLock { $0.failures.append(failure) } }
+
+  /// Does something with the database that must not fail.
+  func attempt<Value>(_ body: () throws -> Value) -> Value? {
+    do { return try body() } catch {
+      note("\(error)")
+      return nil
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import CloudSyncSQLiteSimulation
+import CloudSyncSimulator
+
+/// What the devices of a simulation are.
+enum SimulatedKind: String, Sendable, CaseIterable {
+  /// Records in memory: a small app over the session.
+  case notes
+  /// Rows of SQLite databases, which a sync engine keeps in step.
+  case sqlite
+
+  /// The kind that options name.
+  init(_ options: SimulationOptions) {
+    self = options.device.flatMap { SimulatedKind(rawValue: $0) } ?? .notes
+  }
+
+  /// How many edits a simulation has if nobody says; a thousand of them try everything.
+  var usualEdits: Int { self == .notes ? 200 : 40 }
+
+  /// Whether the devices' storage layers draw faults.
+  var hasStorage: Bool { self == .sqlite }
+}
+
+extension SimulationOptions {
+  /// Runs a simulation.
+  func run() -> SimulationOutcome {
+    switch SimulatedKind(self) {
+    case .notes: Simulation<NotesDevice>(self).run()
+    case .sqlite: Simulation<SQLiteDevice>(self).run()
+    }
+  }
+
+  /// Runs a simulation twice, and compares.
+  func runTwice() -> SimulationOutcome {
+    switch SimulatedKind(self) {
+    case .notes: Simulation<NotesDevice>(self).runTwice()
+    case .sqlite: Simulation<SQLiteDevice>(self).runTwice()
+    }
+  }
+
+  /// The smallest simulation found that breaks the same rule.
+  func shrunk(_ violation: SimulationOutcome.Violation) -> SimulationOptions {
+    switch SimulatedKind(self) {
+    case .notes: Simulation<NotesDevice>(self).shrunk(violation)
+    case .sqlite: Simulation<SQLiteDevice>(self).shrunk(violation)
+    }
+  }
+}
