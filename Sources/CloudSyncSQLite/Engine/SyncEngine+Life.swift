@@ -46,7 +46,10 @@ extension SyncEngine {
     let queued = archive?.state.modifyQueue ?? []
     let known = queued.map { (Int64($0.id.number), $0) }
     do throws(SyncEngineError) {
-      try transaction { (work) throws(SQLiteError) in try work.reconcile(known) }
+      let ended = archive?.state.endedOperations ?? []
+      try transaction { (work) throws(SQLiteError) in
+        try work.reconcile(known, ended: ended)
+      }
     } catch {
       // Else the next start would find an engine that seems to run.
       stop()

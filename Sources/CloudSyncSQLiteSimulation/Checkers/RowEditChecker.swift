@@ -37,7 +37,9 @@ final class RowEditChecker: SimulationChecker {
       guard let table = tables.first(where: { $0.name == history.id.table }) else { continue }
       let row = rows[history.id]
       let isShaken = histories.isShaken(history, best.schema)
-      if let text = wrong(history, row, table, isShaken, best.schema) { return text }
+      if let text = wrong(history, row, table, isShaken, best.schema) {
+        return text + histories.words(history.id)
+      }
     }
     return nil
   }
@@ -73,103 +75,5 @@ final class RowEditChecker: SimulationChecker {
     }
     if row == nil { return "\(history.id) is gone, and device \(deleter) has made it again" }
     return nil
-  }
-}
-
-/// What all users have done with one row.
-struct RowHistory {
-  let id: RowID
-  var edits: [(device: Int, edit: RowEdit)] = []
-
-  /// The devices whose users have deleted it.
-  var deleters: [Int] {
-    var found: [Int] = []
-    for (device, edit) in edits where edit.isDeletion && !found.contains(device) {
-      found.append(device)
-    }
-    return found
-  }
-
-  func lastWasDeletion(by device: Int) -> Bool {
-    edits.last { $0.device == device }?.edit.isDeletion ?? false
-  }
-
-  func wasMade(byOtherThan device: Int) -> Bool {
-    edits.contains { other, edit in
-      if case .inserted = edit.change { other != device } else { false }
-    }
-  }
-
-  /// The values that a column was given, with their times.
-  private func values(_ column: String) -> [(time: HybridTime, value: SQLiteValue)] {
-    edits.compactMap { _, edit in
-      switch edit.change {
-      case .inserted(let values):
-        values.first { $0.column == column }.map { (edit.time, $0.value) }
-      case .set(column, let value): (edit.time, value)
-      default: nil
-      }
-    }
-  }
-
-  /// The values of the newest edit of a column; several if they were made at the same time.
-  func newest(_ column: String) -> [SQLiteValue] {
-    let values = values(column)
-    let newest = values.map(\.time).max()
-    return values.filter { $0.time == newest }.map(\.value)
-  }
-
-  /// Tells of a value that nobody has ever set.
-  func invention(_ column: SimulatedSchema.Column, _ value: SQLiteValue) -> String? {
-    if value == .null || value.literal == column.initial { return nil }
-    if values(column.name).contains(where: { $0.value == value }) { return nil }
-    return "\(column.name) \(value.literal), which nobody has set"
-  }
-
-  /// The rows that it has ever referred to.
-  func parents(_ schema: SimulatedSchema) -> [RowID] {
-    guard let table = schema.tables(SimulatedSchema.newest).first(where: { $0.name == id.table })
-    else { return [] }
-    var found: [RowID] = []
-    for (column, value) in zip(table.key, id.key) {
-      if let parent = column.parent { found.append(RowID(table: parent, key: [value])) }
-    }
-    for column in table.columns {
-      guard let parent = column.parent else { continue }
-      for (_, value) in values(column.name) where value != .null {
-        found.append(RowID(table: parent, key: [value]))
-      }
-    }
-    return found
-  }
-}
-
-/// What all users have done, row by row.
-struct RowHistories {
-  private(set) var inOrder: [RowHistory] = []
-  private var places: [RowID: Int] = [:]
-
-  init(_ devices: [SQLiteDevice]) {
-    for device in devices {
-      for edit in device.history.withLock({ $0.edits }) {
-        if places[edit.row] == nil {
-          places[edit.row] = inOrder.count
-          inOrder.append(RowHistory(id: edit.row))
-        }
-        guard let place = places[edit.row] else { continue }
-        inOrder[place].edits.append((device: device.seat.number, edit: edit))
-      }
-    }
-  }
-
-  subscript(id: RowID) -> RowHistory? { places[id].map { inOrder[$0] } }
-
-  /// Whether a row that it ever referred to was ever deleted.
-  func isShaken(_ history: RowHistory, _ schema: SimulatedSchema) -> Bool {
-    history.parents(schema)
-      .contains { parent in
-        guard let other = self[parent] else { return false }
-        return !other.deleters.isEmpty || isShaken(other, schema)
-      }
   }
 }

@@ -54,6 +54,9 @@ package final class FaultyDatabase: SyncDatabase {
     }
   }
 
+  /// Lets nothing go wrong any more.
+  package func disarm() { state.withLock { $0.fault = nil } }
+
   /// Whether a fault waits for its statement.
   package var isArmed: Bool { state.withLock { $0.fault != nil } }
 

@@ -92,7 +92,12 @@ struct RowEditor {
 
   /// Gives the edits of one statement their time.
   mutating func stamp() throws(SQLiteError) {
-    let time = HybridTime(rawValue: try connection.integer("SELECT last FROM cloudsync_clock"))
+    let latest = try connection.integer(
+      """
+      SELECT max(last, coalesce((SELECT max(id) FROM cloudsync_outbox), 0)) FROM cloudsync_clock
+      """
+    )
+    let time = HybridTime(rawValue: latest)
     for place in edits.indices where edits[place].time == .zero { edits[place].time = time }
   }
 

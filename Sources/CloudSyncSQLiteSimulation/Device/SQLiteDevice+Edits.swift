@@ -12,6 +12,7 @@ extension SQLiteDevice {
     case 0: history.withLock { $0.postponed += edits }
     case 1:
       engine?.stop()
+      pause()
       write(edits, elsewhere: false)
     case 2..<12: write(edits, elsewhere: true)
     default:

@@ -26,16 +26,17 @@ extension SQLiteDevice {
   package func quit() {
     let old = app.withLock { app in
       defer { app = App() }
-      return (app.engine, app.database)
+      return (app.engine, app.database, app.pause)
     }
     old.1?.end()
     withExtendedLifetime(old) {}  // Released outside the lock.
     attempt { () throws in try disk.crash() }
   }
 
-  /// Makes the engine, if there is none, and starts it, if it does not run.
+  /// Makes the engine, if there is none, and starts it, if it does not run, unless the app waits.
   func open() {
-    guard let process = app.withLock({ $0.process }), process.isAlive else { return }
+    let (current, isPaused) = app.withLock { ($0.process, $0.pause != nil) }
+    guard let process = current, process.isAlive, !isPaused else { return }
     do {
       if let engine {
         if !engine.isRunning { try engine.start() }
@@ -74,6 +75,29 @@ extension SQLiteDevice {
     guard let process = app.withLock({ $0.process }), process.isAlive else { return }
     let wasMade = app.withLock { app in app.database?.takeStrike() ?? false }
     if !wasMade { note("an engine stopped: \(error)") }
+    pause()
+  }
+
+  /// Lets the engine be stopped for a while: for longer than a request is on its way.
+  func pause() {
+    guard let process = app.withLock({ $0.process }), process.isAlive else { return }
+    let environment = process.environment
+    let timer = environment.makeTimer(environment.makeExecutor()) { [weak self] in
+      guard let self, process.isAlive else { return }
+      let timer = app.withLock { app in
+        defer { app.pause = nil }
+        return app.pause
+      }
+      withExtendedLifetime(timer) {}  // Released outside the lock.
+      open()
+    }
+    let seconds = history.withLock { $0.random.within(1...60) }
+    let old = app.withLock { app in
+      defer { app.pause = timer }
+      return app.pause
+    }
+    withExtendedLifetime(old) {}
+    timer.schedule(after: Int64(seconds) * 1_000_000_000)
   }
 
   // MARK: The database
@@ -98,10 +122,12 @@ extension SQLiteDevice {
 
   /// Draws what goes wrong with the writes to come.
   private func draw(_ database: FaultyDatabase, _ process: DeviceProcess) {
+    let points = [FaultPoint.killedWriting, .writeFails].filter { process.ratio(of: $0).hits > 0 }
+    // When everything heals, nothing waits for its statement.
+    if points.isEmpty { database.disarm() }
     guard !database.isArmed else { return }
-    for point in [FaultPoint.killedWriting, .writeFails] {
+    for point in points {
       let ratio = process.ratio(of: point)
-      guard ratio.hits > 0 else { continue }
       let statement = history.withLock { history in
         history.random.chance(ratio.hits, in: ratio.cases) ? history.random.within(1...60) : nil
       }

@@ -20,6 +20,8 @@ package final class SQLiteDevice: SimulatedDevice {
     var process: DeviceProcess?
     var database: FaultyDatabase?
     var engine: SyncEngine?
+    /// While the engine is stopped, or the app waits before it tries again.
+    var pause: (any SyncTimer)?
   }
 
   /// What does, beside the database.

@@ -33,8 +33,9 @@ final class FlightChecker: SimulationChecker {
       guard seats[device].inFlight == context.attempt else { break }
       seats[device].inFlight = nil
       if case .modify = work { seats[device].isLost = Self.isLost(result, seats[device].isLost) }
-    case .killed:
+    case .killed, .launched:
       // Whether it was sent is known when the session is back.
+      // One that takes another's place in the same process is in the same position.
       seats[device].inFlight = nil
       seats[device].sent = nil
       seats[device].isLost = false

@@ -12,12 +12,15 @@ extension EngineWork {
     var sent: [String: Record] = [:]
     for record in operation.records { sent[record.recordID.name] = record }
     for record in response.savedRecords {
-      guard let row = try row(named: record.recordID.name) else { continue }
-      try saved(record, row, sent[record.recordID.name], isOwn: row.operation == number)
+      // It is announced again after a crash.
+      guard let row = try row(named: record.recordID.name), row.operation == number else {
+        continue
+      }
+      try saved(record, row, sent[record.recordID.name], isOwn: true)
     }
     for recordID in response.deletedRecordIDs {
-      guard let row = try row(named: recordID.name) else { continue }
-      try deleted(row, isOwn: row.operation == number)
+      guard let row = try row(named: recordID.name), row.operation == number else { continue }
+      try deleted(row, isOwn: true)
     }
     var done: [RecordID] = []
     for failure in response.failures {
@@ -25,7 +28,11 @@ extension EngineWork {
         done.append(failure.recordID)
         continue
       }
-      if row.operation == number { row.operation = nil }
+      guard row.operation == number else {
+        if failure.error.isSettledByMerging { done.append(failure.recordID) }
+        continue
+      }
+      row.operation = nil
       if try failed(row, failure.error) { done.append(failure.recordID) }
     }
     // Whatever the answer does not name is looked at again.
@@ -72,6 +79,8 @@ extension EngineWork {
   private func deleted(_ row: RowState, isOwn: Bool) throws(SQLiteError) {
     var row = row
     if isOwn { row.operation = nil }
+    row.errorCode = nil
+    row.error = nil
     tally.counts.sent += 1
     if !row.isDeleted, row.edits.isEmpty {
       // A page has brought it back meanwhile, and the deletion has taken that away too.
@@ -89,7 +98,10 @@ extension EngineWork {
   /// What is left of an edit after a merge is submitted anew.
   private func failed(_ row: RowState, _ error: SyncError) throws(SQLiteError) -> Bool {
     var row = row
-    try store.save(row)
+    // Whatever was wrong before, this is what is wrong now.
+    row.errorCode = nil
+    row.error = nil
+    try keep(row)
     // A page that has told of it since knows more than the answer.
     let isOld = row.page ?? 0 > row.sentPage ?? 0
     switch error.code {
@@ -129,6 +141,26 @@ extension EngineWork {
     case .dropped: break
     }
     return false
+  }
+}
+
+extension SyncError {
+  /// Whether the session can forget a record that it has set aside over this.
+  fileprivate var isSettledByMerging: Bool { code == .awaitsAppEdit || code == .unknownItem }
+}
+
+extension SyncState {
+  /// The numbers of the operations whose ends are not known to have been announced.
+  var endedOperations: [Int64] {
+    var numbers: [Int64] = []
+    for number in notes.first..<notes.end {
+      switch notes[number] {
+      case .modifyCompleted(let operation, _), .modifyFailed(let operation, _, _):
+        numbers.append(Int64(operation.id.number))
+      case .fetchPage, .fetchFailed, .parked: break
+      }
+    }
+    return numbers
   }
 }
 

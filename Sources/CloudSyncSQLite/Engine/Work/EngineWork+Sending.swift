@@ -141,13 +141,29 @@ extension EngineWork {
     for row in try store.rows(of: operation) {
       var row = row
       row.operation = nil
-      try store.save(row)
+      try keep(row)
     }
     try applyLater(told)
   }
 
+  /// Saves what is known of a row; forgets it where it is gone, here and in the cloud, and was kept
+  /// only for the operation that carried it.
+  func keep(_ row: RowState) throws(SQLiteError) {
+    let isGone =
+      row.server == nil && row.dirty == nil && row.operation == nil && row.waitsFor == nil
+      && row.errorCode == nil
+    if isGone { try store.remove(row) } else { try store.save(row) }
+  }
+
   /// Makes the rows agree with the operations that a restored session has.
-  func reconcile(_ operations: [(Int64, ModifyOperation)]) throws(SQLiteError) {
+  ///
+  /// - Parameters:
+  ///   - operations: Those that it will go on with.
+  ///   - ended: Those that have ended, and whose ends it will announce, perhaps once more.
+  func reconcile(
+    _ operations: [(Int64, ModifyOperation)],
+    ended: [Int64]
+  ) throws(SQLiteError) {
     try outbox.readAll()
     try adoptStrangers()
     var carried: [String: Int64] = [:]
@@ -157,11 +173,13 @@ extension EngineWork {
     }
     var told: [Record] = []
     for row in try store.rowsInFlight() where carried[row.recordName] != row.operation {
+      // What has become of it is about to be told.
+      if let operation = row.operation, ended.contains(operation) { continue }
       var row = row
       row.operation = nil
       if let payload = row.payload { told.append(payload) }
       row.payload = nil
-      try store.save(row)
+      try keep(row)
     }
     for (number, operation) in operations {
       let names = operation.records.map(\.recordID.name) + operation.recordIDsToDelete.map(\.name)

@@ -42,26 +42,30 @@ final class EqualityChecker: SimulationChecker {
     guard let best = devices.max(by: { $0.version < $1.version }) else { return nil }
     for (number, device) in devices.enumerated() {
       for table in device.schema.tables(device.version) {
-        let wanted = best.rows(of: table).map(\.line)
-        let found = device.rows(of: table).map(\.line)
-        if let text = Self.difference(found, wanted) {
-          return "device \(number) \(text), unlike device \(best.seat.number)"
+        guard let (row, text) = Self.difference(device.rows(of: table), best.rows(of: table)) else {
+          continue
         }
+        return "device \(number) \(text), unlike device \(best.seat.number)"
+          + RowHistories(devices).words(row)
       }
     }
-    return Self.difference(best, end.records)
+    guard let (row, text) = Self.difference(best, end.records) else { return nil }
+    return text + (row.map { RowHistories(devices).words($0) } ?? "")
   }
 
-  private static func difference(_ found: [String], _ wanted: [String]) -> String? {
-    if found == wanted { return nil }
-    let expected = Set(wanted)
-    if let line = found.first(where: { !expected.contains($0) }) { return "has \(line)" }
-    let present = Set(found)
-    return "lacks \(wanted.first { !present.contains($0) } ?? "the order")"
+  private static func difference(_ found: [EndRow], _ wanted: [EndRow]) -> (RowID, String)? {
+    let (present, expected) = (Set(found.map(\.line)), Set(wanted.map(\.line)))
+    if let row = found.first(where: { !expected.contains($0.line) }) {
+      return (row.id, "has \(row.line)")
+    }
+    return wanted.first { !present.contains($0.line) }.map { ($0.id, "lacks \($0.line)") }
   }
 
   /// What a device has otherwise than the cloud.
-  private static func difference(_ device: SQLiteDevice, _ records: [Record]) -> String? {
+  private static func difference(
+    _ device: SQLiteDevice,
+    _ records: [Record]
+  ) -> (RowID?, String)? {
     let tables = device.schema.tables(device.version)
     var rows: [(name: String, row: EndRow, table: SimulatedSchema.Table)] = []
     for table in tables {
@@ -71,25 +75,31 @@ final class EqualityChecker: SimulationChecker {
       }
     }
     for record in records {
-      let type = RecordName.parse(record.recordID.name)?.table
-      guard let type, tables.contains(where: { $0.name == type }) else {
+      let name = RecordName.parse(record.recordID.name)
+      guard let name, tables.contains(where: { $0.name == name.table }) else {
         if device.version < SimulatedSchema.newest { continue }
-        return "the cloud has \(record.recordID.name), which is of no table"
+        return (nil, "the cloud has \(record.recordID.name), which is of no table")
       }
       guard let found = rows.first(where: { $0.name == record.recordID.name }) else {
-        return "the cloud has \(record.recordID.name), the devices do not"
+        guard case .values(let key) = name.key else { return (nil, record.recordID.name) }
+        let id = RowID(table: name.table, key: key)
+        return (id, "the cloud has \(id), the devices do not")
       }
       guard let version = RowVersion(record: record), !version.isDeleted else {
-        return "\(record.recordID.name) in the cloud is no row"
+        return (found.row.id, "\(record.recordID.name) in the cloud is no row")
       }
       for column in found.table.columns {
         let value = found.row[column.name]?.literal
         guard value != literal(column, version) else { continue }
-        return "\(found.row.line) has \(column.name) in the cloud \(literal(column, version))"
+        return (
+          found.row.id,
+          "\(found.row.line) has \(column.name) in the cloud \(literal(column, version))"
+        )
       }
     }
     let names = Set(records.map(\.recordID.name))
-    return rows.first { !names.contains($0.name) }.map { "the cloud has no \($0.row.line)" }
+    return rows.first { !names.contains($0.name) }
+      .map { ($0.row.id, "the cloud has no \($0.row.line)") }
   }
 
   /// The value of a column as the cloud has it; its default if nobody has ever set it.

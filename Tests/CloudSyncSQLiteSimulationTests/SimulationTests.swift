@@ -1,0 +1,41 @@
+import CloudSyncSQLiteSimulation
+import CloudSyncSimulator
+import Testing
+
+@Suite("Simulation of databases")
+struct SimulationTests {
+  private static func options(_ seed: UInt64, edits: Int = 30) -> SimulationOptions {
+    var options = SimulationOptions(seed: seed)
+    options.device = "sqlite"
+    options.edits = edits
+    return options
+  }
+
+  @Test("Databases are equal where nothing goes wrong", arguments: UInt64(1)...6)
+  func withoutFaults(seed: UInt64) {
+    var options = Self.options(seed)
+    options.faults = .none
+    let outcome = Simulation<SQLiteDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+    #expect(outcome.eventCount > 50)
+  }
+
+  @Test(
+    "The same seed gives the same logs byte for byte, in memory and in files",
+    arguments: [1, 4]
+  )
+  func isDeterministic(seed: UInt64) {
+    let outcome = Simulation<SQLiteDevice>(Self.options(seed)).runTwice()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+    #expect(outcome.logs.count >= 3)
+  }
+
+  @Test("The command of a simulation of databases names them, and how many edits it has")
+  func command() {
+    #expect(
+      Self.options(7).command == "cloudsync simulate --seed 7 --device sqlite --edits 30"
+    )
+  }
+}
