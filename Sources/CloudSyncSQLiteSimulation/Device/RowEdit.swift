@@ -127,7 +127,7 @@ struct RowEditor {
   ) throws(SQLiteError) -> Bool {
     for (column, value) in zip(table.key, row.key) {
       guard let parent = column.parent else { continue }
-      if try !isThere(value, in: parent) { return false }
+      guard try isThere(value, in: parent) else { return false }
     }
     return true
   }

@@ -160,6 +160,7 @@ extension EngineWork {
   /// - Parameters:
   ///   - operations: Those that it will go on with.
   ///   - ended: Those that have ended, and whose ends it will announce, perhaps once more.
+  /// - Throws: SQLite's reason.
   func reconcile(
     _ operations: [(Int64, ModifyOperation)],
     ended: [Int64]
