@@ -151,7 +151,7 @@ extension EngineWork {
   func keep(_ row: RowState) throws(SQLiteError) {
     let isGone =
       row.server == nil && row.dirty == nil && row.operation == nil && row.waitsFor == nil
-      && row.errorCode == nil
+      && row.errorCode == nil && row.payload == nil
     if isGone { try store.remove(row) } else { try store.save(row) }
   }
 
