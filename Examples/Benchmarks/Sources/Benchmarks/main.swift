@@ -1,9 +1,15 @@
 import CloudSyncSession
 import Foundation
 
-// A process that the section "logread" starts to see how much memory it needs.
-if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "peak" {
-  try ReadingBenchmarks.printPeak(CommandLine.arguments[2])
+// A process that a section starts to see how much memory it needs.
+if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "peak" {
+  let path = CommandLine.arguments[3]
+  try Peak.measure {
+    switch CommandLine.arguments[2] {
+    case "fold": try ReadingBenchmarks.fold(path)
+    default: try UploadBenchmarks.upload(path)
+    }
+  }
   exit(0)
 }
 
@@ -107,4 +113,6 @@ try section("feed") { try CloudSections.feed() }
 section("simulate") { SimulatorSections.simulations() }
 try section("capture") { try SQLiteSections.capture() }
 try section("apply") { try SQLiteSections.apply() }
+try section("upload") { try SQLiteSections.upload() }
+try section("latency") { try SQLiteSections.latency() }
 table.printMarkdown()

@@ -57,7 +57,7 @@ enum LogSections {
       rate >= 200_000
     )
     try BenchmarkLogs.plain(1_000_000, at: long)
-    let peaks = try [short, long].map { try ReadingBenchmarks.peakKilobytes($0) }
+    let peaks = try [short, long].map { try Peak.ofProcess(["fold", $0]) }
     add(
       "memory for it at most, 100,000 and 1,000,000 events",
       "the same",

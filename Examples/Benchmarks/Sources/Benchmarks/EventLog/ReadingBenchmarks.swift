@@ -31,42 +31,4 @@ enum ReadingBenchmarks {
     }
     return rates.sorted()[3]
   }
-
-  // MARK: Memory
-
-  /// How many kilobytes reading and folding a log needs at most, above what the process had before.
-  ///
-  /// It is measured in a process of its own, that has done nothing else.
-  static func peakKilobytes(_ path: String) throws -> Int {
-    let child = Process()
-    child.executableURL = Bundle.main.executableURL
-    child.arguments = ["peak", path]
-    let output = Pipe()
-    child.standardOutput = output
-    try child.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    child.waitUntilExit()
-    return Int(String(decoding: data, as: UTF8.self).split(separator: "\n").last ?? "") ?? -1
-  }
-
-  /// What that process does.
-  static func printPeak(_ path: String) throws {
-    let before = try peak()
-    try fold(path)
-    print(try peak() - before)
-  }
-
-  /// The most memory that the process has had so far, in kilobytes.
-  private static func peak() throws -> Int {
-    #if canImport(Darwin)
-    var usage = rusage()
-    getrusage(RUSAGE_SELF, &usage)
-    return usage.ru_maxrss / 1024
-    #else
-    // What getrusage tells on Linux begins with the parent's.
-    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-    return line?.split(separator: " ").dropLast().last.flatMap { Int($0) } ?? 0
-    #endif
-  }
 }

@@ -71,19 +71,15 @@ final class EngineBenchmarks {
       .map { _ in
         let folder = try ScratchFolder()
         let plain = try PlainDatabase(path: folder.path("plain.sqlite"))
-        let p0 = Double(Foundation.clock())
         let without = try plain.insert(keys, perTransaction: 200)
-        print("plain CPU", (Double(Foundation.clock()) - p0) / Double(keys.count), "us each")
         let database = try PlainDatabase(path: folder.path("applied.sqlite"))
         let handler = PageHandler(pages)
         let bench = try EngineBenchmarks(database, handler)
         let clock = ContinuousClock()
         let start = clock.now
-        let c0 = Double(Foundation.clock())
         try bench.engine.start()
         bench.runOnce()
         let time = (clock.now - start).nanoseconds
-        print("CPU", (Double(Foundation.clock()) - c0) / Double(keys.count), "us each")
         guard try database.count("SELECT count(*) FROM notes") == Int64(keys.count) else {
           throw SyncError(.internalError, "not everything was applied")
         }

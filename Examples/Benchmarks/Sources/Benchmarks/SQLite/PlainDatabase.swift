@@ -10,12 +10,17 @@ final class PlainDatabase {
       weight REAL, done INTEGER NOT NULL DEFAULT 0
     )
     """
+  private static let insertion =
+    "INSERT INTO notes(id, title, body, count, weight, done) VALUES(?, ?, ?, ?, ?, ?)"
   let file: DatabaseFile
 
   init(path: String = ":memory:") throws {
     file = try DatabaseFile(path: path, createsFile: true)
     try file.execute(Self.schema)
   }
+
+  /// Opens one that is there.
+  init(existing path: String) throws { file = try DatabaseFile(path: path) }
 
   /// A row's values; its key says nothing about its number, as those of apps.
   static func key(_ number: Int) -> String {
@@ -34,7 +39,7 @@ final class PlainDatabase {
     let titles = keys.indices.map { Self.title($0) }
     return try file.write { handle in
       var statement: OpaquePointer?
-      sqlite3_prepare_v2(handle, "INSERT INTO notes VALUES(?, ?, ?, ?, ?, ?)", -1, &statement, nil)
+      sqlite3_prepare_v2(handle, Self.insertion, -1, &statement, nil)
       defer { sqlite3_finalize(statement) }
       let clock = ContinuousClock()
       let start = clock.now
