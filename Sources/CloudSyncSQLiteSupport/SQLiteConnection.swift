@@ -134,6 +134,9 @@ package final class SQLiteConnection {
     return try statement.step() ? statement.integer(0) : 0
   }
 
+  /// How many rows the last statement has written itself, apart from triggers and foreign keys.
+  package var changeCount: Int32 { unsafe sqlite3_changes(handle) }
+
   /// Whether a transaction is open.
   package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 

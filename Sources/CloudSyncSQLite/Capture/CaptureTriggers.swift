@@ -15,17 +15,19 @@ struct CaptureTriggers {
   var statements: [String] {
     let schema = table.schema
     let (old, new) = (table.keySQL("old"), table.keySQL("new"))
+    // A row with NULL in its key cannot be named.
+    let (hasOld, hasNew) = (table.hasKeySQL("old"), table.hasKeySQL("new"))
     let changed = schema.writableColumns.map { Self.isChanged($0.name) }
     let bits = changed.map { "(\($0))" }.joined(separator: " || ")
     let isChanged = changed.joined(separator: " OR ")
     let isRenamed = "(\(old) IS NOT \(new) OR typeof(\(old)) IS NOT typeof(\(new)))"
     return ["insert", "update", "rename", "delete"].map { "DROP TRIGGER IF EXISTS \(name($0))" } + [
-      trigger("insert", "AFTER INSERT", when: nil, key: new, [add(new, "NULL")]),
-      trigger("delete", "AFTER DELETE", when: nil, key: old, [add(old, "''")]),
+      trigger("insert", "AFTER INSERT", when: hasNew, key: new, [add(new, "NULL")]),
+      trigger("delete", "AFTER DELETE", when: hasOld, key: old, [add(old, "''")]),
       trigger(
         "update",
         "AFTER UPDATE",
-        when: "(\(isChanged)) AND NOT \(isRenamed)",
+        when: "(\(isChanged)) AND NOT \(isRenamed)" + (hasNew.map { " AND \($0)" } ?? ""),
         key: new,
         [add(new, bits)]
       ),
@@ -34,7 +36,7 @@ struct CaptureTriggers {
         "AFTER UPDATE",
         when: isRenamed,
         key: new,
-        [add(old, "''"), add(new, "NULL")]
+        [add(old, "''", if: hasOld), add(new, "NULL", if: hasNew)]
       ),
     ]
   }
@@ -47,9 +49,11 @@ struct CaptureTriggers {
   }
 
   /// An edit for the outbox; with VALUES, since SQLite copies what INSERT … SELECT selects.
-  private func add(_ key: String, _ change: String) -> String {
-    "INSERT INTO cloudsync_outbox(id, table_id, key, change) VALUES("
-      + "(SELECT \(MetadataSchema.nextTime) FROM cloudsync_clock), \(table.id), \(key), \(change));"
+  private func add(_ key: String, _ change: String, if condition: String? = nil) -> String {
+    let values =
+      "(SELECT \(MetadataSchema.nextTime) FROM cloudsync_clock), \(table.id), \(key), \(change)"
+    return "INSERT INTO cloudsync_outbox(id, table_id, key, change) "
+      + (condition.map { "SELECT \(values) WHERE \($0);" } ?? "VALUES(\(values));")
   }
 
   private func trigger(

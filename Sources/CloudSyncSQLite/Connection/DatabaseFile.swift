@@ -1,10 +1,11 @@
-import CloudSyncCore
+public import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 /// A database in a file, with a connection of its own.
 ///
 /// Other connections and other processes may read and write the file at the same time: it is in
 /// write-ahead mode, and who has to wait for another writer waits up to five seconds.
+/// SQL on this connection can call `uuid()`, which returns a new UUID in small letters.
 public final class DatabaseFile: SyncDatabase {
   /// Where it is; ":memory:" is nowhere.
   public let path: String
@@ -17,11 +18,13 @@ public final class DatabaseFile: SyncDatabase {
   ///   - enforcesForeignKeys: Whether this connection enforces foreign keys, as SQLite's does not unless
   ///     it is told to.
   ///   - createsFile: Whether a missing file is created.
+  ///   - environment: Where the random numbers of `uuid()` come from; the system's by default.
   /// - Throws: What is wrong with the file, and what to do.
   public init(
     path: String,
     enforcesForeignKeys: Bool = true,
-    createsFile: Bool = false
+    createsFile: Bool = false,
+    environment: SyncEnvironment = .live
   ) throws(SyncEngineError) {
     self.path = path
     connection = try sqlite(path: path) { () throws(SQLiteError) in
@@ -35,6 +38,7 @@ public final class DatabaseFile: SyncDatabase {
           + "PRAGMA wal_autocheckpoint = 4000;"
           + "PRAGMA foreign_keys = \(enforcesForeignKeys ? "ON" : "OFF")"
       )
+      try UUIDFunction.install(on: connection, environment)
       return Locked(connection)
     }
   }

@@ -154,7 +154,11 @@ extension SyncEngine {
   private func readOutbox() throws(SyncEngineError) -> Int {
     var (count, total) = (OutboxReader.batchSize, 0)
     while count == OutboxReader.batchSize {
-      count = try transaction { (work) throws(SQLiteError) in try work.outbox.readBatch() }
+      count = try transaction { (work) throws(SQLiteError) in
+        let count = try work.outbox.readBatch()
+        if count > 0 { try work.retryShelved() }
+        return count
+      }
       total += count
     }
     return total
@@ -190,7 +194,9 @@ extension SyncEngine {
   ) throws(SyncEngineError) {
     let done = try transaction { (work) throws(SQLiteError) in
       try work.outbox.readAll()
-      return try work.complete(operation, response)
+      let done = try work.complete(operation, response)
+      try work.retryShelved()
+      return done
     }
     state.withLock { _ = $0.inFlight.removeValue(forKey: Int64(operation.id.number)) }
     if !done.isEmpty { session?.dropParked(done) }
@@ -210,7 +216,9 @@ extension SyncEngine {
   private func take(_ change: ParkedChange) throws(SyncEngineError) {
     let isDone = try transaction { (work) throws(SQLiteError) in
       try work.outbox.readAll()
-      return try work.take(change)
+      let isDone = try work.take(change)
+      try work.retryShelved()
+      return isDone
     }
     if isDone { session?.dropParked([change.recordID]) }
     sendChanges()

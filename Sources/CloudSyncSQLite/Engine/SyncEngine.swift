@@ -80,7 +80,10 @@ public final class SyncEngine: Sendable {
     handler = operationHandler
     executor = environment.makeExecutor()
     self.tables = try Self.write(to: database) { (connection) throws(SyncEngineError) in
-      try EngineSetup(
+      try sqlite { () throws(SQLiteError) in
+        try UUIDFunction.install(on: connection, environment)
+      }
+      return try EngineSetup(
         connection: connection,
         options: options,
         zoneID: zoneID,

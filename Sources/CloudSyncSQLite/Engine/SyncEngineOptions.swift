@@ -8,6 +8,10 @@ public struct SyncEngineOptions: Sendable {
     public var merging = TableMergePolicy()
     /// Whether the app gives its integer keys so that no two devices give the same.
     public var hasUniqueIntegerKeys = false
+    /// What becomes of two rows that break a unique key beside the primary one.
+    ///
+    /// Nil, the default, refuses tables with such keys when the engine is made.
+    public var uniqueKeys: UniqueKeyPolicy?
     /// Whether `NOT NULL` columns without a default are allowed, although an app that does not know such
     /// a column cannot make rows then.
     public var allowsMissingDefaults = false

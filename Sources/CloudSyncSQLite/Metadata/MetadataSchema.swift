@@ -79,6 +79,9 @@ package enum MetadataSchema {
       error TEXT,
       waits_for TEXT,
       payload BLOB,
+      shelf BLOB,
+      shelf_code INTEGER,
+      shelf_error TEXT,
       UNIQUE(table_id, key)
     );
     CREATE UNIQUE INDEX cloudsync_rows_by_name ON cloudsync_rows(record_name)
@@ -89,11 +92,15 @@ package enum MetadataSchema {
       WHERE operation IS NOT NULL;
     CREATE INDEX cloudsync_rows_waiting ON cloudsync_rows(waits_for)
       WHERE waits_for IS NOT NULL;
+    CREATE INDEX cloudsync_rows_shelved ON cloudsync_rows(record_name) WHERE shelf IS NOT NULL;
     CREATE TABLE cloudsync_strangers(
       record_name TEXT PRIMARY KEY NOT NULL,
       record_type TEXT NOT NULL,
-      record BLOB NOT NULL
+      record BLOB NOT NULL,
+      error TEXT
     );
+    CREATE INDEX cloudsync_strangers_refused ON cloudsync_strangers(record_name)
+      WHERE error IS NOT NULL;
     CREATE TABLE cloudsync_assets(
       digest BLOB NOT NULL, table_id INTEGER NOT NULL, key NOT NULL,
       PRIMARY KEY(digest, table_id, key)
@@ -106,7 +113,7 @@ package enum MetadataSchema {
         r.key AS key,
         r.record_name AS record_name,
         CASE
-          WHEN r.error_code IS NOT NULL THEN 'parked'
+          WHEN r.error_code IS NOT NULL OR r.shelf_code IS NOT NULL THEN 'parked'
           WHEN r.waits_for IS NOT NULL THEN 'waiting'
           WHEN r.operation IS NOT NULL THEN 'inFlight'
           WHEN r.dirty IS NOT NULL OR EXISTS(
@@ -114,10 +121,13 @@ package enum MetadataSchema {
           ) THEN 'dirty'
           ELSE 'clean'
         END AS status,
-        r.error_code AS error_code,
-        r.error AS error,
+        coalesce(r.error_code, r.shelf_code) AS error_code,
+        coalesce(r.error, r.shelf_error) AS error,
         r.waits_for AS waits_for
-      FROM cloudsync_rows r JOIN cloudsync_tables t ON t.id = r.table_id;
+      FROM cloudsync_rows r JOIN cloudsync_tables t ON t.id = r.table_id
+      UNION ALL
+      SELECT NULL, NULL, record_name, 'parked', 12, error, NULL
+      FROM cloudsync_strangers WHERE error IS NOT NULL;
     """
 
   /// Makes the tables, or checks that they are there in a version that is known.

@@ -90,7 +90,7 @@ struct MetadataStore {
 
   private static let columns = """
     table_id, key, record_name, server, edits, deleted_at, dirty, operation, error_code, error,
-    waits_for, payload, sent_page, page, created_at, tag
+    waits_for, payload, sent_page, page, created_at, shelf, shelf_code, shelf_error, tag
     """
 
   func row(_ table: Int64, _ key: SQLiteValue) throws(SQLiteError) -> RowState? {
@@ -145,7 +145,8 @@ struct MetadataStore {
       try connection.statement(
         """
         SELECT \(Self.columns) FROM cloudsync_rows
-        WHERE dirty IS NOT NULL AND operation IS NULL AND error_code IS NULL AND waits_for IS NULL
+        WHERE dirty IS NOT NULL AND operation IS NULL AND error_code IS NULL
+          AND (waits_for IS NULL OR shelf IS NOT NULL AND payload IS NULL)
         ORDER BY dirty LIMIT ?1
         """
       )
@@ -239,6 +240,13 @@ struct MetadataStore {
     return names
   }
 
+  /// The rows that satisfy a condition, which may end with an order.
+  func rows(where condition: String) throws(SQLiteError) -> [RowState] {
+    try rows(
+      try connection.statement("SELECT \(Self.columns) FROM cloudsync_rows WHERE \(condition)")
+    )
+  }
+
   private func rows(_ query: SQLiteStatement) throws(SQLiteError) -> [RowState] {
     var rows: [RowState] = []
     try query.forEachRow { () throws(SQLiteError) in rows.append(try Self.row(query)) }
@@ -262,6 +270,9 @@ struct MetadataStore {
     row.sentPage = query.isNull(12) ? nil : query.integer(12)
     row.page = query.isNull(13) ? nil : query.integer(13)
     row.createdAt = query.isNull(14) ? nil : HybridTime(rawValue: query.integer(14))
+    row.shelf = try Self.decode(query, 15)
+    row.shelfCode = query.isNull(16) ? nil : query.integer(16)
+    row.shelfError = query.text(17)
     return row
   }
 
@@ -279,11 +290,11 @@ struct MetadataStore {
       try connection.statement(.saveRow) {
         """
         INSERT INTO cloudsync_rows(\(Self.columns))
-        VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+        VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
         ON CONFLICT(table_id, key) DO UPDATE SET
           record_name = ?3, server = ?4, edits = ?5, deleted_at = ?6, dirty = ?7, operation = ?8,
           error_code = ?9, error = ?10, waits_for = ?11, payload = ?12, sent_page = ?13, page = ?14,
-          created_at = ?15, tag = ?16
+          created_at = ?15, shelf = ?16, shelf_code = ?17, shelf_error = ?18, tag = ?19
         """
       }
       .bind(row.table, at: 1).bind(row.key, at: 2).bind(row.recordName, at: 3)
@@ -299,7 +310,10 @@ struct MetadataStore {
       .bind(row.sentPage.map { .integer($0) } ?? .null, at: 13)
       .bind(row.page.map { .integer($0) } ?? .null, at: 14)
       .bind(row.createdAt.map { .integer($0.rawValue) } ?? .null, at: 15)
-      .bind(row.server?.changeTag.map { .text($0) } ?? .null, at: 16)
+      .bind(row.shelf.map { .blob($0.codedBytes) } ?? .null, at: 16)
+      .bind(row.shelfCode.map { .integer($0) } ?? .null, at: 17)
+      .bind(row.shelfError.map { .text($0) } ?? .null, at: 18)
+      .bind(row.server?.changeTag.map { .text($0) } ?? .null, at: 19)
     try statement.run()
   }
 

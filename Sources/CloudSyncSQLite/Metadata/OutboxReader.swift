@@ -37,6 +37,7 @@ struct OutboxReader {
       row = RowState(table: entry.table, key: entry.key, recordName: name)
     }
     row.take(entry, columns: table.captured)
+    if row.shelf != nil { try take(entry, into: &row, table) }
     // What the cloud never had need not be deleted there.
     if row.isDeleted, row.server == nil, row.operation == nil, row.waitsFor == nil {
       return try store.remove(row)

@@ -34,6 +34,11 @@ struct RowState: Sendable {
   var waitsFor: String?
   /// What came from the cloud and could not be applied yet.
   var payload: Record?
+  /// What the row is to be, while it cannot be in the table so; a deletion for one that cannot go.
+  var shelf: Record?
+  /// Why it cannot, but for a missing parent.
+  var shelfCode: Int64?
+  var shelfError: String?
 
   init(table: Int64, key: SQLiteValue, recordName: String) {
     self.table = table

@@ -39,8 +39,10 @@ struct RowTable {
     if changes.isEmpty { return }
     let list = changes.enumerated().map { "\($1.column.quotedName) = ?\($0 + 1)" }
       .joined(separator: ", ")
+    // The rule of a unique key may be to remove other rows; NOT NULL may say what NULL means.
+    let verb = table.keyedColumns.isEmpty ? "UPDATE" : "UPDATE OR ABORT"
     let statement = try connection.statement(
-      "UPDATE \(name) SET \(list) WHERE \(table.keyCondition(from: changes.count + 1))"
+      "\(verb) \(name) SET \(list) WHERE \(table.keyCondition(from: changes.count + 1))"
     )
     bind(changes.map(\.value) + key, to: statement)
     try statement.run()

@@ -13,6 +13,14 @@ package struct SyncTable: Sendable {
   let isKey: [Bool]
   /// Whether it has triggers beside the engine's.
   let hasTriggersOfTheApp: Bool
+  /// Finds the rows that hold values which another row is to have: by each unique key.
+  let searches: [UniqueKeySearch]
+  /// The columns that unique keys look at beside the primary one.
+  let keyedColumns: [String]
+  /// Whether a trigger of the app's fails in the middle of what it does.
+  let hasFailingTriggers: Bool
+  /// How the columns of the key store what they are given.
+  let keyAffinities: [TableSchema.Column.Affinity]
 
   /// Takes a table; nil if one of its names is too long for the cloud.
   init?(id: Int64, schema: TableSchema, captured: [String]) {
@@ -25,6 +33,14 @@ package struct SyncTable: Sendable {
     isKey = schema.writableColumns.map { schema.primaryKey.contains($0.name) }
     hasTriggersOfTheApp = schema.dependentSQL.contains { sql in
       TableMending.triggerName(sql).map { !$0.foldedName.starts(with: "cloudsync_".utf8) } ?? false
+    }
+    keyAffinities = schema.primaryKey.map { schema.column(named: $0)?.affinity ?? .blob }
+    searches = Self.searches(schema)
+    let keyed = searches.dropFirst().flatMap(\.columns)
+    keyedColumns = schema.columns.map(\.name).filter { keyed.contains($0) }
+    hasFailingTriggers = schema.dependentSQL.contains { sql in
+      let text = SQLText(sql)
+      return text.calls("RAISE") && text.tokens.contains { text.isWord($0, "FAIL") }
     }
   }
 
@@ -41,6 +57,12 @@ package struct SyncTable: Sendable {
     let columns = schema.primaryKey.map { "\(row).\($0.quotedName)" }
     guard columns.count > 1 else { return columns.first ?? "NULL" }
     return "(" + columns.map { "quote(\($0))" }.joined(separator: " || ',' || ") + ")"
+  }
+
+  /// Whether all of a row's key is there, of a row by that name; nil if it must be.
+  func hasKeySQL(_ row: String) -> String? {
+    let columns = schema.nullableKeyColumns.map { "\(row).\($0.quotedName) IS NOT NULL" }
+    return columns.isEmpty ? nil : columns.joined(separator: " AND ")
   }
 
   /// The condition that finds the row of a key whose values are bound from a number on.

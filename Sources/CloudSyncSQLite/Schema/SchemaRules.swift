@@ -147,34 +147,54 @@ private struct TableCheck {
 
   private func mendableViolations() -> [SchemaViolation] {
     let columns = columnsWithoutDefault
-    let keys = policy.allowsUniqueKeys ? [] : table.restrictingUniqueKeys
+    let keys = table.restrictingUniqueKeys.filter { !policy.allowsUniqueKeys || !isSearchable($0) }
+    let nullableKeys = table.nullableKeyColumns.compactMap { table.column(named: $0) }
     let sql = TableMending(
       table: table,
       columns: columns,
-      uniqueKeys: keys.filter { !schema.needs($0, of: table) }
+      uniqueKeys: keys.filter { !schema.needs($0, of: table) },
+      keys: nullableKeys
     )
     .sql
-    return columns.map { column in
+    return nullableKeys.map { column in
       violation(
-        .nonNullColumnMustHaveDefault,
+        .nullablePrimaryKey,
         column: column.name,
-        "Column \(described(column.name)) is NOT NULL without a default, so rows of app versions that do"
-          + " not know it cannot be stored; declare it NOT NULL ON CONFLICT REPLACE DEFAULT …",
+        "The primary key \(described(column.name)) may hold NULL, and a row whose key does is left out;"
+          + " declare it NOT NULL.",
         sql: sql,
-        isWarning: !policy.requiresDefaults
+        isWarning: true
       )
     }
+      + columns.map { column in
+        violation(
+          .nonNullColumnMustHaveDefault,
+          column: column.name,
+          "Column \(described(column.name)) is NOT NULL without a default, so rows of app versions that do"
+            + " not know it cannot be stored; declare it NOT NULL ON CONFLICT REPLACE DEFAULT …",
+          sql: sql,
+          isWarning: !policy.requiresDefaults
+        )
+      }
       + keys.map { key in
         let column = key.columns.map { $0 ?? "(expression)" }.joined(separator: ", ")
         return violation(
           .uniqueConstraintDisallowed,
           column: column,
           "\(key.isConstraint ? "A UNIQUE constraint" : "Unique index \(key.name.quotedName)") on"
-            + " \(described(column)) can be broken by rows that two devices make on their own; give the"
-            + " table a policy for unique keys, or remove it.",
+            + " \(described(column)) can be broken by rows that two devices make on their own; "
+            + (policy.allowsUniqueKeys
+              ? "it looks at computed columns, which no policy can settle: remove it."
+              : "give the table a policy for unique keys, or remove it."),
           sql: schema.needs(key, of: table) ? nil : sql
         )
       }
+  }
+
+  /// Whether it can be told which row holds another's values of a key: computed ones cannot be.
+  private func isSearchable(_ key: TableSchema.UniqueKey) -> Bool {
+    guard let search = UniqueKeySearch(key, of: table) else { return false }
+    return search.columns.allSatisfy { table.column(named: $0)?.isGenerated == false }
   }
 
   /// Columns that a row of somebody who does not know them leaves without a value.

@@ -22,6 +22,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let nonNullColumnMustHaveDefault = Self(
       rawValue: "nonNullColumnMustHaveDefault"
     )
+    /// The primary key may hold NULL, and a row whose key does cannot be named.
+    public static let nullablePrimaryKey = Self(rawValue: "nullablePrimaryKey")
     /// Rows that two devices make on their own may break a unique key.
     public static let uniqueConstraintDisallowed = Self(rawValue: "uniqueConstraintDisallowed")
     /// A foreign key refers to a table that is not synchronized.

@@ -8,13 +8,22 @@ struct TableMending {
   /// The unique keys that must go.
   var uniqueKeys: [TableSchema.UniqueKey] = []
 
+  /// The columns of the primary key that must not hold NULL.
+  var keys: [TableSchema.Column] = []
+
   /// The statements; nil if there is nothing to mend, or the declaration cannot be read.
   var sql: String? {
-    if columns.isEmpty && uniqueKeys.isEmpty { return nil }
-    if columns.isEmpty && uniqueKeys.allSatisfy({ !$0.isConstraint }) { return indexSQL }
+    if columns.isEmpty && uniqueKeys.isEmpty && keys.isEmpty { return nil }
+    if columns.isEmpty && keys.isEmpty && uniqueKeys.allSatisfy({ !$0.isConstraint }) {
+      return indexSQL
+    }
     guard let declaration = TableDeclaration(table.sql) else { return nil }
     var edits = TextEdits(declaration)
     for column in columns { addDefault(to: column, declaration, &edits) }
+    for column in keys {
+      guard let place = declaration.column(named: column.name) else { continue }
+      edits.insert(" NOT NULL", after: place.tokens.upperBound - 1)
+    }
     edits.removeUniqueConstraints(uniqueKeys)
     let temporary = "cloudsync_new_\(table.name)"
     edits.replace(
@@ -98,17 +107,32 @@ struct TableMending {
     return text.text(0..<token.range.lowerBound) + text.text(end..<text.bytes.count)
   }
 
+  /// What the mended table gets of a column: rows without a key get one.
+  private func value(of column: TableSchema.Column) -> String {
+    let name = column.name.quotedName
+    guard keys.contains(where: { $0.name == column.name }) else { return name }
+    return switch column.affinity {
+    case .text, .blob: "coalesce(\(name), lower(hex(randomblob(16))))"
+    case .integer, .real, .numeric: "coalesce(\(name), random())"
+    }
+  }
+
   /// SQLite's procedure for what ALTER TABLE cannot do.
   private func rebuild(as temporary: String, _ declaration: String) -> String {
     var columns = table.writableColumns.map(\.name.quotedName)
-    if let number = table.rowNumberName, !table.hasIntegerKey { columns.insert(number, at: 0) }
+    var values = table.writableColumns.map(value)
+    if let number = table.rowNumberName, !table.hasIntegerKey {
+      columns.insert(number, at: 0)
+      values.insert(number, at: 0)
+    }
     let list = columns.joined(separator: ", ")
+    let source = values.joined(separator: ", ")
     let (new, old) = (temporary.quotedName, table.name.quotedName)
     // OR ABORT: with the declared rule SQLite wants the functions of defaults, which may be missing.
     var statements = [
       "-- With foreign keys enforced, dropping the old table would delete rows of others.",
       "PRAGMA foreign_keys = OFF;", "PRAGMA legacy_alter_table = ON;", "BEGIN IMMEDIATE;",
-      "\(declaration);", "INSERT OR ABORT INTO \(new) (\(list)) SELECT \(list) FROM \(old);",
+      "\(declaration);", "INSERT OR ABORT INTO \(new) (\(list)) SELECT \(source) FROM \(old);",
     ]
     if TableDeclaration(table.sql)?.isAutoincrement == true {
       let names = (SQLiteValue.text(temporary).literal, SQLiteValue.text(table.name).literal)
@@ -145,7 +169,7 @@ extension TableDeclaration {
 
 extension TableSchema.Column {
   /// How SQLite stores what is put into a column.
-  enum Affinity {
+  enum Affinity: Sendable {
     case integer
     case text
     case blob

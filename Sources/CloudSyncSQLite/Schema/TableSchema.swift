@@ -68,6 +68,12 @@ package struct TableSchema: Sendable, Hashable {
   /// The columns that can be written: all but generated ones.
   package var writableColumns: [Column] { columns.filter { !$0.isGenerated } }
 
+  /// The columns of the primary key that may hold NULL, as SQLite lets those of ordinary tables.
+  package var nullableKeyColumns: [String] {
+    if hasIntegerKey || isWithoutRowID { return [] }
+    return primaryKey.filter { column(named: $0)?.isNotNull == false }
+  }
+
   package func column(named name: String) -> Column? {
     columns.first { $0.name.isSameName(as: name) }
   }

@@ -34,7 +34,7 @@ struct MetadataReading {
     guard version <= MetadataSchema.version else { throw .newerMetadata(version) }
     return try sqlite { () throws(SQLiteError) in
       let store = MetadataStore(connection: connection)
-      let parked = try held("r.error_code IS NOT NULL")
+      let parked = try held("coalesce(r.error_code, r.shelf_code) IS NOT NULL")
       var lastSync: Timestamp?
       if case .integer(let milliseconds)? = try store.info("last_sync") {
         lastSync = Timestamp(nanoseconds: milliseconds * 1_000_000)
@@ -43,7 +43,9 @@ struct MetadataReading {
         version: Int(version),
         tables: try tables(),
         parked: parked,
-        waiting: try held("r.error_code IS NULL AND r.waits_for IS NOT NULL"),
+        waiting: try held(
+          "coalesce(r.error_code, r.shelf_code) IS NULL AND r.waits_for IS NOT NULL"
+        ),
         pages: UInt64(max(0, try store.lastPage())),
         unknownRecords: Int(try connection.integer("SELECT count(*) FROM cloudsync_strangers")),
         lastSync: lastSync
@@ -79,7 +81,7 @@ struct MetadataReading {
       \(Self.unread)
       SELECT r.table_id,
         CASE
-          WHEN r.error_code IS NOT NULL THEN 'parked'
+          WHEN coalesce(r.error_code, r.shelf_code) IS NOT NULL THEN 'parked'
           WHEN r.waits_for IS NOT NULL THEN 'waiting'
           WHEN r.operation IS NOT NULL THEN 'inFlight'
           WHEN r.dirty IS NOT NULL OR u.key IS NOT NULL THEN 'dirty'
@@ -117,7 +119,8 @@ struct MetadataReading {
   func held(_ condition: String) throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
     let query = try connection.prepare(
       """
-      SELECT t.name, r.key, r.record_name, r.error_code, r.error, r.waits_for
+      SELECT t.name, r.key, r.record_name, coalesce(r.error_code, r.shelf_code),
+        coalesce(r.error, r.shelf_error), r.waits_for
       FROM cloudsync_rows r JOIN cloudsync_tables t ON t.id = r.table_id
       WHERE \(condition) ORDER BY t.id, r.record_name
       """

@@ -20,12 +20,12 @@ struct PreviewWork {
     let refused = try send(&preview)
     for page in pages { try apply(page, &preview) }
     let reading = MetadataReading(connection: work.connection)
-    preview.refused = try refusals(reading.held("r.error_code IS NOT NULL"))
+    preview.refused = try refusals(reading.held("coalesce(r.error_code, r.shelf_code) IS NOT NULL"))
     preview.refused += refused.filter { one in
       !preview.refused.contains { $0.recordName == one.recordName }
     }
     preview.waiting = try refusals(
-      reading.held("r.error_code IS NULL AND r.waits_for IS NOT NULL")
+      reading.held("coalesce(r.error_code, r.shelf_code) IS NULL AND r.waits_for IS NOT NULL")
     )
     preview.unknownRecords = Int(
       try work.connection.integer("SELECT count(*) FROM cloudsync_strangers")
@@ -76,7 +76,8 @@ struct PreviewWork {
       }
       try work.markSent(batch, Self.operation)
     }
-    let held = try MetadataReading(connection: work.connection).held("r.error_code IS NOT NULL")
+    let held = try MetadataReading(connection: work.connection)
+      .held("coalesce(r.error_code, r.shelf_code) IS NOT NULL")
     try work.connection.execute("ROLLBACK TO cloudsync_preview; RELEASE cloudsync_preview")
     return refusals(held)
   }

@@ -51,7 +51,7 @@ extension SyncEngineOptions {
     let table = table(name)
     return SchemaPolicy(
       requiresDefaults: !table.allowsMissingDefaults,
-      allowsUniqueKeys: false,
+      allowsUniqueKeys: table.uniqueKeys != nil,
       allowsIntegerKeys: table.hasUniqueIntegerKeys
     )
   }

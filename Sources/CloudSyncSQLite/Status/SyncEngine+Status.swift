@@ -132,7 +132,7 @@ extension EngineWork {
       records.append(recordID(row.recordName))
       try retry(row)
     }
-    try store.setApplying(nil)
+    try retryShelved(all: true)
     return records
   }
 

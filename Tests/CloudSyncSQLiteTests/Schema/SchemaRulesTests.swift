@@ -44,9 +44,9 @@ struct SchemaRulesTests {
   func keys() throws {
     let schema = try schema(
       """
-      CREATE TABLE none (x); CREATE TABLE number (id BIGINT PRIMARY KEY);
+      CREATE TABLE none (x); CREATE TABLE number (id BIGINT PRIMARY KEY NOT NULL);
       CREATE TABLE detail (id INTEGER PRIMARY KEY REFERENCES number);
-      CREATE TABLE pair (a INT, b INT, PRIMARY KEY (a, b));
+      CREATE TABLE pair (a INT NOT NULL, b INT NOT NULL, PRIMARY KEY (a, b));
       """
     )
     let tables = ["none", "number", "detail", "pair"]
@@ -66,10 +66,10 @@ struct SchemaRulesTests {
   func references() throws {
     let schema = try schema(
       """
-      CREATE TABLE a (id TEXT PRIMARY KEY, up REFERENCES a, b REFERENCES b ON DELETE RESTRICT,
+      CREATE TABLE a (id TEXT PRIMARY KEY NOT NULL, up REFERENCES a, b REFERENCES b ON DELETE RESTRICT,
         c REFERENCES outside, d REFERENCES nowhere);
-      CREATE TABLE b (id TEXT PRIMARY KEY, a REFERENCES a, x, y, FOREIGN KEY (x, y) REFERENCES p);
-      CREATE TABLE p (x, y, PRIMARY KEY (x, y)); CREATE TABLE outside (id TEXT PRIMARY KEY)
+      CREATE TABLE b (id TEXT PRIMARY KEY NOT NULL, a REFERENCES a, x, y, FOREIGN KEY (x, y) REFERENCES p);
+      CREATE TABLE p (x, y, PRIMARY KEY (x, y)); CREATE TABLE outside (id TEXT PRIMARY KEY NOT NULL)
       """
     )
 
@@ -85,7 +85,7 @@ struct SchemaRulesTests {
   func defaults() throws {
     let schema = try schema(
       """
-      CREATE TABLE t (id TEXT PRIMARY KEY, a NOT NULL, b INT NOT NULL DEFAULT NULL, c DEFAULT 1,
+      CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, a NOT NULL, b INT NOT NULL DEFAULT NULL, c DEFAULT 1,
         d INT NOT NULL AS (1))
       """
     )
@@ -106,7 +106,7 @@ struct SchemaRulesTests {
   func uniqueKeys() throws {
     let schema = try schema(
       """
-      CREATE TABLE t (id TEXT PRIMARY KEY, a UNIQUE, b, UNIQUE (b, id));
+      CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, a UNIQUE, b, UNIQUE (b, id));
       CREATE UNIQUE INDEX i ON t (lower(a)) WHERE b
       """
     )
@@ -123,7 +123,9 @@ struct SchemaRulesTests {
   @Test("A name that no spelling makes short enough is refused")
   func names() throws {
     let long = String(repeating: "é", count: 50)
-    let schema = try schema("CREATE TABLE '\(long)' (id TEXT PRIMARY KEY, '\(long)x', 'a b')")
+    let schema = try schema(
+      "CREATE TABLE '\(long)' (id TEXT PRIMARY KEY NOT NULL, '\(long)x', 'a b')"
+    )
 
     let violations = SchemaRules.violations(in: schema, tables: [long])
 
@@ -135,7 +137,7 @@ struct SchemaRulesTests {
     let connection = try SQLiteConnection(path: ":memory:")
     try connection.execute(
       """
-      CREATE TABLE parents (id TEXT PRIMARY KEY, code TEXT UNIQUE);
+      CREATE TABLE parents (id TEXT PRIMARY KEY NOT NULL, code TEXT UNIQUE);
       CREATE TABLE [my table] (
         id INTEGER PRIMARY KEY AUTOINCREMENT, -- the key
         "the name" TEXT CONSTRAINT must NOT NULL ON CONFLICT FAIL COLLATE NOCASE, -- its name

@@ -65,30 +65,29 @@ struct Adoption {
   }
 
   private func adopt(_ condition: String, change: String) throws(SQLiteError) {
+    let named = table.hasKeySQL("t").map { "(\(condition)) AND \($0)" } ?? condition
     try connection.execute(
       """
       UPDATE cloudsync_clock
       SET last = max(last, coalesce((SELECT max(id) FROM cloudsync_outbox), 0));
       INSERT INTO cloudsync_outbox(id, table_id, key, change, adopted)
       SELECT \(number), \(table.id), \(table.keySQL("t")), \(change), 1
-      FROM \(name) t WHERE \(condition) ORDER BY \(rowOrder)
+      FROM \(name) t WHERE \(named) ORDER BY \(rowOrder)
       """
     )
   }
 
   /// Gives new columns what the cloud has had for them all along.
-  func fill(_ added: [String]) throws(SQLiteError) {
+  ///
+  /// What the table refuses is kept beside it.
+  func fill(_ added: [String], _ work: EngineWork) throws(SQLiteError) {
     let rows = RowTable(table: table, connection: connection)
     try store.forEachAcknowledgedRow(of: table.id) { (row) throws(SQLiteError) in
       do throws(SQLiteError) {
         try fill(added, of: row, rows)
       } catch {
-        guard error.kind == .constraint || error.kind == .foreignKey else { throw error }
-        var row = row
-        row.errorCode = Int64(error.code)
-        row.error = "the record cannot be stored in \(table.name): \(error.message)"
-        row.payload = row.server
-        try store.save(row)
+        guard error.isRefusal, connection.isInTransaction else { throw error }
+        try work.shelve(row, added, table, error)
       }
     }
     try store.setApplying(nil)

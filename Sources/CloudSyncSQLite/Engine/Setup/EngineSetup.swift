@@ -83,7 +83,15 @@ struct EngineSetup {
       )
       if let former {
         let added = columns.filter { !former.columns.contains($0) }
-        if !added.isEmpty { try adoption.fill(added) }
+        if !added.isEmpty {
+          let work = EngineWork(
+            connection: connection,
+            tables: SyncTables([table], enforcesForeignKeys: false),
+            options: options,
+            zoneID: zoneID
+          )
+          try adoption.fill(added, work)
+        }
         for column in declared.writableColumns where added.contains(column.name) {
           try adoption.adopt(column: column)
         }

@@ -10,7 +10,12 @@ extension EngineWork {
     let key: [SQLiteValue]
     /// Whether nothing was known of the record.
     let isNew: Bool
-    private(set) lazy var version = RowVersion(record: record) ?? .missing
+    /// Whether it has waited for a parent.
+    var hasWaited = false
+    /// Whether the version is what has come of a merge with the row's own edits.
+    var isMerged = false
+    /// The row as it is to be: the record's, unless more is known.
+    lazy var version = RowVersion(record: record) ?? .missing
 
     init(
       _ record: Record,
@@ -37,7 +42,11 @@ extension EngineWork {
     try store.setInfo("page", .integer(number))
     var incoming: [Incoming] = []
     incoming.reserveCapacity(page.changedRecords.count)
+    let refused = try store.refusedNames()
     for record in page.changedRecords {
+      if refused.contains(record.recordID.name) {
+        try store.forgetStranger(record.recordID.name)
+      }
       if page.startedOver { try store.markSeen(record.recordID.name) }
       if let one = try self.incoming(record) { incoming.append(one) }
     }
@@ -53,7 +62,8 @@ extension EngineWork {
       }
       try store.forgetSeen()
     }
-    try store.setApplying(nil)
+    try retryShelved()
+    if page.isLast { try settleUniqueKeys() }
   }
 
   /// Stores what came for tables that this database did not have, and now has.
@@ -72,16 +82,23 @@ extension EngineWork {
   ///
   /// - Returns: Nil if nothing is to be done, as for a version that is known; unless it is tried again.
   func incoming(_ record: Record, isRetry: Bool = false) throws(SQLiteError) -> Incoming? {
-    guard record[RecordLayout.timeField]?.int64Value != nil else { return nil }
     let name = record.recordID.name
+    guard record[RecordLayout.timeField]?.int64Value != nil else {
+      try refuseWithoutTime(record)
+      return nil
+    }
     if let (table, key) = tables.place(ofPlainName: name) {
       let glance = try store.glance(at: table.id, key, tag: record.changeTag)
       if glance == .known, !isRetry { return nil }
       let row = glance == .new ? nil : try store.row(table.id, key)
+      if row == nil, try refuses([key], of: record, table) { return nil }
       let fresh = RowState(table: table.id, key: key, recordName: name)
       return Incoming(record, of: table, row ?? fresh, key: [key], isNew: row == nil)
     }
-    guard let parsed = RecordName.parse(name) else { return nil }
+    guard let parsed = RecordName.parse(name) else {
+      try refuse(record, Self.foreignName)
+      return nil
+    }
     guard let table = tables.table(named: parsed.table) else {
       try store.keepStranger(record)
       return nil
@@ -90,7 +107,11 @@ extension EngineWork {
       let key = try table.keyValues(of: row.key, in: connection)
       return Incoming(record, of: table, row, key: key, isNew: false)
     }
-    guard let key = key(of: parsed, record, table) else { return nil }
+    guard let key = key(of: parsed, record, table) else {
+      try refuse(record, "its fields do not have the key of table \(table.name.quotedName)")
+      return nil
+    }
+    if try refuses(key, of: record, table) { return nil }
     let stored = try table.key(of: key, in: connection)
     let fresh = RowState(table: table.id, key: stored, recordName: name)
     return Incoming(record, of: table, fresh, key: key, isNew: true)
@@ -112,7 +133,9 @@ extension EngineWork {
       else { return nil }
       values.append(stored)
     }
-    return values
+    // A digest tells nothing, so somebody else's fields may have any key.
+    let isOwn = UTF8Bytes.equal(table.layout.recordName(key: values), record.recordID.name)
+    return isOwn ? values : nil
   }
 
   // MARK: Parents first
@@ -136,6 +159,8 @@ extension EngineWork {
       for one in inOrder(ready) {
         let name = one.record.recordID.name
         coming.remove(name)
+        // A newer version may have come with its parent.
+        if one.hasWaited, try present(one).payload != one.record { continue }
         if one.table.refersToParents {
           // A parent that came before it may be deleted here.
           if let parent = try missingParent(of: one, coming) {
@@ -160,17 +185,24 @@ extension EngineWork {
     }
   }
 
+  /// What is known of a row now: another row of the page may have taken its place.
+  func present(_ one: Incoming) throws(SQLiteError) -> RowState {
+    one.isNew ? one.row : try store.row(one.table.id, one.row.key) ?? one.row
+  }
+
   func wait(_ one: Incoming, for parent: String) throws(SQLiteError) {
-    var row = one.row
+    var row = try present(one)
     row.waitsFor = parent
     row.payload = one.record
     try store.save(row)
   }
 
-  private func children(waitingFor name: String) throws(SQLiteError) -> [Incoming] {
+  func children(waitingFor name: String) throws(SQLiteError) -> [Incoming] {
     var children: [Incoming] = []
     for row in try store.rows(waitingFor: name) {
-      if let payload = row.payload, let child = try incoming(payload) { children.append(child) }
+      guard let payload = row.payload, let child = try incoming(payload) else { continue }
+      child.hasWaited = true
+      children.append(child)
     }
     return children
   }
@@ -220,6 +252,10 @@ extension EngineWork {
     if one.row.isDeleted, !isBack { return nil }
     for key in one.table.schema.foreignKeys {
       guard let parent = tables.table(named: key.table) else { continue }
+      // What it refers to here is another row perhaps, as the merge will tell.
+      if !isBack, !one.isMerged, key.columns.contains(where: { one.row.editTime(of: $0) != nil }) {
+        continue
+      }
       var values: [SQLiteValue] = []
       for column in key.columns {
         guard let value = one.version[column]?.value,
@@ -251,10 +287,14 @@ extension MetadataStore {
 
   // MARK: Records of unknown tables
 
-  func keepStranger(_ record: Record) throws(SQLiteError) {
+  func keepStranger(_ record: Record, error: String? = nil) throws(SQLiteError) {
     try connection.fixedStatement(
-      "REPLACE INTO cloudsync_strangers(record_name, record_type, record) VALUES(?1, ?2, ?3)"
+      """
+      REPLACE INTO cloudsync_strangers(record_name, record_type, record, error)
+      VALUES(?1, ?2, ?3, ?4)
+      """
     )
+    .bind(error.map { .text($0) } ?? .null, at: 4)
     .bind(record.recordID.name, at: 1).bind(record.recordType, at: 2)
     .bind(record.codedBytes, at: 3).run()
   }

@@ -4,7 +4,7 @@ import CloudSyncSQLiteSupport
 extension EngineWork {
   /// Merges a record that the cloud has into its row, after so many pages.
   func merge(_ one: Incoming, page: Int64) throws(SQLiteError) {
-    var row = one.row
+    var row = try present(one)
     row.waitsFor = nil
     row.payload = nil
     row.page = page
@@ -31,13 +31,15 @@ extension EngineWork {
     }
     row.server = one.record
     row.take(merged)
+    let whole = merged.merged
+    let changes = row.shelf == nil ? merged.changesForRow : whole.columns
     switch merged.local {
-    case .none: try store.save(row)
-    case .update, .insert: try write(one, row, values, merged.changesForRow)
-    case .replace:
-      try write(one, row, values, nil)
-      try write(one, row, nil, merged.changesForRow)
-    case .delete: try write(one, row, values, nil)
+    case .none:
+      row.unshelve()
+      try store.save(row)
+    case .update, .insert: try write(one, row, values, changes, whole)
+    case .replace: try replace(one, row, values, whole)
+    case .delete: try write(one, row, values, nil, nil)
     }
   }
 
@@ -52,13 +54,28 @@ extension EngineWork {
     row.server = one.record
     row.errorCode = nil
     row.error = nil
-    if one.version.isDeleted { return try write(one, row, values, nil) }
-    guard values != nil, let known, let deletedAt = one.version.deletedAt,
+    let whole = one.version
+    if whole.isDeleted { return try write(one, row, values, nil, nil) }
+    guard values != nil, let known, let deletedAt = whole.deletedAt,
       known.createdAt ?? .zero <= deletedAt
-    else { return try write(one, row, values, one.version.columns) }
-    // It was deleted and made again: columns that it does not know get their defaults.
-    try write(one, row, values, nil)
-    try write(one, row, nil, one.version.columns)
+    else { return try write(one, row, values, whole.columns, whole) }
+    try replace(one, row, values, whole)
+  }
+
+  /// Makes a row anew that was deleted and made again: columns that are not known get their defaults.
+  private func replace(
+    _ one: Incoming,
+    _ row: RowState,
+    _ values: [SQLiteValue]?,
+    _ whole: RowVersion
+  ) throws(SQLiteError) {
+    let refusal = try attempt(one.table, row, one.key, values, nil)
+    // A row that cannot go is changed into the new one.
+    try write(one, row, refusal == nil ? nil : values, whole.columns, whole)
+    guard refusal == nil, let values, try rows(of: one.table).values(of: one.key) == nil else {
+      return
+    }
+    try takeOutChildren(of: row, one.table, values)
   }
 
   /// Writes a row, or deletes it, without being captured; what SQLite refuses is set aside.
@@ -66,34 +83,27 @@ extension EngineWork {
     _ one: Incoming,
     _ row: RowState,
     _ values: [SQLiteValue]?,
-    _ columns: [VersionedColumn]?
+    _ columns: [VersionedColumn]?,
+    _ whole: RowVersion?
   ) throws(SQLiteError) {
-    var row = row
-    let rows = rows(of: one.table)
-    try store.setApplying((one.table.id, row.key))
-    do throws(SQLiteError) {
-      if let columns {
-        let changes = try changes(columns, one.table, values)
-        if values == nil {
-          try rows.insert(one.key, changes)
-        } else {
-          try rows.update(one.key, changes)
-        }
-      } else if values != nil {
-        try rows.delete(one.key)
+    if row.shelf != nil || one.row.isEdited, let whole {
+      // What it refers to may be out of the table as it was.
+      let own = Incoming(one.record, of: one.table, row, key: one.key, isNew: false)
+      own.version = whole
+      own.isMerged = true
+      if let parent = try missingParent(of: own, []) {
+        var row = row
+        shelve(&row, one.table, whole, nil)
+        row.waitsFor = parent
+        return try store.save(row)
       }
-    } catch {
-      guard error.kind == .constraint || error.kind == .foreignKey else { throw error }
-      row.errorCode = Int64(error.code)
-      row.error = "the record cannot be stored in \(one.table.name): \(error.message)"
-      row.payload = one.record
-      tally.counts.parked += 1
     }
-    try store.save(row)
+    let refusal = try attempt(one.table, row, one.key, values, columns)
+    if try !finish(one, row, values, whole, refusal) { tally.counts.parked += 1 }
   }
 
   /// The columns that the table has and whose values differ.
-  private func changes(
+  func changes(
     _ columns: [VersionedColumn],
     _ table: SyncTable,
     _ values: [SQLiteValue]?
@@ -105,6 +115,8 @@ extension EngineWork {
         let value = try transport.stored(one)
       else { continue }
       if let values, values[place] == value { continue }
+      // With INSERT OR ABORT the default that NULL means is given to a column that is left out only.
+      if values == nil, value == .null, column.replacesNull { continue }
       changes.append((column.name, value))
     }
     return changes
@@ -143,10 +155,14 @@ extension EngineWork {
       row.dirty = row.dirty ?? 0
       return try store.save(row)
     }
-    try store.setApplying((table.id, row.key))
-    if values != nil { try rows(of: table).delete(key) }
+    if let refusal = try attempt(table, row, key, values, nil) {
+      row.settle()
+      shelve(&row, table, nil, refusal)
+      return try store.save(row)
+    }
     if row.operation == nil { return try store.remove(row) }
     row.settle()
+    row.unshelve()
     try store.save(row)
   }
 

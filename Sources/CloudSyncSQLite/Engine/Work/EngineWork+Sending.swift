@@ -67,7 +67,8 @@ extension EngineWork {
     var row = candidate
     let key = try table.keyValues(of: row.key, in: connection)
     let values = try rows(of: table).values(of: key)
-    if values == nil, !row.isDeleted {
+    let isThere = values != nil || row.shelf != nil
+    if !isThere, !row.isDeleted {
       // It went without a trigger, as a row does that INSERT OR REPLACE replaces.
       row.edits = []
       row.deletedAt = try now()
@@ -77,7 +78,7 @@ extension EngineWork {
     let local = version(of: row, table, values: values, server: server)
     let recordID = recordID(row.recordName)
     guard let present = row.server else {
-      if values != nil {
+      if isThere {
         let record = signed(table.layout.record(local, recordID: recordID))
         return (row, try withAssets(record, of: row, values))
       }
@@ -86,7 +87,7 @@ extension EngineWork {
     }
     // Where edits win a deletion is a mark in the record.
     let isMarked = options.table(table.name).merging.deletes == .editWins
-    if values == nil, !isMarked { return (row, nil) }
+    if !isThere, !isMarked { return (row, nil) }
     let edited = local.columns.filter { column in
       // What was there before anybody captured it stands behind everything that the cloud knows.
       if column.time == .zero, server?[column.name] != nil { return false }
@@ -167,6 +168,7 @@ extension EngineWork {
   ) throws(SQLiteError) {
     try outbox.readAll()
     try adoptStrangers()
+    try retryShelved(all: true)
     var carried: [String: Int64] = [:]
     for (number, operation) in operations {
       for record in operation.records { carried[record.recordID.name] = number }

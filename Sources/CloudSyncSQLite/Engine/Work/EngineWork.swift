@@ -41,6 +41,7 @@ struct EngineWork {
     values: [SQLiteValue]?,
     server: RowVersion?
   ) -> RowVersion {
+    if let shelf = shelfVersion(of: row), !shelf.isDeleted { return shelf }
     var columns: [VersionedColumn] = []
     let transport = transport
     for (place, column) in table.schema.writableColumns.enumerated() {

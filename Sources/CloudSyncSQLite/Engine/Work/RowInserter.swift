@@ -31,7 +31,7 @@ struct RowInserter {
     do throws(SQLiteError) {
       try rows.insert(one.key, values)
     } catch {
-      guard error.kind == .constraint || error.kind == .foreignKey else { throw error }
+      guard error.isRefusal else { throw error }
       return false
     }
     try work.store.insertClean(one.row, one.record, page: page)
