@@ -7,7 +7,7 @@ struct SchemaCommandTests {
   private static let shop = """
     CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT NOT NULL, mail TEXT UNIQUE);
     CREATE TABLE "order lines"(
-      customer INTEGER NOT NULL REFERENCES customers(id), line INT, note TEXT,
+      customer INTEGER NOT NULL REFERENCES customers(id), line INT NOT NULL, note TEXT,
       PRIMARY KEY(customer, line)
     );
     CREATE VIEW names AS SELECT name FROM customers;

@@ -99,7 +99,8 @@ extension EngineWork {
       }
     }
     let refusal = try attempt(one.table, row, one.key, values, columns)
-    if try !finish(one, row, values, whole, refusal) { tally.counts.parked += 1 }
+    let isDone = try finish(one, row, values, whole, refusal)
+    if !isDone { tally.counts.parked += 1 }
   }
 
   /// The columns that the table has and whose values differ.
