@@ -196,6 +196,7 @@ extension SyncEngine {
       try work.outbox.readAll()
       let done = try work.complete(operation, response)
       try work.retryShelved()
+      try work.settleUniqueKeys()
       return done
     }
     state.withLock { _ = $0.inFlight.removeValue(forKey: Int64(operation.id.number)) }

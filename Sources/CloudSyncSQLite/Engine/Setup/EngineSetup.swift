@@ -86,7 +86,7 @@ struct EngineSetup {
         if !added.isEmpty {
           let work = EngineWork(
             connection: connection,
-            tables: SyncTables([table], enforcesForeignKeys: false),
+            tables: SyncTables([table], enforcesForeignKeys: false, writer: 0),
             options: options,
             zoneID: zoneID
           )

@@ -63,7 +63,8 @@ extension EngineWork {
       try store.forgetSeen()
     }
     try retryShelved()
-    if page.isLast { try settleUniqueKeys() }
+    try store.setInfo("isComplete", .integer(page.isLast ? 1 : 0))
+    try settleUniqueKeys()
   }
 
   /// Stores what came for tables that this database did not have, and now has.
