@@ -26,7 +26,15 @@ extension EngineWork {
   }
 
   /// Keeps beside the table what a row is to be; nil stands for no row.
-  func shelve(_ row: inout RowState, _ table: SyncTable, _ whole: RowVersion?, _ why: Refusal?) {
+  func shelve(
+    _ row: inout RowState,
+    _ table: SyncTable,
+    _ whole: RowVersion?,
+    _ why: Refusal?
+  ) throws(SQLiteError) {
+    let whole = try whole.map { (whole) throws(SQLiteError) in
+      try inlined(whole, of: row, table)
+    }
     row.shelf = table.layout.record(whole ?? Self.deletion, recordID: recordID(row.recordName))
     row.shelfCode = why?.code
     row.shelfError = why?.reason
@@ -47,7 +55,7 @@ extension EngineWork {
     var whole = version(of: row, table, values: values, server: server)
     for column in added { whole[column] = server[column] }
     let reason = "\(described(row, table)) cannot be stored: \(error.message)"
-    shelve(&row, table, whole, Refusal(code: Int64(error.code), reason: reason))
+    try shelve(&row, table, whole, Refusal(code: Int64(error.code), reason: reason))
     try store.save(row)
   }
 
@@ -106,7 +114,7 @@ extension EngineWork {
       try rows.delete(key)
       return connection.changeCount > 0
     }
-    let changes = changes(columns, table, values)
+    let changes = try changes(columns, table, values)
     if values == nil {
       try rows.insert(key, changes)
     } else {
@@ -157,7 +165,7 @@ extension EngineWork {
       try store.save(row)
       return true
     }
-    shelve(&row, one.table, whole, refusal)
+    try shelve(&row, one.table, whole, refusal)
     try store.save(row)
     guard refusal.isUnique, let whole else { return false }
     return try arbitrate(one, row, whole)

@@ -125,7 +125,7 @@ extension EngineWork {
     var row = row
     let server = row.server.flatMap(RowVersion.init(record:))
     let whole = version(of: row, table, values: values, server: server)
-    shelve(&row, table, whole, why)
+    try shelve(&row, table, whole, why)
     if let parent, row.waitsFor == nil { row.waitsFor = parent }
     try store.save(row)
     taken.append((row, table))

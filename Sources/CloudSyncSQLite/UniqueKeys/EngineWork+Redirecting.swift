@@ -126,7 +126,7 @@ extension EngineWork {
     }
     row.server = payload
     row.payload = nil
-    shelve(&row, table, whole, nil)
+    try shelve(&row, table, whole, nil)
     return row
   }
 
@@ -150,7 +150,7 @@ extension EngineWork {
     row.add(redirection.columns.map { RowState.Edit(column: $0, time: time) })
     row.dirty = row.dirty ?? 0
     row.waitsFor = nil
-    shelve(
+    try shelve(
       &row,
       child,
       whole,

@@ -141,7 +141,7 @@ extension EngineWork {
     let key = try table.keyValues(of: row.key, in: connection)
     let values = try rows(of: table).values(of: key)
     if let parent = try missingParent(of: incoming(row, whole, table), []) {
-      shelve(&row, table, whole, nil)
+      try shelve(&row, table, whole, nil)
       row.waitsFor = parent
       try store.save(row)
       return false
@@ -153,7 +153,7 @@ extension EngineWork {
       try apply(children(waitingFor: row.recordName))
       return true
     }
-    shelve(&row, table, whole, refusal)
+    try shelve(&row, table, whole, refusal)
     try store.save(row)
     return false
   }

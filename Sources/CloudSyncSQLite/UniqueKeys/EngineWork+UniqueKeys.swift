@@ -66,11 +66,12 @@ extension EngineWork {
         keys.append(table.schema.primaryKey.indices.map { query.value(Int32($0)) })
       }
       for found in keys {
-        let stored = try table.key(of: found, in: connection)
-        guard let state = try store.row(table.id, stored) else { return nil }
+        let name = try table.key(of: found, in: connection)
+        guard let state = try store.row(table.id, name) else { return nil }
         let present = try rows(of: table).values(of: found)
         let server = state.server.flatMap(RowVersion.init(record:))
-        let version = version(of: state, table, values: present, server: server)
+        let stored = version(of: state, table, values: present, server: server)
+        let version = try inlined(stored, of: state, table)
         let rank = rank(of: state, table, version)
         holders.append(
           KeyHolder(row: state, number: number, search: search, version: version, rank: rank)

@@ -93,7 +93,7 @@ extension EngineWork {
       own.isMerged = true
       if let parent = try missingParent(of: own, []) {
         var row = row
-        shelve(&row, one.table, whole, nil)
+        try shelve(&row, one.table, whole, nil)
         row.waitsFor = parent
         return try store.save(row)
       }
@@ -158,7 +158,7 @@ extension EngineWork {
     }
     if let refusal = try attempt(table, row, key, values, nil) {
       row.settle()
-      shelve(&row, table, nil, refusal)
+      try shelve(&row, table, nil, refusal)
       return try store.save(row)
     }
     if row.operation == nil { return try store.remove(row) }

@@ -75,12 +75,14 @@ extension EngineWork {
       try store.save(row)
     }
     let server = row.server.flatMap(RowVersion.init(record:))
-    let local = version(of: row, table, values: values, server: server)
+    var local = version(of: row, table, values: values, server: server)
+    var sent = values
+    if row.shelf != nil { (local, sent) = travelling(local, table) }
     let recordID = recordID(row.recordName)
     guard let present = row.server else {
       if isThere {
         let record = signed(table.layout.record(local, recordID: recordID))
-        return (row, try withAssets(record, of: row, values))
+        return (row, try withAssets(record, of: row, sent))
       }
       try store.remove(row)
       return nil
@@ -104,7 +106,7 @@ extension EngineWork {
       of: present,
       recordID: recordID
     )
-    return (row, try withAssets(signed(record), of: row, values))
+    return (row, try withAssets(signed(record), of: row, sent))
   }
 
   /// The record with the number of this database: another one's of the same values and times is not
