@@ -11,7 +11,8 @@ struct UniqueKeyAssetTests {
   private func check(_ policy: UniqueKeyPolicy, _ name: String, isMacFirst: Bool) throws -> [String]
   {
     let manager = FileManager.default
-    let folder = "\(manager.temporaryDirectory.path)/cloudsync-unique-\(name)-\(isMacFirst)"
+    let folder =
+      "\(manager.temporaryDirectory.path)/cloudsync-unique-\(ProcessInfo.processInfo.processIdentifier)-\(name)-\(isMacFirst)"
     if manager.fileExists(atPath: folder) { try manager.removeItem(atPath: folder) }
     let bench = SyncBench(assetFolder: folder + "/cloud")
     let devices = try ["mac", "phone"]
