@@ -143,7 +143,8 @@ extension SyncEngine {
       try countPending(read)
       guard state.withLock({ $0.recordsInFlight }) < 2 * limits.items else { return }
       let batch = try transaction { (work) throws(SQLiteError) in
-        try work.makeBatch(limits)
+        try work.settleDepartures()
+        return try work.makeBatch(limits)
       }
       guard let batch else { return }
       try submit(batch, to: session)
@@ -197,10 +198,12 @@ extension SyncEngine {
       let done = try work.complete(operation, response)
       try work.retryShelved()
       try work.settleUniqueKeys()
-      return done
+      return (records: done, isFetchDue: try work.hasDeletionsPutOff())
     }
     state.withLock { _ = $0.inFlight.removeValue(forKey: Int64(operation.id.number)) }
-    if !done.isEmpty { session?.dropParked(done) }
+    if !done.records.isEmpty { session?.dropParked(done.records) }
+    // What the cloud has deleted goes when everything that has happened there is known.
+    if done.isFetchDue, state.withLock({ $0.fetches == 0 }) { fetchChanges() }
     sendChanges()
   }
 
@@ -219,9 +222,10 @@ extension SyncEngine {
       try work.outbox.readAll()
       let isDone = try work.take(change)
       try work.retryShelved()
-      return isDone
+      return (isDone, isFetchDue: try work.hasDeletionsPutOff())
     }
-    if isDone { session?.dropParked([change.recordID]) }
+    if isDone.0 { session?.dropParked([change.recordID]) }
+    if isDone.isFetchDue, state.withLock({ $0.fetches == 0 }) { fetchChanges() }
     sendChanges()
   }
 

@@ -6,6 +6,9 @@ public struct SyncEngineOptions: Sendable {
   public struct Table: Sendable {
     /// How edits of both sides are merged, and deletes with edits.
     public var merging = TableMergePolicy()
+    /// What becomes of its rows whose parent another device deletes although the foreign key says `RESTRICT`
+    /// or `NO ACTION`; every device must have the same policy.
+    public var orphans = OrphanPolicy.restoreParent
     /// Whether the app gives its integer keys so that no two devices give the same.
     public var hasUniqueIntegerKeys = false
     /// What becomes of two rows that break a unique key beside the primary one.

@@ -13,13 +13,37 @@ struct SyncTables: Sendable {
   /// The number that this database writes into its records.
   let writer: Int64
 
-  init(_ tables: [SyncTable], enforcesForeignKeys: Bool, writer: Int64) {
+  private let references: [TableReference]
+  private let referencesByParent: [String: [TableReference]]
+
+  init(
+    _ tables: [SyncTable],
+    enforcesForeignKeys: Bool,
+    references: [TableReference],
+    writer: Int64
+  ) {
     self.writer = writer
     inOrder = tables
     byID = Dictionary(tables.map { ($0.id, $0) }) { first, _ in first }
     byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
     byRecordType = Dictionary(tables.map { ($0.layout.recordType, $0) }) { first, _ in first }
     self.enforcesForeignKeys = enforcesForeignKeys
+    // What refers to a table from outside does so only where somebody sees to it.
+    let names = Set(tables.map(\.name))
+    self.references = references.filter {
+      enforcesForeignKeys || names.contains($0.child.name)
+    }
+    referencesByParent = Dictionary(grouping: self.references, by: \.parent.name)
+  }
+
+  /// The foreign keys of a table.
+  func references(from table: SyncTable) -> [TableReference] {
+    references.filter { $0.child.name == table.name }
+  }
+
+  /// The foreign keys that refer to a table.
+  func references(to table: SyncTable) -> [TableReference] {
+    referencesByParent[table.name] ?? []
   }
 
   func table(named name: String) -> SyncTable? { byName[name] }

@@ -131,10 +131,7 @@ package enum RowMerge {
     _ lives: Lives,
     _ policy: TableMergePolicy
   ) -> Result {
-    var merged: [VersionedColumn] = []
-    var forRow: [VersionedColumn] = []
-    var forCloud: [VersionedColumn] = []
-    merged.reserveCapacity(server.columns.count)
+    var columns = ColumnOutcomes()
     walk(local.columns, server.columns) { mine, theirs in
       let outcome = ColumnMerge.merge(
         ancestor: (mine ?? theirs).flatMap { ancestor?[$0.name] },
@@ -142,11 +139,13 @@ package enum RowMerge {
         server: theirs,
         policy: policy
       )
-      guard let outcome else { return }
-      merged.append(outcome.merged)
-      if outcome.writesRow { forRow.append(outcome.merged) }
-      if outcome.sends { forCloud.append(outcome.merged) }
+      if let outcome { columns.append(mine, theirs, outcome) }
     }
+    columns.unite(policy.groups)
+    let merges = columns.outcomes.map(\.merge)
+    let merged = merges.map(\.merged)
+    let forRow = merges.filter(\.writesRow).map(\.merged)
+    let forCloud = merges.filter(\.sends).map(\.merged)
     var version = RowVersion(columns: merged, unknownFields: server.unknownFields)
     lives.mark(&version)
     let isClean = forCloud.isEmpty && !lives.mustBeSent

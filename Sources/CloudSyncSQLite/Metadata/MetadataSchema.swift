@@ -82,6 +82,7 @@ package enum MetadataSchema {
       shelf BLOB,
       shelf_code INTEGER,
       shelf_error TEXT,
+      former BLOB,
       UNIQUE(table_id, key)
     );
     CREATE UNIQUE INDEX cloudsync_rows_by_name ON cloudsync_rows(record_name)

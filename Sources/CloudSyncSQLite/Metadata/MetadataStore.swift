@@ -90,7 +90,8 @@ struct MetadataStore {
 
   private static let columns = """
     table_id, key, record_name, server, edits, deleted_at, dirty, operation, error_code, error,
-    waits_for, payload, sent_page, page, created_at, shelf, shelf_code, shelf_error, tag
+    waits_for, payload, sent_page, page, created_at, shelf, shelf_code, shelf_error, tag,
+    former
     """
 
   func row(_ table: Int64, _ key: SQLiteValue) throws(SQLiteError) -> RowState? {
@@ -146,7 +147,7 @@ struct MetadataStore {
         """
         SELECT \(Self.columns) FROM cloudsync_rows
         WHERE dirty IS NOT NULL AND operation IS NULL AND error_code IS NULL
-          AND (waits_for IS NULL OR shelf IS NOT NULL AND payload IS NULL)
+          AND (waits_for IS NULL OR waits_for <> '*' AND shelf IS NOT NULL AND payload IS NULL)
         ORDER BY dirty LIMIT ?1
         """
       )
@@ -215,6 +216,19 @@ struct MetadataStore {
     )
   }
 
+  /// The rows whose records could not be applied yet.
+  func rowsWaitingForParents() throws(SQLiteError) -> [RowState] {
+    try rows(
+      try connection.statement(
+        """
+        SELECT \(Self.columns) FROM cloudsync_rows
+        WHERE waits_for IS NOT NULL AND waits_for <> '\(RowState.endOfFetch)'
+        ORDER BY record_name
+        """
+      )
+    )
+  }
+
   /// The rows that wait for a record.
   func rows(waitingFor name: String) throws(SQLiteError) -> [RowState] {
     let query =
@@ -273,6 +287,7 @@ struct MetadataStore {
     row.shelf = try Self.decode(query, 15)
     row.shelfCode = query.isNull(16) ? nil : query.integer(16)
     row.shelfError = query.text(17)
+    row.former = try Self.decode(query, 19)
     return row
   }
 
@@ -290,11 +305,13 @@ struct MetadataStore {
       try connection.statement(.saveRow) {
         """
         INSERT INTO cloudsync_rows(\(Self.columns))
-        VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+        VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
+          ?20)
         ON CONFLICT(table_id, key) DO UPDATE SET
           record_name = ?3, server = ?4, edits = ?5, deleted_at = ?6, dirty = ?7, operation = ?8,
           error_code = ?9, error = ?10, waits_for = ?11, payload = ?12, sent_page = ?13, page = ?14,
-          created_at = ?15, shelf = ?16, shelf_code = ?17, shelf_error = ?18, tag = ?19
+          created_at = ?15, shelf = ?16, shelf_code = ?17, shelf_error = ?18, tag = ?19,
+          former = ?20
         """
       }
       .bind(row.table, at: 1).bind(row.key, at: 2).bind(row.recordName, at: 3)
@@ -314,6 +331,7 @@ struct MetadataStore {
       .bind(row.shelfCode.map { .integer($0) } ?? .null, at: 17)
       .bind(row.shelfError.map { .text($0) } ?? .null, at: 18)
       .bind(row.server?.changeTag.map { .text($0) } ?? .null, at: 19)
+      .bind(row.former.map { .blob($0.codedBytes) } ?? .null, at: 20)
     try statement.run()
   }
 

@@ -39,6 +39,8 @@ struct RowState: Sendable {
   /// Why it cannot, but for a missing parent.
   var shelfCode: Int64?
   var shelfError: String?
+  /// The record as it was when the cloud deleted it, while it is not settled whether the row goes too.
+  var former: Record?
 
   init(table: Int64, key: SQLiteValue, recordName: String) {
     self.table = table

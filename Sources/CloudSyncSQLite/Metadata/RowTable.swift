@@ -48,6 +48,28 @@ struct RowTable {
     try statement.run()
   }
 
+  /// Writes a row that is there anew: columns that are not given get their defaults.
+  func replace(
+    _ key: [SQLiteValue],
+    _ changes: [(column: String, value: SQLiteValue)]
+  ) throws(SQLiteError) {
+    let changes = withoutKey(changes)
+    var list = changes.enumerated().map { "\($1.column.quotedName) = ?\($0 + 1)" }
+    for column in table.schema.writableColumns
+    where !table.schema.primaryKey.contains(column.name)
+      && !changes.contains(where: { $0.column == column.name })
+    {
+      list.append("\(column.name.quotedName) = \(column.defaultSQL.map { "(\($0))" } ?? "NULL")")
+    }
+    if list.isEmpty { return }
+    let statement = try connection.statement(
+      "UPDATE \(name) SET \(list.joined(separator: ", "))"
+        + " WHERE \(table.keyCondition(from: changes.count + 1))"
+    )
+    bind(changes.map(\.value) + key, to: statement)
+    try statement.run()
+  }
+
   /// Makes a row that is not there; columns that are not given get their defaults.
   func insert(
     _ key: [SQLiteValue],

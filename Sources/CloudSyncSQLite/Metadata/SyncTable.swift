@@ -66,9 +66,10 @@ package struct SyncTable: Sendable {
   }
 
   /// The condition that finds the row of a key whose values are bound from a number on.
-  func keyCondition(from first: Int) -> String {
-    schema.primaryKey.enumerated()
-      .map { "\($1.quotedName) IS ?\(first + $0) COLLATE BINARY" }
+  func keyCondition(from first: Int, of row: String? = nil) -> String {
+    let prefix = row.map { "\($0)." } ?? ""
+    return schema.primaryKey.enumerated()
+      .map { "\(prefix)\($1.quotedName) IS ?\(first + $0) COLLATE BINARY" }
       .joined(separator: " AND ")
   }
 }

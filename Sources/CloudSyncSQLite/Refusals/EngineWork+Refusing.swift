@@ -61,19 +61,21 @@ extension EngineWork {
 
   /// Writes or deletes a row without being captured; returns why that is refused.
   ///
-  /// Without values it is not in the table yet; without columns it is deleted.
+  /// Without values it is not in the table yet; without columns it is deleted; and one that replaces
+  /// another gets defaults in all other columns.
   func attempt(
     _ table: SyncTable,
     _ row: RowState,
     _ key: [SQLiteValue],
     _ values: [SQLiteValue]?,
-    _ columns: [VersionedColumn]?
+    _ columns: [VersionedColumn]?,
+    replaces: Bool = false
   ) throws(SQLiteError) -> Refusal? {
     if let columns, let refusal = mismatch(columns, table, row) { return refusal }
     try store.setApplying((table.id, row.key))
     do throws(SQLiteError) {
       let body = { () throws(SQLiteError) -> Bool in
-        try self.write(table, key, values, columns)
+        try self.write(table, key, values, columns, replaces: replaces)
       }
       // Of a trigger that fails rather than aborts, what it has done so far would stay.
       let isDone = table.hasFailingTriggers ? try connection.transaction(body) : try body()
@@ -106,7 +108,8 @@ extension EngineWork {
     _ table: SyncTable,
     _ key: [SQLiteValue],
     _ values: [SQLiteValue]?,
-    _ columns: [VersionedColumn]?
+    _ columns: [VersionedColumn]?,
+    replaces: Bool
   ) throws(SQLiteError) -> Bool {
     let rows = rows(of: table)
     guard let columns else {
@@ -114,9 +117,11 @@ extension EngineWork {
       try rows.delete(key)
       return connection.changeCount > 0
     }
-    let changes = try changes(columns, table, values)
+    let changes = try changes(columns, table, replaces ? nil : values)
     if values == nil {
       try rows.insert(key, changes)
+    } else if replaces {
+      try rows.replace(key, changes)
     } else {
       let isEmpty = changes.allSatisfy { table.schema.primaryKey.contains($0.column) }
       if isEmpty { return true }

@@ -10,7 +10,9 @@ extension EngineWork {
     for _ in 0..<64 {
       var hasChanged = false
       for row in try shelvedInOrder() where all || row.isWorthRetrying {
-        guard let present = try store.row(row.table, row.key), present.shelf != nil else {
+        guard let present = try store.row(row.table, row.key), present.shelf != nil,
+          present.waitsFor != RowState.endOfFetch
+        else {
           continue
         }
         if try retry(present) { hasChanged = true }
@@ -44,6 +46,11 @@ extension EngineWork {
     one.isMerged = true
     let values = try rows(of: table).values(of: key)
     if whole.isDeleted {
+      if values != nil, try isReferredTo(table, key) {
+        // Its children go with it, or keep it.
+        try carryOut(try DeletionPlan([RowPlace(table: row.table, key: row.key)], self))
+        return try store.row(row.table, row.key)?.shelf == nil
+      }
       let refusal = try attempt(table, row, key, values, nil)
       guard refusal == nil else { return try finish(one, row, values, nil, refusal) }
       try store.remove(row)

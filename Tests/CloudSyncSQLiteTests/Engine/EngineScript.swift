@@ -33,8 +33,35 @@ final class EngineScript {
       a INTEGER, b TEXT, c BLOB
     );
     CREATE TABLE tags(list TEXT NOT NULL, name TEXT NOT NULL, a INTEGER, PRIMARY KEY(list, name));
+    CREATE TABLE folders(
+      id TEXT PRIMARY KEY NOT NULL, up TEXT REFERENCES folders ON DELETE CASCADE, a INTEGER
+    );
+    CREATE TABLE pieces(
+      id TEXT PRIMARY KEY NOT NULL, list TEXT, name TEXT, a INTEGER,
+      FOREIGN KEY(list, name) REFERENCES tags ON DELETE SET NULL
+    );
+    CREATE TABLE holds(id TEXT PRIMARY KEY NOT NULL, up TEXT REFERENCES folders, a INTEGER);
+    CREATE TABLE flags(
+      id TEXT PRIMARY KEY NOT NULL, a INTEGER,
+      list TEXT DEFAULT 'k3' REFERENCES lists(ID) ON DELETE SET DEFAULT
+    );
+    CREATE TABLE teams(
+      id TEXT PRIMARY KEY NOT NULL, lead TEXT REFERENCES people(id) ON DELETE SET NULL, a INTEGER
+    );
+    CREATE TABLE people(
+      id TEXT PRIMARY KEY NOT NULL, team TEXT REFERENCES teams(id) ON DELETE CASCADE, a INTEGER,
+      boss TEXT REFERENCES people(id) ON DELETE RESTRICT
+    );
     """
-  private static let tables = ["lists", "notes", "tags"]
+  private static let tables = [
+    "lists", "notes", "tags", "folders", "pieces", "holds", "flags", "teams", "people",
+  ]
+  /// The columns of the tables that refer to others, and whom they refer to.
+  private static let references: [(table: String, columns: [String], parent: String)] = [
+    ("notes", ["list"], "lists"), ("folders", ["up"], "folders"), ("holds", ["up"], "folders"),
+    ("pieces", ["list", "name"], "tags"), ("flags", ["list"], "lists"),
+    ("teams", ["lead"], "people"), ("people", ["team"], "teams"), ("people", ["boss"], "people"),
+  ]
   private static let plan: FaultPlan = {
     let world: [FaultPoint] = [
       .zoneDeleted, .zonePurged, .zoneReset, .signedOut, .accountSwitched, .accountUnavailable,
@@ -52,6 +79,8 @@ final class EngineScript {
   /// Edits are a second apart.
   private var time: Int64 = 1_700_000_000_000
   private let hasDeletions: Bool
+  /// What was done, for those who look for an error.
+  private(set) var trace: [String] = []
   /// The newest edit of every column, if nothing is ever deleted.
   private var newest: [String: SQLiteValue] = [:]
 
@@ -62,7 +91,10 @@ final class EngineScript {
     let world = world
     let cloud = LocalCloud(now: { world.now })
     for number in 0..<random.within(2...3) {
-      let database = try DatabaseFile(path: ":memory:")
+      let database = try DatabaseFile(
+        path: ":memory:",
+        enforcesForeignKeys: random.chance(1, in: 2)
+      )
       try database.execute(Self.schema)
       let connection = cloud.connect(
         device: "device-\(number)",
@@ -76,6 +108,7 @@ final class EngineScript {
         plan: Self.plan
       )
       let engine = try engine(database, handler)
+      trace.append("device-\(number): foreign_keys = \(try database.lines("PRAGMA foreign_keys"))")
       devices.append(Device("device-\(number)", database, handler, engine))
     }
   }
@@ -106,6 +139,8 @@ final class EngineScript {
     }
     for _ in 0..<8 {
       for device in devices {
+        // A refusal that was on its way may have halted it.
+        try device.engine.start()
         device.engine.sendChanges()
         device.engine.fetchChanges()
         world.advance(by: .seconds(1_200))
@@ -116,7 +151,13 @@ final class EngineScript {
 
   private func step() throws {
     let device = random.pick(devices)
-    switch random.below(12) {
+    let choice = random.below(12)
+    if choice > 5 {
+      trace.append(
+        "\(device.name): \(["send", "fetch", "sync", "kill", "wait", "wait"][choice - 6])"
+      )
+    }
+    switch choice {
     case 0..<6: try edit(device)
     case 6: device.engine.sendChanges()
     case 7: device.engine.fetchChanges()
@@ -138,11 +179,17 @@ final class EngineScript {
     time += 1_000
     let key = random.pick(["k1", "k2", "k3", "ü"])
     let table = random.pick(Self.tables)
-    let keys = table == "tags" ? "'\(key)', 'x,y'" : "'\(key)'"
-    let columns = table == "tags" ? "list, name" : "id"
+    let (columns, keys) =
+      switch table {
+      case "tags": ("list, name", "'\(key)', 'x,y'")
+      // Its default may be no row's key.
+      case "flags": ("id, list", "'\(key)', NULL")
+      default: ("id", "'\(key)'")
+      }
     let condition = table == "tags" ? "list = '\(key)'" : "id = '\(key)'"
     let isDeletion = hasDeletions && random.chance(1, in: 4)
-    let column = random.pick(table == "tags" ? ["a"] : ["a", "b"])
+    let editable = ["lists", "notes"].contains(table) ? ["a", "b"] : ["a"]
+    let column = random.pick(editable)
     let value: SQLiteValue =
       random.chance(1, in: 6)
       ? .null : column == "a" ? .integer(time) : .text("\(time) é'\"")
@@ -153,16 +200,11 @@ final class EngineScript {
       sql +=
         "INSERT OR IGNORE INTO \(table)(\(columns)) VALUES(\(keys));"
         + "UPDATE \(table) SET \(column) = \(value.literal) WHERE \(condition)"
-      if table == "notes", hasDeletions, random.chance(1, in: 3) {
-        let list = random.pick(["k1", "k2"])
-        sql +=
-          ";UPDATE notes SET list = (SELECT id FROM lists WHERE id = '\(list)')"
-          + " WHERE \(condition)"
-      }
+      if hasDeletions, random.chance(1, in: 2) { sql += choosingParent(table, condition) }
       // Who inserts a row sets all of its columns.
       if try lines(device, "SELECT 1 FROM \(table) WHERE \(condition)").isEmpty {
         for other in ["a", "b"] { newest["\(table) \(key) \(other)"] = nil }
-        for other in table == "tags" ? ["a"] : ["a", "b"] {
+        for other in editable {
           newest["\(table) \(key) \(other)"] = .null
         }
       }
@@ -170,7 +212,26 @@ final class EngineScript {
       let present = try lines(device, "SELECT \(column) FROM \(table) WHERE \(condition)")
       if present != [value.literal] { newest["\(table) \(key) \(column)"] = value }
     }
-    try device.database.execute(sql)
+    trace.append("\(device.name): \(sql.split(separator: ";").dropFirst().joined(separator: ";"))")
+    do throws(SyncEngineError) { try device.database.execute(sql) } catch {
+      trace.append("\(device.name): refused")
+      // What a foreign key forbids is no edit.
+      guard error.reason.contains("FOREIGN KEY constraint failed") else { throw error }
+    }
+  }
+
+  /// Has a row refer to another one that is there, or to none.
+  private func choosingParent(_ table: String, _ condition: String) -> String {
+    let references = Self.references.filter { $0.table == table }
+    guard !references.isEmpty else { return "" }
+    let (_, columns, parent) = random.pick(references)
+    let key = random.pick(["k1", "k2", "k3"])
+    let keys = parent == "tags" ? ["list", "name"] : ["id"]
+    let sets = zip(columns, keys)
+      .map { column, name in
+        "\(column) = (SELECT \(name) FROM \(parent) WHERE \(keys[0]) = '\(key)')"
+      }
+    return ";UPDATE \(table) SET \(sets.joined(separator: ", ")) WHERE \(condition)"
   }
 
   // MARK: The end
@@ -187,9 +248,11 @@ final class EngineScript {
       }
       let unclean = try lines(
         device,
-        "SELECT record_name, status, error FROM cloudsync_status WHERE status <> 'clean'"
+        "SELECT record_name, status, error, waits_for FROM cloudsync_status WHERE status <> 'clean'"
       )
       if !unclean.isEmpty { return "\(device.name) is not clean: \(unclean)" }
+      let dangling = try device.engine.danglingReferences()
+      if !dangling.isEmpty { return "\(device.name) has \(dangling)" }
       for table in Self.tables {
         let sql = "SELECT * FROM \(table) ORDER BY 1, 2"
         let (mine, first) = (try lines(device, sql), try lines(devices[0], sql))

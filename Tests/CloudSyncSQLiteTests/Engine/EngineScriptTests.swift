@@ -13,12 +13,14 @@ struct EngineScriptTests {
     arguments: 0..<4
   )
   func converge(part: Int) throws {
-    let count = (Self.setting("CLOUDSYNC_ENGINE_SCRIPTS") ?? 160) / 4
+    let count = (Self.setting("CLOUDSYNC_ENGINE_SCRIPTS") ?? 32) / 4
     for number in 0..<count {
       let seed = part * 1_000_000 + number
       if let only = Self.setting("CLOUDSYNC_ENGINE_SEED"), only != seed { continue }
-      if let text = try EngineScript(seed: UInt64(seed)).run() {
-        Issue.record("seed \(seed): \(text)")
+      let script = try EngineScript(seed: UInt64(seed))
+      if let text = try script.run() {
+        let trace = Self.setting("CLOUDSYNC_ENGINE_SEED") == nil ? [] : script.trace
+        Issue.record("seed \(seed): \(([text] + trace).joined(separator: "\n"))")
         return
       }
     }

@@ -56,6 +56,9 @@ struct EngineSetup {
     _ names: [String],
     _ schema: DatabaseSchema
   ) throws(SQLiteError) -> SyncTables {
+    // Those of a former schema may name tables that are not there any more.
+    try ActionTriggers.remove(connection)
+    try connection.execute(ActionTriggers.departed)
     let known = try registered()
     // What old triggers have captured is read as they wrote it.
     let old = known.compactMap { name, table in
@@ -101,7 +104,18 @@ struct EngineSetup {
       tables.append(table)
     }
     let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
-    return SyncTables(tables, enforcesForeignKeys: isEnforcing, writer: try writer())
+    let references = schema.references
+    if !isEnforcing {
+      for statement in ActionTriggers(tables, references).statements {
+        try connection.execute(statement)
+      }
+    }
+    return SyncTables(
+      tables,
+      enforcesForeignKeys: isEnforcing,
+      references: references,
+      writer: try writer()
+    )
   }
 
   /// The number of this database, given when it is first synchronized.

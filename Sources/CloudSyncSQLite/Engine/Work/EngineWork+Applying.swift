@@ -62,9 +62,15 @@ extension EngineWork {
       }
       try store.forgetSeen()
     }
+    if page.isLast {
+      // Somebody may have made their parents here.
+      try adoptWaiting()
+      try settleDeletions()
+    }
     try retryShelved()
     try store.setInfo("isComplete", .integer(page.isLast ? 1 : 0))
     try settleUniqueKeys()
+    try store.setApplying(nil)
   }
 
   /// Stores what came for tables that this database did not have, and now has.
@@ -152,11 +158,11 @@ extension EngineWork {
     var inserter = RowInserter(work: self, page: page)
     var queue = records
     while !queue.isEmpty {
-      let (ready, waiting) = try separate(queue)
+      let (ready, waiting, expected) = try separate(queue)
       for (one, parent) in waiting { try wait(one, for: parent) }
       let isAwaited = try store.hasWaitingRows()
       var next: [Incoming] = []
-      var coming = tables.enforcesForeignKeys ? Set(ready.map(\.record.recordID.name)) : []
+      var coming = expected
       for one in inOrder(ready) {
         let name = one.record.recordID.name
         coming.remove(name)
@@ -216,20 +222,24 @@ extension EngineWork {
   /// Tells records whose parents are here, or among them, from those that have to wait for one.
   private func separate(
     _ records: [Incoming]
-  ) throws(SQLiteError) -> (ready: [Incoming], waiting: [(Incoming, parent: String)]) {
+  ) throws(SQLiteError) -> (
+    ready: [Incoming], waiting: [(Incoming, parent: String)], coming: Set<String>
+  ) {
     if !tables.enforcesForeignKeys || !records.contains(where: \.table.refersToParents) {
-      return (records, [])
+      return (records, [], [])
     }
+    var coming: Set<String> = []
+    for one in records where try isGoingToBe(one) { coming.insert(one.record.recordID.name) }
     var ready = records
     var waiting: [(Incoming, parent: String)] = []
     var hasChanged = true
     while hasChanged {
       hasChanged = false
-      let names = Set(ready.map(\.record.recordID.name))
       var rest: [Incoming] = []
       for one in ready {
-        if let parent = try missingParent(of: one, names) {
+        if let parent = try missingParent(of: one, coming) {
           waiting.append((one, parent))
+          coming.remove(one.record.recordID.name)
           hasChanged = true
         } else {
           rest.append(one)
@@ -237,42 +247,7 @@ extension EngineWork {
       }
       ready = rest
     }
-    return (ready, waiting)
-  }
-
-  /// The record that a row refers to and that is neither here nor among those that come.
-  func missingParent(
-    of one: Incoming,
-    _ coming: Set<String>,
-    isBack: Bool = false
-  ) throws(SQLiteError) -> String? {
-    if !tables.enforcesForeignKeys || !one.table.refersToParents || one.version.isDeleted {
-      return nil
-    }
-    // A row that is deleted here refers to nothing, unless the merge brings it back.
-    if one.row.isDeleted, !isBack { return nil }
-    for key in one.table.schema.foreignKeys {
-      guard let parent = tables.table(named: key.table) else { continue }
-      // What it refers to here is another row perhaps, as the merge will tell.
-      if !isBack, !one.isMerged, key.columns.contains(where: { one.row.editTime(of: $0) != nil }) {
-        continue
-      }
-      var values: [SQLiteValue] = []
-      for column in key.columns {
-        guard let value = one.version[column]?.value,
-          case .value(let stored)? = ValueCodec.decode(value), stored != .null
-        else { break }
-        values.append(stored)
-      }
-      // A part that is NULL or unknown refers to nothing.
-      guard values.count == key.columns.count else { continue }
-      if try rows(of: parent).hasRow(where: key.referencedColumns, values) { continue }
-      // Which record has another key than the primary one is not known: any of that table may.
-      guard key.referencedColumns == parent.schema.primaryKey else { return parent.anyRecord }
-      let name = parent.layout.recordName(key: values)
-      if !coming.contains(name) { return name }
-    }
-    return nil
+    return (ready, waiting, coming)
   }
 }
 

@@ -72,6 +72,8 @@ extension EngineWork {
     row.errorCode = nil
     row.error = nil
     tally.counts.sent += 1
+    if row.waitsFor == RowState.endOfFetch { row.waitsFor = nil }
+    row.former = nil
     try store.save(row)
   }
 

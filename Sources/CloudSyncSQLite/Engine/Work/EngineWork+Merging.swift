@@ -7,6 +7,7 @@ extension EngineWork {
     var row = try present(one)
     row.waitsFor = nil
     row.payload = nil
+    row.former = nil
     row.page = page
     let values = try rows(of: one.table).values(of: one.key)
     if row.isEdited, row.operation != nil {
@@ -22,13 +23,8 @@ extension EngineWork {
       ancestor: acknowledged,
       local: local,
       server: one.version,
-      policy: options.table(one.table.name).merging
+      policy: policy(of: one.table)
     )
-    if row.isDeleted, merged.local != .none,
-      let parent = try missingParent(of: one, [], isBack: true)
-    {
-      return try wait(one, for: parent)
-    }
     row.server = one.record
     row.take(merged)
     let whole = merged.merged
@@ -38,8 +34,8 @@ extension EngineWork {
       row.unshelve()
       try store.save(row)
     case .update, .insert: try write(one, row, values, changes, whole)
-    case .replace: try replace(one, row, values, whole)
-    case .delete: try write(one, row, values, nil, nil)
+    case .replace: try write(one, row, values, whole.columns, whole, replaces: true)
+    case .delete: try delete(row, one.table, one.key, values)
     }
   }
 
@@ -55,38 +51,27 @@ extension EngineWork {
     row.errorCode = nil
     row.error = nil
     let whole = one.version
-    if whole.isDeleted { return try write(one, row, values, nil, nil) }
-    guard values != nil, let known, let deletedAt = whole.deletedAt,
-      known.createdAt ?? .zero <= deletedAt
-    else { return try write(one, row, values, whole.columns, whole) }
-    try replace(one, row, values, whole)
-  }
-
-  /// Makes a row anew that was deleted and made again: columns that are not known get their defaults.
-  private func replace(
-    _ one: Incoming,
-    _ row: RowState,
-    _ values: [SQLiteValue]?,
-    _ whole: RowVersion
-  ) throws(SQLiteError) {
-    let refusal = try attempt(one.table, row, one.key, values, nil)
-    // A row that cannot go is changed into the new one.
-    try write(one, row, refusal == nil ? nil : values, whole.columns, whole)
-    guard refusal == nil, let values, try rows(of: one.table).values(of: one.key) == nil else {
-      return
+    if whole.isDeleted { return try delete(row, one.table, one.key, values) }
+    var isNew = false
+    if let known, let deletedAt = whole.deletedAt {
+      // It was deleted and made again: columns that it does not know get their defaults.
+      isNew = known.createdAt ?? .zero <= deletedAt
     }
-    try takeOutChildren(of: row, one.table, values)
+    try write(one, row, values, whole.columns, whole, replaces: isNew)
   }
 
-  /// Writes a row, or deletes it, without being captured; what SQLite refuses is set aside.
+  /// Writes a row without being captured; what SQLite refuses is set aside.
+  ///
+  /// A row that replaces another one is written over it: those that refer to it refer to the new one.
   private func write(
     _ one: Incoming,
     _ row: RowState,
     _ values: [SQLiteValue]?,
-    _ columns: [VersionedColumn]?,
-    _ whole: RowVersion?
+    _ columns: [VersionedColumn],
+    _ whole: RowVersion,
+    replaces: Bool = false
   ) throws(SQLiteError) {
-    if row.shelf != nil || one.row.isEdited, let whole {
+    if row.shelf != nil || one.row.isEdited {
       // What it refers to may be out of the table as it was.
       let own = Incoming(one.record, of: one.table, row, key: one.key, isNew: false)
       own.version = whole
@@ -98,7 +83,7 @@ extension EngineWork {
         return try store.save(row)
       }
     }
-    let refusal = try attempt(one.table, row, one.key, values, columns)
+    let refusal = try attempt(one.table, row, one.key, values, columns, replaces: replaces)
     let isDone = try finish(one, row, values, whole, refusal)
     if !isDone { tally.counts.parked += 1 }
   }
@@ -121,74 +106,5 @@ extension EngineWork {
       changes.append((column.name, value))
     }
     return changes
-  }
-
-  // MARK: Deletions
-
-  /// Takes that the cloud has a row's record no more.
-  func takeDeletion(of row: RowState) throws(SQLiteError) {
-    guard let table = tables.byID[row.table] else { return try store.remove(row) }
-    let key = try table.keyValues(of: row.key, in: connection)
-    let values = try rows(of: table).values(of: key)
-    var row = row
-    let acknowledged = row.server.flatMap(RowVersion.init(record:))
-    row.server = nil
-    row.page = try store.lastPage()
-    row.waitsFor = nil
-    row.payload = nil
-    if row.isEdited, !row.isDeleted {
-      let merged = RowMerge.merge(
-        ancestor: acknowledged,
-        local: version(of: row, table, values: values, server: acknowledged),
-        server: .missing,
-        policy: options.table(table.name).merging
-      )
-      if merged.cloud == .create {
-        // The row is made again in the cloud, whole.
-        row.take(merged)
-        return try store.save(row)
-      }
-    }
-    if try hasChildrenThatStay(table, key, values) {
-      let time = try now()
-      row.edits = [RowState.Edit(column: nil, time: time)]
-      row.createdAt = time
-      row.dirty = row.dirty ?? 0
-      return try store.save(row)
-    }
-    if let refusal = try attempt(table, row, key, values, nil) {
-      row.settle()
-      try shelve(&row, table, nil, refusal)
-      return try store.save(row)
-    }
-    if row.operation == nil { return try store.remove(row) }
-    row.settle()
-    row.unshelve()
-    try store.save(row)
-  }
-
-  /// Whether rows refer to a row and forbid that it goes: then it comes back.
-  private func hasChildrenThatStay(
-    _ table: SyncTable,
-    _ key: [SQLiteValue],
-    _ values: [SQLiteValue]?
-  ) throws(SQLiteError) -> Bool {
-    guard tables.enforcesForeignKeys, let values else { return false }
-    for child in tables.inOrder {
-      for reference in child.schema.foreignKeys
-      where reference.table == table.name
-        && (reference.onDelete == .noAction || reference.onDelete == .restrict)
-      {
-        var referred: [SQLiteValue] = []
-        for column in reference.referencedColumns {
-          guard let place = table.schema.writableColumns.firstIndex(where: { $0.name == column })
-          else { break }
-          referred.append(values[place])
-        }
-        guard referred.count == reference.columns.count else { continue }
-        if try rows(of: child).hasRow(where: reference.columns, referred) { return true }
-      }
-    }
-    return false
   }
 }

@@ -81,7 +81,7 @@ extension EngineWork {
     let recordID = recordID(row.recordName)
     guard let present = row.server else {
       if isThere {
-        let record = signed(table.layout.record(local, recordID: recordID))
+        let record = signed(table.layout.record(whole(local, row), recordID: recordID))
         return (row, try withAssets(record, of: row, sent))
       }
       try store.remove(row)
@@ -170,6 +170,7 @@ extension EngineWork {
   ) throws(SQLiteError) {
     try outbox.readAll()
     try adoptStrangers()
+    try adoptWaiting()
     try retryShelved(all: true)
     var carried: [String: Int64] = [:]
     for (number, operation) in operations {
