@@ -19,7 +19,7 @@ struct SyncTables: Sendable {
   init(
     _ tables: [SyncTable],
     enforcesForeignKeys: Bool,
-    references: [TableReference],
+    references: [TableReference] = [],
     writer: Int64
   ) {
     self.writer = writer
