@@ -4,7 +4,7 @@ import CloudSyncSQLiteSupport
 extension DatabaseFile {
   /// What is done with a file that no engine runs on.
   public enum Access: Sendable, Hashable {
-    /// It is looked at, and stays as it is to the byte.
+    /// It is looked at: no statement may write. A file that cannot be written will do.
     case readOnly
     /// It is written, in the journal mode that it has.
     case readWrite
@@ -23,14 +23,15 @@ extension DatabaseFile {
     enforcesForeignKeys: Bool = true
   ) throws(SyncEngineError) {
     let connection = try sqlite(path: path) { () throws(SQLiteError) in
-      let connection = try SQLiteConnection(
-        path: path,
-        access: access == .readOnly ? .readOnly : .readWrite
-      )
+      // SQLite falls back to reading by itself; who may write leaves no files beside this one.
+      let connection = try SQLiteConnection(path: path, access: .readWrite)
       connection.setBusyTimeout(milliseconds: 5_000)
       // The first look at the file: what is no database is found here.
       _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
-      try connection.execute("PRAGMA foreign_keys = \(enforcesForeignKeys ? "ON" : "OFF")")
+      try connection.execute(
+        "PRAGMA foreign_keys = \(enforcesForeignKeys ? "ON" : "OFF");"
+          + "PRAGMA query_only = \(access == .readOnly ? "ON" : "OFF")"
+      )
       return Locked(connection)
     }
     self.init(path: path, opened: connection)

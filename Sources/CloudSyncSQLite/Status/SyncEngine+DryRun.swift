@@ -67,11 +67,12 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
-  /// Where the next fetch of a database begins; nil if it has never fetched anything.
-  package static func changeToken(
+  /// The zone that a database was synchronized with, and where its next fetch begins; nil if it was with
+  /// none.
+  package static func place(
     in database: some SyncDatabase
-  ) throws(SyncEngineError) -> ChangeToken? {
-    try storedArchive(in: database)?.state.fetch.lastToken
+  ) throws(SyncEngineError) -> (zoneID: ZoneID, token: ChangeToken?)? {
+    try storedArchive(in: database).map { ($0.state.zoneID, $0.state.fetch.lastToken) }
   }
 }
 

@@ -133,7 +133,7 @@ enum CheckCommand {
 
 extension SchemaViolation {
   /// Whether `cloudsync migrate` mends it.
-  fileprivate var isMigrated: Bool {
+  var isMigrated: Bool {
     sql != nil || code == .integerPrimaryKey || code == .missingPrimaryKey
   }
 }

@@ -31,7 +31,15 @@ struct CloudFile {
 
   /// Throws if a database belongs to another cloud, so that nothing is mixed.
   func check(_ database: DatabaseFile) throws {
-    guard let token = try SyncEngine.changeToken(in: database) else { return }
+    guard let place = try SyncEngine.place(in: database) else { return }
+    guard place.zoneID == request.zoneID else {
+      throw ToolError.failure(
+        "\(request.path): it was synchronized with the zone “\(place.zoneID.name)”, not"
+          + " “\(request.zoneID.name)”; leave --zone out, or begin anew after “cloudsync detach"
+          + " \(request.path)”"
+      )
+    }
+    guard let token = place.token else { return }
     let context = RequestContext(
       attempt: Attempt(epoch: 0, number: 0),
       writeToken: WriteToken(nonce: 0, number: 0),
@@ -46,9 +54,8 @@ struct CloudFile {
     }
     guard isForeign.withLock({ $0 }) else { return }
     throw ToolError.failure(
-      "\(request.path): it was synchronized with another cloud or zone than \(request.cloud),"
-        + " “\(request.zoneID.name)”; name that one, or begin anew after “cloudsync detach"
-        + " \(request.path)”"
+      "\(request.path): it was synchronized with another cloud than \(request.cloud); name that one, or"
+        + " begin anew after “cloudsync detach \(request.path)”"
     )
   }
 }

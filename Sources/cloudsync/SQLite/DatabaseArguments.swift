@@ -140,9 +140,12 @@ struct DatabaseArguments {
       throw ToolError.failure("\(path): \(first.reason)")
     }
     let others = errors.count == 1 ? "" : " (the first of \(errors.count) errors)"
+    let mending =
+      errors.contains { $0.isMigrated }
+      ? ", and “cloudsync migrate \(path) --all --mend” mends what it can" : ""
     throw ToolError.failure(
       "\(path) cannot be synchronized as it is: \(first.reason)\(others) “cloudsync check \(path)”"
-        + " tells everything, and “cloudsync migrate \(path) --all --mend” mends it."
+        + " tells everything\(mending)."
     )
   }
 }

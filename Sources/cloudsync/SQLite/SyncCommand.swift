@@ -22,7 +22,11 @@ enum SyncCommand {
         ),
         DatabaseArguments.tables, DatabaseArguments.all,
         .init(name: "--device", value: "NAME", help: "this copy's name; by default host and path"),
-        .init(name: "--zone", value: "NAME", help: "the zone in the cloud; “Database” by default"),
+        .init(
+          name: "--zone",
+          value: "NAME",
+          help: "the zone in the cloud, “Database” at first; named once for each copy"
+        ),
         .init(name: "--watch", help: "go on until Ctrl-C, with what anybody edits anywhere"),
         .init(
           name: "--interval",
@@ -82,13 +86,16 @@ enum SyncCommand {
     guard (1...86_400).contains(seconds) else {
       throw ToolError.usage("--interval takes a number from 1 to 86400, not \(seconds)")
     }
-    let zoneID = try zoneID(arguments.value("--zone") ?? "Database")
+    let zoneName = arguments.value("--zone")
+    if let zoneName { try check(zoneName) }
     let lock = try DatabaseLock(target.path)
     defer { lock.release() }
     if SamePath.isSame(target.path, cloud) {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
     let (tables, options) = try examine(target, arguments)
+    let zoneID =
+      try zoneName.map { ZoneID(name: $0) } ?? storedZone(target) ?? ZoneID(name: "Database")
     let request = Request(
       path: target.path,
       cloud: cloud,
@@ -124,12 +131,16 @@ enum SyncCommand {
     return (tables, options)
   }
 
-  private static func zoneID(_ name: String) throws -> ZoneID {
-    let zoneID = ZoneID(name: name)
-    do throws(RecordRuleViolation) { try RecordRules.check(zoneID) } catch {
-      throw ToolError.usage("--zone: \(error)")
+  private static func check(_ zoneName: String) throws {
+    do throws(RecordRuleViolation) { try RecordRules.check(ZoneID(name: zoneName)) } catch {
+      throw ToolError.usage("--zone cannot be “\(zoneName)”: \(error)")
     }
-    return zoneID
+  }
+
+  /// The zone that the database was synchronized with before.
+  private static func storedZone(_ target: DatabaseArguments) throws -> ZoneID? {
+    let database = try target.open(.readOnly)
+    return try target.naming { try SyncEngine.place(in: database) }?.zoneID
   }
 
   private static func device(_ arguments: Arguments, _ path: String) throws -> String {

@@ -85,8 +85,11 @@ final class SyncRun {
   private func synchronize(_ console: Console) throws -> Bool {
     let done = DispatchSemaphore(value: 0)
     let engine = engine
+    let patience = Self.patience
     Task {
       await engine.syncChanges()
+      // What the session has announced last is noted before the end, and not announced again.
+      if let session = engine.session { _ = await session.idle(upTo: patience) }
       done.signal()
     }
     var last = (counts: counts, time: clock.now)
