@@ -3,15 +3,17 @@ struct DemoBoard: Equatable {
   /// What one place has.
   struct Column: Equatable {
     var name: String
-    var texts: [String: String]
+    var rows: DemoRows
     /// A line about its state.
     var foot: String
   }
 
   var columns: [Column]
 
+  private static let nameWidth = 9
+
   /// Whether all have the same.
-  var isEqual: Bool { columns.allSatisfy { $0.texts == columns[0].texts } }
+  var isEqual: Bool { columns.allSatisfy { $0.rows == columns[0].rows } }
 
   /// What is to be said about the places.
   func feet(_ console: Console) -> [String] {
@@ -24,11 +26,12 @@ struct DemoBoard: Equatable {
 
   /// The lines of a table.
   func lines(_ console: Console) -> [String] {
-    let names = Set(columns.flatMap(\.texts.keys)).sorted()
-    let width = min(34, max(8, (console.width - 9) / columns.count - 1))
+    let all = columns.map(\.rows.texts)
+    let names = Set(all.flatMap(\.keys)).sorted()
+    let width = min(34, max(8, (console.width - Self.nameWidth - 1) / columns.count - 1))
     var lines = [console.styled(row([""] + columns.map(\.name), width), .heading)]
     for name in names {
-      let texts = columns.map { $0.texts[name] }
+      let texts = all.map { $0[name] }
       let isEqual = texts.allSatisfy { $0 == texts[0] }
       lines.append(
         console.styled(row([name] + texts.map { $0 ?? "–" }, width), isEqual ? .plain : .warning)
@@ -38,7 +41,7 @@ struct DemoBoard: Equatable {
   }
 
   private func row(_ cells: [String], _ width: Int) -> String {
-    let widths = [8] + columns.map { _ in width }
+    let widths = [Self.nameWidth] + columns.map { _ in width }
     let text = zip(cells, widths).map { cell, width in Self.fit(cell, width) }
       .joined(separator: " ")
     return String(text.reversed().drop { $0 == " " }.reversed())

@@ -11,7 +11,7 @@ enum DemoCommand {
   static var command: Command {
     Command(
       path: ["demo"],
-      summary: "Let two devices edit the same notes offline, meet trouble, and end with the same.",
+      summary: "Let two databases be edited offline, meet trouble, and end with the same rows.",
       options: [
         .init(name: "--seed", value: "N", help: "what the trouble is drawn from; 1 by default"),
         .init(
@@ -22,7 +22,7 @@ enum DemoCommand {
         .init(
           name: "--keep",
           value: "DIR",
-          help: "a new folder for the notes, the cloud, the logs and the reports"
+          help: "a new folder for the databases, the cloud, the logs and the reports"
         ),
       ],
       discussion: """

@@ -1,27 +1,25 @@
 import CloudSyncCore
 import CloudSyncEventLog
 import CloudSyncLocalCloud
+import CloudSyncSQLite
 import CloudSyncSimulator
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-/// A device of the demonstration: notes in a JSON file, and a session under them.
+/// A device of the demonstration: notes in a SQLite database, and an engine under them.
 final class DemoDevice: Sendable {
+  /// A session of the engine's, and the log of it.
+  struct Recording: Sendable {
+    var session: CloudSyncSession
+    var recorder: EventRecorder
+    var path: String
+  }
+
   let name: String
-  let session: CloudSyncSession
+  let database: DatabaseFile
+  let engine: SyncEngine
   let network: DemoNetwork
+  private let world: SimulatedEnvironment
   private let faults: FaultyOperationHandler
-  /// Where the event log goes.
-  let log: String
-  private let path: String
-  private let recorder: EventRecorder
-  private let notes = Locked(DemoNotes())
-  private let failure = Locked<String?>(nil)
-  private let tell: @Sendable (String) -> Void
+  private let listener: DemoListener
 
   /// Makes a device.
   ///
@@ -32,6 +30,7 @@ final class DemoDevice: Sendable {
   ///   - faults: What goes wrong besides the story.
   ///   - folder: Where its files go.
   ///   - tell: Takes what happens, in words.
+  /// - Throws: That the database cannot be made.
   init(
     _ name: String,
     _ cloud: LocalCloud,
@@ -39,15 +38,13 @@ final class DemoDevice: Sendable {
     faults: (seed: UInt64, plan: FaultPlan),
     _ folder: DemoFolder,
     tell: @escaping @Sendable (String) -> Void
-  ) {
+  ) throws {
     self.name = name
-    self.tell = tell
-    path = folder.file("\(name).json")
-    log = folder.file("\(name).jsonl")
+    self.world = world
     let connection = cloud.connect(
       device: name,
       account: AccountIdentity("somebody"),
-      zoneID: DemoNotes.zoneID,
+      zoneID: DemoRows.zoneID,
       executor: world.executor
     )
     self.faults = FaultyOperationHandler(
@@ -57,133 +54,141 @@ final class DemoDevice: Sendable {
       plan: faults.plan
     )
     network = DemoNetwork(self.faults)
-    var configuration = SyncConfiguration()
-    configuration.timeout = .seconds(10)
-    // The zone that is lost in the story: the device has all notes, and sends them again.
-    configuration.zonePolicy.missing = .ask
-    session = CloudSyncSession(
+    listener = DemoListener(name, folder, connection.accountStatus, tell: tell)
+    database = try DatabaseFile(path: folder.file("\(name).sqlite"), createsFile: true)
+    try database.execute(DemoRows.schema)
+    var options = SyncEngineOptions()
+    options.configuration.timeout = .seconds(10)
+    options.sessionWillStart = { [listener] in listener.attach(to: $0) }
+    engine = try SyncEngine(
+      database: database,
+      tables: DemoRows.tables,
+      zoneID: DemoRows.zoneID,
       operationHandler: network,
-      zoneID: DemoNotes.zoneID,
-      configuration: configuration,
-      resolver: .keepingBothTexts,
+      options: options,
       environment: world.environment
     )
-    recorder = EventRecorder(.file(LogFile(path: log)), redactor: .none)
-    recorder.attach(to: session)
-    session.appendMiddleware(AccountStatusMiddleware(provider: connection.accountStatus))
-    listen()
-    connection.onPush { [weak self] _ in self?.fetch() }
+    engine.errors.sink { [listener] error in listener.fail("\(error)") }
+    connection.onPush { [weak engine] _ in engine?.fetchChanges() }
   }
 
-  var texts: [String: String] { notes.withLock { $0.texts } }
-  /// What could not be written, if anything.
-  var problem: String? { failure.withLock { $0 } }
+  /// What could not be done, if anything.
+  var problem: String? { listener.problem }
+  var recordings: [Recording] { listener.recordings }
+
+  func rows() throws -> DemoRows { try DemoRows(database) }
+
+  /// Whether something is on its way, or waits for its time.
+  var isBusy: Bool {
+    engine.isSynchronizing || engine.session?.state.hasWorkQueued == true
+  }
 
   // MARK: The user
 
-  func write(_ note: String, _ text: String) throws {
-    let isNew = notes.withLock { $0.notes[note]?.text == nil }
-    try submit(note, text)
-    tell("\(isNew ? "writes" : "changes") \(note): “\(text)”")
+  /// Runs SQL, as an app does, and says so.
+  func edit(_ words: String, _ sql: String) throws {
+    try setClock(world.now)
+    try database.execute(sql)
+    listener.tell(words)
+    engine.sendChanges()
   }
 
-  func delete(_ note: String) throws {
-    try submit(note, nil)
-    tell("throws \(note) away")
+  /// Sets the time that edits are given: simulated, until it is nil.
+  private func setClock(_ time: Timestamp?) throws {
+    let fixed = time.map { "\($0.nanoseconds / 1_000_000) << 16" } ?? "NULL"
+    try database.execute("UPDATE cloudsync_clock SET fixed = \(fixed)")
   }
 
-  private func submit(_ note: String, _ text: String?) throws {
-    let operation = change { $0.edit(note, text) }
-    try session.modify(operation)
+  func start() throws {
+    try setClock(world.now)
+    try engine.start()
   }
-
-  func fetch() { session.fetch(FetchOperation(changeToken: notes.withLock { $0.changeToken })) }
 
   func goOffline() {
     network.isOnline = false
-    tell("goes offline")
+    listener.tell("goes offline")
   }
 
   func goOnline() {
     network.isOnline = true
-    tell("is online again")
-    session.connectivityChanged()
-    fetch()
+    listener.tell("is online again")
+    engine.session?.connectivityChanged()
+    engine.fetchChanges()
   }
 
   /// Lets nothing go wrong any more, and the user look once more.
-  func mend() {
+  func mend() throws {
     faults.plan = .none
-    session.start()
-    session.retryParked()
-    fetch()
+    try setClock(world.now)
+    try engine.start()
+    try engine.retryParked()
+    engine.fetchChanges()
   }
 
-  /// Ends the event log.
-  func endRecording() { recorder.detach(from: session) }
-
-  func flushRecording() throws { try recorder.flush() }
-
-  // MARK: The session
-
-  private func listen() {
-    session.fetchWorkCompletedSubject.sink { [weak self] _, page in
-      self?.update { $0.take(page, pending: $1) }
-    }
-    session.modifyWorkCompletedSubject.sink { [weak self] _, response in
-      self?.update { $0.take(response, pending: $1) }
-    }
-    session.zoneSubject.sink { [weak self] zone in
-      if case .lost = zone { self?.zoneIsLost() }
-    }
-    session.eventsPublisher.sink { [weak self] record in
-      if let words = record.event.demoWords { self?.tell(words) }
-    }
-  }
-
-  private func zoneIsLost() {
-    tell("finds the zone gone: has it made again, and sends all its notes")
-    let operation = update { $0.forgetCloud(pending: $1) }
-    do throws(RecordRuleViolation) { try session.modify(operation) } catch {
-      failure.withLock { $0 = "\(error)" }
-    }
-    session.decideZone(.recreate)
-  }
-
-  /// Changes the notes, knowing which of them have edits on their way.
-  @discardableResult
-  private func update<Value: Sendable>(
-    _ body: (inout DemoNotes, Set<String>) -> Value
-  ) -> Value {
-    let state = session.state
-    var pending = Set(state.parkedRecords.map(\.recordID.name))
-    pending.formUnion(state.returningRecords.map(\.recordID.name))
-    for operation in state.modifyQueue {
-      pending.formUnion(operation.records.map(\.recordID.name))
-      pending.formUnion(operation.recordIDsToDelete.map(\.name))
-    }
-    return change { body(&$0, pending) }
-  }
-
-  /// Changes the notes and their file.
-  private func change<Value: Sendable>(_ body: (inout DemoNotes) -> Value) -> Value {
-    notes.withLock { notes in
-      let value = body(&notes)
-      do {
-        let text = try JSONText.block(notes)
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-      } catch { failure.withLock { $0 = "\(path) cannot be written: \(error)" } }
-      return value
-    }
+  /// Ends the event logs, and lets time be real again for whoever looks at the database later.
+  func end() throws {
+    for recording in recordings { recording.recorder.detach(from: recording.session) }
+    try setClock(nil)
   }
 }
 
-extension ConflictResolver {
-  /// Keeps what both devices wrote into a note, the cloud's text first.
-  fileprivate static let keepingBothTexts = ConflictResolver.fieldwise([
-    "text": .custom { client, server, _ in
-      guard let mine = client.stringValue, let theirs = server?.stringValue else { return client }
-      return theirs.contains(mine) ? .string(theirs) : .string("\(theirs) / \(mine)")
+/// Hears what the engine's sessions do, and records it.
+private final class DemoListener: Sendable {
+  private struct State {
+    var recordings: [DemoDevice.Recording] = []
+    var problem: String?
+  }
+
+  let tell: @Sendable (String) -> Void
+  private let name: String
+  private let folder: DemoFolder
+  private let accountStatus: AccountStatusProvider
+  private let state = Locked(State())
+
+  init(
+    _ name: String,
+    _ folder: DemoFolder,
+    _ accountStatus: AccountStatusProvider,
+    tell: @escaping @Sendable (String) -> Void
+  ) {
+    self.name = name
+    self.folder = folder
+    self.accountStatus = accountStatus
+    self.tell = tell
+  }
+
+  var recordings: [DemoDevice.Recording] { state.withLock { $0.recordings } }
+  var problem: String? { state.withLock { $0.problem } }
+
+  func fail(_ problem: String) { state.withLock { $0.problem = $0.problem ?? problem } }
+
+  /// Takes a session that is about to start; the engine makes a new one where it begins anew.
+  func attach(to session: CloudSyncSession) {
+    let number = recordings.count + 1
+    let path = folder.file(number == 1 ? "\(name).jsonl" : "\(name)-\(number).jsonl")
+    let recorder = EventRecorder(.file(LogFile(path: path)), redactor: .none)
+    recorder.attach(to: session)
+    state.withLock {
+      $0.recordings.append(.init(session: session, recorder: recorder, path: path))
     }
-  ])
+    session.appendMiddleware(AccountStatusMiddleware(provider: accountStatus))
+    session.eventsPublisher.sink { [tell] record in
+      if let words = record.event.demoWords { tell(words) }
+    }
+    session.modifyWorkCompletedSubject.sink { [tell] _, response in
+      let names = response.failures.filter { $0.error.code == .awaitsAppEdit }
+        .map { String($0.recordID.name.prefix { $0 != ":" }) }
+      if names.isEmpty { return }
+      tell(
+        "was overtaken by the other on \(names.joined(separator: ", ")): merges both, sends again"
+      )
+    }
+    session.zoneSubject.sink { [tell] zone in
+      switch zone {
+      case .lost, .creating(.some):
+        tell("finds the zone gone: has it made again, and sends all its rows")
+      default: break
+      }
+    }
+  }
 }

@@ -20,19 +20,29 @@ struct DemoResult {
       console.note("error: they differ after all; the files are in \(folder.path)")
       throw ToolError.negative
     }
+    for table in DemoRows.tables {
+      let count = board.columns[0].rows.count(table)
+      console.line("\(table): \(Words.count(count, "row")), the same in each column")
+    }
     console.line(console.styled("All three are equal.", .good))
-    for device in story.devices { try show(device, console) }
+    for device in story.devices {
+      for recording in device.recordings { try show(recording, of: device, console) }
+    }
     console.line()
     console.line("The files are in \(folder.path); look into a log with")
-    console.line("  cloudsync log show \(story.devices[1].log)")
+    console.line("  cloudsync log show \(folder.file("phone.jsonl"))")
   }
 
-  private func show(_ device: DemoDevice, _ console: Console) throws {
-    try device.flushRecording()
-    let log = try EventLog(path: device.log)
+  private func show(
+    _ recording: DemoDevice.Recording,
+    of device: DemoDevice,
+    _ console: Console
+  ) throws {
+    try recording.recorder.flush()
+    let log = try EventLog(path: recording.path)
     let statistics = try LogStatistics(of: log)
     let run = try Replay.rerun(log)
-    let report = folder.file("\(device.name).html")
+    let report = String(recording.path.dropLast("jsonl".count)) + "html"
     try LogReport.write(log, toFile: report, title: "The \(device.name)")
     func sum(_ counts: [LogStatistics.Count]) -> Int { counts.reduce(0) { $0 + $1.count } }
     console.line()
@@ -43,9 +53,9 @@ struct DemoResult {
         + "\(Words.count(statistics.conflicts, "conflict")), "
         + "\(Words.count(statistics.lostAnswers, "lost answer"))"
     )
-    console.line("  event log  \(device.log), \(log.count) events")
+    console.line("  event log  \(recording.path), \(log.count) events")
     guard run.isFaithful else {
-      console.note("error: run again, \(device.log) goes another way: see cloudsync log rerun")
+      console.note("error: run again, \(recording.path) goes another way: see cloudsync log rerun")
       throw ToolError.negative
     }
     console.line("  run again  the same \(log.count) events, states and effects")

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
+import CloudSyncSQLite
 import CloudSyncSimulator
 
 /// Two devices, a cloud in a file, and a bad week.
@@ -21,10 +22,10 @@ final class DemoStory {
       now: { world.now }
     )
     self.cloud = cloud
-    devices = ["laptop", "phone"].enumerated()
+    devices = try ["laptop", "phone"].enumerated()
       .map { number, name in
         var random = SeededRandom(seed: seed).fork(UInt64(number))
-        return DemoDevice(
+        return try DemoDevice(
           name,
           cloud,
           in: world,
@@ -41,18 +42,30 @@ final class DemoStory {
   /// Tells it from the beginning to the end.
   func tell() throws {
     try chapter("The laptop writes notes, and both devices get them") {
-      for device in devices { device.session.start() }
-      try laptop.write("milk", "Buy milk")
-      try laptop.write("bank", "Call the bank")
-      try laptop.write("plants", "Water the plants")
-      phone.fetch()
+      for device in devices { try device.start() }
+      try laptop.edit(
+        "makes a list with three notes",
+        """
+        INSERT INTO lists VALUES('home', 'At home');
+        INSERT INTO notes(id, list, text) VALUES
+          ('milk', 'home', 'Buy milk'), ('bank', NULL, 'Call the bank'),
+          ('plants', 'home', 'Water the plants');
+        """
+      )
+      phone.engine.fetchChanges()
     }
     try chapter("Offline, both edit the same notes") {
       for device in devices { device.goOffline() }
-      try laptop.write("milk", "Buy milk and eggs")
-      try laptop.delete("bank")
-      try phone.write("milk", "Buy oat milk")
-      try phone.write("bike", "Mend the bicycle")
+      try laptop.edit(
+        "writes eggs into milk",
+        "UPDATE notes SET text = 'Buy milk and eggs' WHERE id = 'milk'"
+      )
+      try laptop.edit("throws bank away", "DELETE FROM notes WHERE id = 'bank'")
+      try phone.edit("ticks milk as done", "UPDATE notes SET done = 1 WHERE id = 'milk'")
+      try phone.edit(
+        "writes bike",
+        "INSERT INTO notes(id, text) VALUES('bike', 'Mend the bicycle')"
+      )
     }
     try chapter("Online again: a throttle, a lost answer, a conflict") {
       laptop.network.expect(.throttle(.seconds(3)))
@@ -61,21 +74,24 @@ final class DemoStory {
       phone.goOnline()
     }
     try chapter("Somebody deletes the whole zone, and the phone has an edit for it") {
-      try cloud.deleteZone(DemoNotes.zoneID, account: AccountIdentity("somebody"))
-      feed.tell("cloud", "has lost the zone with all notes", at: world.elapsed)
-      try phone.write("plants", "Water the plants twice")
-      laptop.fetch()
+      try cloud.deleteZone(DemoRows.zoneID, account: AccountIdentity("somebody"))
+      feed.tell("cloud", "has lost the zone with all rows", at: world.elapsed)
+      try phone.edit(
+        "changes plants",
+        "UPDATE notes SET text = 'Water the plants twice' WHERE id = 'plants'"
+      )
+      laptop.engine.fetchChanges()
     }
     try chapter("The network is good at last, and both look once more") {
-      for device in devices { device.mend() }
+      for device in devices { try device.mend() }
     }
     // Pushes are gone with the zone: what one sends last, the other has to look for.
     for _ in 0..<2 {
       if try board().isEqual { break }
-      for device in devices { device.fetch() }
+      for device in devices { device.engine.fetchChanges() }
       try passTime()
     }
-    for device in devices { device.endRecording() }
+    for device in devices { try device.end() }
     world.run()
     view.wipe()
   }
@@ -99,25 +115,24 @@ final class DemoStory {
 
   /// Whether nobody has anything to do, or can do anything.
   private var isQuiet: Bool {
-    let isDone = devices.allSatisfy { !$0.session.state.hasWorkQueued }
+    let isDone = devices.allSatisfy { !$0.isBusy }
     let isOffline = devices.contains { !$0.network.isOnline }
-    return isDone || (isOffline && devices.allSatisfy { $0.session.explain().operationMode == nil })
+    return isDone
+      || (isOffline
+        && devices.allSatisfy { $0.engine.session?.explain().operationMode == nil })
   }
 
-  /// The notes of both devices and of the cloud, side by side.
+  /// What both devices and the cloud have, side by side.
   func board() throws -> DemoBoard {
-    let account = AccountIdentity("somebody")
-    let records = try cloud.records(account: account, zone: DemoNotes.zoneID)
-    var stored: [String: String] = [:]
-    for record in records { stored[record.recordID.name] = record["text"]?.stringValue }
-    var columns = devices.map { device in
+    let records = try cloud.records(account: AccountIdentity("somebody"), zone: DemoRows.zoneID)
+    var columns = try devices.map { device in
       DemoBoard.Column(
         name: device.name + (device.network.isOnline ? "" : " (offline)"),
-        texts: device.texts,
-        foot: "\(device.session.explain())"
+        rows: try device.rows(),
+        foot: device.engine.session.map { "\($0.explain())" } ?? "stopped"
       )
     }
-    columns.append(DemoBoard.Column(name: "cloud", texts: stored, foot: ""))
+    columns.append(DemoBoard.Column(name: "cloud", rows: DemoRows(records), foot: ""))
     return DemoBoard(columns: columns)
   }
 }

@@ -9,7 +9,7 @@ extension SyncEvent {
       "is told what is stored: "
         + "\(Words.count(response.savedRecords.count + response.deletedRecordIDs.count, "edit"))"
     case .workSuccess(_, .fetch(let page)) where !page.isEmpty:
-      "receives \(Words.count(page.changedRecords.count, "note")), "
+      "receives \(Words.count(page.changedRecords.count, "row")), "
         + Words.count(page.deletedRecordIDs.count, "deletion")
     case .settleItems(_, let settlement), .resolveConflict(_, let settlement):
       settlement.demoWords
@@ -33,16 +33,13 @@ extension SyncEvent {
 
 extension Settlement {
   fileprivate var demoWords: String? {
-    let merged = verdicts.compactMap { verdict -> String? in
-      if case .resolved(let record, _) = verdict { record.recordID.name } else { nil }
-    }
-    if !merged.isEmpty {
-      return
-        "was overtaken by the other on \(merged.joined(separator: ", ")): merges both, sends again"
-    }
     let isAllThere = verdicts.allSatisfy { if case .alreadyThere = $0 { true } else { false } }
     if isAllThere, !verdicts.isEmpty { return "is told that the cloud has the same already" }
-    return error.map { "is told “\($0.code)”" }
+    // Said of each record by the one who merges.
+    let isMerged = verdicts.contains {
+      if case .park(let error) = $0 { error.code == .awaitsAppEdit } else { false }
+    }
+    return isMerged ? nil : error.map { "is told “\($0.code)”" }
   }
 }
 

@@ -1,0 +1,78 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// The tables of the demonstration, and what somebody has in them.
+struct DemoRows: Equatable {
+  static let schema = """
+    CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '');
+    CREATE TABLE notes(
+      id TEXT PRIMARY KEY NOT NULL,
+      list TEXT REFERENCES lists(id) ON DELETE CASCADE,
+      text TEXT NOT NULL DEFAULT '',
+      done INTEGER NOT NULL DEFAULT 0
+    );
+    """
+  static let tables = ["lists", "notes"]
+  static let zoneID = ZoneID(name: "Notes")
+
+  private static let columns = [
+    "lists": ["id", "title"], "notes": ["id", "list", "text", "done"],
+  ]
+
+  /// The rows of each table by their keys, as SQL.
+  private(set) var rows: [String: [String: [String]]] = [:]
+
+  /// Reads a database.
+  init(_ database: DatabaseFile) throws {
+    rows = try database.write { handle in
+      let connection = SQLiteConnection(borrowing: handle)
+      var rows: [String: [String: [String]]] = [:]
+      for table in Self.tables {
+        let names = Self.columns[table] ?? []
+        let query = try connection.prepare(
+          "SELECT \(names.joined(separator: ", ")) FROM \(table) ORDER BY id"
+        )
+        try query.forEachRow {
+          let values = names.indices.map { query.value(Int32($0)).literal }
+          rows[table, default: [:]][query.text(0) ?? "", default: []] = values
+        }
+      }
+      return rows
+    }
+  }
+
+  /// Takes the records of a cloud.
+  init(_ records: [Record]) {
+    for record in records {
+      guard let name = RecordName.parse(record.recordID.name),
+        case .values(let key) = name.key, case .text(let id)? = key.first,
+        let version = RowVersion(record: record), !version.isDeleted
+      else { continue }
+      rows[name.table, default: [:]][id] = (Self.columns[name.table] ?? [])
+        .map { column in
+          guard let value = version[column]?.value,
+            case .value(let stored)? = ValueCodec.decode(value)
+          else { return "NULL" }
+          return stored.literal
+        }
+    }
+  }
+
+  func count(_ table: String) -> Int { rows[table]?.count ?? 0 }
+
+  /// Every row in a few words, by what it is called.
+  var texts: [String: String] {
+    var texts: [String: String] = [:]
+    for (id, values) in rows["lists"] ?? [:] { texts["list \(id)"] = Self.plain(values[1]) }
+    for (id, values) in rows["notes"] ?? [:] {
+      let list = values[1] == "NULL" ? "" : " (\(Self.plain(values[1])))"
+      texts[id] = Self.plain(values[2]) + list + (values[3] == "0" ? "" : " ✓")
+    }
+    return texts
+  }
+
+  private static func plain(_ literal: String) -> String {
+    literal.hasPrefix("'") ? String(literal.dropFirst().dropLast()) : literal
+  }
+}
