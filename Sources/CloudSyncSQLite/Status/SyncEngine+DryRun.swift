@@ -19,14 +19,63 @@ extension SyncEngine {
     options: SyncEngineOptions = SyncEngineOptions(),
     environment: SyncEnvironment = .live
   ) async throws -> SyncPreview {
-    var preview = SyncPreview(violations: try check(database, tables: tables, options: options))
-    if preview.isForbidden { return preview }
-    let archive = try storedArchive(in: database)
-    var fetching = PreviewFetching(handler: operationHandler, zoneID: zoneID, environment)
-    try await fetching.fetch(from: archive?.state)
-    preview.hasZone = fetching.hasZone
-    let (pages, begun) = (fetching.pages, preview)
-    return try write(to: database) { (connection) throws(SyncEngineError) in
+    try await withCheckedThrowingContinuation { continuation in
+      dryRun(
+        database: database,
+        tables: tables,
+        zoneID: zoneID,
+        operationHandler: operationHandler,
+        options: options,
+        environment: environment
+      ) { continuation.resume(with: $0) }
+    }
+  }
+
+  /// Finds out what an engine would do, and does nothing; the result is given to a function.
+  ///
+  /// - Parameters: As for making an engine.
+  ///   - completion: Called once, on any thread, perhaps before this call returns.
+  public static func dryRun(
+    database: some SyncDatabase,
+    tables: [String],
+    zoneID: ZoneID,
+    operationHandler: any OperationHandler,
+    options: SyncEngineOptions = SyncEngineOptions(),
+    environment: SyncEnvironment = .live,
+    completion: @escaping @Sendable (Result<SyncPreview, any Error>) -> Void
+  ) {
+    let begun: SyncPreview
+    let archive: SyncArchive?
+    do throws(SyncEngineError) {
+      begun = SyncPreview(violations: try check(database, tables: tables, options: options))
+      if begun.isForbidden { return completion(.success(begun)) }
+      archive = try storedArchive(in: database)
+    } catch { return completion(.failure(error)) }
+    PreviewFetching(operationHandler, after: archive?.state, environment) { fetched in
+      do {
+        var preview = begun
+        let fetched = try fetched.get()
+        preview.hasZone = fetched.hasZone
+        let limits = operationHandler.limits
+        preview = try rehearse(on: database, tables, zoneID, options) {
+          [preview] (work) throws(SQLiteError) in
+          try PreviewWork(work: work, limits: limits).run(fetched.pages, preview)
+        }
+        completion(.success(preview))
+      } catch { completion(.failure(error)) }
+    }
+    .run()
+  }
+
+  /// Prepares a database for an engine, runs a body, and undoes all of it.
+  private static func rehearse(
+    on database: some SyncDatabase,
+    _ tables: [String],
+    _ zoneID: ZoneID,
+    _ options: SyncEngineOptions,
+    _ body: @Sendable (EngineWork) throws(SQLiteError) -> SyncPreview
+  ) throws(SyncEngineError) -> SyncPreview {
+    try write(to: database) { (connection) throws(SyncEngineError) in
       try connection.undoing { () throws(SyncEngineError) in
         let setup = EngineSetup(
           connection: connection,
@@ -36,14 +85,9 @@ extension SyncEngine {
         )
         let tables = try setup.prepare(tables)
         return try sqlite { () throws(SQLiteError) in
-          let work = EngineWork(
-            connection: connection,
-            tables: tables,
-            options: options,
-            zoneID: zoneID
+          try body(
+            EngineWork(connection: connection, tables: tables, options: options, zoneID: zoneID)
           )
-          let previewing = PreviewWork(work: work, limits: operationHandler.limits)
-          return try previewing.run(pages, begun)
         }
       }
     }
@@ -73,79 +117,6 @@ extension SyncEngine {
     in database: some SyncDatabase
   ) throws(SyncEngineError) -> (zoneID: ZoneID, token: ChangeToken?)? {
     try storedArchive(in: database).map { ($0.state.zoneID, $0.state.fetch.lastToken) }
-  }
-}
-
-/// Fetches what is new without a session.
-private struct PreviewFetching {
-  let handler: any OperationHandler
-  let zoneID: ZoneID
-  let environment: SyncEnvironment
-  var pages: [FetchOperation.Response] = []
-  var hasZone = true
-
-  init(handler: any OperationHandler, zoneID: ZoneID, _ environment: SyncEnvironment) {
-    self.handler = handler
-    self.zoneID = zoneID
-    self.environment = environment
-  }
-
-  /// Fetches from where the last session stopped.
-  mutating func fetch(from state: SyncState?) async throws(SyncError) {
-    var token = state?.fetch.lastToken
-    var number = state?.fetch.nextPage ?? 1
-    var startedOver = token == nil || state?.fetch.isLastCut == true
-    // A page may have come that was not stored.
-    if let page = state?.fetch.awaited?.response { pages.append(page) }
-    while true {
-      var page: FetchOperation.Response
-      do throws(SyncError) {
-        page = try await self.page(after: token, number)
-      } catch {
-        if [.zoneNotFound, .userDeletedZone].contains(error.code) {
-          hasZone = false
-          pages = []
-          return
-        }
-        guard error.code == .changeTokenExpired, token != nil else { throw error }
-        token = nil
-        startedOver = true
-        continue
-      }
-      page.startedOver = page.startedOver || startedOver
-      page.isBeginning = token == nil
-      page.page = PageID(number: number)
-      number += 1
-      token = page.changeToken ?? token
-      pages.append(page)
-      if page.isLast { return }
-    }
-  }
-
-  private func page(
-    after token: ChangeToken?,
-    _ number: UInt64
-  ) async throws(SyncError) -> FetchOperation.Response {
-    let context = RequestContext(
-      attempt: Attempt(epoch: 0, number: number),
-      writeToken: WriteToken(nonce: 0, number: 0),
-      deadline: environment.now().adding(SyncConfiguration().timeout)
-    )
-    let answer = await withCheckedContinuation { continuation in
-      // An answer may be given twice.
-      let isAnswered = Locked(false)
-      handler.handle(
-        fetchOperation: FetchOperation(changeToken: token),
-        context: context
-      ) { answer in
-        let isFirst = isAnswered.withLock { isAnswered in
-          defer { isAnswered = true }
-          return !isAnswered
-        }
-        if isFirst { continuation.resume(returning: answer) }
-      }
-    }
-    return try answer.get()
   }
 }
 

@@ -83,17 +83,14 @@ struct SyncRehearsal {
   private func preview(_ database: DatabaseFile, _ cloud: CloudFile) throws -> SyncPreview {
     let result = Locked<Result<SyncPreview, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
-    Task { [request] in
-      do {
-        let preview = try await SyncEngine.dryRun(
-          database: database,
-          tables: request.tables,
-          zoneID: request.zoneID,
-          operationHandler: cloud.connection,
-          options: request.options
-        )
-        result.withLock { $0 = .success(preview) }
-      } catch { result.withLock { $0 = .failure(error) } }
+    SyncEngine.dryRun(
+      database: database,
+      tables: request.tables,
+      zoneID: request.zoneID,
+      operationHandler: cloud.connection,
+      options: request.options
+    ) { new in
+      result.withLock { $0 = new }
       done.signal()
     }
     done.wait()

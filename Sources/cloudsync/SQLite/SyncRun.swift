@@ -84,14 +84,7 @@ final class SyncRun {
   /// Sends and fetches until nothing is left; returns false if the user wants it to end before.
   private func synchronize(_ console: Console) throws -> Bool {
     let done = DispatchSemaphore(value: 0)
-    let engine = engine
-    let patience = Self.patience
-    Task {
-      await engine.syncChanges()
-      // What the session has announced last is noted before the end, and not announced again.
-      if let session = engine.session { _ = await session.idle(upTo: patience) }
-      done.signal()
-    }
+    engine.syncChanges { done.signal() }
     var last = (counts: counts, time: clock.now)
     while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
       try throwIfStuck()
@@ -102,7 +95,19 @@ final class SyncRun {
     }
     console.endProgress()
     try throwIfStuck()
+    settle()
     return true
+  }
+
+  /// Gives the session a moment to note what it has announced, so that it is not announced again.
+  private func settle() {
+    let end = clock.now + Self.patience
+    let never = DispatchSemaphore(value: 0)
+    while clock.now < end, let state = engine.session?.state,
+      state.hasWorkQueued || !state.notes.queue.isEmpty
+    {
+      _ = never.wait(timeout: .now() + .milliseconds(10))
+    }
   }
 
   /// Throws what the engine has stopped over, or its session.

@@ -1,0 +1,184 @@
+import CloudSyncEventLog
+import Testing
+
+@testable import cloudsync
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("cloudsync sync, status and detach")
+struct SyncCommandTests {
+  /// What real databases have: STRICT, WITHOUT ROWID, names with spaces, computed columns, keys of several
+  /// columns, references to themselves and in circles, triggers and views.
+  private static let schema = """
+    CREATE TABLE people(
+      id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '' COLLATE NOCASE,
+      boss TEXT REFERENCES people(id), team TEXT REFERENCES teams(id) ON DELETE SET NULL,
+      initial TEXT AS (substr(name, 1, 1)) STORED
+    ) STRICT;
+    CREATE TABLE teams(id TEXT PRIMARY KEY NOT NULL, lead TEXT REFERENCES people(id));
+    CREATE TABLE "work days"(
+      person TEXT NOT NULL REFERENCES people(id) ON DELETE CASCADE, day INTEGER NOT NULL,
+      "hours worked" REAL, photo BLOB, PRIMARY KEY(person, day)
+    ) WITHOUT ROWID;
+    CREATE TABLE history(id TEXT PRIMARY KEY NOT NULL, what TEXT);
+    CREATE VIEW leads AS SELECT name FROM people JOIN teams ON lead = people.id;
+    CREATE TRIGGER remember AFTER UPDATE OF name ON people BEGIN
+      INSERT OR REPLACE INTO history VALUES(new.id || new.name, old.name);
+    END;
+    """
+  private static let rows = """
+    PRAGMA defer_foreign_keys = ON; BEGIN;
+    INSERT INTO people(id, name, boss, team) VALUES
+      ('ann', 'Ann', NULL, 'red'), ('bob', 'Bob', 'ann', 'red'), ('cid', 'Cid', 'cid', NULL);
+    INSERT INTO teams VALUES('red', 'ann'), ('blue', NULL);
+    INSERT INTO "work days" VALUES('ann', 1, 7.5, x''), ('ann', 2, NULL, x'00ff'), ('bob', 1, 8, NULL);
+    COMMIT;
+    """
+
+  private func sync(_ bench: ToolBench, _ names: String...) -> [ToolBench.Outcome] {
+    names.map { bench.tool("sync", "@\($0)", "--cloud", "@cloud") }
+  }
+
+  /// Three copies of one database that have met.
+  private func three(_ bench: ToolBench) throws {
+    try bench.sql("a.db", Self.schema, Self.rows, "SELECT 1")
+    for name in ["b.db", "c.db"] { try bench.sql(name, Self.schema, "SELECT 1") }
+    for name in ["a.db", "b.db", "c.db"] {
+      let result = bench.tool("sync", "@\(name)", "--cloud", "@cloud", "--all")
+      #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
+    }
+  }
+
+  @Test("Three copies of a database end with the same rows, wherever they were edited")
+  func threeCopies() throws {
+    try ToolBench.run { bench in
+      try three(bench)
+      #expect(try bench.contents("b.db") == bench.contents("a.db"))
+      try bench.sql("a.db", "UPDATE people SET name = 'Anna' WHERE id = 'ann'", "SELECT 1")
+      try bench.sql("b.db", "UPDATE people SET boss = 'cid' WHERE id = 'ann'", "SELECT 1")
+      try bench.sql(
+        "c.db",
+        "PRAGMA foreign_keys = ON",
+        "DELETE FROM people WHERE id = 'bob'",
+        "UPDATE \"work days\" SET \"hours worked\" = 6.25, photo = x'01' WHERE day = 2",
+        "INSERT INTO teams VALUES('grün', 'cid')",
+        "SELECT 1"
+      )
+      _ = sync(bench, "a.db", "b.db", "c.db", "a.db", "b.db")
+
+      let rows = try bench.contents("a.db")
+      #expect(try bench.contents("b.db") == rows)
+      #expect(try bench.contents("c.db") == rows)
+      #expect(rows.contains("'people': 'ann'|'Anna'|'cid'|'red'|'A'"), "\(rows)")
+      #expect(rows.contains("'work days': 'ann'|2|6.25|x'01'"))
+      #expect(rows.contains("'teams': 'grün'|'cid'"))
+      #expect(rows.contains("'history': 'annAnna'|'Ann'"))
+      #expect(!rows.contains { $0.contains("'bob'") })
+      for name in ["a.db", "b.db", "c.db"] {
+        let status = bench.tool("status", "@\(name)")
+        #expect(status.code == 0 && status.output.hasPrefix("\(name): synchronized last on 2"))
+        #expect(status.output.contains("all               9      0          0        0       0"))
+      }
+      #expect(try bench.files() == ["a.db", "b.db", "c.db", "cloud"])
+    }
+  }
+
+  @Test("The summary counts what was sent, received and merged, also for scripts")
+  func summary() throws {
+    try ToolBench.run { bench in
+      try three(bench)
+      try bench.sql("a.db", "UPDATE teams SET lead = 'bob' WHERE id = 'red'", "SELECT 1")
+      #expect(sync(bench, "a.db")[0].output.hasPrefix("sent 1, received "))
+      try bench.sql("b.db", "UPDATE teams SET lead = 'cid' WHERE id = 'red'", "SELECT 1")
+      let json = bench.tool("sync", "@b.db", "--cloud", "@cloud", "--json", "--device", "b")
+      #expect(json.code == 0 && json.output.contains("\"merged\" : 1"), "\(json)")
+      #expect(json.output.contains("\"device\" : \"b\""))
+      #expect(sync(bench, "a.db")[0].code == 0)
+      #expect(
+        try bench.sql("a.db", "SELECT lead FROM teams WHERE id = 'red'") == ["'cid'"]
+      )
+    }
+  }
+
+  @Test("A dry run tells what is done then, and does nothing")
+  func dryRun() throws {
+    try ToolBench.run { bench in
+      try three(bench)
+      try bench.sql("a.db", "UPDATE teams SET lead = NULL WHERE id = 'red'", "SELECT 1")
+      _ = sync(bench, "a.db")
+      try bench.sql("b.db", "INSERT INTO teams VALUES('new', NULL)", "SELECT 1")
+      let before = try bench.contents("b.db")
+      let dry = bench.tool("sync", "@b.db", "--cloud", "@cloud", "--dry-run")
+      #expect(dry.code == 0, "\(dry)")
+      #expect(
+        dry.output == """
+          would be sent: insert teams 'new'
+          would be stored: update teams 'red' (lead)
+          would send 1, store 1, refuse 0, let wait 0
+
+          """
+      )
+      #expect(try bench.contents("b.db") == before)
+      let fresh = bench.tool("sync", "@b.db", "--cloud", "@none", "--dry-run", "--json")
+      #expect(try fresh.code == 0 && !bench.files().contains("none"), "\(fresh)")
+    }
+  }
+
+  @Test("A run is recorded, and can be run again from its log")
+  func log() throws {
+    try ToolBench.run { bench in
+      try bench.sql("a.db", Self.schema, Self.rows, "SELECT 1")
+      let result = bench.tool("sync", "@a.db", "--cloud", "@cloud", "--all", "--log", "@log.jsonl")
+      #expect(result.code == 0, "\(result)")
+      let log = try EventLog(path: bench.path("log.jsonl"))
+      #expect(log.hasEnded && log.mismatch == nil)
+      #expect(bench.tool("log", "rerun", "@log.jsonl").output.hasPrefix("faithful: "))
+    }
+  }
+
+  @Test("What cannot be stored is parked with its reason, and tried again by the next run")
+  func parked() throws {
+    try ToolBench.run { bench in
+      try three(bench)
+      try bench.sql(
+        "b.db",
+        "CREATE TRIGGER no BEFORE INSERT ON teams BEGIN SELECT RAISE(ABORT, 'no new teams'); END",
+        "SELECT 1"
+      )
+      try bench.sql("a.db", "INSERT INTO teams VALUES('new', NULL)", "SELECT 1")
+      let results = sync(bench, "a.db", "b.db")
+      #expect(results[1].output.contains("parked 1\n  parked: teams 'new': "), "\(results)")
+      let status = bench.tool("status", "@b.db")
+      #expect(status.output.contains("no new teams"))
+      #expect(bench.tool("status", "@b.db", "--json").output.contains("\"status\" : \"parked\""))
+
+      try bench.sql("b.db", "DROP TRIGGER no", "SELECT 1")
+      #expect(sync(bench, "b.db")[0].output.contains("parked 0"))
+      #expect(try bench.sql("b.db", "SELECT id FROM teams WHERE id = 'new'") == ["'new'"])
+    }
+  }
+
+  @Test("A detached database is as it was before, and can be synchronized anew")
+  func detach() throws {
+    try ToolBench.run { bench in
+      try three(bench)
+      try bench.sql("a.db", "INSERT INTO teams VALUES('new', NULL)", "SELECT 1")
+      let rows = try bench.contents("a.db")
+      let result = bench.tool("detach", "@a.db")
+      #expect(result.code == 0 && result.errors.contains("1 edit had not reached the cloud"))
+      #expect(try bench.contents("a.db") == rows)
+      let left = "SELECT name FROM sqlite_schema WHERE name LIKE 'cloudsync%'"
+      #expect(try bench.sql("a.db", left) == [])
+      #expect(bench.tool("status", "@a.db").errors.contains("it is not synchronized"))
+      #expect(bench.tool("detach", "@a.db").code == 1)
+
+      #expect(bench.tool("sync", "@a.db", "--cloud", "@cloud", "--all").code == 0)
+      _ = sync(bench, "b.db")
+      #expect(try bench.contents("b.db") == rows)
+    }
+  }
+}

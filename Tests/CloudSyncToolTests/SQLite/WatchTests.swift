@@ -1,0 +1,77 @@
+import Testing
+
+@testable import cloudsync
+
+import Foundation
+
+/// The tool itself is run here, as other processes, several at a time.
+@Suite("cloudsync sync --watch")
+struct WatchTests {
+  /// The program beside the tests, where it has been built.
+  private static var program: String? {
+    let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    let path = folder.appendingPathComponent("cloudsync").path
+    return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+  }
+
+  /// A process that watches, and the lines that it writes.
+  private final class Watcher {
+    private let process = Process()
+    private let output = Pipe()
+    private var rest = Data()
+
+    init(_ bench: ToolBench, _ name: String, _ program: String) throws {
+      process.executableURL = URL(fileURLWithPath: program)
+      process.arguments = [
+        "sync", bench.path(name), "--cloud", bench.path("cloud"), "--all", "--watch",
+      ]
+      process.standardOutput = output
+      process.standardError = output
+      try process.run()
+    }
+
+    /// Reads until a line holds some words; false if the process ends before.
+    func wait(for words: String) -> Bool {
+      while true {
+        while let end = rest.firstIndex(of: 0x0a) {
+          let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
+          rest.removeSubrange(rest.startIndex...end)
+          if line.contains(words) { return true }
+        }
+        let more = output.fileHandleForReading.availableData
+        if more.isEmpty { return false }
+        rest += more
+      }
+    }
+
+    func interrupt() -> Int32 {
+      process.interrupt()
+      process.waitUntilExit()
+      return process.terminationStatus
+    }
+  }
+
+  @Test("Watching processes pass on what any program edits, until they are interrupted")
+  func watch() throws {
+    guard let program = Self.program else { return }
+    try ToolBench.run { bench in
+      for name in ["a.db", "b.db"] {
+        try bench.sql(name, "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v)", "SELECT 1")
+      }
+      let one = try Watcher(bench, "a.db", program)
+      let other = try Watcher(bench, "b.db", program)
+      #expect(one.wait(for: "sent 0") && other.wait(for: "sent 0"))
+
+      try bench.sql("a.db", "INSERT INTO t VALUES('x', 1), ('y', 2)", "SELECT 1")
+      #expect(one.wait(for: "sent 2") && other.wait(for: "received 2"))
+      try bench.sql("b.db", "UPDATE t SET v = 3 WHERE id = 'x'", "SELECT 1")
+      #expect(other.wait(for: "sent 1") && one.wait(for: "received 1"))
+
+      #expect(bench.tool("detach", "@a.db").errors.contains("another cloudsync is at work"))
+      #expect(one.interrupt() == 0 && other.interrupt() == 0)
+      #expect(try bench.contents("a.db") == ["'t': 'x'|3", "'t': 'y'|2"])
+      #expect(try bench.contents("b.db") == bench.contents("a.db"))
+      #expect(try bench.files() == ["a.db", "b.db", "cloud"])
+    }
+  }
+}
