@@ -141,7 +141,8 @@ extension EngineWork {
     row.errorCode = nil
     row.error = nil
     let payload = row.payload
-    row.payload = nil
+    // A row that waits is looked at, whatever is known of it.
+    row.waitsFor = payload.map { _ in row.recordName }
     try store.save(row)
     // What the cloud has could not be stored here: perhaps it can be now.
     if let payload, let one = try incoming(payload, isRetry: true) { try apply([one]) }

@@ -33,7 +33,7 @@ struct SyncCommandTests {
   private static let rows = """
     PRAGMA defer_foreign_keys = ON; BEGIN;
     INSERT INTO people(id, name, boss, team) VALUES
-      ('ann', 'Ann', NULL, 'red'), ('bob', 'Bob', 'ann', 'red'), ('cid', 'Cid', 'cid', NULL);
+      ('ann', 'Ann', NULL, 'red'), ('bob', 'Bob', 'ann', 'red'), ('cid', 'Cid', NULL, NULL);
     INSERT INTO teams VALUES('red', 'ann'), ('blue', NULL);
     INSERT INTO "work days" VALUES('ann', 1, 7.5, x''), ('ann', 2, NULL, x'00ff'), ('bob', 1, 8, NULL);
     COMMIT;
@@ -59,7 +59,11 @@ struct SyncCommandTests {
       try three(bench)
       #expect(try bench.contents("b.db") == bench.contents("a.db"))
       try bench.sql("a.db", "UPDATE people SET name = 'Anna' WHERE id = 'ann'", "SELECT 1")
-      try bench.sql("b.db", "UPDATE people SET boss = 'cid' WHERE id = 'ann'", "SELECT 1")
+      try bench.sql(
+        "b.db",
+        "UPDATE people SET boss = 'cid' WHERE id = 'ann'",
+        "SELECT 1"
+      )
       try bench.sql(
         "c.db",
         "PRAGMA foreign_keys = ON",
@@ -81,7 +85,8 @@ struct SyncCommandTests {
       for name in ["a.db", "b.db", "c.db"] {
         let status = bench.tool("status", "@\(name)")
         #expect(status.code == 0 && status.output.hasPrefix("\(name): synchronized last on 2"))
-        #expect(status.output.contains("all               9      0          0        0       0"))
+        let sum = status.output.split(separator: "\n").last?.split(separator: " ")
+        #expect(sum == ["all", "8", "0", "0", "0", "0"], "\(status)")
       }
       #expect(try bench.files() == ["a.db", "b.db", "c.db", "cloud"])
     }
