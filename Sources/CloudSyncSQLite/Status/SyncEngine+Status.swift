@@ -141,8 +141,7 @@ extension EngineWork {
     row.errorCode = nil
     row.error = nil
     let payload = row.payload
-    // A row that waits is looked at, whatever is known of it.
-    row.waitsFor = payload.map { _ in row.recordName }
+    row.payload = nil
     try store.save(row)
     // What the cloud has could not be stored here: perhaps it can be now.
     if let payload, let one = try incoming(payload, isRetry: true) { try apply([one]) }
