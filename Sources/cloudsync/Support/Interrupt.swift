@@ -18,6 +18,11 @@ enum Interrupt {
   static func begin() {
     flag = 0
     for number in [SIGINT, SIGTERM] { signal(number) { _ in Interrupt.flag = 1 } }
+    // Who has started this process may have blocked them.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for number in [SIGINT, SIGTERM] { sigaddset(&signals, number) }
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
 
   /// Lets the signal end the process again.
