@@ -26,8 +26,9 @@ extension RecordStatus {
 
   /// What is known of a row, but for edits that the triggers have captured and nobody has read.
   init(_ row: RowState) {
-    if let code = row.errorCode {
-      self = .parked(code: Int(code), reason: row.error ?? "no reason is known")
+    if let code = row.errorCode ?? row.shelfCode {
+      let reason = row.errorCode == nil ? row.shelfError : row.error
+      self = .parked(code: Int(code), reason: reason ?? "no reason is known")
     } else if let name = row.waitsFor {
       self = .waiting(recordName: name)
     } else if row.operation != nil {

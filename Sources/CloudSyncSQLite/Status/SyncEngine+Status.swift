@@ -128,11 +128,13 @@ extension EngineWork {
       rows = try store.parkedRows(of: table?.id)
     }
     var records: [RecordID] = []
-    for row in rows where row.errorCode != nil {
+    for row in rows where row.errorCode != nil || row.shelfCode != nil {
       records.append(recordID(row.recordName))
-      try retry(row)
+      if row.errorCode != nil { try retry(row) }
     }
-    try retryShelved(all: true)
+    // They may stand in each other's way, so all are tried where any is.
+    if rows.contains(where: { $0.shelfCode != nil }) { try retryShelved(all: true) }
+    try store.setApplying(nil)
     return records
   }
 
@@ -172,7 +174,7 @@ extension MetadataStore {
       try connection.prepare(
         """
         SELECT table_id, key FROM cloudsync_rows
-        WHERE error_code IS NOT NULL AND table_id = coalesce(?1, table_id)
+        WHERE coalesce(error_code, shelf_code) IS NOT NULL AND table_id = coalesce(?1, table_id)
         ORDER BY table_id, record_name
         """
       )

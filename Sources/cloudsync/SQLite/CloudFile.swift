@@ -1,12 +1,20 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLite
-import Dispatch
+import CloudSyncSQLiteSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The cloud of `cloudsync sync`: a file that any number of processes may use.
 struct CloudFile {
   private let request: SyncCommand.Request
   let connection: LocalCloudConnection
+  /// Where the cloud keeps large BLOBs, beside its file.
+  private let assetFolder: String
 
   /// All copies belong to one user.
   private static let account = AccountIdentity("owner")
@@ -25,8 +33,21 @@ struct CloudFile {
     let isMissing = SamePath.Identity(path: request.cloud) == nil
     let store: any LocalCloudStore =
       isMissing && isRehearsal ? MemoryStore() : try SQLiteStore(path: request.cloud)
-    connection = LocalCloud(store: store, options: options)
+    assetFolder = (SamePath.resolved(request.cloud) ?? request.cloud) + "-assets"
+    connection = LocalCloud(store: store, options: options, assetFolder: assetFolder)
       .connect(device: request.device, account: Self.account, zoneID: request.zoneID)
+  }
+
+  /// How large BLOBs travel.
+  ///
+  /// Those that come are looked for beside the cloud's file, whatever path another machine has to it.
+  func assets(stagedIn folder: String) -> AssetOptions {
+    var options = AssetOptions(folder: folder)
+    options.read = { [assetFolder] asset in
+      let name = Hexadecimal.text(of: asset.sha256)
+      return Array(try Data(contentsOf: URL(fileURLWithPath: "\(assetFolder)/\(name)")))
+    }
+    return options
   }
 
   /// Throws if a database belongs to another cloud, so that nothing is mixed.

@@ -26,6 +26,19 @@ struct DatabaseArguments {
       help: "NOT NULL columns without a default are fine: every copy has the same columns"
     ),
     .init(
+      name: "--unique-newest",
+      value: "A,B",
+      help:
+        "tables with unique keys: of two rows with one value the newer stays, the other is parked",
+      isRepeatable: true
+    ),
+    .init(
+      name: "--unique-merge",
+      value: "A,B",
+      help: "tables with unique keys: two rows with one value become one",
+      isRepeatable: true
+    ),
+    .init(
       name: "--edit-wins",
       value: "A,B",
       help: "tables in which an edit wins over a deletion made elsewhere",
@@ -86,19 +99,25 @@ struct DatabaseArguments {
 
   /// What the engine is told about the tables.
   func options(_ tables: [String]) throws -> SyncEngineOptions {
-    let integers = list("--unique-integer-keys", tables)
-    let edits = list("--edit-wins", tables)
-    for (option, names) in [("--unique-integer-keys", integers), ("--edit-wins", edits)] {
+    var chosen: [String: [String]] = [:]
+    for option in Self.policies where option.value != nil {
+      let names = list(option.name, tables)
       for name in names where !tables.contains(name) {
-        throw ToolError.usage("\(option) names “\(name)”, which is none of the tables")
+        throw ToolError.usage("\(option.name) names “\(name)”, which is none of the tables")
       }
+      chosen[option.name] = names
+    }
+    func isChosen(_ name: String, by option: String) -> Bool {
+      chosen[option]?.contains(name) == true
     }
     var options = SyncEngineOptions()
     for name in tables {
       var table = SyncEngineOptions.Table()
-      table.hasUniqueIntegerKeys = integers.contains(name)
+      table.hasUniqueIntegerKeys = isChosen(name, by: "--unique-integer-keys")
       table.allowsMissingDefaults = arguments.has("--allow-missing-defaults")
-      if edits.contains(name) { table.merging.deletes = .editWins }
+      if isChosen(name, by: "--unique-newest") { table.uniqueKeys = .newest }
+      if isChosen(name, by: "--unique-merge") { table.uniqueKeys = .merge }
+      if isChosen(name, by: "--edit-wins") { table.merging.deletes = .editWins }
       options.tables[name] = table
     }
     return options

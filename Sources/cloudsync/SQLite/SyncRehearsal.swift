@@ -83,12 +83,16 @@ struct SyncRehearsal {
   private func preview(_ database: DatabaseFile, _ cloud: CloudFile) throws -> SyncPreview {
     let result = Locked<Result<SyncPreview, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
+    let folder = try NewFolder.makeTemporary(for: "dry-run", option: "--dry-run")
+    defer { NewFolder.removeTemporary(folder) }
+    var options = request.options
+    options.assets = cloud.assets(stagedIn: folder)
     SyncEngine.dryRun(
       database: database,
       tables: request.tables,
       zoneID: request.zoneID,
       operationHandler: cloud.connection,
-      options: request.options
+      options: options
     ) { new in
       result.withLock { $0 = new }
       done.signal()

@@ -3,6 +3,14 @@ import CloudSyncEventLog
 import CloudSyncSQLite
 import Dispatch
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// One run of `cloudsync sync`.
 final class SyncRun {
   let request: SyncCommand.Request
@@ -11,6 +19,8 @@ final class SyncRun {
   private let target: DatabaseArguments
   private let cloud: CloudFile
   private let recorder: EventRecorder?
+  /// Where large BLOBs are while they are on their way.
+  private let assetFolder: String
   private let error = Locked<SyncEngineError?>(nil)
   private let activity = Locked(SyncActivity())
   private let clock = ContinuousClock()
@@ -29,6 +39,8 @@ final class SyncRun {
     let (database, cloud) = (database, cloud)
     try target.naming { try cloud.check(database) }
     var options = request.options
+    assetFolder = request.path + "-cloudsync-assets"
+    options.assets = cloud.assets(stagedIn: assetFolder)
     let recorder = request.log.map { EventRecorder(.file(LogFile(path: $0))) }
     self.recorder = recorder
     if let recorder { options.sessionWillStart = { recorder.attach(to: $0) } }
@@ -133,6 +145,8 @@ final class SyncRun {
     let session = engine.session
     if let session { recorder?.detach(from: session) }
     engine.stop()
+    // It stays where something is left in it.
+    rmdir(assetFolder)
     try recorder?.flush()
   }
 

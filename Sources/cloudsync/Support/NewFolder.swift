@@ -42,4 +42,9 @@ enum NewFolder {
     }
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
+
+  /// Removes a folder of the system's with all that is in it; what cannot be removed the system removes.
+  static func removeTemporary(_ path: String) {
+    try? FileManager.default.removeItem(atPath: path)
+  }
 }

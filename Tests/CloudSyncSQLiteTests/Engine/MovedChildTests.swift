@@ -26,12 +26,7 @@ struct MovedChildTests {
     try phone.execute("UPDATE notes SET list = 'n'; DELETE FROM lists WHERE id = 'l'")
     try bench.sync(phone, mac, phone)
 
-    // The note's move conflicts and is sent later than the deletion of its old list, which takes the
-    // note along on the other device.
-    let rows = try (mac.lines("SELECT * FROM notes"), phone.lines("SELECT * FROM notes"))
-    withKnownIssue {
-      #expect(rows.0 == ["'a'|'n'|'Cup'"])
-      #expect(rows.1 == ["'a'|'n'|'Cup'"])
-    }
+    #expect(try mac.lines("SELECT * FROM notes") == ["'a'|'n'|'Cup'"])
+    #expect(try phone.lines("SELECT * FROM notes") == ["'a'|'n'|'Cup'"])
   }
 }
