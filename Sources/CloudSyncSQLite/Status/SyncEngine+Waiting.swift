@@ -1,3 +1,5 @@
+import CloudSyncCore
+
 extension SyncEngine {
   /// Sends and fetches, and calls a function when both are done or the engine stops.
   ///
