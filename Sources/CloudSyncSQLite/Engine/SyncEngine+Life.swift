@@ -38,6 +38,7 @@ extension SyncEngine {
       state.session = session
       state.generation += 1
       state.inFlight = [:]
+      state.sent = [:]
       state.fetches = 0
       // What an earlier run had planned is not done any more.
       state.isFeedDue = false
@@ -72,6 +73,7 @@ extension SyncEngine {
       defer { state.session = nil }
       state.generation += 1
       state.inFlight = [:]
+      state.sent = [:]
       state.fetches = 0
       return state.session
     }

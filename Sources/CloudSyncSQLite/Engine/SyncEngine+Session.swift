@@ -182,7 +182,10 @@ extension SyncEngine {
       throw SyncEngineError(.statement, "a record cannot be sent: \(error)")
     }
     let number = Int64(id.number)
-    state.withLock { $0.inFlight[number] = batch.operation.itemCount }
+    state.withLock { state in
+      state.inFlight[number] = batch.operation.itemCount
+      state.sent[number] = batch
+    }
     try transaction { (work) throws(SQLiteError) in try work.markSent(batch, number) }
     state.withLock { $0.counts.pending = max(0, $0.counts.pending - batch.rows.count) }
   }
@@ -193,14 +196,16 @@ extension SyncEngine {
     _ operation: ModifyOperation,
     _ response: ModifyOperation.Response
   ) throws(SyncEngineError) {
+    let number = Int64(operation.id.number)
+    let batch = state.withLock { $0.sent.removeValue(forKey: number) }
     let done = try transaction { (work) throws(SQLiteError) in
       try work.outbox.readAll()
-      let done = try work.complete(operation, response)
+      let done = try work.complete(operation, response, batch)
       try work.retryShelved()
       try work.settleUniqueKeys()
       return (records: done, isFetchDue: try work.hasDeletionsPutOff())
     }
-    state.withLock { _ = $0.inFlight.removeValue(forKey: Int64(operation.id.number)) }
+    state.withLock { _ = $0.inFlight.removeValue(forKey: number) }
     if !done.records.isEmpty { session?.dropParked(done.records) }
     // What the cloud has deleted goes when everything that has happened there is known.
     if done.isFetchDue, state.withLock({ $0.fetches == 0 }) { fetchChanges() }
@@ -211,10 +216,12 @@ extension SyncEngine {
     _ operation: ModifyOperation,
     _ error: SyncError
   ) throws(SyncEngineError) {
-    try transaction { (work) throws(SQLiteError) in
-      try work.release(Int64(operation.id.number))
+    let number = Int64(operation.id.number)
+    try transaction { (work) throws(SQLiteError) in try work.release(number) }
+    state.withLock { state in
+      state.inFlight[number] = nil
+      state.sent[number] = nil
     }
-    state.withLock { _ = $0.inFlight.removeValue(forKey: Int64(operation.id.number)) }
   }
 
   private func take(_ change: ParkedChange) throws(SyncEngineError) {

@@ -38,6 +38,8 @@ public final class SyncEngine: Sendable {
     var isFeedDue = false
     /// How many records the operations have that the session has not completed.
     var inFlight: [Int64: Int] = [:]
+    /// What they carry, of those that were submitted in this run.
+    var sent: [Int64: SendBatch] = [:]
     var fetches = 0
     var counts = SyncCounts()
     var waiters: [@Sendable () -> Void] = []

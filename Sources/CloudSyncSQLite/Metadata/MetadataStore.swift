@@ -367,6 +367,31 @@ struct MetadataStore {
     .bind(row.table, at: 1).bind(row.key, at: 2).bind(operation, at: 3).bind(page, at: 4).run()
   }
 
+  /// Notes that the cloud has a row as it was sent, if nothing has happened to it since; returns whether
+  /// that was so.
+  func settle(
+    _ row: RowState,
+    as server: Record,
+    of operation: Int64
+  ) throws(SQLiteError) -> Bool {
+    try connection.fixedStatement(
+      """
+      UPDATE cloudsync_rows SET server = ?4, tag = ?5, edits = NULL, created_at = NULL,
+        deleted_at = NULL, dirty = NULL, operation = NULL, error_code = NULL, error = NULL
+      WHERE table_id = ?1 AND key IS ?2 AND operation = ?3 AND edits IS ?6 AND created_at IS ?7
+        AND deleted_at IS ?8 AND payload IS NULL AND waits_for IS NULL AND shelf IS NULL
+        AND former IS NULL
+      """
+    )
+    .bind(row.table, at: 1).bind(row.key, at: 2).bind(operation, at: 3)
+    .bind(server.codedBytes, at: 4).bind(server.changeTag.map { .text($0) } ?? .null, at: 5)
+    .bind(row.edits.isEmpty ? .null : .blob(RowState.encode(row.edits)), at: 6)
+    .bind(row.createdAt.map { .integer($0.rawValue) } ?? .null, at: 7)
+    .bind(row.deletedAt.map { .integer($0.rawValue) } ?? .null, at: 8)
+    .run()
+    return connection.changes == 1
+  }
+
   func remove(_ row: RowState) throws(SQLiteError) {
     try connection.fixedStatement("DELETE FROM cloudsync_rows WHERE table_id = ?1 AND key IS ?2")
       .bind(row.table, at: 1).bind(row.key, at: 2).run()

@@ -140,4 +140,44 @@ struct RecordLayoutTests {
     #expect(RowVersion(columns: [], createdAt: time(1), deletedAt: time(1)).isDeleted)
     #expect(!RowVersion(columns: [], createdAt: time(2), deletedAt: time(1)).isDeleted)
   }
+
+  @Test("The record of a new row is the same, whether it is made quickly or not")
+  func newRows() throws {
+    let layout = try #require(
+      RecordLayout(
+        table: "notes",
+        columns: [
+          ("id", "TEXT"), ("b c", "BLOB"), ("a", "INTEGER"), ("z", "REAL"), ("record_id", ""),
+        ]
+      )
+    )
+    let recordID = RecordID(name: "x:notes", zoneID: ZoneID(name: "Data"))
+    let (time, created) = (HybridTime(rawValue: 7), HybridTime(rawValue: 9))
+    let values: [SQLiteValue] = [
+      .text("x"), .blob([1, 2]), .integer(3), .null, .blob([]),
+    ]
+    let columns = zip(["id", "b c", "a", "z", "record_id"], values)
+      .map { name, value -> VersionedColumn in
+        guard case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) else {
+          return VersionedColumn(name: name, value: .null, time: time)
+        }
+        return VersionedColumn(name: name, value: field, time: time)
+      }
+    var slow = layout.record(
+      RowVersion(columns: columns, createdAt: created),
+      recordID: recordID
+    )
+    slow["cloudsync_writer"] = .int64(5)
+    let new = RecordLayout.NewRow(editedAt: time, createdAt: created, writer: 5)
+    let encode: (SQLiteValue) -> FieldValue = { value in
+      guard case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) else {
+        return .null
+      }
+      return field
+    }
+    #expect(layout.newRecord(values, new, recordID: recordID, encode) == slow)
+    // Text in a column of numbers lies beside it.
+    let odd: [SQLiteValue] = [.text("x"), .null, .text("3"), .null, .null]
+    #expect(layout.newRecord(odd, new, recordID: recordID, encode) == nil)
+  }
 }

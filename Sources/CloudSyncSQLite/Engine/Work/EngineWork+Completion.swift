@@ -3,15 +3,29 @@ import CloudSyncSQLiteSupport
 
 extension EngineWork {
   /// Takes what became of an operation; returns the parked records that need not be sent any more.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - response: What became of it.
+  ///   - batch: The rows as they were when they were sent, if that was in this run.
   func complete(
     _ operation: ModifyOperation,
-    _ response: ModifyOperation.Response
+    _ response: ModifyOperation.Response,
+    _ batch: SendBatch? = nil
   ) throws(SQLiteError) -> [RecordID] {
     let number = Int64(operation.id.number)
     let told = try store.takePayloads(of: number)
     var sent: [String: Record] = [:]
     for record in operation.records { sent[record.recordID.name] = record }
+    let rows = batch?.rowsByName ?? [:]
     for record in response.savedRecords {
+      let name = record.recordID.name
+      if let row = rows[name], let edit = sent[name],
+        try store.settle(row, as: row.acknowledged(record, edit), of: number)
+      {
+        tally.counts.sent += 1
+        continue
+      }
       // It is announced again after a crash.
       guard let row = try row(named: record.recordID.name), row.operation == number else {
         continue
@@ -61,8 +75,7 @@ extension EngineWork {
   ) throws(SQLiteError) {
     var row = row
     if isOwn { row.operation = nil }
-    let edited = sent.map { row.server?.applying($0) ?? $0 } ?? row.server
-    row.server = (edited?.applying(record) ?? record).withChangeTag(record.changeTag)
+    row.server = row.acknowledged(record, sent)
     if let version = (sent ?? record).rowVersion {
       row.acknowledge(version.columns.map { ($0.name, $0.time) })
       if let created = row.createdAt, created <= version.createdAt ?? .zero { row.createdAt = nil }
@@ -163,6 +176,14 @@ extension SyncState {
       }
     }
     return numbers
+  }
+}
+
+extension RowState {
+  /// The record as the cloud has it after an edit was saved.
+  fileprivate func acknowledged(_ saved: Record, _ sent: Record?) -> Record {
+    let edited = sent.map { server?.applying($0) ?? $0 } ?? server
+    return (edited?.applying(saved) ?? saved).withChangeTag(saved.changeTag)
   }
 }
 

@@ -6,6 +6,10 @@ struct SendBatch: Sendable {
   var operation: ModifyOperation
   /// The rows that it carries.
   var rows: [RowState]
+
+  var rowsByName: [String: RowState] {
+    Dictionary(rows.map { ($0.recordName, $0) }) { first, _ in first }
+  }
 }
 
 extension EngineWork {
@@ -74,6 +78,9 @@ extension EngineWork {
       row.deletedAt = try now()
       try store.save(row)
     }
+    if let values, let record = newRecord(row, values, table) {
+      return (row, try withAssets(record, of: row, values))
+    }
     let server = row.server.flatMap(RowVersion.init(record:))
     var local = version(of: row, table, values: values, server: server)
     var sent = values
@@ -107,6 +114,25 @@ extension EngineWork {
       recordID: recordID
     )
     return (row, try withAssets(signed(record), of: row, sent))
+  }
+
+  /// The record of a row that was made and not edited since, as most are of a first upload.
+  private func newRecord(
+    _ row: RowState,
+    _ values: [SQLiteValue],
+    _ table: SyncTable
+  ) -> Record? {
+    guard row.server == nil, row.shelf == nil, row.former == nil, row.edits.count == 1,
+      row.edits[0].column == nil
+    else { return nil }
+    let new = RecordLayout.NewRow(
+      editedAt: row.edits[0].time,
+      createdAt: row.createdAt,
+      deletedAt: row.deletedAt,
+      writer: tables.writer
+    )
+    let recordID = recordID(row.recordName)
+    return table.layout.newRecord(values, new, recordID: recordID, transport.fieldValue)
   }
 
   /// The record with the number of this database: another one's of the same values and times is not

@@ -64,6 +64,8 @@ package struct RecordLayout: Sendable {
     /// The column, counting from 0 in the order given; nil for what is told of the whole row.
     let column: Int?
     let isTime: Bool
+    /// The column's own kind.
+    var kind: ColumnKind?
   }
 
   /// Creates the layout of a table, or nothing if a name is too long for any name in the cloud.
@@ -85,7 +87,7 @@ package struct RecordLayout: Sendable {
     var slots = [Self.timeField, Self.createdField, Self.deletedField, Self.writerField]
       .map { Slot(field: $0, column: nil, isTime: true) }
     for (place, column) in known.enumerated() {
-      slots.append(Slot(field: column.field, column: place, isTime: false))
+      slots.append(Slot(field: column.field, column: place, isTime: false, kind: column.kind))
       slots.append(Slot(field: column.timeField, column: place, isTime: true))
     }
     self.slots = slots.sorted { UTF8Bytes.order($0.field, $1.field) < 0 }
