@@ -4,10 +4,7 @@ import CloudSyncSQLiteSupport
 extension EngineWork {
   /// Takes what became of an operation; returns the parked records that need not be sent any more.
   ///
-  /// - Parameters:
-  ///   - operation: The operation.
-  ///   - response: What became of it.
-  ///   - batch: The rows as they were when they were sent, if that was in this run.
+  /// The batch has its rows as they were sent, if that was in this run.
   func complete(
     _ operation: ModifyOperation,
     _ response: ModifyOperation.Response,
