@@ -81,6 +81,7 @@ final class SyncRun {
       }
       let isDone = try synchronize(console)
       try SyncSummary(self).show(console)
+      try warn(console)
       if isDone, request.isWatching { try SyncWatch(self).run(console) }
       try close()
       if !isDone {
@@ -109,6 +110,12 @@ final class SyncRun {
     try throwIfStuck()
     settle()
     return true
+  }
+
+  /// Names rows that are left out.
+  private func warn(_ console: Console) throws {
+    let rows = try target.naming { try engine.unnamedRows(limit: 3) }
+    for row in rows { console.note("warning: \(request.path): \(row.reason)") }
   }
 
   /// Gives the session a moment to note what it has announced, so that it is not announced again.
@@ -145,6 +152,8 @@ final class SyncRun {
     let session = engine.session
     if let session { recorder?.detach(from: session) }
     engine.stop()
+    // Whoever copies the file has everything then.
+    try target.naming { try database.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
     // It stays where something is left in it.
     rmdir(assetFolder)
     try recorder?.flush()

@@ -186,4 +186,40 @@ struct SyncCommandTests {
       #expect(try bench.contents("b.db") == rows)
     }
   }
+
+  @Test("Rows without a key are left out, and named")
+  func unnamedRows() throws {
+    try ToolBench.run { bench in
+      try bench.sql(
+        "a.db",
+        "CREATE TABLE t(id TEXT PRIMARY KEY, v)",
+        "INSERT INTO t VALUES(NULL, 1), ('x', 2)",
+        "SELECT 1"
+      )
+      #expect(bench.tool("check", "@a.db").output.contains("may hold NULL"))
+      let result = bench.tool("sync", "@a.db", "--cloud", "@cloud", "--all")
+      #expect(result.code == 0 && result.output.hasPrefix("sent 1, "))
+      #expect(
+        result.errors.contains("a.db: Row 1 of table \"t\" has NULL in its primary key (\"id\")")
+      )
+      #expect(bench.tool("detach", "@a.db").code == 0)
+      #expect(bench.tool("migrate", "@a.db", "--all", "--mend").code == 0)
+      #expect(try bench.sql("a.db", "SELECT count(id) FROM t") == ["2"])
+    }
+  }
+
+  @Test("Large BLOBs travel beside the cloud's file")
+  func blobs() throws {
+    try ToolBench.run { bench in
+      let schema = "CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, b BLOB)"
+      try bench.sql("a.db", schema, "INSERT INTO f VALUES('x', zeroblob(2000000))", "SELECT 1")
+      try bench.sql("b.db", schema, "SELECT 1")
+      for name in ["a.db", "b.db"] {
+        let result = bench.tool("sync", "@\(name)", "--cloud", "@cloud", "--all")
+        #expect(result.code == 0 && result.output.contains("parked 0"), "\(result)")
+      }
+      #expect(try bench.sql("b.db", "SELECT b = zeroblob(2000000) FROM f") == ["1"])
+      #expect(try bench.files() == ["a.db", "b.db", "cloud", "cloud-assets"])
+    }
+  }
 }
