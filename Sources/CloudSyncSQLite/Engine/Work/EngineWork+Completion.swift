@@ -11,9 +11,15 @@ extension EngineWork {
     _ batch: SendBatch? = nil
   ) throws(SQLiteError) -> [RecordID] {
     let number = Int64(operation.id.number)
-    let told = try store.takePayloads(of: number)
     var sent: [String: Record] = [:]
     for record in operation.records { sent[record.recordID.name] = record }
+    let isSaved = Set(response.savedRecords.map(\.recordID.name))
+    // What the cloud had before it took the edit is no news any more.
+    let told = try store.takePayloads(of: number)
+      .filter { record in
+        let name = record.recordID.name
+        return !isSaved.contains(name) || !record.isOlder(than: sent[name])
+      }
     let rows = batch?.rowsByName ?? [:]
     for record in response.savedRecords {
       let name = record.recordID.name
@@ -185,6 +191,12 @@ extension RowState {
 }
 
 extension Record {
+  /// Whether the cloud had this before an edit that it has saved: the times of columns never go back.
+  fileprivate func isOlder(than edit: Record?) -> Bool {
+    guard let edit = edit?.rowVersion, let version = rowVersion else { return false }
+    return edit.columns.contains { $0.time > version[$0.name]?.time ?? .zero }
+  }
+
   /// The record as a row's version; nil if it is none of a row's.
   var rowVersion: RowVersion? { RowVersion(record: self) }
 }
