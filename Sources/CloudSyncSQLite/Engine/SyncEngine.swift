@@ -23,6 +23,12 @@ import Foundation
 /// await engine.syncChanges()
 /// ```
 ///
+/// Foreign keys work whether or not the engine's connection enforces them when the engine is made. Where it
+/// does not, triggers do what the foreign keys say (``OrphanPolicy`` tells of what they leave open). These
+/// triggers name the tables on both sides: a migration that drops a table, or drops and renames one to
+/// rebuild it, has to begin with `PRAGMA legacy_alter_table = ON` or by dropping the triggers whose names
+/// begin with `cloudsync_action_`, as SQLite demands of every trigger; the next engine makes them anew.
+///
 /// One engine at a time may run on a database.
 public final class SyncEngine: Sendable {
   /// Every error of the database that the engine has met; it stops over those that do not pass.

@@ -72,13 +72,18 @@ extension EngineWork {
     replaces: Bool = false
   ) throws(SQLiteError) -> Refusal? {
     if let columns, let refusal = mismatch(columns, table, row) { return refusal }
-    try store.setApplying((table.id, row.key))
+    let mayMove = columns != nil && values != nil && mayHaveFollowers(table)
     do throws(SQLiteError) {
       let body = { () throws(SQLiteError) -> Bool in
-        try self.write(table, key, values, columns, replaces: replaces)
+        if mayMove, let columns {
+          try self.follow(table, key, self.changes(columns, table, values))
+        }
+        try self.store.setApplying((table.id, row.key))
+        return try self.write(table, key, values, columns, replaces: replaces)
       }
       // Of a trigger that fails rather than aborts, what it has done so far would stay.
-      let isDone = table.hasFailingTriggers ? try connection.transaction(body) : try body()
+      let isDone =
+        table.hasFailingTriggers || mayMove ? try connection.transaction(body) : try body()
       if isDone { return nil }
       return Refusal(
         code: Refusal.ignored,

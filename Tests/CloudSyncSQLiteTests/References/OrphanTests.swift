@@ -236,6 +236,39 @@ struct OrphanTests {
     #expect(try bench.unclean(phone) == [])
   }
 
+  @Test(
+    "Rows that refer by another unique key follow when it changes elsewhere",
+    arguments: ["CASCADE", "SET NULL", "NO ACTION", "RESTRICT"]
+  )
+  func otherKey(action: String) throws {
+    let schema = """
+      CREATE TABLE places(id TEXT PRIMARY KEY NOT NULL, code TEXT NOT NULL DEFAULT '' UNIQUE);
+      CREATE TABLE pins(
+        id TEXT PRIMARY KEY NOT NULL, code TEXT REFERENCES places(code) ON UPDATE \(action)
+      );
+      """
+    for enforced in [[true, false], [false, true]] {
+      var options = SyncEngineOptions()
+      options.defaultTable.uniqueKeys = .newest
+      let (bench, all) = try devices(
+        schema,
+        ["places", "pins"],
+        enforced: enforced,
+        options: options
+      )
+      try all[0].execute("INSERT INTO places VALUES('p', 'one')")
+      try bench.sync(all[0], all[1])
+
+      try all[1].execute("INSERT INTO pins VALUES('x', 'one')")
+      try all[0].execute("UPDATE places SET code = 'two'")
+      try bench.sync(all[0], all[1], all[0])
+
+      let code = action == "SET NULL" ? "NULL" : "'two'"
+      #expect(try all[0].lines("SELECT * FROM pins") == ["'x'|\(code)"])
+      try expectEqual(bench, all, ["places", "pins"])
+    }
+  }
+
   @Test("Columns of one foreign key are taken from one side, the one that was edited last")
   func columnGroups() throws {
     let schema = """

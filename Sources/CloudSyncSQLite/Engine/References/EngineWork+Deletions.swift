@@ -205,12 +205,13 @@ extension EngineWork {
     try set(one.reference.key.columns, values, of: one.place, table, key)
   }
 
-  private func set(
+  func set(
     _ columns: [String],
     _ values: [String],
     of place: RowPlace,
     _ table: SyncTable,
-    _ key: [SQLiteValue]
+    _ key: [SQLiteValue],
+    isCaptured: Bool = false
   ) throws(SQLiteError) {
     let list = zip(columns, values).map { "\($0.quotedName) = \($1)" }
     let statement = try connection.statement(
@@ -218,9 +219,9 @@ extension EngineWork {
         + " WHERE \(table.keyCondition(from: 1))"
     )
     for (index, value) in key.enumerated() { statement.bind(value, at: Int32(index + 1)) }
-    try store.setApplying((place.table, place.key))
+    try store.setApplying(isCaptured ? nil : (place.table, place.key))
     try statement.run()
-    guard var row = try store.row(place.table, place.key) else { return }
+    guard !isCaptured, var row = try store.row(place.table, place.key) else { return }
     let known = row.server?.rowVersion
     for column in columns {
       let time = row.editTime(of: column) ?? known?[column]?.time ?? .zero
