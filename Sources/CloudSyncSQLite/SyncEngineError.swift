@@ -22,8 +22,14 @@ public struct SyncEngineError: Error, Sendable, Hashable, CustomStringConvertibl
     public static let full = Self(rawValue: "full")
     /// The engine's own tables were made by a newer version.
     public static let newerVersion = Self(rawValue: "newerVersion")
+    /// The file with the engine's metadata is missing, or is none of this database's.
+    public static let lostMetadata = Self(rawValue: "lostMetadata")
     /// The schema stands in the way.
     public static let schema = Self(rawValue: "schema")
+    /// The host has interrupted the connection's work.
+    public static let interrupted = Self(rawValue: "interrupted")
+    /// Another call has started, stopped or renewed the engine meanwhile.
+    public static let superseded = Self(rawValue: "superseded")
     /// A statement failed.
     public static let statement = Self(rawValue: "statement")
   }
@@ -78,7 +84,9 @@ extension SyncEngineError {
         path: path,
         "it cannot be opened (\(error.message)); check the file, its folder and their permissions"
       )
-    case .constraint, .foreignKey, .interrupted, .other:
+    case .interrupted:
+      self.init(.interrupted, path: path, "the connection's work was interrupted; try again")
+    case .constraint, .foreignKey, .other:
       self.init(.statement, path: path, error.description)
     }
   }

@@ -26,7 +26,9 @@ public struct WrittenTables: Sendable, Hashable {
 
   /// The engine's tables that nobody observes: its journal alone is written many times a second.
   private static let inner: Set<String> = [
-    "cloudsync_clock", "cloudsync_info", "cloudsync_journal", "cloudsync_seen",
+    "cloudsync_assets", "cloudsync_clock", "cloudsync_facts", "cloudsync_info", "cloudsync_journal",
+    "cloudsync_seen",
+    "cloudsync_staged",
   ]
 
   /// Runs a block and finds out which tables it writes to.

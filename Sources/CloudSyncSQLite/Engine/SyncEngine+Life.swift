@@ -32,24 +32,30 @@ extension SyncEngine {
       if session.state.isHalted { session.start() }
       return
     }
+    try begin()
+  }
+
+  /// Makes a session and starts it.
+  func begin() throws(SyncEngineError) {
+    // Whatever has to be mended is mended before anything is read.
+    if options.metadata != .sameFile { try transaction { (_) throws(SQLiteError) in } }
     let archive = try storedArchive()
     let session = makeSession(archive)
     let generation = state.withLock { state in
+      state.leave()
+      state.isWanted = true
       state.session = session
-      state.generation += 1
-      state.inFlight = [:]
-      state.sent = [:]
-      state.fetches = 0
-      // What an earlier run had planned is not done any more.
-      state.isFeedDue = false
       return state.generation
     }
     let queued = archive?.state.modifyQueue ?? []
     let known = queued.map { (Int64($0.id.number), $0) }
+    let isRebuilding: Bool
     do throws(SyncEngineError) {
       let ended = archive?.state.endedOperations ?? []
-      try transaction { (work) throws(SQLiteError) in
+      isRebuilding = try transaction(generation) { (work) throws(SQLiteError) in
+        if archive == nil { try work.forgetPages() }
         try work.reconcile(known, ended: ended)
+        return try work.store.info("rebuild") != nil
       }
     } catch {
       // Else the next start would find an engine that seems to run.
@@ -64,19 +70,22 @@ extension SyncEngine {
     options.sessionWillStart?(session)
     session.start()
     sendChanges()
-    fetchChanges()
+    fetch(FetchOperation(startingOver: isRebuilding), session, generation)
+    if case .lost(let loss) = session.state.zoneState {
+      perform(generation) { [self] () throws(SyncEngineError) in try take(loss) }
+    }
   }
 
   /// Stops; edits are captured all the same, and sent after the next start.
   public func stop() {
     let session = state.withLock { state -> CloudSyncSession? in
-      defer { state.session = nil }
-      state.generation += 1
-      state.inFlight = [:]
-      state.sent = [:]
-      state.fetches = 0
+      defer {
+        state.isWanted = false
+        state.leave()
+      }
       return state.session
     }
+    retryTimer?.cancel()
     session?.stop()
     report()
   }
@@ -88,13 +97,7 @@ extension SyncEngine {
   /// - Throws: That the database cannot be written.
   public func tearDown() throws(SyncEngineError) {
     stop()
-    try Self.write(to: database) { (connection) throws(SyncEngineError) in
-      try sqlite { () throws(SQLiteError) in
-        try connection.transaction { () throws(SQLiteError) in
-          try MetadataSchema.remove(connection)
-        }
-      }
-    }
+    try SyncMetadata.remove(from: database)
   }
 
   // MARK: Sending and fetching
@@ -118,9 +121,14 @@ extension SyncEngine {
   /// Fetches what has changed in the cloud; returns at once.
   public func fetchChanges() {
     guard let (session, generation) = running else { return }
+    fetch(FetchOperation(), session, generation)
+  }
+
+  func fetch(_ operation: FetchOperation, _ session: CloudSyncSession, _ generation: Int) {
     state.withLock { $0.fetches += 1 }
-    session.fetch { [weak self] result in
-      guard let self else { return }
+    session.fetch(operation) { [weak self] result in
+      // A session that is released fails what it has, wherever that happens.
+      guard let self, isCurrent(generation) else { return }
       perform(generation) { [self] () throws(SyncEngineError) in
         state.withLock { $0.fetches -= 1 }
         if case .success = result { try noteSync() }

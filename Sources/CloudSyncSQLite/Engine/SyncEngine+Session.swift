@@ -12,7 +12,14 @@ extension SyncEngine {
 
   /// What the last session has left.
   func storedArchive() throws(SyncEngineError) -> SyncArchive? {
-    try Self.storedArchive(in: database)
+    let archive = try Self.storedArchive(in: database)
+    guard let archive, options.accountProvider == nil, archive.state.account.hasProvider else {
+      return archive
+    }
+    let state = archive.state.withoutAccountProvider
+    do throws(CodedError) { return try SyncArchive(SyncArchive.frame(of: state)) } catch {
+      throw SyncEngineError(.damaged, "the session's state cannot be written: \(error)")
+    }
   }
 
   /// What the last session has left in a database, which an engine may never have seen.
@@ -20,12 +27,15 @@ extension SyncEngine {
     in database: some SyncDatabase
   ) throws(SyncEngineError) -> SyncArchive? {
     let journal = try write(to: database) { (connection) throws(SyncEngineError) in
+      try MetadataAttachment.attachKnown(to: connection)
       guard try MetadataSchema.installedVersion(connection) != nil else { return nil as Data? }
       return try sqlite { () throws(SQLiteError) in try JournalStore(connection: connection).read()
       }
     }
     guard let journal else { return nil }
-    do throws(CodedError) { return try SyncArchive(journal) } catch {
+    do throws(CodedError) {
+      return try SyncArchive(journal)
+    } catch {
       throw SyncEngineError(
         .damaged,
         "the session's journal in cloudsync_journal cannot be read (\(error)); "
@@ -39,9 +49,13 @@ extension SyncEngine {
     configuration.acknowledgesPages = true
     // What is missing in the cloud was deleted there: the table's policy decides.
     configuration.missingRecordPolicy = .park
+    // What the session has queued is not whole: the engine sends the rows anew.
+    configuration.zonePolicy.missing = .ask
+    configuration.zonePolicy.purged = .ask
+    configuration.zonePolicy.encryptedDataReset = .ask
     let later = ConflictResolver { _ in .later }
     guard let archive else {
-      return CloudSyncSession(
+      let session = CloudSyncSession(
         operationHandler: handler,
         zoneID: zoneID,
         configuration: configuration,
@@ -50,8 +64,10 @@ extension SyncEngine {
         gate: options.gate,
         environment: environment
       )
+      attachAccount(to: session)
+      return session
     }
-    return CloudSyncSession(
+    let session = CloudSyncSession(
       restoring: archive,
       operationHandler: handler,
       configuration: configuration,
@@ -60,44 +76,54 @@ extension SyncEngine {
       gate: options.gate,
       environment: environment
     )
+    attachAccount(to: session)
+    return session
+  }
+
+  private func attachAccount(to session: CloudSyncSession) {
+    guard let provider = options.accountProvider else { return }
+    session.appendMiddleware(AccountStatusMiddleware(provider: provider))
   }
 
   func listen(to session: CloudSyncSession, _ generation: Int) {
     session.modifyWorkCompletedSubject.sink { [weak self] operation, response in
       self?
-        .hear(generation) { (engine) throws(SyncEngineError) in
-          try engine.complete(operation, response)
+        .take(generation) { (engine) throws(SyncEngineError) in
+          try engine.complete(operation, response, generation)
         }
     }
     session.fetchWorkCompletedSubject.sink { [weak self] _, page in
-      self?.hear(generation) { (engine) throws(SyncEngineError) in try engine.apply(page) }
+      self?
+        .take(generation) { (engine) throws(SyncEngineError) in
+          try engine.apply(page, generation)
+        }
     }
     session.parkedSubject.sink { [weak self] change in
-      self?.hear(generation) { (engine) throws(SyncEngineError) in try engine.take(change) }
+      self?
+        .take(generation) { (engine) throws(SyncEngineError) in
+          try engine.take(change, generation)
+        }
     }
     session.workFailedSubject.sink { [weak self] work, error in
       self?
-        .hear(generation) { (engine) throws(SyncEngineError) in
-          if case .modify(let operation) = work { try engine.giveUp(operation, error) }
+        .take(generation) { (engine) throws(SyncEngineError) in
+          if case .modify(let operation) = work { try engine.giveUp(operation, generation) }
         }
     }
     session.zoneSubject.sink { [weak self] zone in
-      // A new zone has other contents than the old one.
-      self?.hear(generation) { engine in if case .ready = zone { engine.fetchChanges() } }
+      self?
+        .take(generation) { (engine) throws(SyncEngineError) in
+          switch zone {
+          // A new zone has other contents than the old one.
+          case .ready: engine.fetchChanges()
+          case .lost(let loss): try engine.take(loss)
+          case .unknown, .creating, .refused: break
+          }
+        }
     }
-  }
-
-  /// Takes what the session of a run says; an error ends the run.
-  private func hear(
-    _ generation: Int,
-    _ body: (SyncEngine) throws(SyncEngineError) -> Void
-  ) {
-    guard state.withLock({ $0.generation == generation && $0.session != nil }) else { return }
-    do throws(SyncEngineError) { try body(self) } catch {
-      errors.send(error)
-      stop()
+    session.accountStatusSubject.sink { [weak self] status in
+      self?.take(generation) { (engine) throws(SyncEngineError) in try engine.take(status) }
     }
-    report()
   }
 
   // MARK: The journal
@@ -106,18 +132,9 @@ extension SyncEngine {
   func beginJournal(of session: CloudSyncSession, _ generation: Int) {
     let written = Locked((pieces: 0, first: 0, total: 0))
     session.journal { [weak self, weak session] bytes in
-      guard let self, state.withLock({ $0.generation == generation }) else { return }
+      guard let self, isCurrent(generation) else { return }
       let isFirst = written.withLock { $0.pieces == 0 }
-      do throws(SyncEngineError) {
-        try Self.write(to: database) { (connection) throws(SyncEngineError) in
-          try sqlite { () throws(SQLiteError) in
-            try JournalStore(connection: connection).write(bytes, isFirst: isFirst)
-          }
-        }
-      } catch {
-        errors.send(error)
-        return stop()
-      }
+      journal(JournalPiece(bytes: bytes, isFirst: isFirst), generation)
       let isLong = written.withLock { written in
         if isFirst { written.first = bytes.count }
         written.pieces += 1
@@ -139,23 +156,35 @@ extension SyncEngine {
     guard let (session, present) = running, present == generation else { return }
     let limits = handler.limits
     while true {
-      let read = try readOutbox()
-      try countPending(read)
-      guard state.withLock({ $0.recordsInFlight }) < 2 * limits.items else { return }
-      let batch = try transaction { (work) throws(SQLiteError) in
+      try countPending(try readOutbox(generation))
+      guard state.withLock({ $0.recordsInFlight < 2 * limits.items && $0.backlog.isEmpty }) else {
+        return
+      }
+      let batch = try transaction(generation) { (work) throws(SQLiteError) in
         try work.settleDepartures()
         return try work.makeBatch(limits)
       }
-      guard let batch else { return }
-      try submit(batch, to: session)
+      if let batch {
+        try submit(batch.operation, to: session, generation, batch) {
+          (work, number) throws(SQLiteError) in try work.markSent(batch, number)
+        }
+        continue
+      }
+      let strangers = try transaction(generation) { (work) throws(SQLiteError) in
+        try work.makeStrangerBatch(limits)
+      }
+      guard let strangers else { return }
+      try submit(strangers.operation, to: session, generation) {
+        (work, number) throws(SQLiteError) in try work.markSent(strangers, number)
+      }
     }
   }
 
   /// Reads the outbox; returns how many edits there were.
-  private func readOutbox() throws(SyncEngineError) -> Int {
+  private func readOutbox(_ generation: Int) throws(SyncEngineError) -> Int {
     var (count, total) = (OutboxReader.batchSize, 0)
     while count == OutboxReader.batchSize {
-      count = try transaction { (work) throws(SQLiteError) in
+      count = try transaction(generation) { (work) throws(SQLiteError) in
         let count = try work.outbox.readBatch()
         if count > 0 { try work.retryShelved() }
         return count
@@ -176,71 +205,93 @@ extension SyncEngine {
     state.withLock { $0.counts.pending = count }
   }
 
-  private func submit(_ batch: SendBatch, to session: CloudSyncSession) throws(SyncEngineError) {
+  private func submit(
+    _ operation: ModifyOperation,
+    to session: CloudSyncSession,
+    _ generation: Int,
+    _ batch: SendBatch? = nil,
+    _ mark: @escaping @Sendable (EngineWork, Int64) throws(SQLiteError) -> Void
+  ) throws(SyncEngineError) {
     let id: OperationID
-    do throws(RecordRuleViolation) { id = try session.modify(batch.operation) } catch {
+    do throws(RecordRuleViolation) { id = try session.modify(operation) } catch {
       throw SyncEngineError(.statement, "a record cannot be sent: \(error)")
     }
     let number = Int64(id.number)
     state.withLock { state in
-      state.inFlight[number] = batch.operation.itemCount
+      state.inFlight[number] = operation.itemCount
       state.sent[number] = batch
     }
-    try transaction { (work) throws(SQLiteError) in try work.markSent(batch, number) }
-    state.withLock { $0.counts.pending = max(0, $0.counts.pending - batch.rows.count) }
+    // By itself: it must not be submitted again because this has to wait.
+    take(generation) { (engine) throws(SyncEngineError) in
+      try engine.transaction(generation) { (work) throws(SQLiteError) in try mark(work, number) }
+    }
+    state.withLock { $0.counts.pending = max(0, $0.counts.pending - operation.itemCount) }
   }
 
   // MARK: What the session announces
 
   private func complete(
     _ operation: ModifyOperation,
-    _ response: ModifyOperation.Response
+    _ response: ModifyOperation.Response,
+    _ generation: Int
   ) throws(SyncEngineError) {
     let number = Int64(operation.id.number)
-    let batch = state.withLock { $0.sent.removeValue(forKey: number) }
-    let done = try transaction { (work) throws(SQLiteError) in
+    let batch = state.withLock { $0.sent[number] }
+    let done = try transaction(generation) { (work) throws(SQLiteError) in
       try work.outbox.readAll()
       let done = try work.complete(operation, response, batch)
       try work.retryShelved()
       try work.settleUniqueKeys()
       return (records: done, isFetchDue: try work.hasDeletionsPutOff())
     }
-    state.withLock { _ = $0.inFlight.removeValue(forKey: number) }
+    state.withLock { state in
+      state.inFlight[number] = nil
+      state.sent[number] = nil
+      if !response.savedRecords.isEmpty { state.zoneLosses = 0 }
+    }
     if !done.records.isEmpty { session?.dropParked(done.records) }
-    // What the cloud has deleted goes when everything that has happened there is known.
-    if done.isFetchDue, state.withLock({ $0.fetches == 0 }) { fetchChanges() }
+    // Why the cloud does not have a record, a page tells; and what it has deleted goes when
+    // everything that has happened there is known.
+    let isMissing = response.failures.contains { $0.error.code == .unknownItem }
+    if isMissing || done.isFetchDue, state.withLock({ $0.fetches == 0 }) { fetchChanges() }
     sendChanges()
   }
 
   private func giveUp(
     _ operation: ModifyOperation,
-    _ error: SyncError
+    _ generation: Int
   ) throws(SyncEngineError) {
     let number = Int64(operation.id.number)
-    try transaction { (work) throws(SQLiteError) in try work.release(number) }
+    try transaction(generation) { (work) throws(SQLiteError) in try work.release(number) }
     state.withLock { state in
       state.inFlight[number] = nil
       state.sent[number] = nil
     }
   }
 
-  private func take(_ change: ParkedChange) throws(SyncEngineError) {
-    let isDone = try transaction { (work) throws(SQLiteError) in
+  private func take(_ change: ParkedChange, _ generation: Int) throws(SyncEngineError) {
+    let isDone = try transaction(generation) { (work) throws(SQLiteError) in
       try work.outbox.readAll()
       let isDone = try work.take(change)
       try work.retryShelved()
       return (isDone, isFetchDue: try work.hasDeletionsPutOff())
     }
     if isDone.0 { session?.dropParked([change.recordID]) }
-    if isDone.isFetchDue, state.withLock({ $0.fetches == 0 }) { fetchChanges() }
+    var isMissing = false
+    if case .refused(_, let error) = change { isMissing = error.code == .unknownItem }
+    if isMissing || isDone.isFetchDue, state.withLock({ $0.fetches == 0 }) { fetchChanges() }
     sendChanges()
   }
 
-  private func apply(_ page: FetchOperation.Response) throws(SyncEngineError) {
-    try transaction { (work) throws(SQLiteError) in
+  private func apply(
+    _ page: FetchOperation.Response,
+    _ generation: Int
+  ) throws(SyncEngineError) {
+    try transaction(generation) { (work) throws(SQLiteError) in
       try work.outbox.readAll()
       try work.apply(page)
     }
+    state.withLock { $0.zoneLosses = 0 }
     session?.acknowledge(page.page, .stored)
     sendChanges()
   }

@@ -9,9 +9,9 @@ import Foundation
 
 /// Keeps tables of a SQLite database in step with a zone of a cloud, both ways.
 ///
-/// Tables are named at run time; their columns and keys are read from the database. Triggers capture every
-/// edit in its own transaction, whoever makes it, also while the engine is stopped. What comes from
-/// the cloud is merged column by column and written in one transaction a page.
+/// Tables are named at run time; their columns and keys are read from the database. Triggers
+/// capture every edit in its own transaction, whoever makes it, also while the engine is stopped.
+/// What comes from the cloud is merged column by column and written in one transaction a page.
 ///
 /// ```swift
 /// let database = try DatabaseFile(path: "notes.sqlite")
@@ -35,6 +35,8 @@ public final class SyncEngine: Sendable {
   public let errors = Subject<SyncEngineError>()
   /// What the engine is doing, whenever that changes.
   public let activity = Subject<SyncActivity>(replaysLast: true)
+  /// What the app has to decide, whenever that comes up; see ``question`` for what is open.
+  public let questions = Subject<SyncQuestion>()
 
   struct State {
     var session: CloudSyncSession?
@@ -49,6 +51,18 @@ public final class SyncEngine: Sendable {
     var fetches = 0
     var counts = SyncCounts()
     var waiters: [@Sendable () -> Void] = []
+    /// Whether the engine was started, and not stopped since.
+    var isWanted = false
+    /// Whether the account was away when its provider was last asked.
+    var isAway = false
+    /// How often the zone was lost since anything of it was seen.
+    var zoneLosses = 0
+    /// What could not be done yet because the database was locked, in order.
+    var backlog: [Step] = []
+    /// What could not be written of the journal yet.
+    var pieces: [JournalPiece] = []
+    /// How often in a row the database was locked.
+    var retries = 0
 
     var recordsInFlight: Int { inFlight.values.reduce(0, +) }
   }
@@ -61,6 +75,9 @@ public final class SyncEngine: Sendable {
   let handler: any OperationHandler
   let tables: SyncTables
   let state = Locked(State())
+  private let timerBox = Locked<(any SyncTimer)?>(nil)
+
+  var retryTimer: (any SyncTimer)? { timerBox.withLock { $0 } }
 
   /// Prepares a database: the engine's own tables, the triggers, and what older rows need.
   ///
@@ -87,19 +104,25 @@ public final class SyncEngine: Sendable {
     self.environment = environment
     handler = operationHandler
     executor = environment.makeExecutor()
-    self.tables = try Self.write(to: database) { (connection) throws(SyncEngineError) in
+    try Self.write(to: database) { (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in
         try UUIDFunction.install(on: connection, environment)
       }
-      return try EngineSetup(
+    }
+    self.tables = try Self.prepare(database, tables) { (connection, attachment) in
+      EngineSetup(
         connection: connection,
         options: options,
         zoneID: zoneID,
-        nonce: environment.nonce
+        nonce: environment.nonce,
+        attachment: attachment
       )
-      .prepare(tables)
     }
+    let timer = environment.makeTimer(executor) { [weak self] in self?.retry() }
+    timerBox.withLock { $0 = timer }
   }
+
+  deinit { retryTimer?.cancel() }
 
   // MARK: The database
 
@@ -117,13 +140,26 @@ public final class SyncEngine: Sendable {
     }
   }
 
-  /// Runs a body in a transaction, and counts what it has done.
+  /// Runs a body in a transaction, and counts what it has done; before it what waits of the journal
+  /// is written.
+  ///
+  /// The generation is the run that it is done for; nil if it is no matter.
   func transaction<Value: Sendable>(
+    _ generation: Int? = nil,
     _ body: @Sendable (EngineWork) throws(SQLiteError) -> Value
   ) throws(SyncEngineError) -> Value {
-    let (value, counts) = try Self.write(to: database) {
-      [tables, options, zoneID] (connection) throws(SyncEngineError) in
-      try sqlite { () throws(SQLiteError) in
+    if options.metadata != .sameFile { try mendAttachment() }
+    let value = try Self.write(to: database) { [self] (connection) throws(SyncEngineError) in
+      try MetadataAttachment(options.metadata)?.attach(to: connection)
+      // Looked up here, where nobody else can write.
+      let (present, pieces) = state.withLock { ($0.generation, $0.pieces) }
+      guard generation ?? present == present else {
+        throw SyncEngineError(
+          .superseded,
+          "the engine was started, stopped or renewed meanwhile; call again"
+        )
+      }
+      let (value, counts) = try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in
           let work = EngineWork(
             connection: connection,
@@ -131,23 +167,29 @@ public final class SyncEngine: Sendable {
             options: options,
             zoneID: zoneID
           )
-          return (try body(work), work.tally.counts)
+          guard options.metadata != .sameFile else {
+            try Self.writePieces(pieces, connection)
+            return (try body(work), work.tally.counts)
+          }
+          let count = try MetadataAttachment.open(work)
+          try Self.writePieces(pieces, connection)
+          let value = try body(work)
+          try MetadataAttachment.close(work, since: count)
+          return (value, work.tally.counts)
         }
       }
+      state.withLock { state in
+        state.counts += counts
+        if state.generation == present { state.pieces.removeFirst(pieces.count) }
+      }
+      return value
     }
-    state.withLock { $0.counts += counts }
+    if options.metadata != .sameFile { try removeTakenEdits() }
     return value
   }
 
-  /// Does something on the engine's executor; an error ends the run.
+  /// Does something on the engine's executor; an error that does not pass ends the run.
   func perform(_ generation: Int, _ body: @escaping @Sendable () throws(SyncEngineError) -> Void) {
-    executor.run { [self] in
-      guard state.withLock({ $0.generation == generation && $0.session != nil }) else { return }
-      do throws(SyncEngineError) { try body() } catch {
-        errors.send(error)
-        stop()
-      }
-      report()
-    }
+    executor.run { [self] in take(generation) { (_) throws(SyncEngineError) in try body() } }
   }
 }

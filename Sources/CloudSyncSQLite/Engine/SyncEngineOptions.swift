@@ -15,8 +15,8 @@ public struct SyncEngineOptions: Sendable {
     ///
     /// Nil, the default, refuses tables with such keys when the engine is made.
     public var uniqueKeys: UniqueKeyPolicy?
-    /// Whether `NOT NULL` columns without a default are allowed, although an app that does not know such
-    /// a column cannot make rows then.
+    /// Whether `NOT NULL` columns without a default are allowed, although an app that does not know
+    /// such a column cannot make rows then.
     public var allowsMissingDefaults = false
 
     /// Creates the default.
@@ -33,9 +33,39 @@ public struct SyncEngineOptions: Sendable {
   public var configuration = SyncConfiguration()
   /// A gate shared with the other sessions of the account.
   public var gate: SyncGate?
-  /// Called with every session that the engine makes, before it starts: to attach a recorder, or to append
-  /// middleware such as the one that asks for the account.
+  /// Called with every session that the engine makes, before it starts: to attach a recorder, or to
+  /// append middleware such as the one that asks for the account.
   public var sessionWillStart: (@Sendable (CloudSyncSession) -> Void)?
+
+  /// Where the engine keeps what it knows of the rows; it is moved there if it is elsewhere.
+  public var metadata = SyncMetadataLocation.sameFile
+  /// Whether an engine is made although its attached metadata is missing, old or of another database.
+  ///
+  /// Then everything is fetched and merged with the rows as if they were new: where they differ the cloud
+  /// wins, but for edits captured since the last start. Without it the engine is not made.
+  public var acceptsLostMetadata = false
+
+  /// Tells who is signed in; without it there is one nameless account that is always good.
+  ///
+  /// Say with ``SyncEngine/accountDidChange()`` when it may have changed. Edits made while nobody is
+  /// signed in are captured, and sent when the account is back.
+  public var accountProvider: AccountStatusProvider?
+  /// What becomes of the rows when the user signs out; by default they stay.
+  public var signedOut: @Sendable () -> SignOutDecision = { .keepRows }
+  /// What becomes of the rows when another account signs in: `discard` deletes those of the old account
+  /// and fetches the new one's, `adopt` uploads all of them to the new one.
+  ///
+  /// By default the engine waits for ``SyncEngine/resolveAccountSwitch(_:)``.
+  public var accountSwitched:
+    @Sendable (_ from: AccountIdentity, _ to: AccountIdentity) -> AccountSwitchDecision = { _, _ in
+      .wait
+    }
+  /// What becomes of the rows when their zone is gone.
+  ///
+  /// If nil the configuration's zone policy says it: rows are uploaded again after a deletion of the
+  /// zone and a reset of encrypted data, and wait for ``SyncEngine/decideZone(_:)`` when the user has
+  /// erased the app's data in the settings. They are never deleted unless the app says so.
+  public var zoneLost: (@Sendable (ZoneLoss) -> ZoneLossDecision)?
 
   /// Creates the default.
   public init() {}

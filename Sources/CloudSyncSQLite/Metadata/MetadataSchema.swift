@@ -15,13 +15,19 @@ import CloudSyncSQLiteSupport
 /// cloudsync_assets(digest, …)          the files of BLOBs that are on their way
 /// cloudsync_seen(record_name)          what a fetch of everything has brought so far
 /// cloudsync_journal(id, bytes)         the session's snapshot and the events since
+/// cloudsync_facts(key, value)          small facts that go with these five
+/// cloudsync_staged(…)                  what was merged last, where rows and the five after them are
+///                                      in another file: see ``SyncMetadataLocation``
 /// cloudsync_status                     a view: the status of every record
 /// ```
 ///
 /// A key is the value of the one key column, as it is stored, or of several the SQL literals
 /// joined by commas. A time is ``HybridTime``'s number. In the outbox an id is the time of the edit, a
-/// change is NULL for a row that is new, '' for one that is gone, and otherwise a 0 or 1 for every column,
-/// and adopted is 1 for what was there before anybody captured it.
+/// change is NULL for a row that is new, '' for one that is gone, and otherwise a 0 or 1 for every
+/// column, and adopted is 1 for what was there before anybody captured it. What is void is not
+/// known to be in the cloud, because its zone was lost: 1 until a fetch of everything has looked
+/// for it, then 2. A row that waits for "?" waits for a fetch to look for it, and one that
+/// waits for "*" for the end of a fetch, to be deleted.
 package enum MetadataSchema {
   /// The version of the tables.
   static let version: Int64 = 1
@@ -61,7 +67,18 @@ package enum MetadataSchema {
       change TEXT,
       adopted INTEGER
     );
-    CREATE TABLE cloudsync_rows(
+    """
+
+  /// The tables that may be in a file of their own.
+  static let bulkNames = [
+    "cloudsync_rows", "cloudsync_strangers", "cloudsync_assets", "cloudsync_seen",
+    "cloudsync_journal", "cloudsync_facts",
+  ]
+
+  /// The statements that make those tables.
+  static func bulkTables(in schema: String) -> String {
+    """
+    CREATE TABLE \(schema).cloudsync_rows(
       id INTEGER PRIMARY KEY NOT NULL,
       table_id INTEGER NOT NULL,
       key NOT NULL,
@@ -83,61 +100,87 @@ package enum MetadataSchema {
       shelf_code INTEGER,
       shelf_error TEXT,
       former BLOB,
+      void INTEGER,
       UNIQUE(table_id, key)
     );
-    CREATE UNIQUE INDEX cloudsync_rows_by_name ON cloudsync_rows(record_name)
+    CREATE UNIQUE INDEX \(schema).cloudsync_rows_by_name ON cloudsync_rows(record_name)
       WHERE record_name >= '~' AND record_name < '~~';
-    CREATE INDEX cloudsync_rows_dirty ON cloudsync_rows(dirty)
+    CREATE INDEX \(schema).cloudsync_rows_dirty ON cloudsync_rows(dirty)
       WHERE dirty IS NOT NULL AND operation IS NULL;
-    CREATE INDEX cloudsync_rows_operation ON cloudsync_rows(operation)
+    CREATE INDEX \(schema).cloudsync_rows_operation ON cloudsync_rows(operation)
       WHERE operation IS NOT NULL;
-    CREATE INDEX cloudsync_rows_waiting ON cloudsync_rows(waits_for)
+    CREATE INDEX \(schema).cloudsync_rows_waiting ON cloudsync_rows(waits_for)
       WHERE waits_for IS NOT NULL;
-    CREATE INDEX cloudsync_rows_shelved ON cloudsync_rows(record_name) WHERE shelf IS NOT NULL;
-    CREATE TABLE cloudsync_strangers(
+    CREATE INDEX \(schema).cloudsync_rows_shelved ON cloudsync_rows(record_name)
+      WHERE shelf IS NOT NULL;
+    CREATE TABLE \(schema).cloudsync_strangers(
       record_name TEXT PRIMARY KEY NOT NULL,
       record_type TEXT NOT NULL,
       record BLOB NOT NULL,
-      error TEXT
+      error TEXT,
+      void INTEGER,
+      operation INTEGER
     );
-    CREATE INDEX cloudsync_strangers_refused ON cloudsync_strangers(record_name)
+    CREATE INDEX \(schema).cloudsync_strangers_refused ON cloudsync_strangers(record_name)
       WHERE error IS NOT NULL;
-    CREATE TABLE cloudsync_assets(
+    CREATE TABLE \(schema).cloudsync_assets(
       digest BLOB NOT NULL, table_id INTEGER NOT NULL, key NOT NULL,
       PRIMARY KEY(digest, table_id, key)
     ) WITHOUT ROWID;
-    CREATE TABLE cloudsync_seen(record_name TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID;
-    CREATE TABLE cloudsync_journal(id INTEGER PRIMARY KEY NOT NULL, bytes BLOB NOT NULL);
-    CREATE VIEW cloudsync_status AS
-      SELECT
-        t.name AS table_name,
-        r.key AS key,
-        r.record_name AS record_name,
-        CASE
-          WHEN r.error_code IS NOT NULL OR r.shelf_code IS NOT NULL THEN 'parked'
-          WHEN r.waits_for IS NOT NULL THEN 'waiting'
-          WHEN r.operation IS NOT NULL THEN 'inFlight'
-          WHEN r.dirty IS NOT NULL OR EXISTS(
-            SELECT 1 FROM cloudsync_outbox o WHERE o.table_id = r.table_id AND o.key IS r.key
-          ) THEN 'dirty'
-          ELSE 'clean'
-        END AS status,
-        coalesce(r.error_code, r.shelf_code) AS error_code,
-        coalesce(r.error, r.shelf_error) AS error,
-        r.waits_for AS waits_for
-      FROM cloudsync_rows r JOIN cloudsync_tables t ON t.id = r.table_id
-      UNION ALL
-      SELECT NULL, NULL, record_name, 'parked', 12, error, NULL
-      FROM cloudsync_strangers WHERE error IS NOT NULL;
+    CREATE TABLE \(schema).cloudsync_seen(record_name TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID;
+    CREATE TABLE \(schema).cloudsync_journal(id INTEGER PRIMARY KEY NOT NULL, bytes BLOB NOT NULL);
+    CREATE TABLE \(schema).cloudsync_facts(key TEXT PRIMARY KEY NOT NULL, value);
+    """
+  }
+
+  /// What the view of the records' status shows.
+  static let status = """
+    SELECT
+      t.name AS table_name,
+      r.key AS key,
+      r.record_name AS record_name,
+      CASE
+        WHEN r.error_code IS NOT NULL OR r.shelf_code IS NOT NULL THEN 'parked'
+        WHEN r.waits_for IS NOT NULL THEN 'waiting'
+        WHEN r.operation IS NOT NULL THEN 'inFlight'
+        WHEN r.dirty IS NOT NULL OR EXISTS(
+          SELECT 1 FROM cloudsync_outbox o WHERE o.table_id = r.table_id AND o.key IS r.key
+        ) THEN 'dirty'
+        ELSE 'clean'
+      END AS status,
+      coalesce(r.error_code, r.shelf_code) AS error_code,
+      coalesce(r.error, r.shelf_error) AS error,
+      r.waits_for AS waits_for
+    FROM cloudsync_rows r JOIN cloudsync_tables t ON t.id = r.table_id
+    UNION ALL
+    SELECT NULL, NULL, record_name, 'parked', 12, error, NULL
+    FROM cloudsync_strangers WHERE error IS NOT NULL
     """
 
+  /// The columns of a row, but for its number.
+  static let rowColumns = """
+    table_id, key, record_name, tag, server, edits, created_at, deleted_at, dirty,
+    operation, sent_page, page, error_code, error, waits_for, payload, shelf,
+    shelf_code, shelf_error, former, void
+    """
+
+  /// What was merged in the last transaction, where the rows are in another file.
+  static let staged = "CREATE TABLE main.cloudsync_staged(\(rowColumns), UNIQUE(table_id, key));"
+
   /// Makes the tables, or checks that they are there in a version that is known.
-  static func prepare(_ connection: SQLiteConnection) throws(SyncEngineError) {
+  static func prepare(
+    _ connection: SQLiteConnection,
+    isAttached: Bool = false
+  ) throws(SyncEngineError) {
     switch try installedVersion(connection) {
     case nil:
       try sqlite { () throws(SQLiteError) in
         try connection.execute(
           tables + "INSERT INTO cloudsync_info VALUES('version', \(version));"
+        )
+        if isAttached { return try connection.execute(staged) }
+        try connection.execute(
+          bulkTables(in: "main") + "CREATE VIEW main.cloudsync_status AS \(status);"
         )
       }
     case version: return

@@ -23,9 +23,26 @@ struct MetadataStore {
       .bind(key, at: 1).bind(value, at: 2).run()
   }
 
+  /// A small fact that goes with the rows.
+  func fact(_ key: String) throws(SQLiteError) -> SQLiteValue? {
+    let query = try connection.fixedStatement("SELECT value FROM cloudsync_facts WHERE key = ?1")
+      .bind(key, at: 1)
+    defer { query.reset() }
+    return try query.step() ? query.value(0) : nil
+  }
+
+  func setFact(_ key: String, _ value: SQLiteValue?) throws(SQLiteError) {
+    guard let value else {
+      return try connection.fixedStatement("DELETE FROM cloudsync_facts WHERE key = ?1")
+        .bind(key, at: 1).run()
+    }
+    try connection.fixedStatement("REPLACE INTO cloudsync_facts(key, value) VALUES(?1, ?2)")
+      .bind(key, at: 1).bind(value, at: 2).run()
+  }
+
   /// The number of the page that was stored last; 0 if none was.
   func lastPage() throws(SQLiteError) -> Int64 {
-    if case .integer(let number)? = try info("page") { number } else { 0 }
+    if case .integer(let number)? = try fact("page") { number } else { 0 }
   }
 
   // MARK: Clock
@@ -60,12 +77,15 @@ struct MetadataStore {
   // MARK: Outbox
 
   /// The oldest edits that were captured.
-  func outbox(limit: Int) throws(SQLiteError) -> [OutboxEntry] {
+  func outbox(limit: Int, after id: Int64) throws(SQLiteError) -> [OutboxEntry] {
     let query =
       try connection.fixedStatement(
-        "SELECT id, table_id, key, change, adopted FROM cloudsync_outbox ORDER BY id LIMIT ?1"
+        """
+        SELECT id, table_id, key, change, adopted FROM cloudsync_outbox
+        WHERE id > ?2 ORDER BY id LIMIT ?1
+        """
       )
-      .bind(Int64(limit), at: 1)
+      .bind(Int64(limit), at: 1).bind(id, at: 2)
     var entries: [OutboxEntry] = []
     try query.forEachRow {
       entries.append(
@@ -91,7 +111,7 @@ struct MetadataStore {
   private static let columns = """
     table_id, key, record_name, server, edits, deleted_at, dirty, operation, error_code, error,
     waits_for, payload, sent_page, page, created_at, shelf, shelf_code, shelf_error, tag,
-    former
+    former, void
     """
 
   func row(_ table: Int64, _ key: SQLiteValue) throws(SQLiteError) -> RowState? {
@@ -147,7 +167,8 @@ struct MetadataStore {
         """
         SELECT \(Self.columns) FROM cloudsync_rows
         WHERE dirty IS NOT NULL AND operation IS NULL AND error_code IS NULL
-          AND (waits_for IS NULL OR waits_for <> '*' AND shelf IS NOT NULL AND payload IS NULL)
+          AND (waits_for IS NULL
+            OR waits_for NOT IN ('*', '?') AND shelf IS NOT NULL AND payload IS NULL)
         ORDER BY dirty LIMIT ?1
         """
       )
@@ -189,7 +210,9 @@ struct MetadataStore {
       try connection.fixedStatement(
         """
         SELECT payload FROM cloudsync_rows
-        WHERE operation = ?1 AND payload IS NOT NULL ORDER BY record_name
+        WHERE operation = ?1 AND payload IS NOT NULL
+          AND (void IS NULL OR shelf IS NOT NULL OR waits_for IS NULL)
+        ORDER BY record_name
         """
       )
       .bind(operation, at: 1)
@@ -199,8 +222,13 @@ struct MetadataStore {
       if let record { records.append(record) }
     }
     if records.isEmpty { return [] }
-    try connection.fixedStatement("UPDATE cloudsync_rows SET payload = NULL WHERE operation = ?1")
-      .bind(operation, at: 1).run()
+    try connection.fixedStatement(
+      """
+      UPDATE cloudsync_rows SET payload = NULL
+      WHERE operation = ?1 AND (void IS NULL OR shelf IS NOT NULL OR waits_for IS NULL)
+      """
+    )
+    .bind(operation, at: 1).run()
     return records
   }
 
@@ -222,7 +250,8 @@ struct MetadataStore {
       try connection.statement(
         """
         SELECT \(Self.columns) FROM cloudsync_rows
-        WHERE waits_for IS NOT NULL AND waits_for <> '\(RowState.endOfFetch)'
+        WHERE waits_for IS NOT NULL
+          AND waits_for NOT IN ('\(RowState.endOfFetch)', '\(RowState.nextFetch)')
         ORDER BY record_name
         """
       )
@@ -244,7 +273,7 @@ struct MetadataStore {
     let query = try connection.fixedStatement(
       """
       SELECT record_name FROM cloudsync_rows r
-      WHERE server IS NOT NULL
+      WHERE server IS NOT NULL AND void IS NULL
         AND NOT EXISTS(SELECT 1 FROM cloudsync_seen s WHERE s.record_name = r.record_name)
       ORDER BY record_name
       """
@@ -288,6 +317,7 @@ struct MetadataStore {
     row.shelfCode = query.isNull(16) ? nil : query.integer(16)
     row.shelfError = query.text(17)
     row.former = try Self.decode(query, 19)
+    row.void = query.isNull(20) ? nil : query.integer(20)
     return row
   }
 
@@ -306,12 +336,12 @@ struct MetadataStore {
         """
         INSERT INTO cloudsync_rows(\(Self.columns))
         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-          ?20)
+          ?20, ?21)
         ON CONFLICT(table_id, key) DO UPDATE SET
           record_name = ?3, server = ?4, edits = ?5, deleted_at = ?6, dirty = ?7, operation = ?8,
           error_code = ?9, error = ?10, waits_for = ?11, payload = ?12, sent_page = ?13, page = ?14,
           created_at = ?15, shelf = ?16, shelf_code = ?17, shelf_error = ?18, tag = ?19,
-          former = ?20
+          former = ?20, void = ?21
         """
       }
       .bind(row.table, at: 1).bind(row.key, at: 2).bind(row.recordName, at: 3)
@@ -330,9 +360,11 @@ struct MetadataStore {
       .bind(row.shelf.map { .blob($0.codedBytes) } ?? .null, at: 16)
       .bind(row.shelfCode.map { .integer($0) } ?? .null, at: 17)
       .bind(row.shelfError.map { .text($0) } ?? .null, at: 18)
-      .bind(row.server?.changeTag.map { .text($0) } ?? .null, at: 19)
+      .bind((row.isVoid ? nil : row.server?.changeTag).map { .text($0) } ?? .null, at: 19)
       .bind(row.former.map { .blob($0.codedBytes) } ?? .null, at: 20)
+      .bind(row.void.map { .integer($0) } ?? .null, at: 21)
     try statement.run()
+    try stage(row)
   }
 
   /// Notes a row that came from the cloud and of which nothing was known.
@@ -380,7 +412,7 @@ struct MetadataStore {
         deleted_at = NULL, dirty = NULL, operation = NULL, error_code = NULL, error = NULL
       WHERE table_id = ?1 AND key IS ?2 AND operation = ?3 AND edits IS ?6 AND created_at IS ?7
         AND deleted_at IS ?8 AND payload IS NULL AND waits_for IS NULL AND shelf IS NULL
-        AND former IS NULL
+        AND former IS NULL AND void IS NULL
       """
     )
     .bind(row.table, at: 1).bind(row.key, at: 2).bind(operation, at: 3)

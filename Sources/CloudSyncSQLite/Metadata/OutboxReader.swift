@@ -11,11 +11,18 @@ struct OutboxReader {
 
   /// Reads the oldest edits, within the open transaction; returns how many there were.
   func readBatch() throws(SQLiteError) -> Int {
-    let entries = try store.outbox(limit: Self.batchSize)
+    let isAttached = MetadataAttachment.isAttached(to: store.connection)
+    let taken = isAttached ? try store.lastTaken() : .min
+    let entries = try store.outbox(limit: Self.batchSize, after: taken)
     for entry in entries { try take(entry) }
     if let last = entries.last {
       try store.advanceClock(beyond: HybridTime(rawValue: last.id))
-      try store.removeOutbox(upTo: last.id)
+      // Where the rows are in another file, a later transaction removes what this one has stored.
+      if isAttached {
+        try store.setFact("outbox", .integer(last.id))
+      } else {
+        try store.removeOutbox(upTo: last.id)
+      }
     }
     return entries.count
   }

@@ -10,6 +10,9 @@ struct RowState: Sendable {
     var time: HybridTime
   }
 
+  /// What a row waits for that the next fetch tells about.
+  static let nextFetch = "?"
+
   let table: Int64
   let key: SQLiteValue
   let recordName: String
@@ -41,12 +44,19 @@ struct RowState: Sendable {
   var shelfError: String?
   /// The record as it was when the cloud deleted it, while it is not settled whether the row goes too.
   var former: Record?
+  /// Whether `server` and `payload` may be of a zone that is gone, so that they must be sent whole: 1
+  /// until a fetch of everything has looked for the record, then 2.
+  var void: Int64?
 
   init(table: Int64, key: SQLiteValue, recordName: String) {
     self.table = table
     self.key = key
     self.recordName = recordName
   }
+
+  var isVoid: Bool { void != nil }
+  /// Whether its payload is all that is known, and waits for another record in a zone that may be gone.
+  var isHeld: Bool { isVoid && shelf == nil && waitsFor != nil }
 
   /// Whether there is an edit or a deletion that the cloud has not got.
   var isEdited: Bool { dirty != nil }
@@ -110,6 +120,15 @@ struct RowState: Sendable {
     } else {
       dirty = dirty ?? 0
     }
+  }
+
+  /// Notes that what came may be of a zone that is gone; nil if it is the cloud's.
+  mutating func mark(void: Int64?) {
+    self.void = void
+    guard let void else { return }
+    // It is to be sent, whatever a merge says, but not before a fetch has looked for it.
+    dirty = dirty ?? 0
+    if void == 1 { waitsFor = Self.nextFetch }
   }
 
   /// Notes that the cloud has everything.

@@ -76,12 +76,15 @@ extension SyncEngine {
     _ body: @Sendable (EngineWork) throws(SQLiteError) -> SyncPreview
   ) throws(SyncEngineError) -> SyncPreview {
     try write(to: database) { (connection) throws(SyncEngineError) in
-      try connection.undoing { () throws(SyncEngineError) in
+      try MetadataAttachment.attachKnown(to: connection)
+      let attachment = try MetadataAttachment.known(to: connection)
+      return try connection.undoing { () throws(SyncEngineError) in
         let setup = EngineSetup(
           connection: connection,
           options: options,
           zoneID: zoneID,
-          nonce: { 0 }
+          nonce: { 0 },
+          attachment: attachment
         )
         let tables = try setup.prepare(tables)
         return try sqlite { () throws(SQLiteError) in

@@ -146,7 +146,9 @@ extension EngineWork {
     row.payload = nil
     try store.save(row)
     // What the cloud has could not be stored here: perhaps it can be now.
-    if let payload, let one = try incoming(payload, isRetry: true) { try apply([one]) }
+    guard let payload, let one = try incoming(payload, isRetry: true) else { return }
+    one.void = row.void
+    try apply([one])
   }
 }
 

@@ -87,7 +87,8 @@ public struct SyncMetadata: Sendable, Hashable {
     from database: some SyncDatabase
   ) throws(SyncEngineError) -> SyncMetadata? {
     try SyncEngine.write(to: database) { (connection) throws(SyncEngineError) in
-      try MetadataReading(connection: connection).read()
+      try MetadataAttachment.attachKnown(to: connection)
+      return try MetadataReading(connection: connection).read()
     }
   }
 
@@ -99,11 +100,13 @@ public struct SyncMetadata: Sendable, Hashable {
   /// - Throws: That the database cannot be written.
   public static func remove(from database: some SyncDatabase) throws(SyncEngineError) {
     try SyncEngine.write(to: database) { (connection) throws(SyncEngineError) in
+      let attachment = try MetadataAttachment.known(to: connection)
       try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in
           try MetadataSchema.remove(connection)
         }
       }
+      try attachment?.remove(from: connection)
     }
   }
 }

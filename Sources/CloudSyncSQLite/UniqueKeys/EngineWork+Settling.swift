@@ -16,7 +16,7 @@ extension EngineWork {
   /// Only when a fetch is complete: in the middle of it, values may be about to be exchanged.
   func settleUniqueKeys() throws(SQLiteError) {
     guard tables.inOrder.contains(where: { isSettled($0) }),
-      try store.info("isComplete") == .integer(1)
+      try store.fact("isComplete") == .integer(1)
     else { return }
     for _ in 0..<256 {
       guard try settleOne() else { break }

@@ -81,15 +81,19 @@ final class EngineScript {
   private let hasDeletions: Bool
   /// What was done, for those who look for an error.
   private(set) var trace: [String] = []
+  private let cloud: LocalCloud
+  /// Whether zones are lost, and databases renewed, on the way.
+  private let losesZones: Bool
   /// The newest edit of every column, if nothing is ever deleted.
   private var newest: [String: SQLiteValue] = [:]
 
-  init(seed: UInt64) throws {
+  init(seed: UInt64, losesZones: Bool = false) throws {
     self.seed = seed
+    self.losesZones = losesZones
     random = SeededRandom(seed: seed)
     hasDeletions = random.chance(2, in: 3)
     let world = world
-    let cloud = LocalCloud(now: { world.now })
+    cloud = LocalCloud(now: { world.now })
     for number in 0..<random.within(2...3) {
       let database = try DatabaseFile(
         path: ":memory:",
@@ -117,11 +121,14 @@ final class EngineScript {
     _ database: DatabaseFile,
     _ handler: FaultyOperationHandler
   ) throws -> SyncEngine {
+    var options = SyncEngineOptions()
+    options.zoneLost = { _ in .uploadAgain }
     let engine = try SyncEngine(
       database: database,
       tables: Self.tables,
       zoneID: zoneID,
       operationHandler: handler,
+      options: options,
       environment: world.environment
     )
     engine.errors.sink { [errors] error in errors.withLock { $0.append(error.description) } }
@@ -151,6 +158,7 @@ final class EngineScript {
 
   private func step() throws {
     let device = random.pick(devices)
+    if losesZones, random.chance(1, in: 12) { return try lose(device) }
     let choice = random.below(12)
     if choice > 5 {
       trace.append(
@@ -172,6 +180,18 @@ final class EngineScript {
     default:
       if !device.engine.isRunning { try device.engine.start() }
       world.advance(by: .milliseconds(random.within(0...3_000)))
+    }
+  }
+
+  private func lose(_ device: Device) throws {
+    let owner = AccountIdentity("owner")
+    switch random.below(6) {
+    case 0...2:
+      let reason: ZoneDeletionReason = random.pick([.deleted, .purged, .encryptedDataReset])
+      try cloud.deleteZone(zoneID, account: owner, reason: reason)
+    case 3: try cloud.expireTokens(zoneID, account: owner)
+    case 4: try device.engine.rebuild()
+    default: try device.engine.uploadEverything()
     }
   }
 

@@ -15,6 +15,7 @@ extension EngineWork {
     var row = row
     row.former = row.server ?? row.former
     row.server = nil
+    row.void = nil
     row.payload = nil
     row.page = try store.lastPage()
     row.waitsFor = nil

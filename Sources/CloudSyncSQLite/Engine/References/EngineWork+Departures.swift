@@ -155,7 +155,9 @@ extension EngineWork {
   func adoptWaiting() throws(SQLiteError) {
     var records: [Incoming] = []
     for row in try store.rowsWaitingForParents() {
-      if let payload = row.payload, let one = try incoming(payload) { records.append(one) }
+      guard let payload = row.payload, let one = try incoming(payload) else { continue }
+      one.void = row.void
+      records.append(one)
     }
     try apply(records)
     try store.setApplying(nil)

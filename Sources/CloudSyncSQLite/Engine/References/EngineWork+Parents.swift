@@ -14,9 +14,11 @@ extension EngineWork {
     if !one.row.isEdited || one.isMerged { return one.version.isDeleted ? nil : one.version }
     let acknowledged = one.row.server.flatMap(RowVersion.init(record:))
     let values = try rows(of: one.table).values(of: one.key)
+    let local = version(of: one.row, one.table, values: values, server: acknowledged)
     let merged = RowMerge.merge(
-      ancestor: acknowledged,
-      local: version(of: one.row, one.table, values: values, server: acknowledged),
+      ancestor: one.row.isVoid
+        ? ancestor(of: one.row, acknowledged, local, one.version) : acknowledged,
+      local: local,
       server: one.version,
       policy: policy(of: one.table)
     )

@@ -48,6 +48,29 @@ struct Adoption {
     try adopt("NOT (\(condition))", change: "NULL")
   }
 
+  /// Takes rows of which nothing is known, as new ones; edits of them that were captured come on top.
+  func adoptUnknownRows() throws(SQLiteError) {
+    let query = try connection.prepare(
+      """
+      SELECT \(table.keySQL("t")) FROM \(name) t
+      WHERE NOT EXISTS(
+        SELECT 1 FROM cloudsync_rows r
+        WHERE r.table_id = \(table.id) AND r.key IS \(table.keySQL("t"))
+      )\(table.hasKeySQL("t").map { " AND \($0)" } ?? "")
+      ORDER BY \(rowOrder)
+      """
+    )
+    var keys: [SQLiteValue] = []
+    try query.forEachRow { keys.append(query.value(0)) }
+    for key in keys {
+      let name = try table.recordName(of: key, in: connection)
+      var row = RowState(table: table.id, key: key, recordName: name)
+      row.edits = [RowState.Edit(column: nil, time: .zero)]
+      row.dirty = 0
+      try store.save(row)
+    }
+  }
+
   /// What tells that a row's name is its key as it is; nil if no row's is.
   private var plainCondition: String? {
     guard table.schema.primaryKey.count == 1 else { return nil }

@@ -14,6 +14,8 @@ struct EngineSetup {
   let zoneID: ZoneID
   /// Gives numbers that no other database is likely to get.
   let nonce: @Sendable () -> UInt64
+  /// The file that has the metadata, which is attached; nil if it is in the database.
+  var attachment: MetadataAttachment?
 
   private var store: MetadataStore { MetadataStore(connection: connection) }
 
@@ -24,16 +26,86 @@ struct EngineSetup {
   }
 
   /// Does all of it in one transaction, or nothing.
+  ///
+  /// Where the metadata is in another file, ``prepareAttachment()`` and ``readFormerEdits()`` go before.
   func prepare(_ names: [String]) throws(SyncEngineError) -> SyncTables {
     try connection.transaction(
       { () throws(SyncEngineError) in
         let schema = try read()
         try check(names, schema)
         try MetadataSchema.prepare(connection)
-        return try sqlite { () throws(SQLiteError) in try install(names, schema) }
+        return try sqlite { () throws(SQLiteError) in
+          guard attachment != nil else { return try install(names, schema) }
+          let count = try MetadataAttachment.open(work(try formerTables(schema)))
+          let tables = try install(names, schema)
+          try MetadataAttachment.close(work(tables.inOrder), since: count)
+          return tables
+        }
       },
       mapping: { SyncEngineError($0) }
     )
+  }
+
+  /// Makes the two files fit each other.
+  func prepareAttachment() throws(SyncEngineError) {
+    guard let attachment else { return }
+    try connection.transaction(
+      { () throws(SyncEngineError) in
+        let schema = try read()
+        try MetadataSchema.prepare(connection, isAttached: true)
+        let finding = try attachment.prepare(connection)
+        if case .lost(let error) = finding, !options.acceptsLostMetadata { throw error }
+        try sqlite { () throws(SQLiteError) in
+          let work = work(try formerTables(schema))
+          if case .lost = finding {
+            try attachment.begin(connection)
+            for table in work.tables.inOrder {
+              try Adoption(table: table, connection: connection, transport: work.transport)
+                .adoptUnknownRows()
+            }
+          }
+          if try MetadataAttachment.isBehind(store) { try MetadataAttachment.mend(work) }
+        }
+      },
+      mapping: { SyncEngineError($0) }
+    )
+  }
+
+  /// Takes what old triggers have captured.
+  ///
+  /// In a transaction of its own, because captured edits are removed by a later one, and what reads
+  /// them must know the columns as they were.
+  func readFormerEdits() throws(SyncEngineError) {
+    try connection.transaction(
+      { () throws(SyncEngineError) in
+        let schema = try read()
+        try sqlite { () throws(SQLiteError) in
+          let work = work(try formerTables(schema))
+          let count = try MetadataAttachment.open(work)
+          try work.outbox.readAll()
+          try MetadataAttachment.close(work, since: count)
+        }
+      },
+      mapping: { SyncEngineError($0) }
+    )
+  }
+
+  private func work(_ tables: [SyncTable]) -> EngineWork {
+    EngineWork(
+      connection: connection,
+      tables: SyncTables(tables, enforcesForeignKeys: true, writer: 0),
+      options: options,
+      zoneID: zoneID
+    )
+  }
+
+  /// The tables with the columns that their triggers know.
+  private func formerTables(_ schema: DatabaseSchema) throws(SQLiteError) -> [SyncTable] {
+    try registered()
+      .compactMap { name, table in
+        schema.table(named: name)
+          .flatMap { SyncTable(id: table.id, schema: $0, captured: table.columns) }
+      }
   }
 
   private func read() throws(SyncEngineError) -> DatabaseSchema {
@@ -61,10 +133,7 @@ struct EngineSetup {
     try connection.execute(ActionTriggers.departed)
     let known = try registered()
     // What old triggers have captured is read as they wrote it.
-    let old = known.compactMap { name, table in
-      schema.table(named: name)
-        .flatMap { SyncTable(id: table.id, schema: $0, captured: table.columns) }
-    }
+    let old = try formerTables(schema)
     let oldByID = Dictionary(old.map { ($0.id, $0) }) { first, _ in first }
     try OutboxReader(store: store, tables: oldByID).readAll()
     var tables: [SyncTable] = []

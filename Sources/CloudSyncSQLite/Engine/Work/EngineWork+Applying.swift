@@ -10,6 +10,8 @@ extension EngineWork {
     let key: [SQLiteValue]
     /// Whether nothing was known of the record.
     let isNew: Bool
+    /// Set if the record is of a zone that may be gone, and waited here.
+    var void: Int64?
     /// Whether it has waited for a parent.
     var hasWaited = false
     /// Whether the version is what has come of a merge with the row's own edits.
@@ -38,8 +40,10 @@ extension EngineWork {
     // It is announced again after a crash.
     guard try store.lastPage() < number else { return }
     tally.counts.received += page.changedRecords.count + page.deletedRecordIDs.count
-    if page.isBeginning { try store.forgetSeen() }
-    try store.setInfo("page", .integer(number))
+    if page.isBeginning { try store.beginFullFetch() }
+    try store.setFact("page", .integer(number))
+    let isRebuilding = try store.info("rebuild") != nil
+    tally.looksClosely = page.startedOver && isRebuilding
     var incoming: [Incoming] = []
     incoming.reserveCapacity(page.changedRecords.count)
     let refused = try store.refusedNames()
@@ -50,25 +54,26 @@ extension EngineWork {
       if page.startedOver { try store.markSeen(record.recordID.name) }
       if let one = try self.incoming(record) { incoming.append(one) }
     }
+    var evidence = try store.zoneEvidence()
+    evidence.consider(knownSince: tally.oldestKnown)
+    for one in incoming { evidence.consider(one.row, one.record) }
     try apply(incoming)
     for recordID in page.deletedRecordIDs.reversed() {
       try store.forgetStranger(recordID.name)
-      if let row = try row(named: recordID.name) { try takeDeletion(of: row) }
+      guard let row = try row(named: recordID.name) else { continue }
+      evidence.consider(row)
+      try takeDeletion(of: row)
     }
-    if page.isLast, page.startedOver {
-      // After a fetch of everything, what was in no page is gone.
-      for name in try store.unseenNames() {
-        if let row = try row(named: name) { try takeDeletion(of: row) }
-      }
-      try store.forgetSeen()
-    }
+    if page.startedOver, evidence.isKnownZone { try store.noteKnownZone() }
+    try store.noteNewest(of: page)
     if page.isLast {
+      try endFetch(ofEverything: page.startedOver)
       // Somebody may have made their parents here.
       try adoptWaiting()
       try settleDeletions()
     }
     try retryShelved()
-    try store.setInfo("isComplete", .integer(page.isLast ? 1 : 0))
+    try store.setFact("isComplete", .integer(page.isLast ? 1 : 0))
     try settleUniqueKeys()
     try store.setApplying(nil)
   }
@@ -77,8 +82,10 @@ extension EngineWork {
   func adoptStrangers() throws(SQLiteError) {
     for table in tables.inOrder {
       var records: [Incoming] = []
-      for record in try store.takeStrangers(ofType: table.layout.recordType) {
-        if let one = try incoming(record) { records.append(one) }
+      for (record, void) in try store.takeStrangers(ofType: table.layout.recordType) {
+        guard let one = try incoming(record) else { continue }
+        one.void = void
+        records.append(one)
       }
       try apply(records)
     }
@@ -96,7 +103,10 @@ extension EngineWork {
     }
     if let (table, key) = tables.place(ofPlainName: name) {
       let glance = try store.glance(at: table.id, key, tag: record.changeTag)
-      if glance == .known, !isRetry { return nil }
+      if glance == .known, !isRetry, !tally.looksClosely {
+        tally.noteKnown(record)
+        return nil
+      }
       let row = glance == .new ? nil : try store.row(table.id, key)
       if row == nil, try refuses([key], of: record, table) { return nil }
       let fresh = RowState(table: table.id, key: key, recordName: name)
@@ -201,6 +211,7 @@ extension EngineWork {
     var row = try present(one)
     row.waitsFor = parent
     row.payload = one.record
+    row.void = one.void
     try store.save(row)
   }
 
@@ -209,6 +220,7 @@ extension EngineWork {
     for row in try store.rows(waitingFor: name) {
       guard let payload = row.payload, let child = try incoming(payload) else { continue }
       child.hasWaited = true
+      child.void = row.void
       children.append(child)
     }
     return children
@@ -248,53 +260,5 @@ extension EngineWork {
       ready = rest
     }
     return (ready, waiting, coming)
-  }
-}
-
-extension MetadataStore {
-  // MARK: A fetch of everything
-
-  func forgetSeen() throws(SQLiteError) { try connection.execute("DELETE FROM cloudsync_seen") }
-
-  func markSeen(_ name: String) throws(SQLiteError) {
-    try connection.fixedStatement("INSERT OR IGNORE INTO cloudsync_seen VALUES(?1)")
-      .bind(name, at: 1).run()
-  }
-
-  // MARK: Records of unknown tables
-
-  func keepStranger(_ record: Record, error: String? = nil) throws(SQLiteError) {
-    try connection.fixedStatement(
-      """
-      REPLACE INTO cloudsync_strangers(record_name, record_type, record, error)
-      VALUES(?1, ?2, ?3, ?4)
-      """
-    )
-    .bind(error.map { .text($0) } ?? .null, at: 4)
-    .bind(record.recordID.name, at: 1).bind(record.recordType, at: 2)
-    .bind(record.codedBytes, at: 3).run()
-  }
-
-  func forgetStranger(_ name: String) throws(SQLiteError) {
-    try connection.fixedStatement("DELETE FROM cloudsync_strangers WHERE record_name = ?1")
-      .bind(name, at: 1).run()
-  }
-
-  /// The records of a table that was unknown when they came; they are here no more then.
-  func takeStrangers(ofType type: String) throws(SQLiteError) -> [Record] {
-    let query =
-      try connection.prepare(
-        "SELECT record FROM cloudsync_strangers WHERE record_type = ?1 ORDER BY record_name"
-      )
-      .bind(type, at: 1)
-    var records: [Record] = []
-    try query.forEachRow { () throws(SQLiteError) in
-      do throws(CodedError) { records.append(try Record(codedBytes: query.bytes(0))) } catch {
-        throw SQLiteError(code: 11, message: "a record of type \(type) is damaged: \(error)")
-      }
-    }
-    try connection.prepare("DELETE FROM cloudsync_strangers WHERE record_type = ?1")
-      .bind(type, at: 1).run()
-    return records
   }
 }

@@ -29,10 +29,12 @@ extension EngineWork {
         tally.counts.sent += 1
         continue
       }
-      // It is announced again after a crash.
-      guard let row = try row(named: record.recordID.name), row.operation == number else {
+      guard let row = try row(named: name) else {
+        try store.strangerIsSaved(record, sent[name])
         continue
       }
+      // It is announced again after a crash.
+      guard row.operation == number else { continue }
       try saved(record, row, sent[record.recordID.name], isOwn: true)
     }
     for recordID in response.deletedRecordIDs {
@@ -42,7 +44,7 @@ extension EngineWork {
     var done: [RecordID] = []
     for failure in response.failures {
       guard var row = try row(named: failure.recordID.name) else {
-        done.append(failure.recordID)
+        if try strangerFailed(failure) { done.append(failure.recordID) }
         continue
       }
       guard row.operation == number else {
@@ -78,7 +80,9 @@ extension EngineWork {
   ) throws(SQLiteError) {
     var row = row
     if isOwn { row.operation = nil }
+    if row.isHeld, row.payload != nil { return try savedWaiting(row, record) }
     row.server = row.acknowledged(record, sent)
+    row.void = nil
     if let version = (sent ?? record).rowVersion {
       row.acknowledge(version.columns.map { ($0.name, $0.time) })
       if let created = row.createdAt, created <= version.createdAt ?? .zero { row.createdAt = nil }
@@ -106,6 +110,7 @@ extension EngineWork {
       return try store.setApplying(nil)
     }
     row.server = nil
+    row.void = nil
     // It may have been made anew here meanwhile.
     if row.edits.isEmpty { return try store.remove(row) }
     try store.save(row)
@@ -130,19 +135,25 @@ extension EngineWork {
       }
       return true
     case .unknownItem:
-      if isOld { return true }
-      // Deleted here as well: then there is nothing left to do.
+      // What is void was sent with a tag that only the session knew, and has forgotten now.
+      if isOld || row.isVoid { return true }
       if row.isDeleted {
+        // Deleted here as well: then there is nothing left to do.
         try store.remove(row)
-      } else {
+      } else if row.shelf != nil {
         try takeDeletion(of: row)
         try store.setApplying(nil)
+      } else {
+        // It was deleted, or its zone is another one: the next fetch tells.
+        row.waitsFor = RowState.nextFetch
+        try store.save(row)
       }
       return true
     default:
       row.errorCode = Int64(error.code.rawValue)
       row.error = error.description
       tally.counts.parked += 1
+      if row.isVoid { row.void = 1 }
       try store.save(row)
       return false
     }
@@ -185,7 +196,7 @@ extension SyncState {
 extension RowState {
   /// The record as the cloud has it after an edit was saved.
   fileprivate func acknowledged(_ saved: Record, _ sent: Record?) -> Record {
-    let edited = sent.map { server?.applying($0) ?? $0 } ?? server
+    let edited = sent.map { isVoid ? $0 : server?.applying($0) ?? $0 } ?? server
     return (edited?.applying(saved) ?? saved).withChangeTag(saved.changeTag)
   }
 }

@@ -15,18 +15,20 @@ extension EngineWork {
       row.payload = one.record
       return try store.save(row)
     }
+    if row.isOfOtherRecord(than: one.record) { row.mark(void: 2) }
     guard row.isEdited else { return try take(one, over: values, row) }
     tally.counts.merged += 1
     let acknowledged = row.server.flatMap(RowVersion.init(record:))
     let local = version(of: row, one.table, values: values, server: acknowledged)
     let merged = RowMerge.merge(
-      ancestor: acknowledged,
+      ancestor: row.isVoid ? ancestor(of: row, acknowledged, local, one.version) : acknowledged,
       local: local,
       server: one.version,
       policy: policy(of: one.table)
     )
     row.server = one.record
     row.take(merged)
+    row.mark(void: one.void)
     let whole = merged.merged
     let changes = row.shelf == nil ? merged.changesForRow : whole.columns
     switch merged.local {
@@ -48,6 +50,7 @@ extension EngineWork {
     var row = row
     let known = row.server.flatMap(RowVersion.init(record:))
     row.server = one.record
+    row.mark(void: one.void)
     row.errorCode = nil
     row.error = nil
     let whole = one.version

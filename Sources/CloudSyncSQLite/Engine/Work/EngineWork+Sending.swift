@@ -25,12 +25,7 @@ extension EngineWork {
       var deletions: [RecordID] = []
       var bytes = 0
       for candidate in candidates {
-        guard let table = tables.byID[candidate.table] else {
-          // Its table is synchronized no more.
-          try settle(candidate)
-          continue
-        }
-        guard let edit = try edit(of: candidate, table) else { continue }
+        guard let edit = try edit(of: candidate) else { continue }
         guard let size = try size(of: edit.record, edit.row) else { continue }
         bytes += size
         if bytes > limits.bytes, !rows.isEmpty { break }
@@ -64,10 +59,16 @@ extension EngineWork {
   }
 
   /// What to send of a row: a record, or nothing for a deletion; nil if there is nothing to be sent.
-  private func edit(
-    of candidate: RowState,
-    _ table: SyncTable
-  ) throws(SQLiteError) -> (row: RowState, record: Record?)? {
+  private func edit(of candidate: RowState) throws(SQLiteError) -> (row: RowState, record: Record?)?
+  {
+    guard let table = tables.byID[candidate.table] else {
+      // Its table is synchronized no more: others may miss it all the same.
+      if candidate.isVoid, !candidate.isDeleted, let record = candidate.server {
+        return (candidate, record.withChangeTag(nil))
+      }
+      try settle(candidate)
+      return nil
+    }
     var row = candidate
     let key = try table.keyValues(of: row.key, in: connection)
     let values = try rows(of: table).values(of: key)
@@ -86,10 +87,14 @@ extension EngineWork {
     var sent = values
     if row.shelf != nil { (local, sent) = travelling(local, table) }
     let recordID = recordID(row.recordName)
-    guard let present = row.server else {
+    guard let present = row.server, !row.isVoid else {
       if isThere {
-        let record = signed(table.layout.record(whole(local, row), recordID: recordID))
-        return (row, try withAssets(record, of: row, sent))
+        var bare = row
+        // Whatever files a cloud had that is gone, they are sent again.
+        if row.isVoid { bare.server = nil }
+        let version = whole(row.isVoid ? local.completed(by: server) : local, row)
+        let record = signed(table.layout.record(version, recordID: recordID))
+        return (row, try withAssets(record, of: bare, sent))
       }
       try store.remove(row)
       return nil
@@ -198,6 +203,7 @@ extension EngineWork {
     try adoptStrangers()
     try adoptWaiting()
     try retryShelved(all: true)
+    try store.reconcileStrangers(operations.map(\.0))
     var carried: [String: Int64] = [:]
     for (number, operation) in operations {
       for record in operation.records { carried[record.recordID.name] = number }
@@ -209,8 +215,10 @@ extension EngineWork {
       if let operation = row.operation, ended.contains(operation) { continue }
       var row = row
       row.operation = nil
-      if let payload = row.payload { told.append(payload) }
-      row.payload = nil
+      if let payload = row.payload, !row.isHeld {
+        told.append(payload)
+        row.payload = nil
+      }
       try keep(row)
     }
     for (number, operation) in operations {

@@ -13,6 +13,10 @@ struct EngineWork {
   /// Counts what is done in a transaction.
   final class Tally {
     var counts = SyncCounts()
+    /// When the oldest record was created that has come as it was known.
+    var oldestKnown: Timestamp?
+    /// Whether records are looked at even if they have come as they were known.
+    var looksClosely = false
   }
 
   var store: MetadataStore { MetadataStore(connection: connection) }

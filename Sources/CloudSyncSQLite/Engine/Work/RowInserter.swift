@@ -19,7 +19,7 @@ struct RowInserter {
   /// Inserts a row; returns false, and has done nothing, if there is more to it than that.
   mutating func insert(_ one: EngineWork.Incoming) throws(SQLiteError) -> Bool {
     // What triggers of the app write is theirs, and has to be captured.
-    guard one.isNew, !one.table.hasTriggersOfTheApp,
+    guard one.isNew, one.void == nil, !one.table.hasTriggersOfTheApp,
       one.record[RecordLayout.deletedField] == nil,
       let values = one.table.layout.plainValues(of: one.record)
     else { return false }
