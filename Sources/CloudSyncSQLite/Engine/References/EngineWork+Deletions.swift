@@ -13,6 +13,12 @@ extension EngineWork {
     let key = try table.keyValues(of: row.key, in: connection)
     let values = try rows(of: table).values(of: key)
     var row = row
+    if row.isEdited, row.operation != nil {
+      // Whether that was before the edit came there or after, only the answer says.
+      row.payload = .deleted(recordID(row.recordName), in: table)
+      row.page = try store.lastPage()
+      return try store.save(row)
+    }
     row.former = row.server ?? row.former
     row.server = nil
     row.void = nil

@@ -15,7 +15,7 @@ extension EngineWork {
     for record in operation.records { sent[record.recordID.name] = record }
     let isSaved = Set(response.savedRecords.map(\.recordID.name))
     // What the cloud had before it took the edit is no news any more.
-    let told = try store.takePayloads(of: number)
+    var told = try store.takePayloads(of: number)
       .filter { record in
         let name = record.recordID.name
         return !isSaved.contains(name) || !record.isOlder(than: sent[name])
@@ -36,6 +36,10 @@ extension EngineWork {
       // It is announced again after a crash.
       guard row.operation == number else { continue }
       try saved(record, row, sent[record.recordID.name], isOwn: true)
+      if let place = told.firstIndex(where: { $0.isDeletion && $0.recordID == record.recordID }) {
+        told.remove(at: place)
+        try doubt(record.recordID)
+      }
     }
     for recordID in response.deletedRecordIDs {
       guard let row = try row(named: recordID.name), row.operation == number else { continue }
@@ -65,10 +69,24 @@ extension EngineWork {
   func applyLater(_ records: [Record]) throws(SQLiteError) {
     var told: [Incoming] = []
     for record in records {
-      if let one = try incoming(record) { told.append(one) }
+      if record.isDeletion {
+        if let row = try row(named: record.recordID.name) { try takeDeletion(of: row) }
+      } else if let one = try incoming(record) { told.append(one) }
     }
     try apply(told)
     try store.setApplying(nil)
+  }
+
+  /// Has a record sent once more that was saved and of which a page has said that it is deleted.
+  ///
+  /// It was deleted before, and the save has made it again, or after: then the answer says so.
+  private func doubt(_ recordID: RecordID) throws(SQLiteError) {
+    guard var row = try row(named: recordID.name), !row.isEdited,
+      let column = row.server?.rowVersion?.columns.first
+    else { return }
+    row.edits = [RowState.Edit(column: column.name, time: column.time)]
+    row.dirty = 0
+    try store.save(row)
   }
 
   /// An edit is in the cloud.
@@ -207,6 +225,14 @@ extension Record {
     guard let edit = edit?.rowVersion, let version = rowVersion else { return false }
     return edit.columns.contains { $0.time > version[$0.name]?.time ?? .zero }
   }
+
+  /// What is kept of a row's deletion that a page has told of, until the answer to an edit comes.
+  static func deleted(_ recordID: RecordID, in table: SyncTable) -> Record {
+    Record(recordType: table.layout.recordType, recordID: recordID)
+  }
+
+  /// Whether it is no record, but tells of a deletion.
+  var isDeletion: Bool { self[RecordLayout.timeField] == nil }
 
   /// The record as a row's version; nil if it is none of a row's.
   var rowVersion: RowVersion? { RowVersion(record: self) }
