@@ -43,6 +43,9 @@ extension EngineWork {
     }
     for recordID in response.deletedRecordIDs {
       guard let row = try row(named: recordID.name), row.operation == number else { continue }
+      // Who has made it again since then has made another one.
+      let created = row.server?.rowVersion?.createdAt
+      told.removeAll { $0.recordID == recordID && $0.rowVersion?.createdAt == created }
       try deleted(row, isOwn: true)
     }
     var done: [RecordID] = []
@@ -52,7 +55,9 @@ extension EngineWork {
         continue
       }
       guard row.operation == number else {
-        if failure.error.isSettledByMerging { done.append(failure.recordID) }
+        // What a later operation of the same record has come to is not to be forgotten.
+        let isSettled = failure.error.isSettledByMerging && row.operation == nil
+        if isSettled, row.errorCode == nil { done.append(failure.recordID) }
         continue
       }
       row.operation = nil
