@@ -23,7 +23,8 @@ extension EngineWork {
     let rows = batch?.rowsByName ?? [:]
     for record in response.savedRecords {
       let name = record.recordID.name
-      if let row = rows[name], let edit = sent[name],
+      let place = told.firstIndex { $0.isDeletion && $0.recordID == record.recordID }
+      if place == nil, let row = rows[name], let edit = sent[name],
         try store.settle(row, as: row.acknowledged(record, edit), of: number)
       {
         tally.counts.sent += 1
@@ -36,7 +37,7 @@ extension EngineWork {
       // It is announced again after a crash.
       guard row.operation == number else { continue }
       try saved(record, row, sent[record.recordID.name], isOwn: true)
-      if let place = told.firstIndex(where: { $0.isDeletion && $0.recordID == record.recordID }) {
+      if let place {
         told.remove(at: place)
         try doubt(record.recordID)
       }
