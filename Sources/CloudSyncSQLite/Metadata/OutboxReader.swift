@@ -45,8 +45,10 @@ struct OutboxReader {
     }
     row.take(entry, columns: table.captured)
     if row.shelf != nil { try take(entry, into: &row, table) }
-    // What the cloud never had need not be deleted there.
-    if row.isDeleted, row.server == nil, row.operation == nil, row.waitsFor == nil {
+    // What the cloud never had need not be deleted there; what was sent once may still come there.
+    if row.isDeleted, row.server == nil, row.operation == nil, row.waitsFor == nil,
+      row.sentPage == nil
+    {
       return try store.remove(row)
     }
     try store.save(row)

@@ -96,6 +96,8 @@ extension EngineWork {
         let record = signed(table.layout.record(version, recordID: recordID))
         return (row, try withAssets(record, of: bare, sent))
       }
+      // A save that the session has set aside would make it again.
+      if row.sentPage != nil { return (row, nil) }
       try store.remove(row)
       return nil
     }

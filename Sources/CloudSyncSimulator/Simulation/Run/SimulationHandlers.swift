@@ -68,30 +68,29 @@ final class SeatObserver: SessionObserver {
   private let run: SimulationRun
   private let seat: SimulationSeat
   private let process: SimulatedProcess
-  /// The session's number among those of the device.
-  private let number: Int
+  private weak let session: CloudSyncSession?
 
   init(
     _ run: SimulationRun,
     _ seat: SimulationSeat,
     _ process: SimulatedProcess,
-    _ number: Int
+    _ session: CloudSyncSession
   ) {
     self.run = run
     self.seat = seat
     self.process = process
-    self.number = number
+    self.session = session
   }
 
-  /// Whether no other session has taken its place.
-  private var isLast: Bool { seat.state.withLock { $0.sessions == number } }
+  /// Whether the app still has the session: what it does not hear any more, it does not store.
+  private var isHeard: Bool { session.map { $0 === seat.device.session } ?? false }
 
   func begin(_ state: SyncState, middleware: [String], at time: Timestamp) {
-    if isLast { seat.state.withLock { $0.lastState = state } }
+    if isHeard { seat.state.withLock { $0.lastState = state } }
   }
 
   func observe(_ step: ObservedStep) {
-    if process.isAlive, isLast { run.observed(step, seat, process) }
+    if process.isAlive, isHeard { run.observed(step, seat, process) }
   }
 
   func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {}

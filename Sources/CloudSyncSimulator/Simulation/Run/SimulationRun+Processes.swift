@@ -59,14 +59,12 @@ extension SimulationRun {
     _ process: SimulatedProcess
   ) {
     let number = seat.number
-    let sessions = seat.state.withLock { state in
-      state.sessions += 1
+    seat.state.withLock { state in
       state.hasStarted = false
       state.lastState = nil
       state.stateBefore = nil
-      return state.sessions
     }
-    session.attach(SeatObserver(self, seat, process, sessions))
+    session.attach(SeatObserver(self, seat, process, session))
     if options.keepsLogs {
       let recorder = EventRecorder(.ring(capacity: 1_000_000))
       recorder.attach(to: session)

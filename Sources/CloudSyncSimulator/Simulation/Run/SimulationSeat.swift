@@ -5,9 +5,8 @@ import CloudSyncLocalCloud
 /// What changes about a device in its place.
 struct SeatState: Sendable {
   var process: SimulatedProcess?
-  /// Counts the processes, and all their sessions.
+  /// Counts the processes.
   var processes = 0
-  var sessions = 0
   var faulty: FaultyOperationHandler?
   var coverage = FaultCoverage()
   var status = AccountStatus.available
