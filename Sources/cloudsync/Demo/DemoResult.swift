@@ -16,8 +16,12 @@ struct DemoResult {
     console.line()
     for line in board.lines(console) { console.line(line) }
     console.line()
-    guard board.isEqual else {
-      console.note("error: they differ after all; the files are in \(folder.path)")
+    let isWhole = DemoRows.tables.allSatisfy {
+      board.columns[0].rows.count($0) == DemoStory.rowsInTheEnd[$0]
+    }
+    guard board.isEqual, isWhole else {
+      let what = board.isEqual ? "rows are lost" : "they differ"
+      console.note("error: \(what) after all; the files are in \(folder.path)")
       throw ToolError.negative
     }
     for table in DemoRows.tables {

@@ -5,6 +5,9 @@ import CloudSyncSimulator
 
 /// Two devices, a cloud in a file, and a bad week.
 final class DemoStory {
+  /// What the edits of the story come to.
+  static let rowsInTheEnd = ["lists": 1, "notes": 3]
+
   let world = SimulatedEnvironment()
   let cloud: LocalCloud
   let devices: [DemoDevice]
