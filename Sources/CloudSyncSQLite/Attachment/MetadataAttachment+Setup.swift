@@ -49,7 +49,7 @@ extension MetadataAttachment {
         }
         try store.setInfo("metadata_id", try connection.value("SELECT hex(randomblob(16))"))
       }
-      let isNew = try !hasTables(connection)
+      let isNew = try hasTables(connection) == false
       if isNew { try makeTables(connection) }
       try store.setInfo("metadata_path", .text(path))
       try connection.execute(Self.statusView)
