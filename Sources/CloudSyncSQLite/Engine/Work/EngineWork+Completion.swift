@@ -77,7 +77,9 @@ extension EngineWork {
     for record in records {
       if record.isDeletion {
         if let row = try row(named: record.recordID.name) { try takeDeletion(of: row) }
-      } else if let one = try incoming(record) { told.append(one) }
+      } else if let one = try incoming(record) {
+        told.append(one)
+      }
     }
     try apply(told)
     try store.setApplying(nil)
