@@ -1,6 +1,8 @@
 import CloudSyncSQLiteSimulation
+import Foundation
 import Testing
 
+/// `CLOUDSYNC_EVERY_STATEMENT=1` has none of the statements left out.
 @Suite("Breaking off at every statement")
 struct CrashTests {
   /// What both databases have in the end when nothing goes wrong.
@@ -8,6 +10,10 @@ struct CrashTests {
 
   /// So many parts, so that they run side by side.
   private static let parts = 4
+
+  /// How far apart the statements are that are tried.
+  private static let stride =
+    ProcessInfo.processInfo.environment["CLOUDSYNC_EVERY_STATEMENT"] == nil ? 5 : 1
 
   @Test("The script's end without a fault is what both devices want")
   func withoutFault() throws {
@@ -27,7 +33,7 @@ struct CrashTests {
   func everyStatement(fault: FaultyDatabase.Fault, part: Int) throws {
     let wanted = try Self.undisturbed.get()
     // A failure leaves less behind than a crash: every third will do.
-    let step = fault == .ends ? Self.parts : 3 * Self.parts
+    let step = Self.parts * Self.stride * (fault == .ends ? 1 : 3)
     var statement = part + 1
     while true {
       let (rows, wasReached, failures) = try CrashScript().run(fault, at: statement)

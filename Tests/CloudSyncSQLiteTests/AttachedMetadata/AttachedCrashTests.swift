@@ -20,7 +20,7 @@ struct AttachedCrashTests {
 
   @Test("No edit is lost, and no counter counts twice", arguments: 0..<2)
   func survives(part: Int) throws {
-    let count = (Self.setting("CLOUDSYNC_ENGINE_SCRIPTS") ?? 60) / 2
+    let count = (Self.setting("CLOUDSYNC_ENGINE_SCRIPTS") ?? 12) / 2
     for number in 0..<count {
       let seed = 3_000_000 + part * 1_000_000 + number
       if let only = Self.setting("CLOUDSYNC_ENGINE_SEED"), only != seed { continue }

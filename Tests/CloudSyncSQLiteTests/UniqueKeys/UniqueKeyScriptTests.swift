@@ -12,7 +12,7 @@ struct UniqueKeyScriptTests {
 
   private func check(_ policy: UniqueKeyPolicy, deletes: Bool, from first: Int) throws -> Int {
     var parked = 0
-    for number in first..<(first + (Self.setting("CLOUDSYNC_UNIQUE_SCRIPTS") ?? 30)) {
+    for number in first..<(first + (Self.setting("CLOUDSYNC_UNIQUE_SCRIPTS") ?? 10)) {
       if let only = Self.setting("CLOUDSYNC_UNIQUE_SEED"), only != number { continue }
       let script = try UniqueKeyScript(seed: UInt64(number), policy: policy, deletes: deletes)
       if let text = try script.run() {
