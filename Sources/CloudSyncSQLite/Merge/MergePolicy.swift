@@ -47,7 +47,7 @@ public struct MergePolicy: Sendable {
 
 /// A column that this device and another have both changed.
 ///
-/// Values are ``FieldValue/null`` for NULL, and an integer, double, text, data or, for a large BLOB, an
+/// Values are `FieldValue.null` for NULL, and an integer, double, text, data or, for a large BLOB, an
 /// asset. TEXT that is no UTF-8, or holds a NUL, is a list of one piece of data.
 public struct ColumnConflict: Sendable, Hashable {
   /// The column's name.

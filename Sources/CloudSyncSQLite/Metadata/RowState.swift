@@ -100,6 +100,18 @@ struct RowState: Sendable {
     }
   }
 
+  /// Limits an edit of the whole row to the columns that there were.
+  mutating func limitWholeEdit(to columns: [String]) {
+    guard let whole = edits.first(where: { $0.column == nil }) else { return }
+    var times: [String: HybridTime] = [:]
+    for column in columns { times[column] = whole.time }
+    for case (let column?, let time) in edits.map({ ($0.column, $0.time) }) {
+      times[column] = max(times[column] ?? time, time)
+    }
+    edits = times.map { Edit(column: $0.key, time: $0.value) }
+      .sorted { ($0.column ?? "") < ($1.column ?? "") }
+  }
+
   /// Forgets the edits that the cloud has got, with these times; newer ones stay.
   mutating func acknowledge(_ times: [(column: String, time: HybridTime)]) {
     var whole = edits.first { $0.column == nil }?.time

@@ -91,6 +91,9 @@ extension SyncEngine {
     writeJournal(generation)
   }
 
+  /// Whether the journal lacks events that could not be written yet: it stands where the rows stand.
+  package var isJournalBehind: Bool { state.withLock { !$0.pieces.isEmpty } }
+
   /// Writes what waits of the journal; returns whether that was possible.
   @discardableResult
   private func writeJournal(_ generation: Int) -> Bool {

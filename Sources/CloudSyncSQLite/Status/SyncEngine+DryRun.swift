@@ -7,7 +7,13 @@ extension SyncEngine {
   /// Changes are fetched from the cloud, then everything is done in a transaction that is undone. The
   /// database may be one on which no engine was ever set up. Nothing is sent.
   ///
-  /// - Parameters: As for making an engine.
+  /// - Parameters:
+  ///   - database: The database, as for making an engine; nothing in it changes.
+  ///   - tables: The names of the tables to synchronize.
+  ///   - zoneID: The zone that has their records.
+  ///   - operationHandler: Talks to the cloud; it is asked to fetch only.
+  ///   - options: Policies.
+  ///   - environment: Clock, threads, timer and randomness; the real ones by default.
   /// - Returns: What would be sent, stored and refused.
   /// - Throws: A ``SyncEngineError`` if the database cannot be used; a `SyncError` if the cloud cannot be
   ///   asked, as it answers: nothing is tried twice.
@@ -33,7 +39,13 @@ extension SyncEngine {
 
   /// Finds out what an engine would do, and does nothing; the result is given to a function.
   ///
-  /// - Parameters: As for making an engine.
+  /// - Parameters:
+  ///   - database: The database, as for making an engine; nothing in it changes.
+  ///   - tables: The names of the tables to synchronize.
+  ///   - zoneID: The zone that has their records.
+  ///   - operationHandler: Talks to the cloud; it is asked to fetch only.
+  ///   - options: Policies.
+  ///   - environment: Clock, threads, timer and randomness; the real ones by default.
   ///   - completion: Called once, on any thread, perhaps before this call returns.
   public static func dryRun(
     database: some SyncDatabase,

@@ -53,7 +53,7 @@ public struct UniqueKeyConflict: Sendable, Hashable {
   public let recordName: String
   /// The columns of the key; for an index on expressions, or on some rows only, all that it looks at.
   public let columns: [String]
-  /// The older row's values in these columns; ``FieldValue/null`` where there is none.
+  /// The older row's values in these columns; `FieldValue.null` where there is none.
   public let values: [FieldValue]
   /// 1 at first, and one more each time that the value returned is taken as well.
   public let attempt: Int

@@ -69,9 +69,10 @@ package final class SQLiteDevice: SimulatedDevice {
 
   var engine: SyncEngine? { app.withLock { $0.engine } }
 
-  /// The journal in the database; nil while the engine is stopped, which writes none then.
+  /// The journal in the database; nil while the engine is stopped, which writes none then, or has to
+  /// write once more what failed.
   package var archive: Data? {
-    guard session != nil else { return nil }
+    guard let engine, engine.session != nil, !engine.isJournalBehind else { return nil }
     return attempt { () throws in
       let pieces = try disk.file().rows("SELECT bytes FROM cloudsync_journal ORDER BY id")
       var data = Data()

@@ -80,6 +80,20 @@ struct Adoption {
       + " AND length(CAST(\(key) AS BLOB)) <= \(room)"
   }
 
+  /// Sees to it that rows which were inserted before there were new columns do not seem to set them.
+  ///
+  /// What was there before anybody captured it is older than everything, so it does no harm.
+  func keepInserts(to former: [String]) throws(SQLiteError) {
+    let harmless = SQLiteValue.blob(RowState.encode([RowState.Edit(column: nil, time: .zero)]))
+    let edited = try store.rows(
+      where: "table_id = \(table.id) AND dirty IS NOT NULL AND edits IS NOT \(harmless.literal) ORDER BY key"
+    )
+    for var row in edited where row.edits.contains(where: { $0.column == nil }) {
+      row.limitWholeEdit(to: former)
+      try store.save(row)
+    }
+  }
+
   /// Takes what rows have in a new column: nobody has captured how it came there.
   func adopt(column: TableSchema.Column) throws(SQLiteError) {
     let bits = table.captured.map { $0 == column.name ? "1" : "0" }.joined()

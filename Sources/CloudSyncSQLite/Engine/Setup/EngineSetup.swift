@@ -162,6 +162,7 @@ struct EngineSetup {
             options: options,
             zoneID: zoneID
           )
+          try adoption.keepInserts(to: former.columns)
           try adoption.fill(added, work)
         }
         for column in declared.writableColumns where added.contains(column.name) {

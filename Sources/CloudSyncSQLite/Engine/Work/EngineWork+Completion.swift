@@ -42,12 +42,15 @@ extension EngineWork {
         try doubt(record.recordID)
       }
     }
+    var doubtful: Set<String> = []
     for recordID in response.deletedRecordIDs {
       guard let row = try row(named: recordID.name), row.operation == number else { continue }
       // Who has made it again since then has made another one.
       let created = row.server?.rowVersion?.createdAt
       told.removeAll { $0.recordID == recordID && $0.rowVersion?.createdAt == created }
       try deleted(row, isOwn: true)
+      // What a page has told of may have come before the deletion, which has taken it away then.
+      if try self.row(named: recordID.name)?.isEdited == true { doubtful.insert(recordID.name) }
     }
     var done: [RecordID] = []
     for failure in response.failures {
@@ -66,18 +69,24 @@ extension EngineWork {
     }
     // Whatever the answer does not name is looked at again.
     try release(number)
-    try applyLater(told)
+    try applyLater(told, doubtful)
     try removeArrivedAssets()
     return done
   }
 
   /// Applies what pages told of rows while they were on their way.
-  func applyLater(_ records: [Record]) throws(SQLiteError) {
+  ///
+  /// It is not known of those that are doubtful whether the cloud still has them.
+  func applyLater(
+    _ records: [Record],
+    _ doubtful: Set<String> = []
+  ) throws(SQLiteError) {
     var told: [Incoming] = []
     for record in records {
       if record.isDeletion {
         if let row = try row(named: record.recordID.name) { try takeDeletion(of: row) }
       } else if let one = try incoming(record) {
+        if doubtful.contains(record.recordID.name) { one.void = 2 }
         told.append(one)
       }
     }
