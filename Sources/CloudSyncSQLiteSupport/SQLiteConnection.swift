@@ -69,6 +69,15 @@ package final class SQLiteConnection {
     fixedStatements.removeAll()
   }
 
+  /// Ends what queries have not come to an end, so that nothing of them is kept locked.
+  package func resetStatements() {
+    var next = unsafe sqlite3_next_stmt(handle, nil)
+    while let statement = unsafe next {
+      if unsafe sqlite3_stmt_busy(statement) != 0 { unsafe sqlite3_reset(statement) }
+      unsafe next = sqlite3_next_stmt(handle, statement)
+    }
+  }
+
   /// Waits up to so long for other connections.
   package func setBusyTimeout(milliseconds: Int32) {
     unsafe sqlite3_busy_timeout(handle, milliseconds)
@@ -86,6 +95,8 @@ package final class SQLiteConnection {
   package func statement(_ sql: String) throws(SQLiteError) -> SQLiteStatement {
     if let known = statements[sql] { return known }
     let statement = try prepare(sql)
+    // Texts are as many as tables and combinations of columns: those in use come back soon.
+    if statements.count >= 200 { statements.removeAll() }
     statements[sql] = statement
     return statement
   }
@@ -153,14 +164,14 @@ package final class SQLiteConnection {
     mapping: (SQLiteError) -> Failure
   ) throws(Failure) -> Value {
     let isNested = isInTransaction
-    let (begin, commit, undo) =
+    let (begin, commit, undo): (StaticString, StaticString, String) =
       isNested
       ? ("SAVEPOINT cloudsync", "RELEASE cloudsync", "ROLLBACK TO cloudsync; RELEASE cloudsync")
       : ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
-    do throws(SQLiteError) { try execute(begin) } catch { throw mapping(error) }
+    do throws(SQLiteError) { try fixedStatement(begin).run() } catch { throw mapping(error) }
     do throws(Failure) {
       let value = try body()
-      do throws(SQLiteError) { try execute(commit) } catch { throw mapping(error) }
+      do throws(SQLiteError) { try fixedStatement(commit).run() } catch { throw mapping(error) }
       return value
     } catch {
       // Where SQLite has undone everything by itself there is nothing to undo, and it says so.
@@ -191,11 +202,11 @@ package final class SQLiteConnection {
 /// Names a statement whose text takes long to make.
 package struct StatementID: Hashable, Sendable {
   private let kind: Int
-  private let table: Int64
+  private let table: Int
   private let columns: UInt64
 
-  /// Creates a name: what is done, to which table, with which of its columns.
-  package init(kind: Int, table: Int64, columns: UInt64) {
+  /// Creates a name: what is done, to a table of which layout, with which of its columns.
+  package init(kind: Int, table: Int = 0, columns: UInt64 = 0) {
     self.kind = kind
     self.table = table
     self.columns = columns

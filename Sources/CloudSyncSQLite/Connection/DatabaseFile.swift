@@ -1,12 +1,12 @@
 public import CloudSyncCore
-import CloudSyncSQLiteSupport
+package import CloudSyncSQLiteSupport
 
 /// A database in a file, with a connection of its own.
 ///
 /// Other connections and other processes may read and write the file at the same time: it is in
 /// write-ahead mode, and who has to wait for another writer waits up to five seconds.
 /// SQL on this connection can call `uuid()`, which returns a new UUID in small letters.
-public final class DatabaseFile: SyncDatabase {
+public final class DatabaseFile: StatementKeeping {
   /// Where it is; ":memory:" is nowhere.
   public let path: String
   private let connection: Locked<SQLiteConnection>
@@ -54,6 +54,15 @@ public final class DatabaseFile: SyncDatabase {
     _ body: @Sendable (OpaquePointer) throws -> Value
   ) throws -> Value {
     try connection.withLock { connection in try body(connection.handle) }
+  }
+
+  package func withConnection<Value: Sendable>(
+    _ body: @Sendable (SQLiteConnection) throws -> Value
+  ) throws -> Value {
+    try connection.withLock { connection in
+      defer { connection.resetStatements() }
+      return try body(connection)
+    }
   }
 
   /// Runs statements that have no values, as for a schema.

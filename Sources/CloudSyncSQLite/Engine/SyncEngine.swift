@@ -132,6 +132,7 @@ public final class SyncEngine: Sendable {
     _ body: @Sendable (SQLiteConnection) throws(SyncEngineError) -> Value
   ) throws(SyncEngineError) -> Value {
     do {
+      if let keeper = database as? any StatementKeeping { return try keeper.withConnection(body) }
       return try database.write { handle in try body(SQLiteConnection(borrowing: handle)) }
     } catch let error as SyncEngineError {
       throw error

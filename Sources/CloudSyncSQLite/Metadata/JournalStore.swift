@@ -22,7 +22,7 @@ struct JournalStore {
   func write(_ bytes: Data, isFirst: Bool) throws(SQLiteError) {
     try connection.transaction { () throws(SQLiteError) in
       if isFirst { try connection.execute("DELETE FROM cloudsync_journal") }
-      try connection.prepare("INSERT INTO cloudsync_journal(bytes) VALUES(?1)")
+      try connection.fixedStatement("INSERT INTO cloudsync_journal(bytes) VALUES(?1)")
         .bind([UInt8](bytes), at: 1).run()
     }
   }

@@ -111,6 +111,8 @@ package enum MetadataSchema {
       WHERE operation IS NOT NULL;
     CREATE INDEX \(schema).cloudsync_rows_waiting ON cloudsync_rows(waits_for)
       WHERE waits_for IS NOT NULL;
+    CREATE INDEX \(schema).cloudsync_rows_void ON cloudsync_rows(record_name)
+      WHERE void IS NOT NULL;
     CREATE INDEX \(schema).cloudsync_rows_shelved ON cloudsync_rows(record_name)
       WHERE shelf IS NOT NULL;
     CREATE TABLE \(schema).cloudsync_strangers(

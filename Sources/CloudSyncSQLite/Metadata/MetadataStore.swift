@@ -274,6 +274,7 @@ struct MetadataStore {
       """
       SELECT record_name FROM cloudsync_rows r
       WHERE server IS NOT NULL AND void IS NULL
+        AND coalesce(page, 0) < (SELECT value FROM cloudsync_facts WHERE key = 'first_page')
         AND NOT EXISTS(SELECT 1 FROM cloudsync_seen s WHERE s.record_name = r.record_name)
       ORDER BY record_name
       """
@@ -454,15 +455,15 @@ struct MetadataStore {
 }
 
 extension StatementID {
-  static let rowByKey = StatementID(kind: 1, table: 0, columns: 0)
-  static let saveRow = StatementID(kind: 2, table: 0, columns: 0)
+  static let rowByKey = StatementID(kind: 1)
+  static let saveRow = StatementID(kind: 2)
 
   /// The statements of a table's rows.
-  static func insert(_ table: Int64, columns: UInt64) -> StatementID {
-    StatementID(kind: 3, table: table, columns: columns)
+  static func insert(_ table: SyncTable, columns: UInt64) -> StatementID {
+    StatementID(kind: 3, table: table.fingerprint, columns: columns)
   }
 
-  static func values(of table: Int64) -> StatementID {
-    StatementID(kind: 4, table: table, columns: 0)
+  static func values(of table: SyncTable) -> StatementID {
+    StatementID(kind: 4, table: table.fingerprint)
   }
 }

@@ -9,7 +9,7 @@ struct RowTable {
 
   /// The values of a row's writable columns, in their order; nil if there is no row.
   func values(of key: [SQLiteValue]) throws(SQLiteError) -> [SQLiteValue]? {
-    let query = try connection.statement(.values(of: table.id)) {
+    let query = try connection.statement(.values(of: table)) {
       let list = table.schema.writableColumns.map(\.name.quotedName).joined(separator: ", ")
       return "SELECT \(list) FROM \(name) WHERE \(table.keyCondition(from: 1))"
     }
@@ -89,7 +89,7 @@ struct RowTable {
 
   /// Makes a row of values that a record has as they are.
   func insert(_ key: [SQLiteValue], _ values: RecordLayout.PlainValues) throws(SQLiteError) {
-    let statement = try connection.statement(.insert(table.id, columns: values.known)) {
+    let statement = try connection.statement(.insert(table, columns: values.known)) {
       let columns = table.schema.writableColumns.enumerated()
         .filter { values.known & 1 << UInt64($0.offset) != 0 }
         .map(\.element.name)

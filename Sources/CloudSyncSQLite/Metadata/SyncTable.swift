@@ -19,6 +19,8 @@ package struct SyncTable: Sendable {
   let keyedColumns: [String]
   /// Whether a trigger of the app's fails in the middle of what it does.
   let hasFailingTriggers: Bool
+  /// A number that tables with other names or columns do not have: for statements that are kept.
+  let fingerprint: Int
   /// How the columns of the key store what they are given.
   let keyAffinities: [TableSchema.Column.Affinity]
 
@@ -29,6 +31,7 @@ package struct SyncTable: Sendable {
     self.id = id
     self.schema = schema
     self.captured = captured
+    fingerprint = [[schema.name], schema.primaryKey, schema.writableColumns.map(\.name)].hashValue
     self.layout = layout
     isKey = schema.writableColumns.map { schema.primaryKey.contains($0.name) }
     hasTriggersOfTheApp = schema.dependentSQL.contains { sql in

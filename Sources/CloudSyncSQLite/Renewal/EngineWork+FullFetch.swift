@@ -110,8 +110,14 @@ extension RowVersion {
 }
 
 extension MetadataStore {
-  func beginFullFetch() throws(SQLiteError) {
+  /// Notes that a fetch of everything begins with a page, the next one if none is given.
+  ///
+  /// Rows that are new since then are known by their page; of others that have been seen their names
+  /// are noted.
+  func beginFullFetch(_ page: Int64? = nil) throws(SQLiteError) {
     try forgetSeen()
+    let last = try lastPage()
+    try setFact("first_page", .integer(page ?? last + 1))
     try setFact("known_zone", nil)
     try setFact("newest_seen", nil)
   }
@@ -140,7 +146,7 @@ extension MetadataStore {
     try setFact("newest_seen", nil)
   }
 
-  func forgetSeen() throws(SQLiteError) { try connection.execute("DELETE FROM cloudsync_seen") }
+  fileprivate func forgetSeen() throws(SQLiteError) { try connection.execute("DELETE FROM cloudsync_seen") }
 
   func markSeen(_ name: String) throws(SQLiteError) {
     try connection.fixedStatement("INSERT OR IGNORE INTO cloudsync_seen VALUES(?1)")

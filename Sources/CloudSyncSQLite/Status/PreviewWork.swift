@@ -149,7 +149,7 @@ struct PreviewWork {
     guard page.isLast, page.startedOver else { return [] }
     let here = Set(page.changedRecords.map(\.recordID.name))
     // Those of the last page are not marked yet; of a run of one page nothing is.
-    if page.isBeginning { try work.store.forgetSeen() }
+    if page.isBeginning { try work.store.beginFullFetch(Int64(page.page.number)) }
     return try work.store.unseenNames().filter { !here.contains($0) }
   }
 

@@ -3,7 +3,7 @@ package import CloudSyncSQLite
 package import CloudSyncSQLiteSupport
 
 /// A database whose writes break off in the midst, because the process ends or the disk fails.
-package final class FaultyDatabase: SyncDatabase {
+package final class FaultyDatabase: StatementKeeping {
   /// What happens at a statement.
   package enum Fault: Sendable {
     /// The process ends: nothing is written any more.
@@ -85,17 +85,22 @@ package final class FaultyDatabase: SyncDatabase {
   package func write<Value: Sendable>(
     _ body: @Sendable (OpaquePointer) throws -> Value
   ) throws -> Value {
+    try withConnection { connection in try body(connection.handle) }
+  }
+
+  package func withConnection<Value: Sendable>(
+    _ body: @Sendable (SQLiteConnection) throws -> Value
+  ) throws -> Value {
     try checkIsAlive()
-    let value = try file.write { [self] handle in
-      let connection = SQLiteConnection(borrowing: handle)
+    let value = try file.withConnection { [self] connection in
       try willWrite(self, connection)
       let (armed, statement) = state.withLock { ($0.fault, $0.statement) }
-      guard let armed else { return try body(handle) }
+      guard let armed else { return try body(connection) }
       let fault = StatementFault(at: statement) { [self] in strike(armed) }
       defer {
         if !fault.hasStruck { state.withLock { $0.statement = fault.remaining } }
       }
-      return try connection.withFault(fault) { try body(handle) }
+      return try connection.withFault(fault) { try body(connection) }
     }
     // What was only read is of no use to a process that has ended either.
     try checkIsAlive()

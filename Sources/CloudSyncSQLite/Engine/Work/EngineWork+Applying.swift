@@ -40,7 +40,7 @@ extension EngineWork {
     // It is announced again after a crash.
     guard try store.lastPage() < number else { return }
     tally.counts.received += page.changedRecords.count + page.deletedRecordIDs.count
-    if page.isBeginning { try store.beginFullFetch() }
+    if page.isBeginning { try store.beginFullFetch(number) }
     try store.setFact("page", .integer(number))
     let isRebuilding = try store.info("rebuild") != nil
     tally.looksClosely = page.startedOver && isRebuilding
@@ -51,8 +51,9 @@ extension EngineWork {
       if refused.contains(record.recordID.name) {
         try store.forgetStranger(record.recordID.name)
       }
-      if page.startedOver { try store.markSeen(record.recordID.name) }
-      if let one = try self.incoming(record) { incoming.append(one) }
+      let one = try self.incoming(record)
+      if page.startedOver, one?.isNew != true { try store.markSeen(record.recordID.name) }
+      if let one { incoming.append(one) }
     }
     var evidence = try store.zoneEvidence()
     evidence.consider(knownSince: tally.oldestKnown)
