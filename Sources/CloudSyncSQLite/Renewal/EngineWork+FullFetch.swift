@@ -146,7 +146,9 @@ extension MetadataStore {
     try setFact("newest_seen", nil)
   }
 
-  fileprivate func forgetSeen() throws(SQLiteError) { try connection.execute("DELETE FROM cloudsync_seen") }
+  fileprivate func forgetSeen() throws(SQLiteError) {
+    try connection.execute("DELETE FROM cloudsync_seen")
+  }
 
   func markSeen(_ name: String) throws(SQLiteError) {
     try connection.fixedStatement("INSERT OR IGNORE INTO cloudsync_seen VALUES(?1)")

@@ -86,7 +86,8 @@ struct Adoption {
   func keepInserts(to former: [String]) throws(SQLiteError) {
     let harmless = SQLiteValue.blob(RowState.encode([RowState.Edit(column: nil, time: .zero)]))
     let edited = try store.rows(
-      where: "table_id = \(table.id) AND dirty IS NOT NULL AND edits IS NOT \(harmless.literal) ORDER BY key"
+      where: "table_id = \(table.id) AND dirty IS NOT NULL AND edits IS NOT \(harmless.literal)"
+        + " ORDER BY key"
     )
     for var row in edited where row.edits.contains(where: { $0.column == nil }) {
       row.limitWholeEdit(to: former)

@@ -161,8 +161,11 @@ extension EngineWork {
   /// Applies records: those whose parents are here or come along; the others wait.
   func apply(_ records: [Incoming]) throws(SQLiteError) {
     if records.isEmpty { return }
-    // Rows that refer to each other in a circle are whole only when the last one is written.
-    try connection.execute("PRAGMA defer_foreign_keys = ON")
+    // Rows that refer to each other in a circle are whole only when the last one is written. Nothing
+    // is asked in vain: SQLite prepares all statements anew after it.
+    if tables.enforcesForeignKeys, tables.inOrder.contains(where: \.refersToParents) {
+      try connection.execute("PRAGMA defer_foreign_keys = ON")
+    }
     let page = try store.lastPage()
     let times = records.compactMap { $0.record[RecordLayout.timeField]?.int64Value }
     try store.advanceClock(beyond: HybridTime(rawValue: times.max() ?? 0))
