@@ -32,6 +32,26 @@ struct SimulationTests {
     #expect(outcome.logs.count >= 3)
   }
 
+  @Test(
+    "Seeds that broke a rule once keep it",
+    arguments: [
+      // A page told of a row before its deletion was acknowledged, and it had been made again.
+      (1488, 37, "clock-skew,offline"),
+      // A row that was inserted before a migration set what the migration added.
+      (592, 17, "clock-skew,killed-writing,write-fails"),
+      // The journal stands where the rows stand, behind the session, while the disk is busy.
+      (5063, 7, "clock-skew,killed,killed-writing,write-fails"),
+    ] as [(UInt64, Int, String)]
+  )
+  func formerFailures(seed: UInt64, edits: Int, faults: String) throws {
+    var options = Self.options(seed, edits: edits)
+    options.records = 8
+    options.faults = try FaultPlan(parsing: faults)
+    let outcome = Simulation<SQLiteDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
   @Test("The command of a simulation of databases names them, and how many edits it has")
   func command() {
     #expect(

@@ -10,31 +10,10 @@ struct AssetTests {
     CREATE TABLE photos(id TEXT PRIMARY KEY NOT NULL, title TEXT, small BLOB, large BLOB);
     """
 
-  /// A folder that is there while a test runs.
-  private final class Folder {
-    let path: String
-    init(_ name: String) throws {
-      path = FileManager.default.temporaryDirectory.path + "/cloudsync-assets-\(name)"
-      remove()
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-    deinit { remove() }
-    private func remove() {
-      if FileManager.default.fileExists(atPath: path) {
-        do { try FileManager.default.removeItem(atPath: path) } catch { print(error) }
-      }
-    }
-    func files(_ name: String) throws -> [String] {
-      let path = path + "/" + name
-      guard FileManager.default.fileExists(atPath: path) else { return [] }
-      return try FileManager.default.contentsOfDirectory(atPath: path)
-    }
-  }
-
   private func device(
     _ name: String,
     _ bench: SyncBench,
-    _ folder: Folder?
+    _ folder: TestFolder?
   ) throws -> SyncBench.Device {
     var options = SyncEngineOptions()
     options.assets = folder.map { AssetOptions(folder: "\($0.path)/\(name)", threshold: 1_000) }
@@ -49,7 +28,7 @@ struct AssetTests {
 
   @Test("A BLOB over the threshold comes over in a file, a smaller one in the record")
   func bothWays() throws {
-    let folder = try Folder("bothWays")
+    let folder = try TestFolder("bothWays")
     let bench = SyncBench(assetFolder: folder.path + "/cloud")
     let mac = try device("mac", bench, folder)
     let phone = try device("phone", bench, folder)
@@ -66,7 +45,7 @@ struct AssetTests {
     }
     #expect(asset.byteCount == 5_000)
     // What has arrived needs no file of the sender's any more.
-    #expect(try folder.files("mac") == [] && folder.files("cloud").count == 1)
+    #expect(try folder.names(in: "mac") == [] && folder.names(in: "cloud").count == 1)
 
     try phone.execute("UPDATE photos SET large = zeroblob(10)")
     try bench.sync(phone, mac)
@@ -79,12 +58,12 @@ struct AssetTests {
 
   @Test("A BLOB is sent again neither with other columns nor when it is what the cloud has")
   func unchanged() throws {
-    let folder = try Folder("unchanged")
+    let folder = try TestFolder("unchanged")
     let bench = SyncBench(assetFolder: folder.path + "/cloud")
     let mac = try device("mac", bench, folder)
     try mac.execute("INSERT INTO photos VALUES('a', 'Sea', NULL, zeroblob(5000))")
     try bench.sync(mac)
-    for file in try folder.files("cloud") {
+    for file in try folder.names(in: "cloud") {
       try FileManager.default.removeItem(atPath: "\(folder.path)/cloud/\(file)")
     }
 
@@ -94,13 +73,13 @@ struct AssetTests {
     try bench.sync(mac)
 
     // Nothing has been copied there since.
-    #expect(try folder.files("cloud") == [] && bench.unclean(mac) == [])
+    #expect(try folder.names(in: "cloud") == [] && bench.unclean(mac) == [])
     #expect(try record(bench)["title"] == .string("Lake"))
   }
 
   @Test("A row whose file is missing waits with its reason, and is whole when the file is there")
   func missing() throws {
-    let folder = try Folder("missing")
+    let folder = try TestFolder("missing")
     let bench = SyncBench(assetFolder: folder.path + "/cloud")
     let mac = try device("mac", bench, folder)
     let phone = try device("phone", bench, folder)

@@ -90,32 +90,6 @@ final class FragileDatabase: SyncDatabase {
   }
 }
 
-/// A folder that goes when it is not needed any more.
-final class AttachedFolder {
-  let path: String
-
-  init(_ name: String) throws {
-    let base = FileManager.default.temporaryDirectory.path
-    path = "\(base)/cloudsync-attached-\(ProcessInfo.processInfo.processIdentifier)-\(name)"
-    if FileManager.default.fileExists(atPath: path) {
-      try FileManager.default.removeItem(atPath: path)
-    }
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    do { try FileManager.default.removeItem(atPath: path) } catch {
-      print("the folder \(path) stays: \(error)")
-    }
-  }
-
-  func file(_ name: String) -> String { "\(path)/\(name)" }
-
-  var names: [String] {
-    get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
-  }
-}
-
 /// Sends nothing for a process that is dead.
 final class MortalHandler: OperationHandler {
   private let handler: any OperationHandler

@@ -35,7 +35,7 @@ struct AttachedCrashTests {
 /// A fragile database and a sound one that edit the same rows.
 private final class AttachedScript {
   private let bench = SyncBench()
-  private let folder: AttachedFolder
+  private let folder: TestFolder
   private let database: FragileDatabase
   private let phone: SyncBench.Device
   private let options: SyncEngineOptions
@@ -50,7 +50,7 @@ private final class AttachedScript {
 
   init(seed: UInt64, _ schema: String) throws {
     random = SeededRandom(seed: seed)
-    folder = try AttachedFolder("crash-\(seed)")
+    folder = try TestFolder("crash-\(seed)")
     database = try FragileDatabase(
       path: folder.file("data.sqlite"),
       metadataPath: folder.file("meta.sqlite"),

@@ -16,7 +16,7 @@ struct AttachedMetadataTests {
     WHERE name IN ('cloudsync_rows', 'cloudsync_journal', 'cloudsync_strangers', 'cloudsync_facts')
     """
 
-  private func options(_ folder: AttachedFolder, accepts: Bool = false) -> SyncEngineOptions {
+  private func options(_ folder: TestFolder, accepts: Bool = false) -> SyncEngineOptions {
     var options = SyncEngineOptions()
     options.metadata = .attached(path: folder.file("meta.sqlite"))
     options.acceptsLostMetadata = accepts
@@ -53,9 +53,9 @@ struct AttachedMetadataTests {
 
   private func make(
     _ name: String
-  ) throws -> (SyncBench, AttachedFolder, FragileDatabase, SyncBench.Device) {
+  ) throws -> (SyncBench, TestFolder, FragileDatabase, SyncBench.Device) {
     let bench = SyncBench()
-    let folder = try AttachedFolder(name)
+    let folder = try TestFolder(name)
     let database = try FragileDatabase(
       path: folder.file("data.sqlite"),
       metadataPath: folder.file("meta.sqlite"),
