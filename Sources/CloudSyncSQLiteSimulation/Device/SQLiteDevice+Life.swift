@@ -29,6 +29,8 @@ extension SQLiteDevice {
       return (app.engine, app.database, app.pause)
     }
     old.1?.end()
+    // It writes nothing any more; but what it has put off would hold it for ever.
+    old.0?.stop()
     withExtendedLifetime(old) {}  // Released outside the lock.
     attempt { () throws in try disk.crash() }
   }

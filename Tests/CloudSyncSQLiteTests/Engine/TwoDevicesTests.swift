@@ -151,4 +151,23 @@ struct TwoDevicesTests {
     #expect(names == ["'lists'", "'notes'"])
     #expect(try mac.lines("SELECT count(*) FROM notes") == ["1"])
   }
+
+  @Test("An engine that is let go without being stopped is gone", arguments: [0, 1, 2, 3, 30])
+  func release(seconds: Int) throws {
+    let bench = SyncBench()
+    let database = try DatabaseFile(path: ":memory:")
+    try database.execute(Self.schema)
+    var engine: SyncEngine? = try bench.engine("mac", database, Self.tables)
+    weak let released = engine
+    try engine?.start()
+    bench.world.advance(by: .seconds(seconds))
+    try database.execute("INSERT INTO notes(id) VALUES('a')")
+    engine?.sendChanges()
+    engine?.fetchChanges()
+    bench.world.advance(by: .milliseconds(seconds))
+    engine = nil
+    bench.world.advance(by: .seconds(1))
+
+    #expect(released == nil)
+  }
 }
