@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSupport
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -38,7 +39,7 @@ extension LocalCloud {
 
   private static func keep(_ asset: Asset, in folder: String) throws -> Asset {
     let manager = FileManager.default
-    let name = asset.sha256.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    let name = Hexadecimal.text(of: asset.sha256)
     let path = "\(folder)/\(name)"
     let kept = Asset(sha256: asset.sha256, byteCount: asset.byteCount, location: path)
     if manager.fileExists(atPath: path) { return kept }

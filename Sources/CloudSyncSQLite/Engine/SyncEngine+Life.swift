@@ -139,14 +139,19 @@ extension SyncEngine {
 
   /// Sends and fetches, and waits until both are done or the engine stops.
   public func syncChanges() async {
-    guard isRunning else { return }
+    await withCheckedContinuation { continuation in syncChanges { continuation.resume() } }
+  }
+
+  /// Sends and fetches, and calls a function when both are done or the engine stops.
+  ///
+  /// - Parameter completion: Called once, on any thread; at once if the engine is stopped.
+  public func syncChanges(completion: @escaping @Sendable () -> Void) {
+    guard isRunning else { return completion() }
     sendChanges()
     fetchChanges()
-    await withCheckedContinuation { continuation in
-      state.withLock { $0.waiters.append { continuation.resume() } }
-      // After everything that was called for before.
-      executor.run { [self] in report() }
-    }
+    state.withLock { $0.waiters.append(completion) }
+    // After everything that was called for before.
+    executor.run { [self] in report() }
   }
 
   /// Notes when everything that the cloud had was fetched last, in milliseconds since 1970.

@@ -54,8 +54,19 @@ extension SyncEngine {
     configuration.zonePolicy.purged = .ask
     configuration.zonePolicy.encryptedDataReset = .ask
     let later = ConflictResolver { _ in .later }
-    guard let archive else {
-      let session = CloudSyncSession(
+    let session =
+      archive.map { archive in
+        CloudSyncSession(
+          restoring: archive,
+          operationHandler: handler,
+          configuration: configuration,
+          resolver: later,
+          callbackExecutor: executor,
+          gate: options.gate,
+          environment: environment
+        )
+      }
+      ?? CloudSyncSession(
         operationHandler: handler,
         zoneID: zoneID,
         configuration: configuration,
@@ -64,25 +75,10 @@ extension SyncEngine {
         gate: options.gate,
         environment: environment
       )
-      attachAccount(to: session)
-      return session
+    if let provider = options.accountProvider {
+      session.appendMiddleware(AccountStatusMiddleware(provider: provider))
     }
-    let session = CloudSyncSession(
-      restoring: archive,
-      operationHandler: handler,
-      configuration: configuration,
-      resolver: later,
-      callbackExecutor: executor,
-      gate: options.gate,
-      environment: environment
-    )
-    attachAccount(to: session)
     return session
-  }
-
-  private func attachAccount(to session: CloudSyncSession) {
-    guard let provider = options.accountProvider else { return }
-    session.appendMiddleware(AccountStatusMiddleware(provider: provider))
   }
 
   func listen(to session: CloudSyncSession, _ generation: Int) {

@@ -18,7 +18,7 @@ import Foundation
 /// let engine = try SyncEngine(
 ///   database: database, tables: ["lists", "notes"], zoneID: ZoneID(name: "Notes"),
 ///   operationHandler: cloud)
-/// engine.start()
+/// try engine.start()
 /// try database.execute("UPDATE notes SET title = 'Tea' WHERE id = '7'")
 /// await engine.syncChanges()
 /// ```
@@ -170,11 +170,14 @@ public final class SyncEngine: Sendable {
           )
           guard options.metadata != .sameFile else {
             try Self.writePieces(pieces, connection)
-            return (try body(work), work.tally.counts)
+            let value = try body(work)
+            try work.restoreRetouched()
+            return (value, work.tally.counts)
           }
           let count = try MetadataAttachment.open(work)
           try Self.writePieces(pieces, connection)
           let value = try body(work)
+          try work.restoreRetouched()
           try MetadataAttachment.close(work, since: count)
           return (value, work.tally.counts)
         }

@@ -39,11 +39,6 @@ public struct HybridTime: Sendable, Hashable, Codable, Comparable, CodedValue {
     HybridTime(rawValue: rawValue == .max ? .max : rawValue + 1)
   }
 
-  /// The time just before this one.
-  package var predecessor: HybridTime {
-    HybridTime(rawValue: rawValue == .min ? .min : rawValue - 1)
-  }
-
   /// Tells whether two times are the same.
   public static func == (lhs: HybridTime, rhs: HybridTime) -> Bool { lhs.rawValue == rhs.rawValue }
 

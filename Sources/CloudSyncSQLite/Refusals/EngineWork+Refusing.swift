@@ -79,7 +79,7 @@ extension EngineWork {
           try self.follow(table, key, self.changes(columns, table, values))
         }
         try self.store.setApplying((table.id, row.key))
-        return try self.write(table, key, values, columns, replaces: replaces)
+        return try self.write(table, row.key, key, values, columns, replaces: replaces)
       }
       // Of a trigger that fails rather than aborts, what it has done so far would stay.
       let isDone =
@@ -111,6 +111,7 @@ extension EngineWork {
   /// Whether a row was written, or had to be.
   private func write(
     _ table: SyncTable,
+    _ rowKey: SQLiteValue,
     _ key: [SQLiteValue],
     _ values: [SQLiteValue]?,
     _ columns: [VersionedColumn]?,
@@ -132,7 +133,9 @@ extension EngineWork {
       if isEmpty { return true }
       try rows.update(key, changes)
     }
-    return connection.changeCount > 0
+    let isDone = connection.changeCount > 0
+    try noteRetouching(table, rowKey, key, before: replaces ? nil : values, changes)
+    return isDone
   }
 
   /// A value that is of no kind that a column can hold.

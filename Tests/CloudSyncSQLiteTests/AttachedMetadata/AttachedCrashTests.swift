@@ -3,7 +3,6 @@ import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 import CloudSyncSimulator
-import Foundation
 import Testing
 
 /// `CLOUDSYNC_ENGINE_SCRIPTS=1000` has that many seeds tried, `CLOUDSYNC_ENGINE_SEED` one only.
@@ -14,16 +13,12 @@ struct AttachedCrashTests {
     """
   private static let notes = "SELECT * FROM notes ORDER BY id"
 
-  private static func setting(_ name: String) -> Int? {
-    ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
-  }
-
   @Test("No edit is lost, and no counter counts twice", arguments: 0..<2)
   func survives(part: Int) throws {
-    let count = (Self.setting("CLOUDSYNC_ENGINE_SCRIPTS") ?? 12) / 2
+    let count = (TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? 12) / 2
     for number in 0..<count {
       let seed = 3_000_000 + part * 1_000_000 + number
-      if let only = Self.setting("CLOUDSYNC_ENGINE_SEED"), only != seed { continue }
+      if let only = TestSettings.number("CLOUDSYNC_ENGINE_SEED"), only != seed { continue }
       if let text = try AttachedScript(seed: UInt64(seed), Self.schema).run() {
         Issue.record("seed \(seed): \(text)")
         return

@@ -2,19 +2,10 @@ import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSimulator
-import Foundation
 import Testing
 
 /// Some databases that count up the same rows while requests go wrong and are split.
 private final class CounterScript {
-  private static let plan: FaultPlan = {
-    let world: [FaultPoint] = [
-      .zoneDeleted, .zonePurged, .zoneReset, .signedOut, .accountSwitched, .accountUnavailable,
-      .quotaFull, .clockSkew, .killed, .stalled, .offline, .assetMissing, .never,
-    ]
-    return world.reduce(FaultPlan.default) { $0.without($1) }
-  }()
-
   private let world = SimulatedEnvironment()
   private let cloud: LocalCloud
   private var random: SeededRandom
@@ -39,7 +30,7 @@ private final class CounterScript {
         zoneID: ZoneID(name: "Data")
       )
       let seed = random.next()
-      let handler = FaultyOperationHandler(connection, in: world, seed: seed, plan: Self.plan)
+      let handler = FaultyOperationHandler(connection, in: world, seed: seed, plan: .ofRequests)
       let engine = try SyncEngine(
         database: database,
         tables: ["notes"],
@@ -111,8 +102,7 @@ private final class CounterScript {
 struct CounterScriptTests {
   @Test("Whatever goes wrong, and however requests are split, every step counts once")
   func sums() throws {
-    let setting = ProcessInfo.processInfo.environment["CLOUDSYNC_ENGINE_SCRIPTS"]
-    for seed in 0..<(setting.flatMap { UInt64($0) } ?? 10) {
+    for seed in 0..<UInt64(TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? 10) {
       if let text = try CounterScript(seed: seed).run() {
         Issue.record("seed \(seed): \(text)")
         return

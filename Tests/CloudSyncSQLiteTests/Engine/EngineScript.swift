@@ -62,14 +62,6 @@ final class EngineScript {
     ("pieces", ["list", "name"], "tags"), ("flags", ["list"], "lists"),
     ("teams", ["lead"], "people"), ("people", ["team"], "teams"), ("people", ["boss"], "people"),
   ]
-  private static let plan: FaultPlan = {
-    let world: [FaultPoint] = [
-      .zoneDeleted, .zonePurged, .zoneReset, .signedOut, .accountSwitched, .accountUnavailable,
-      .quotaFull, .clockSkew, .killed, .stalled, .offline, .assetMissing, .never,
-    ]
-    return world.reduce(FaultPlan.default) { $0.without($1) }
-  }()
-
   let seed: UInt64
   private let world = SimulatedEnvironment()
   private let zoneID = ZoneID(name: "Data")
@@ -109,7 +101,7 @@ final class EngineScript {
         connection,
         in: world,
         seed: random.next(),
-        plan: Self.plan
+        plan: FaultPlan.ofRequests
       )
       let engine = try engine(database, handler)
       trace.append("device-\(number): foreign_keys = \(try database.lines("PRAGMA foreign_keys"))")

@@ -1,19 +1,14 @@
 import CloudSyncCore
 import CloudSyncSQLite
-import Foundation
 import Testing
 
 /// `CLOUDSYNC_UNIQUE_SCRIPTS=10000` has that many seeds tried, `CLOUDSYNC_UNIQUE_SEED` one only.
 @Suite("Random rows with equal values of unique keys")
 struct UniqueKeyScriptTests {
-  private static func setting(_ name: String) -> Int? {
-    ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
-  }
-
   private func check(_ policy: UniqueKeyPolicy, deletes: Bool, from first: Int) throws -> Int {
     var parked = 0
-    for number in first..<(first + (Self.setting("CLOUDSYNC_UNIQUE_SCRIPTS") ?? 10)) {
-      if let only = Self.setting("CLOUDSYNC_UNIQUE_SEED"), only != number { continue }
+    for number in first..<(first + (TestSettings.number("CLOUDSYNC_UNIQUE_SCRIPTS") ?? 10)) {
+      if let only = TestSettings.number("CLOUDSYNC_UNIQUE_SEED"), only != number { continue }
       let script = try UniqueKeyScript(seed: UInt64(number), policy: policy, deletes: deletes)
       if let text = try script.run() {
         Issue.record(Comment(rawValue: "seed \(number): \(text)"))

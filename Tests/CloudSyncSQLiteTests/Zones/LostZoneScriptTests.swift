@@ -1,22 +1,17 @@
-import Foundation
 import Testing
 
 /// `CLOUDSYNC_ENGINE_SCRIPTS=10000` has that many seeds tried, `CLOUDSYNC_ENGINE_SEED` one only.
 @Suite("Random edits of databases whose zone is lost")
 struct LostZoneScriptTests {
-  private static func setting(_ name: String) -> Int? {
-    ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
-  }
-
   @Test(
     "However often the zone is lost, all databases are equal in the end, and no newest edit is lost",
     arguments: 0..<2
   )
   func converge(part: Int) throws {
-    let count = (Self.setting("CLOUDSYNC_ENGINE_SCRIPTS") ?? 30) / 2
+    let count = (TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? 30) / 2
     for number in 0..<count {
       let seed = 7_000_000 + part * 1_000_000 + number
-      if let only = Self.setting("CLOUDSYNC_ENGINE_SEED"), only != seed { continue }
+      if let only = TestSettings.number("CLOUDSYNC_ENGINE_SEED"), only != seed { continue }
       if let text = try EngineScript(seed: UInt64(seed), losesZones: true).run() {
         Issue.record("seed \(seed): \(text)")
         return

@@ -204,6 +204,7 @@ extension EngineWork {
       // Who waits for another parent now waits on; who waits for the same one is not asked again.
       queue = ready.isEmpty ? [] : next
     }
+    try restoreRetouched()
   }
 
   /// What is known of a row now: another row of the page may have taken its place.

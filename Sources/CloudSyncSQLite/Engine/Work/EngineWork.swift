@@ -17,6 +17,8 @@ struct EngineWork {
     var oldestKnown: Timestamp?
     /// Whether records are looked at even if they have come as they were known.
     var looksClosely = false
+    /// Rows in which triggers of the app's have changed what was written.
+    var retouched: [Retouched] = []
   }
 
   var store: MetadataStore { MetadataStore(connection: connection) }
