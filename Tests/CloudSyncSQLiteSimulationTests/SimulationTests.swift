@@ -39,6 +39,8 @@ struct SimulationTests {
       (1488, 37, "clock-skew,offline"),
       // A row that was inserted before a migration set what the migration added.
       (592, 17, "clock-skew,killed-writing,write-fails"),
+      // A save that the session had set aside brought back what was NULL since.
+      (1_002_653, 24, "quota-full,clock-skew,offline"),
       // The journal stands where the rows stand, behind the session, while the disk is busy.
       (5063, 7, "clock-skew,killed,killed-writing,write-fails"),
     ] as [(UInt64, Int, String)]

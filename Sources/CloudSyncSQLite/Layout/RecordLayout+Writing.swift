@@ -1,14 +1,19 @@
 package import CloudSyncCore
 
 extension RecordLayout {
-  /// Returns the whole record of a row that the cloud does not have.
-  package func record(_ row: RowVersion, recordID: RecordID) -> Record {
+  /// Returns the whole record of a row that the cloud does not have, as an edit may follow another one.
+  package func record(
+    _ row: RowVersion,
+    recordID: RecordID,
+    mayFollow: Bool = false
+  ) -> Record {
     let columns = edit(
       columns: row.columns,
       createdAt: row.createdAt,
       deletedAt: row.deletedAt,
       of: nil,
-      recordID: recordID
+      recordID: recordID,
+      mayFollow: mayFollow
     )
     guard !row.unknownFields.isEmpty else { return columns }
     let rest = Record(
@@ -27,20 +32,23 @@ extension RecordLayout {
   ///   - deletedAt: When the row was deleted last; nil takes away what the record says.
   ///   - server: The whole record as the cloud has it, whose tag the edit gets; nil if it has none.
   ///   - recordID: The record's identity.
+  ///   - mayFollow: Whether a session may still have an edit that went before and is not in the cloud:
+  ///     whatever fields that one has set for these columns, this one clears them.
   /// - Returns: The edit, which may be saved as it is.
   package func edit(
     columns: [VersionedColumn],
     createdAt: HybridTime?,
     deletedAt: HybridTime?,
     of server: Record?,
-    recordID: RecordID
+    recordID: RecordID,
+    mayFollow: Bool = false
   ) -> Record {
     var fields: [RecordField] = []
     fields.reserveCapacity(columns.count * 2 + 3)
     var latest = max(createdAt ?? .zero, deletedAt ?? .zero)
     for column in columns {
       latest = max(latest, column.time)
-      append(column, to: &fields, of: server)
+      append(column, to: &fields, of: server, mayFollow)
     }
     if let known = server?[Self.timeField]?.int64Value {
       latest = max(latest, HybridTime(rawValue: known))
@@ -60,7 +68,8 @@ extension RecordLayout {
   private func append(
     _ column: VersionedColumn,
     to fields: inout [RecordField],
-    of server: Record?
+    of server: Record?,
+    _ mayFollow: Bool
   ) {
     guard let place = self.column(column.name, holding: column.value) else { return }
     fields.append(RecordField(name: place.timeField, value: .int64(column.time.rawValue)))
@@ -70,7 +79,7 @@ extension RecordLayout {
       used = name
       fields.append(RecordField(name: name, value: Self.carried(column.value)))
     }
-    guard let server, server[place.timeField] != nil else {
+    guard mayFollow || server?[place.timeField] != nil else {
       // Without a time the record says nothing about the column, unless somebody else wrote it.
       if used == nil, server?[place.field] != nil {
         fields.append(RecordField(name: place.field, value: .null))
@@ -79,7 +88,8 @@ extension RecordLayout {
     }
     for name in [place.field] + ColumnKind.allCases.map({ $0.prefix + place.field }) {
       if let used, UTF8Bytes.equal(name, used) { continue }
-      if let old = server[name], !old.isNull {
+      let isSet = server?[name].map { !$0.isNull } ?? false
+      if mayFollow || isSet {
         fields.append(RecordField(name: name, value: .null))
       }
     }

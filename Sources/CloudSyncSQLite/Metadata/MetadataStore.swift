@@ -410,7 +410,8 @@ struct MetadataStore {
     try connection.fixedStatement(
       """
       UPDATE cloudsync_rows SET server = ?4, tag = ?5, edits = NULL, created_at = NULL,
-        deleted_at = NULL, dirty = NULL, operation = NULL, error_code = NULL, error = NULL
+        deleted_at = NULL, dirty = NULL, operation = NULL, sent_page = NULL, error_code = NULL,
+        error = NULL
       WHERE table_id = ?1 AND key IS ?2 AND operation = ?3 AND edits IS ?6 AND created_at IS ?7
         AND deleted_at IS ?8 AND payload IS NULL AND waits_for IS NULL AND shelf IS NULL
         AND former IS NULL AND void IS NULL

@@ -25,7 +25,8 @@ struct RowState: Sendable {
   var deletedAt: HybridTime?
   /// Its place among what is to be sent; nil if there is nothing to send.
   var dirty: Int64?
-  /// The session's operation that carries it, and the last page that was stored when it was sent.
+  /// The session's operation that carries it, and the last page that was stored when it was sent, if
+  /// that is not known to be in the cloud.
   var operation: Int64?
   var sentPage: Int64?
   /// The last page that told about it.

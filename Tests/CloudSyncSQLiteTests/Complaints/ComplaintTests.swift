@@ -72,6 +72,29 @@ struct ComplaintTests {
     #expect(try phone.lines("SELECT * FROM notes") == mac.lines("SELECT * FROM notes"))
   }
 
+  @Test("What is set to NULL while an older save of the row waits in the session stays NULL")
+  func nullAfterParkedSave() throws {
+    let (bench, mac, phone) = try pair()
+    let owner = AccountIdentity("owner")
+    try bench.sync(mac, phone)
+    try bench.cloud.setQuota(100, account: owner)
+    let text = String(repeating: "long", count: 100)
+    try mac.execute("INSERT INTO notes VALUES('a', NULL, '\(text)', 1)")
+    try bench.sync(mac)
+    try mac.execute("UPDATE notes SET title = NULL, stars = 2")
+    mac.engine.sendChanges()
+    bench.world.advance(by: .seconds(5))
+
+    try bench.cloud.setQuota(nil, account: owner)
+    try mac.engine.retryParked()
+    mac.engine.session?.start()
+    bench.world.advance(by: .seconds(3_600))
+    try bench.sync(mac, phone)
+
+    #expect(try phone.lines("SELECT * FROM notes") == ["'a'|NULL|NULL|2"])
+    #expect(try mac.lines("SELECT * FROM notes") == phone.lines("SELECT * FROM notes"))
+  }
+
   @Test("#354, #274: every column has its own time, and the newest edit of each is everywhere")
   func columnTimes() throws {
     let (bench, mac, phone) = try pair()

@@ -39,7 +39,6 @@ extension EngineWork {
     let number = Int64(page.page.number)
     // It is announced again after a crash.
     guard try store.lastPage() < number else { return }
-    tally.counts.received += page.changedRecords.count + page.deletedRecordIDs.count
     if page.isBeginning { try store.beginFullFetch(number) }
     try store.setFact("page", .integer(number))
     let isRebuilding = try store.info("rebuild") != nil
@@ -55,6 +54,7 @@ extension EngineWork {
       if page.startedOver, one?.isNew != true { try store.markSeen(record.recordID.name) }
       if let one { incoming.append(one) }
     }
+    tally.counts.received += page.changedRecords.count - tally.known
     var evidence = try store.zoneEvidence()
     evidence.consider(knownSince: tally.oldestKnown)
     for one in incoming { evidence.consider(one.row, one.record) }
@@ -62,6 +62,7 @@ extension EngineWork {
     for recordID in page.deletedRecordIDs.reversed() {
       try store.forgetStranger(recordID.name)
       guard let row = try row(named: recordID.name) else { continue }
+      tally.counts.received += 1
       evidence.consider(row)
       try takeDeletion(of: row)
     }
@@ -106,6 +107,7 @@ extension EngineWork {
       let glance = try store.glance(at: table.id, key, tag: record.changeTag)
       if glance == .known, !isRetry, !tally.looksClosely {
         tally.noteKnown(record)
+        tally.known += 1
         return nil
       }
       let row = glance == .new ? nil : try store.row(table.id, key)

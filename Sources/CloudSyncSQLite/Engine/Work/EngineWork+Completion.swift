@@ -117,6 +117,7 @@ extension EngineWork {
     if isOwn { row.operation = nil }
     if row.isHeld, row.payload != nil { return try savedWaiting(row, record) }
     row.server = row.acknowledged(record, sent)
+    row.sentPage = nil
     row.void = nil
     if let version = (sent ?? record).rowVersion {
       row.acknowledge(version.columns.map { ($0.name, $0.time) })

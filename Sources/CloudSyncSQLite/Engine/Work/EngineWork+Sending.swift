@@ -93,7 +93,10 @@ extension EngineWork {
         // Whatever files a cloud had that is gone, they are sent again.
         if row.isVoid { bare.server = nil }
         let version = whole(row.isVoid ? local.completed(by: server) : local, row)
-        let record = signed(table.layout.record(version, recordID: recordID))
+        let mayFollow = row.sentPage != nil
+        let record = signed(
+          table.layout.record(version, recordID: recordID, mayFollow: mayFollow)
+        )
         return (row, try withAssets(record, of: bare, sent))
       }
       // A save that the session has set aside would make it again.
@@ -118,7 +121,8 @@ extension EngineWork {
       createdAt: local.createdAt,
       deletedAt: local.deletedAt,
       of: present,
-      recordID: recordID
+      recordID: recordID,
+      mayFollow: row.sentPage != nil
     )
     return (row, try withAssets(signed(record), of: row, sent))
   }
@@ -129,8 +133,8 @@ extension EngineWork {
     _ values: [SQLiteValue],
     _ table: SyncTable
   ) -> Record? {
-    guard row.server == nil, row.shelf == nil, row.former == nil, row.edits.count == 1,
-      row.edits[0].column == nil
+    guard row.server == nil, row.shelf == nil, row.former == nil, row.sentPage == nil,
+      row.edits.count == 1, row.edits[0].column == nil
     else { return nil }
     let new = RecordLayout.NewRow(
       editedAt: row.edits[0].time,

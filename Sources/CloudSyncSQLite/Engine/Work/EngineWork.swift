@@ -13,6 +13,8 @@ struct EngineWork {
   /// Counts what is done in a transaction.
   final class Tally {
     var counts = SyncCounts()
+    /// How many records have come as they were known, as a device's own edits do.
+    var known = 0
     /// When the oldest record was created that has come as it was known.
     var oldestKnown: Timestamp?
     /// Whether records are looked at even if they have come as they were known.
