@@ -11,6 +11,8 @@ extension SyncEngine {
   // MARK: Life
 
   /// The session of the running engine, for its publishers, its state and its explanations.
+  ///
+  /// Decide about accounts and zones by the engine: the session knows edits only, and not the rows.
   public var session: CloudSyncSession? { state.withLock { $0.session } }
 
   /// Whether the engine has been started.

@@ -41,7 +41,11 @@ extension SQLiteDevice {
     open()
     guard let engine, let session = engine.session else { return }
     let state = session.state
-    if case .lost = state.zoneState { session.decideZone(.recreate) }
+    if case .lost = state.zoneState {
+      // By the engine: what the session has queued is not whole, and of a zone that is gone.
+      do throws(SyncEngineError) { try engine.decideZone(.uploadAgain) } catch { take(error) }
+      return
+    }
     if state.isHalted { session.start() }
     if !state.parkedRecords.isEmpty { session.retryParked() }
     engine.sendChanges()

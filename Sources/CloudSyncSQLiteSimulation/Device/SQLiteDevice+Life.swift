@@ -73,7 +73,7 @@ extension SQLiteDevice {
   }
 
   /// Takes an error of the engine's: it is none of its own where a write was made to fail.
-  private func take(_ error: any Error) {
+  func take(_ error: any Error) {
     guard let process = app.withLock({ $0.process }), process.isAlive else { return }
     let wasMade = app.withLock { app in app.database?.takeStrike() ?? false }
     if !wasMade { note("an engine stopped: \(error)") }
