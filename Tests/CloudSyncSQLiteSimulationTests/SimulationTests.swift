@@ -41,6 +41,11 @@ struct SimulationTests {
       (592, 17, "clock-skew,killed-writing,write-fails"),
       // A save that the session had set aside brought back what was NULL since.
       (1_002_653, 24, "quota-full,clock-skew,offline"),
+      // A row was deleted, and the answer to the save that had made it was lost.
+      (
+        1_002_684, 40,
+        "answer-lost,late,service-unavailable,clock-skew,killed,stalled,killed-writing,write-fails"
+      ),
       // The journal stands where the rows stand, behind the session, while the disk is busy.
       (5063, 7, "clock-skew,killed,killed-writing,write-fails"),
     ] as [(UInt64, Int, String)]

@@ -10,6 +10,19 @@ struct RowMergeTests {
 
   private func time(_ number: Int64) -> HybridTime { HybridTime(rawValue: number) }
 
+  @Test("A row that was deleted before its creation was acknowledged is deleted, and no other one")
+  func deletedBeforeAcknowledged() {
+    let local = RowVersion(columns: [], createdAt: time(5), deletedAt: time(9))
+    var server = RowVersion(columns: [column("a", .int64(1), 7)], createdAt: time(5))
+    let own = RowMerge.merge(ancestor: nil, local: local, server: server)
+    #expect(own.cloud == .delete && own.local == .none)
+
+    // Somebody else's, who has not seen this one.
+    server.createdAt = time(6)
+    let other = RowMerge.merge(ancestor: nil, local: local, server: server)
+    #expect(other.cloud != .delete && other.local == .insert)
+  }
+
   @Test("Edits of different columns are both kept, and only this device's are sent")
   func columns() {
     let ancestor = RowVersion(columns: [column("a", 1, 1), column("b", 1, 1)])
