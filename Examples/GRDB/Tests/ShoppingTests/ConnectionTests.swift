@@ -29,7 +29,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "Where GRDB waits for nobody, a busy database stops the engine with an error, and it starts again"
+    "Where GRDB waits for nobody, the engine says that the database is busy, and goes on when it is not"
   )
   func busy() throws {
     let bench = try ShoppingBench()
@@ -46,8 +46,8 @@ struct ConnectionTests {
       try Item(title: "Milk").insert(db)
       bench.settle()
       let failures = bench.failures()
-      #expect(failures == ["another connection is writing to it; try again"])
-      #expect(!phone.engine.isRunning)
+      #expect(Set(failures) == ["another connection is writing to it; try again"])
+      #expect(phone.engine.isRunning)
       return .commit
     }
     try bench.sync(phone)
