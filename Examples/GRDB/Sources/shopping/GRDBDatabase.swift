@@ -6,7 +6,7 @@
 //   commit must follow it, and one of an empty deferred transaction, which touches no file, is enough.
 // - `databaseWillCommit` is called for the engine's transactions too: SQLite's commit hook is always
 //   in place. An observer that throws there undoes what the engine has done; the engine says so
-//   in `errors` and tries again, at first after 0.1 seconds.
+//   in `errors` and stops.
 // - GRDB remembers tables and prepared statements, and what these write to, triggers included.
 //   The engine makes tables and triggers, hence `clearSchemaCache()`: without it GRDB may not know the
 //   tables that it is told of, and passes over them in silence.
