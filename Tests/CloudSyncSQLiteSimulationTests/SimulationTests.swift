@@ -46,6 +46,14 @@ struct SimulationTests {
         1_002_684, 40,
         "answer-lost,late,service-unavailable,clock-skew,killed,stalled,killed-writing,write-fails"
       ),
+      // A row that was made anew kept columns of the row before it that its device did not know.
+      (125, 40, "default"),
+      // A row was made twice before the first answer, and then deleted.
+      (1_007_468, 40, "default"),
+      // A record that was made anew was taken for older than the answer to an edit of the one before.
+      (1_003_075, 40, "default"),
+      // A child went with its parent while its first save was set aside.
+      (1_002_245, 40, "default"),
       // The journal stands where the rows stand, behind the session, while the disk is busy.
       (5063, 7, "clock-skew,killed,killed-writing,write-fails"),
     ] as [(UInt64, Int, String)]

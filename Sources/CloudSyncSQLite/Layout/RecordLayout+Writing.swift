@@ -28,6 +28,7 @@ extension RecordLayout {
   ///
   /// - Parameters:
   ///   - columns: The columns to be set, with their times.
+  ///   - endedColumns: Columns that the record is to know nothing of, and that are not among those.
   ///   - createdAt: When the row was inserted last; nil says nothing about it.
   ///   - deletedAt: When the row was deleted last; nil takes away what the record says.
   ///   - server: The whole record as the cloud has it, whose tag the edit gets; nil if it has none.
@@ -37,6 +38,7 @@ extension RecordLayout {
   /// - Returns: The edit, which may be saved as it is.
   package func edit(
     columns: [VersionedColumn],
+    endedColumns: [String] = [],
     createdAt: HybridTime?,
     deletedAt: HybridTime?,
     of server: Record?,
@@ -50,6 +52,7 @@ extension RecordLayout {
       latest = max(latest, column.time)
       append(column, to: &fields, of: server, mayFollow)
     }
+    for name in endedColumns { clear(name, in: &fields, of: server) }
     if let known = server?[Self.timeField]?.int64Value {
       latest = max(latest, HybridTime(rawValue: known))
     }
@@ -92,6 +95,16 @@ extension RecordLayout {
       if mayFollow || isSet {
         fields.append(RecordField(name: name, value: .null))
       }
+    }
+  }
+
+  /// Takes away whatever a record says of a column.
+  private func clear(_ column: String, in fields: inout [RecordField], of server: Record?) {
+    guard let place = self.column(column, holding: .null) else { return }
+    let names =
+      [place.timeField, place.field] + ColumnKind.allCases.map { $0.prefix + place.field }
+    for name in names where server?[name].map({ !$0.isNull }) ?? false {
+      fields.append(RecordField(name: name, value: .null))
     }
   }
 

@@ -15,7 +15,7 @@ extension RowMerge {
 
     init(ancestor: RowVersion?, local: RowVersion, server: RowVersion, policy: DeletePolicy) {
       let deletion = Self.latest(
-        Self.deletion(here: local, ancestor, server),
+        Self.deletion(here: local, ancestor),
         Self.deletion(there: server, ancestor)
       )
       // A row that nobody but this device knows was created after whatever was deleted.
@@ -55,13 +55,10 @@ extension RowMerge {
     /// The deletion that this device knows of; nil for one of a row that nobody else has seen.
     private static func deletion(
       here local: RowVersion,
-      _ ancestor: RowVersion?,
-      _ server: RowVersion
+      _ ancestor: RowVersion?
     ) -> HybridTime? {
       guard let time = local.deletedAt, time != .zero else { return nil }
       guard local.isDeleted else { return time }
-      // Its creation came to the cloud, and the answer to this device did not.
-      if ancestor == nil, let created = local.createdAt, created == server.createdAt { return time }
       guard let ancestor, !ancestor.isDeleted else { return ancestor?.deletedAt }
       // It came after what the device had seen, whatever its clock says.
       return max(time, ancestor.createdAt ?? .zero)
@@ -93,6 +90,13 @@ extension RowMerge {
 }
 
 extension RowVersion {
+  /// Whether this is a row made anew, and what the cloud has is one that was deleted before.
+  package func isNewLife(after server: RowVersion, _ policy: DeletePolicy) -> Bool {
+    // Where edits win, what the record still holds is merged like the rest.
+    guard policy == .deleteWins, !isDeleted, let deletedAt else { return false }
+    return server.createdAt ?? .zero <= deletedAt
+  }
+
   /// Whether the cloud has no record at all, rather than one that is marked as deleted.
   package var isMissing: Bool { deletedAt == .zero && columns.isEmpty && createdAt == nil }
 }

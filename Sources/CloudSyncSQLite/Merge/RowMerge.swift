@@ -44,6 +44,8 @@ package enum RowMerge {
     package var changesForRow: [VersionedColumn]
     /// The columns that the cloud does not have so, sorted by name.
     package var changesForCloud: [VersionedColumn]
+    /// The columns that the record must not tell of any more, since they are of a row that has ended.
+    package var endedColumns: [String] = []
 
     /// Whether nothing is left to be sent.
     package var isClean: Bool { cloud == .none }
@@ -80,18 +82,16 @@ package enum RowMerge {
 
   private static func keepLocal(_ local: RowVersion, _ server: RowVersion, _ lives: Lives) -> Result
   {
-    var merged = server
-    for column in local.columns { merged[column.name] = column }
+    var merged = local
     lives.mark(&merged)
-    if merged.unknownFields.isEmpty { merged.unknownFields = local.unknownFields }
-    let changes = local.columns.filter { server[$0.name] != $0 }
-    let isThere = !server.isMissing
+    if !server.unknownFields.isEmpty { merged.unknownFields = server.unknownFields }
     return Result(
       merged: merged,
       local: .update,
-      cloud: isThere ? (changes.isEmpty && !lives.mustBeSent ? .none : .edit) : .create,
+      cloud: server.isMissing ? .create : .edit,
       changesForRow: [],
-      changesForCloud: isThere ? changes : merged.columns
+      changesForCloud: local.columns,
+      endedColumns: server.columns.map(\.name).filter { local[$0] == nil }
     )
   }
 

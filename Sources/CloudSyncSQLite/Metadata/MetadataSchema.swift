@@ -101,6 +101,7 @@ package enum MetadataSchema {
       shelf_error TEXT,
       former BLOB,
       void INTEGER,
+      first_created INTEGER,
       UNIQUE(table_id, key)
     );
     CREATE UNIQUE INDEX \(schema).cloudsync_rows_by_name ON cloudsync_rows(record_name)
@@ -163,7 +164,7 @@ package enum MetadataSchema {
   static let rowColumns = """
     table_id, key, record_name, tag, server, edits, created_at, deleted_at, dirty,
     operation, sent_page, page, error_code, error, waits_for, payload, shelf,
-    shelf_code, shelf_error, former, void
+    shelf_code, shelf_error, former, void, first_created
     """
 
   /// What was merged in the last transaction, where the rows are in another file.

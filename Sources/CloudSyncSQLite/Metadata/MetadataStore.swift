@@ -111,7 +111,7 @@ struct MetadataStore {
   private static let columns = """
     table_id, key, record_name, server, edits, deleted_at, dirty, operation, error_code, error,
     waits_for, payload, sent_page, page, created_at, shelf, shelf_code, shelf_error, tag,
-    former, void
+    former, void, first_created
     """
 
   func row(_ table: Int64, _ key: SQLiteValue) throws(SQLiteError) -> RowState? {
@@ -319,6 +319,7 @@ struct MetadataStore {
     row.shelfError = query.text(17)
     row.former = try Self.decode(query, 19)
     row.void = query.isNull(20) ? nil : query.integer(20)
+    row.firstCreatedAt = query.isNull(21) ? nil : HybridTime(rawValue: query.integer(21))
     return row
   }
 
@@ -337,12 +338,12 @@ struct MetadataStore {
         """
         INSERT INTO cloudsync_rows(\(Self.columns))
         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-          ?20, ?21)
+          ?20, ?21, ?22)
         ON CONFLICT(table_id, key) DO UPDATE SET
           record_name = ?3, server = ?4, edits = ?5, deleted_at = ?6, dirty = ?7, operation = ?8,
           error_code = ?9, error = ?10, waits_for = ?11, payload = ?12, sent_page = ?13, page = ?14,
           created_at = ?15, shelf = ?16, shelf_code = ?17, shelf_error = ?18, tag = ?19,
-          former = ?20, void = ?21
+          former = ?20, void = ?21, first_created = ?22
         """
       }
       .bind(row.table, at: 1).bind(row.key, at: 2).bind(row.recordName, at: 3)
@@ -364,6 +365,7 @@ struct MetadataStore {
       .bind((row.isVoid ? nil : row.server?.changeTag).map { .text($0) } ?? .null, at: 19)
       .bind(row.former.map { .blob($0.codedBytes) } ?? .null, at: 20)
       .bind(row.void.map { .integer($0) } ?? .null, at: 21)
+      .bind(row.firstCreatedAt.map { .integer($0.rawValue) } ?? .null, at: 22)
     try statement.run()
     try stage(row)
   }
@@ -411,7 +413,7 @@ struct MetadataStore {
       """
       UPDATE cloudsync_rows SET server = ?4, tag = ?5, edits = NULL, created_at = NULL,
         deleted_at = NULL, dirty = NULL, operation = NULL, sent_page = NULL, error_code = NULL,
-        error = NULL
+        error = NULL, first_created = NULL
       WHERE table_id = ?1 AND key IS ?2 AND operation = ?3 AND edits IS ?6 AND created_at IS ?7
         AND deleted_at IS ?8 AND payload IS NULL AND waits_for IS NULL AND shelf IS NULL
         AND former IS NULL AND void IS NULL

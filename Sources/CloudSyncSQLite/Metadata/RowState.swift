@@ -23,6 +23,9 @@ struct RowState: Sendable {
   /// When the row was inserted and deleted last, if that is not in the cloud.
   var createdAt: HybridTime?
   var deletedAt: HybridTime?
+  /// When the row was inserted that was the first to be sent and not answered, if it was deleted and
+  /// made again since.
+  var firstCreatedAt: HybridTime?
   /// Its place among what is to be sent; nil if there is nothing to send.
   var dirty: Int64?
   /// The session's operation that carries it, and the last page that was stored when it was sent, if
@@ -68,6 +71,12 @@ struct RowState: Sendable {
     return createdAt.map { $0 <= deletedAt } ?? edits.isEmpty
   }
 
+  /// Whether a row that the cloud has, of which nothing was known, was made by this device.
+  func isMadeHere(_ server: RowVersion) -> Bool {
+    guard let last = createdAt, let created = server.createdAt else { return false }
+    return created <= last && created >= firstCreatedAt ?? last
+  }
+
   /// When a column was edited; nil if it was not.
   func editTime(of column: String) -> HybridTime? {
     var time: HybridTime?
@@ -86,6 +95,8 @@ struct RowState: Sendable {
     if dirty == nil { dirty = entry.id }
     switch entry.change {
     case .inserted:
+      let mayBeThere = server == nil && sentPage != nil
+      firstCreatedAt = mayBeThere ? firstCreatedAt ?? createdAt : nil
       // Of a row that was there before the engine nobody knows when it was made.
       createdAt = entry.time == .zero ? nil : entry.time
       edits = [Edit(column: nil, time: entry.time)]
@@ -149,6 +160,7 @@ struct RowState: Sendable {
     edits = []
     createdAt = nil
     deletedAt = nil
+    firstCreatedAt = nil
     dirty = nil
   }
 }

@@ -75,24 +75,6 @@ extension EngineWork {
     row.mark(void: 2)
     try store.save(row)
   }
-
-  /// What a merge takes for the ancestor of a row whose zone is gone, when its record is there again.
-  ///
-  /// Others have uploaded what they had, which may be older than what this device has had from the
-  /// cloud: of columns that were not edited here, the newer version stays.
-  func ancestor(
-    of row: RowState,
-    _ known: RowVersion?,
-    _ local: RowVersion,
-    _ server: RowVersion
-  ) -> RowVersion? {
-    guard var ancestor = known, !row.isDeleted else { return known }
-    for column in local.columns where row.editTime(of: column.name) == nil {
-      guard let theirs = server[column.name], theirs.time < column.time else { continue }
-      ancestor[column.name] = theirs
-    }
-    return ancestor
-  }
 }
 
 extension RowVersion {

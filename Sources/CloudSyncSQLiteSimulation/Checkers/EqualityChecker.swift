@@ -8,6 +8,8 @@ struct EndRow {
   var id: RowID
   var values: [(column: String, value: SQLiteValue)]
 
+  var recordName: String { RecordName.make(table: id.table, key: id.key) ?? "" }
+
   subscript(column: String) -> SQLiteValue? { values.first { $0.column == column }?.value }
 
   var line: String {
@@ -36,20 +38,32 @@ extension SQLiteDevice {
 final class EqualityChecker: SimulationChecker {
   let rule = "in the end all databases are equal, and equal to the cloud"
 
+  private var zoneLosses = 0
+
+  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
+    if case .zoneLost = moment { zoneLosses += 1 }
+    return nil
+  }
+
   func finish(_ end: SimulationEnd) -> String? {
     let devices = end.devices.compactMap { $0.device as? SQLiteDevice }
     // Whoever knows most is compared with the cloud, and the others with it.
     guard let best = devices.max(by: { $0.version < $1.version }) else { return nil }
+    let orphans = zoneLosses > 0 ? Set(devices.flatMap(\.orphans)) : []
     for (number, device) in devices.enumerated() {
       for table in device.schema.tables(device.version) {
-        guard let (row, text) = Self.difference(device.rows(of: table), best.rows(of: table)) else {
-          continue
-        }
+        let (found, wanted) = (device.rows(of: table), best.rows(of: table))
+        guard
+          let (row, text) = Self.difference(
+            found.filter { !orphans.contains($0.recordName) },
+            wanted.filter { !orphans.contains($0.recordName) }
+          )
+        else { continue }
         return "device \(number) \(text), unlike device \(best.seat.number)"
           + RowHistories(devices).words(row)
       }
     }
-    guard let (row, text) = Self.difference(best, end.records) else { return nil }
+    guard let (row, text) = Self.difference(best, end.records, but: orphans) else { return nil }
     return text + (row.map { RowHistories(devices).words($0) } ?? "")
   }
 
@@ -64,17 +78,17 @@ final class EqualityChecker: SimulationChecker {
   /// What a device has otherwise than the cloud.
   private static func difference(
     _ device: SQLiteDevice,
-    _ records: [Record]
+    _ records: [Record],
+    but orphans: Set<String>
   ) -> (RowID?, String)? {
     let tables = device.schema.tables(device.version)
     var rows: [(name: String, row: EndRow, table: SimulatedSchema.Table)] = []
     for table in tables {
-      for row in device.rows(of: table) {
-        let name = RecordName.make(table: table.name, key: row.id.key) ?? ""
-        rows.append((name, row, table))
+      for row in device.rows(of: table) where !orphans.contains(row.recordName) {
+        rows.append((row.recordName, row, table))
       }
     }
-    for record in records {
+    for record in records where !orphans.contains(record.recordID.name) {
       let name = RecordName.parse(record.recordID.name)
       guard let name, tables.contains(where: { $0.name == name.table }) else {
         if device.version < SimulatedSchema.newest { continue }

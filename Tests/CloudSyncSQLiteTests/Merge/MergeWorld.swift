@@ -110,6 +110,7 @@ struct MergeDevice {
     } else if result.cloud != .none {
       let edit = layout.edit(
         columns: result.changesForCloud,
+        endedColumns: result.endedColumns,
         createdAt: result.merged.createdAt,
         deletedAt: result.merged.deletedAt,
         of: known,

@@ -13,14 +13,29 @@ struct RowMergeTests {
   @Test("A row that was deleted before its creation was acknowledged is deleted, and no other one")
   func deletedBeforeAcknowledged() {
     let local = RowVersion(columns: [], createdAt: time(5), deletedAt: time(9))
-    var server = RowVersion(columns: [column("a", .int64(1), 7)], createdAt: time(5))
-    let own = RowMerge.merge(ancestor: nil, local: local, server: server)
+    let server = RowVersion(columns: [column("a", .int64(1), 7)], createdAt: time(5))
+    // That is all that is known of what this device has sent.
+    let sent = RowVersion(columns: [], createdAt: time(5))
+    let own = RowMerge.merge(ancestor: sent, local: local, server: server)
     #expect(own.cloud == .delete && own.local == .none)
 
     // Somebody else's, who has not seen this one.
-    server.createdAt = time(6)
     let other = RowMerge.merge(ancestor: nil, local: local, server: server)
     #expect(other.cloud != .delete && other.local == .insert)
+  }
+
+  @Test("A row made anew takes away what the record says of the row before it")
+  func madeAnew() {
+    let ancestor = RowVersion(columns: [column("a", 1, 1), column("b", 1, 1)], createdAt: time(1))
+    let local = RowVersion(columns: [column("a", 1, 6)], createdAt: time(6), deletedAt: time(5))
+    var server = ancestor
+    server["b"] = column("b", 2, 9)
+    let result = RowMerge.merge(ancestor: ancestor, local: local, server: server)
+
+    #expect(result.merged.columns == [column("a", 1, 6)])
+    #expect(result.endedColumns == ["b"])
+    #expect(result.changesForCloud == [column("a", 1, 6)])
+    #expect(result.local == .update && result.cloud == .edit)
   }
 
   @Test("Edits of different columns are both kept, and only this device's are sent")

@@ -192,10 +192,12 @@ extension EngineWork {
     row.errorCode = nil
     row.error = nil
     row.unshelve()
-    if row.server == nil, row.operation == nil { return try store.remove(row) }
+    if row.server == nil, row.operation == nil, row.sentPage == nil {
+      return try store.remove(row)
+    }
     let known = row.server?.rowVersion
     row.deletedAt = max(row.createdAt ?? known?.createdAt ?? .zero, HybridTime.zero.successor)
-    row.createdAt = nil
+    if known != nil { row.createdAt = nil }
     row.edits = []
     row.dirty = row.dirty ?? 0
     try store.save(row)

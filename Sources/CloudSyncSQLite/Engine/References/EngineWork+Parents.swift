@@ -12,16 +12,8 @@ extension EngineWork {
   /// The row as it is going to be when a record has been merged into it; nil if there will be none.
   private func outcome(of one: Incoming) throws(SQLiteError) -> RowVersion? {
     if !one.row.isEdited || one.isMerged { return one.version.isDeleted ? nil : one.version }
-    let acknowledged = one.row.server.flatMap(RowVersion.init(record:))
     let values = try rows(of: one.table).values(of: one.key)
-    let local = version(of: one.row, one.table, values: values, server: acknowledged)
-    let merged = RowMerge.merge(
-      ancestor: one.row.isVoid
-        ? ancestor(of: one.row, acknowledged, local, one.version) : acknowledged,
-      local: local,
-      server: one.version,
-      policy: policy(of: one.table)
-    )
+    let merged = merged(one.row, one.table, values, with: one.version)
     return merged.local == .none || merged.local == .delete ? nil : merged.merged
   }
 

@@ -13,12 +13,13 @@ extension EngineWork {
     let number = Int64(operation.id.number)
     var sent: [String: Record] = [:]
     for record in operation.records { sent[record.recordID.name] = record }
-    let isSaved = Set(response.savedRecords.map(\.recordID.name))
+    var answers: [String: Record] = [:]
+    for record in response.savedRecords { answers[record.recordID.name] = record }
     // What the cloud had before it took the edit is no news any more.
     var told = try store.takePayloads(of: number)
       .filter { record in
-        let name = record.recordID.name
-        return !isSaved.contains(name) || !record.isOlder(than: sent[name])
+        guard let answer = answers[record.recordID.name] else { return true }
+        return !record.isOlder(than: sent[record.recordID.name], answer)
       }
     let rows = batch?.rowsByName ?? [:]
     for record in response.savedRecords {
@@ -238,8 +239,13 @@ extension RowState {
 }
 
 extension Record {
-  /// Whether the cloud had this before an edit that it has saved: the times of columns never go back.
-  fileprivate func isOlder(than edit: Record?) -> Bool {
+  /// Whether the cloud had this before an edit that it has saved with this answer.
+  ///
+  /// The times of columns never go back in a record, but they do in one that is made anew.
+  fileprivate func isOlder(than edit: Record?, _ answer: Record) -> Bool {
+    if let created = creationDate, let known = answer.creationDate, created != known {
+      return created < known
+    }
     guard let edit = edit?.rowVersion, let version = rowVersion else { return false }
     return edit.columns.contains { $0.time > version[$0.name]?.time ?? .zero }
   }

@@ -5,12 +5,14 @@ extension EngineWork {
   /// Merges a record that the cloud has into its row, after so many pages.
   func merge(_ one: Incoming, page: Int64) throws(SQLiteError) {
     var row = try present(one)
-    row.waitsFor = nil
+    let isInFlight = row.isEdited && row.operation != nil
+    // What is uploaded again while it waits has no other place to be.
+    if !isInFlight || !row.isHeld { row.waitsFor = nil }
     row.payload = nil
     row.former = nil
     row.page = page
     let values = try rows(of: one.table).values(of: one.key)
-    if row.isEdited, row.operation != nil {
+    if isInFlight {
       // Whether this tells of the edit already, only the answer says; a counter would count it twice.
       row.payload = one.record
       return try store.save(row)
@@ -18,14 +20,7 @@ extension EngineWork {
     if row.isOfOtherRecord(than: one.record) { row.mark(void: 2) }
     guard row.isEdited else { return try take(one, over: values, row) }
     tally.counts.merged += 1
-    let acknowledged = row.server.flatMap(RowVersion.init(record:))
-    let local = version(of: row, one.table, values: values, server: acknowledged)
-    let merged = RowMerge.merge(
-      ancestor: row.isVoid ? ancestor(of: row, acknowledged, local, one.version) : acknowledged,
-      local: local,
-      server: one.version,
-      policy: policy(of: one.table)
-    )
+    let merged = merged(row, one.table, values, with: one.version)
     row.server = one.record
     row.take(merged)
     row.mark(void: one.void)
@@ -39,6 +34,44 @@ extension EngineWork {
     case .replace: try write(one, row, values, whole.columns, whole, replaces: true)
     case .delete: try delete(row, one.table, one.key, values)
     }
+  }
+
+  /// What comes of a row's own edits and the cloud's version of it.
+  func merged(
+    _ row: RowState,
+    _ table: SyncTable,
+    _ values: [SQLiteValue]?,
+    with server: RowVersion
+  ) -> RowMerge.Result {
+    let acknowledged = row.server?.rowVersion
+    let local = version(of: row, table, values: values, server: acknowledged)
+    return RowMerge.merge(
+      ancestor: ancestor(of: row, acknowledged, local, server),
+      local: local,
+      server: server,
+      policy: policy(of: table)
+    )
+  }
+
+  /// The version that both sides come from.
+  private func ancestor(
+    of row: RowState,
+    _ known: RowVersion?,
+    _ local: RowVersion,
+    _ server: RowVersion
+  ) -> RowVersion? {
+    guard var ancestor = known else {
+      // Its creation came to the cloud, and the answer to this device did not.
+      return row.isMadeHere(server) ? RowVersion(columns: [], createdAt: server.createdAt) : nil
+    }
+    if !row.isVoid || row.isDeleted { return ancestor }
+    // The zone was lost, and others have uploaded what they had, which may be older than what this
+    // device has had from the cloud: of columns that were not edited here, the newer version stays.
+    for column in local.columns where row.editTime(of: column.name) == nil {
+      guard let theirs = server[column.name], theirs.time < column.time else { continue }
+      ancestor[column.name] = theirs
+    }
+    return ancestor
   }
 
   /// Takes a record over a row without edits.

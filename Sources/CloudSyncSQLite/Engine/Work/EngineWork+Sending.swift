@@ -107,17 +107,20 @@ extension EngineWork {
     // Where edits win a deletion is a mark in the record.
     let isMarked = options.table(table.name).merging.deletes == .editWins
     if !isThere, !isMarked { return (row, nil) }
+    let isNew = server.map { local.isNewLife(after: $0, policy(of: table).deletes) } ?? false
     let edited = local.columns.filter { column in
       // What was there before anybody captured it stands behind everything that the cloud knows.
-      if column.time == .zero, server?[column.name] != nil { return false }
+      if column.time == .zero, !isNew, server?[column.name] != nil { return false }
       return row.editTime(of: column.name) != nil
     }
     if edited.isEmpty, local.createdAt == server?.createdAt, local.deletedAt == server?.deletedAt {
       try settle(row)
       return nil
     }
+    let ended = isNew ? server?.columns.map(\.name).filter { local[$0] == nil } : nil
     let record = table.layout.edit(
       columns: edited,
+      endedColumns: ended ?? [],
       createdAt: local.createdAt,
       deletedAt: local.deletedAt,
       of: present,

@@ -50,19 +50,26 @@ struct EngineWork {
     server: RowVersion?
   ) -> RowVersion {
     if let shelf = shelfVersion(of: row), !shelf.isDeleted { return shelf }
+    let life = RowVersion(
+      columns: [],
+      createdAt: row.createdAt ?? server?.createdAt,
+      deletedAt: row.deletedAt ?? server?.deletedAt
+    )
+    let isNew = server.map { life.isNewLife(after: $0, policy(of: table).deletes) } ?? false
+    let known = isNew ? nil : server
     var columns: [VersionedColumn] = []
     let transport = transport
     for (place, column) in table.schema.writableColumns.enumerated() {
       guard let values else { break }
       // What nobody has set, such as the default in a column that a migration has added, is unknown.
-      guard let time = row.editTime(of: column.name) ?? server?[column.name]?.time else { continue }
+      guard let time = row.editTime(of: column.name) ?? known?[column.name]?.time else { continue }
       let value = transport.fieldValue(values[place])
       columns.append(VersionedColumn(name: column.name, value: value, time: time))
     }
     return RowVersion(
       columns: columns,
-      createdAt: row.createdAt ?? server?.createdAt,
-      deletedAt: row.deletedAt ?? server?.deletedAt,
+      createdAt: life.createdAt,
+      deletedAt: life.deletedAt,
       unknownFields: server?.unknownFields ?? []
     )
   }
