@@ -148,9 +148,6 @@ package final class SQLiteConnection {
   /// How many rows the last statement has written itself, apart from triggers and foreign keys.
   package var changeCount: Int32 { unsafe sqlite3_changes(handle) }
 
-  /// How many rows the last statement has written.
-  package var changes: Int32 { unsafe sqlite3_changes(handle) }
-
   /// Whether a transaction is open.
   package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 

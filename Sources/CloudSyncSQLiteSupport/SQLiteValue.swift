@@ -32,6 +32,9 @@ package enum SQLiteValue: Sendable, Hashable {
     }
   }
 
+  /// The number; nil for a value of another kind.
+  package var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+
   /// The value as an SQL literal.
   package var literal: String {
     switch self {

@@ -91,8 +91,7 @@ extension EngineWork {
     try journal.removeAll()
     if let state { try journal.write(state, isFirst: true) }
     guard MetadataAttachment.isAttached(to: connection) else { return }
-    var number: Int64 = 1
-    if case .integer(let last)? = try store.info("renewal") { number = last + 1 }
+    let number = (try store.info("renewal")?.integer ?? 0) + 1
     try store.setInfo("renewal", .integer(number))
     try store.setInfo("renewal_kind", .text(renewal.rawValue))
     try store.setInfo("renewal_state", state.map { .blob([UInt8]($0)) })
@@ -101,15 +100,16 @@ extension EngineWork {
 }
 
 extension MetadataStore {
-  fileprivate func transactionNumber(
+  /// How many transactions a file has taken, as its infos tell or its facts.
+  func transactionNumber(
     _ value: (String) throws(SQLiteError) -> SQLiteValue?
   ) throws(SQLiteError) -> Int64 {
-    if case .integer(let number)? = try value("transaction") { number } else { 0 }
+    try value("transaction")?.integer ?? 0
   }
 
   /// The last captured edit that the attached file has taken.
   func lastTaken() throws(SQLiteError) -> Int64 {
-    if case .integer(let id)? = try fact("outbox") { id } else { .min }
+    try fact("outbox")?.integer ?? .min
   }
 
   /// Notes what became of a row in the file of the row itself, if that is another one.

@@ -53,7 +53,9 @@ extension MetadataAttachment {
       if isNew { try makeTables(connection) }
       try store.setInfo("metadata_path", .text(path))
       try connection.execute(Self.statusView)
-      let (ours, theirs) = try (counter(store.info), counter(store.fact))
+      let (ours, theirs) = try (
+        store.transactionNumber(store.info), store.transactionNumber(store.fact)
+      )
       if try store.info("metadata_id") != store.fact("metadata_id") {
         return .lost(isForeign("the file belongs to another database"))
       }
@@ -65,12 +67,6 @@ extension MetadataAttachment {
           : isForeign(ours > theirs ? "the file is an older copy" : "the database is an older copy")
       )
     }
-  }
-
-  private func counter(
-    _ value: (String) throws(SQLiteError) -> SQLiteValue?
-  ) throws(SQLiteError) -> Int64 {
-    if case .integer(let number)? = try value("transaction") { number } else { 0 }
   }
 
   private func makeTables(_ connection: SQLiteConnection) throws(SQLiteError) {

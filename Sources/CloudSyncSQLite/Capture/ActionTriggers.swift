@@ -27,15 +27,9 @@ struct ActionTriggers {
 
   /// Removes all of them, of whatever schema.
   static func remove(_ connection: SQLiteConnection) throws(SQLiteError) {
-    let query = try connection.prepare(
-      """
-      SELECT name FROM sqlite_schema
-      WHERE type = 'trigger' AND name LIKE 'cloudsync\\_action\\_%' ESCAPE '\\' ORDER BY name
-      """
-    )
-    var names: [String] = []
-    try query.forEachRow { if let name = query.text(0) { names.append(name) } }
-    for name in names { try connection.execute("DROP TRIGGER \(name.quotedName)") }
+    let triggers = try MetadataStore(connection: connection)
+      .triggers(where: "name LIKE 'cloudsync\\_action\\_%' ESCAPE '\\'")
+    for trigger in triggers { try connection.execute("DROP TRIGGER \(trigger.name.quotedName)") }
     try connection.execute("DROP TABLE IF EXISTS cloudsync_circle")
   }
 

@@ -27,8 +27,7 @@ public struct WrittenTables: Sendable, Hashable {
   /// The engine's tables that nobody observes: its journal alone is written many times a second.
   private static let inner: Set<String> = [
     "cloudsync_assets", "cloudsync_clock", "cloudsync_facts", "cloudsync_info", "cloudsync_journal",
-    "cloudsync_seen",
-    "cloudsync_staged",
+    "cloudsync_seen", "cloudsync_staged",
   ]
 
   /// Runs a block and finds out which tables it writes to.

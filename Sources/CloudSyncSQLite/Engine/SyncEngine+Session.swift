@@ -170,8 +170,8 @@ extension SyncEngine {
         try work.makeStrangerBatch(limits)
       }
       guard let strangers else { return }
-      try submit(strangers.operation, to: session, generation) {
-        (work, number) throws(SQLiteError) in try work.markSent(strangers, number)
+      try submit(strangers, to: session, generation) { (work, number) throws(SQLiteError) in
+        try work.markSent(strangers, as: number)
       }
     }
   }
@@ -233,23 +233,29 @@ extension SyncEngine {
   ) throws(SyncEngineError) {
     let number = Int64(operation.id.number)
     let batch = state.withLock { $0.sent[number] }
-    let done = try transaction(generation) { (work) throws(SQLiteError) in
+    let (done, isFetchDue) = try transaction(generation) { (work) throws(SQLiteError) in
       try work.outbox.readAll()
       let done = try work.complete(operation, response, batch)
       try work.retryShelved()
       try work.settleUniqueKeys()
-      return (records: done, isFetchDue: try work.hasDeletionsPutOff())
+      return (done, try work.hasDeletionsPutOff())
     }
     state.withLock { state in
       state.inFlight[number] = nil
       state.sent[number] = nil
       if !response.savedRecords.isEmpty { state.zoneLosses = 0 }
     }
-    if !done.records.isEmpty { session?.dropParked(done.records) }
-    // Why the cloud does not have a record, a page tells; and what it has deleted goes when
-    // everything that has happened there is known.
     let isMissing = response.failures.contains { $0.error.code == .unknownItem }
-    if isMissing || done.isFetchDue, state.withLock({ $0.fetches == 0 }) { fetchChanges() }
+    goOn(dropping: done, isFetchDue: isFetchDue || isMissing)
+  }
+
+  /// Has the session forget parked records that are settled, and does what is to be done next.
+  ///
+  /// Why the cloud does not have a record, a page tells; and what it has deleted goes when everything
+  /// that has happened there is known.
+  private func goOn(dropping done: [RecordID], isFetchDue: Bool) {
+    if !done.isEmpty { session?.dropParked(done) }
+    if isFetchDue, state.withLock({ $0.fetches == 0 }) { fetchChanges() }
     sendChanges()
   }
 
@@ -266,17 +272,15 @@ extension SyncEngine {
   }
 
   private func take(_ change: ParkedChange, _ generation: Int) throws(SyncEngineError) {
-    let isDone = try transaction(generation) { (work) throws(SQLiteError) in
+    let (isDone, isFetchDue) = try transaction(generation) { (work) throws(SQLiteError) in
       try work.outbox.readAll()
       let isDone = try work.take(change)
       try work.retryShelved()
-      return (isDone, isFetchDue: try work.hasDeletionsPutOff())
+      return (isDone, try work.hasDeletionsPutOff())
     }
-    if isDone.0 { session?.dropParked([change.recordID]) }
     var isMissing = false
     if case .refused(_, let error) = change { isMissing = error.code == .unknownItem }
-    if isMissing || isDone.isFetchDue, state.withLock({ $0.fetches == 0 }) { fetchChanges() }
-    sendChanges()
+    goOn(dropping: isDone ? [change.recordID] : [], isFetchDue: isFetchDue || isMissing)
   }
 
   private func apply(

@@ -168,17 +168,11 @@ public final class SyncEngine: Sendable {
             options: options,
             zoneID: zoneID
           )
-          guard options.metadata != .sameFile else {
-            try Self.writePieces(pieces, connection)
-            let value = try body(work)
-            try work.restoreRetouched()
-            return (value, work.tally.counts)
-          }
-          let count = try MetadataAttachment.open(work)
+          let count = options.metadata == .sameFile ? nil : try MetadataAttachment.open(work)
           try Self.writePieces(pieces, connection)
           let value = try body(work)
           try work.restoreRetouched()
-          try MetadataAttachment.close(work, since: count)
+          if let count { try MetadataAttachment.close(work, since: count) }
           return (value, work.tally.counts)
         }
       }

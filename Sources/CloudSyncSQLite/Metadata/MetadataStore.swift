@@ -42,7 +42,7 @@ struct MetadataStore {
 
   /// The number of the page that was stored last; 0 if none was.
   func lastPage() throws(SQLiteError) -> Int64 {
-    if case .integer(let number)? = try fact("page") { number } else { 0 }
+    try fact("page")?.integer ?? 0
   }
 
   // MARK: Clock
@@ -425,7 +425,7 @@ struct MetadataStore {
     .bind(row.createdAt.map { .integer($0.rawValue) } ?? .null, at: 7)
     .bind(row.deletedAt.map { .integer($0.rawValue) } ?? .null, at: 8)
     .run()
-    return connection.changes == 1
+    return connection.changeCount == 1
   }
 
   func remove(_ row: RowState) throws(SQLiteError) {

@@ -110,8 +110,7 @@ extension MetadataStore {
   fileprivate func isKnownZone() throws(SQLiteError) -> Bool { try fact("known_zone") != nil }
 
   func zoneEvidence() throws(SQLiteError) -> ZoneEvidence {
-    guard case .integer(let time)? = try fact("newest") else { return ZoneEvidence(newest: nil) }
-    return ZoneEvidence(newest: Timestamp(nanoseconds: time))
+    ZoneEvidence(newest: try fact("newest")?.integer.map { Timestamp(nanoseconds: $0) })
   }
 
   /// Notes how young the youngest record of a page is; those of a fetch of everything count in its end.
@@ -119,7 +118,7 @@ extension MetadataStore {
     let key = page.startedOver ? "newest_seen" : "newest"
     let times = page.changedRecords.compactMap(\.creationDate?.nanoseconds)
     guard var newest = times.max() else { return }
-    if case .integer(let known)? = try fact(key) { newest = max(newest, known) }
+    if let known = try fact(key)?.integer { newest = max(newest, known) }
     try setFact(key, .integer(newest))
   }
 

@@ -7,7 +7,7 @@ import CloudSyncSQLiteSupport
 /// When their zone is lost they are uploaded again as they are, or nobody would have them any more.
 extension EngineWork {
   /// The records to upload again next; nil if there are none.
-  func makeStrangerBatch(_ limits: RequestLimits) throws(SQLiteError) -> StrangerBatch? {
+  func makeStrangerBatch(_ limits: RequestLimits) throws(SQLiteError) -> ModifyOperation? {
     var records: [Record] = []
     var bytes = 0
     for record in try store.lostStrangers(limit: limits.items) {
@@ -16,17 +16,17 @@ extension EngineWork {
       records.append(record.withChangeTag(nil))
     }
     if records.isEmpty { return nil }
-    return StrangerBatch(operation: ModifyOperation(records: records))
+    return ModifyOperation(records: records)
   }
 
   /// Notes which operation carries the records.
-  func markSent(_ batch: StrangerBatch, _ operation: Int64) throws(SQLiteError) {
-    for record in batch.operation.records {
+  func markSent(_ operation: ModifyOperation, as number: Int64) throws(SQLiteError) {
+    for record in operation.records {
       if var row = try row(named: record.recordID.name) {
-        row.operation = operation
+        row.operation = number
         try store.save(row)
       } else {
-        try store.setStranger(record.recordID.name, void: 2, operation: operation)
+        try store.setStranger(record.recordID.name, void: 2, operation: number)
       }
     }
   }
@@ -52,11 +52,6 @@ extension EngineWork {
     if row.edits.isEmpty, row.createdAt == nil, row.deletedAt == nil { row.dirty = nil }
     try store.save(row)
   }
-}
-
-/// Records that are uploaded again as they are.
-struct StrangerBatch: Sendable {
-  var operation: ModifyOperation
 }
 
 extension MetadataStore {

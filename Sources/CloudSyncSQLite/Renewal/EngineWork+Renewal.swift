@@ -29,7 +29,6 @@ extension EngineWork {
       UPDATE cloudsync_strangers SET void = 1, operation = NULL;
       """
     )
-    try outbox.readAll()
     try store.beginFullFetch()
   }
 
@@ -39,7 +38,7 @@ extension EngineWork {
   /// known of them.
   func deleteEverything() throws(SQLiteError) {
     try connection.execute("PRAGMA defer_foreign_keys = ON")
-    let triggers = try store.ownTriggers()
+    let triggers = try store.triggers(where: "name LIKE 'cloudsync\\_%' ESCAPE '\\'")
     for trigger in triggers { try connection.execute("DROP TRIGGER \(trigger.name.quotedName)") }
     // Triggers of the app's may make rows while others go.
     for _ in 0..<3 where try hasRows() {
@@ -88,22 +87,5 @@ extension EngineWork {
       WHERE page IS NOT NULL OR sent_page IS NOT NULL
       """
     )
-  }
-}
-
-extension MetadataStore {
-  /// The triggers of the engine's, with the statements that make them.
-  fileprivate func ownTriggers() throws(SQLiteError) -> [(name: String, sql: String)] {
-    let query = try connection.prepare(
-      """
-      SELECT name, sql FROM main.sqlite_schema
-      WHERE type = 'trigger' AND name LIKE 'cloudsync\\_%' ESCAPE '\\' ORDER BY rowid
-      """
-    )
-    var triggers: [(name: String, sql: String)] = []
-    try query.forEachRow {
-      if let name = query.text(0), let sql = query.text(1) { triggers.append((name, sql)) }
-    }
-    return triggers
   }
 }

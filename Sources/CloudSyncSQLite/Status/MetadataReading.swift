@@ -35,10 +35,7 @@ struct MetadataReading {
     return try sqlite { () throws(SQLiteError) in
       let store = MetadataStore(connection: connection)
       let parked = try held("coalesce(r.error_code, r.shelf_code) IS NOT NULL")
-      var lastSync: Timestamp?
-      if case .integer(let milliseconds)? = try store.info("last_sync") {
-        lastSync = Timestamp(nanoseconds: milliseconds * 1_000_000)
-      }
+      let lastSync = try store.info("last_sync")?.integer
       return SyncMetadata(
         version: Int(version),
         tables: try tables(),
@@ -48,7 +45,7 @@ struct MetadataReading {
         ),
         pages: UInt64(max(0, try store.lastPage())),
         unknownRecords: Int(try connection.integer("SELECT count(*) FROM cloudsync_strangers")),
-        lastSync: lastSync
+        lastSync: lastSync.map { Timestamp(nanoseconds: $0 * 1_000_000) }
       )
     }
   }

@@ -17,6 +17,18 @@ struct AccountTests {
     return options
   }
 
+  /// A database of Anna's, and one of Bert's with a row of its own.
+  private func twoAccounts(
+    _ decision: AccountSwitchDecision
+  ) throws -> (AccountBench, other: SyncBench.Device) {
+    let mac = try AccountBench(setUp: Self.rows, options: switching(decision))
+    let other = try AccountBench.otherDevice(of: mac, account: "bert")
+    try other.execute("INSERT INTO notes(id, title) VALUES('z', 'Z')")
+    try mac.bench.sync(other)
+    try mac.sync()
+    return (mac, other)
+  }
+
   @Test("Rows made before anybody signs in are uploaded at the sign-in")
   func signIn() throws {
     let mac = try AccountBench(account: nil, setUp: Self.rows)
@@ -118,11 +130,7 @@ struct AccountTests {
 
   @Test("Another account, adopted: it gets all rows whole, and its own stay")
   func adopts() throws {
-    let mac = try AccountBench(setUp: Self.rows, options: switching(.adopt))
-    let other = try AccountBench.otherDevice(of: mac, account: "bert")
-    try other.execute("INSERT INTO notes(id, title) VALUES('z', 'Z')")
-    try mac.bench.sync(other)
-    try mac.sync()
+    let (mac, other) = try twoAccounts(.adopt)
     try mac.database.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'")
     try mac.signIn("bert")
     try mac.sync()
@@ -136,11 +144,7 @@ struct AccountTests {
 
   @Test("Another account, discarded: rows of the old one go here and stay there")
   func discards() throws {
-    let mac = try AccountBench(setUp: Self.rows, options: switching(.discard))
-    let other = try AccountBench.otherDevice(of: mac, account: "bert")
-    try other.execute("INSERT INTO notes(id, title) VALUES('z', 'Z')")
-    try mac.bench.sync(other)
-    try mac.sync()
+    let (mac, _) = try twoAccounts(.discard)
     try mac.database.execute("INSERT INTO local VALUES(1, 'a'); DELETE FROM notes WHERE id = 'b'")
     try mac.signIn("bert")
     try mac.sync()

@@ -28,18 +28,7 @@ struct AttachedMetadataTests {
     _ database: FragileDatabase,
     _ options: SyncEngineOptions
   ) throws -> SyncEngine {
-    try SyncEngine(
-      database: database,
-      tables: ["notes"],
-      zoneID: bench.zoneID,
-      operationHandler: bench.cloud.connect(
-        device: "mac",
-        account: AccountIdentity("owner"),
-        zoneID: bench.zoneID
-      ),
-      options: options,
-      environment: bench.world.environment
-    )
+    try bench.engine("mac", database, ["notes"], options)
   }
 
   private func run(_ bench: SyncBench, _ engine: SyncEngine) throws {

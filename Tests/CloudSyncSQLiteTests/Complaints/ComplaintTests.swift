@@ -18,9 +18,7 @@ struct ComplaintTests {
   private static let tables = ["lists", "notes"]
 
   private func pair() throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    let bench = SyncBench()
-    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
-    return (bench, mac, try bench.device("phone", Self.schema, tables: Self.tables))
+    try SyncBench.pair(Self.schema, tables: Self.tables)
   }
 
   @Test("#335, #547: a full cloud loses no save, and takes no child whose parent it did not take")

@@ -48,6 +48,16 @@ final class SyncBench {
     cloud = LocalCloud(assetFolder: assetFolder, now: { world.now })
   }
 
+  /// Two databases with the same tables, and their cloud.
+  static func pair(
+    _ schema: String,
+    tables: [String]
+  ) throws -> (SyncBench, mac: Device, phone: Device) {
+    let bench = SyncBench()
+    let mac = try bench.device("mac", schema, tables: tables)
+    return (bench, mac, try bench.device("phone", schema, tables: tables))
+  }
+
   func device(
     _ name: String,
     _ schema: String,

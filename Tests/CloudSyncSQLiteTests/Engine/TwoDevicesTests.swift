@@ -19,9 +19,7 @@ struct TwoDevicesTests {
 
   /// Two databases with the same schema and nothing in them.
   private func pair() throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    let bench = SyncBench()
-    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
-    return (bench, mac, try bench.device("phone", Self.schema, tables: Self.tables))
+    try SyncBench.pair(Self.schema, tables: Self.tables)
   }
 
   @Test("Rows that were there before, edits and deletions come to the other database")

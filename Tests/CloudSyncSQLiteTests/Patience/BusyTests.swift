@@ -42,17 +42,7 @@ struct BusyTests {
     let bench = SyncBench()
     let database = StubbornDatabase(try DatabaseFile(path: ":memory:"))
     try database.file.execute(Self.schema)
-    let engine = try SyncEngine(
-      database: database,
-      tables: ["notes"],
-      zoneID: bench.zoneID,
-      operationHandler: bench.cloud.connect(
-        device: "mac",
-        account: AccountIdentity("owner"),
-        zoneID: bench.zoneID
-      ),
-      environment: bench.world.environment
-    )
+    let engine = try bench.engine("mac", database, ["notes"])
     return (bench, database, engine, try bench.device("phone", Self.schema, tables: ["notes"]))
   }
 

@@ -16,9 +16,7 @@ struct StatusTests {
   private static let tables = ["lists", "notes", "marks"]
 
   private func pair() throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    let bench = SyncBench()
-    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
-    return (bench, mac, try bench.device("phone", Self.schema, tables: Self.tables))
+    try SyncBench.pair(Self.schema, tables: Self.tables)
   }
 
   @Test("A row is dirty with its edit, in flight on its way, and clean when the cloud has it")

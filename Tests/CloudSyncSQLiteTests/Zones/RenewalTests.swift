@@ -21,9 +21,7 @@ struct RenewalTests {
   private static let notes = "SELECT id, title FROM notes ORDER BY id"
 
   private func pair() throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    let bench = SyncBench()
-    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
-    let phone = try bench.device("phone", Self.schema, tables: Self.tables)
+    let (bench, mac, phone) = try SyncBench.pair(Self.schema, tables: Self.tables)
     try mac.execute(
       """
       INSERT INTO lists VALUES('l', NULL), ('m', 'l');

@@ -190,7 +190,7 @@ struct EngineSetup {
 
   /// The number of this database, given when it is first synchronized.
   private func writer() throws(SQLiteError) -> Int64 {
-    if case .integer(let known)? = try store.info("writer") { return known }
+    if let known = try store.info("writer")?.integer { return known }
     let number = Int64(bitPattern: nonce())
     try store.setInfo("writer", .integer(number))
     return number

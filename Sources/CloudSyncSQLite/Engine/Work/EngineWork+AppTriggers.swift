@@ -68,20 +68,26 @@ extension EngineWork {
 }
 
 extension MetadataStore {
-  /// The app's triggers on a table, with the statements that make them, in the order of their making.
+  /// The app's triggers on a table.
   fileprivate func triggersOfTheApp(
     on table: SyncTable
   ) throws(SQLiteError) -> [(name: String, sql: String)] {
-    let query =
-      try connection.fixedStatement(
-        """
-        SELECT name, sql FROM main.sqlite_schema
-        WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
-          AND name NOT LIKE 'cloudsync\\_%' ESCAPE '\\'
-        ORDER BY rowid
-        """
-      )
-      .bind(table.name, at: 1)
+    try triggers(
+      where: "tbl_name = \(SQLiteValue.text(table.name).literal) COLLATE NOCASE"
+        + " AND name NOT LIKE 'cloudsync\\_%' ESCAPE '\\'"
+    )
+  }
+
+  /// Triggers, with the statements that make them, in the order of their making.
+  func triggers(
+    where condition: String
+  ) throws(SQLiteError) -> [(name: String, sql: String)] {
+    let query = try connection.prepare(
+      """
+      SELECT name, sql FROM main.sqlite_schema
+      WHERE type = 'trigger' AND \(condition) ORDER BY rowid
+      """
+    )
     var triggers: [(name: String, sql: String)] = []
     try query.forEachRow {
       if let name = query.text(0), let sql = query.text(1) { triggers.append((name, sql)) }
