@@ -54,6 +54,26 @@ struct SimulationTests {
       (1_003_075, 40, "default"),
       // A child went with its parent while its first save was set aside.
       (1_002_245, 40, "default"),
+      // A row came anew before the one before it had gone, and kept its columns.
+      (2_002_449, 40, "default"),
+      // A row that was made anew was sent with what other versions know of the one before it.
+      (2_003_252, 40, "default"),
+      // A deletion ended a row in the cloud that had been made after it.
+      (2_005_711, 40, "default"),
+      // That another device had made a row anew was taken for older than an edit of the one before.
+      (2_008_748, 40, "default"),
+      // Such a row was lost because its upload had to wait until the deletion was told of.
+      (2_011_175, 40, "default"),
+      // A deletion was forgotten while a save that had gone before it was set aside.
+      (2_017_360, 40, "default"),
+      // An old save that was set aside made a record anew that was gone.
+      (2_018_809, 40, "default"),
+      // A row whose deletion was on its way was uploaded by somebody else into a zone that was made anew.
+      (2_023_030, 40, "default"),
+      // A record that waited for its parent stayed, and a fetch of everything had not brought it.
+      (2_026_525, 40, "default"),
+      // Nobody has captured what was in a table before its triggers were made.
+      (2_017_480, 40, "default"),
       // The journal stands where the rows stand, behind the session, while the disk is busy.
       (5063, 7, "clock-skew,killed,killed-writing,write-fails"),
     ] as [(UInt64, Int, String)]

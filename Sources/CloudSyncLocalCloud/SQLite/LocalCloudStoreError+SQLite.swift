@@ -10,7 +10,7 @@ extension LocalCloudStoreError {
       self.init(
         .foreign,
         path: path,
-        "it is no SQLite database; choose another file, or delete this one"
+        "it is no SQLite database; name another file"
       )
     case .damaged:
       self.init(damagedDatabase: error.message, path: path)

@@ -273,7 +273,7 @@ struct MetadataStore {
     let query = try connection.fixedStatement(
       """
       SELECT record_name FROM cloudsync_rows r
-      WHERE server IS NOT NULL AND void IS NULL
+      WHERE (server IS NOT NULL OR payload IS NOT NULL) AND void IS NULL
         AND coalesce(page, 0) < (SELECT value FROM cloudsync_facts WHERE key = 'first_page')
         AND NOT EXISTS(SELECT 1 FROM cloudsync_seen s WHERE s.record_name = r.record_name)
       ORDER BY record_name

@@ -12,6 +12,8 @@ struct RowState: Sendable {
 
   /// What a row waits for that the next fetch tells about.
   static let nextFetch = "?"
+  /// What is void because a deletion of this device's own may have taken it away.
+  static let doubtful: Int64 = 3
 
   let table: Int64
   let key: SQLiteValue
@@ -49,7 +51,7 @@ struct RowState: Sendable {
   /// The record as it was when the cloud deleted it, while it is not settled whether the row goes too.
   var former: Record?
   /// Whether `server` and `payload` may be of a zone that is gone, so that they must be sent whole: 1
-  /// until a fetch of everything has looked for the record, then 2.
+  /// until a fetch of everything has looked for the record, then 2; or ``doubtful``.
   var void: Int64?
 
   init(table: Int64, key: SQLiteValue, recordName: String) {

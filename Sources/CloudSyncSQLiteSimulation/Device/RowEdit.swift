@@ -55,7 +55,7 @@ struct RowEditor {
       try connection.execute(
         "UPDATE \(table.name) SET \(column) = \(value.literal) WHERE \(condition)"
       )
-      note(row, .set(column: column, value: value))
+      try note(row, .set(column: column, value: value))
     } else {
       guard try hasParents(of: row, table) else { return }
       let columns = (table.key.map(\.name) + [column]).joined(separator: ", ")
@@ -65,7 +65,7 @@ struct RowEditor {
       let list = names.joined(separator: ", ")
       let made = try connection.rows("SELECT \(list) FROM \(table.name) WHERE \(condition)")
       guard let made = made.first else { return }
-      note(row, .inserted(Array(zip(names, made).map { (column: $0, value: $1) })))
+      try note(row, .inserted(Array(zip(names, made).map { (column: $0, value: $1) })))
     }
   }
 
@@ -82,12 +82,29 @@ struct RowEditor {
       if error.kind == .foreignKey { return }
       throw error
     }
-    for child in children { note(child, .deletedWithParent) }
-    note(row, .deleted)
+    for child in children { try note(child, .deletedWithParent) }
+    try note(row, .deleted)
   }
 
-  private mutating func note(_ row: RowID, _ change: RowEdit.Change) {
-    edits.append(RowEdit(row: row, time: .zero, change: change))
+  private mutating func note(_ row: RowID, _ change: RowEdit.Change) throws(SQLiteError) {
+    let time = try isCaptured(row, change) ? HybridTime.zero : .zero.successor
+    edits.append(RowEdit(row: row, time: time, change: change))
+  }
+
+  /// Whether the engine's triggers see an edit: not so in tables and columns that are newer than they.
+  ///
+  /// Nobody knows then when the edit was made, and it counts as older than all others.
+  private func isCaptured(_ row: RowID, _ change: RowEdit.Change) throws(SQLiteError) -> Bool {
+    var column = ""
+    if case .set(let name, _) = change { column = name.quotedName }
+    return try connection.integer(
+      """
+      SELECT count(*) FROM sqlite_schema
+      WHERE type = 'trigger' AND tbl_name = \(SQLiteValue.text(row.table).literal)
+        AND name LIKE 'cloudsync\\_update\\_%' ESCAPE '\\'
+        AND instr(sql, \(SQLiteValue.text(column).literal))
+      """
+    ) > 0
   }
 
   /// Gives the edits of one statement their time.

@@ -19,6 +19,11 @@ extension EngineWork {
       row.page = try store.lastPage()
       return try store.save(row)
     }
+    if row.void == RowState.doubtful {
+      // That was this device's own deletion, of the row before it.
+      row.page = try store.lastPage()
+      return try store.save(row)
+    }
     row.former = row.server ?? row.former
     row.server = nil
     row.void = nil
@@ -53,6 +58,10 @@ extension EngineWork {
     row.waitsFor = nil
     row.payload = nil
     row.former = nil
+    if row.isEdited, row.isDeleted, row.sentPage != nil, row.server == nil {
+      // The session may have set a save aside that would make it again.
+      return try store.save(row)
+    }
     row.settle()
     row.unshelve()
     if let refusal, let table = tables.byID[row.table] {

@@ -57,10 +57,11 @@ extension EngineWork {
       return local
     }
     var whole = local
+    whole.unknownFields = former.unknownFields
+    if local.isNewLife(after: former, policy(of: table).deletes) { return whole }
     for column in former.columns where table.schema.column(named: column.name) == nil {
       whole[column.name] = column
     }
-    whole.unknownFields = former.unknownFields
     return whole
   }
 }

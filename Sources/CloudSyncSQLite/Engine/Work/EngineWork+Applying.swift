@@ -218,6 +218,7 @@ extension EngineWork {
     var row = try present(one)
     row.waitsFor = parent
     row.payload = one.record
+    if one.isNew { row.page = try store.lastPage() }
     row.void = one.void
     try store.save(row)
   }

@@ -13,14 +13,7 @@ extension EngineWork {
     let number = Int64(operation.id.number)
     var sent: [String: Record] = [:]
     for record in operation.records { sent[record.recordID.name] = record }
-    var answers: [String: Record] = [:]
-    for record in response.savedRecords { answers[record.recordID.name] = record }
-    // What the cloud had before it took the edit is no news any more.
-    var told = try store.takePayloads(of: number)
-      .filter { record in
-        guard let answer = answers[record.recordID.name] else { return true }
-        return !record.isOlder(than: sent[record.recordID.name], answer)
-      }
+    var told = try news(of: number, sent, response.savedRecords)
     let rows = batch?.rowsByName ?? [:]
     for record in response.savedRecords {
       let name = record.recordID.name
@@ -43,18 +36,25 @@ extension EngineWork {
         try doubt(record.recordID)
       }
     }
-    var doubtful: Set<String> = []
     for recordID in response.deletedRecordIDs {
       guard let row = try row(named: recordID.name), row.operation == number else { continue }
-      // Who has made it again since then has made another one.
-      let created = row.server?.rowVersion?.createdAt
-      told.removeAll { $0.recordID == recordID && $0.rowVersion?.createdAt == created }
-      try deleted(row, isOwn: true)
-      // What a page has told of may have come before the deletion, which has taken it away then.
-      if try self.row(named: recordID.name)?.isEdited == true { doubtful.insert(recordID.name) }
+      try deleted(row, &told)
     }
+    let done = try failed(response.failures, of: number)
+    // Whatever the answer does not name is looked at again.
+    try release(number)
+    try applyLater(told, Set(response.deletedRecordIDs.map(\.name)))
+    try removeArrivedAssets()
+    return done
+  }
+
+  /// An operation's records were refused; returns those that the session can forget.
+  private func failed(
+    _ failures: [ItemFailure],
+    of number: Int64
+  ) throws(SQLiteError) -> [RecordID] {
     var done: [RecordID] = []
-    for failure in response.failures {
+    for failure in failures {
       guard var row = try row(named: failure.recordID.name) else {
         if try strangerFailed(failure) { done.append(failure.recordID) }
         continue
@@ -68,43 +68,7 @@ extension EngineWork {
       row.operation = nil
       if try failed(row, failure.error) { done.append(failure.recordID) }
     }
-    // Whatever the answer does not name is looked at again.
-    try release(number)
-    try applyLater(told, doubtful)
-    try removeArrivedAssets()
     return done
-  }
-
-  /// Applies what pages told of rows while they were on their way.
-  ///
-  /// It is not known of those that are doubtful whether the cloud still has them.
-  func applyLater(
-    _ records: [Record],
-    _ doubtful: Set<String> = []
-  ) throws(SQLiteError) {
-    var told: [Incoming] = []
-    for record in records {
-      if record.isDeletion {
-        if let row = try row(named: record.recordID.name) { try takeDeletion(of: row) }
-      } else if let one = try incoming(record) {
-        if doubtful.contains(record.recordID.name) { one.void = 2 }
-        told.append(one)
-      }
-    }
-    try apply(told)
-    try store.setApplying(nil)
-  }
-
-  /// Has a record sent once more that was saved and of which a page has said that it is deleted.
-  ///
-  /// It was deleted before, and the save has made it again, or after: then the answer says so.
-  private func doubt(_ recordID: RecordID) throws(SQLiteError) {
-    guard var row = try row(named: recordID.name), !row.isEdited,
-      let column = row.server?.rowVersion?.columns.first
-    else { return }
-    row.edits = [RowState.Edit(column: column.name, time: column.time)]
-    row.dirty = 0
-    try store.save(row)
   }
 
   /// An edit is in the cloud.
@@ -117,6 +81,8 @@ extension EngineWork {
     var row = row
     if isOwn { row.operation = nil }
     if row.isHeld, row.payload != nil { return try savedWaiting(row, record) }
+    let known = row.isOfOtherRecord(than: record) ? row.server?.rowVersion : nil
+    if known != nil { row.server = nil }
     row.server = row.acknowledged(record, sent)
     row.sentPage = nil
     row.void = nil
@@ -126,6 +92,7 @@ extension EngineWork {
       if let deleted = row.deletedAt, deleted <= version.deletedAt ?? .zero { row.deletedAt = nil }
       if row.edits.isEmpty, row.createdAt == nil, row.deletedAt == nil { row.settle() }
     }
+    if let known, let version = row.server?.rowVersion { row.complete(version, with: known) }
     row.errorCode = nil
     row.error = nil
     tally.counts.sent += 1
@@ -135,7 +102,7 @@ extension EngineWork {
   }
 
   /// A deletion is in the cloud.
-  private func deleted(_ row: RowState, isOwn: Bool) throws(SQLiteError) {
+  func deleted(_ row: RowState, isOwn: Bool) throws(SQLiteError) {
     var row = row
     if isOwn { row.operation = nil }
     row.errorCode = nil
@@ -190,7 +157,7 @@ extension EngineWork {
       row.errorCode = Int64(error.code.rawValue)
       row.error = error.description
       tally.counts.parked += 1
-      if row.isVoid { row.void = 1 }
+      if row.isVoid, row.void != RowState.doubtful { row.void = 1 }
       try store.save(row)
       return false
     }
@@ -231,33 +198,20 @@ extension SyncState {
 }
 
 extension RowState {
+  /// Has those columns sent that are newer here than in a record which was made anew by an old edit.
+  fileprivate mutating func complete(_ version: RowVersion, with known: RowVersion) {
+    for column in known.columns where editTime(of: column.name) == nil {
+      if let sent = version[column.name], sent.time >= column.time { continue }
+      edits.append(Edit(column: column.name, time: column.time))
+    }
+    if edits.isEmpty { return }
+    edits.sort { ($0.column ?? "") < ($1.column ?? "") }
+    dirty = dirty ?? 0
+  }
+
   /// The record as the cloud has it after an edit was saved.
   fileprivate func acknowledged(_ saved: Record, _ sent: Record?) -> Record {
     let edited = sent.map { isVoid ? $0 : server?.applying($0) ?? $0 } ?? server
     return (edited?.applying(saved) ?? saved).withChangeTag(saved.changeTag)
   }
-}
-
-extension Record {
-  /// Whether the cloud had this before an edit that it has saved with this answer.
-  ///
-  /// The times of columns never go back in a record, but they do in one that is made anew.
-  fileprivate func isOlder(than edit: Record?, _ answer: Record) -> Bool {
-    if let created = creationDate, let known = answer.creationDate, created != known {
-      return created < known
-    }
-    guard let edit = edit?.rowVersion, let version = rowVersion else { return false }
-    return edit.columns.contains { $0.time > version[$0.name]?.time ?? .zero }
-  }
-
-  /// What is kept of a row's deletion that a page has told of, until the answer to an edit comes.
-  static func deleted(_ recordID: RecordID, in table: SyncTable) -> Record {
-    Record(recordType: table.layout.recordType, recordID: recordID)
-  }
-
-  /// Whether it is no record, but tells of a deletion.
-  var isDeletion: Bool { self[RecordLayout.timeField] == nil }
-
-  /// The record as a row's version; nil if it is none of a row's.
-  var rowVersion: RowVersion? { RowVersion(record: self) }
 }

@@ -9,6 +9,8 @@ extension EngineWork {
     // What is uploaded again while it waits has no other place to be.
     if !isInFlight || !row.isHeld { row.waitsFor = nil }
     row.payload = nil
+    // The row before this one is gone, and only its deletion was put off.
+    let isAnother = row.former != nil && row.server == nil
     row.former = nil
     row.page = page
     let values = try rows(of: one.table).values(of: one.key)
@@ -18,7 +20,7 @@ extension EngineWork {
       return try store.save(row)
     }
     if row.isOfOtherRecord(than: one.record) { row.mark(void: 2) }
-    guard row.isEdited else { return try take(one, over: values, row) }
+    guard row.isEdited else { return try take(one, over: values, row, replaces: isAnother) }
     tally.counts.merged += 1
     let merged = merged(row, one.table, values, with: one.version)
     row.server = one.record
@@ -78,7 +80,8 @@ extension EngineWork {
   private func take(
     _ one: Incoming,
     over values: [SQLiteValue]?,
-    _ row: RowState
+    _ row: RowState,
+    replaces isAnother: Bool
   ) throws(SQLiteError) {
     var row = row
     let known = row.server.flatMap(RowVersion.init(record:))
@@ -88,7 +91,7 @@ extension EngineWork {
     row.error = nil
     let whole = one.version
     if whole.isDeleted { return try delete(row, one.table, one.key, values) }
-    var isNew = false
+    var isNew = isAnother
     if let known, let deletedAt = whole.deletedAt {
       // It was deleted and made again: columns that it does not know get their defaults.
       isNew = known.createdAt ?? .zero <= deletedAt

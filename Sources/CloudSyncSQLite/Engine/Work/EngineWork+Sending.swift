@@ -86,28 +86,28 @@ extension EngineWork {
     var local = version(of: row, table, values: values, server: server)
     var sent = values
     if row.shelf != nil { (local, sent) = travelling(local, table) }
+    let isNew = server.map { local.isNewLife(after: $0, policy(of: table).deletes) } ?? false
     let recordID = recordID(row.recordName)
     guard let present = row.server, !row.isVoid else {
       if isThere {
         var bare = row
         // Whatever files a cloud had that is gone, they are sent again.
         if row.isVoid { bare.server = nil }
-        let version = whole(row.isVoid ? local.completed(by: server) : local, row)
+        let version = whole(row.isVoid && !isNew ? local.completed(by: server) : local, row)
         let mayFollow = row.sentPage != nil
         let record = signed(
           table.layout.record(version, recordID: recordID, mayFollow: mayFollow)
         )
         return (row, try withAssets(record, of: bare, sent))
       }
-      // A save that the session has set aside would make it again.
-      if row.sentPage != nil { return (row, nil) }
+      // A save that the session has set aside would make it again, or others have sent what they have.
+      if row.sentPage != nil || row.isVoid { return (row, nil) }
       try store.remove(row)
       return nil
     }
     // Where edits win a deletion is a mark in the record.
     let isMarked = options.table(table.name).merging.deletes == .editWins
     if !isThere, !isMarked { return (row, nil) }
-    let isNew = server.map { local.isNewLife(after: $0, policy(of: table).deletes) } ?? false
     let edited = local.columns.filter { column in
       // What was there before anybody captured it stands behind everything that the cloud knows.
       if column.time == .zero, !isNew, server?[column.name] != nil { return false }
