@@ -26,8 +26,9 @@ package import CloudSyncSQLiteSupport
 /// | `cloudsync_deleted` | when the row, or the one before it, was deleted, if it was |
 ///
 /// A row is deleted if `cloudsync_deleted` is there and `cloudsync_created` is not later: so a
-/// deletion can be taken back, or followed by a new row of the same key. All other fields belong to
-/// others, and stay.
+/// deletion can be taken back, or followed by a new row of the same key. Where deletions win, that row
+/// begins with nothing: whatever the record says of columns that it does not set is taken away. All
+/// other fields belong to others, and stay.
 package struct RecordLayout: Sendable {
   /// A column that the table has.
   struct Column: Sendable {
