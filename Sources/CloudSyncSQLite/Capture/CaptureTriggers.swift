@@ -21,7 +21,8 @@ struct CaptureTriggers {
     let bits = changed.map { "(\($0))" }.joined(separator: " || ")
     let isChanged = changed.joined(separator: " OR ")
     let isRenamed = "(\(old) IS NOT \(new) OR typeof(\(old)) IS NOT typeof(\(new)))"
-    return ["insert", "update", "rename", "delete"].map { "DROP TRIGGER IF EXISTS \(name($0))" } + [
+    let names = ["insert", "update", "rename", "delete", "replace", "displace"]
+    return names.map { "DROP TRIGGER IF EXISTS \(name($0))" } + replacements + [
       trigger("insert", "AFTER INSERT", when: hasNew, key: new, [add(new, "NULL")]),
       trigger("delete", "AFTER DELETE", when: hasOld, key: old, [add(old, "''")]),
       trigger(
@@ -38,6 +39,38 @@ struct CaptureTriggers {
         key: new,
         [add(old, "''", if: hasOld), add(new, "NULL", if: hasNew)]
       ),
+    ]
+  }
+
+  /// The triggers that note which rows may be about to be replaced, by a unique key beside the primary one.
+  ///
+  /// SQLite calls no trigger for rows that `OR REPLACE` removes, and does not say in which way a
+  /// statement deals with conflicts. So whether such a row is gone is looked at when the outbox is read.
+  private var replacements: [String] {
+    let columns = table.schema.writableColumns.map(\.name)
+    let searches = table.searches.dropFirst()
+      .filter { search in
+        search.columns.allSatisfy { columns.contains($0) }
+      }
+    if searches.isEmpty { return [] }
+    func notes(but row: String) -> [String] {
+      let ownKey = table.schema.primaryKey
+        .map { "\($0.quotedName) IS \(row).\($0.quotedName) COLLATE BINARY" }
+        .joined(separator: " AND ")
+      return searches.map { search in
+        let candidate = columns.map { "new.\($0.quotedName)" }
+        let found = search.sql(table, candidate: candidate, ownKey: ownKey)
+        return "INSERT INTO cloudsync_outbox(id, table_id, key, change)"
+          + " SELECT (SELECT \(MetadataSchema.nextTime) FROM cloudsync_clock), \(table.id),"
+          + " \(table.keySQL("t")), '\(OutboxEntry.replaced)' FROM (\(found)) AS t LIMIT 1;"
+      }
+    }
+    let looked = columns.filter { name in searches.contains { $0.columns.contains(name) } }
+    let list = looked.map(\.quotedName).joined(separator: ", ")
+    let key = table.keySQL("new")
+    return [
+      trigger("replace", "BEFORE INSERT", when: nil, key: key, notes(but: "new")),
+      trigger("displace", "BEFORE UPDATE OF \(list)", when: nil, key: key, notes(but: "old")),
     ]
   }
 

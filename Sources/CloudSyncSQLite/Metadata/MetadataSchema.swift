@@ -23,10 +23,11 @@ import CloudSyncSQLiteSupport
 ///
 /// A key is the value of the one key column, as it is stored, or of several the SQL literals
 /// joined by commas. A time is ``HybridTime``'s number. In the outbox an id is the time of the edit, a
-/// change is NULL for a row that is new, '' for one that is gone, and otherwise a 0 or 1 for every
-/// column, and adopted is 1 for what was there before anybody captured it. What is void is not
-/// known to be in the cloud, because its zone was lost: 1 until a fetch of everything has looked
-/// for it, then 2; or 3, because a deletion that was on its way may have taken it away. A row that waits for "?" waits for a fetch to look for it, and one that
+/// change is NULL for a row that is new, '' for one that is gone, 'r' for one that another row may
+/// have been written over, and otherwise a 0 or 1 for every column, and adopted is 1 for what was there
+/// before anybody captured it. What is void is not known to be in the cloud, because its zone was lost:
+/// 1 until a fetch of everything has looked for it, then 2; or 3, because a deletion that was on its
+/// way may have taken it away. A row that waits for "?" waits for a fetch to look for it, and one that
 /// waits for "*" for the end of a fetch, to be deleted.
 package enum MetadataSchema {
   /// The version of the tables.

@@ -35,11 +35,12 @@ struct OutboxReader {
   private func take(_ entry: OutboxEntry) throws(SQLiteError) {
     // A table that is synchronized no more.
     guard let table = tables[entry.table] else { return }
+    if entry.change == .replaced, try isThere(entry.key, table) { return }
     var row: RowState
     if let known = try store.row(entry.table, entry.key) {
       row = known
     } else {
-      if entry.change == .deleted { return }
+      if entry.change == .deleted || entry.change == .replaced { return }
       let name = try table.recordName(of: entry.key, in: store.connection)
       row = RowState(table: entry.table, key: entry.key, recordName: name)
     }
@@ -52,5 +53,10 @@ struct OutboxReader {
       return try store.remove(row)
     }
     try store.save(row)
+  }
+
+  private func isThere(_ key: SQLiteValue, _ table: SyncTable) throws(SQLiteError) -> Bool {
+    let values = try table.keyValues(of: key, in: store.connection)
+    return try RowTable(table: table, connection: store.connection).values(of: values) != nil
   }
 }

@@ -102,7 +102,7 @@ struct RowState: Sendable {
       // Of a row that was there before the engine nobody knows when it was made.
       createdAt = entry.time == .zero ? nil : entry.time
       edits = [Edit(column: nil, time: entry.time)]
-    case .deleted:
+    case .deleted, .replaced:
       edits = []
       deletedAt = entry.time
     case .updated(let bits):
@@ -172,9 +172,14 @@ struct OutboxEntry: Sendable {
   enum Change: Sendable, Hashable {
     case inserted
     case deleted
+    /// Deleted if it is not there any more: another row may have been written over it.
+    case replaced
     /// Whether each column was changed.
     case updated([Bool])
   }
+
+  /// How a change is written that is ``Change/replaced``.
+  static let replaced = "r"
 
   let id: Int64
   /// When it was made; zero if nobody knows.
@@ -192,6 +197,7 @@ struct OutboxEntry: Sendable {
       switch change {
       case nil: .inserted
       case ""?: .deleted
+      case Self.replaced?: .replaced
       case let bits?: .updated(bits.utf8.map { $0 == UInt8(ascii: "1") })
       }
   }

@@ -51,11 +51,12 @@ final class SyncBench {
   /// Two databases with the same tables, and their cloud.
   static func pair(
     _ schema: String,
-    tables: [String]
+    tables: [String],
+    options: SyncEngineOptions = SyncEngineOptions()
   ) throws -> (SyncBench, mac: Device, phone: Device) {
     let bench = SyncBench()
-    let mac = try bench.device("mac", schema, tables: tables)
-    return (bench, mac, try bench.device("phone", schema, tables: tables))
+    let mac = try bench.device("mac", schema, tables: tables, options: options)
+    return (bench, mac, try bench.device("phone", schema, tables: tables, options: options))
   }
 
   func device(
@@ -96,6 +97,11 @@ final class SyncBench {
       world.advance(by: .seconds(30))
       #expect(device.failures == [], "\(device.name)")
     }
+  }
+
+  /// The names of the records that the cloud has.
+  func cloudNames() throws -> [String] {
+    try cloud.records(account: owner, zone: zoneID).map(\.recordID.name)
   }
 
   /// What a device knows of rows that are not clean.

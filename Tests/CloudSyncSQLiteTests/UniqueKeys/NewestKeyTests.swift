@@ -22,11 +22,7 @@ struct NewestKeyTests {
     _ schema: String = schema,
     tables: [String] = ["tags", "notes"]
   ) throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    let bench = SyncBench()
-    let options = Self.options(.newest)
-    let mac = try bench.device("mac", schema, tables: tables, options: options)
-    let phone = try bench.device("phone", schema, tables: tables, options: options)
-    return (bench, mac, phone)
+    try SyncBench.pair(schema, tables: tables, options: Self.options(.newest))
   }
 
   @Test("Without a policy such a table is refused")

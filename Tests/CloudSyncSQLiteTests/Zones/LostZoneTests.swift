@@ -24,10 +24,6 @@ struct LostZoneTests {
     return options
   }
 
-  private func cloudNames(_ bench: SyncBench) throws -> [String] {
-    try bench.cloud.records(account: owner, zone: bench.zoneID).map(\.recordID.name)
-  }
-
   @Test(
     "Rows stay and are uploaded again when the zone was deleted or its encrypted data reset",
     arguments: [ZoneDeletionReason.deleted, .encryptedDataReset]
@@ -55,7 +51,7 @@ struct LostZoneTests {
     #expect(try phone.lines(Self.notes) == mac.lines(Self.notes))
     #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
     #expect(
-      try Set(cloudNames(bench)).isSuperset(of: ["a:notes", "c:notes", "d:notes", "l:lists"])
+      try Set(bench.cloudNames()).isSuperset(of: ["a:notes", "c:notes", "d:notes", "l:lists"])
     )
   }
 
@@ -74,7 +70,7 @@ struct LostZoneTests {
 
     #expect(try phone.lines("SELECT id FROM notes") == ["'b'"])
     #expect(try mac.lines("SELECT id FROM notes") == ["'b'"])
-    #expect(try cloudNames(bench) == ["b:notes"])
+    #expect(try bench.cloudNames() == ["b:notes"])
   }
 
   @Test("A zone that the user has purged: the app is asked, nothing goes, edits are captured")
@@ -103,7 +99,7 @@ struct LostZoneTests {
     try mac.engine.decideZone(.uploadAgain)
     try bench.sync(mac)
     #expect(mac.engine.question == nil)
-    #expect(try cloudNames(bench) == ["a:notes", "b:notes"])
+    #expect(try bench.cloudNames() == ["a:notes", "b:notes"])
     #expect(try bench.unclean(mac) == [])
   }
 
@@ -120,10 +116,10 @@ struct LostZoneTests {
     try bench.sync(mac)
 
     #expect(try mac.lines("SELECT id FROM notes UNION ALL SELECT id FROM lists") == [])
-    #expect(try cloudNames(bench) == [])
+    #expect(try bench.cloudNames() == [])
     try mac.execute("INSERT INTO notes(id, title) VALUES('n', 'N')")
     try bench.sync(mac)
-    #expect(try cloudNames(bench) == ["n:notes"])
+    #expect(try bench.cloudNames() == ["n:notes"])
   }
 
   @Test("A zone that another device has made anew takes no row that only this one has")
@@ -190,7 +186,7 @@ struct LostZoneTests {
     try bench.cloud.deleteZone(bench.zoneID, account: owner)
     try bench.sync(phone)
 
-    #expect(try cloudNames(bench) == ["a:notes"])
+    #expect(try bench.cloudNames() == ["a:notes"])
     #expect(try bench.unclean(phone) == ["'a:notes'|'waiting'|NULL"])
     try phone.execute("INSERT INTO lists VALUES('gone', 'Back')")
     let other = try bench.device("other", Self.schema, tables: Self.tables)
