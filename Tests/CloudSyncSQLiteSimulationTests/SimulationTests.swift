@@ -64,6 +64,8 @@ struct SimulationTests {
       (2_008_748, 40, "default"),
       // Such a row was lost because its upload had to wait until the deletion was told of.
       (2_011_175, 40, "default"),
+      // It stayed for ever where it waited for a parent, too.
+      (3_000_212, 40, "default"),
       // A deletion was forgotten while a save that had gone before it was set aside.
       (2_017_360, 40, "default"),
       // An old save that was set aside made a record anew that was gone.

@@ -19,7 +19,7 @@ extension EngineWork {
       row.page = try store.lastPage()
       return try store.save(row)
     }
-    if row.void == RowState.doubtful {
+    if row.void == RowState.doubtful, values != nil {
       // That was this device's own deletion, of the row before it.
       row.page = try store.lastPage()
       return try store.save(row)
