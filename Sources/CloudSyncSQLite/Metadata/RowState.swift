@@ -79,6 +79,14 @@ struct RowState: Sendable {
     return created <= last && created >= firstCreatedAt ?? last
   }
 
+  /// Whether a record is the version that was acknowledged, and nothing is left to be done with it.
+  func isKnown(_ record: Record) -> Bool {
+    guard !isVoid, waitsFor == nil, errorCode == nil, let tag = record.changeTag,
+      let known = server?.changeTag
+    else { return false }
+    return UTF8Bytes.equal(tag, known)
+  }
+
   /// When a column was edited; nil if it was not.
   func editTime(of column: String) -> HybridTime? {
     var time: HybridTime?

@@ -26,7 +26,9 @@ struct ZoneEvidence {
 }
 
 extension EngineWork.Tally {
+  /// Counts a record that has come as it was known.
   func noteKnown(_ record: Record) {
+    known += 1
     guard let then = record.creationDate else { return }
     oldestKnown = min(oldestKnown ?? then, then)
   }

@@ -107,7 +107,6 @@ extension EngineWork {
       let glance = try store.glance(at: table.id, key, tag: record.changeTag)
       if glance == .known, !isRetry, !tally.looksClosely {
         tally.noteKnown(record)
-        tally.known += 1
         return nil
       }
       let row = glance == .new ? nil : try store.row(table.id, key)
@@ -124,6 +123,10 @@ extension EngineWork {
       return nil
     }
     if let row = try row(named: name) {
+      if row.isKnown(record), !isRetry, !tally.looksClosely {
+        tally.noteKnown(record)
+        return nil
+      }
       let key = try table.keyValues(of: row.key, in: connection)
       return Incoming(record, of: table, row, key: key, isNew: false)
     }

@@ -35,7 +35,7 @@ extension EngineWork {
     let isSame = { (record: Record) in
       record.recordID.name == row.recordName && record.rowVersion?.createdAt == created
     }
-    if row.isDeleted, let same = told.first(where: isSame) {
+    if row.isDeleted, let same = told.first(where: { isSame($0) && !$0.isDeletion }) {
       try deleteAgain(row, same)
     } else {
       try deleted(row, isOwn: true)
