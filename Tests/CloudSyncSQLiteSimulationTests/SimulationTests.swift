@@ -56,6 +56,8 @@ struct SimulationTests {
       (1_002_245, 40, "default"),
       // A row came anew before the one before it had gone, and kept its columns.
       (2_002_449, 40, "default"),
+      // So did one that had been edited meanwhile.
+      (4_001_588, 40, "default"),
       // A row that was made anew was sent with what other versions know of the one before it.
       (2_003_252, 40, "default"),
       // A deletion ended a row in the cloud that had been made after it.

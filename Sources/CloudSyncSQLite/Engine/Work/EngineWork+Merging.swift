@@ -9,9 +9,6 @@ extension EngineWork {
     // What is uploaded again while it waits has no other place to be.
     if !isInFlight || !row.isHeld { row.waitsFor = nil }
     row.payload = nil
-    // The row before this one is gone, and only its deletion was put off.
-    let isAnother = row.former != nil && row.server == nil
-    row.former = nil
     row.page = page
     let values = try rows(of: one.table).values(of: one.key)
     if isInFlight {
@@ -20,9 +17,10 @@ extension EngineWork {
       return try store.save(row)
     }
     if row.isOfOtherRecord(than: one.record) { row.mark(void: 2) }
-    guard row.isEdited else { return try take(one, over: values, row, replaces: isAnother) }
+    guard row.isEdited else { return try take(one, over: values, row) }
     tally.counts.merged += 1
     let merged = merged(row, one.table, values, with: one.version)
+    row.former = nil
     row.server = one.record
     row.take(merged)
     row.mark(void: one.void)
@@ -45,7 +43,13 @@ extension EngineWork {
     _ values: [SQLiteValue]?,
     with server: RowVersion
   ) -> RowMerge.Result {
-    let acknowledged = row.server?.rowVersion
+    var server = server
+    let former = row.server == nil ? row.former?.rowVersion : nil
+    if let ended = former?.createdAt, server.createdAt ?? .zero > ended {
+      // The row before this one is gone, and only its deletion was put off.
+      server.deletedAt = max(server.deletedAt ?? .zero, ended)
+    }
+    let acknowledged = row.server?.rowVersion ?? former
     let local = version(of: row, table, values: values, server: acknowledged)
     return RowMerge.merge(
       ancestor: ancestor(of: row, acknowledged, local, server),
@@ -80,10 +84,12 @@ extension EngineWork {
   private func take(
     _ one: Incoming,
     over values: [SQLiteValue]?,
-    _ row: RowState,
-    replaces isAnother: Bool
+    _ row: RowState
   ) throws(SQLiteError) {
     var row = row
+    // The row before this one is gone, and only its deletion was put off.
+    var isNew = row.former != nil && row.server == nil
+    row.former = nil
     let known = row.server.flatMap(RowVersion.init(record:))
     row.server = one.record
     row.mark(void: one.void)
@@ -91,7 +97,6 @@ extension EngineWork {
     row.error = nil
     let whole = one.version
     if whole.isDeleted { return try delete(row, one.table, one.key, values) }
-    var isNew = isAnother
     if let known, let deletedAt = whole.deletedAt {
       // It was deleted and made again: columns that it does not know get their defaults.
       isNew = known.createdAt ?? .zero <= deletedAt
