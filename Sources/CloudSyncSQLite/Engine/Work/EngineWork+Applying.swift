@@ -178,15 +178,14 @@ extension EngineWork {
     var queue = records
     while !queue.isEmpty {
       let (ready, waiting, expected) = try separate(queue)
-      for (one, parent) in waiting { try wait(one, for: parent) }
+      for (one, parent) in waiting where try isCurrent(one) { try wait(one, for: parent) }
       let isAwaited = try store.hasWaitingRows()
       var next: [Incoming] = []
       var coming = expected
       for one in inOrder(ready) {
         let name = one.record.recordID.name
         coming.remove(name)
-        // A newer version may have come with its parent.
-        if one.hasWaited, try present(one).payload != one.record { continue }
+        guard try isCurrent(one) else { continue }
         if one.table.refersToParents {
           // A parent that came before it may be deleted here.
           if let parent = try missingParent(of: one, coming) {
@@ -215,6 +214,13 @@ extension EngineWork {
   /// What is known of a row now: another row of the page may have taken its place.
   func present(_ one: Incoming) throws(SQLiteError) -> RowState {
     one.isNew ? one.row : try store.row(one.table.id, one.row.key) ?? one.row
+  }
+
+  /// Whether a record that has waited is still what is known: a newer version may have come with its
+  /// parent.
+  private func isCurrent(_ one: Incoming) throws(SQLiteError) -> Bool {
+    if !one.hasWaited { return true }
+    return try present(one).payload == one.record
   }
 
   func wait(_ one: Incoming, for parent: String) throws(SQLiteError) {
