@@ -19,12 +19,13 @@ extension EngineWork {
       row.page = try store.lastPage()
       return try store.save(row)
     }
-    if row.void == RowState.doubtful, values != nil {
+    if row.void == RowState.doubtful, values != nil, row.waitsFor == nil {
       // That was this device's own deletion, of the row before it.
       row.page = try store.lastPage()
       return try store.save(row)
     }
-    row.former = row.server ?? row.former
+    let held = row.isHeld ? row.payload : nil
+    row.former = row.server ?? held ?? row.former
     row.server = nil
     row.void = nil
     row.payload = nil
