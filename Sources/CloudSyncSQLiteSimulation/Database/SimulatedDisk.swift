@@ -107,18 +107,23 @@ final class SimulatedDisk: Sendable {
   }
 
   /// Leaves the file as the process that ends has left it; without the last write, if it is torn.
-  func crash(isTorn: Bool = false) throws {
+  ///
+  /// - Returns: Whether a write was torn: not if the last one came to nothing.
+  @discardableResult func crash(isTorn: Bool = false) throws -> Bool {
     let copy = state.withLock { $0.copy }
     guard let old = path(copy), let new = path(copy + 1), state.withLock({ $0.file != nil }) else {
-      return
+      return false
     }
+    var wasTorn = false
     let files = FileManager.default
     try files.copyItem(atPath: old, toPath: new)
     if files.fileExists(atPath: "\(old)-wal") {
       try files.copyItem(atPath: "\(old)-wal", toPath: "\(new)-wal")
       let before = state.withLock { $0.logLength }
       let now = logLength()
-      if isTorn, now > before { truncate("\(new)-wal", off_t(before + (now - before) / 2)) }
+      if isTorn, now > before {
+        wasTorn = truncate("\(new)-wal", off_t(before + (now - before) / 2)) == 0
+      }
     }
     let closed = state.withLock { state -> (DatabaseFile?, DatabaseFile?) in
       defer {
@@ -132,5 +137,6 @@ final class SimulatedDisk: Sendable {
     for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: old + suffix) {
       try files.removeItem(atPath: old + suffix)
     }
+    return wasTorn
   }
 }

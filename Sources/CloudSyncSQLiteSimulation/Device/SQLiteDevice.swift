@@ -91,7 +91,7 @@ package final class SQLiteDevice: SimulatedDevice {
       let pieces = try disk.file().rows(count)
       guard case .integer(let number) = pieces[0][0], number > 1 else { return false }
       if disk.isInFile {
-        try disk.crash(isTorn: true)
+        guard try disk.crash(isTorn: true) else { return false }
         let left = try disk.file().rows(count)
         if left != [[.integer(number - 1)]] { note("a torn log has other rows: \(left)") }
       } else {
