@@ -19,6 +19,11 @@ extension RowVersion {
   }
 }
 
+extension Record {
+  /// The record as a row's version; nil if it is none of a row's.
+  var rowVersion: RowVersion? { RowVersion(record: self) }
+}
+
 /// Sorts the fields of a record into times, values and the rest.
 private struct RecordReading {
   private let fields: [RecordField]

@@ -91,7 +91,7 @@ package enum RowMerge {
       cloud: server.isMissing ? .create : .edit,
       changesForRow: [],
       changesForCloud: local.columns,
-      endedColumns: server.columns.map(\.name).filter { local[$0] == nil }
+      endedColumns: server.columns(missingFrom: local)
     )
   }
 

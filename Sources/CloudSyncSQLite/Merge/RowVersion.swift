@@ -84,6 +84,11 @@ package struct RowVersion: Sendable, Hashable {
     }
   }
 
+  /// The names of the columns that another version does not know.
+  package func columns(missingFrom other: RowVersion) -> [String] {
+    columns.map(\.name).filter { other[$0] == nil }
+  }
+
   private func place(of name: String) -> Int? {
     var (low, high) = (0, columns.count)
     while low < high {

@@ -161,11 +161,11 @@ package enum MetadataSchema {
     FROM cloudsync_strangers WHERE error IS NOT NULL
     """
 
-  /// The columns of a row, but for its number.
+  /// The columns of a row, but for its number, in the order in which the store reads and writes them.
   static let rowColumns = """
-    table_id, key, record_name, tag, server, edits, created_at, deleted_at, dirty,
-    operation, sent_page, page, error_code, error, waits_for, payload, shelf,
-    shelf_code, shelf_error, former, void, first_created
+    table_id, key, record_name, server, edits, deleted_at, dirty, operation, error_code, error,
+    waits_for, payload, sent_page, page, created_at, shelf, shelf_code, shelf_error, tag,
+    former, void, first_created
     """
 
   /// What was merged in the last transaction, where the rows are in another file.

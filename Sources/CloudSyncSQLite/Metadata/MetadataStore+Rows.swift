@@ -3,11 +3,7 @@ import CloudSyncSQLiteSupport
 
 /// Finds rows of what the engine knows.
 extension MetadataStore {
-  static let columns = """
-    table_id, key, record_name, server, edits, deleted_at, dirty, operation, error_code, error,
-    waits_for, payload, sent_page, page, created_at, shelf, shelf_code, shelf_error, tag,
-    former, void, first_created
-    """
+  static var columns: String { MetadataSchema.rowColumns }
 
   func row(_ table: Int64, _ key: SQLiteValue) throws(SQLiteError) -> RowState? {
     let query =

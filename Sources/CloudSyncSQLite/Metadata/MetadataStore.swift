@@ -112,6 +112,14 @@ struct MetadataStore {
     try connection.fixedStatement("DELETE FROM cloudsync_outbox WHERE id <= ?1")
       .bind(id, at: 1).run()
   }
+
+  /// Forgets what was captured of a row after an entry.
+  func forgetOutbox(of place: RowPlace, after id: Int64) throws(SQLiteError) {
+    try connection.fixedStatement(
+      "DELETE FROM cloudsync_outbox WHERE id > ?1 AND table_id = ?2 AND key IS ?3"
+    )
+    .bind(id, at: 1).bind(place.table, at: 2).bind(place.key, at: 3).run()
+  }
 }
 
 extension StatementID {

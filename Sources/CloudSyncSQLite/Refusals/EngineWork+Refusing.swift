@@ -10,10 +10,10 @@ extension EngineWork {
 
   /// What a row is to be while it cannot be in the table.
   func shelfVersion(of row: RowState) -> RowVersion? {
-    guard var version = row.shelf.flatMap(RowVersion.init(record:)) else { return nil }
+    guard var version = row.shelf?.rowVersion else { return nil }
     if version.isDeleted { return version }
     // What a migration has made known is known to the record; so is what no column can hold.
-    let server = row.server.flatMap(RowVersion.init(record:))
+    let server = row.server?.rowVersion
     for column in server?.columns ?? [] {
       let mine = version[column.name]
       let isForeign = mine?.time == column.time && ValueCodec.decode(column.value) == nil
@@ -48,7 +48,7 @@ extension EngineWork {
     _ table: SyncTable,
     _ error: SQLiteError
   ) throws(SQLiteError) {
-    guard let server = row.server.flatMap(RowVersion.init(record:)) else { return }
+    guard let server = row.server?.rowVersion else { return }
     var row = row
     let key = try table.keyValues(of: row.key, in: connection)
     let values = try rows(of: table).values(of: key)

@@ -109,7 +109,9 @@ extension EngineWork {
           throw SQLiteError(code: Int32(truncatingIfNeeded: refusal.code), message: refusal.reason)
         }
         // Nobody has deleted them, whatever actions of foreign keys have made of it.
-        for (row, _) in taken { try store.forgetOutbox(of: row, after: last) }
+        for (row, _) in taken {
+          try store.forgetOutbox(of: RowPlace(table: row.table, key: row.key), after: last)
+        }
       }
     } catch {
       guard error.isRefusal, connection.isInTransaction else { throw error }
@@ -130,7 +132,7 @@ extension EngineWork {
     let key = try table.keyValues(of: row.key, in: connection)
     guard let values = try rows(of: table).values(of: key) else { return }
     var row = row
-    let server = row.server.flatMap(RowVersion.init(record:))
+    let server = row.server?.rowVersion
     let whole = version(of: row, table, values: values, server: server)
     try shelve(&row, table, whole, why)
     if let parent, row.waitsFor == nil { row.waitsFor = parent }
@@ -176,14 +178,6 @@ extension MetadataStore {
   /// The rows that are not in their tables as they should be.
   func shelvedRows() throws(SQLiteError) -> [RowState] {
     try rows(where: "shelf IS NOT NULL ORDER BY record_name")
-  }
-
-  /// Forgets what was captured of a row after an entry.
-  func forgetOutbox(of row: RowState, after id: Int64) throws(SQLiteError) {
-    try connection.fixedStatement(
-      "DELETE FROM cloudsync_outbox WHERE id > ?1 AND table_id = ?2 AND key IS ?3"
-    )
-    .bind(id, at: 1).bind(row.table, at: 2).bind(row.key, at: 3).run()
   }
 }
 

@@ -6,7 +6,7 @@ extension OutboxReader {
   func take(_ entry: OutboxEntry, into row: inout RowState, _ table: SyncTable) throws(SQLiteError)
   {
     guard case .updated(let bits) = entry.change,
-      var shelf = row.shelf.flatMap(RowVersion.init(record:))
+      var shelf = row.shelf?.rowVersion
     else {
       // Its place in the table was taken by a row of the user's, or it is gone.
       row.unshelve()

@@ -112,7 +112,7 @@ extension EngineWork {
     var (row, whole) = (row, server)
     if row.isEdited {
       let key = try table.keyValues(of: row.key, in: connection)
-      let ancestor = row.server.flatMap(RowVersion.init(record:))
+      let ancestor = row.server?.rowVersion
       let values = try rows(of: table).values(of: key)
       let merged = RowMerge.merge(
         ancestor: ancestor,

@@ -69,7 +69,7 @@ extension EngineWork {
         let name = try table.key(of: found, in: connection)
         guard let state = try store.row(table.id, name) else { return nil }
         let present = try rows(of: table).values(of: found)
-        let server = state.server.flatMap(RowVersion.init(record:))
+        let server = state.server?.rowVersion
         let stored = version(of: state, table, values: present, server: server)
         let version = try inlined(stored, of: state, table)
         let rank = rank(of: state, table, version)
@@ -183,7 +183,7 @@ extension EngineWork {
         seen.append(parentName)
         guard let row = try self.row(named: parentName) else { continue }
         let present = try rows(of: parent).values(of: values)
-        let server = row.server.flatMap(RowVersion.init(record:))
+        let server = row.server?.rowVersion
         next.append((self.version(of: row, parent, values: present, server: server), parent))
       }
     }

@@ -4,15 +4,10 @@ import CloudSyncSQLiteSupport
 import CloudSyncSimulator
 
 /// In the end the engine has nothing left to do, and every database is sound.
-final class DatabaseChecker: SimulationChecker {
+final class DatabaseChecker: ZoneLossChecker {
   let rule = "in the end every database is sound and every row is clean"
 
-  private var zoneLosses = 0
-
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    if case .zoneLost = moment { zoneLosses += 1 }
-    return nil
-  }
+  var losesZones = false
 
   /// Queries of records that must give nothing.
   private static let noRecords = [
@@ -35,7 +30,7 @@ final class DatabaseChecker: SimulationChecker {
       let failures = device.history.withLock { $0.failures }
       if let failure = failures.first { return "device \(number): \(failure)" }
       guard device.engine?.isRunning == true else { return "the engine of device \(number) is off" }
-      let but = zoneLosses > 0 ? " AND record_name NOT IN (\(SQLiteDevice.orphans))" : ""
+      let but = losesZones ? " AND record_name NOT IN (\(SQLiteDevice.orphans))" : ""
       for query in Self.noRecords.map({ $0 + but }) + Self.empty {
         let lines = device.attempt { () throws in try device.disk.file().lines(query) }
         guard let lines else { return "device \(number) cannot be read: \(query)" }

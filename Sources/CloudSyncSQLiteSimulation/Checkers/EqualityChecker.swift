@@ -18,6 +18,12 @@ struct EndRow {
 }
 
 extension SQLiteDevice {
+  /// The rows of a table, in the order of their keys, without those whose records have these names.
+  func rows(of table: SimulatedSchema.Table, but names: Set<String>) -> [EndRow] {
+    let rows = rows(of: table)
+    return names.isEmpty ? rows : rows.filter { !names.contains($0.recordName) }
+  }
+
   /// The rows of a table, in the order of their keys.
   func rows(of table: SimulatedSchema.Table) -> [EndRow] {
     let key = table.key.map(\.name)
@@ -35,30 +41,21 @@ extension SQLiteDevice {
 }
 
 /// In the end every device has the rows that the others have, and the cloud.
-final class EqualityChecker: SimulationChecker {
+final class EqualityChecker: ZoneLossChecker {
   let rule = "in the end all databases are equal, and equal to the cloud"
 
-  private var zoneLosses = 0
-
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    if case .zoneLost = moment { zoneLosses += 1 }
-    return nil
-  }
+  var losesZones = false
 
   func finish(_ end: SimulationEnd) -> String? {
     let devices = end.devices.compactMap { $0.device as? SQLiteDevice }
     // Whoever knows most is compared with the cloud, and the others with it.
     guard let best = devices.max(by: { $0.version < $1.version }) else { return nil }
-    let orphans = zoneLosses > 0 ? Set(devices.flatMap(\.orphans)) : []
+    let orphans = losesZones ? Set(devices.flatMap(\.orphans)) : []
     for (number, device) in devices.enumerated() {
       for table in device.schema.tables(device.version) {
-        let (found, wanted) = (device.rows(of: table), best.rows(of: table))
-        guard
-          let (row, text) = Self.difference(
-            found.filter { !orphans.contains($0.recordName) },
-            wanted.filter { !orphans.contains($0.recordName) }
-          )
-        else { continue }
+        let found = device.rows(of: table, but: orphans)
+        let wanted = best.rows(of: table, but: orphans)
+        guard let (row, text) = Self.difference(found, wanted) else { continue }
         return "device \(number) \(text), unlike device \(best.seat.number)"
           + RowHistories(devices).words(row)
       }
@@ -84,9 +81,7 @@ final class EqualityChecker: SimulationChecker {
     let tables = device.schema.tables(device.version)
     var rows: [(name: String, row: EndRow, table: SimulatedSchema.Table)] = []
     for table in tables {
-      for row in device.rows(of: table) where !orphans.contains(row.recordName) {
-        rows.append((row.recordName, row, table))
-      }
+      rows += device.rows(of: table, but: orphans).map { ($0.recordName, $0, table) }
     }
     for record in records where !orphans.contains(record.recordID.name) {
       let name = RecordName.parse(record.recordID.name)

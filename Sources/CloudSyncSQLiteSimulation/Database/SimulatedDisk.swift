@@ -109,7 +109,7 @@ final class SimulatedDisk: Sendable {
   /// Leaves the file as the process that ends has left it; without the last write, if it is torn.
   ///
   /// - Returns: Whether a write was torn: not if the last one came to nothing.
-  @discardableResult func crash(isTorn: Bool = false) throws -> Bool {
+  func crash(isTorn: Bool = false) throws -> Bool {
     let copy = state.withLock { $0.copy }
     guard let old = path(copy), let new = path(copy + 1), state.withLock({ $0.file != nil }) else {
       return false

@@ -32,7 +32,7 @@ extension SQLiteDevice {
     // It writes nothing any more; but what it has put off would hold it for ever.
     old.0?.stop()
     withExtendedLifetime(old) {}  // Released outside the lock.
-    attempt { () throws in try disk.crash() }
+    attempt { () throws in _ = try disk.crash() }
   }
 
   /// Makes the engine, if there is none, and starts it, if it does not run, unless the app waits.

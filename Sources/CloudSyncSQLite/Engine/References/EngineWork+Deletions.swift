@@ -80,13 +80,7 @@ extension EngineWork {
     _ values: [SQLiteValue]?
   ) -> RowState? {
     guard row.isEdited, !row.isDeleted, row.server == nil else { return nil }
-    let acknowledged = row.former.flatMap(RowVersion.init(record:))
-    let merged = RowMerge.merge(
-      ancestor: acknowledged,
-      local: version(of: row, table, values: values, server: acknowledged),
-      server: .missing,
-      policy: policy(of: table)
-    )
+    let merged = merged(row, table, values, with: .missing)
     guard merged.cloud == .create else { return nil }
     // What other versions of the app know of it is kept until it is there.
     var row = row
@@ -168,7 +162,7 @@ extension EngineWork {
       refusals[place] = try delete(place, table)
     }
     for place in plan.deletions {
-      try store.forgetDeletion(of: place, after: mark)
+      try store.forgetOutbox(of: place, after: mark)
       guard !departed.contains(place), let row = try store.row(place.table, place.key)
       else { continue }
       if row.waitsFor == RowState.endOfFetch || row.shelf?.rowVersion?.isDeleted == true {
@@ -267,7 +261,7 @@ extension EngineWork {
       row.deletedAt = nil
       return try store.save(row)
     }
-    let known = row.former.flatMap(RowVersion.init(record:))
+    let known = row.former?.rowVersion
     row.createdAt = (row.createdAt ?? known?.createdAt ?? .zero).successor
     row.deletedAt = nil
     var edits: [RowState.Edit] = []
@@ -283,14 +277,4 @@ extension EngineWork {
 extension RowState {
   /// What a row waits for that is deleted when everything is known: no record has this name.
   static let endOfFetch = "*"
-}
-
-extension MetadataStore {
-  /// Forgets that the triggers have seen a row go.
-  fileprivate func forgetDeletion(of place: RowPlace, after id: Int64) throws(SQLiteError) {
-    try connection.fixedStatement(
-      "DELETE FROM cloudsync_outbox WHERE id > ?1 AND table_id = ?2 AND key IS ?3"
-    )
-    .bind(id, at: 1).bind(place.table, at: 2).bind(place.key, at: 3).run()
-  }
 }

@@ -58,7 +58,7 @@ extension EngineWork {
     }
     var whole = local
     whole.unknownFields = former.unknownFields
-    if local.isNewLife(after: former, policy(of: table).deletes) { return whole }
+    if isNewLife(local, after: former, table) { return whole }
     for column in former.columns where table.schema.column(named: column.name) == nil {
       whole[column.name] = column
     }

@@ -136,7 +136,7 @@ struct Adoption {
     of row: RowState,
     _ rows: RowTable
   ) throws(SQLiteError) {
-    guard let version = row.server.flatMap(RowVersion.init(record:)) else { return }
+    guard let version = row.server?.rowVersion else { return }
     var changes: [(column: String, value: SQLiteValue)] = []
     for column in added {
       guard let known = version[column], let value = try transport.stored(known) else { continue }

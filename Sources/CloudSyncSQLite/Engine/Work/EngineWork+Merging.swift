@@ -90,7 +90,7 @@ extension EngineWork {
     // The row before this one is gone, and only its deletion was put off.
     var isNew = row.former != nil && row.server == nil
     row.former = nil
-    let known = row.server.flatMap(RowVersion.init(record:))
+    let known = row.server?.rowVersion
     row.server = one.record
     row.mark(void: one.void)
     row.errorCode = nil

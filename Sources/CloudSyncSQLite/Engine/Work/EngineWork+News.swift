@@ -108,7 +108,4 @@ extension Record {
 
   /// Whether it is no record, but tells of a deletion.
   var isDeletion: Bool { self[RecordLayout.timeField] == nil }
-
-  /// The record as a row's version; nil if it is none of a row's.
-  var rowVersion: RowVersion? { RowVersion(record: self) }
 }

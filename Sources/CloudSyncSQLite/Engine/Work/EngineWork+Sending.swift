@@ -82,11 +82,11 @@ extension EngineWork {
     if let values, let record = newRecord(row, values, table) {
       return (row, try withAssets(record, of: row, values))
     }
-    let server = row.server.flatMap(RowVersion.init(record:))
+    let server = row.server?.rowVersion
     var local = version(of: row, table, values: values, server: server)
     var sent = values
     if row.shelf != nil { (local, sent) = travelling(local, table) }
-    let isNew = server.map { local.isNewLife(after: $0, policy(of: table).deletes) } ?? false
+    let isNew = isNewLife(local, after: server, table)
     let recordID = recordID(row.recordName)
     guard let present = row.server, !row.isVoid else {
       if isThere {
@@ -117,10 +117,9 @@ extension EngineWork {
       try settle(row)
       return nil
     }
-    let ended = isNew ? server?.columns.map(\.name).filter { local[$0] == nil } : nil
     let record = table.layout.edit(
       columns: edited,
-      endedColumns: ended ?? [],
+      endedColumns: isNew ? server?.columns(missingFrom: local) ?? [] : [],
       createdAt: local.createdAt,
       deletedAt: local.deletedAt,
       of: present,

@@ -55,8 +55,7 @@ struct EngineWork {
       createdAt: row.createdAt ?? server?.createdAt,
       deletedAt: row.deletedAt ?? server?.deletedAt
     )
-    let isNew = server.map { life.isNewLife(after: $0, policy(of: table).deletes) } ?? false
-    let known = isNew ? nil : server
+    let known = isNewLife(life, after: server, table) ? nil : server
     var columns: [VersionedColumn] = []
     let transport = transport
     for (place, column) in table.schema.writableColumns.enumerated() {
@@ -72,6 +71,12 @@ struct EngineWork {
       deletedAt: life.deletedAt,
       unknownFields: server?.unknownFields ?? []
     )
+  }
+
+  /// Whether a row is one made anew, after what the cloud has was deleted.
+  func isNewLife(_ local: RowVersion, after server: RowVersion?, _ table: SyncTable) -> Bool {
+    guard let server else { return false }
+    return local.isNewLife(after: server, options.table(table.name).merging.deletes)
   }
 }
 

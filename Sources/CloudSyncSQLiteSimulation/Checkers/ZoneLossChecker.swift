@@ -1,0 +1,14 @@
+import CloudSyncSimulator
+
+/// A checker that asks for less once a zone was lost: what others had in it may be lost with it.
+protocol ZoneLossChecker: SimulationChecker {
+  /// Whether a zone was lost.
+  var losesZones: Bool { get set }
+}
+
+extension ZoneLossChecker {
+  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
+    if case .zoneLost = moment { losesZones = true }
+    return nil
+  }
+}
