@@ -33,12 +33,17 @@ struct ActionTriggers {
     try connection.execute("DROP TABLE IF EXISTS cloudsync_circle")
   }
 
-  /// The statements that make the triggers and the table that circles need.
-  var statements: [String] {
-    let triggers = tables.flatMap { table in
+  /// The statements that make the triggers.
+  var triggers: [String] {
+    tables.flatMap { table in
       deletion(of: table) + update(of: table)
         + ActionGraph.Event.allCases.flatMap { circles(of: table, $0) }
     }
+  }
+
+  /// The statements that make the triggers and the table that circles need.
+  var statements: [String] {
+    let triggers = triggers
     guard !triggers.isEmpty else { return [] }
     let keys = tables.map(\.schema.primaryKey.count).max() ?? 1
     let values = graph.references.map(\.key.columns.count).max() ?? 1

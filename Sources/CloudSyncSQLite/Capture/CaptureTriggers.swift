@@ -11,7 +11,13 @@ struct CaptureTriggers {
   /// The names of a table's triggers.
   private func name(_ event: String) -> String { "cloudsync_\(event)_\(table.id)" }
 
-  /// The statements that make the triggers, those of an earlier schema removed first.
+  /// The statements that remove the triggers, those of an earlier schema too.
+  var removals: [String] {
+    ["insert", "update", "rename", "delete", "replace", "displace"]
+      .map { "DROP TRIGGER IF EXISTS \(name($0))" }
+  }
+
+  /// The statements that make the triggers.
   var statements: [String] {
     let schema = table.schema
     let (old, new) = (table.keySQL("old"), table.keySQL("new"))
@@ -21,8 +27,7 @@ struct CaptureTriggers {
     let bits = changed.map { "(\($0))" }.joined(separator: " || ")
     let isChanged = changed.joined(separator: " OR ")
     let isRenamed = "(\(old) IS NOT \(new) OR typeof(\(old)) IS NOT typeof(\(new)))"
-    let names = ["insert", "update", "rename", "delete", "replace", "displace"]
-    return names.map { "DROP TRIGGER IF EXISTS \(name($0))" } + replacements + [
+    return replacements + [
       trigger("insert", "AFTER INSERT", when: hasNew, key: new, [add(new, "NULL")]),
       trigger("delete", "AFTER DELETE", when: hasOld, key: old, [add(old, "''")]),
       trigger(

@@ -17,7 +17,7 @@ struct EngineSetup {
   /// The file that has the metadata, which is attached; nil if it is in the database.
   var attachment: MetadataAttachment?
 
-  private var store: MetadataStore { MetadataStore(connection: connection) }
+  var store: MetadataStore { MetadataStore(connection: connection) }
 
   /// A table as it was when its triggers were made.
   private struct Registered {
@@ -128,12 +128,14 @@ struct EngineSetup {
     _ names: [String],
     _ schema: DatabaseSchema
   ) throws(SQLiteError) -> SyncTables {
-    // Those of a former schema may name tables that are not there any more.
-    try ActionTriggers.remove(connection)
-    try connection.execute(ActionTriggers.departed)
     let known = try registered()
     // What old triggers have captured is read as they wrote it.
     let old = try formerTables(schema)
+    let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
+    let hasTriggers = try hasTriggers(names, schema, old, isEnforcing: isEnforcing)
+    // Those of a former schema may name tables that are not there any more.
+    if !hasTriggers { try ActionTriggers.remove(connection) }
+    try connection.execute(ActionTriggers.departed)
     let oldByID = Dictionary(old.map { ($0.id, $0) }) { first, _ in first }
     try OutboxReader(store: store, tables: oldByID).readAll()
     var tables: [SyncTable] = []
@@ -141,12 +143,16 @@ struct EngineSetup {
       guard let declared = schema.table(named: name) else { continue }
       let columns = declared.writableColumns.map(\.name)
       let former = known.first { $0.name == declared.name }?.table
-      let id = try register(declared.name, columns, as: former?.id)
+      let id =
+        if let former, former.columns == columns { former.id } else {
+          try register(declared.name, columns, as: former?.id)
+        }
       guard let table = SyncTable(id: id, schema: declared, captured: columns) else {
         throw SQLiteError(code: 1, message: "a name of table \(name) is too long for the cloud")
       }
-      for statement in CaptureTriggers(table: table).statements {
-        try connection.execute(statement)
+      if !hasTriggers {
+        let triggers = CaptureTriggers(table: table)
+        for sql in triggers.removals + triggers.statements { try connection.execute(sql) }
       }
       let adoption = Adoption(
         table: table,
@@ -173,9 +179,8 @@ struct EngineSetup {
       }
       tables.append(table)
     }
-    let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
     let references = schema.references
-    if !isEnforcing {
+    if !isEnforcing, !hasTriggers {
       for statement in ActionTriggers(tables, references).statements {
         try connection.execute(statement)
       }
