@@ -50,6 +50,10 @@ struct SimulationTests {
       (125, 40, "default"),
       // A row was made twice before the first answer, and then deleted.
       (1_007_468, 40, "default"),
+      // A crash came after a write that had changed nothing.
+      (6_001_511, 40, "default"),
+      // A record of a table that came later was refused, and then forgotten.
+      (8_003_532, 40, "default"),
       // A record that was made anew was taken for older than the answer to an edit of the one before.
       (1_003_075, 40, "default"),
       // A child went with its parent while its first save was set aside.

@@ -26,21 +26,32 @@ extension EngineWork {
         row.operation = number
         try store.save(row)
       } else {
-        try store.setStranger(record.recordID.name, void: 2, operation: number)
+        try store.markSent(record.recordID.name, operation: number)
       }
     }
   }
 
   /// Takes that a stranger was refused; returns whether the session can forget it.
-  func strangerFailed(_ failure: ItemFailure) throws(SQLiteError) -> Bool {
-    let name = failure.recordID.name
-    guard try store.hasStranger(name) else { return true }
-    if failure.error.code == .awaitsAppEdit, let server = failure.error.serverRecord {
-      // Somebody else has uploaded it meanwhile.
-      try store.keepStranger(server)
-      return true
+  ///
+  /// What the session keeps to send again is no other operation's.
+  func strangerFailed(_ recordID: RecordID, _ error: SyncError) throws(SQLiteError) -> Bool {
+    // A page may have brought it meanwhile.
+    guard try store.lostStranger(named: recordID.name) != nil else { return true }
+    guard error.code == .awaitsAppEdit, let server = error.serverRecord else { return false }
+    // Somebody else has uploaded it meanwhile.
+    try store.keepStranger(server)
+    return true
+  }
+
+  /// Takes what became of a stranger that the session had set aside; returns whether the session can
+  /// forget it.
+  func takeStranger(_ change: ParkedChange) throws(SQLiteError) -> Bool {
+    switch change {
+    case .saved(let record): try store.strangerIsSaved(record)
+    case .deleted(let recordID): try store.forgetStranger(recordID.name)
+    case .refused(let recordID, let error): return try strangerFailed(recordID, error)
+    case .dropped: break
     }
-    try store.setStranger(name, void: 1, operation: nil)
     return false
   }
 
@@ -96,26 +107,23 @@ extension MetadataStore {
     }
   }
 
-  fileprivate func hasStranger(_ name: String) throws(SQLiteError) -> Bool {
+  /// A stranger that is to be uploaded again, or is on its way.
+  fileprivate func lostStranger(named name: String) throws(SQLiteError) -> Record? {
     let query =
       try connection.fixedStatement(
-        "SELECT 1 FROM cloudsync_strangers WHERE record_name = ?1"
+        "SELECT record FROM cloudsync_strangers WHERE record_name = ?1 AND void IS NOT NULL"
       )
       .bind(name, at: 1)
     defer { query.reset() }
-    return try query.step()
+    return try query.step() ? Self.record(query) : nil
   }
 
-  fileprivate func setStranger(
-    _ name: String,
-    void: Int64?,
-    operation: Int64?
-  ) throws(SQLiteError) {
+  /// Notes which operation carries a stranger.
+  fileprivate func markSent(_ name: String, operation: Int64) throws(SQLiteError) {
     try connection.fixedStatement(
-      "UPDATE cloudsync_strangers SET void = ?2, operation = ?3 WHERE record_name = ?1"
+      "UPDATE cloudsync_strangers SET operation = ?2 WHERE record_name = ?1"
     )
-    .bind(name, at: 1).bind(void.map { .integer($0) } ?? .null, at: 2)
-    .bind(operation.map { .integer($0) } ?? .null, at: 3).run()
+    .bind(name, at: 1).bind(operation, at: 2).run()
   }
 
   /// What is to be uploaded again as it is, in the order of the names.
@@ -138,8 +146,8 @@ extension MetadataStore {
   }
 
   /// Takes that a stranger is in the cloud.
-  func strangerIsSaved(_ record: Record, _ sent: Record?) throws(SQLiteError) {
-    guard let sent, try hasStranger(record.recordID.name) else { return }
+  func strangerIsSaved(_ record: Record) throws(SQLiteError) {
+    guard let sent = try lostStranger(named: record.recordID.name) else { return }
     try keepStranger(sent.applying(record).withChangeTag(record.changeTag))
   }
 

@@ -169,6 +169,56 @@ struct LostZoneTests {
     #expect(try old.lines("SELECT void FROM cloudsync_strangers") == ["NULL"])
   }
 
+  @Test(
+    "What a full account refuses of them is uploaded when there is room, by a newer version too",
+    arguments: [false, true]
+  )
+  func refusedStrangers(migrates: Bool) throws {
+    let bench = SyncBench()
+    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
+    let old = try bench.device(
+      "old",
+      "CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL)",
+      tables: ["lists"]
+    )
+    try mac.execute(
+      "INSERT INTO lists VALUES('l', 'Title'); INSERT INTO notes VALUES('a', 'l', 'A', 1)"
+    )
+    try bench.sync(mac, old)
+    mac.engine.stop()
+    try bench.cloud.deleteZone(bench.zoneID, account: owner)
+    try bench.cloud.setQuota(0, account: owner)
+    try bench.sync(old)
+    for _ in 0..<3 {
+      old.engine.session?.retryParked()
+      try bench.sync(old)
+    }
+    if migrates {
+      old.engine.stop()
+      try old.execute(
+        """
+        ALTER TABLE lists ADD COLUMN title TEXT;
+        CREATE TABLE notes(
+          id TEXT PRIMARY KEY NOT NULL, list TEXT REFERENCES lists(id), title TEXT, stars INTEGER
+        );
+        """
+      )
+      old.engine = try bench.engine(old.name, old.database, Self.tables)
+      try bench.sync(old)
+    }
+    #expect(try bench.cloudNames() == [])
+
+    try bench.cloud.setQuota(nil, account: owner)
+    old.engine.session?.retryParked()
+    try bench.sync(old)
+    let fresh = try bench.device("fresh", Self.schema, tables: Self.tables)
+    try bench.sync(fresh)
+
+    #expect(try fresh.lines("SELECT * FROM lists") == ["'l'|'Title'"])
+    #expect(try fresh.lines(Self.notes) == ["'a'|'l'|'A'|1"])
+    #expect(try bench.unclean(old) == [])
+  }
+
   @Test("A row that waits for its parent is uploaded again, and still waits")
   func waiting() throws {
     let bench = SyncBench()

@@ -25,7 +25,7 @@ extension EngineWork {
         continue
       }
       guard let row = try row(named: name) else {
-        try store.strangerIsSaved(record, sent[name])
+        try store.strangerIsSaved(record)
         continue
       }
       // It is announced again after a crash.
@@ -56,7 +56,7 @@ extension EngineWork {
     var done: [RecordID] = []
     for failure in failures {
       guard var row = try row(named: failure.recordID.name) else {
-        if try strangerFailed(failure) { done.append(failure.recordID) }
+        if try strangerFailed(failure.recordID, failure.error) { done.append(failure.recordID) }
         continue
       }
       guard row.operation == number else {
@@ -96,7 +96,9 @@ extension EngineWork {
     row.errorCode = nil
     row.error = nil
     tally.counts.sent += 1
-    if row.waitsFor == RowState.endOfFetch { row.waitsFor = nil }
+    if row.waitsFor == RowState.endOfFetch || row.waitsFor == RowState.nextFetch {
+      row.waitsFor = nil
+    }
     row.former = nil
     try store.save(row)
   }
@@ -166,7 +168,7 @@ extension EngineWork {
   /// Takes what became of a record that the session had set aside; returns whether the session can
   /// forget it.
   func take(_ change: ParkedChange) throws(SQLiteError) -> Bool {
-    guard let row = try row(named: change.recordID.name) else { return true }
+    guard let row = try row(named: change.recordID.name) else { return try takeStranger(change) }
     switch change {
     case .saved(let record): try saved(record, row, nil, isOwn: false)
     case .deleted: try deleted(row, isOwn: false)
