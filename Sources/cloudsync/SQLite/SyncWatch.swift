@@ -20,9 +20,10 @@ struct SyncWatch {
   }
 
   func run(_ console: Console) throws {
-    var lastVersion = try version(of: run.database)
-    var lastCloudVersion = try version(of: cloud)
-    var nextLook = clock.now + run.request.interval
+    // What was edited since the run has looked last is found by looking once more.
+    var lastVersion: Int64?
+    var lastCloudVersion: Int64?
+    var nextLook = clock.now
     var shown = run.counts
     let never = DispatchSemaphore(value: 0)
     while !Interrupt.hasCome {

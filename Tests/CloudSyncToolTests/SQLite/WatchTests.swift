@@ -50,6 +50,37 @@ struct WatchTests {
     }
   }
 
+  @Test("What is edited just before the watch begins is not overlooked")
+  func editBeforeTheWatch() throws {
+    try ToolBench.run { bench in
+      try bench.sql("a.db", "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v)", "SELECT 1")
+      var summaries: [String] = []
+      var errors = ""
+      let console = Console(
+        output: { text in
+          summaries.append(text)
+          // The first is that of the run before the watch; a watch ends when its cloud goes.
+          do {
+            if summaries.count > 1 {
+              try FileManager.default.moveItem(
+                atPath: bench.path("cloud"),
+                toPath: bench.path("old")
+              )
+            } else {
+              try bench.sql("a.db", "INSERT INTO t VALUES('x', 1)", "SELECT 1")
+            }
+          } catch { Issue.record(error) }
+        },
+        errors: { errors += $0 }
+      )
+      let words = ["sync", bench.path("a.db"), "--cloud", bench.path("cloud"), "--all", "--watch"]
+
+      #expect(Tool.run(words, console) == 1)
+      #expect(summaries.last?.contains("sent 1,") == true)
+      #expect(errors.contains("the file was removed or replaced"))
+    }
+  }
+
   @Test("Watching processes pass on what any program edits, until they are interrupted")
   func watch() throws {
     guard let program = Self.program else { return }
