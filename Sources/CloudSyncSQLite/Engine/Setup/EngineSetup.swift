@@ -154,29 +154,7 @@ struct EngineSetup {
         let triggers = CaptureTriggers(table: table)
         for sql in triggers.removals + triggers.statements { try connection.execute(sql) }
       }
-      let adoption = Adoption(
-        table: table,
-        connection: connection,
-        transport: ValueTransport(options)
-      )
-      if let former {
-        let added = columns.filter { !former.columns.contains($0) }
-        if !added.isEmpty {
-          let work = EngineWork(
-            connection: connection,
-            tables: SyncTables([table], enforcesForeignKeys: false, writer: 0),
-            options: options,
-            zoneID: zoneID
-          )
-          try adoption.keepInserts(to: former.columns)
-          try adoption.fill(added, work)
-        }
-        for column in declared.writableColumns where added.contains(column.name) {
-          try adoption.adopt(column: column)
-        }
-      } else {
-        try adoption.adoptRows()
-      }
+      try adopt(table, former)
       tables.append(table)
     }
     let references = schema.references
@@ -191,6 +169,27 @@ struct EngineSetup {
       references: references,
       writer: try writer()
     )
+  }
+
+  /// Takes what nobody has captured: the rows of a new table, or what is in new columns.
+  private func adopt(_ table: SyncTable, _ former: Registered?) throws(SQLiteError) {
+    let adoption = Adoption(
+      table: table,
+      connection: connection,
+      transport: ValueTransport(options)
+    )
+    guard let former else { return try adoption.adoptRows() }
+    let added = table.schema.writableColumns.filter { !former.columns.contains($0.name) }
+    if added.isEmpty { return }
+    let work = EngineWork(
+      connection: connection,
+      tables: SyncTables([table], enforcesForeignKeys: false, writer: 0),
+      options: options,
+      zoneID: zoneID
+    )
+    try adoption.keepInserts(to: former.columns)
+    try adoption.fill(added.map(\.name), work)
+    for column in added { try adoption.adopt(column: column) }
   }
 
   /// The number of this database, given when it is first synchronized.
