@@ -36,18 +36,30 @@ struct MetadataReading {
       let store = MetadataStore(connection: connection)
       let parked = try held("coalesce(r.error_code, r.shelf_code) IS NOT NULL")
       let lastSync = try store.info("last_sync")?.integer
+      let tables = try tables()
       return SyncMetadata(
         version: Int(version),
-        tables: try tables(),
+        tables: tables,
         parked: parked,
         waiting: try held(
           "coalesce(r.error_code, r.shelf_code) IS NULL AND r.waits_for IS NOT NULL"
         ),
         pages: UInt64(max(0, try store.lastPage())),
         unknownRecords: Int(try connection.integer("SELECT count(*) FROM cloudsync_strangers")),
+        unnamedRows: try unnamedRows(of: tables),
         lastSync: lastSync.map { Timestamp(nanoseconds: $0 * 1_000_000) }
       )
     }
+  }
+
+  /// The rows without a whole key, of the tables that are still there.
+  private func unnamedRows(of tables: [SyncMetadata.Table]) throws(SQLiteError) -> [UnnamedRow] {
+    let schema = try DatabaseSchema.read(connection)
+    var rows: [UnnamedRow] = []
+    for table in tables.compactMap({ schema.table(named: $0.name) }) {
+      rows += try table.unnamedRows(limit: 100, in: connection)
+    }
+    return rows
   }
 
   private func tables() throws(SQLiteError) -> [SyncMetadata.Table] {

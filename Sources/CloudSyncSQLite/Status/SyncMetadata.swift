@@ -64,6 +64,8 @@ public struct SyncMetadata: Sendable, Hashable {
   public let pages: UInt64
   /// How many records the cloud has for tables that this database does not have.
   public let unknownRecords: Int
+  /// Rows that are left out because their primary keys hold NULL, by table: at most a hundred of each.
+  public let unnamedRows: [UnnamedRow]
   /// When the engine was last done with everything; nil if it never was.
   public let lastSync: Timestamp?
 

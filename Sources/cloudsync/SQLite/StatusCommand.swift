@@ -12,7 +12,8 @@ enum StatusCommand {
       discussion: """
         The file stays as it is. A record is clean if the cloud has what the row has, dirty if there is
         an edit that it has not got, in flight if that is on its way, waiting if it needs another record
-        first, and parked if the cloud or the database has refused it.
+        first, and parked if the cloud or the database has refused it. Rows that have no key to go by,
+        because it is NULL, are in no record.
         """,
       run: run
     )
@@ -57,6 +58,12 @@ enum StatusCommand {
       }
     }
 
+    struct Unnamed: Encodable {
+      var table: String
+      var row: Int64?
+      var reason: String
+    }
+
     var database: String
     var version: Int
     var lastSync: String?
@@ -65,6 +72,8 @@ enum StatusCommand {
     var records: Counts
     var tables: [Table]
     var held: [Held]
+    /// At most a hundred of each table.
+    var unnamed: [Unnamed]
 
     init(_ path: String, _ metadata: SyncMetadata) {
       database = path
@@ -75,6 +84,9 @@ enum StatusCommand {
       records = Counts(metadata.counts)
       tables = metadata.tables.map { Table(name: $0.name, records: Counts($0.counts)) }
       held = (metadata.parked + metadata.waiting).map { Held($0) }
+      unnamed = metadata.unnamedRows.map {
+        Unnamed(table: $0.table, row: $0.rowNumber, reason: $0.reason)
+      }
     }
   }
 
@@ -110,6 +122,11 @@ enum StatusCommand {
       console.line()
       console.line(console.styled(title, .heading))
       for one in held { console.line("  \(one.table) \(one.key): \(one.words)") }
+    }
+    if !metadata.unnamedRows.isEmpty {
+      console.line()
+      console.line(console.styled("left out", .heading))
+      for row in metadata.unnamedRows { console.line("  \(row.reason)") }
     }
     if metadata.unknownRecords > 0 {
       console.line()

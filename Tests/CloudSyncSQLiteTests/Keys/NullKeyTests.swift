@@ -40,6 +40,7 @@ struct NullKeyTests {
     let rows = try mac.engine.unnamedRows()
     #expect(rows.map(\.table) == ["notes", "notes", "pairs"])
     #expect(rows.map(\.rowNumber) == [1, 2, 1])
+    #expect(try SyncMetadata.read(from: mac.database)?.unnamedRows == rows)
     #expect(rows[2].reason.contains("table \"pairs\" has NULL in its primary key (\"a\", \"b\")"))
   }
 

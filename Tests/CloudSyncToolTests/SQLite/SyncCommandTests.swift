@@ -202,6 +202,10 @@ struct SyncCommandTests {
       #expect(
         result.errors.contains("a.db: Row 1 of table \"t\" has NULL in its primary key (\"id\")")
       )
+      let status = bench.tool("status", "@a.db")
+      #expect(status.output.contains("Row 1 of table \"t\" has NULL in its primary key"))
+      let report = bench.tool("status", "@a.db", "--json")
+      #expect(report.output.contains("\"row\" : 1,"))
       #expect(bench.tool("detach", "@a.db").code == 0)
       #expect(bench.tool("migrate", "@a.db", "--all", "--mend").code == 0)
       #expect(try bench.sql("a.db", "SELECT count(id) FROM t") == ["2"])
