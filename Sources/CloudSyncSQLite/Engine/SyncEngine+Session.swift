@@ -264,7 +264,7 @@ extension SyncEngine {
     _ generation: Int
   ) throws(SyncEngineError) {
     let number = Int64(operation.id.number)
-    try transaction(generation) { (work) throws(SQLiteError) in try work.release(number) }
+    try transaction(generation) { (work) throws(SQLiteError) in try work.giveUp(number) }
     state.withLock { state in
       state.inFlight[number] = nil
       state.sent[number] = nil

@@ -166,6 +166,14 @@ extension MetadataStore {
     try connection.execute("UPDATE cloudsync_strangers SET void = 2 WHERE void = 1")
   }
 
+  /// Has what an operation carried uploaded again.
+  func releaseStrangers(of operation: Int64) throws(SQLiteError) {
+    try connection.fixedStatement(
+      "UPDATE cloudsync_strangers SET operation = NULL WHERE operation = ?1"
+    )
+    .bind(operation, at: 1).run()
+  }
+
   /// Has what no operation of these carries uploaded again.
   func reconcileStrangers(_ operations: [Int64]) throws(SQLiteError) {
     let list = operations.map(String.init).joined(separator: ", ")

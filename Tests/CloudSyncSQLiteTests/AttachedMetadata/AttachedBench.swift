@@ -91,7 +91,7 @@ final class FragileDatabase: SyncDatabase {
 }
 
 /// Sends nothing for a process that is dead.
-final class MortalHandler: OperationHandler {
+final class MortalHandler: WorkHandler {
   private let handler: any OperationHandler
   private let database: FragileDatabase
 
@@ -102,39 +102,8 @@ final class MortalHandler: OperationHandler {
 
   var limits: RequestLimits { handler.limits }
 
-  func handle(
-    createZoneOperation operation: CreateZoneOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
+  func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
     if database.isDead { return }
-    handler.handle(createZoneOperation: operation, context: context, completion: completion)
-  }
-
-  func handle(
-    createSubscriptionOperation operation: CreateSubscriptionOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    if database.isDead { return }
-    handler.handle(createSubscriptionOperation: operation, context: context, completion: completion)
-  }
-
-  func handle(
-    modifyOperation operation: ModifyOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
-  ) {
-    if database.isDead { return }
-    handler.handle(modifyOperation: operation, context: context, completion: completion)
-  }
-
-  func handle(
-    fetchOperation operation: FetchOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
-  ) {
-    if database.isDead { return }
-    handler.handle(fetchOperation: operation, context: context, completion: completion)
+    handler.perform(work, context: context, completion: completion)
   }
 }

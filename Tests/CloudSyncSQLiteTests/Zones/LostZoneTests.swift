@@ -2,6 +2,7 @@ import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
+import CloudSyncSimulator
 import Testing
 
 @Suite("A zone that is lost")
@@ -214,6 +215,33 @@ struct LostZoneTests {
     #expect(try bench.unclean(old) == [])
   }
 
+  @Test("They are sent again when somebody cancels the operation that carries them")
+  func cancelledStrangers() throws {
+    let (bench, old) = try oldVersionAlone()
+    let handler = SilentHandler(
+      bench.cloud.connect(device: "old", account: owner, zoneID: bench.zoneID),
+      to: "l:lists"
+    )
+    old.engine = try SyncEngine(
+      database: old.database,
+      tables: ["lists"],
+      zoneID: bench.zoneID,
+      operationHandler: handler,
+      environment: bench.world.environment
+    )
+    try bench.sync(old)
+    let session = try #require(old.engine.session)
+    let waiting = try #require(session.state.modifyQueue.last)
+    #expect(waiting.records.map(\.recordID.name) == ["a:notes"])
+    session.cancel(waiting.id)
+    handler.isSilent.withLock { $0 = false }
+    // The request before it, which nobody answers, is given up first.
+    bench.world.advance(by: .seconds(600))
+    try bench.sync(old)
+
+    #expect(try bench.cloudNames() == ["a:notes", "l:lists"])
+  }
+
   @Test("A row that waits for its parent is uploaded again, and still waits")
   func waiting() throws {
     let bench = SyncBench()
@@ -258,5 +286,26 @@ struct LostZoneTests {
 
     #expect(try phone.lines("SELECT stars FROM notes") == ["16"])
     #expect(try mac.lines("SELECT stars FROM notes") == ["16"])
+  }
+}
+
+/// Does not answer while a record is to be saved, until it is told to.
+private final class SilentHandler: WorkHandler {
+  let isSilent = Locked(true)
+  private let handler: any OperationHandler
+  private let name: String
+
+  init(_ handler: any OperationHandler, to name: String) {
+    self.handler = handler
+    self.name = name
+  }
+
+  func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
+    if case .modify(let operation) = work, isSilent.withLock({ $0 }),
+      operation.records.contains(where: { $0.recordID.name == name })
+    {
+      return
+    }
+    handler.perform(work, context: context, completion: completion)
   }
 }

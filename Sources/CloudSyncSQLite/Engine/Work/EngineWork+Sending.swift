@@ -178,6 +178,12 @@ extension EngineWork {
   }
 
   /// Sends again what an operation carried that was given up.
+  func giveUp(_ operation: Int64) throws(SQLiteError) {
+    try release(operation)
+    try store.releaseStrangers(of: operation)
+  }
+
+  /// Sends again the rows that an operation carried and that its answer has not told of.
   func release(_ operation: Int64) throws(SQLiteError) {
     let told = try store.takePayloads(of: operation)
     for row in try store.rows(of: operation) {
