@@ -54,6 +54,8 @@ struct SimulationTests {
       (6_001_511, 40, "default"),
       // A record of a table that came later was refused, and then forgotten.
       (8_003_532, 40, "default"),
+      // A row was made anew while the session kept a refused edit of the one before.
+      (10_002_313, 40, "default"),
       // A record that was made anew was taken for older than the answer to an edit of the one before.
       (1_003_075, 40, "default"),
       // A child went with its parent while its first save was set aside.

@@ -141,6 +141,9 @@ extension SyncState {
     }
   }
 
+  /// Whether a record is parked.
+  package func isParked(_ recordID: RecordID) -> Bool { parked.shelf[recordID] != nil }
+
   /// A record that was set aside, and is on its way again.
   public struct ReturningRecord: Sendable, Hashable {
     /// The record.

@@ -156,9 +156,11 @@ extension SyncEngine {
       guard state.withLock({ $0.recordsInFlight < 2 * limits.items && $0.backlog.isEmpty }) else {
         return
       }
+      let known = session.state
+      let returning = Set(known.returningRecords.map(\.recordID))
       let batch = try transaction(generation) { (work) throws(SQLiteError) in
         try work.settleDepartures()
-        return try work.makeBatch(limits)
+        return try work.makeBatch(limits) { known.isParked($0) || returning.contains($0) }
       }
       if let batch {
         try submit(batch.operation, to: session, generation, batch) {

@@ -160,7 +160,7 @@ public final class SyncEngine: Sendable {
           "the engine was started, stopped or renewed meanwhile; call again"
         )
       }
-      let (value, counts) = try sqlite { () throws(SQLiteError) in
+      let (value, counts, gone) = try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in
           let work = EngineWork(
             connection: connection,
@@ -173,13 +173,15 @@ public final class SyncEngine: Sendable {
           let value = try body(work)
           try work.restoreRetouched()
           if let count { try MetadataAttachment.close(work, since: count) }
-          return (value, work.tally.counts)
+          return (value, work.tally.counts, work.tally.gone)
         }
       }
       state.withLock { state in
         state.counts += counts
         if state.generation == present { state.pieces.removeFirst(pieces.count) }
       }
+      // Sent again, they would bring back what was deleted.
+      if !gone.isEmpty { session?.dropParked(gone) }
       return value
     }
     if options.metadata != .sameFile { try removeTakenEdits() }

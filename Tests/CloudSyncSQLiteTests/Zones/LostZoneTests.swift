@@ -242,6 +242,38 @@ struct LostZoneTests {
     #expect(try bench.cloudNames() == ["a:notes", "l:lists"])
   }
 
+  @Test(
+    "What was refused of a row that others have deleted comes back neither alone nor with a new row",
+    arguments: [false, true]
+  )
+  func refusedAndDeleted(isMadeAnew: Bool) throws {
+    let bench = SyncBench()
+    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
+    let phone = try bench.device("phone", Self.schema, tables: Self.tables)
+    try mac.execute("INSERT INTO notes VALUES('a', NULL, 'Old', 1)")
+    try bench.sync(mac, phone)
+    try bench.cloud.deleteZone(bench.zoneID, account: owner)
+    try bench.cloud.setQuota(0, account: owner)
+    try bench.sync(phone)
+    phone.engine.stop()
+    try bench.cloud.setQuota(nil, account: owner)
+    try bench.sync(mac)
+    try mac.execute("DELETE FROM notes")
+    try bench.sync(mac)
+    // Too short a time to try again what was refused.
+    try phone.engine.start()
+    bench.world.advance(by: .milliseconds(100))
+    #expect(try phone.lines(Self.notes) == [])
+
+    if isMadeAnew { try phone.execute("INSERT INTO notes(id, stars) VALUES('a', 2)") }
+    phone.engine.session?.retryParked()
+    try bench.sync(phone, mac)
+
+    #expect(try mac.lines(Self.notes) == (isMadeAnew ? ["'a'|NULL|NULL|2"] : []))
+    #expect(try phone.lines(Self.notes) == mac.lines(Self.notes))
+    #expect(try bench.cloudNames().count == (isMadeAnew ? 1 : 0))
+  }
+
   @Test("A row that waits for its parent is uploaded again, and still waits")
   func waiting() throws {
     let bench = SyncBench()

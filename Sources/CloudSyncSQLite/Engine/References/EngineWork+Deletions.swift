@@ -69,8 +69,9 @@ extension EngineWork {
       try shelve(&row, table, nil, refusal)
       return try store.save(row)
     }
-    if row.operation == nil, row.server == nil { return try store.remove(row) }
-    try store.save(row)
+    guard row.operation == nil, row.server == nil else { return try store.save(row) }
+    if row.sentPage != nil { tally.gone.append(recordID(row.recordName)) }
+    try store.remove(row)
   }
 
   /// The state of a row that the cloud has deleted and that an edit of this device makes again.

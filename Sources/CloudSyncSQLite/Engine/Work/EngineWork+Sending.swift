@@ -16,7 +16,17 @@ extension EngineWork {
   /// The edits to submit next; nil if there are none.
   ///
   /// Within a request's limits: an operation is then one request, if nothing goes wrong.
-  func makeBatch(_ limits: RequestLimits) throws(SQLiteError) -> SendBatch? {
+  ///
+  /// - Parameters:
+  ///   - limits: The limits.
+  ///   - isSetAside: Whether the session has set a former edit of a record aside, into which it merges
+  ///     the next one, even if the row that it was of is gone.
+  /// - Returns: The edits.
+  /// - Throws: SQLite's reason.
+  func makeBatch(
+    _ limits: RequestLimits,
+    isSetAside: (RecordID) -> Bool = { _ in false }
+  ) throws(SQLiteError) -> SendBatch? {
     while true {
       let candidates = try store.sendableRows(limit: limits.items)
       if candidates.isEmpty { return nil }
@@ -25,7 +35,8 @@ extension EngineWork {
       var deletions: [RecordID] = []
       var bytes = 0
       for candidate in candidates {
-        guard let edit = try edit(of: candidate) else { continue }
+        let mayFollow = candidate.sentPage != nil || isSetAside(recordID(candidate.recordName))
+        guard let edit = try edit(of: candidate, mayFollow: mayFollow) else { continue }
         guard let size = try size(of: edit.record, edit.row) else { continue }
         bytes += size
         if bytes > limits.bytes, !rows.isEmpty { break }
@@ -59,8 +70,10 @@ extension EngineWork {
   }
 
   /// What to send of a row: a record, or nothing for a deletion; nil if there is nothing to be sent.
-  private func edit(of candidate: RowState) throws(SQLiteError) -> (row: RowState, record: Record?)?
-  {
+  private func edit(
+    of candidate: RowState,
+    mayFollow: Bool
+  ) throws(SQLiteError) -> (row: RowState, record: Record?)? {
     guard let table = tables.byID[candidate.table] else {
       // Its table is synchronized no more: others may miss it all the same.
       if candidate.isVoid, !candidate.isDeleted, let record = candidate.server {
@@ -79,7 +92,7 @@ extension EngineWork {
       row.deletedAt = try now()
       try store.save(row)
     }
-    if let values, let record = newRecord(row, values, table) {
+    if !mayFollow, let values, let record = newRecord(row, values, table) {
       return (row, try withAssets(record, of: row, values))
     }
     let server = row.server?.rowVersion
@@ -94,7 +107,6 @@ extension EngineWork {
         // Whatever files a cloud had that is gone, they are sent again.
         if row.isVoid { bare.server = nil }
         let version = whole(row.isVoid && !isNew ? local.completed(by: server) : local, row)
-        let mayFollow = row.sentPage != nil
         let record = signed(
           table.layout.record(version, recordID: recordID, mayFollow: mayFollow)
         )
@@ -124,7 +136,7 @@ extension EngineWork {
       deletedAt: local.deletedAt,
       of: present,
       recordID: recordID,
-      mayFollow: row.sentPage != nil
+      mayFollow: mayFollow
     )
     return (row, try withAssets(signed(record), of: row, sent))
   }
@@ -135,8 +147,8 @@ extension EngineWork {
     _ values: [SQLiteValue],
     _ table: SyncTable
   ) -> Record? {
-    guard row.server == nil, row.shelf == nil, row.former == nil, row.sentPage == nil,
-      row.edits.count == 1, row.edits[0].column == nil
+    guard row.server == nil, row.shelf == nil, row.former == nil, row.edits.count == 1,
+      row.edits[0].column == nil
     else { return nil }
     let new = RecordLayout.NewRow(
       editedAt: row.edits[0].time,

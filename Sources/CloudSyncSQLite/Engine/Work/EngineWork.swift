@@ -19,6 +19,8 @@ struct EngineWork {
     var oldestKnown: Timestamp?
     /// Whether records are looked at even if they have come as they were known.
     var looksClosely = false
+    /// Records whose rows are gone, and whose edits the session may have set aside.
+    var gone: [RecordID] = []
     /// Rows in which triggers of the app's have changed what was written.
     var retouched: [Retouched] = []
   }
