@@ -54,9 +54,10 @@ extension SyncEngine {
     let isRebuilding: Bool
     do throws(SyncEngineError) {
       let ended = archive?.state.endedOperations ?? []
+      let parked = archive?.state.parkedRecords.map(\.recordID) ?? []
       isRebuilding = try transaction(generation) { (work) throws(SQLiteError) in
         if archive == nil { try work.forgetPages() }
-        try work.reconcile(known, ended: ended)
+        try work.reconcile(known, ended: ended, parked: parked)
         return try work.store.info("rebuild") != nil
       }
     } catch {

@@ -150,6 +150,12 @@ extension SyncEngine {
   /// Submits edits until two requests' worth of them is on its way.
   func feed(_ generation: Int) throws(SyncEngineError) {
     guard let (session, present) = running, present == generation else { return }
+    let gone = state.withLock { state in
+      defer { state.gone = [] }
+      return state.gone
+    }
+    // Sent again, they would bring back what was deleted.
+    if !gone.isEmpty { session.dropParked(gone) }
     let limits = handler.limits
     while true {
       try countPending(try readOutbox(generation))

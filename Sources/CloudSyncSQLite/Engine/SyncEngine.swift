@@ -59,6 +59,8 @@ public final class SyncEngine: Sendable {
     var zoneLosses = 0
     /// What could not be done yet because the database was locked, in order.
     var backlog: [Step] = []
+    /// Records whose rows are gone, and whose edits the session is to forget if it has set them aside.
+    var gone: [RecordID] = []
     /// What could not be written of the journal yet.
     var pieces: [JournalPiece] = []
     /// How often in a row the database was locked.
@@ -178,10 +180,9 @@ public final class SyncEngine: Sendable {
       }
       state.withLock { state in
         state.counts += counts
+        state.gone += gone
         if state.generation == present { state.pieces.removeFirst(pieces.count) }
       }
-      // Sent again, they would bring back what was deleted.
-      if !gone.isEmpty { session?.dropParked(gone) }
       return value
     }
     if options.metadata != .sameFile { try removeTakenEdits() }

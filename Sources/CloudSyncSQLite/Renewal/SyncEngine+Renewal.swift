@@ -84,6 +84,7 @@ extension SyncEngine.State {
     fetches = 0
     isFeedDue = false
     backlog = []
+    gone = []
     pieces = []
     retries = 0
   }

@@ -220,10 +220,12 @@ extension EngineWork {
   /// - Parameters:
   ///   - operations: Those that it will go on with.
   ///   - ended: Those that have ended, and whose ends it will announce, perhaps once more.
+  ///   - parked: The records that it has set aside.
   /// - Throws: SQLite's reason.
   func reconcile(
     _ operations: [(Int64, ModifyOperation)],
-    ended: [Int64]
+    ended: [Int64],
+    parked: [RecordID]
   ) throws(SQLiteError) {
     try outbox.readAll()
     try adoptStrangers()
@@ -256,5 +258,12 @@ extension EngineWork {
       }
     }
     try applyLater(told)
+    for recordID in parked {
+      // Of a table that is synchronized no more nothing is known.
+      guard let name = RecordName.parse(recordID.name), tables.table(named: name.table) != nil,
+        try row(named: recordID.name) == nil
+      else { continue }
+      tally.gone.append(recordID)
+    }
   }
 }
