@@ -56,6 +56,8 @@ struct SimulationTests {
       (8_003_532, 40, "default"),
       // A row was made anew while the session kept a refused edit of the one before.
       (10_002_313, 40, "default"),
+      // A deletion that was told before the answer to a save was not looked into.
+      (13_011_555, 40, "default"),
       // A record that was made anew was taken for older than the answer to an edit of the one before.
       (1_003_075, 40, "default"),
       // A child went with its parent while its first save was set aside.

@@ -58,7 +58,8 @@ extension EngineWork {
   ///
   /// It was deleted before, and the save has made it again, or after: then the answer says so.
   func doubt(_ recordID: RecordID) throws(SQLiteError) {
-    guard var row = try row(named: recordID.name), !row.isEdited,
+    // An edit that is left gets such an answer anyway; a mere note of the row's life does not.
+    guard var row = try row(named: recordID.name), row.edits.isEmpty, !row.isDeleted,
       let column = row.server?.rowVersion?.columns.first
     else { return }
     row.edits = [RowState.Edit(column: column.name, time: column.time)]
