@@ -60,6 +60,8 @@ struct RowState: Sendable {
     self.recordName = recordName
   }
 
+  var place: RowPlace { RowPlace(table: table, key: key) }
+
   var isVoid: Bool { void != nil }
   /// Whether its payload is all that is known, and waits for another record in a zone that may be gone.
   var isHeld: Bool { isVoid && shelf == nil && waitsFor != nil }

@@ -48,7 +48,7 @@ extension EngineWork {
     if whole.isDeleted {
       if values != nil, try isReferredTo(table, key) {
         // Its children go with it, or keep it.
-        try carryOut(try DeletionPlan([RowPlace(table: row.table, key: row.key)], self))
+        try carryOut(try DeletionPlan([row.place], self))
         return try store.row(row.table, row.key)?.shelf == nil
       }
       let refusal = try attempt(table, row, key, values, nil)
@@ -109,9 +109,7 @@ extension EngineWork {
           throw SQLiteError(code: Int32(truncatingIfNeeded: refusal.code), message: refusal.reason)
         }
         // Nobody has deleted them, whatever actions of foreign keys have made of it.
-        for (row, _) in taken {
-          try store.forgetOutbox(of: RowPlace(table: row.table, key: row.key), after: last)
-        }
+        for (row, _) in taken { try store.forgetOutbox(of: row.place, after: last) }
       }
     } catch {
       guard error.isRefusal, connection.isInTransaction else { throw error }

@@ -12,26 +12,14 @@ struct InstalledTriggerTests {
     """
   private static let tables = ["lists", "items"]
 
-  /// A database with an engine, beside another one.
   private func pair(
     enforcesForeignKeys: Bool = true
   ) throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    let bench = SyncBench()
-    func device(_ name: String) throws -> SyncBench.Device {
-      try bench.device(
-        name,
-        Self.schema,
-        tables: Self.tables,
-        enforcesForeignKeys: enforcesForeignKeys
-      )
-    }
-    return (bench, try device("mac"), try device("phone"))
-  }
-
-  private func restart(_ device: SyncBench.Device, in bench: SyncBench) throws {
-    device.engine.stop()
-    device.engine = try bench.engine(device.name, device.database, Self.tables)
-    device.listen()
+    try SyncBench.pair(
+      Self.schema,
+      tables: Self.tables,
+      enforcesForeignKeys: enforcesForeignKeys
+    )
   }
 
   @Test("They stay, so that nobody has to prepare statements again", arguments: [true, false])
@@ -41,7 +29,7 @@ struct InstalledTriggerTests {
     try bench.sync(mac, phone)
     let version = try mac.lines("PRAGMA schema_version")
 
-    try restart(mac, in: bench)
+    try bench.restart(mac, Self.tables)
     try bench.sync(mac, phone)
 
     #expect(try mac.lines("PRAGMA schema_version") == version)
@@ -69,7 +57,7 @@ struct InstalledTriggerTests {
     let whole = try mac.lines(triggers)
     try mac.execute(damage)
 
-    try restart(mac, in: bench)
+    try bench.restart(mac, Self.tables)
     #expect(try mac.lines(triggers) == whole)
 
     try mac.execute("UPDATE lists SET name = 'New'; UPDATE items SET title = 'Tea', list = 'l'")
@@ -88,16 +76,12 @@ struct InstalledTriggerTests {
     let count = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'cloudsync_action%'"
     #expect(try mac.lines(count) == ["0"])
 
-    mac.engine.stop()
-    try mac.execute("PRAGMA foreign_keys = OFF")
-    try restart(mac, in: bench)
+    try bench.restart(mac, Self.tables, after: "PRAGMA foreign_keys = OFF")
     #expect(try mac.lines(count) != ["0"])
     try mac.execute("DELETE FROM lists")
     #expect(try mac.lines("SELECT id FROM items") == [])
 
-    mac.engine.stop()
-    try mac.execute("PRAGMA foreign_keys = ON")
-    try restart(mac, in: bench)
+    try bench.restart(mac, Self.tables, after: "PRAGMA foreign_keys = ON")
     #expect(try mac.lines(count) == ["0"])
     try bench.sync(mac, phone)
     #expect(try phone.lines("SELECT id FROM items") == [])

@@ -15,10 +15,7 @@ struct SchemaChangeTests {
 
   /// Starts the app anew, with the tables that it has now.
   private func migrate(_ device: SyncBench.Device, _ sql: String, in bench: SyncBench) throws {
-    device.engine.stop()
-    try device.execute(sql)
-    device.engine = try bench.engine(device.name, device.database, ["notes", "tags"])
-    device.listen()
+    try bench.restart(device, ["notes", "tags"], after: sql)
   }
 
   @Test(

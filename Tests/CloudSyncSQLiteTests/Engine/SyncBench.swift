@@ -52,11 +52,20 @@ final class SyncBench {
   static func pair(
     _ schema: String,
     tables: [String],
-    options: SyncEngineOptions = SyncEngineOptions()
+    options: SyncEngineOptions = SyncEngineOptions(),
+    enforcesForeignKeys: Bool = true
   ) throws -> (SyncBench, mac: Device, phone: Device) {
     let bench = SyncBench()
-    let mac = try bench.device("mac", schema, tables: tables, options: options)
-    return (bench, mac, try bench.device("phone", schema, tables: tables, options: options))
+    func device(_ name: String) throws -> Device {
+      try bench.device(
+        name,
+        schema,
+        tables: tables,
+        options: options,
+        enforcesForeignKeys: enforcesForeignKeys
+      )
+    }
+    return (bench, try device("mac"), try device("phone"))
   }
 
   func device(
@@ -85,6 +94,20 @@ final class SyncBench {
       options: options,
       environment: world.environment
     )
+  }
+
+  /// Gives a device an engine anew, as an app does that was launched again; its database may be changed
+  /// before.
+  func restart(
+    _ device: Device,
+    _ tables: [String],
+    _ options: SyncEngineOptions = SyncEngineOptions(),
+    after sql: String = ""
+  ) throws {
+    device.engine.stop()
+    try device.execute(sql)
+    device.engine = try engine(device.name, device.database, tables, options)
+    device.listen()
   }
 
   /// Lets devices send and fetch, one after the other, until nothing changes any more.

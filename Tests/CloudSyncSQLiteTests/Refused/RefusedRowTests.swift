@@ -20,12 +20,9 @@ struct RefusedRowTests {
   }
 
   private func restart(_ device: SyncBench.Device, _ sql: String, in bench: SyncBench) throws {
-    device.engine.stop()
-    try device.execute(sql)
     var options = SyncEngineOptions()
     options.defaultTable.allowsMissingDefaults = true
-    device.engine = try bench.engine(device.name, device.database, ["notes"], options)
-    device.listen()
+    try bench.restart(device, ["notes"], options, after: sql)
   }
 
   private static let rules: [(schema: String, words: String)] = [

@@ -190,16 +190,13 @@ struct LostZoneTests {
       try bench.sync(old)
     }
     if migrates {
-      old.engine.stop()
-      try old.execute(
-        """
+      let migration = """
         ALTER TABLE lists ADD COLUMN title TEXT;
         CREATE TABLE notes(
           id TEXT PRIMARY KEY NOT NULL, list TEXT REFERENCES lists(id), title TEXT, stars INTEGER
         );
         """
-      )
-      old.engine = try bench.engine(old.name, old.database, Self.tables)
+      try bench.restart(old, Self.tables, after: migration)
       try bench.sync(old)
     }
     #expect(try bench.cloudNames() == [])

@@ -131,9 +131,9 @@ extension EngineWork {
         try forget(row)
       } else if row.isEdited, !row.isDeleted, row.server != nil {
         // The deletion is a mark in the record, and an edit that was made since takes it back.
-        try makeAgain(RowPlace(table: row.table, key: row.key))
+        try makeAgain(row.place)
       } else {
-        roots.append(RowPlace(table: row.table, key: row.key))
+        roots.append(row.place)
       }
     }
     if roots.isEmpty { return }
