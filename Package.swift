@@ -17,8 +17,15 @@ let package = Package(
     .target(name: "CloudSyncCore"),
     .testTarget(name: "CloudSyncCoreTests", dependencies: ["CloudSyncCore"]),
 
+    // MARK: Records of Codable models
+    .target(name: "CloudSyncRecordCoding", dependencies: ["CloudSyncCore"]),
+    .testTarget(
+      name: "CloudSyncRecordCodingTests",
+      dependencies: ["CloudSyncRecordCoding", "CloudSyncCore"]
+    ),
+
     // MARK: Umbrella
-    .target(name: "CloudSyncSession", dependencies: ["CloudSyncCore"]),
+    .target(name: "CloudSyncSession", dependencies: ["CloudSyncCore", "CloudSyncRecordCoding"]),
     .testTarget(
       name: "CloudSyncSessionTests",
       dependencies: [

@@ -1,3 +1,5 @@
+public import CloudSyncCore
+
 /// Turns records into models that are `Decodable`: the mirror image of ``RecordEncoder``.
 ///
 /// Only fields are read; the record's identity, tag and dates stay with the record. A field that

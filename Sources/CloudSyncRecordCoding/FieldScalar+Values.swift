@@ -1,3 +1,5 @@
+import CloudSyncCore
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else

@@ -1,3 +1,5 @@
+import CloudSyncCore
+
 /// A type that is one value in a record, not a structure.
 protocol FieldScalar: Codable {
   /// The value as a field holds it.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CloudSyncCore
+@testable import CloudSyncRecordCoding
 
 @Suite("Options and errors of RecordEncoder and RecordDecoder")
 struct RecordCodingErrorTests {

@@ -1,3 +1,5 @@
+import CloudSyncCore
+
 extension RecordEncoder {
   /// How coding keys become the names of fields.
   ///

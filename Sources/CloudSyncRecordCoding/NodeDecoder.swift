@@ -1,3 +1,5 @@
+import CloudSyncCore
+
 /// The `Decoder` that models see: it decodes a record, a field, or a part of its JSON.
 struct NodeDecoder: Decoder {
   enum Node {

@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import CloudSyncCore
+@testable import CloudSyncRecordCoding
 
 /// Models that the tests of the record coders share.
 enum CodingModels {

@@ -1,3 +1,5 @@
+public import CloudSyncCore
+
 /// Turns models that are `Encodable` into records.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+import CloudSyncCore
+
 /// Decodes the values of a model or of a structure inside it.
 struct NodeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   enum Source {
