@@ -77,8 +77,8 @@ struct ToolTests {
       let retries = Self.run("log", "show", path, "--kind", "retry")
       #expect(retries.output.split(separator: "\n").count == 1)
       #expect(retries.output.contains("networkFailure"))
-      let life = Self.run("log", "show", path, "--record", "tea", "--life")
-      #expect(life.code == 0 && life.output.contains("retr"), "\(life)")
+      let history = Self.run("log", "show", path, "--record", "tea", "--history")
+      #expect(history.code == 0 && history.output.contains("retr"), "\(history)")
       let number = try #require(
         retries.output.split(separator: " ").first { UInt64($0) != nil || $0.hasPrefix("#") }
       )

@@ -103,7 +103,7 @@ public struct LogReader {
         continue
       }
       do throws(LogError) {
-        try take(content, line, into: &pending)
+        try process(content, line, into: &pending)
       } catch {
         guard isSalvaging else { throw error }
         salvage(line.number, error.reason)
@@ -173,7 +173,7 @@ public struct LogReader {
     var isBegun: Bool { line > 0 }
   }
 
-  private mutating func take(
+  private mutating func process(
     _ content: LogLine,
     _ line: LineScanner.Line,
     into pending: inout PendingStep

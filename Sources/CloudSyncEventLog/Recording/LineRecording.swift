@@ -87,9 +87,9 @@ final class LineRecording: SessionObserver {
     switch target {
     case .file(let file):
       if all || contents.writer.count >= file.bufferSize || file.durability == .everyEvent {
-        contents.writer.take { file.append($0) }
+        contents.writer.drain { file.append($0) }
       }
-    case .closure(let body): body(contents.writer.takeData())
+    case .closure(let body): body(contents.writer.drainData())
     }
   }
 }

@@ -101,6 +101,6 @@ final class RingRecording: SessionObserver {
       }
     }
     writer.end(state)
-    return writer.takeData()
+    return writer.drainData()
   }
 }

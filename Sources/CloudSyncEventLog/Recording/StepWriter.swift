@@ -34,14 +34,14 @@ struct StepWriter {
   var count: Int { writer.count }
 
   /// Gives the lines to a function, and forgets them.
-  mutating func take(_ body: (UnsafeRawBufferPointer) -> Void) {
+  mutating func drain(_ body: (UnsafeRawBufferPointer) -> Void) {
     writer.withBytes(body)
     writer.removeAll()
   }
 
-  mutating func takeData() -> Data {
+  mutating func drainData() -> Data {
     var data = Data()
-    take { data.append(contentsOf: $0) }
+    drain { data.append(contentsOf: $0) }
     return data
   }
 

@@ -63,9 +63,9 @@ public enum Replay {
     options: Options = Options(),
     progress: ((Int) -> Void)? = nil
   ) throws(LogError) -> Result {
-    var run = try Rerun(log, MiddlewareShelf(middleware, log: log), options)
+    var run = try Rerun(log, MiddlewareRegistry(middleware, log: log), options)
     try log.forEachStep(in: run.first...UInt64.max) { (step) throws(LogError) in
-      try run.take(step)
+      try run.process(step)
       if run.result.eventCount % 8_192 == 0 { progress?(run.result.eventCount) }
       return !run.isOver
     }
@@ -74,47 +74,49 @@ public enum Replay {
   }
 }
 
-/// Where a re-run does something else than the log.
-public struct Divergence: Sendable, CustomStringConvertible {
-  /// What differs.
-  public enum Kind: String, Sendable {
-    /// The event, or where it came from.
-    case event
-    /// What is done because of it.
-    case effects
-    /// What the app's closures were asked.
-    case decisions
-    /// The state after it.
-    case state
-    /// The log has an event that the re-run does not come to.
-    case missing
-    /// The re-run comes to an event that the log does not have.
-    case extra
-  }
+extension Replay {
+  /// Where a re-run does something else than the log.
+  public struct Divergence: Sendable, CustomStringConvertible {
+    /// What differs.
+    public enum Kind: String, Sendable {
+      /// The event, or where it came from.
+      case event
+      /// What is done because of it.
+      case effects
+      /// What the app's closures were asked.
+      case decisions
+      /// The state after it.
+      case state
+      /// The log has an event that the re-run does not come to.
+      case missing
+      /// The re-run comes to an event that the log does not have.
+      case extra
+    }
 
-  /// What differs.
-  public var kind: Kind
-  /// The number of the event.
-  public var sequence: UInt64
-  /// The number of the log's line, 0 if it has none.
-  public var line: Int
-  /// What the log has, in one line.
-  public var recorded: String
-  /// What the re-run has, in one line.
-  public var rerun: String
-  /// The first path at which the states after the event differ, with both values; nil if they do not.
-  public var state: StateDifference.Change?
+    /// What differs.
+    public var kind: Kind
+    /// The number of the event.
+    public var sequence: UInt64
+    /// The number of the log's line, 0 if it has none.
+    public var line: Int
+    /// What the log has, in one line.
+    public var recorded: String
+    /// What the re-run has, in one line.
+    public var rerun: String
+    /// The first path at which the states after the event differ, with both values; nil if they do not.
+    public var state: StateDifference.Change?
 
-  /// Everything about it, in a few lines.
-  public var description: String {
-    var text = "event \(sequence): the \(kind.rawValue) \(kind.verb)"
-    text += "\n  recorded: \(recorded)\n  re-run:   \(rerun)"
-    if let state { text += "\n  state:    \(state)" }
-    return text
+    /// Everything about it, in a few lines.
+    public var description: String {
+      var text = "event \(sequence): the \(kind.rawValue) \(kind.verb)"
+      text += "\n  recorded: \(recorded)\n  re-run:   \(rerun)"
+      if let state { text += "\n  state:    \(state)" }
+      return text
+    }
   }
 }
 
-extension Divergence.Kind {
+extension Replay.Divergence.Kind {
   fileprivate var verb: String {
     switch self {
     case .event, .state: "differs"

@@ -6,7 +6,7 @@ struct Rerun {
   /// The number of the first event to run.
   let first: UInt64
   private let log: EventLog
-  private let shelf: MiddlewareShelf
+  private let registry: MiddlewareRegistry
   private let options: Replay.Options
   private var session: CloudSyncSession
   private let comparison: StepComparison
@@ -16,15 +16,16 @@ struct Rerun {
   /// What came in, and all that followed, until something else comes in.
   private var group: [LogStep] = []
 
-  init(_ log: EventLog, _ shelf: MiddlewareShelf, _ options: Replay.Options) throws(LogError) {
+  init(_ log: EventLog, _ registry: MiddlewareRegistry, _ options: Replay.Options) throws(LogError)
+  {
     self.log = log
-    self.shelf = shelf
+    self.registry = registry
     self.options = options
     comparison = StepComparison(isRedacted: !log.header.isRestorable)
     first = try Self.beginning(log, options)
     folded = try log.state(at: first - 1)
     chain = log.middleware(before: first)
-    session = CloudSyncSession(rerunning: folded, chain: try shelf.chain(chain))
+    session = CloudSyncSession(rerunning: folded, chain: try registry.chain(chain))
     result = Replay.Result(state: folded)
     session.observeRerun(comparison)
   }
@@ -51,7 +52,7 @@ struct Rerun {
   /// Whether nothing more is to be found out.
   var isOver: Bool { !options.goesOn && !result.divergences.isEmpty }
 
-  mutating func take(_ step: LogStep) throws(LogError) {
+  mutating func process(_ step: LogStep) throws(LogError) {
     if step.input != nil || !step.chains.isEmpty {
       try runGroup()
       if isOver { return }
@@ -72,13 +73,13 @@ struct Rerun {
   private mutating func changeChain(to names: [String]) throws(LogError) {
     guard names.filter(chain.contains) == chain else {
       // Middleware only ever join: lines before this one are missing.
-      session = CloudSyncSession(rerunning: session.state, chain: try shelf.chain(names))
+      session = CloudSyncSession(rerunning: session.state, chain: try registry.chain(names))
       session.observeRerun(comparison)
       chain = names
       return
     }
     for (place, name) in names.enumerated() where !chain.contains(name) {
-      let middleware = try shelf.middleware(name)
+      let middleware = try registry.middleware(name)
       session.attachInRerun(middleware, after: place == 0 ? nil : names[place - 1])
     }
     chain = names
@@ -117,7 +118,7 @@ struct Rerun {
 
   /// Goes on from the state that the log has.
   private mutating func beginAnew() throws(LogError) {
-    session = CloudSyncSession(rerunning: folded, chain: try shelf.chain(chain))
+    session = CloudSyncSession(rerunning: folded, chain: try registry.chain(chain))
     session.observeRerun(comparison)
   }
 
@@ -136,13 +137,13 @@ struct Rerun {
     try beginAnew()
   }
 
-  private func makeDivergence(_ difference: StepComparison.Difference) -> Divergence {
+  private func makeDivergence(_ difference: StepComparison.Difference) -> Replay.Divergence {
     let (recorded, rerun) = (group.dropFirst(difference.place).first, difference.rerun)
     var change: StateDifference.Change?
     if let rerun {
       change = StateDifference.first(folded, rerun.state, isRedacted: comparison.isRedacted)
     }
-    return Divergence(
+    return Replay.Divergence(
       kind: difference.kind,
       sequence: recorded?.sequence ?? rerun?.record.sequence ?? 0,
       line: recorded?.line ?? 0,

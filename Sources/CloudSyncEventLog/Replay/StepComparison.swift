@@ -6,7 +6,7 @@ import CloudSyncCore
 final class StepComparison: SessionObserver, @unchecked Sendable {
   /// Where a re-run leaves the log.
   struct Difference {
-    var kind: Divergence.Kind
+    var kind: Replay.Divergence.Kind
     /// The place of the step in the group.
     var place: Int
     /// What the re-run came to; nil if it ended.
@@ -42,7 +42,7 @@ final class StepComparison: SessionObserver, @unchecked Sendable {
     if let kind { found = Difference(kind: kind, place: count, rerun: step) }
   }
 
-  private func kind(_ recorded: LogStep, _ rerun: ObservedStep) -> Divergence.Kind? {
+  private func kind(_ recorded: LogStep, _ rerun: ObservedStep) -> Replay.Divergence.Kind? {
     let (old, new) = (recorded.record, rerun.record)
     if old.sequence != new.sequence || old.origin != new.origin || old.cause != new.cause
       || !isSame(old.event, new.event)

@@ -7,7 +7,7 @@ public import Foundation
 /// Writes a log as one page of HTML that needs nothing else: no network, no other file.
 ///
 /// The page has a timeline, a slider through all events, the state after each and what changed, what
-/// caused an event and what it led to, and the life of every record. It shows whatever the log has:
+/// caused an event and what it led to, and the history of every record. It shows whatever the log has:
 /// make it of a redacted log if it is to be passed on. Nothing that is in a log can become markup or
 /// script of the page. The same log gives the same bytes.
 ///

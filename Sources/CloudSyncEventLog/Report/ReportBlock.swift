@@ -106,7 +106,7 @@ enum ReportBlock {
     if let last = log.lastSequence, log.lastFoldedSequence < last {
       notes.append("states are known up to event \(log.lastFoldedSequence) only")
     }
-    if tables.isCut { notes.append("the lives of records are told in part: there are too many") }
+    if tables.isCut { notes.append("there are too many records: their histories are incomplete") }
     return notes
   }
 }

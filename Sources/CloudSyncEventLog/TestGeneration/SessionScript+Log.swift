@@ -12,7 +12,7 @@ extension SessionScript {
     var draft = ScriptDraft(log.header)
     draft.noteMiddleware(log.header.middleware)
     try log.forEachStep { (step) throws(LogError) in
-      draft.take(step)
+      draft.process(step)
       return true
     }
     self = draft.finished
@@ -80,12 +80,12 @@ private struct ScriptDraft {
     }
   }
 
-  mutating func take(_ step: LogStep) {
+  mutating func process(_ step: LogStep) {
     for input in step.chains {
       if case .middleware(let names) = input.content { noteMiddleware(names) }
     }
     elapsed = max(elapsed, script.time.distance(to: step.record.time))
-    if let event = step.inputEvent { takeInput(event, step.record) }
+    if let event = step.inputEvent { processInput(event, step.record) }
     script.decisions += step.record.decisions
     for effect in step.effects {
       switch effect {
@@ -125,7 +125,7 @@ private struct ScriptDraft {
     script.answerAccount(nil)
   }
 
-  private mutating func takeAnswer(
+  private mutating func processAnswer(
     _ result: Result<SyncWork.Result, SyncError>,
     to attempt: Attempt
   ) {
@@ -135,7 +135,8 @@ private struct ScriptDraft {
     self.request = nil
   }
 
-  private mutating func takeAccountAnswer(_ status: AccountStatus, _ identity: AccountIdentity?) {
+  private mutating func processAccountAnswer(_ status: AccountStatus, _ identity: AccountIdentity?)
+  {
     guard let question else { return }
     let delay = Duration.nanoseconds(elapsed - question.time)
     script.accountAnswers[question.place] = .init(
@@ -148,11 +149,11 @@ private struct ScriptDraft {
 
   // MARK: Calls
 
-  private mutating func takeInput(_ event: SyncEvent, _ record: EventRecord) {
+  private mutating func processInput(_ event: SyncEvent, _ record: EventRecord) {
     switch event {
-    case .workSuccess(let attempt, let result): takeAnswer(.success(result), to: attempt)
-    case .workFailure(let attempt, let error): takeAnswer(.failure(error), to: attempt)
-    case .accountStatusChanged(let status, let identity): takeAccountAnswer(status, identity)
+    case .workSuccess(let attempt, let result): processAnswer(.success(result), to: attempt)
+    case .workFailure(let attempt, let error): processAnswer(.failure(error), to: attempt)
+    case .accountStatusChanged(let status, let identity): processAccountAnswer(status, identity)
     case .delivered, .noop: return
     default:
       if let call = call(of: event) { return add(call) }

@@ -138,7 +138,7 @@ private final class TallyObserver: SessionObserver {
 
   func observe(_ step: ObservedStep) {
     let effects = step.effects.records(in: step.state)
-    contents.withLock { $0.take(step.record.event, effects: effects, state: step.state) }
+    contents.withLock { $0.process(step.record.event, effects: effects, state: step.state) }
   }
 
   func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {}

@@ -44,7 +44,7 @@ extension SessionScript.Outcome {
         )
       }
       state.reduce(step.record.event, at: step.record.time)
-      tally.take(step.record.event, effects: step.effects, state: state)
+      tally.process(step.record.event, effects: step.effects, state: state)
       return true
     }
     self = tally.outcome
@@ -72,7 +72,7 @@ struct ScriptTally: Sendable {
   /// Takes the state in which an observation begins.
   mutating func begin(_ state: SyncState) { self.state = state }
 
-  mutating func take(_ event: SyncEvent, effects: [EffectRecord], state: SyncState) {
+  mutating func process(_ event: SyncEvent, effects: [EffectRecord], state: SyncState) {
     self.state = state
     eventCount += 1
     switch event {
@@ -84,12 +84,12 @@ struct ScriptTally: Sendable {
     for case .announce(let first, let count) in effects {
       let known = state.notes.first..<state.notes.end
       for number in (first..<first + count) where known.contains(number) {
-        take(state.notes[number])
+        process(state.notes[number])
       }
     }
   }
 
-  private mutating func take(_ note: Note) {
+  private mutating func process(_ note: Note) {
     switch note {
     case .modifyCompleted(let operation, let response):
       lastError = response.failures.last?.error.code ?? lastError

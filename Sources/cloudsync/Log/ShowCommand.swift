@@ -14,7 +14,7 @@ enum ShowCommand {
   static var command: Command {
     Command(
       path: ["log", "show"],
-      summary: "Show events, one a line, or the life of a record or an operation.",
+      summary: "Show events, one a line, or the history of a record or an operation.",
       operands: ["LOG"],
       options: LogFilter.Option.allCases.map { option in
         let isRepeatable = [.kind, .origin, .code].contains(option)
@@ -25,14 +25,17 @@ enum ShowCommand {
           isRepeatable: isRepeatable
         )
       } + [
-        .init(name: "--life", help: "with --record or --operation: what happened to it, in words"),
+        .init(
+          name: "--history",
+          help: "with --record or --operation: what happened to it, in words"
+        ),
         .init(name: "--follow", help: "wait for more, until interrupted"),
         LogCommand.salvage, LogCommand.json,
       ],
       discussion: """
         examples:
           cloudsync log show session.jsonl --kind retry,split
-          cloudsync log show session.jsonl --record note-17 --life
+          cloudsync log show session.jsonl --record note-17 --history
           cloudsync log show session.jsonl --code networkFailure --from +5s --json
         """,
       run: run
@@ -40,7 +43,7 @@ enum ShowCommand {
   }
 
   private static func run(_ arguments: Arguments, _ console: Console) throws {
-    if arguments.has("--life") { return try showLife(arguments, console) }
+    if arguments.has("--history") { return try showHistory(arguments, console) }
     var reader = try LogReader(
       path: arguments.operands[0],
       salvaging: arguments.has("--salvage")
@@ -94,23 +97,23 @@ enum ShowCommand {
     }
   }
 
-  private static func showLife(_ arguments: Arguments, _ console: Console) throws {
+  private static func showHistory(_ arguments: Arguments, _ console: Console) throws {
     guard !arguments.has("--follow") else {
-      throw ToolError.usage("--life is told from the beginning to the end: leave out --follow")
+      throw ToolError.usage("--history is told from the beginning to the end: leave out --follow")
     }
     let log = try LogCommand.open(arguments, console)
     if let name = arguments.value("--record") {
-      let life = try RecordLife(of: name, in: log)
-      return console.block(arguments.has("--json") ? try JSONText.block(life) : life.render())
+      let history = try RecordHistory(of: name, in: log)
+      return console.block(arguments.has("--json") ? try JSONText.block(history) : history.render())
     }
     guard arguments.has("--operation") else {
-      throw ToolError.usage("--life needs --record NAME or --operation ID")
+      throw ToolError.usage("--history needs --record NAME or --operation ID")
     }
     let filter = try filter(arguments, start: log.header.time)
     guard let selection = filter.operation else { return }
     let id = OperationID(epoch: selection.epoch ?? log.header.state.epoch, number: selection.number)
-    let life = try OperationLife(of: id, in: log)
-    console.block(arguments.has("--json") ? try JSONText.block(life) : life.render())
+    let history = try OperationHistory(of: id, in: log)
+    console.block(arguments.has("--json") ? try JSONText.block(history) : history.render())
   }
 
   /// Shows what is appended to the file, and to the file that takes its place, as it comes.

@@ -159,7 +159,7 @@ struct LineFormTests {
 
   @Test("Every line of a log is JSON to the toolchain's parsers, and means the same to them")
   func toolchain() throws {
-    let log = try LogBench.eventfulRun(sink: .ring()).bytes
+    let log = try LogHarness.eventfulRun(sink: .ring()).bytes
     let decoder = JSONDecoder()
 
     for line in LineForm.lines(log) {
@@ -172,7 +172,7 @@ struct LineFormTests {
 
   @Test("Every line of a log is written as it was read, also with white space between its tokens")
   func everyLine() throws {
-    for line in LineForm.lines(try LogBench.eventfulRun(sink: .ring()).bytes) {
+    for line in LineForm.lines(try LogHarness.eventfulRun(sink: .ring()).bytes) {
       #expect(LineForm.write(try LineForm.read(LogLine.self, line)) == line)
       #expect(LineForm.write(try LineForm.read(LogLine.self, LineForm.spaced(line))) == line)
     }
@@ -180,7 +180,7 @@ struct LineFormTests {
 
   @Test("The same run gives the same bytes")
   func sameBytes() throws {
-    let first = try LogBench.eventfulRun(sink: .ring()).bytes
-    #expect(try LogBench.eventfulRun(sink: .ring()).bytes == first)
+    let first = try LogHarness.eventfulRun(sink: .ring()).bytes
+    #expect(try LogHarness.eventfulRun(sink: .ring()).bytes == first)
   }
 }

@@ -8,8 +8,8 @@ struct ClosureTests {
   @Test("A function gets whole lines, which together are the log that a ring has")
   func wholeLines() throws {
     let pieces = Journal<Data>()
-    let run = try LogBench.eventfulRun(sink: .closure { pieces.add($0) }, redactor: .none)
-    let expected = try LogBench.eventfulRun(sink: .ring()).bytes
+    let run = try LogHarness.eventfulRun(sink: .closure { pieces.add($0) }, redactor: .none)
+    let expected = try LogHarness.eventfulRun(sink: .ring()).bytes
 
     #expect(run.bytes == [])
     for piece in pieces.entries { #expect(piece.last == UInt8(ascii: "\n")) }
@@ -19,7 +19,7 @@ struct ClosureTests {
   @Test("A recorder that is detached is not called")
   func detached() throws {
     let pieces = Journal<Data>()
-    let recorded = RecordedBench(.closure { pieces.add($0) })
+    let recorded = RecordedHarness(.closure { pieces.add($0) })
     recorded.attach()
     recorded.bench.start()
     recorded.detach()
@@ -33,7 +33,7 @@ struct ClosureTests {
   @Test("A middleware that joins is in the log at its place")
   func joining() throws {
     let pieces = Journal<Data>()
-    let recorded = RecordedBench(.closure { pieces.add($0) })
+    let recorded = RecordedHarness(.closure { pieces.add($0) })
     recorded.attach()
     recorded.bench.start()
     recorded.bench.session.appendMiddleware(LoggerTwin())

@@ -7,7 +7,7 @@ import Testing
 struct FileTests {
   @Test("The file is the log that a ring has, whatever the buffer and the durability")
   func sameBytes() throws {
-    let ring = RecordedBench(.ring())
+    let ring = RecordedHarness(.ring())
     try drive(ring)
     let expected = [UInt8](try #require(ring.recorder.data(redactor: .none)))
     for durability in [LogFile.Durability.system, .everyWrite, .everyEvent] {
@@ -18,14 +18,14 @@ struct FileTests {
           bufferSize: bufferSize,
           durability: durability
         )
-        try drive(RecordedBench(.file(file)))
+        try drive(RecordedHarness(.file(file)))
         #expect(try folder.bytes("log.jsonl") == expected)
         #expect(try folder.names == ["log.jsonl"])
       }
     }
   }
 
-  private func drive(_ recorded: RecordedBench) throws {
+  private func drive(_ recorded: RecordedHarness) throws {
     recorded.attach()
     recorded.bench.start()
     try recorded.save(0..<10)
@@ -35,8 +35,8 @@ struct FileTests {
   @Test("What is buffered reaches the file with a flush, with a full buffer, or at once")
   func buffering() throws {
     let folder = try Scratch()
-    let lazy = RecordedBench(.file(LogFile(path: folder.file("lazy.jsonl"))))
-    let eager = RecordedBench(
+    let lazy = RecordedHarness(.file(LogFile(path: folder.file("lazy.jsonl"))))
+    let eager = RecordedHarness(
       .file(LogFile(path: folder.file("eager.jsonl"), durability: .everyEvent))
     )
     for recorded in [lazy, eager] {
@@ -59,7 +59,7 @@ struct FileTests {
       atPath: folder.file("a.b"),
       withIntermediateDirectories: true
     )
-    let recorded = RecordedBench(.file(file))
+    let recorded = RecordedHarness(.file(file))
     recorded.attach()
     recorded.bench.start()
     try recorded.save(0..<120)
@@ -88,7 +88,7 @@ struct FileTests {
   func largeState() throws {
     let folder = try Scratch()
     let file = LogFile(path: folder.file("log.jsonl"), byteLimit: 1_000, fileLimit: 100)
-    let recorded = RecordedBench(.file(file))
+    let recorded = RecordedHarness(.file(file))
     try recorded.bench.modify((0..<300).map { .note("r\($0)", 1) })
     recorded.bench.world.run()
     recorded.attach()
@@ -106,14 +106,14 @@ struct FileTests {
   func existingFile() throws {
     let folder = try Scratch()
     try folder.write([7], "log")
-    for _ in 0..<2 { try drive(RecordedBench(.file(LogFile(path: folder.file("log"))))) }
+    for _ in 0..<2 { try drive(RecordedHarness(.file(LogFile(path: folder.file("log"))))) }
     #expect(try folder.names == ["log", "log.1", "log.2"])
     #expect(try folder.bytes("log.2") == [7])
     #expect(try folder.bytes("log.1") == folder.bytes("log"))
 
     let alone = try Scratch()
     for _ in 0..<2 {
-      try drive(RecordedBench(.file(LogFile(path: alone.file("log"), fileLimit: 1))))
+      try drive(RecordedHarness(.file(LogFile(path: alone.file("log"), fileLimit: 1))))
     }
     #expect(try alone.names == ["log"])
     #expect(try EventLog(path: alone.file("log")).faults() == [])
@@ -122,13 +122,13 @@ struct FileTests {
   @Test("A file that cannot be written costs the recording, not the session")
   func unwritable() throws {
     let folder = try Scratch()
-    let missing = RecordedBench(.file(LogFile(path: folder.file("none/log.jsonl"))))
+    let missing = RecordedHarness(.file(LogFile(path: folder.file("none/log.jsonl"))))
     try drive(missing)
     let error = try #require(throws: LogError.self) { try missing.recorder.flush() }
     #expect(error.code == .file && error.log == folder.file("none/log.jsonl"))
     #expect(missing.bench.completions.entries.count == 10)
 
-    let directory = RecordedBench(.file(LogFile(path: folder.path, fileLimit: 1)))
+    let directory = RecordedHarness(.file(LogFile(path: folder.path, fileLimit: 1)))
     try drive(directory)
     #expect(throws: LogError.self) { try directory.recorder.flush() }
     #expect(directory.bench.completions.entries.count == 10)
@@ -137,7 +137,7 @@ struct FileTests {
   @Test("A crash leaves a file that a reader can tell from a whole one")
   func crash() throws {
     let folder = try Scratch()
-    let recorded = RecordedBench(.file(LogFile(path: folder.file("log.jsonl"), bufferSize: 1)))
+    let recorded = RecordedHarness(.file(LogFile(path: folder.file("log.jsonl"), bufferSize: 1)))
     recorded.attach()
     recorded.bench.start()
     try recorded.save(0..<2)

@@ -12,7 +12,7 @@ import Foundation
 struct RecordingTests {
   @Test("What a ring has recorded folds to the session's state")
   func ringFolds() throws {
-    let run = try LogBench.eventfulRun(sink: .ring())
+    let run = try LogHarness.eventfulRun(sink: .ring())
     let log = try EventLog(bytes: run.bytes)
     #expect(log.mismatch == nil)
     #expect(log.hasEnded)

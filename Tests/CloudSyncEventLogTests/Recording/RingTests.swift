@@ -8,7 +8,7 @@ struct RingTests {
   @Test("A ring keeps the last events, and its log folds and re-runs also after it has wrapped")
   func wraps() throws {
     for capacity in [1, 7, 100] {
-      let recorded = RecordedBench(.ring(capacity: capacity))
+      let recorded = RecordedHarness(.ring(capacity: capacity))
       recorded.attach()
       recorded.bench.start()
       try recorded.save(0..<80)
@@ -27,7 +27,7 @@ struct RingTests {
 
   @Test("What a ring has can be seen while it goes on, and again")
   func whileRunning() throws {
-    let recorded = RecordedBench(.ring())
+    let recorded = RecordedHarness(.ring())
     #expect(recorded.recorder.data() == nil)
     recorded.attach()
     recorded.bench.start()
@@ -42,7 +42,7 @@ struct RingTests {
 
   @Test("Recording begins and ends while the session runs, and begins another log each time")
   func attachAndDetach() throws {
-    let recorded = RecordedBench(.ring())
+    let recorded = RecordedHarness(.ring())
     recorded.bench.start()
     try recorded.save(0..<2)
     let before = recorded.bench.state
@@ -70,7 +70,7 @@ struct RingTests {
 
   @Test("Two recorders at once have the same events")
   func two() throws {
-    let first = RecordedBench(.ring())
+    let first = RecordedHarness(.ring())
     let second = EventRecorder(.ring(), redactor: .none)
     first.attach()
     second.attach(to: first.bench.session)
@@ -124,7 +124,7 @@ struct RingTests {
   @Test("A ring is saved as a file that replaces an older one, hidden as is asked")
   func saving() throws {
     let folder = try Scratch()
-    let recorded = RecordedBench(.ring())
+    let recorded = RecordedHarness(.ring())
     let error = try #require(throws: LogError.self) {
       try recorded.recorder.save(to: folder.file("log.jsonl"))
     }

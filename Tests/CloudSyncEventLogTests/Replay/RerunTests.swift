@@ -26,7 +26,7 @@ struct RerunTests {
   @Test("A log of today's code re-runs without a divergence", arguments: [false, true])
   func faithful(isRedacted: Bool) throws {
     let redactor = isRedacted ? Redactor.digests(salt: 7) : .none
-    let run = try LogBench.eventfulRun(sink: .ring(), redactor: redactor)
+    let run = try LogHarness.eventfulRun(sink: .ring(), redactor: redactor)
     let log = try EventLog(bytes: run.bytes)
     #expect(log.mismatch == nil)
     let result = try Replay.rerun(log)
@@ -40,7 +40,7 @@ struct RerunTests {
 
   @Test("A changed middleware is caught at the exact event")
   func changedMiddleware() throws {
-    let run = try LogBench.eventfulRun(sink: .ring(), redactor: .none)
+    let run = try LogHarness.eventfulRun(sink: .ring(), redactor: .none)
     let log = try EventLog(bytes: run.bytes)
     var expected: UInt64?
     try log.forEachStep { (step) throws(LogError) in
@@ -60,7 +60,7 @@ struct RerunTests {
 
   @Test("A re-run that goes on finds every divergence, and begins anew from the log's state")
   func goesOn() throws {
-    let run = try LogBench.eventfulRun(sink: .ring(), redactor: .none)
+    let run = try LogHarness.eventfulRun(sink: .ring(), redactor: .none)
     let log = try EventLog(bytes: run.bytes)
     var expected: [UInt64] = []
     try log.forEachStep { (step) throws(LogError) in
@@ -79,7 +79,7 @@ struct RerunTests {
 
   @Test("A re-run may begin at any event")
   func fromAnyEvent() throws {
-    let run = try LogBench.eventfulRun(sink: .ring(), redactor: .none)
+    let run = try LogHarness.eventfulRun(sink: .ring(), redactor: .none)
     let log = try EventLog(bytes: run.bytes)
     let last = try #require(log.lastSequence)
     for first in stride(from: 1, to: last - 1, by: 17) {
@@ -93,7 +93,7 @@ struct RerunTests {
 
   @Test("Without an input the rest goes another way, and nothing is compared")
   func skipping() throws {
-    let run = try LogBench.eventfulRun(sink: .ring(), redactor: .none)
+    let run = try LogHarness.eventfulRun(sink: .ring(), redactor: .none)
     let log = try EventLog(bytes: run.bytes)
     var submitted: UInt64?
     try log.forEachStep { (step) throws(LogError) in

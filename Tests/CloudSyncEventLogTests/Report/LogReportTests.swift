@@ -91,27 +91,27 @@ struct LogReportTests {
     #expect(values.count == about["fields"].list.count)
   }
 
-  @Test("The life of a refused record is told from the queue to the shelf")
+  @Test("The history of a refused record is told from the queue to the shelf")
   func tellsLives() throws {
     let page = try page(of: eventfulLog())
 
     let names = try #require(JSON(page.blocks(of: "names").first)).list
     let about = try #require(JSON(page.blocks(of: "about").first))
     let record = try #require(names.firstIndex(of: .text("r13")))
-    var life: [String] = []
+    var history: [String] = []
     for row in page.blocks(of: "records").flatMap({ JSON($0)?.list ?? [] }).map(\.list) {
       for index in stride(from: 0, to: row.count, by: 2) where row[index].int == record {
-        life.append(about["verbs"].list[try #require(row[index + 1].int)].string ?? "")
+        history.append(about["verbs"].list[try #require(row[index + 1].int)].string ?? "")
       }
     }
-    #expect(life.first == "queued to be saved")
-    #expect(life.contains("sent to save"))
-    #expect(life.contains("parked: invalidArguments"))
+    #expect(history.first == "queued to be saved")
+    #expect(history.contains("sent to save"))
+    #expect(history.contains("parked: invalidArguments"))
   }
 
   @Test("The same log gives the same bytes")
   func isDeterministic() throws {
-    let bytes = try LogBench.eventfulRun(sink: .ring()).bytes
+    let bytes = try LogHarness.eventfulRun(sink: .ring()).bytes
     let first = try LogReport.html(of: EventLog(bytes: bytes))
     let second = try LogReport.html(of: EventLog(bytes: bytes))
     #expect(first == second)
@@ -134,7 +134,7 @@ struct LogReportTests {
 
   @Test("A redacted log gives a page that has none of the values")
   func keepsSecrets() throws {
-    let run = try LogBench.eventfulRun(sink: .ring(), redactor: .digests(salt: 1))
+    let run = try LogHarness.eventfulRun(sink: .ring(), redactor: .digests(salt: 1))
     let page = try page(of: EventLog(bytes: run.bytes))
 
     let about = try #require(JSON(page.blocks(of: "about").first))
@@ -145,7 +145,7 @@ struct LogReportTests {
 
   @Test("A salvaged log gives a page, and says where states are known")
   func takesASalvagedLog() throws {
-    var lines = try LogBench.eventfulRun(sink: .ring()).bytes.split(separator: 0x0a)
+    var lines = try LogHarness.eventfulRun(sink: .ring()).bytes.split(separator: 0x0a)
     lines[lines.count / 2] = lines[lines.count / 2].dropLast(9)
     let bytes = Array(lines.joined(separator: [0x0a]))
     let log = try EventLog(bytes: bytes, salvaging: true)
@@ -201,7 +201,7 @@ struct LogReportTests {
 
   /// An eventful log in which names, codes of kinds excepted, begin with a hostile text.
   private func hostileBytes(_ hostile: String) throws -> [UInt8] {
-    let bytes = try LogBench.eventfulRun(sink: .ring()).bytes
+    let bytes = try LogHarness.eventfulRun(sink: .ring()).bytes
     let coded = String(decoding: try JSONEncoder().encode(hostile), as: UTF8.self).dropFirst()
       .dropLast()
     var text = PageBytes(bytes)
@@ -229,7 +229,7 @@ struct LogReportTests {
   }
 
   private func eventfulLog() throws -> EventLog {
-    try EventLog(bytes: LogBench.eventfulRun(sink: .ring()).bytes)
+    try EventLog(bytes: LogHarness.eventfulRun(sink: .ring()).bytes)
   }
 
   private func page(of log: EventLog, title: String? = nil) throws -> PageBytes {

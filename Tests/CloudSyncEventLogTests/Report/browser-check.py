@@ -139,12 +139,12 @@ def check_record(check, record):
     page.locator("#record").fill(name)
     check.press("Enter")
     page.wait_for_timeout(400)
-    chapters = page.locator("#life .node")
-    check.that(chapters.count() > 0, f"the life of {name} is not shown")
-    if chapters.count():
-        chapters.first.click()
+    entries = page.locator("#history .node")
+    check.that(entries.count() > 0, f"the history of {name} is not shown")
+    if entries.count():
+        entries.first.click()
         check.that(name in check.text("#event") or "more" in check.text("#event"),
-                   "a chapter of a life does not lead to its event")
+                   "an entry of a history does not lead to its event")
 
 
 def check_looks(check):

@@ -26,7 +26,7 @@ struct SessionScriptTests {
 
   @Test("The script of an eventful run ends as the recording did, value by value")
   func eventfulRun() throws {
-    let log = try ScriptBench.eventfulLog()
+    let log = try ScriptHarness.eventfulLog()
     try expectFaithful(log)
     let recorded = try SessionScript.Outcome(log)
     let played = try SessionScript(log).run()
@@ -39,7 +39,7 @@ struct SessionScriptTests {
 
   @Test("A script plays the same way every time")
   func deterministic() throws {
-    let script = try SessionScript(ScriptBench.eventfulLog())
+    let script = try SessionScript(ScriptHarness.eventfulLog())
 
     let (first, second) = (try script.run(), try script.run())
 
@@ -49,15 +49,15 @@ struct SessionScriptTests {
 
   @Test("The script of a redacted log ends as the recording did")
   func redactedRun() throws {
-    try expectFaithful(ScriptBench.eventfulLog(redactor: .digests(salt: 7)))
-    let log = try ScriptBench.hostileLog(redactor: .digests(salt: 7))
+    try expectFaithful(ScriptHarness.eventfulLog(redactor: .digests(salt: 7)))
+    let log = try ScriptHarness.hostileLog(redactor: .digests(salt: 7))
     try expectFaithful(log)
     #expect(try SessionScript(log).redaction == .digests)
   }
 
   @Test("Conflicts, ancestors, expired tokens and values of every kind come back as they were")
   func everyValue() throws {
-    let log = try ScriptBench.hostileLog(redactor: .none)
+    let log = try ScriptHarness.hostileLog(redactor: .none)
     try expectFaithful(log)
     let script = try SessionScript(log)
 
@@ -77,7 +77,7 @@ struct SessionScriptTests {
           : .success(ScriptedHandler.allSaved(operation))
       )
     }
-    let log = try ScriptBench.log(Bench(limits: RequestLimits(items: 1), script: script)) { bench in
+    let log = try ScriptHarness.log(Bench(limits: RequestLimits(items: 1), script: script)) { bench in
       bench.start()
       for index in 0..<4 { try bench.modify([.note("r\(index)", index)]) }
       bench.world.advance(by: .seconds(1))
@@ -113,7 +113,7 @@ struct SessionScriptTests {
     var configuration = SyncConfiguration()
     configuration.acknowledgesPages = true
     configuration.timeout = .seconds(30)
-    let log = try ScriptBench.log(Bench(configuration: configuration, script: script)) { bench in
+    let log = try ScriptHarness.log(Bench(configuration: configuration, script: script)) { bench in
       let session = bench.session
       session.appendMiddleware(
         AccountStatusMiddleware { completion in

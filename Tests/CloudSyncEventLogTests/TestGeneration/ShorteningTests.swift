@@ -8,7 +8,7 @@ struct ShorteningTests {
     "A run that halts after many irrelevant edits is cut down to the call, the edit, the answer"
   )
   func halting() throws {
-    let script = try SessionScript(ScriptBench.haltingLog())
+    let script = try SessionScript(ScriptHarness.haltingLog())
     #expect(try script.run().finalError == .badContainer)
     #expect(script.entryCount > 60)
 
@@ -23,7 +23,7 @@ struct ShorteningTests {
 
   @Test("An operation that the app gave up needs itself and the call that gave it up")
   func cancelled() throws {
-    let log = try ScriptBench.log(Bench()) { bench in
+    let log = try ScriptHarness.log(Bench()) { bench in
       bench.start()
       for index in 0..<9 { try bench.modify([.note("r\(index)", index)]) }
       bench.world.advance(by: .seconds(1))
@@ -61,7 +61,7 @@ struct ShorteningTests {
       )
     }
     let resolver = ConflictResolver { (_: Record, _: Record) -> Record? in nil }
-    let log = try ScriptBench.log(Bench(resolver: resolver, script: script)) { bench in
+    let log = try ScriptHarness.log(Bench(resolver: resolver, script: script)) { bench in
       bench.start()
       try bench.modify((0..<9).map { .note("r\($0)", $0, tag: "old") })
       bench.world.advance(by: .seconds(1))
@@ -75,7 +75,7 @@ struct ShorteningTests {
 
   @Test("What is cut down comes out the same every time, also with few runs")
   func deterministic() throws {
-    let script = try SessionScript(ScriptBench.haltingLog())
+    let script = try SessionScript(ScriptHarness.haltingLog())
 
     let first = script.shortened(keeping: .badContainer, runLimit: 25)
     let second = script.shortened(keeping: .badContainer, runLimit: 25)
@@ -87,7 +87,7 @@ struct ShorteningTests {
 
   @Test("A script that ends otherwise is left alone, one that ends in nothing becomes empty")
   func otherEndings() throws {
-    let script = try SessionScript(ScriptBench.haltingLog())
+    let script = try SessionScript(ScriptHarness.haltingLog())
     #expect(script.shortened(keeping: .quotaExceeded) == script)
 
     var quiet = SessionScript(zoneID: Bench.zoneID)

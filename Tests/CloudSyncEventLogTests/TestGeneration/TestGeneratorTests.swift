@@ -15,7 +15,7 @@ struct TestGeneratorTests {
     }
     var configuration = SyncConfiguration()
     configuration.timeout = .seconds(60)
-    return try ScriptBench.log(Bench(configuration: configuration, script: script)) { bench in
+    return try ScriptHarness.log(Bench(configuration: configuration, script: script)) { bench in
       bench.session.start()
       try bench.modify([.note("tea", 1)], delete: ["coffee"])
       bench.world.advance(by: .seconds(1))
@@ -69,9 +69,9 @@ struct TestGeneratorTests {
     }
     try write(Self.smallLog(), "Small")
     try write(Self.smallLog(), "Short", isShortened: true)
-    try write(ScriptBench.eventfulLog(), "Eventful")
-    try write(ScriptBench.hostileLog(redactor: .none), "Hostile")
-    try write(ScriptBench.hostileLog(redactor: .digests(salt: 7)), "Redacted")
+    try write(ScriptHarness.eventfulLog(), "Eventful")
+    try write(ScriptHarness.hostileLog(redactor: .none), "Hostile")
+    try write(ScriptHarness.hostileLog(redactor: .digests(salt: 7)), "Redacted")
     try write(Self.restoredLog(), "Restored")
   }
 
@@ -79,7 +79,7 @@ struct TestGeneratorTests {
   private static func restoredLog() throws -> EventLog {
     var script = ScriptedHandler.Script()
     script.modify = { _, _ in .after(.seconds(2), .failure(SyncError(.permissionFailure))) }
-    return try ScriptBench.log(Bench(script: script)) { bench in
+    return try ScriptHarness.log(Bench(script: script)) { bench in
       bench.start()
       try bench.modify([.note("r", 1)])
     } _: { bench in

@@ -74,12 +74,12 @@ extension ReportPage {
     <div id="causes"></div>
     </section>
     <section class="card" aria-labelledby="h-record">
-    <h2 id="h-record">Life of a record</h2>
+    <h2 id="h-record">History of a record</h2>
     <label class="record"><span class="hidden">Record</span>
     <input type="search" id="record" list="record-names" autocomplete="off"
       spellcheck="false" placeholder="Name of a record"></label>
     <datalist id="record-names"></datalist>
-    <div id="life"></div>
+    <div id="history"></div>
     </section>
     </div>
     </div>

@@ -20,7 +20,7 @@ extension ReportPage {
       if (!panelsDue) panelsDue = requestAnimationFrame(() => {
         panelsDue = 0;
         showCauses(selected);
-        if (chosenRecord >= 0) showLife();
+        if (chosenRecord >= 0) showHistory();
       });
       clearTimeout(spokenDue);
       spokenDue = setTimeout(() => { byId("spoken").textContent = describe(selected); }, 400);
@@ -181,7 +181,7 @@ extension ReportPage {
       drawTheme();
       listen();
       applyFilter();
-      showLife();
+      showHistory();
       searchRecord(false);
       const wanted = placeOf(Number(location.hash.slice(1)));
       if (total) select(wanted > 0 ? wanted : 0);

@@ -120,9 +120,9 @@ extension ReportPage {
     }
 
     // For every record, the events that touch it, with what they do; made at the first question.
-    let lives = null;
-    function livesOfRecords() {
-      if (lives) return lives;
+    let histories = null;
+    function recordHistories() {
+      if (histories) return histories;
       const start = new Uint32Array(recordNames.length + 1);
       const all = blocks.records.map(read);
       for (const chunk of all) {
@@ -142,8 +142,8 @@ extension ReportPage {
           i++;
         }
       }
-      lives = { start, events, verbs };
-      return lives;
+      histories = { start, events, verbs };
+      return histories;
     }
     """#
 }

@@ -161,16 +161,16 @@ extension ReportPage {
     let chosenRecord = -1;
     const mostChapters = 300;
 
-    function showLife() {
-      const box = byId("life");
+    function showHistory() {
+      const box = byId("history");
       if (chosenRecord < 0) {
         box.replaceChildren(make("p", { class: "muted" }, recordNames.length
           ? "Choose one of " + shortNumber(recordNames.length) + " records, here or at an event."
           : "The log has no records."));
         return;
       }
-      const all = livesOfRecords(), from = all.start[chosenRecord], to = all.start[chosenRecord + 1];
-      // Of a very long life, what lies around the selected event.
+      const all = recordHistories(), from = all.start[chosenRecord], to = all.start[chosenRecord + 1];
+      // Of a very long history, what lies around the selected event.
       let start = from;
       if (to - from > mostChapters) {
         while (start < to && all.events[start] < selected) start++;
@@ -187,15 +187,15 @@ extension ReportPage {
       if (to > start + mostChapters) {
         rows.push(make("li", { class: "muted" }, "… " + (to - start - mostChapters) + " after"));
       }
-      showNodes(box, "Life of " + recordNames[chosenRecord],
-        make("ol", { class: "life" }, ...rows), make("p", { class: "muted" },
+      showNodes(box, "History of " + recordNames[chosenRecord],
+        make("ol", { class: "history" }, ...rows), make("p", { class: "muted" },
           shortNumber(to - from) + (to - from === 1 ? " event" : " events")));
     }
 
     function chooseRecord(index) {
       chosenRecord = index;
       byId("record").value = recordNames[index];
-      showLife();
+      showHistory();
     }
 
     // Suggests names while one is typed; the whole name, or the only one left, chooses.
@@ -211,14 +211,14 @@ extension ReportPage {
         ...found.map((r) => make("option", { value: recordNames[r] })));
       if (!words) {
         chosenRecord = -1;
-        return showLife();
+        return showHistory();
       }
       if (exact < 0) exact = recordNames.findIndex((name) => name.toLowerCase() === words);
       const choice = exact >= 0 ? exact : isDone || found.length === 1 ? found[0] : undefined;
       if (choice !== undefined && choice !== chosenRecord) {
         chosenRecord = choice;
         if (isDone) byId("record").value = recordNames[choice];
-        showLife();
+        showHistory();
       }
     }
     """#

@@ -149,7 +149,7 @@ extension ReportPage {
     .node[aria-current] { background: var(--chosen); }
     .node b { font-weight: 600; } .node .muted { font-variant-numeric: tabular-nums; }
     .scroll { max-height: 420px; overflow-y: auto; }
-    ol.life { list-style: none; margin: 8px 0 0; padding: 0; }
+    ol.history { list-style: none; margin: 8px 0 0; padding: 0; }
     pre { max-height: 320px; overflow: auto; background: var(--soft); padding: 8px;
       border-radius: 6px; font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
     details { margin-top: 14px; } summary { cursor: pointer; color: var(--muted); }

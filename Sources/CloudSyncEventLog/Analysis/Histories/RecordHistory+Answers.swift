@@ -1,25 +1,25 @@
 import CloudSyncCore
 
 /// What the end of a request means for one record of it.
-extension RecordLifeReader {
-  mutating func takeEnd(of ended: Flight, _ step: LogFold.Step) {
+extension RecordHistoryReader {
+  mutating func processEnd(of ended: Flight, _ step: LogFold.Step) {
     guard let place = step.endedEntries.firstIndex(where: { $0.recordID == recordID }) else {
       return
     }
     let attempt = ended.attempt
     guard step.isAnswer else {
-      takeLoss(of: attempt, step)
+      processLoss(of: attempt, step)
       return
     }
     switch step.event {
     case .workSuccess(_, .modify(let response)):
-      takeSuccess(response, step.endedEntries[place], attempt, step)
-    case .retry(_, let retry): take(retry, attempt, step)
+      processSuccess(response, step.endedEntries[place], attempt, step)
+    case .retry(_, let retry): process(retry, attempt, step)
     case .split(_, let split):
       let code = split.error.code
       let reason = split.isTooLarge ? "is too large" : "is spoilt by one of its items"
       add(.split, step, attempt: attempt, error: code, "request \(attempt) \(reason) (\(code))")
-    case .settleItems, .resolveConflict: takeVerdict(at: place, attempt, step)
+    case .settleItems, .resolveConflict: processVerdict(at: place, attempt, step)
     default:
       let code = step.event.mainError?.code
       let reason = code.map { " (\($0))" } ?? ""
@@ -28,7 +28,7 @@ extension RecordLifeReader {
   }
 
   /// The request ended without an answer.
-  private mutating func takeLoss(of attempt: Attempt, _ step: LogFold.Step) {
+  private mutating func processLoss(of attempt: Attempt, _ step: LogFold.Step) {
     if case .restored = step.event {
       add(.answerLost, step, attempt: attempt, "the process ended during request \(attempt)")
     } else {
@@ -37,7 +37,7 @@ extension RecordLifeReader {
     }
   }
 
-  private mutating func take(_ retry: Retry, _ attempt: Attempt, _ step: LogFold.Step) {
+  private mutating func process(_ retry: Retry, _ attempt: Attempt, _ step: LogFold.Step) {
     let code = retry.error.code
     let wait = retry.wait.nanoseconds.map { "; it waits \(TimeText.length($0))" } ?? ""
     if retry.isLost {
@@ -49,7 +49,7 @@ extension RecordLifeReader {
     }
   }
 
-  private mutating func takeSuccess(
+  private mutating func processSuccess(
     _ response: ModifyOperation.Response,
     _ entry: WindowEntry,
     _ attempt: Attempt,
@@ -65,12 +65,12 @@ extension RecordLifeReader {
   }
 
   private func newTag(_ record: Record) -> String {
-    record.changeTag.map { ", its change tag is \(Words.readable($0))" } ?? ""
+    record.changeTag.map { ", its change tag is \(Formatting.readable($0))" } ?? ""
   }
 
-  private mutating func takeVerdict(at place: Int, _ attempt: Attempt, _ step: LogFold.Step) {
+  private mutating func processVerdict(at place: Int, _ attempt: Attempt, _ step: LogFold.Step) {
     let error = step.itemFailures.first { $0.recordID == recordID }?.error
-    if let error { takeError(error, attempt, step) }
+    if let error { processError(error, attempt, step) }
     let verdicts = step.event.verdicts
     guard place < verdicts.count else {
       let code = step.event.mainError?.code
@@ -87,7 +87,7 @@ extension RecordLifeReader {
       add(.saved, step, attempt: attempt, text)
     case .deleted: add(.deleted, step, attempt: attempt, "it is gone from the cloud")
     case .resolved(let record, _):
-      let tag = record.changeTag.map { " with change tag \(Words.readable($0))" } ?? ""
+      let tag = record.changeTag.map { " with change tag \(Formatting.readable($0))" } ?? ""
       add(.resolved, step, attempt: attempt, "\(decision)the result is sent\(tag)")
     case .recreate:
       add(.resolved, step, attempt: attempt, "the cloud does not have it; it is saved anew")
@@ -113,10 +113,10 @@ extension RecordLifeReader {
     }
   }
 
-  private mutating func takeError(_ error: SyncError, _ attempt: Attempt, _ step: LogFold.Step) {
+  private mutating func processError(_ error: SyncError, _ attempt: Attempt, _ step: LogFold.Step) {
     if error.code == .serverRecordChanged {
       let tag = error.serverRecord?.changeTag
-      let has = tag.map { "the cloud has change tag \(Words.readable($0))" }
+      let has = tag.map { "the cloud has change tag \(Formatting.readable($0))" }
       let text = has ?? "the cloud's record is not in the answer"
       add(.conflict, step, attempt: attempt, error: error.code, text)
     } else {

@@ -93,7 +93,8 @@ extension CodedTree {
     case .null: result = "null"
     case .bool(let value): result = "\(value)"
     case .int, .uint: result = scalarText
-    case .string(let value): result = "“\(Words.readable(value, limit: max(8, min(80, room))))”"
+    case .string(let value):
+      result = "“\(Formatting.readable(value, limit: max(8, min(80, room))))”"
     case .array(let values):
       if values.isEmpty { return "[]" }
       return list(values.map { (nil, $0) }, "[", "]", &room)
@@ -101,7 +102,7 @@ extension CodedTree {
       guard isName, let ownName else {
         return list(fields.map { ($0.key, $0.value) }, "{", "}", &room)
       }
-      result = Words.readable(ownName, limit: 80)
+      result = Formatting.readable(ownName, limit: 80)
     }
     room -= result.count
     return result

@@ -110,13 +110,13 @@ struct TreeDifference {
     for (place, name) in oldNames.enumerated() {
       if let other = places.removeValue(forKey: name) {
         common.append(other)
-        compare(old[place], new[other], at: "\(path)[\(Words.readable(name))]")
+        compare(old[place], new[other], at: "\(path)[\(Formatting.readable(name))]")
       } else {
-        add("\(path)[\(Words.readable(name))]", old[place], nil)
+        add("\(path)[\(Formatting.readable(name))]", old[place], nil)
       }
     }
     for (place, name) in newNames.enumerated() where places[name] != nil {
-      add("\(path)[\(Words.readable(name))]", nil, new[place])
+      add("\(path)[\(Formatting.readable(name))]", nil, new[place])
     }
     guard zip(common, common.dropFirst()).contains(where: { $0 > $1 }) else { return }
     let order = { (names: [String]) in CodedTree.array(names.map(CodedTree.string)) }

@@ -133,7 +133,7 @@ public struct LogStatistics: Sendable, Hashable, Codable {
   public init(of log: EventLog, progress: ((Int) -> Void)? = nil) throws(LogError) {
     var tally = StatisticsTally(LogFold(log, wantsEntries: false))
     try log.forEachStep { step in
-      tally.take(step)
+      tally.process(step)
       if tally.eventCount % 8_192 == 0 { progress?(tally.eventCount) }
       return true
     }
@@ -144,7 +144,7 @@ public struct LogStatistics: Sendable, Hashable, Codable {
   /// Counts what a reader has not read yet, without opening the log as a whole.
   public init(of reader: inout LogReader) throws(LogError) {
     var tally = StatisticsTally(LogFold(reader, wantsEntries: false))
-    while let step = try reader.next() { tally.take(step) }
+    while let step = try reader.next() { tally.process(step) }
     self = tally.finish()
     byteCount = reader.endOffset
   }

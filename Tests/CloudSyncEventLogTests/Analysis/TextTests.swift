@@ -73,8 +73,8 @@ struct TimeTextTests {
 struct StepTextTests {
   @Test("A line has the offset, the number, the origin, the cause, names, counts and effects")
   func line() throws {
-    let log = try QuestionBench.log()
-    let lines = try QuestionBench.all(log).map { $0.line(start: log.header.time) }
+    let log = try AnalysisHarness.log()
+    let lines = try AnalysisHarness.all(log).map { $0.line(start: log.header.time) }
 
     #expect(lines[0] == "+1.000s #1 call: start")
     #expect(
@@ -109,11 +109,11 @@ struct StepTextTests {
 
   @Test("A redacted log has the same lines")
   func redacted() throws {
-    let (log, redacted) = (try QuestionBench.log(), try QuestionBench.log(.drops(salt: 4)))
+    let (log, redacted) = (try AnalysisHarness.log(), try AnalysisHarness.log(.drops(salt: 4)))
     let start = log.header.time
     #expect(
-      try QuestionBench.all(log).map { $0.line(start: start) }
-        == QuestionBench.all(redacted).map { $0.line(start: start) }
+      try AnalysisHarness.all(log).map { $0.line(start: start) }
+        == AnalysisHarness.all(redacted).map { $0.line(start: start) }
     )
   }
 }
@@ -122,8 +122,8 @@ struct StepTextTests {
 struct CausalTreeTests {
   @Test("Why a request was made again: from the call over the failure to the timer")
   func why() throws {
-    let log = try QuestionBench.log()
-    let repeated = try #require(try QuestionBench.first("retryWork", log))
+    let log = try AnalysisHarness.log()
+    let repeated = try #require(try AnalysisHarness.first("retryWork", log))
 
     let tree = try CausalTree(of: repeated, in: log)
 
@@ -141,7 +141,7 @@ struct CausalTreeTests {
 
   @Test("What follows from a call branches, and everything in it names its cause")
   func branches() throws {
-    let log = try QuestionBench.log()
+    let log = try AnalysisHarness.log()
     let tree = try CausalTree(of: 1, in: log)
 
     #expect(tree.chain.count == 1)
@@ -155,7 +155,7 @@ struct CausalTreeTests {
 
   @Test("A tree is cut where it is too large, and says so")
   func cut() throws {
-    let run = try LogBench.eventfulRun(sink: .ring())
+    let run = try LogHarness.eventfulRun(sink: .ring())
     let log = try EventLog(bytes: run.bytes)
     let first = try #require(log.firstSequence)
 

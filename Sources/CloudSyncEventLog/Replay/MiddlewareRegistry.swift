@@ -1,7 +1,7 @@
 import CloudSyncCore
 
 /// The middleware that a re-run can be made of, by name.
-struct MiddlewareShelf {
+struct MiddlewareRegistry {
   private let own: [any Middleware]
   private let log: String
 

@@ -60,8 +60,8 @@ public struct LogDifference: Sendable, Hashable, Codable {
       let steps = (try Self.steps(first, next...last), try Self.steps(second, next...last))
       var places = (0, 0)
       for sequence in next...last where divergence == nil {
-        let one = Self.take(sequence, steps.0, &places.0)
-        let other = Self.take(sequence, steps.1, &places.1)
+        let one = Self.nextStep(sequence, in: steps.0, after: &places.0)
+        let other = Self.nextStep(sequence, in: steps.1, after: &places.1)
         if one == nil, other == nil { continue }
         divergence = Self.divergence(one, other, first, second, isRedacted)
         if divergence == nil { same += 1 }
@@ -84,7 +84,11 @@ public struct LogDifference: Sendable, Hashable, Codable {
     return steps
   }
 
-  private static func take(_ sequence: UInt64, _ steps: [LogStep], _ place: inout Int) -> LogStep? {
+  private static func nextStep(
+    _ sequence: UInt64,
+    in steps: [LogStep],
+    after place: inout Int
+  ) -> LogStep? {
     guard place < steps.count, steps[place].sequence == sequence else { return nil }
     defer { place += 1 }
     return steps[place]
@@ -160,8 +164,8 @@ public struct LogDifference: Sendable, Hashable, Codable {
     compare("redaction", "\(first.redaction)", "\(second.redaction)")
     compare(
       "middleware",
-      Words.readable(first.middleware.joined(separator: " "), limit: 400),
-      Words.readable(second.middleware.joined(separator: " "), limit: 400)
+      Formatting.readable(first.middleware.joined(separator: " "), limit: 400),
+      Formatting.readable(second.middleware.joined(separator: " "), limit: 400)
     )
     // Logs that begin at different events begin with different states.
     guard first.state.eventCount == second.state.eventCount else { return changes }
@@ -173,16 +177,17 @@ public struct LogDifference: Sendable, Hashable, Codable {
   }
 
   private static func counts(_ first: EventLog, _ second: EventLog) throws(LogError) -> [Count] {
-    var tallies = [Tally(), Tally()]
+    // Looked up by name, never gone through.
+    var tallies: [[String: Int]] = [[:], [:]]
     for (place, log) in [first, second].enumerated() {
       try log.forEachStep { step in
-        tallies[place].add(step.record.event.name)
+        tallies[place][step.record.event.name, default: 0] += 1
         return true
       }
     }
     return SyncEvent.names.compactMap { name in
       let kind = "\(name)"
-      let (before, after) = (tallies[0][kind], tallies[1][kind])
+      let (before, after) = (tallies[0][kind] ?? 0, tallies[1][kind] ?? 0)
       return before + after > 0 ? Count(kind: kind, first: before, second: after) : nil
     }
   }

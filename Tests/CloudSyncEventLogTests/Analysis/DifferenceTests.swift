@@ -6,8 +6,8 @@ import Testing
 struct StateDifferenceTests {
   @Test("An operation that is queued shows as one added element")
   func enqueue() throws {
-    let log = try QuestionBench.log()
-    let steps = try QuestionBench.all(log)
+    let log = try AnalysisHarness.log()
+    let steps = try AnalysisHarness.all(log)
     let second = try #require(
       steps.first { step in
         guard case .doWork(.modify(let operation)) = step.record.event else { return false }
@@ -34,9 +34,9 @@ struct StateDifferenceTests {
 
   @Test("What is announced and what is saved are told by number and by name")
   func saved() throws {
-    let log = try QuestionBench.log()
+    let log = try AnalysisHarness.log()
     let answer = try #require(
-      try QuestionBench.all(log)
+      try AnalysisHarness.all(log)
         .first { step in
           if case .workSuccess(_, .modify) = step.record.event { true } else { false }
         }
@@ -57,7 +57,7 @@ struct StateDifferenceTests {
   @Test("Two states differ exactly if there is a first path, and in a redacted log likewise")
   func firstPath() throws {
     for redactor in [Redactor.none, .digests(salt: 3)] {
-      let log = try QuestionBench.log(redactor)
+      let log = try AnalysisHarness.log(redactor)
       let isRedacted = log.header.redaction != .none
       let state = try log.state(at: 20)
       #expect(StateDifference.firstPath(state, state, isRedacted: isRedacted) == nil)
@@ -67,8 +67,8 @@ struct StateDifferenceTests {
     }
     #expect(
       StateDifference.firstPath(
-        try QuestionBench.log().state(at: 50),
-        try QuestionBench.log(.digests(salt: 3)).state(at: 50),
+        try AnalysisHarness.log().state(at: 50),
+        try AnalysisHarness.log(.digests(salt: 3)).state(at: 50),
         isRedacted: true
       ) == nil
     )
@@ -76,7 +76,7 @@ struct StateDifferenceTests {
 
   @Test("The states of the eventful run that lie far apart are compared without a lost path")
   func eventful() throws {
-    let run = try LogBench.eventfulRun(sink: .ring())
+    let run = try LogHarness.eventfulRun(sink: .ring())
     let log = try EventLog(bytes: run.bytes)
     let last = try #require(log.lastSequence)
     let whole = StateDifference(log.header.state, try log.state(at: last))
@@ -92,10 +92,10 @@ struct StateDifferenceTests {
 struct LogDifferenceTests {
   @Test("The same run gives the same log; a redacted one differs in what its header says only")
   func same() throws {
-    let log = try QuestionBench.log()
-    let same = LogDifferenceResult(try LogDifference(log, try QuestionBench.log()))
+    let log = try AnalysisHarness.log()
+    let same = LogDifferenceResult(try LogDifference(log, try AnalysisHarness.log()))
     let redacted = LogDifferenceResult(
-      try LogDifference(log, try QuestionBench.log(.drops(salt: 5)))
+      try LogDifference(log, try AnalysisHarness.log(.drops(salt: 5)))
     )
 
     #expect(same == LogDifferenceResult(isSame: true, count: log.count, headers: []))
@@ -122,15 +122,15 @@ struct LogDifferenceTests {
 
   @Test("Where two logs part is told with both texts, what differs, and the counts")
   func parts() throws {
-    let first = try QuestionBench.log()
-    let text = String(decoding: try QuestionBench.bytes(), as: UTF8.self)
+    let first = try AnalysisHarness.log()
+    let text = String(decoding: try AnalysisHarness.bytes(), as: UTF8.self)
     let changed = text.replacing("\"code\":27", with: "\"code\":12")
     let second = try EventLog(bytes: Array(changed.utf8), name: "changed")
 
     let difference = try LogDifference(first, second)
 
     let divergence = try #require(difference.divergence)
-    #expect(divergence.sequence == (try QuestionBench.first("split", first)))
+    #expect(divergence.sequence == (try AnalysisHarness.first("split", first)))
     #expect(divergence.first?.contains("limitExceeded") == true)
     #expect(divergence.second?.contains("invalidArguments") == true)
     #expect(divergence.aspects == ["event", "input"])
@@ -142,12 +142,12 @@ struct LogDifferenceTests {
 
   @Test("A log that goes on after the other's end parts there")
   func longer() throws {
-    let lines = String(decoding: try QuestionBench.bytes(), as: UTF8.self).split(separator: "\n")
-    let next = try QuestionBench.log().step(15)
+    let lines = String(decoding: try AnalysisHarness.bytes(), as: UTF8.self).split(separator: "\n")
+    let next = try AnalysisHarness.log().step(15)
     let cut = lines.prefix(next.line - 1).joined(separator: "\n") + "\n"
     let short = try EventLog(bytes: Array(cut.utf8))
 
-    let difference = try LogDifference(short, try QuestionBench.log())
+    let difference = try LogDifference(short, try AnalysisHarness.log())
 
     #expect(difference.divergence?.sequence == (short.lastSequence ?? 0) + 1)
     #expect(difference.divergence?.first == nil)

@@ -14,7 +14,7 @@ import Foundation
 /// `g h i j` and is too large; 5 saves `k`, whose answer is lost; 6 fetches two pages, the first
 /// with `x y`, the second with `d` and the deletion of `z`; 7 and 8, queued while the session is
 /// stopped, both edit `a`; 9 deletes `b` and is cancelled before it is sent.
-enum QuestionBench {
+enum AnalysisHarness {
   static func log(_ redactor: Redactor = .none) throws -> EventLog {
     try EventLog(bytes: bytes(redactor))
   }

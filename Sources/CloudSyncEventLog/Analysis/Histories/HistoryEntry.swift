@@ -1,7 +1,7 @@
 public import CloudSyncCore
 
 /// Something that happened to a record or to an operation.
-public struct LifeMoment: Sendable, Hashable, Codable {
+public struct HistoryEntry: Sendable, Hashable, Codable {
   /// What happened; the words say more.
   public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
     /// It was there already when the log began.
@@ -100,7 +100,7 @@ public struct LifeMoment: Sendable, Hashable, Codable {
     self.text = text
   }
 
-  /// The moment in one line.
+  /// The entry in one line.
   ///
   /// - Parameter start: The time that offsets count from: when the log begins.
   /// - Returns: The line, without what a terminal would take for a command.

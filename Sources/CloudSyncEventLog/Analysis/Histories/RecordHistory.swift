@@ -3,15 +3,15 @@ public import CloudSyncCore
 /// What happened to one record, in order: from the first edit of it to the last thing heard of it.
 ///
 /// ```swift
-/// print(try RecordLife(of: "note-17", in: log).render())
+/// print(try RecordHistory(of: "note-17", in: log).render())
 /// ```
-public struct RecordLife: Sendable, Hashable, Codable {
+public struct RecordHistory: Sendable, Hashable, Codable {
   /// The record.
   public let recordID: RecordID
   /// When the log begins: offsets count from here.
   public let start: Timestamp
   /// What happened, in order.
-  public let moments: [LifeMoment]
+  public let entries: [HistoryEntry]
 
   /// Looks for a record by its name.
   ///
@@ -27,35 +27,35 @@ public struct RecordLife: Sendable, Hashable, Codable {
     in log: EventLog
   ) throws(LogError) {
     let recordID = RecordID(name: name, zoneID: zoneID ?? log.header.state.zoneID)
-    var reader = RecordLifeReader(recordID, log.header)
+    var reader = RecordHistoryReader(recordID, log.header)
     try log.forEachFoldedStep { step, state in
-      reader.take(step, state)
+      reader.process(step, state)
       return true
     }
-    guard !reader.moments.isEmpty else {
+    guard !reader.entries.isEmpty else {
       throw LogError(
         .notFound,
         log: log.name,
-        "nothing happens to a record “\(Words.readable(name))”; "
+        "nothing happens to a record “\(Formatting.readable(name))”; "
           + "names are told apart by upper and lower case"
       )
     }
     self.recordID = recordID
     start = log.header.time
-    moments = reader.moments
+    entries = reader.entries
   }
 
-  /// One line for each moment, the record's name above them.
+  /// One line for each entry, the record's name above them.
   public func render() -> String {
-    (["Record \(Words.readable("\(recordID)"))"] + moments.map { "  " + $0.line(start: start) })
+    (["Record \(Formatting.readable("\(recordID)"))"] + entries.map { "  " + $0.line(start: start) })
       .joined(separator: "\n")
   }
 }
 
 /// Finds what happens to a record while it walks over a log.
-struct RecordLifeReader {
+struct RecordHistoryReader {
   let recordID: RecordID
-  private(set) var moments: [LifeMoment] = []
+  private(set) var entries: [HistoryEntry] = []
   /// The record's entry after the event before, if it had one.
   private var entry: WindowEntry?
   private var parked: ParkedEntry?
@@ -68,31 +68,31 @@ struct RecordLifeReader {
 
   private mutating func lookAtBeginning(_ header: LogHeader) {
     let state = header.state
-    func find(_ text: String) -> LifeMoment {
-      LifeMoment(.found, sequence: state.eventCount, time: header.time, text)
+    func find(_ text: String) -> HistoryEntry {
+      HistoryEntry(.found, sequence: state.eventCount, time: header.time, text)
     }
     for (place, operation) in state.modify.queue.enumerated() {
       // What requests have taken of the first one is on its way.
       let taken = place == 0 ? state.modify.cursor : 0
       guard let what = edit(in: operation, from: taken) else { continue }
-      moments.append(find("\(what) by operation \(operation.id) was waiting"))
+      entries.append(find("\(what) by operation \(operation.id) was waiting"))
     }
     if let waiting = state.modify.window.first(where: { $0.recordID == recordID }) {
-      moments.append(find("\(word(for: waiting)) was on its way"))
+      entries.append(find("\(word(for: waiting)) was on its way"))
     }
     if let shelved = state.parked.shelf[recordID] {
-      moments.append(find("\(word(for: shelved.entry)) was parked (\(shelved.error.code))"))
+      entries.append(find("\(word(for: shelved.entry)) was parked (\(shelved.error.code))"))
     }
   }
 
   mutating func add(
-    _ kind: LifeMoment.Kind,
+    _ kind: HistoryEntry.Kind,
     _ step: LogFold.Step,
     attempt: Attempt? = nil,
     error: SyncError.Code? = nil,
     _ text: String
   ) {
-    moments.append(LifeMoment(kind, step, attempt: attempt, error: error, text))
+    entries.append(HistoryEntry(kind, step, attempt: attempt, error: error, text))
   }
 
   /// Remembers what the state has of the record.
@@ -104,16 +104,16 @@ struct RecordLifeReader {
     parked = state.parked.shelf.isEmpty ? nil : state.parked.shelf[recordID]
   }
 
-  mutating func take(_ step: LogFold.Step, _ state: SyncState) {
+  mutating func process(_ step: LogFold.Step, _ state: SyncState) {
     if case .doWork(.modify(let operation)) = step.event, let what = edit(in: operation) {
       add(.queued, step, "\(what) is submitted by operation \(operation.id)")
     }
-    takePage(step)
+    processPage(step)
     guard step.isKnown else { return }
-    if let ended = step.ended { takeEnd(of: ended, step) }
-    if changesEntries(step) { takeChanges(step, state) }
-    if let made = step.made { takeRequest(made, step) }
-    for note in step.notes { take(note, step) }
+    if let ended = step.ended { processEnd(of: ended, step) }
+    if changesEntries(step) { processChanges(step, state) }
+    if let made = step.made { processRequest(made, step) }
+    for note in step.notes { process(note, step) }
   }
 
   /// Whether an event may have moved entries of the window or the shelf.
@@ -127,7 +127,7 @@ struct RecordLifeReader {
   // MARK: The way of an edit
 
   /// What became of the entry besides what an answer says: merged, taken back, set aside.
-  private mutating func takeChanges(_ step: LogFold.Step, _ state: SyncState) {
+  private mutating func processChanges(_ step: LogFold.Step, _ state: SyncState) {
     let (entryBefore, parkedBefore) = (entry, parked)
     update(state)
     if parkedBefore != nil, parked == nil, let entry {
@@ -147,7 +147,7 @@ struct RecordLifeReader {
     }
   }
 
-  private mutating func takeRequest(_ made: Flight, _ step: LogFold.Step) {
+  private mutating func processRequest(_ made: Flight, _ step: LogFold.Step) {
     guard let place = step.madeEntries.firstIndex(where: { $0.recordID == recordID }) else {
       return
     }
@@ -157,7 +157,7 @@ struct RecordLifeReader {
     }
     let sent = step.madeEntries[place]
     let among = "\(place + 1) of \(made.count)"
-    let tag = sent.edit?.changeTag.map { ", change tag \(Words.readable($0))" } ?? ""
+    let tag = sent.edit?.changeTag.map { ", change tag \(Formatting.readable($0))" } ?? ""
     let of = sent.sources.isEmpty ? "" : ", for \(operations(sent.sources))"
     if case .retryWork = step.event {
       let text = "the same request is made again as \(made.attempt)"
@@ -172,14 +172,14 @@ struct RecordLifeReader {
   private func edit(in operation: ModifyOperation, from first: Int = 0) -> String? {
     let saves = operation.records.dropFirst(first)
     if let record = saves.first(where: { $0.recordID == recordID }) {
-      return "a save of \(Words.count(record.fields.count, "field"))"
+      return "a save of \(Formatting.count(record.fields.count, "field"))"
     }
     let deletions = operation.recordIDsToDelete.dropFirst(max(0, first - operation.records.count))
     return deletions.contains(recordID) ? "a deletion" : nil
   }
 
   private func word(for entry: WindowEntry) -> String {
-    entry.edit.map { "a save of \(Words.count($0.fields.count, "field"))" } ?? "a deletion"
+    entry.edit.map { "a save of \(Formatting.count($0.fields.count, "field"))" } ?? "a deletion"
   }
 
   private func operations(_ numbers: [UInt64]) -> String {
@@ -190,13 +190,13 @@ struct RecordLifeReader {
 
   // MARK: Pages and announcements
 
-  private mutating func takePage(_ step: LogFold.Step) {
+  private mutating func processPage(_ step: LogFold.Step) {
     guard case .workSuccess(let attempt, .fetch(let page)) = step.event,
       !step.isKnown || step.isAnswer && step.ended?.isLookup == false
     else { return }
     let name = step.isKnown ? "page \(step.page)" : "a page"
     if let record = page.changedRecords.first(where: { $0.recordID == recordID }) {
-      let tag = record.changeTag.map { ", change tag \(Words.readable($0))" } ?? ""
+      let tag = record.changeTag.map { ", change tag \(Formatting.readable($0))" } ?? ""
       add(.fetched, step, attempt: attempt, "it comes with \(name)\(tag)")
     }
     if page.deletedRecords.contains(where: { $0.recordID == recordID }) {
@@ -208,10 +208,10 @@ struct RecordLifeReader {
     }
   }
 
-  private mutating func take(_ note: Note, _ step: LogFold.Step) {
+  private mutating func process(_ note: Note, _ step: LogFold.Step) {
     switch note {
     case .parked(.dropped(recordID, let error)):
-      let kind: LifeMoment.Kind = error.code == .droppedByApp ? .dropped : .givenUp
+      let kind: HistoryEntry.Kind = error.code == .droppedByApp ? .dropped : .givenUp
       add(kind, step, error: error.code, "it is given up (\(error.code))")
     case .modifyFailed(let operation, let error, let response):
       guard response.failures.contains(where: { $0.recordID == recordID }) else { return }

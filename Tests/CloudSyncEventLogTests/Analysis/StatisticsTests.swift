@@ -16,7 +16,7 @@ struct LogStatisticsTests {
 
   @Test("The scripted session has the numbers that its script says")
   func numbers() throws {
-    let statistics = try LogStatistics(of: try QuestionBench.log())
+    let statistics = try LogStatistics(of: try AnalysisHarness.log())
 
     #expect(
       counts(statistics.requests) == [
@@ -41,7 +41,7 @@ struct LogStatisticsTests {
 
   @Test("Times add up to the length of the log, and go where the script says")
   func times() throws {
-    let log = try QuestionBench.log()
+    let log = try AnalysisHarness.log()
     let statistics = try LogStatistics(of: log)
     let first = try #require(statistics.firstTime)
     let last = try #require(statistics.lastTime)
@@ -53,7 +53,7 @@ struct LogStatisticsTests {
     // Six answers after 100 ms, and one that never came.
     let modify = statistics.times.first { $0.activity == .modify }
     #expect(modify?.nanoseconds == 300_600_000_000)
-    let waits = try QuestionBench.all(log)
+    let waits = try AnalysisHarness.all(log)
       .compactMap { step -> Int64? in
         if case .retry(_, let retry) = step.record.event { retry.wait.nanoseconds } else { nil }
       }
@@ -63,7 +63,7 @@ struct LogStatisticsTests {
 
   @Test("Waiting times of operations are exact: median, 95th percentile, maximum")
   func durations() throws {
-    let statistics = try LogStatistics(of: try QuestionBench.log())
+    let statistics = try LogStatistics(of: try AnalysisHarness.log())
 
     // 1: a retry and 100 ms; 2: 100 ms; 3: 0; 4: 200 ms; 5: the timeout, a retry and 100 ms;
     // 7 and 8: 50.1 s; 9: 0.
@@ -85,9 +85,9 @@ struct LogStatisticsTests {
 
   @Test("A redacted log has the same numbers, and so has a log that is read as a stream")
   func redacted() throws {
-    var expected = try LogStatistics(of: try QuestionBench.log())
-    let redacted = try LogStatistics(of: try QuestionBench.log(.drops(salt: 9)))
-    var reader = try LogReader(bytes: try QuestionBench.bytes())
+    var expected = try LogStatistics(of: try AnalysisHarness.log())
+    let redacted = try LogStatistics(of: try AnalysisHarness.log(.drops(salt: 9)))
+    var reader = try LogReader(bytes: try AnalysisHarness.bytes())
     let streamed = try LogStatistics(of: &reader)
 
     #expect(streamed == expected)
@@ -98,13 +98,13 @@ struct LogStatisticsTests {
 
   @Test("The eventful run's numbers are those of its state and of its events")
   func eventful() throws {
-    let run = try LogBench.eventfulRun(sink: .ring())
+    let run = try LogHarness.eventfulRun(sink: .ring())
     let log = try EventLog(bytes: run.bytes)
     let statistics = try LogStatistics(of: log)
 
     #expect(statistics.fetchedRecords == run.state.progress.fetchedRecords)
     #expect(statistics.fetchedPages == run.state.progress.fetchedPages)
-    let retries = try QuestionBench.all(log).count { $0.record.event.name == "retry" }
+    let retries = try AnalysisHarness.all(log).count { $0.record.event.name == "retry" }
     #expect(statistics.retries.reduce(0) { $0 + $1.count } <= retries)
     #expect(statistics.retries.contains { $0.name == "networkFailure" })
     #expect(statistics.lostAnswers > 0)
@@ -117,30 +117,30 @@ struct LogStatisticsTests {
   func json() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    let log = try QuestionBench.log()
+    let log = try AnalysisHarness.log()
     let statistics = try LogStatistics(of: log)
     let data = try encoder.encode(statistics)
-    let life = try RecordLife(of: "d", in: log)
+    let history = try RecordHistory(of: "d", in: log)
     let tree = try CausalTree(of: 20, in: log)
 
-    #expect(data == (try encoder.encode(try LogStatistics(of: try QuestionBench.log()))))
+    #expect(data == (try encoder.encode(try LogStatistics(of: try AnalysisHarness.log()))))
     #expect(try JSONDecoder().decode(LogStatistics.self, from: data) == statistics)
-    #expect(try JSONDecoder().decode(RecordLife.self, from: encoder.encode(life)) == life)
+    #expect(try JSONDecoder().decode(RecordHistory.self, from: encoder.encode(history)) == history)
     #expect(try JSONDecoder().decode(CausalTree.self, from: encoder.encode(tree)) == tree)
   }
 
   @Test("A log whose header is damaged is counted without states, and nothing is made up")
   func salvaged() throws {
-    let lines = String(decoding: try QuestionBench.bytes(), as: UTF8.self).split(separator: "\n")
+    let lines = String(decoding: try AnalysisHarness.bytes(), as: UTF8.self).split(separator: "\n")
     let text = (["torn"] + lines.dropFirst().map(String.init)).joined(separator: "\n") + "\n"
     let log = try EventLog(bytes: Array(text.utf8), salvaging: true)
     let statistics = try LogStatistics(of: log)
     var reader = try LogReader(bytes: Array(text.utf8), salvaging: true)
 
-    #expect(statistics.eventCount == (try QuestionBench.log().count))
+    #expect(statistics.eventCount == (try AnalysisHarness.log().count))
     #expect(statistics.savedRecords == 0 && statistics.times.isEmpty)
     #expect(try LogStatistics(of: &reader) == statistics)
-    let kinds = try RecordLife(of: "d", zoneID: Bench.zoneID, in: log).moments.map(\.kind)
+    let kinds = try RecordHistory(of: "d", zoneID: Bench.zoneID, in: log).entries.map(\.kind)
     #expect(kinds == [.queued, .fetched])
   }
 }

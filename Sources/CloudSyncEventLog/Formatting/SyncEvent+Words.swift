@@ -12,7 +12,7 @@ extension SyncEvent {
     switch self {
     case .doWork(.modify(let operation)): text += operation.nameWords
     case .retryParked(let ids), .dropParked(let ids):
-      text += ids.map { ": \(Words.names($0.map(\.name)))" } ?? " all"
+      text += ids.map { ": \(Formatting.names($0.map(\.name)))" } ?? " all"
     case .workSuccess(_, .modify(let response)): text += response.words
     case .workSuccess(_, .fetch(let page)): text += page.words
     case .workSuccess(_, .createZone(false)), .workSuccess(_, .createSubscription(false)):
@@ -48,7 +48,7 @@ extension SyncEvent {
     for decision in decisions.prefix(4) {
       switch decision {
       case .conflict(let recordID, let resolution):
-        text += "; \(Words.readable(recordID.name)) decided: \(resolution.word)"
+        text += "; \(Formatting.readable(recordID.name)) decided: \(resolution.word)"
       case .expiredToken(let token):
         text += token == nil ? "; decided: fetch everything" : "; decided: fetch from a token"
       }
@@ -73,7 +73,7 @@ extension ModifyOperation {
   /// What it saves and deletes.
   fileprivate var nameWords: String {
     let names = records.map(\.recordID.name) + recordIDsToDelete.map { "−\($0.name)" }
-    return names.isEmpty ? "" : ": \(Words.names(names))"
+    return names.isEmpty ? "" : ": \(Formatting.names(names))"
   }
 }
 
@@ -82,12 +82,12 @@ extension ModifyOperation.Response {
     var parts: [String] = []
     if !savedRecords.isEmpty {
       parts.append(
-        "\(savedRecords.count) saved (\(Words.names(savedRecords.map(\.recordID.name))))"
+        "\(savedRecords.count) saved (\(Formatting.names(savedRecords.map(\.recordID.name))))"
       )
     }
     if !deletedRecordIDs.isEmpty {
       parts.append(
-        "\(deletedRecordIDs.count) deleted (\(Words.names(deletedRecordIDs.map(\.name))))"
+        "\(deletedRecordIDs.count) deleted (\(Formatting.names(deletedRecordIDs.map(\.name))))"
       )
     }
     if !failures.isEmpty { parts.append("\(failures.count) failed\(failures.words)") }
@@ -99,10 +99,12 @@ extension FetchOperation.Response {
   fileprivate var words: String {
     var parts = ["\(changedRecords.count) changed"]
     if !changedRecords.isEmpty {
-      parts[0] += " (\(Words.names(changedRecords.map(\.recordID.name))))"
+      parts[0] += " (\(Formatting.names(changedRecords.map(\.recordID.name))))"
     }
     if !deletedRecords.isEmpty {
-      parts.append("\(deletedRecords.count) deleted (\(Words.names(deletedRecordIDs.map(\.name))))")
+      parts.append(
+        "\(deletedRecords.count) deleted (\(Formatting.names(deletedRecordIDs.map(\.name))))"
+      )
     }
     if !failures.isEmpty { parts.append("\(failures.count) failed\(failures.words)") }
     parts.append(hasMore ? "more to come" : "the last page")
@@ -114,7 +116,8 @@ extension [ItemFailure] {
   /// The first few of them, with their codes.
   fileprivate var words: String {
     if isEmpty { return "" }
-    let shown = prefix(4).map { "\(Words.readable($0.recordID.name, limit: 64)) \($0.error.code)" }
+    let shown = prefix(4)
+      .map { "\(Formatting.readable($0.recordID.name, limit: 64)) \($0.error.code)" }
     let more = count > 4 ? " and \(count - 4) more" : ""
     return ": \(shown.joined(separator: ", "))\(more)"
   }

@@ -96,7 +96,7 @@ extension LogFilter {
   }
 
   private static func quoted(_ text: some StringProtocol) -> String {
-    "“\(Words.readable(String(text), limit: 60))”"
+    "“\(Formatting.readable(String(text), limit: 60))”"
   }
 
   private static func parts(_ value: String) -> [Substring] {

@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 /// Recorded sessions for scripts.
-enum ScriptBench {
+enum ScriptHarness {
   /// Records what a test does with a bench.
   static func log(
     _ bench: Bench,
@@ -29,7 +29,7 @@ enum ScriptBench {
   }
 
   static func eventfulLog(redactor: Redactor = .none) throws -> EventLog {
-    try EventLog(bytes: LogBench.eventfulRun(sink: .ring(), redactor: redactor).bytes)
+    try EventLog(bytes: LogHarness.eventfulRun(sink: .ring(), redactor: redactor).bytes)
   }
 
   /// A session that halts at one refused container after many edits that have nothing to do with it.

@@ -61,7 +61,8 @@ extension EffectRecord {
     switch self {
     case .call(let attempt, let mode, let itemCount, _):
       itemCount > 0
-        ? "call \(attempt) \(mode) of \(Words.count(itemCount, "item"))" : "call \(attempt) \(mode)"
+        ? "call \(attempt) \(mode) of \(Formatting.count(itemCount, "item"))"
+        : "call \(attempt) \(mode)"
     case .cancel(let attempt): "cancel \(attempt)"
     case .wake(let time): "wake in \(TimeText.length(now.distance(to: time)))"
     case .publish: nil
@@ -74,7 +75,7 @@ extension EffectRecord {
 }
 
 /// Small pieces of text.
-enum Words {
+enum Formatting {
   /// A number and what it counts.
   static func count(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)\(number == 1 ? "" : "s")"

@@ -1,6 +1,6 @@
 import CloudSyncCore
 
-/// What an event did with records: the chapters of their lives.
+/// What an event did with records: the entries of their histories.
 struct RecordTouches {
   /// The records with what happened to each, in order.
   private(set) var list: [(recordID: RecordID, verb: String)] = []

@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 /// A session in which much goes wrong, recorded.
-enum LogBench {
+enum LogHarness {
   static func eventfulRun(
     sink: EventRecorder.Sink,
     redactor: Redactor = .none

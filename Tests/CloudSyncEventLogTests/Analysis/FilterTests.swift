@@ -6,12 +6,12 @@ import Testing
 struct LogFilterTests {
   private func names(_ arguments: [String], _ log: EventLog) throws -> [String] {
     let filter = try LogFilter(arguments: arguments, start: log.header.time)
-    return try QuestionBench.matching(filter, log).map(\.record.event.name)
+    return try AnalysisHarness.matching(filter, log).map(\.record.event.name)
   }
 
   @Test("Without conditions every event is wanted; with several all of them must be met")
   func conditions() throws {
-    let log = try QuestionBench.log()
+    let log = try AnalysisHarness.log()
     #expect(try names([], log).count == log.count)
     #expect(try names(["--kind", "retry,SPLIT"], log) == ["retry", "split", "retry"])
     #expect(
@@ -25,7 +25,7 @@ struct LogFilterTests {
 
   @Test("Codes are found in answers and in single records of them, as they came in")
   func codes() throws {
-    let log = try QuestionBench.log()
+    let log = try AnalysisHarness.log()
     #expect(try names(["--code", "networkFailure"], log) == ["retry"])
     #expect(try names(["--code", "14"], log) == ["settleItems"])
     #expect(try names(["--code", "invalidArguments,27"], log) == ["settleItems", "split"])
@@ -35,7 +35,7 @@ struct LogFilterTests {
 
   @Test("A record's events are also the requests that carry it and their answers")
   func record() throws {
-    let log = try QuestionBench.log()
+    let log = try AnalysisHarness.log()
     #expect(
       try names(["--record", "k"], log)
         == ["doWork", "startWork", "retry", "retryWork", "workSuccess"]
@@ -45,15 +45,15 @@ struct LogFilterTests {
     )
     var filter = LogFilter()
     filter.record = "k"
-    let alone = try QuestionBench.all(log).filter(filter.matches).map(\.record.event.name)
+    let alone = try AnalysisHarness.all(log).filter(filter.matches).map(\.record.event.name)
     #expect(alone == ["doWork", "workSuccess"])
     filter.zoneID = ZoneID(name: "Other")
-    #expect(try QuestionBench.matching(filter, log).isEmpty)
+    #expect(try AnalysisHarness.matching(filter, log).isEmpty)
   }
 
   @Test("An operation's events are found by its name and by its number")
   func operation() throws {
-    let log = try QuestionBench.log()
+    let log = try AnalysisHarness.log()
     let expected = ["doWork", "startWork", "settleItems", "startWork", "workSuccess"]
     #expect(try names(["--operation", "1.2"], log) == expected)
     #expect(try names(["--operation", "2"], log) == expected)
@@ -67,7 +67,7 @@ struct LogFilterTests {
 
   @Test("Times are dates, times of day in UTC, or lengths from the start")
   func times() throws {
-    let log = try QuestionBench.log()
+    let log = try AnalysisHarness.log()
     let window = ["retry", "woke"]
     // The log begins at 22:13:20 UTC.
     let kinds = ["--kind", "retry,woke"]
@@ -107,7 +107,7 @@ struct LogFilterTests {
 
   @Test("A redacted log is filtered alike")
   func redacted() throws {
-    let (log, redacted) = (try QuestionBench.log(), try QuestionBench.log(.drops(salt: 2)))
+    let (log, redacted) = (try AnalysisHarness.log(), try AnalysisHarness.log(.drops(salt: 2)))
     for arguments in [["--record", "d"], ["--operation", "4"], ["--code", "27"]] {
       #expect(try names(arguments, log) == names(arguments, redacted))
     }

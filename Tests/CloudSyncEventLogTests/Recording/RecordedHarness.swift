@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A bench that is recorded, step by step.
-struct RecordedBench {
+struct RecordedHarness {
   let bench = Bench()
   let recorder: EventRecorder
 

@@ -3,9 +3,9 @@ public import CloudSyncCore
 /// What happened to one operation, in order: from its submission to the announcement of its end.
 ///
 /// ```swift
-/// print(try OperationLife(of: OperationID(epoch: 1, number: 7), in: log).render())
+/// print(try OperationHistory(of: OperationID(epoch: 1, number: 7), in: log).render())
 /// ```
-public struct OperationLife: Sendable, Hashable, Codable {
+public struct OperationHistory: Sendable, Hashable, Codable {
   /// The operation.
   public let operationID: OperationID
   /// Whether it saves and deletes, or fetches.
@@ -13,16 +13,16 @@ public struct OperationLife: Sendable, Hashable, Codable {
   /// When the log begins: offsets count from here.
   public let start: Timestamp
   /// What happened, in order.
-  public let moments: [LifeMoment]
+  public let entries: [HistoryEntry]
 
   /// Looks for an operation by its name.
   ///
   /// - Throws: An error if the log does not have it, or cannot be read.
   /// - Complexity: O(*n*) in the length of the log.
   public init(of operationID: OperationID, in log: EventLog) throws(LogError) {
-    var reader = OperationLifeReader(operationID, log.header)
+    var reader = OperationHistoryReader(operationID, log.header)
     try log.forEachFoldedStep { step, state in
-      reader.take(step, state)
+      reader.process(step, state)
       return true
     }
     guard let mode = reader.mode else {
@@ -35,20 +35,20 @@ public struct OperationLife: Sendable, Hashable, Codable {
     self.operationID = operationID
     self.mode = mode
     start = log.header.time
-    moments = reader.moments
+    entries = reader.entries
   }
 
-  /// One line for each moment, the operation's name above them.
+  /// One line for each entry, the operation's name above them.
   public func render() -> String {
-    (["Operation \(operationID) (\(mode))"] + moments.map { "  " + $0.line(start: start) })
+    (["Operation \(operationID) (\(mode))"] + entries.map { "  " + $0.line(start: start) })
       .joined(separator: "\n")
   }
 }
 
 /// Finds what happens to an operation while it walks over a log.
-struct OperationLifeReader {
+struct OperationHistoryReader {
   let id: OperationID
-  private(set) var moments: [LifeMoment] = []
+  private(set) var entries: [HistoryEntry] = []
   private(set) var mode: OperationMode?
   /// How many records it saves and deletes.
   private var itemCount = 0
@@ -76,26 +76,26 @@ struct OperationLifeReader {
     self.mode = mode
     let text = "it was there when the log began"
     let sequence = header.state.eventCount
-    moments.append(LifeMoment(.found, sequence: sequence, time: header.time, text))
+    entries.append(HistoryEntry(.found, sequence: sequence, time: header.time, text))
   }
 
   private mutating func add(
-    _ kind: LifeMoment.Kind,
+    _ kind: HistoryEntry.Kind,
     _ step: LogFold.Step,
     attempt: Attempt? = nil,
     error: SyncError.Code? = nil,
     _ text: String
   ) {
-    moments.append(LifeMoment(kind, step, attempt: attempt, error: error, text))
+    entries.append(HistoryEntry(kind, step, attempt: attempt, error: error, text))
   }
 
-  mutating func take(_ step: LogFold.Step, _ state: SyncState) {
+  mutating func process(_ step: LogFold.Step, _ state: SyncState) {
     switch step.event {
     case .doWork(.modify(let operation)) where operation.id == id:
       mode = .modify
       itemCount = operation.itemCount
       let (saves, deletions) = (operation.records.count, operation.recordIDsToDelete.count)
-      let text = "\(Words.count(saves, "save")) and \(Words.count(deletions, "deletion"))"
+      let text = "\(Formatting.count(saves, "save")) and \(Formatting.count(deletions, "deletion"))"
       add(.queued, step, "\(text) are submitted")
     case .doWork(.fetch(let operation)) where operation.id == id:
       mode = .fetch
@@ -104,20 +104,21 @@ struct OperationLifeReader {
     default: break
     }
     guard step.isKnown, mode != nil else { return }
-    if let ended = step.ended { takeEnd(of: ended, step) }
-    if let made = step.made { takeRequest(made, step, state) }
-    takeNotes(step)
+    if let ended = step.ended { processEnd(of: ended, step) }
+    if let made = step.made { processRequest(made, step, state) }
+    processNotes(step)
   }
 
   // MARK: Requests
 
-  private mutating func takeRequest(_ made: Flight, _ step: LogFold.Step, _ state: SyncState) {
+  private mutating func processRequest(_ made: Flight, _ step: LogFold.Step, _ state: SyncState) {
     if mode == .fetch {
       guard made.mode == .fetch, !made.isLookup,
         let run = state.fetch.run, run.operations.contains(where: { $0.id == id })
       else { return }
       let others = run.operations.count - 1
-      let with = others > 0 ? ", together with \(Words.count(others, "other fetch request"))" : ""
+      let with =
+        others > 0 ? ", together with \(Formatting.count(others, "other fetch request"))" : ""
       add(
         .sent,
         step,
@@ -130,10 +131,10 @@ struct OperationLifeReader {
     guard !own.isEmpty else { return }
     let shared = own.count { $0.sources.count > 1 }
     if shared > 0, case .startWork = step.event, !made.isLookup {
-      let text = "edits of other operations travel with \(Words.count(shared, "record")) of it"
+      let text = "edits of other operations travel with \(Formatting.count(shared, "record")) of it"
       add(.merged, step, attempt: made.attempt, text)
     }
-    let what = "\(own.count) of its \(Words.count(itemCount, "record"))"
+    let what = "\(own.count) of its \(Formatting.count(itemCount, "record"))"
     if made.isLookup {
       add(.lookedUp, step, attempt: made.attempt, "request \(made.attempt) looks up \(what)")
     } else if case .retryWork = step.event {
@@ -145,7 +146,7 @@ struct OperationLifeReader {
     }
   }
 
-  private mutating func takeEnd(of ended: Flight, _ step: LogFold.Step) {
+  private mutating func processEnd(of ended: Flight, _ step: LogFold.Step) {
     let places = step.endedEntries.indices.filter {
       step.endedEntries[$0].sources.contains(id.number)
     }
@@ -162,7 +163,7 @@ struct OperationLifeReader {
     switch step.event {
     case .workSuccess(_, .fetch(let page)):
       let count = page.changedRecords.count + page.deletedRecords.count
-      let text = "page \(step.page) has \(Words.count(count, "change"))"
+      let text = "page \(step.page) has \(Formatting.count(count, "change"))"
       add(.fetched, step, attempt: attempt, text + (page.hasMore ? "; more is to come" : ""))
     case .workSuccess:
       add(.saved, step, attempt: attempt, "request \(attempt) did \(places.count) of its records")
@@ -170,29 +171,29 @@ struct OperationLifeReader {
       let wait = retry.wait.nanoseconds.map { "; it waits \(TimeText.length($0))" } ?? ""
       let what =
         retry.isLost ? "the answer to request \(attempt) is lost" : "request \(attempt) failed"
-      let kind: LifeMoment.Kind = retry.isLost ? .answerLost : .retried
+      let kind: HistoryEntry.Kind = retry.isLost ? .answerLost : .retried
       add(kind, step, attempt: attempt, error: code, "\(what)\(reason)\(wait)")
     case .split:
       add(.split, step, attempt: attempt, error: code, "request \(attempt) is split\(reason)")
     case .startOver:
       add(.retried, step, attempt: attempt, error: code, "the fetch begins anew\(reason)")
-    case .settleItems, .resolveConflict: takeVerdicts(places, attempt, step)
+    case .settleItems, .resolveConflict: processVerdicts(places, attempt, step)
     default:
       add(.refused, step, attempt: attempt, error: code, "request \(attempt) is refused\(reason)")
     }
   }
 
   /// What the verdicts mean for the operation's own records, as counts.
-  private mutating func takeVerdicts(
+  private mutating func processVerdicts(
     _ places: [Int],
     _ attempt: Attempt,
     _ step: LogFold.Step
   ) {
     let verdicts = step.event.verdicts
     addConflicts(places, attempt, step)
-    var counts: [(kind: LifeMoment.Kind, names: [String], code: SyncError.Code?)] = []
+    var counts: [(kind: HistoryEntry.Kind, names: [String], code: SyncError.Code?)] = []
     for place in places where place < verdicts.count {
-      let (kind, code) = (verdicts[place].moment, verdicts[place].error?.code)
+      let (kind, code) = (verdicts[place].historyKind, verdicts[place].error?.code)
       let name = step.endedEntries[place].recordID.name
       if let found = counts.firstIndex(where: { $0.kind == kind && $0.code == code }) {
         counts[found].names.append(name)
@@ -202,7 +203,7 @@ struct OperationLifeReader {
     }
     for (kind, names, code) in counts {
       let reason = code.map { " (\($0))" } ?? ""
-      let text = "\(names.count) by request \(attempt)\(reason): \(Words.names(names))"
+      let text = "\(names.count) by request \(attempt)\(reason): \(Formatting.names(names))"
       add(kind, step, attempt: attempt, error: code, text)
     }
     guard counts.isEmpty else { return }
@@ -216,7 +217,7 @@ struct OperationLifeReader {
     let failed = step.itemFailures.filter { $0.error.code == code }.map(\.recordID)
     let own = failed.filter { id in places.contains { step.endedEntries[$0].recordID == id } }
     guard !own.isEmpty else { return }
-    let text = "\(own.count) by request \(attempt): \(Words.names(own.map(\.name)))"
+    let text = "\(own.count) by request \(attempt): \(Formatting.names(own.map(\.name)))"
     add(.conflict, step, attempt: attempt, error: code, text)
   }
 
@@ -231,7 +232,7 @@ struct OperationLifeReader {
     }
   }
 
-  private mutating func takeNotes(_ step: LogFold.Step) {
+  private mutating func processNotes(_ step: LogFold.Step) {
     for (place, note) in step.notes.enumerated() where isAbout(note) {
       notes.append(step.firstNote + UInt64(place))
       switch note {
@@ -255,14 +256,15 @@ struct OperationLifeReader {
 
   private func words(_ response: ModifyOperation.Response) -> String {
     let (saved, deleted) = (response.savedRecords.count, response.deletedRecordIDs.count)
-    let unsaved = response.unsaved.isEmpty ? "" : ": \(Words.names(response.unsaved.map(\.name)))"
+    let unsaved =
+      response.unsaved.isEmpty ? "" : ": \(Formatting.names(response.unsaved.map(\.name)))"
     return "\(saved) saved, \(deleted) deleted, \(response.unsaved.count) not\(unsaved)"
   }
 }
 
 extension ItemVerdict {
   /// What happened to a record of which this is the verdict.
-  fileprivate var moment: LifeMoment.Kind {
+  fileprivate var historyKind: HistoryEntry.Kind {
     switch self {
     case .saved, .alreadyThere: .saved
     case .deleted: .deleted

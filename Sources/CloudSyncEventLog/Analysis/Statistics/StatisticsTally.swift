@@ -32,7 +32,7 @@ struct StatisticsTally {
 
   var eventCount: Int { statistics.eventCount }
 
-  mutating func take(_ step: LogStep) {
+  mutating func process(_ step: LogStep) {
     let record = step.record
     statistics.eventCount += 1
     kinds[record.event.caseIndex] += 1
@@ -47,9 +47,9 @@ struct StatisticsTally {
     submit(record)
     let folded = fold.advance(step)
     guard folded.isKnown else { return }
-    takeAnswer(folded)
+    processAnswer(folded)
     for note in folded.notes { end(note, at: record.time) }
-    takeChanges()
+    processChanges()
   }
 
   private mutating func submit(_ record: EventRecord) {
@@ -93,7 +93,7 @@ struct StatisticsTally {
 
   // MARK: Answers
 
-  private mutating func takeAnswer(_ folded: LogFold.Step) {
+  private mutating func processAnswer(_ folded: LogFold.Step) {
     guard folded.isAnswer else {
       if folded.event.attempt != nil { statistics.ignoredAnswers += 1 }
       return
@@ -142,7 +142,7 @@ struct StatisticsTally {
   }
 
   /// Counts what is seen only by the state after an event.
-  private mutating func takeChanges() {
+  private mutating func processChanges() {
     let parked = fold.state.parked.next
     statistics.parkedRecords += Int(parked - min(parked, lastParked))
     lastParked = parked
@@ -222,8 +222,6 @@ struct Tally {
   private var numbers: [String: Int] = [:]
 
   mutating func add(_ name: String) { numbers[name, default: 0] += 1 }
-
-  subscript(name: String) -> Int { numbers[name] ?? 0 }
 
   /// The counts of those names that were met, in the order of the names.
   func counts(in names: [String]) -> [LogStatistics.Count] {
