@@ -19,33 +19,33 @@ public final class CloudSyncSession: Sendable {
   // MARK: Publishers
 
   /// The state after every event that changed it; a new subscriber gets the present one at once.
-  public let statePublisher = Subject<SyncState>(replaysLast: true)
+  public let statePublisher = SyncSubject<SyncState>(replaysLast: true)
   /// Every event, once, after it was reduced.
-  public let eventsPublisher = Subject<EventRecord>()
+  public let eventsPublisher = SyncSubject<EventRecord>()
   /// Every page of a fetch; the page whose `isLast` is true completes the operation.
-  public let fetchWorkCompletedSubject = Subject<(FetchOperation, FetchOperation.Response)>()
+  public let fetchWorkCompletedSubject = SyncSubject<(FetchOperation, FetchOperation.Response)>()
   /// Every modification of which all records are saved, deleted or parked, in order.
-  public let modifyWorkCompletedSubject = Subject<(ModifyOperation, ModifyOperation.Response)>()
+  public let modifyWorkCompletedSubject = SyncSubject<(ModifyOperation, ModifyOperation.Response)>()
   /// Every operation that ended otherwise: it was given up, or its fetch failed.
-  public let workFailedSubject = Subject<(SyncWork, SyncError)>()
+  public let workFailedSubject = SyncSubject<(SyncWork, SyncError)>()
   /// Why the session is stopped; nil when it works again.
   ///
   /// A new subscriber gets the last value.
-  public let haltedSubject = Subject<SyncError?>(replaysLast: true)
+  public let haltedSubject = SyncSubject<SyncError?>(replaysLast: true)
   /// The account's status as the provider last told it.
   ///
   /// A new subscriber gets the last value.
-  public let accountStatusSubject = Subject<AccountStatus>(replaysLast: true)
+  public let accountStatusSubject = SyncSubject<AccountStatus>(replaysLast: true)
   /// The state of the zone when it changes.
   ///
   /// A new subscriber gets the last value.
-  public let zoneSubject = Subject<ZoneState>(replaysLast: true)
+  public let zoneSubject = SyncSubject<ZoneState>(replaysLast: true)
   /// How far the session has come.
   ///
   /// A new subscriber gets the last value.
-  public let progressSubject = Subject<SyncProgress>(replaysLast: true)
+  public let progressSubject = SyncSubject<SyncProgress>(replaysLast: true)
   /// What became of parked records after their operations had completed without them.
-  public let parkedSubject = Subject<ParkedChange>()
+  public let parkedSubject = SyncSubject<ParkedChange>()
 
   // MARK: Parts
 

@@ -32,11 +32,11 @@ import Foundation
 /// One engine at a time may run on a database.
 public final class SyncEngine: Sendable {
   /// Every error of the database that the engine has met; it stops over those that do not pass.
-  public let errors = Subject<SyncEngineError>()
+  public let errors = SyncSubject<SyncEngineError>()
   /// What the engine is doing, whenever that changes.
-  public let activity = Subject<SyncActivity>(replaysLast: true)
+  public let activity = SyncSubject<SyncActivity>(replaysLast: true)
   /// What the app has to decide, whenever that comes up; see ``question`` for what is open.
-  public let questions = Subject<SyncQuestion>()
+  public let questions = SyncSubject<SyncQuestion>()
 
   struct State {
     var session: CloudSyncSession?

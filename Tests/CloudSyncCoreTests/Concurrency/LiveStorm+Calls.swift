@@ -170,7 +170,7 @@ extension LiveStorm {
   }
 
   /// Subscribes to everything.
-  private func subscriptions() -> [Subscription] {
+  private func subscriptions() -> [SyncSubscription] {
     [
       session.statePublisher.sink { _ in },
       session.eventsPublisher.filter { $0.sequence % 2 == 0 }.sink { _ in },

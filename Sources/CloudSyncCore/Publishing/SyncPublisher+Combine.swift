@@ -1,7 +1,7 @@
 #if canImport(Combine)
 public import Combine
 
-extension CloudSyncCore.Publisher {
+extension SyncPublisher {
   /// The same values as a Combine publisher, which finishes when the session is released.
   ///
   /// Each Combine subscriber has a subscription of its own. What it does not ask for yet is kept,
@@ -11,8 +11,8 @@ extension CloudSyncCore.Publisher {
   }
 }
 
-extension CloudSyncCore.Subject {
-  /// The same values as a Combine publisher; see ``Publisher/combine``.
+extension SyncSubject {
+  /// The same values as a Combine publisher; see ``SyncPublisher/combine``.
   public var combine: AnyPublisher<Output, Never> {
     publisher.combine
   }
@@ -22,7 +22,7 @@ extension CloudSyncCore.Subject {
 private struct CombineBridge<Output: Sendable>: Combine.Publisher {
   typealias Failure = Never
 
-  let source: CloudSyncCore.Publisher<Output>
+  let source: SyncPublisher<Output>
 
   func receive<Downstream: Combine.Subscriber>(
     subscriber: Downstream
@@ -46,7 +46,7 @@ private final class CombineSubscription<Output: Sendable>: Combine.Subscription,
     var isDelivering = false
     var isFinished = false
     var isOver = false
-    var upstream: CloudSyncCore.Subscription?
+    var upstream: SyncSubscription?
   }
 
   private enum Action: Sendable {
@@ -67,7 +67,7 @@ private final class CombineSubscription<Output: Sendable>: Combine.Subscription,
     self.complete = complete
   }
 
-  func attach(to source: CloudSyncCore.Publisher<Output>) {
+  func attach(to source: SyncPublisher<Output>) {
     let upstream = source.attach(
       Observer(
         receive: { [self] value in

@@ -10,11 +10,11 @@
 ///   .map { _, response in (response.changeToken, response.changedRecords) }
 ///   .sink { changeToken, records in … }
 /// ```
-public struct Publisher<Output: Sendable>: Sendable {
+public struct SyncPublisher<Output: Sendable>: Sendable {
   /// Ties an observer to the source.
-  let attach: @Sendable (Observer<Output>) -> Subscription
+  let attach: @Sendable (Observer<Output>) -> SyncSubscription
 
-  package init(_ attach: @escaping @Sendable (Observer<Output>) -> Subscription) {
+  package init(_ attach: @escaping @Sendable (Observer<Output>) -> SyncSubscription) {
     self.attach = attach
   }
 
@@ -24,21 +24,21 @@ public struct Publisher<Output: Sendable>: Sendable {
   /// method returns. The subscription lasts until it is cancelled or the session is released,
   /// whether its result is kept or not.
   @discardableResult
-  public func sink(_ receive: @escaping @Sendable (Output) -> Void) -> Subscription {
+  public func sink(_ receive: @escaping @Sendable (Output) -> Void) -> SyncSubscription {
     attach(Observer(receive: receive))
   }
 
   /// Publishes what a closure makes of each value.
   public func map<Mapped: Sendable>(
     _ transform: @escaping @Sendable (Output) -> Mapped
-  ) -> Publisher<Mapped> {
+  ) -> SyncPublisher<Mapped> {
     relay { value, receive in receive(transform(value)) }
   }
 
   /// Publishes what a closure makes of each value, except nil.
   public func compactMap<Mapped: Sendable>(
     _ transform: @escaping @Sendable (Output) -> Mapped?
-  ) -> Publisher<Mapped> {
+  ) -> SyncPublisher<Mapped> {
     relay { value, receive in
       if let mapped = transform(value) { receive(mapped) }
     }
@@ -47,7 +47,7 @@ public struct Publisher<Output: Sendable>: Sendable {
   /// Publishes the values that a closure accepts.
   public func filter(
     _ isIncluded: @escaping @Sendable (Output) -> Bool
-  ) -> Publisher<Output> {
+  ) -> SyncPublisher<Output> {
     relay { value, receive in
       if isIncluded(value) { receive(value) }
     }
@@ -56,8 +56,8 @@ public struct Publisher<Output: Sendable>: Sendable {
   /// Puts a step between the source and the observers of a new publisher.
   private func relay<Relayed: Sendable>(
     _ step: @escaping @Sendable (Output, @Sendable (Relayed) -> Void) -> Void
-  ) -> Publisher<Relayed> {
-    Publisher<Relayed> { [attach] observer in
+  ) -> SyncPublisher<Relayed> {
+    SyncPublisher<Relayed> { [attach] observer in
       attach(
         Observer(
           receive: { value in step(value, observer.receive) },

@@ -2,7 +2,7 @@
 ///
 /// Releasing a subscription does **not** cancel it: a `sink` whose result is thrown away receives
 /// values as long as the session lives. Keep the subscription only to cancel it earlier.
-public final class Subscription: Sendable {
+public final class SyncSubscription: Sendable {
   /// What ends the subscription; nil once it has run.
   private let cancellation: Locked<(@Sendable () -> Void)?>
 
@@ -25,7 +25,7 @@ public final class Subscription: Sendable {
   }
 
   /// Appends the subscription to an array, to be cancelled later.
-  public func store(in subscriptions: inout [Subscription]) {
+  public func store(in subscriptions: inout [SyncSubscription]) {
     subscriptions.append(self)
   }
 }

@@ -14,7 +14,7 @@
 /// ```
 ///
 /// When the subject is released, with its session, its streams and Combine publishers finish.
-public final class Subject<Output: Sendable>: Sendable {
+public final class SyncSubject<Output: Sendable>: Sendable {
   /// Whether a new subscriber is given the last value.
   private let replaysLast: Bool
   private let state = Locked(SubjectState<Output>())
@@ -90,7 +90,7 @@ public final class Subject<Output: Sendable>: Sendable {
   }
 
   /// Adds an observer, and gives it the last value where there is one.
-  private func attach(_ observer: Observer<Output>) -> Subscription {
+  private func attach(_ observer: Observer<Output>) -> SyncSubscription {
     let (number, last) = state.withLock { $0.add(observer) }
     if let last {
       observer.receive(last)
@@ -100,48 +100,48 @@ public final class Subject<Output: Sendable>: Sendable {
         for value in backlog { observer.receive(value) }
       }
     }
-    return Subscription { [weak self] in
+    return SyncSubscription { [weak self] in
       _ = self?.state.withLock { $0.remove(number) }
     }
   }
 
   /// The reading end as a value; it does not keep the subject alive.
-  public var publisher: Publisher<Output> {
-    Publisher { [weak self] observer in
+  public var publisher: SyncPublisher<Output> {
+    SyncPublisher { [weak self] observer in
       if let self { return self.attach(observer) }
       observer.finish?()
-      return Subscription()
+      return SyncSubscription()
     }
   }
 
-  /// Calls a closure with every value from now on; see ``Publisher/sink(_:)``.
+  /// Calls a closure with every value from now on; see ``SyncPublisher/sink(_:)``.
   @discardableResult
-  public func sink(_ receive: @escaping @Sendable (Output) -> Void) -> Subscription {
+  public func sink(_ receive: @escaping @Sendable (Output) -> Void) -> SyncSubscription {
     attach(Observer(receive: receive))
   }
 
   /// Publishes what a closure makes of each value.
   public func map<Mapped: Sendable>(
     _ transform: @escaping @Sendable (Output) -> Mapped
-  ) -> Publisher<Mapped> {
+  ) -> SyncPublisher<Mapped> {
     publisher.map(transform)
   }
 
   /// Publishes what a closure makes of each value, except nil.
   public func compactMap<Mapped: Sendable>(
     _ transform: @escaping @Sendable (Output) -> Mapped?
-  ) -> Publisher<Mapped> {
+  ) -> SyncPublisher<Mapped> {
     publisher.compactMap(transform)
   }
 
   /// Publishes the values that a closure accepts.
   public func filter(
     _ isIncluded: @escaping @Sendable (Output) -> Bool
-  ) -> Publisher<Output> {
+  ) -> SyncPublisher<Output> {
     publisher.filter(isIncluded)
   }
 
-  /// The values from now on as an asynchronous sequence; see ``Publisher/values(buffering:)``.
+  /// The values from now on as an asynchronous sequence; see ``SyncPublisher/values(buffering:)``.
   public func values(buffering: ValueBuffering = .all) -> AsyncStream<Output> {
     publisher.values(buffering: buffering)
   }

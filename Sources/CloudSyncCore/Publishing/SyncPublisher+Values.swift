@@ -6,7 +6,7 @@ public enum ValueBuffering: Sendable, Hashable {
   case newest
 }
 
-extension Publisher {
+extension SyncPublisher {
   /// The values from now on as an asynchronous sequence.
   ///
   /// It subscribes at once, not when the first value is asked for, so nothing sent in between is

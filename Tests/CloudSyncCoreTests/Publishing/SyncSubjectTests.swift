@@ -2,11 +2,11 @@ import CloudSyncCore
 import Dispatch
 import Testing
 
-@Suite("Subject")
+@Suite("SyncSubject")
 struct SubjectTests {
   @Test("Every subscriber gets every value in order, also when the subscription is thrown away")
   func deliversInOrder() {
-    let subject = Subject<Int>()
+    let subject = SyncSubject<Int>()
     let first = Journal<Int>()
     let second = Journal<Int>()
     subject.sink { first.add($0) }
@@ -22,7 +22,7 @@ struct SubjectTests {
 
   @Test("A subject that replays gives a new subscriber the last value before sink returns")
   func replaysLast() {
-    let subject = Subject<Int?>(replaysLast: true)
+    let subject = SyncSubject<Int?>(replaysLast: true)
     let journal = Journal<Int?>()
     let early = Journal<Int?>()
     subject.sink { early.add($0) }
@@ -40,7 +40,7 @@ struct SubjectTests {
 
   @Test("A value sent while the last one is being replayed comes after it")
   func sendDuringReplay() {
-    let subject = Subject<Int>(replaysLast: true)
+    let subject = SyncSubject<Int>(replaysLast: true)
     let journal = Journal<Int>()
     subject.send(1)
 
@@ -55,7 +55,7 @@ struct SubjectTests {
 
   @Test("A value sent from inside a subscriber reaches everybody after the one under way")
   func sendInsideSink() {
-    let subject = Subject<Int>()
+    let subject = SyncSubject<Int>()
     let journal = Journal<String>()
     subject.sink { value in
       journal.add("a\(value)")
@@ -72,7 +72,7 @@ struct SubjectTests {
 
   @Test("A subscription added during a send sees the next value that is sent")
   func sinkDuringSend() {
-    let subject = Subject<Int>()
+    let subject = SyncSubject<Int>()
     let journal = Journal<Int>()
     subject.sink { value in
       guard value == 1 else { return }
@@ -88,7 +88,7 @@ struct SubjectTests {
 
   @Test("A subscription added during a send to a replaying subject gets that value at once")
   func sinkDuringReplayingSend() {
-    let subject = Subject<Int>(replaysLast: true)
+    let subject = SyncSubject<Int>(replaysLast: true)
     let journal = Journal<Int>()
     subject.sink { value in
       guard value == 1 else { return }
@@ -104,9 +104,9 @@ struct SubjectTests {
 
   @Test("A subscription cancelled during a send gets nothing more, and nobody else misses a value")
   func cancelDuringSend() {
-    let subject = Subject<Int>()
+    let subject = SyncSubject<Int>()
     let journal = Journal<String>()
-    let held = Locked<[Subscription]>([])
+    let held = Locked<[SyncSubscription]>([])
     subject.sink { journal.add("a\($0)") }.store(in: held)
     subject.sink { value in
       journal.add("b\(value)")
@@ -124,9 +124,9 @@ struct SubjectTests {
   @Test("A cancelled subscription releases its closure, and cancelling twice does nothing")
   func cancelReleases() {
     final class Token: Sendable {}
-    let subject = Subject<Int>()
+    let subject = SyncSubject<Int>()
     weak var token: Token?
-    let subscription: Subscription
+    let subscription: SyncSubscription
     do {
       let made = Token()
       token = made
@@ -144,7 +144,7 @@ struct SubjectTests {
 
   @Test("Values of eight threads reach two subscribers in one order, each thread's in its own")
   func concurrentSends() {
-    let subject = Subject<(thread: Int, number: Int)>()
+    let subject = SyncSubject<(thread: Int, number: Int)>()
     let first = Journal<[Int]>()
     let second = Journal<[Int]>()
     subject.sink { thread, number in first.add([thread, number]) }
@@ -166,7 +166,7 @@ struct SubjectTests {
 
   @Test("Subscribers that join while threads send see a gapless tail, the last value first")
   func concurrentReplay() {
-    let subject = Subject<Int>(replaysLast: true)
+    let subject = SyncSubject<Int>(replaysLast: true)
     subject.send(0)
     let journals = (0..<40).map { _ in Journal<Int>() }
 
@@ -187,8 +187,8 @@ struct SubjectTests {
   }
 }
 
-extension Subscription {
-  fileprivate func store(in held: Locked<[Subscription]>) {
+extension SyncSubscription {
+  fileprivate func store(in held: Locked<[SyncSubscription]>) {
     held.withLock { store(in: &$0) }
   }
 }

@@ -1,7 +1,7 @@
 import CloudSyncCore
 import Testing
 
-@Suite("Publisher")
+@Suite("SyncPublisher")
 struct PublisherTests {
   private struct Response: Sendable {
     var token: String?
@@ -11,7 +11,7 @@ struct PublisherTests {
 
   @Test("map and sink take tuples apart as the README's usage does")
   func readsLikeTheReadme() {
-    let completed = Subject<(String, Response)>()
+    let completed = SyncSubject<(String, Response)>()
     let journal = Journal<String>()
     completed
       .map { _, response in
@@ -28,7 +28,7 @@ struct PublisherTests {
 
   @Test("compactMap drops nil, filter drops what it refuses, and they chain")
   func operators() {
-    let subject = Subject<String>()
+    let subject = SyncSubject<String>()
     let journal = Journal<Int>()
     let subscription = subject.compactMap { Int($0) }.filter { $0 % 2 == 0 }.map { $0 * 10 }
       .sink { journal.add($0) }
@@ -42,8 +42,8 @@ struct PublisherTests {
 
   @Test("A publisher does not keep its subject alive; afterwards it gives nothing")
   func subjectReleased() async {
-    var subject: Subject<Int>? = Subject(replaysLast: true)
-    weak var weakSubject: Subject<Int>?
+    var subject: SyncSubject<Int>? = SyncSubject(replaysLast: true)
+    weak var weakSubject: SyncSubject<Int>?
     weakSubject = subject
     subject?.send(1)
     let publisher = subject?.map { $0 }
@@ -59,11 +59,11 @@ struct PublisherTests {
   }
 }
 
-@Suite("Publisher.values")
+@Suite("SyncPublisher.values")
 struct PublisherValuesTests {
   @Test("A stream that keeps all gives every value, and finishes when the subject is released")
   func keepsAll() async {
-    var subject: Subject<Int>? = Subject()
+    var subject: SyncSubject<Int>? = SyncSubject()
     let stream = subject?.values(buffering: .all)
 
     for value in 0..<1_000 { subject?.send(value) }
@@ -75,7 +75,7 @@ struct PublisherValuesTests {
 
   @Test("A stream that keeps the newest gives the replayed value, then only the latest")
   func keepsNewest() async {
-    var subject: Subject<Int>? = Subject(replaysLast: true)
+    var subject: SyncSubject<Int>? = SyncSubject(replaysLast: true)
     subject?.send(1)
     let stream = subject?.map { $0 * 10 }.values(buffering: .newest)
     var iterator = stream?.makeAsyncIterator()
@@ -91,7 +91,7 @@ struct PublisherValuesTests {
 
   @Test("Dropping a stream ends its subscription")
   func droppedStream() {
-    let subject = Subject<Int>()
+    let subject = SyncSubject<Int>()
     do {
       let stream = subject.values()
       #expect(subject.hasSubscribers)
@@ -103,7 +103,7 @@ struct PublisherValuesTests {
 
   @Test("Cancelling the task that reads a stream ends its subscription")
   func cancelledReader() async {
-    let subject = Subject<Int>()
+    let subject = SyncSubject<Int>()
     let (started, continuation) = AsyncStream.makeStream(of: Int.self)
     let reader = Task {
       for await value in subject.values() { continuation.yield(value) }
