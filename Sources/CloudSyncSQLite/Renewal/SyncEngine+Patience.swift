@@ -13,7 +13,13 @@ import Foundation
 /// Everything that comes meanwhile queues up behind it. The waits grow from 0.1 seconds to a
 /// minute.
 extension SyncEngine {
-  typealias Step = @Sendable (SyncEngine) throws(SyncEngineError) -> Void
+  /// Something to do for a run.
+  ///
+  /// A struct around the closure, because a function type with a typed error that is a generic
+  /// argument, as in `[Step]`, needs the runtime of macOS 15 and iOS 18.
+  struct Step: Sendable {
+    let body: @Sendable (SyncEngine) throws(SyncEngineError) -> Void
+  }
 
   /// A piece of the session's journal that is to be written.
   struct JournalPiece: Sendable {
@@ -27,8 +33,12 @@ extension SyncEngine {
   }
 
   /// Does something for a run, behind what waits; an error that does not pass ends the run.
-  func take(_ generation: Int, _ step: @escaping Step) {
+  func take(
+    _ generation: Int,
+    _ body: @escaping @Sendable (SyncEngine) throws(SyncEngineError) -> Void
+  ) {
     guard isCurrent(generation) else { return }
+    let step = Step(body: body)
     let mustWait = state.withLock { state -> Bool in
       let mustWait = !state.backlog.isEmpty
       if mustWait { state.backlog.append(step) }
@@ -43,7 +53,7 @@ extension SyncEngine {
   /// Does something; false if it has to be done once more.
   private func run(_ step: Step) -> Bool {
     do throws(SyncEngineError) {
-      try step(self)
+      try step.body(self)
       state.withLock { $0.retries = 0 }
     } catch { return !handle(error) }
     return true
