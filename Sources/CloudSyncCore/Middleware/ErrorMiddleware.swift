@@ -64,7 +64,7 @@ public struct ErrorMiddleware: Middleware {
       guard flight.count == 1 || found == .waitForQuota else {
         return .split(attempt, Split(error: error, isTooLarge: false))
       }
-      return judge(ItemAnswers(whole: error), flight, context, error)
+      return classify(ItemResults(whole: error), flight, context, error)
     case .split: return .split(attempt, Split(error: error, isTooLarge: true))
     case .waitForAccount:
       return .settleItems(
@@ -96,10 +96,10 @@ public struct ErrorMiddleware: Middleware {
     _ context: MiddlewareContext
   ) -> SyncEvent {
     if flight.mode == .modify || flight.isLookup, !error.itemErrors.isEmpty {
-      return judge(ItemAnswers(failures: error.itemErrors), flight, context, error)
+      return classify(ItemResults(failures: error.itemErrors), flight, context, error)
     }
     if flight.mode == .modify, flight.count == 1 {
-      return judge(ItemAnswers(whole: error), flight, context, error)
+      return classify(ItemResults(whole: error), flight, context, error)
     }
     if flight.mode == .modify {
       return .split(flight.attempt, Split(error: error, isTooLarge: false))
@@ -138,10 +138,10 @@ public struct ErrorMiddleware: Middleware {
     switch result {
     case .modify(let response) where flight.mode == .modify:
       if isWhole(response, flight, context.state) { return event }
-      let answers = ItemAnswers(response)
-      return judge(answers, flight, context, response.failures.first?.error)
+      let answers = ItemResults(response)
+      return classify(answers, flight, context, response.failures.first?.error)
     case .fetch(let response) where flight.isLookup:
-      return judge(ItemAnswers(lookedUp: response), flight, context, nil)
+      return classify(ItemResults(lookedUp: response), flight, context, nil)
     case .fetch(let page) where flight.mode == .fetch:
       let checked = page.withBrokenRecordsSetAside(zoneID: context.state.zoneID)
       return checked.map { .workSuccess(flight.attempt, .fetch($0)) } ?? event
@@ -163,7 +163,7 @@ public struct ErrorMiddleware: Middleware {
     else { return false }
     var saved = response.savedRecords.makeIterator()
     var deleted = response.deletedRecordIDs.makeIterator()
-    for entry in state.modify.window.prefix(flight.count) {
+    for entry in state.modify.batch.prefix(flight.count) {
       switch entry.intent {
       case .save(let record):
         if saved.next()?.recordID != record.recordID { return false }
@@ -175,21 +175,21 @@ public struct ErrorMiddleware: Middleware {
 
   // MARK: Items
 
-  private func judge(
-    _ answers: ItemAnswers,
+  private func classify(
+    _ answers: ItemResults,
     _ flight: Flight,
     _ context: MiddlewareContext,
     _ error: SyncError?
   ) -> SyncEvent {
-    var judge = ItemJudge(
+    var classify = ItemResultClassifier(
       resolver: resolver,
       context: context,
       isAlone: flight.count == 1,
       isLookup: flight.isLookup
     )
-    let settlement = judge.settle(context.state.requestedEntries, answers, error)
-    if let mystery = judge.mystery {
-      return .split(flight.attempt, Split(error: mystery, isTooLarge: false))
+    let settlement = classify.settle(context.state.requestedEntries, answers, error)
+    if let unexplainedError = classify.unexplainedError {
+      return .split(flight.attempt, Split(error: unexplainedError, isTooLarge: false))
     }
     return flight.isLookup
       ? .resolveConflict(flight.attempt, settlement) : .settleItems(flight.attempt, settlement)

@@ -24,25 +24,25 @@ public struct SubjectMiddleware: Middleware {
     context.publish(publication)
     // What is announced is announced once, when it is decided; a restored session announces at
     // its start what an earlier process may not have.
-    let first = old.owesAnnouncements ? context.state.notes.first : old.notes
-    if new.notes > first, !new.owesAnnouncements { context.announce(first..<new.notes) }
+    let first = old.redeliversOnStart ? context.state.notifications.first : old.notes
+    if new.notes > first, !new.redeliversOnStart { context.announce(first..<new.notes) }
     return reduced
   }
 
   /// The few facts about a state that are compared.
   private struct Glimpse {
     let haltCode: SyncError.Code?
-    let owesAnnouncements: Bool
+    let redeliversOnStart: Bool
     let zone: ZoneState.Kind
     let progress: SyncProgress
     let notes: UInt64
 
     init(_ state: SyncState) {
       haltCode = state.isHalted ? state.haltReason?.error.code : nil
-      owesAnnouncements = state.rare.value.owesAnnouncements
+      redeliversOnStart = state.cold.value.redeliversOnStart
       zone = state.zone.zone.kind
       progress = state.progress
-      notes = state.notes.end
+      notes = state.notifications.end
     }
   }
 }

@@ -72,7 +72,7 @@ extension CloudSyncSession {
     await withCheckedContinuation { continuation in
       let waiter = Waiter(
         deadline: environment.now().adding(limit),
-        isSatisfied: { !$0.hasWorkQueued && $0.notes.queue.isEmpty },
+        isSatisfied: { !$0.hasWorkQueued && $0.notifications.queue.isEmpty },
         resume: { continuation.resume(returning: $0) }
       )
       post(.waiter(waiter))

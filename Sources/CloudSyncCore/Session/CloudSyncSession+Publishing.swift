@@ -37,10 +37,10 @@ extension CloudSyncSession {
   /// Delivers the announcements with these numbers, in order.
   func announce(_ numbers: Range<UInt64>, _ engine: Engine) {
     for number in numbers {
-      let note = engine.context.state.notes[number]
+      let note = engine.context.state.notifications[number]
       callBack { [self] in
         deliver(note)
-        noteDelivery(of: number)
+        confirmDelivery(of: number)
       }
     }
   }
@@ -60,7 +60,7 @@ extension CloudSyncSession {
   }
 
   /// Delivers an announcement: to the subscribers, and to the operation's own completion.
-  private func deliver(_ note: Note) {
+  private func deliver(_ note: SyncNotification) {
     switch note {
     case .modifyCompleted(let operation, let response):
       modifyWorkCompletedSubject.send((operation, response))
@@ -85,7 +85,7 @@ extension CloudSyncSession {
   }
 
   /// Remembers that an announcement has been delivered; the state is told when there is time.
-  private func noteDelivery(of number: UInt64) {
+  private func confirmDelivery(of number: UInt64) {
     let isIdle = inbox.withLock { inbox -> Bool in
       inbox.deliveredUpTo = max(inbox.deliveredUpTo, number + 1)
       defer { inbox.isScheduled = true }

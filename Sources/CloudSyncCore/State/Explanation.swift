@@ -26,7 +26,7 @@ extension SyncState {
       nextTry = until
     }
     // All that stands in the way, not only the first of it.
-    if case .created = life { reasons.insert(.notStarted) }
+    if case .created = phase { reasons.insert(.notStarted) }
     if isHalted { reasons.insert(.stopped) }
     switch account.status {
     case .noProvider, .ready: break
@@ -51,7 +51,7 @@ extension SyncState {
       nextTry: nextTry,
       error: haltReason?.error ?? lastRetryError,
       waitingOperations: waiting,
-      parkedRecords: parked.shelf.count,
+      parkedRecords: parked.entries.count,
       description: words(for: reasons, until: nextTry, at: now)
     )
   }
@@ -85,7 +85,7 @@ extension SyncState {
     }
     if reasons.contains(.quota) { parts.append("The storage is full; saves are parked") }
     if reasons == .idle { parts.append("There is nothing to do") }
-    if !parked.shelf.isEmpty { parts.append("\(parked.shelf.count) records are parked") }
+    if !parked.entries.isEmpty { parts.append("\(parked.entries.count) records are parked") }
     if let nextTry {
       let seconds = max(0, now.distance(to: nextTry)) / 1_000_000_000
       parts.append("The next look is in \(seconds) s")

@@ -47,7 +47,7 @@ extension SyncState {
   /// - Complexity: O(1).
   public func next(at now: Timestamp) -> NextStep {
     if let flight { return .wait(.inFlight, until: earliest(flight.deadline.end(at: now), now)) }
-    switch lifeRegion {
+    switch phase {
     case .running: break
     case .created: return .wait(.notStarted, until: nil)
     case .stopped: return .wait(.stopped, until: nil)
@@ -73,7 +73,7 @@ extension SyncState {
   /// Modifications and fetches take turns.
   private func nextTurn(at now: Timestamp) -> NextStep {
     let wantsModify =
-      !modify.window.isEmpty || !modify.queue.isEmpty || !parked.returning.isEmpty
+      !modify.batch.isEmpty || !modify.queue.isEmpty || !parked.returning.isEmpty
     let wantsFetch = fetch.awaited == nil && (fetch.run != nil || !fetch.waiting.isEmpty)
     // A request whose answer was lost goes before pages too: a cloud that knows it answers with the
     // records of that time, which must not come after a newer page.
@@ -114,7 +114,7 @@ extension SyncState {
 
   /// Whether the account's provider is to be asked now.
   package var isAccountCheckDue: Bool {
-    guard account.isCheckDue, case .running = lifeRegion else { return false }
+    guard account.isCheckDue, case .running = phase else { return false }
     return true
   }
 }

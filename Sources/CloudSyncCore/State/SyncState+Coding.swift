@@ -16,9 +16,9 @@ extension SyncState: CodedValue {
       $0.field("gate", gate)
       $0.field("flight", flight)
       $0.field("modify", modify)
-      $0.field("notes", notes)
+      $0.field("notifications", notifications)
       $0.field("progress", progress)
-      $0.field("rare", rare.value)
+      $0.field("cold", cold.value)
     }
   }
 
@@ -36,9 +36,9 @@ extension SyncState: CodedValue {
     gate = try reader.field("gate")
     flight = try reader.field("flight")
     modify = try reader.field("modify")
-    notes = try reader.field("notes")
+    notifications = try reader.field("notifications")
     progress = try reader.field("progress")
-    rare = CopyOnWrite(try reader.field("rare") as RareRegions)
+    cold = CopyOnWrite(try reader.field("cold") as ColdState)
     try reader.endObject()
     if let broken = brokenInvariant(.all) {
       throw reader.failure("the state contradicts itself: \(broken)")
@@ -46,12 +46,12 @@ extension SyncState: CodedValue {
   }
 }
 
-extension RareRegions: CodedValue {
+extension ColdState: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.field("configuration", configuration)
-      $0.field("life", life)
-      $0.field("owesAnnouncements", owesAnnouncements)
+      $0.field("phase", phase)
+      $0.field("redeliversOnStart", redeliversOnStart)
       $0.field("account", account)
       $0.field("zone", zone)
       $0.field("fetch", fetch)
@@ -64,8 +64,8 @@ extension RareRegions: CodedValue {
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
     configuration = try reader.field("configuration")
-    life = try reader.field("life")
-    owesAnnouncements = try reader.field("owesAnnouncements")
+    phase = try reader.field("phase")
+    redeliversOnStart = try reader.field("redeliversOnStart")
     account = try reader.field("account")
     zone = try reader.field("zone")
     fetch = try reader.field("fetch")

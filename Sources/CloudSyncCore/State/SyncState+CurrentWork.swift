@@ -8,7 +8,7 @@ extension SyncState {
       return .createSubscription(CreateSubscriptionOperation(zoneID: zoneID))
     case .modify: return .modify(requestedModification(count: flight.count))
     case .fetch where flight.isLookup:
-      let wanted = modify.window.lazy.filter(\.needsLookup).prefix(flight.count)
+      let wanted = modify.batch.lazy.filter(\.needsLookup).prefix(flight.count)
       return .fetch(FetchOperation(lookingUp: wanted.map(\.recordID)))
     case .fetch:
       guard let run = fetch.run else { return nil }
@@ -30,19 +30,19 @@ extension SyncState {
   }
 
   /// The entries of the request in flight, in its order.
-  package var requestedEntries: [WindowEntry] {
+  package var requestedEntries: [PendingChange] {
     guard let flight else { return [] }
     if flight.isLookup {
-      return Array(modify.window.lazy.filter(\.needsLookup).prefix(flight.count))
+      return Array(modify.batch.lazy.filter(\.needsLookup).prefix(flight.count))
     }
-    return flight.mode == .modify ? Array(modify.window.prefix(flight.count)) : []
+    return flight.mode == .modify ? Array(modify.batch.prefix(flight.count)) : []
   }
 
   private func requestedModification(count: Int) -> ModifyOperation {
     var records: [Record] = []
     var deletions: [RecordID] = []
     records.reserveCapacity(count)
-    for entry in modify.window.prefix(count) {
+    for entry in modify.batch.prefix(count) {
       switch entry.intent {
       case .save(let record): records.append(record)
       case .delete(let recordID): deletions.append(recordID)

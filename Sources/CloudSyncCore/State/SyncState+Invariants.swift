@@ -18,8 +18,8 @@ extension SyncState {
       if flight.attempt.epoch != epoch { return "a request of another epoch is in flight" }
       if flight.attempt.number >= nextAttempt { return "an attempt of the future is in flight" }
       if flight.mode == .modify {
-        if flight.count < 1 || flight.count > modify.window.count {
-          return "\(flight.count) entries are in flight, the window has \(modify.window.count)"
+        if flight.count < 1 || flight.count > modify.batch.count {
+          return "\(flight.count) entries are in flight, the batch has \(modify.batch.count)"
         }
         if modify.frozen > 0, modify.frozen != flight.count {
           return "a frozen request of \(modify.frozen) was sent as \(flight.count)"
@@ -33,8 +33,8 @@ extension SyncState {
         return "a page is in flight for no run"
       }
     }
-    if modify.frozen < 0 || modify.frozen > modify.window.count {
-      return "\(modify.frozen) frozen entries in a window of \(modify.window.count)"
+    if modify.frozen < 0 || modify.frozen > modify.batch.count {
+      return "\(modify.frozen) frozen entries in a batch of \(modify.batch.count)"
     }
     if modify.frozen > 0, modify.writeToken == nil { return "a frozen request has no token" }
     if modify.queuedItems < 0 || modify.queuedBytes < 0 { return "a negative amount is queued" }
@@ -42,8 +42,8 @@ extension SyncState {
     if modify.cursor > 0, modify.cursor >= modify.queue.first?.itemCount ?? 0 {
       return "the cursor is behind the first operation"
     }
-    if modify.lookups < 0 || modify.lookups > modify.window.count {
-      return "\(modify.lookups) lookups for a window of \(modify.window.count)"
+    if modify.lookups < 0 || modify.lookups > modify.batch.count {
+      return "\(modify.lookups) lookups for a batch of \(modify.batch.count)"
     }
     if modify.open.first.map({ $0.left <= 0 }) ?? false {
       return "a settled operation was not announced"
@@ -57,12 +57,12 @@ extension SyncState {
 
   private var brokenWindow: String? {
     var seen: Set<RecordID> = []
-    for entry in modify.window + Array(parked.returning) {
+    for entry in modify.batch + Array(parked.returning) {
       let recordID = entry.recordID
       if !seen.insert(recordID).inserted { return "\(recordID) is twice on its way" }
-      if parked.shelf[recordID] != nil { return "\(recordID) is on its way and on the shelf" }
+      if parked.entries[recordID] != nil { return "\(recordID) is on its way and on the entries" }
     }
-    if modify.lookups != modify.window.count(where: \.needsLookup) {
+    if modify.lookups != modify.batch.count(where: \.needsLookup) {
       return "lookups are counted wrongly"
     }
     for parked in parked.inOrder where parked.entry.source != 0 {
@@ -73,7 +73,7 @@ extension SyncState {
 
   private var brokenOpenOperations: String? {
     var left: [UInt64: Int] = [:]
-    for entry in modify.window + Array(parked.returning) where entry.source != 0 {
+    for entry in modify.batch + Array(parked.returning) where entry.source != 0 {
       left[entry.source, default: 0] += 1
       for number in entry.furtherSources { left[number, default: 0] += 1 }
     }

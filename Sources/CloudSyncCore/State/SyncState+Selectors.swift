@@ -1,12 +1,9 @@
 extension SyncState {
-  // MARK: Life
-
-  /// Whether the session is at work, was stopped, or waits for its start.
-  public var life: Life { rare.value.life }
+  // MARK: Phase
 
   /// Whether the session works: it was started, is not halted, and can use the account.
   public var isRunning: Bool {
-    if case .running = life { account.isGood } else { false }
+    if case .running = phase { account.isGood } else { false }
   }
 
   /// Whether the session has been started and knows the account and its zone.
@@ -14,7 +11,7 @@ extension SyncState {
 
   /// Whether the session was started and still waits for the account, the zone or the subscription.
   public var isStarting: Bool {
-    guard case .running = life else { return false }
+    guard case .running = phase else { return false }
     if case .asking = account.status { return true }
     if case .creating = zone.zone { return true }
     if case .creating = zone.subscription { return true }
@@ -22,11 +19,11 @@ extension SyncState {
   }
 
   /// Whether the session was stopped, by the app or by an error.
-  public var isHalted: Bool { if case .stopped = lifeRegion { true } else { false } }
+  public var isHalted: Bool { if case .stopped = phase { true } else { false } }
 
   /// Why the session was stopped.
   public var haltReason: HaltReason? {
-    if case .stopped(let reason) = life { reason } else { nil }
+    if case .stopped(let reason) = phase { reason } else { nil }
   }
 
   /// When the session was stopped, if it is.
@@ -82,7 +79,7 @@ extension SyncState {
 
   /// Whether anything is queued or on its way.
   public var hasWorkQueued: Bool {
-    flight != nil || !modify.queue.isEmpty || !modify.window.isEmpty || fetch.run != nil
+    flight != nil || !modify.queue.isEmpty || !modify.batch.isEmpty || fetch.run != nil
       || !fetch.waiting.isEmpty || !parked.returning.isEmpty || !createZoneQueue.isEmpty
       || !createSubscriptionQueue.isEmpty
   }
@@ -142,7 +139,7 @@ extension SyncState {
   }
 
   /// Whether a record is parked.
-  package func isParked(_ recordID: RecordID) -> Bool { parked.shelf[recordID] != nil }
+  package func isParked(_ recordID: RecordID) -> Bool { parked.entries[recordID] != nil }
 
   /// A record that was set aside, and is on its way again.
   public struct ReturningRecord: Sendable, Hashable {
@@ -159,22 +156,22 @@ extension SyncState {
   ///
   /// - Complexity: O(*n*) in the number of records in a request and of those that return.
   public var returningRecords: [ReturningRecord] {
-    (modify.window.filter(\.wasParked) + Array(parked.returning))
+    (modify.batch.filter(\.wasParked) + Array(parked.returning))
       .map { ReturningRecord(recordID: $0.recordID, edit: $0.edit) }
   }
 
   // MARK: Waits
 
   /// How often in a row the session has had to wait, for the cause that made it wait most often.
-  public var retryCount: Int { gate.strikes.most }
+  public var retryCount: Int { gate.retries.most }
 
   /// The error that made the session wait last, until something goes well.
-  public var lastRetryError: SyncError? { rare.value.lastError }
+  public var lastRetryError: SyncError? { cold.value.lastError }
 
   /// How much the next request may take: the limits, or the smaller size that was learnt.
   public var requestLimits: RequestLimits {
     var limits = limits
-    let sizing = rare.value.sizing
+    let sizing = cold.value.sizing
     if let learnt = sizing.learnt { limits.items = min(limits.items, max(1, learnt)) }
     if let isolation = sizing.isolation { limits.items = min(limits.items, max(1, isolation)) }
     return limits

@@ -20,9 +20,9 @@ public struct SyncState: Sendable {
     var gate = GateRegion()
     var flight: Flight?
     var modify = ModifyRegion()
-    var notes = NoteRegion()
+    var notifications = PendingNotifications()
     var progress = SyncProgress()
-    var rare: CopyOnWrite<RareRegions>
+    var cold: CopyOnWrite<ColdState>
   }
 
   /// Creates the state of a new session.
@@ -32,8 +32,8 @@ public struct SyncState: Sendable {
   ///   - configuration: Limits, budgets and policies.
   ///   - nonce: Where everything that must look random comes from; another one for each session.
   public init(zoneID: ZoneID, configuration: SyncConfiguration = .init(), nonce: UInt64 = 0) {
-    let rare = CopyOnWrite(RareRegions(zoneID: zoneID, configuration: configuration))
-    contents = CopyOnWrite(Contents(nonce: nonce, rare: rare))
+    let cold = CopyOnWrite(ColdState(zoneID: zoneID, configuration: configuration))
+    contents = CopyOnWrite(Contents(nonce: nonce, cold: cold))
   }
 
   /// How many events have been reduced.
@@ -82,9 +82,9 @@ public struct SyncState: Sendable {
     _modify { yield &contents.value.modify }
   }
   /// What is to be announced.
-  package var notes: NoteRegion {
-    _read { yield contents.value.notes }
-    _modify { yield &contents.value.notes }
+  package var notifications: PendingNotifications {
+    _read { yield contents.value.notifications }
+    _modify { yield &contents.value.notifications }
   }
   /// How far the session has come.
   public package(set) var progress: SyncProgress {
@@ -92,18 +92,18 @@ public struct SyncState: Sendable {
     _modify { yield &contents.value.progress }
   }
   /// The regions that few events change.
-  package var rare: CopyOnWrite<RareRegions> {
-    _read { yield contents.value.rare }
-    _modify { yield &contents.value.rare }
+  package var cold: CopyOnWrite<ColdState> {
+    _read { yield contents.value.cold }
+    _modify { yield &contents.value.cold }
   }
 }
 
 /// The regions of a state that few events change.
-package struct RareRegions: Sendable {
+package struct ColdState: Sendable {
   package var configuration: SyncConfiguration
-  package var life = Life.created
+  package var phase = SessionPhase.created
   /// Whether announcements wait for `start()` because the session was restored.
-  package var owesAnnouncements = false
+  package var redeliversOnStart = false
   package var account = AccountRegion()
   package var zone: ZoneRegion
   package var fetch = FetchRegion()
@@ -120,33 +120,34 @@ package struct RareRegions: Sendable {
 
 extension SyncState {
   package var configuration: SyncConfiguration {
-    _read { yield rare.value.configuration }
-    _modify { yield &rare.value.configuration }
+    _read { yield cold.value.configuration }
+    _modify { yield &cold.value.configuration }
   }
-  package var lifeRegion: Life {
-    _read { yield rare.value.life }
-    _modify { yield &rare.value.life }
+  /// Whether the session is running, was stopped, or waits for its start.
+  public package(set) var phase: SessionPhase {
+    _read { yield cold.value.phase }
+    _modify { yield &cold.value.phase }
   }
   package var account: AccountRegion {
-    _read { yield rare.value.account }
-    _modify { yield &rare.value.account }
+    _read { yield cold.value.account }
+    _modify { yield &cold.value.account }
   }
   package var zone: ZoneRegion {
-    _read { yield rare.value.zone }
-    _modify { yield &rare.value.zone }
+    _read { yield cold.value.zone }
+    _modify { yield &cold.value.zone }
   }
   package var fetch: FetchRegion {
-    _read { yield rare.value.fetch }
-    _modify { yield &rare.value.fetch }
+    _read { yield cold.value.fetch }
+    _modify { yield &cold.value.fetch }
   }
   package var parked: ParkedRegion {
-    _read { yield rare.value.parked }
-    _modify { yield &rare.value.parked }
+    _read { yield cold.value.parked }
+    _modify { yield &cold.value.parked }
   }
   package var sizing: SizingRegion {
-    _read { yield rare.value.sizing }
-    _modify { yield &rare.value.sizing }
+    _read { yield cold.value.sizing }
+    _modify { yield &cold.value.sizing }
   }
   /// What one request may hold.
-  package var limits: RequestLimits { rare.value.configuration.limits ?? RequestLimits() }
+  package var limits: RequestLimits { cold.value.configuration.limits ?? RequestLimits() }
 }

@@ -144,7 +144,7 @@ struct StepSubjects {
     for note in step.notes { add(note) }
   }
 
-  private mutating func add(_ note: Note) {
+  private mutating func add(_ note: SyncNotification) {
     switch note {
     case .modifyCompleted(let operation, _), .modifyFailed(let operation, _, _):
       operations.append(operation.id)

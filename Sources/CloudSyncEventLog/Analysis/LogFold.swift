@@ -26,17 +26,17 @@ struct LogFold {
     /// Whether the event is the answer to that request, or was made of its answer.
     var isAnswer = false
     /// What the request had in it that ended.
-    var endedEntries: [WindowEntry] = []
+    var endedEntries: [PendingChange] = []
     /// The fetches that the request was for that ended.
     var endedFetches: [FetchOperation] = []
     /// The request that was made.
     var made: Flight?
     /// What is in the request that was made.
-    var madeEntries: [WindowEntry] = []
+    var madeEntries: [PendingChange] = []
     /// The fetches that the request was for that was made.
     var madeFetches: [FetchOperation] = []
     /// The announcements that were decided, the first one's number, and where the page got its.
-    var notes: [Note] = []
+    var notes: [SyncNotification] = []
     var firstNote: UInt64 = 0
     var page: UInt64 = 0
 
@@ -75,7 +75,7 @@ struct LogFold {
         result.endedFetches = fetches(of: flight)
       }
     }
-    let end = state.notes.end
+    let end = state.notifications.end
     result.page = state.fetch.nextPage
     result.didApply = state.reduce(step.record.event, at: step.record.time)
     if let flight, state.flight?.attempt != flight.attempt { result.ended = flight }
@@ -89,9 +89,9 @@ struct LogFold {
         result.madeFetches = fetches(of: made)
       }
     }
-    if state.notes.end > end {
-      result.firstNote = max(end, state.notes.first)
-      for number in result.firstNote..<state.notes.end { result.notes.append(state.notes[number]) }
+    if state.notifications.end > end {
+      result.firstNote = max(end, state.notifications.first)
+      for number in result.firstNote..<state.notifications.end { result.notes.append(state.notifications[number]) }
     }
     return result
   }

@@ -23,10 +23,10 @@ struct ReportRow {
       let begun = modify.open.last?.number
       let isFirstBegun = begun != nil && modify.queue.first?.id.number == begun
       operations = modify.queue.count + modify.open.count - (isFirstBegun ? 1 : 0)
-      records = modify.queuedItems + modify.window.count
+      records = modify.queuedItems + modify.batch.count
       let fetch = source.fetch
       fetches = fetch.waiting.count + (fetch.run?.operations.count ?? 0)
-      parked = source.parked.shelf.count
+      parked = source.parked.entries.count
       flightMode = source.flight?.mode
       attempt = source.flight?.attempt.number ?? 0
       status = ReportTables.status(source.next)

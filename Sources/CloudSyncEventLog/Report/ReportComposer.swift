@@ -140,14 +140,14 @@ struct ReportComposer {
 
   /// Puts the names of parked records into words again when the shelf has changed.
   private mutating func tellParked() {
-    let key = (state.parked.shelf.count, state.parked.next)
+    let key = (state.parked.entries.count, state.parked.next)
     guard key != parkedKey else { return }
     parkedKey = key
     parkedNames = Self.names(of: state.parked)
   }
 
   private static func names(of parked: ParkedRegion) -> String {
-    if parked.shelf.isEmpty { return "" }
+    if parked.entries.isEmpty { return "" }
     let entries = parked.inOrder
     let names = entries.prefix(mostParkedNames)
       .map {
@@ -162,8 +162,8 @@ struct ReportComposer {
   private func writeKeyframe(to sink: (Data) throws(LogError) -> Void) throws(LogError) {
     guard count == 0 || state.eventCount <= log.lastFoldedSequence else { return }
     let items =
-      state.modify.queuedItems + state.modify.window.count + state.parked.shelf.count
-      + state.notes.queue.count
+      state.modify.queuedItems + state.modify.batch.count + state.parked.entries.count
+      + state.notifications.queue.count
     // Rather than find out how large a very large state is.
     guard items < 1_000 else { return }
     var writer = LineWriter()

@@ -69,7 +69,7 @@ private struct ScriptDraft {
         script.answerAccount(status, state.account.owner)
       }
     }
-    if case .running = state.lifeRegion { script.at(.zero, .start) }
+    if case .running = state.phase { script.at(.zero, .start) }
   }
 
   /// Notes which middleware the session has besides the usual ones.

@@ -82,14 +82,14 @@ struct ScriptTally: Sendable {
     default: break
     }
     for case .announce(let first, let count) in effects {
-      let known = state.notes.first..<state.notes.end
+      let known = state.notifications.first..<state.notifications.end
       for number in (first..<first + count) where known.contains(number) {
-        process(state.notes[number])
+        process(state.notifications[number])
       }
     }
   }
 
-  private mutating func process(_ note: Note) {
+  private mutating func process(_ note: SyncNotification) {
     switch note {
     case .modifyCompleted(let operation, let response):
       lastError = response.failures.last?.error.code ?? lastError

@@ -123,7 +123,7 @@ final class SyncRun {
     let end = clock.now + Self.patience
     let never = DispatchSemaphore(value: 0)
     while clock.now < end, let state = engine.session?.state,
-      state.hasWorkQueued || !state.notes.queue.isEmpty
+      state.hasWorkQueued || !state.notifications.queue.isEmpty
     {
       _ = never.wait(timeout: .now() + .milliseconds(10))
     }

@@ -145,7 +145,7 @@ extension DataLossAudit {
     bench.world.run()
 
     #expect(bench.state.isHalted == false)
-    #expect(bench.state.life == .created)
+    #expect(bench.state.phase == .created)
     bench.start()
     try bench.modify([.note("r", 1)])
     bench.world.run()

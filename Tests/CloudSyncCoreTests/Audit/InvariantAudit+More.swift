@@ -187,7 +187,7 @@ extension InvariantAudit {
       }
       let response = ScriptedHandler.allSaved(operation)
       state.reduce(.workSuccess(flight.attempt, .modify(response)), at: now)
-      state.reduce(.delivered(upTo: state.notes.end), at: now)
+      state.reduce(.delivered(upTo: state.notifications.end), at: now)
       kept = state
       requests += 1
     }

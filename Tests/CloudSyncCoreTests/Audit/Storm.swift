@@ -79,7 +79,7 @@ struct Storm {
   func settle() {
     for _ in 0..<20 {
       bench.world.runToEnd(limit: .seconds(100_000))
-      if bench.state.isHalted || bench.state.life == .created { bench.session.start() }
+      if bench.state.isHalted || bench.state.phase == .created { bench.session.start() }
       bench.session.retryParked()
       if !bench.state.hasWorkQueued, bench.state.parkedRecords.isEmpty { return }
     }

@@ -48,8 +48,8 @@ struct StateDifferenceTests {
     )
 
     let paths = difference.changes.map(\.path)
-    #expect(paths.filter { $0.hasPrefix("modify.window") }.count == 3)
-    #expect(paths.contains("modify.window[a]") && paths.contains("notes.queue[1]"))
+    #expect(paths.filter { $0.hasPrefix("modify.batch") }.count == 3)
+    #expect(paths.contains("modify.batch[a]") && paths.contains("notifications.queue[1]"))
     #expect(difference.changes.first { $0.path == "progress.done" }?.after == "3")
     #expect(difference.render().contains("progress.done: 0 → 3"))
   }
@@ -82,7 +82,7 @@ struct StateDifferenceTests {
     let whole = StateDifference(log.header.state, try log.state(at: last))
 
     #expect(Set(whole.changes.map(\.path)).count == whole.changes.count)
-    #expect(whole.changes.contains { $0.path == "rare.parked.shelf[r13]" && $0.before == nil })
+    #expect(whole.changes.contains { $0.path == "cold.parked.entries[r13]" && $0.before == nil })
     let limited = StateDifference(log.header.state, try log.state(at: last), limit: 2)
     #expect(limited.changes == Array(whole.changes.prefix(2)))
   }

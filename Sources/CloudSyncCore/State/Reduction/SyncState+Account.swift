@@ -79,7 +79,7 @@ extension SyncState {
     if case .switched = account.status, !account.hasProvider { return }
     account.status = .away(trouble)
     let length = waitLength(for: Wait(.account))
-    gate.strikes[.account] += 1
+    gate.retries[.account] += 1
     account.nextTry = Deadline(from: now, nanoseconds: length)
   }
 
@@ -96,11 +96,11 @@ extension SyncState {
       giveUpEverything(SyncError(.accountSwitched, "another account signed in"))
       beginEpoch(nonce)
       gate = GateRegion()
-      voidTags()
+      invalidateTags()
     case .adopt:
       beginEpoch(nonce)
       gate = GateRegion()
-      voidTags()
+      invalidateTags()
       forgetFetchedTokens()
     }
     account.owner = newcomer

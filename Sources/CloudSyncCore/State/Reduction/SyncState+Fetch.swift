@@ -23,7 +23,7 @@ extension SyncState {
   }
 
   /// Takes a page.
-  mutating func takePage(
+  mutating func receivePage(
     _ response: FetchOperation.Response,
     over flight: Flight,
     at now: Timestamp
@@ -64,7 +64,7 @@ extension SyncState {
 
   /// Announces a page, and with the last one the completion of every fetch that it answers.
   private mutating func announce(_ page: FetchOperation.Response, of run: FetchRun) {
-    notes.add(.fetchPage(run.operations[0], page))
+    notifications.add(.fetchPage(run.operations[0], page))
     if configuration.acknowledgesPages {
       fetch.awaited = AwaitedPage(operation: run.operations[0], response: page, nextOffer: nil)
     }
@@ -73,7 +73,7 @@ extension SyncState {
       // Not "started over": an app would take an empty page of that kind for an empty cloud.
       var empty = FetchOperation.Response(changeToken: page.changeToken)
       empty.page = page.page
-      notes.add(.fetchPage(operation, empty))
+      notifications.add(.fetchPage(operation, empty))
     }
   }
 
@@ -85,7 +85,7 @@ extension SyncState {
   private mutating func failRun(_ error: SyncError) {
     guard let run = fetch.run else { return }
     cutRun(run)
-    for operation in run.operations { notes.add(.fetchFailed(operation, error)) }
+    for operation in run.operations { notifications.add(.fetchFailed(operation, error)) }
   }
 
   /// Ends a run before its last page.
@@ -101,8 +101,8 @@ extension SyncState {
     _ error: SyncError,
     at now: Timestamp
   ) -> Bool {
-    guard let flight = land(attempt) else { return false }
-    rare.value.lastError = error
+    guard let flight = endRequest(attempt) else { return false }
+    cold.value.lastError = error
     if let asked = error.serverWait { closeGate(asked, at: now) }
     if !flight.isLookup { failRun(error) }
     applyCancellations()
@@ -116,14 +116,14 @@ extension SyncState {
     _ error: SyncError,
     at now: Timestamp
   ) -> Bool {
-    guard let flight = land(attempt), var run = fetch.run else { return false }
+    guard let flight = endRequest(attempt), var run = fetch.run else { return false }
     let isRepeated = run.token == nil || token == run.token
     run.stuck = isRepeated ? run.stuck + 1 : 0
     run.token = isRepeated ? nil : token
     run.startedOver = run.token == nil || run.startedOver
     fetch.lastToken = run.token
     fetch.run = run
-    rare.value.lastError = error
+    cold.value.lastError = error
     if let asked = error.serverWait { closeGate(asked, at: now) }
     if run.stuck >= configuration.stuckTokenBudget { endRun(error, over: flight, at: now) }
     return true
@@ -133,7 +133,7 @@ extension SyncState {
   mutating func cancelFetch(_ id: OperationID) -> Bool {
     let error = SyncError(.cancelled, "the fetch was cancelled")
     if var run = fetch.run, let index = run.operations.firstIndex(where: { $0.id == id }) {
-      notes.add(.fetchFailed(run.operations.remove(at: index), error))
+      notifications.add(.fetchFailed(run.operations.remove(at: index), error))
       if run.operations.isEmpty {
         cutRun(run)
         if let flight, flight.mode == .fetch, !flight.isLookup { self.flight = nil }
@@ -143,7 +143,7 @@ extension SyncState {
       return true
     }
     guard let operation = fetch.waiting.first(where: { $0.id == id }) else { return false }
-    notes.add(.fetchFailed(operation, error))
+    notifications.add(.fetchFailed(operation, error))
     var rest = PersistentQueue<FetchOperation>()
     for other in fetch.waiting where other.id != id { rest.append(other) }
     fetch.waiting = rest
@@ -160,10 +160,10 @@ extension SyncState {
     switch answer {
     case .stored:
       fetch.awaited = nil
-      gate.strikes[.storage] = 0
+      gate.retries[.storage] = 0
     case .notNow:
       let length = waitLength(for: Wait(.storage))
-      gate.strikes[.storage] += 1
+      gate.retries[.storage] += 1
       fetch.awaited?.nextOffer = Deadline(from: now, nanoseconds: length)
     }
     return true
@@ -173,6 +173,6 @@ extension SyncState {
   mutating func offerPageAgain() {
     guard let awaited = fetch.awaited else { return }
     fetch.awaited?.nextOffer = nil
-    notes.add(.fetchPage(awaited.operation, awaited.response))
+    notifications.add(.fetchPage(awaited.operation, awaited.response))
   }
 }

@@ -1,6 +1,6 @@
 extension SyncState {
   /// Sets an entry aside with its error, and tells its operations that it is not saved.
-  mutating func park(_ entry: WindowEntry, _ error: SyncError, isQuota: Bool) {
+  mutating func park(_ entry: PendingChange, _ error: SyncError, isQuota: Bool) {
     let recordID = entry.recordID
     var hint = 0
     forEachSource(of: entry, &hint) { open in
@@ -14,7 +14,7 @@ extension SyncState {
     kept.furtherSources = []
     kept.wasParked = true
     kept.refresh()
-    parked.shelf[recordID] = ParkedEntry(
+    parked.entries[recordID] = ParkedEntry(
       entry: kept,
       error: error,
       number: parked.next,
@@ -34,19 +34,19 @@ extension SyncState {
     if let owner {
       modify.open[owner].followUps.append(change)
     } else {
-      notes.add(.parked(change))
+      notifications.add(.parked(change))
     }
   }
 
-  mutating func unshelve(_ recordID: RecordID) { parked.shelf[recordID] = nil }
+  mutating func unpark(_ recordID: RecordID) { parked.entries[recordID] = nil }
 
   /// What follows when records were parked: probes of the storage, or a halt after too many.
   mutating func afterParking(over flight: Flight, at now: Timestamp) {
-    guard !parked.shelf.isEmpty else { return }
-    if let probe = parked.probe, parked.shelf[probe] != nil {
+    guard !parked.entries.isEmpty else { return }
+    if let probe = parked.probe, parked.entries[probe] != nil {
       // The probe was refused, for want of storage or for a reason of its own.
-      if hasQuotaOnShelf { startQuotaWait(at: now) } else { endQuota() }
-    } else if parked.quota == nil, hasQuotaOnShelf {
+      if hasParkedForQuota { startQuotaWait(at: now) } else { endQuota() }
+    } else if parked.quota == nil, hasParkedForQuota {
       startQuotaWait(at: now)
     }
     if parked.inRow >= configuration.parkingBudget {
@@ -60,16 +60,16 @@ extension SyncState {
     }
   }
 
-  private var hasQuotaOnShelf: Bool {
+  private var hasParkedForQuota: Bool {
     var found = false
-    parked.shelf.visitUnordered { _, entry in if entry.isQuota { found = true } }
+    parked.entries.visitUnordered { _, entry in if entry.isQuota { found = true } }
     return found
   }
 
   private mutating func startQuotaWait(at now: Timestamp) {
     let wait = Wait(.quota)
     let length = waitLength(for: wait)
-    gate.strikes[.quota] += 1
+    gate.retries[.quota] += 1
     parked.quota = Deadline(from: now, nanoseconds: length)
     parked.probe = nil
   }
@@ -77,7 +77,7 @@ extension SyncState {
   private mutating func endQuota() {
     parked.quota = nil
     parked.probe = nil
-    gate.strikes[.quota] = 0
+    gate.retries[.quota] = 0
   }
 
   /// Sends one parked save as a probe when its time has come.
@@ -91,7 +91,7 @@ extension SyncState {
       return true
     }
     parked.probe = probe.entry.recordID
-    unshelve(probe.entry.recordID)
+    unpark(probe.entry.recordID)
     parked.returning.append(probe.entry)
     return true
   }
@@ -99,26 +99,26 @@ extension SyncState {
   /// Storage is free again: everything that waited for it is sent.
   mutating func quotaIsFree() {
     endQuota()
-    returnToWindow(parked.inOrder.filter(\.isQuota))
+    returnToBatch(parked.inOrder.filter(\.isQuota))
   }
 
   /// Tries records again that were refused because of another one, which may be saved now.
   mutating func returnDependents() {
-    guard !parked.shelf.isEmpty else { return }
-    returnToWindow(parked.inOrder.filter { $0.error.code == .referenceViolation })
+    guard !parked.entries.isEmpty else { return }
+    returnToBatch(parked.inOrder.filter { $0.error.code == .referenceViolation })
   }
 
-  private mutating func returnToWindow(_ entries: [ParkedEntry]) {
-    for shelved in entries {
-      unshelve(shelved.entry.recordID)
-      parked.returning.append(shelved.entry)
+  private mutating func returnToBatch(_ entries: [ParkedEntry]) {
+    for parkedEntry in entries {
+      unpark(parkedEntry.entry.recordID)
+      parked.returning.append(parkedEntry.entry)
     }
   }
 
   /// Sends parked records again, before everything that is queued.
   mutating func reduceRetryParked(_ recordIDs: [RecordID]?) -> Bool {
     let entries = parkedEntries(recordIDs)
-    returnToWindow(entries)
+    returnToBatch(entries)
     if !entries.isEmpty, hasNoQuotaLeft { endQuota() }
     return !entries.isEmpty
   }
@@ -127,26 +127,26 @@ extension SyncState {
   mutating func reduceDropParked(_ recordIDs: [RecordID]?) -> Bool {
     let entries = parkedEntries(recordIDs)
     let error = SyncError(.droppedByApp, "the app dropped the record")
-    for shelved in entries {
-      unshelve(shelved.entry.recordID)
-      announce(.dropped(shelved.entry.recordID, error))
+    for parkedEntry in entries {
+      unpark(parkedEntry.entry.recordID)
+      announce(.dropped(parkedEntry.entry.recordID, error))
     }
     if !entries.isEmpty, hasNoQuotaLeft { endQuota() }
     return !entries.isEmpty
   }
 
   private var hasNoQuotaLeft: Bool {
-    parked.quota != nil && parked.probe == nil && !hasQuotaOnShelf
+    parked.quota != nil && parked.probe == nil && !hasParkedForQuota
   }
 
   private func parkedEntries(_ recordIDs: [RecordID]?) -> [ParkedEntry] {
     guard let recordIDs else { return parked.inOrder }
     var found: [ParkedEntry] = []
     for recordID in recordIDs {
-      guard let shelved = parked.shelf[recordID],
-        !found.contains(where: { $0.number == shelved.number })
+      guard let parkedEntry = parked.entries[recordID],
+        !found.contains(where: { $0.number == parkedEntry.number })
       else { continue }
-      found.append(shelved)
+      found.append(parkedEntry)
     }
     return found
   }

@@ -52,7 +52,7 @@ extension SyncState {
     let response = ModifyOperation.Response(
       failures: allItems(of: operation).map { ItemFailure($0, error) }
     )
-    notes.add(.modifyFailed(operation, error, response))
+    notifications.add(.modifyFailed(operation, error, response))
     progress.notDone += operation.itemCount
     modify.queuedItems -= operation.itemCount
     modify.queuedBytes -= operation.byteCount
@@ -81,7 +81,7 @@ extension SyncState {
     if modify.frozen > 0 { return }
     if let flight, flight.mode == .modify || flight.isLookup { return }
     for number in modify.open.filter(\.isCancelled).map(\.number) { withdraw(number) }
-    modify.lookups = modify.window.count { $0.needsLookup }
+    modify.lookups = modify.batch.count { $0.needsLookup }
     announceCompleted()
   }
 
@@ -89,7 +89,7 @@ extension SyncState {
     guard let index = openIndex(of: number) else { return }
     let error = SyncError(.cancelled, "the operation was cancelled")
     var withdrawn: [RecordID] = []
-    modify.window.removeAll { entry in
+    modify.batch.removeAll { entry in
       // What was merged with another edit goes on with it, also with one that had been parked.
       guard entry.source == number, entry.furtherSources.isEmpty, !entry.wasParked else {
         return false
@@ -141,7 +141,7 @@ extension SyncState {
   /// taken yet.
   func unsettledItems(of open: OpenOperation) -> [RecordID] {
     var found: [RecordID] = []
-    for entry in modify.window
+    for entry in modify.batch
     where entry.source == open.number || entry.furtherSources.contains(open.number) {
       found.append(entry.recordID)
     }

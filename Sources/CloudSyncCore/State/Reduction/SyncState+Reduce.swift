@@ -29,7 +29,7 @@ extension SyncState {
     case .startOver(let attempt, let token, let error):
       reduceStartOver(attempt, token, error, at: now)
     case .failFetch(let attempt, let error): reduceFailFetch(attempt, error, at: now)
-    case .delivered(let number): notes.drop(before: number)
+    case .delivered(let number): notifications.drop(before: number)
     case .woke: reduceWoke(at: now)
     default: reduceCall(event, at: now)
     }

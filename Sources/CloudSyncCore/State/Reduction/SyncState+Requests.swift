@@ -6,27 +6,27 @@ extension SyncState {
     else { return false }
     switch request.mode {
     case .createZone, .createSubscription:
-      takeOff(request.mode, at: now)
+      beginRequest(request.mode, at: now)
     case .modify:
-      let count = takeEntries(request.limits ?? limits, at: now)
+      let count = chooseBatch(request.limits ?? limits, at: now)
       announceCompleted()
       // Everything that was due may have been parked unsent, or have been empty.
       guard count > 0 else { return true }
       if modify.frozen == 0 {
         modify.writeToken = WriteToken(nonce: nonce, number: nextAttempt)
       }
-      takeOff(.modify, count: count, at: now)
+      beginRequest(.modify, count: count, at: now)
     case .fetch where request.isLookup:
       let most = (request.limits ?? limits).items
-      takeOff(.fetch, isLookup: true, count: min(most, modify.lookups), at: now)
+      beginRequest(.fetch, isLookup: true, count: min(most, modify.lookups), at: now)
     case .fetch:
       beginRun()
-      takeOff(.fetch, at: now)
+      beginRequest(.fetch, at: now)
     }
     return true
   }
 
-  private mutating func takeOff(
+  private mutating func beginRequest(
     _ mode: OperationMode,
     isLookup: Bool = false,
     count: Int = 0,
@@ -49,12 +49,12 @@ extension SyncState {
   }
 
   /// Chooses the entries of the next modification: a prefix of the window.
-  private mutating func takeEntries(_ limits: RequestLimits, at now: Timestamp) -> Int {
+  private mutating func chooseBatch(_ limits: RequestLimits, at now: Timestamp) -> Int {
     if modify.frozen > 0 { return modify.frozen }
-    fillWindow(limits, at: now)
+    fillBatch(limits, at: now)
     var count = 0
     var bytes = 0
-    for entry in modify.window.prefix(limits.items) {
+    for entry in modify.batch.prefix(limits.items) {
       bytes += entry.byteCount
       // What has to be looked up first may have come in just now.
       if entry.needsLookup || (count > 0 && bytes > limits.bytes) { break }
@@ -65,9 +65,9 @@ extension SyncState {
 
   /// Sends again after a pause; the same request if its answer was lost.
   mutating func reduceRetry(_ attempt: Attempt, _ retry: Retry, at now: Timestamp) -> Bool {
-    guard let flight = land(attempt) else { return false }
+    guard let flight = endRequest(attempt) else { return false }
     if retry.isLost, flight.mode == .modify { modify.frozen = flight.count }
-    rare.value.lastError = retry.error
+    cold.value.lastError = retry.error
     closeGate(retry.wait, at: now)
     applyCancellations()
     return true
@@ -75,14 +75,14 @@ extension SyncState {
 
   /// Sends less next time; an item that is too large alone is parked.
   mutating func reduceSplit(_ attempt: Attempt, _ split: Split, at now: Timestamp) -> Bool {
-    guard let flight = land(attempt) else { return false }
+    guard let flight = endRequest(attempt) else { return false }
     guard flight.mode == .modify else {
       halt(split.error, over: flight, at: now)
       return true
     }
     modify.frozen = 0
     modify.writeToken = nil
-    rare.value.lastError = split.error
+    cold.value.lastError = split.error
     if let asked = split.error.serverWait { closeGate(asked, at: now) }
     if flight.count > 1 {
       if split.isTooLarge {
@@ -92,8 +92,8 @@ extension SyncState {
         sizing.isolation = flight.count / 2
         sizing.suspects = flight.count
       }
-    } else if let entry = modify.window.first {
-      modify.window.removeFirst()
+    } else if let entry = modify.batch.first {
+      modify.batch.removeFirst()
       park(entry, split.error, isQuota: false)
       // The culprit is found; the others need not travel in small parts because of it.
       if split.isTooLarge { sizing.learnt = nil } else { sizing.isolation = nil }
@@ -105,7 +105,7 @@ extension SyncState {
   }
 
   /// Ends the flight that an answer belongs to; nil if the answer is not for the current one.
-  mutating func land(_ attempt: Attempt) -> Flight? {
+  mutating func endRequest(_ attempt: Attempt) -> Flight? {
     guard let current = flight, current.attempt == attempt else { return nil }
     flight = nil
     return current

@@ -14,16 +14,16 @@ extension SyncState {
         let verdicts = [ItemVerdict](repeating: .lookUp, count: flight.count)
         return reduceSettlement(attempt, Settlement(verdicts: verdicts), at: now)
       }
-      _ = land(attempt)
-      forgetStrikes()
+      _ = endRequest(attempt)
+      resetRetryCounters()
       zone.creations = 0
-      takePage(response, over: flight, at: now)
+      receivePage(response, over: flight, at: now)
     case .createZone(let isDone):
-      _ = land(attempt)
+      _ = endRequest(attempt)
       zoneAnswered(isDone, over: flight, at: now)
     case .createSubscription(let isDone):
-      _ = land(attempt)
-      forgetStrikes()
+      _ = endRequest(attempt)
+      resetRetryCounters()
       let error = SyncError(.serverRejectedRequest, "the handler refused to create a subscription")
       zone.subscription = isDone ? .ready : .givenUp(error)
     }
@@ -36,7 +36,7 @@ extension SyncState {
     _ response: ModifyOperation.Response,
     at now: Timestamp
   ) -> Bool {
-    let entries = modify.window.prefix(flight.count)
+    let entries = modify.batch.prefix(flight.count)
     guard
       response.savedRecords.count + response.deletedRecordIDs.count == flight.count,
       entries.count == flight.count,
@@ -51,12 +51,12 @@ extension SyncState {
     self.flight = nil
     modify.frozen = 0
     modify.writeToken = nil
-    forgetStrikes()
+    resetRetryCounters()
     if zone.creations > 0 { zone.creations = 0 }
     var next = 0
     var hint = 0
     for place in 0..<flight.count {
-      let entry = modify.window[place]
+      let entry = modify.batch[place]
       if case .save(let sent) = entry.intent {
         settleSaved(entry, response.savedRecords[next], replacing: sent.changeTag, &hint)
         next += 1
@@ -64,7 +64,7 @@ extension SyncState {
         settleDeleted(entry, &hint)
       }
     }
-    modify.window.removeFirst(flight.count)
+    modify.batch.removeFirst(flight.count)
     if sizing.learnt != nil || sizing.isolation != nil { learnFromSuccess(of: flight.count) }
     applyCancellations()
     announceCompleted()
@@ -72,12 +72,12 @@ extension SyncState {
   }
 
   private mutating func settleSaved(
-    _ entry: WindowEntry,
+    _ entry: PendingChange,
     _ record: Record,
     replacing tag: String?,
     _ hint: inout Int
   ) {
-    rememberOwnTag(entry.recordID, replacing: tag, by: record.changeTag)
+    rememberLocalTag(entry.recordID, replacing: tag, by: record.changeTag)
     forEachSource(of: entry, &hint) { open in
       open.left -= 1
       open.addSaved(record)
@@ -85,9 +85,9 @@ extension SyncState {
     settleDone(entry, .saved(record))
   }
 
-  private mutating func settleDeleted(_ entry: WindowEntry, _ hint: inout Int) {
+  private mutating func settleDeleted(_ entry: PendingChange, _ hint: inout Int) {
     let recordID = entry.recordID
-    forgetOwnTag(recordID)
+    forgetLocalTag(recordID)
     forEachSource(of: entry, &hint) { open in
       open.left -= 1
       open.outcome.deletedRecordIDs.append(recordID)
@@ -96,8 +96,8 @@ extension SyncState {
   }
 
   /// What every record that is in the cloud brings about.
-  private mutating func settleDone(_ entry: WindowEntry, _ change: ParkedChange) {
-    if rare.value.parked.inRow > 0 { parked.inRow = 0 }
+  private mutating func settleDone(_ entry: PendingChange, _ change: ParkedChange) {
+    if cold.value.parked.inRow > 0 { parked.inRow = 0 }
     guard entry.wasParked else { return }
     announce(change)
     returnDependents()
@@ -106,7 +106,7 @@ extension SyncState {
 
   /// Calls a function with every open operation that an entry carries.
   mutating func forEachSource(
-    of entry: WindowEntry,
+    of entry: PendingChange,
     _ hint: inout Int,
     _ body: (inout OpenOperation) -> Void
   ) {
@@ -138,7 +138,7 @@ extension SyncState {
     _ settlement: Settlement,
     at now: Timestamp
   ) -> Bool {
-    guard let flight = land(attempt) else { return false }
+    guard let flight = endRequest(attempt) else { return false }
     if flight.mode == .modify || flight.isLookup, !settlement.verdicts.isEmpty {
       applyVerdicts(settlement.verdicts, of: flight, at: now)
     }
@@ -151,7 +151,7 @@ extension SyncState {
       // The culprit is found; the others need not travel in small parts because of it.
       sizing.learnt = nil
     }
-    if let error = settlement.error { rare.value.lastError = error }
+    if let error = settlement.error { cold.value.lastError = error }
     if let wait = settlement.wait { closeGate(wait, at: now) }
     if let trouble = settlement.account { loseAccount(trouble, at: now) }
     if let loss = settlement.zone { loseZone(loss, over: flight, at: now) }
@@ -184,38 +184,38 @@ extension SyncState {
   ) {
     modify.frozen = 0
     modify.writeToken = nil
-    let window = modify.window
-    modify.window = []
-    modify.window.reserveCapacity(window.count)
+    let batch = modify.batch
+    modify.batch = []
+    modify.batch.reserveCapacity(batch.count)
     var next = 0
     var hint = 0
     var didProgress = false
-    for (place, entry) in window.enumerated() {
+    for (place, entry) in batch.enumerated() {
       let isAnswered =
         flight.isLookup ? entry.needsLookup && next < flight.count : place < flight.count
       guard isAnswered else {
-        modify.window.append(entry)
+        modify.batch.append(entry)
         continue
       }
       let verdict = next < verdicts.count ? verdicts[next] : .stay
       next += 1
       if let kept = apply(verdict, to: entry, &hint) {
-        modify.window.append(kept)
+        modify.batch.append(kept)
       } else {
         didProgress = true
       }
     }
-    modify.lookups = modify.window.count { $0.needsLookup }
-    if didProgress { forgetStrikes() }
+    modify.lookups = modify.batch.count { $0.needsLookup }
+    if didProgress { resetRetryCounters() }
     afterParking(over: flight, at: now)
   }
 
   /// Applies one verdict; returns what stays in the window.
   private mutating func apply(
     _ verdict: ItemVerdict,
-    to entry: WindowEntry,
+    to entry: PendingChange,
     _ hint: inout Int
-  ) -> WindowEntry? {
+  ) -> PendingChange? {
     var entry = entry
     switch verdict {
     case .saved(let record):
@@ -249,7 +249,7 @@ extension SyncState {
       return nil
     case .park(let error):
       // What was saved under that tag is gone: an edit without one is to make the record anew.
-      if error.code == .unknownItem { forgetOwnTag(entry.recordID) }
+      if error.code == .unknownItem { forgetLocalTag(entry.recordID) }
       park(entry, error, isQuota: false)
       return nil
     case .parkForQuota(let error):
@@ -262,7 +262,7 @@ extension SyncState {
     SyncError(.conflictBudgetSpent, "the record conflicted again and again")
   }
 
-  private mutating func conflicted(_ entry: WindowEntry, _ record: Record) -> WindowEntry? {
+  private mutating func conflicted(_ entry: PendingChange, _ record: Record) -> PendingChange? {
     var entry = entry
     // A conflict that had to be looked up has been counted.
     if !entry.needsLookup { entry.conflicts += 1 }
@@ -297,10 +297,10 @@ extension SyncState {
     progress.done += response.savedRecords.count + response.deletedRecordIDs.count
     if open.wasGivenUp {
       let error = SyncError(.cancelled, "the operation was cancelled")
-      notes.add(.modifyFailed(open.operation, error, response))
+      notifications.add(.modifyFailed(open.operation, error, response))
     } else {
-      notes.add(.modifyCompleted(open.operation, response))
+      notifications.add(.modifyCompleted(open.operation, response))
     }
-    for change in open.followUps { notes.add(.parked(change)) }
+    for change in open.followUps { notifications.add(.parked(change)) }
   }
 }

@@ -42,18 +42,18 @@ extension SyncState {
   /// Everything is integer arithmetic, and the jitter is a function of the epoch's nonce, the
   /// attempt and the cause, so that a replay waits just as long.
   package func waitLength(for wait: Wait) -> Int64 {
-    let strikes = gate.strikes[wait.cause]
+    let retries = gate.retries[wait.cause]
     let cap = configuration.longestWait.clampedNanoseconds
     let place = nextAttempt &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(wait.cause.rawValue + 1)
     let jitter = SplitMix64.first(of: nonce ^ place)
     guard let asked = wait.serverNanoseconds, asked > 0 else {
-      let full = Self.doubled(configuration.firstWait.clampedNanoseconds, times: strikes, cap: cap)
+      let full = Self.doubled(configuration.firstWait.clampedNanoseconds, times: retries, cap: cap)
       // Between half and all of it: devices that failed together do not return together.
       return max(1, full / 2 + Int64(jitter % UInt64(max(1, full - full / 2 + 1))))
     }
     let floor = min(asked, Self.longestServerWait)
     // A server that repeats the same wait is asked less and less often.
-    let grown = max(floor, Self.doubled(floor, times: strikes, cap: max(cap, floor)))
+    let grown = max(floor, Self.doubled(floor, times: retries, cap: max(cap, floor)))
     let extra = Int64(jitter % UInt64(grown / 8 + 1))
     return min(grown.addingReportingOverflow(extra).partialValue, Self.longestServerWait)
   }
@@ -72,7 +72,7 @@ extension SyncState {
   @discardableResult
   mutating func closeGate(_ wait: Wait, at now: Timestamp) -> Bool {
     let length = max(1, wait.nanoseconds ?? waitLength(for: wait))
-    gate.strikes[wait.cause] += 1
+    gate.retries[wait.cause] += 1
     gate.cause = wait.cause
     let deadline = Deadline(from: now, nanoseconds: length)
     if wait.serverNanoseconds != nil {
@@ -85,14 +85,14 @@ extension SyncState {
 
   /// Begins waits afresh, after something went well; whether storage is free, and whether the app
   /// can store a page, is told by nothing else.
-  mutating func forgetStrikes() {
-    if gate.hasStrikes {
-      var kept = Strikes()
-      kept[.quota] = gate.strikes[.quota]
-      kept[.storage] = gate.strikes[.storage]
-      gate.strikes = kept
+  mutating func resetRetryCounters() {
+    if gate.hasRetries {
+      var kept = RetryCounters()
+      kept[.quota] = gate.retries[.quota]
+      kept[.storage] = gate.retries[.storage]
+      gate.retries = kept
     }
-    if rare.value.lastError != nil { rare.value.lastError = nil }
+    if cold.value.lastError != nil { cold.value.lastError = nil }
   }
 
   /// What the timer brings about: deadlines that have passed.

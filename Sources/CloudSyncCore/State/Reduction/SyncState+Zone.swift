@@ -6,14 +6,14 @@ extension SyncState {
       halt(error, over: flight, at: now)
       return
     }
-    forgetStrikes()
+    resetRetryCounters()
     zone.zone = .ready
   }
 
   /// The zone is not there: the policy says what happens.
   mutating func loseZone(_ loss: ZoneLoss, over flight: Flight, at now: Timestamp) {
     forgetFetchedTokens()
-    voidTags()
+    invalidateTags()
     if zone.subscription.isWished { zone.subscription = .creating }
     guard configuration.zonePolicy.action(for: loss) == .recreate else {
       zone.zone = .lost(loss)
@@ -44,8 +44,8 @@ extension SyncState {
       let error = SyncError(.zoneAbandoned, "the app gave the zone up")
       if let flight, flight.mode == .modify || flight.isLookup { self.flight = nil }
       giveUpModifications(error)
-      for operation in fetch.run?.operations ?? [] { notes.add(.fetchFailed(operation, error)) }
-      for operation in fetch.waiting { notes.add(.fetchFailed(operation, error)) }
+      for operation in fetch.run?.operations ?? [] { notifications.add(.fetchFailed(operation, error)) }
+      for operation in fetch.waiting { notifications.add(.fetchFailed(operation, error)) }
       fetch.run = nil
       fetch.waiting.removeAll()
     }

@@ -7,7 +7,7 @@ package struct GateRegion: Sendable {
   /// What the gate was closed for last.
   package var cause = Wait.Cause.transient
   /// How often in a row each cause has made the session wait, by the cause's raw value.
-  package var strikes = Strikes()
+  package var retries = RetryCounters()
 
   /// When the gate opens, if it is closed.
   package func opening(at now: Timestamp) -> Timestamp? {
@@ -17,7 +17,7 @@ package struct GateRegion: Sendable {
   }
 
   /// Whether any wait has grown.
-  package var hasStrikes: Bool { strikes.hasAny }
+  package var hasRetries: Bool { retries.hasAny }
 }
 
 extension GateRegion: CodedValue {
@@ -26,7 +26,7 @@ extension GateRegion: CodedValue {
       $0.field("own", own)
       $0.field("servers", servers)
       $0.field("cause", cause)
-      $0.field("strikes", strikes)
+      $0.field("retries", retries)
     }
   }
 
@@ -35,13 +35,13 @@ extension GateRegion: CodedValue {
     own = try reader.field("own")
     servers = try reader.field("servers")
     cause = try reader.field("cause")
-    strikes = try reader.field("strikes")
+    retries = try reader.field("retries")
     try reader.endObject()
   }
 }
 
 /// How often in a row each cause has made the session wait; inline, for a state is copied often.
-package struct Strikes: Sendable {
+package struct RetryCounters: Sendable {
   private var counts = SIMD8<Int32>()
 
   package init() {}
@@ -55,7 +55,7 @@ package struct Strikes: Sendable {
   package var most: Int { Int(counts.max()) }
 }
 
-extension Strikes: CodedValue {
+extension RetryCounters: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     let causes = Wait.Cause.allCases
     writer.beginArray(count: causes.count)

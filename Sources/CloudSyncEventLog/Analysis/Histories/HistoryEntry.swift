@@ -114,7 +114,7 @@ extension LogError.Code {
   public static let notFound = LogError.Code(rawValue: "notFound")
 }
 
-extension WindowEntry {
+extension PendingChange {
   /// The numbers of the operations whose edits it carries.
   var sources: [UInt64] { (source == 0 ? [] : [source]) + furtherSources }
 }

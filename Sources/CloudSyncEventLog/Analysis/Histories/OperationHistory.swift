@@ -65,9 +65,9 @@ struct OperationHistoryReader {
     } else if state.fetchQueue.contains(where: { $0.id == id }) {
       found(.fetch, header)
     }
-    for (place, note) in state.notes.queue.enumerated() where isAbout(note) {
+    for (place, note) in state.notifications.queue.enumerated() where isAbout(note) {
       found(mode ?? .modify, header)
-      notes.append(state.notes.first + UInt64(place))
+      notes.append(state.notifications.first + UInt64(place))
     }
   }
 
@@ -223,7 +223,7 @@ struct OperationHistoryReader {
 
   // MARK: Announcements
 
-  private func isAbout(_ note: Note) -> Bool {
+  private func isAbout(_ note: SyncNotification) -> Bool {
     switch note {
     case .modifyCompleted(let operation, _), .modifyFailed(let operation, _, _):
       operation.id == id

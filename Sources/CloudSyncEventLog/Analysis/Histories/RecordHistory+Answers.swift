@@ -51,7 +51,7 @@ extension RecordHistoryReader {
 
   private mutating func processSuccess(
     _ response: ModifyOperation.Response,
-    _ entry: WindowEntry,
+    _ entry: PendingChange,
     _ attempt: Attempt,
     _ step: LogFold.Step
   ) {

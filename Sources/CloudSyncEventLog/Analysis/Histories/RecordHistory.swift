@@ -57,7 +57,7 @@ struct RecordHistoryReader {
   let recordID: RecordID
   private(set) var entries: [HistoryEntry] = []
   /// The record's entry after the event before, if it had one.
-  private var entry: WindowEntry?
+  private var entry: PendingChange?
   private var parked: ParkedEntry?
 
   init(_ recordID: RecordID, _ header: LogHeader) {
@@ -77,10 +77,10 @@ struct RecordHistoryReader {
       guard let what = edit(in: operation, from: taken) else { continue }
       entries.append(find("\(what) by operation \(operation.id) was waiting"))
     }
-    if let waiting = state.modify.window.first(where: { $0.recordID == recordID }) {
+    if let waiting = state.modify.batch.first(where: { $0.recordID == recordID }) {
       entries.append(find("\(word(for: waiting)) was on its way"))
     }
-    if let shelved = state.parked.shelf[recordID] {
+    if let shelved = state.parked.entries[recordID] {
       entries.append(find("\(word(for: shelved.entry)) was parked (\(shelved.error.code))"))
     }
   }
@@ -98,10 +98,10 @@ struct RecordHistoryReader {
   /// Remembers what the state has of the record.
   private mutating func update(_ state: SyncState) {
     entry =
-      state.modify.window.first { $0.recordID == recordID }
+      state.modify.batch.first { $0.recordID == recordID }
       ?? (state.parked.returning.isEmpty
         ? nil : state.parked.returning.first { $0.recordID == recordID })
-    parked = state.parked.shelf.isEmpty ? nil : state.parked.shelf[recordID]
+    parked = state.parked.entries.isEmpty ? nil : state.parked.entries[recordID]
   }
 
   mutating func process(_ step: LogFold.Step, _ state: SyncState) {
@@ -178,7 +178,7 @@ struct RecordHistoryReader {
     return deletions.contains(recordID) ? "a deletion" : nil
   }
 
-  private func word(for entry: WindowEntry) -> String {
+  private func word(for entry: PendingChange) -> String {
     entry.edit.map { "a save of \(Formatting.count($0.fields.count, "field"))" } ?? "a deletion"
   }
 
@@ -208,7 +208,7 @@ struct RecordHistoryReader {
     }
   }
 
-  private mutating func process(_ note: Note, _ step: LogFold.Step) {
+  private mutating func process(_ note: SyncNotification, _ step: LogFold.Step) {
     switch note {
     case .parked(.dropped(recordID, let error)):
       let kind: HistoryEntry.Kind = error.code == .droppedByApp ? .dropped : .givenUp

@@ -153,7 +153,7 @@ struct StatisticsTally {
 
   // MARK: Operations
 
-  private mutating func end(_ note: Note, at now: Timestamp) {
+  private mutating func end(_ note: SyncNotification, at now: Timestamp) {
     switch note {
     case .modifyCompleted(let operation, _):
       if let length = length(of: operation.id, now) { modifications.append(length) }

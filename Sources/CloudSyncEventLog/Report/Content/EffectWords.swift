@@ -27,13 +27,13 @@ struct EffectWords {
   }
 
   private func notes(_ first: UInt64, _ count: UInt64) -> String {
-    guard let region = state?.notes, count <= Self.mostNotes, first >= region.first,
+    guard let region = state?.notifications, count <= Self.mostNotes, first >= region.first,
       first <= region.end, count <= region.end - first
     else { return count == 1 ? "announcement \(first)" : "\(count) things, from \(first) on" }
     return (first..<first + count).map { note(region[$0]) }.joined(separator: "; ")
   }
 
-  private func note(_ note: Note) -> String {
+  private func note(_ note: SyncNotification) -> String {
     switch note {
     case .modifyCompleted(let operation, let response):
       let failures = response.failures.count

@@ -77,7 +77,7 @@ extension StateSummary {
   static let fields: [Field] = now + waits + modifications + fetches + progress
 
   private static let now = [
-    Field("Session", "Life") { .text(StateWords.life($0.state.life)) },
+    Field("Session", "Phase") { .text(StateWords.phase($0.state.phase)) },
     Field("Session", "Account") { .text(StateWords.account($0.state.accountState)) },
     Field("Session", "Zone") { .text(StateWords.zone($0.state.zoneState)) },
     Field("Session", "Subscription") {
@@ -107,11 +107,11 @@ extension StateSummary {
     Field("Modify", "Operations queued") { .count($0.modify.queue.count) },
     Field("Modify", "Operations begun") { .count($0.modify.open.count) },
     Field("Modify", "Records queued") { .count($0.modify.queuedItems) },
-    Field("Modify", "Records in the window") { .count($0.modify.window.count) },
+    Field("Modify", "Records in the window") { .count($0.modify.batch.count) },
     Field("Modify", "To be sent unchanged") { .count($0.modify.frozen) },
     Field("Modify", "To be looked up") { .count($0.modify.lookups) },
     Field("Modify", "Records a request") { .count($0.state.requestLimits.items) },
-    Field("Parked", "Records parked") { .count($0.parked.shelf.count) },
+    Field("Parked", "Records parked") { .count($0.parked.entries.count) },
     Field("Parked", "Which") { $0.parkedNames.isEmpty ? .none : .text($0.parkedNames) },
     Field("Parked", "On their way back") { .count($0.parked.returning.count) },
     Field("Parked", "Storage probed at") {
@@ -128,7 +128,7 @@ extension StateSummary {
   ]
 
   private static let progress = [
-    Field("Progress", "Announcements pending") { .count($0.state.notes.queue.count) },
+    Field("Progress", "Announcements pending") { .count($0.state.notifications.queue.count) },
     Field("Progress", "Records submitted") { .count($0.progress.submitted) },
     Field("Progress", "Records done") { .count($0.progress.done) },
     Field("Progress", "Records not done") { .count($0.progress.notDone) },

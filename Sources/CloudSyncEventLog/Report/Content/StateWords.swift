@@ -2,8 +2,8 @@ import CloudSyncCore
 
 /// Parts of a state in a few words.
 enum StateWords {
-  static func life(_ life: Life) -> String {
-    switch life {
+  static func phase(_ phase: SessionPhase) -> String {
+    switch phase {
     case .created: "waits for start()"
     case .running: "running"
     case .stopped(let reason): "stopped: \(reason.error.code)"

@@ -188,8 +188,8 @@ extension SyncState {
   /// The numbers of the operations whose ends are not known to have been announced.
   var endedOperations: [Int64] {
     var numbers: [Int64] = []
-    for number in notes.first..<notes.end {
-      switch notes[number] {
+    for number in notifications.first..<notifications.end {
+      switch notifications[number] {
       case .modifyCompleted(let operation, _), .modifyFailed(let operation, _, _):
         numbers.append(Int64(operation.id.number))
       case .fetchPage, .fetchFailed, .parked: break

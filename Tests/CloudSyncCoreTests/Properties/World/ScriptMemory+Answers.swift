@@ -115,7 +115,7 @@ extension ScriptMemory {
   private mutating func modify(
     _ operation: ModifyOperation,
     _ context: RequestContext,
-    _ entries: [WindowEntry],
+    _ entries: [PendingChange],
     _ fault: HandlerFault?
   ) -> HandlerAnswer {
     if let known = cloud.repeated(context.writeToken) { return .success(.modify(known)) }
@@ -190,7 +190,7 @@ extension ScriptMemory {
   }
 
   /// An item that failed because what it wants is so already counts as done.
-  private mutating func noteFound(_ failure: ItemFailure, _ entries: [WindowEntry]) {
+  private mutating func noteFound(_ failure: ItemFailure, _ entries: [PendingChange]) {
     guard let entry = entries.first(where: { $0.recordID == failure.recordID }) else { return }
     if let edit = entry.edit {
       if let server = failure.error.serverRecord, server.contains(edit: edit) { settle(entry) }

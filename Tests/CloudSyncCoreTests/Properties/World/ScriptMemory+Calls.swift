@@ -86,7 +86,7 @@ extension ScriptMemory {
     var names = operation.records.map(\.recordID.name)
     names += operation.recordIDsToDelete.map(\.name)
     expect(Set(names).count == names.count, "\(attempt) has a record twice")
-    for name in names where state.parked.shelf[PropertyCloud.id(name)] != nil {
+    for name in names where state.parked.entries[PropertyCloud.id(name)] != nil {
       fail("\(attempt) carries \(name), which is on the shelf")
     }
     checkRepeat(operation, context)

@@ -3,7 +3,7 @@ import CloudSyncCore
 /// What is checked whenever the cloud carries something out.
 extension ScriptMemory {
   /// Checks a save that the cloud is about to carry out.
-  mutating func checkSave(_ record: Record, _ entry: WindowEntry?) {
+  mutating func checkSave(_ record: Record, _ entry: PendingChange?) {
     let name = record.recordID.name
     checkSources(name, entry)
     var last = 0
@@ -23,7 +23,7 @@ extension ScriptMemory {
   }
 
   /// Requests carry the operations of a record in the order of their submission.
-  private mutating func checkSources(_ name: String, _ entry: WindowEntry?) {
+  private mutating func checkSources(_ name: String, _ entry: PendingChange?) {
     guard let entry, entry.source != 0, !entry.wasParked else { return }
     let sources = [entry.source] + entry.furtherSources
     expect(sources == sources.sorted(), "\(name) carries the operations \(sources)")
@@ -59,7 +59,7 @@ extension ScriptMemory {
   }
 
   /// No edit leaves before an earlier one of its record.
-  private mutating func checkNoneIsSkipped(_ record: Record, _ entry: WindowEntry?, upTo last: Int)
+  private mutating func checkNoneIsSkipped(_ record: Record, _ entry: PendingChange?, upTo last: Int)
   {
     let name = record.recordID.name
     for edit in ledger.edits where edit.record == name && edit.version < last {
@@ -93,13 +93,13 @@ extension ScriptMemory {
     }
   }
 
-  private func isCarried(_ edit: ScriptLedger.Edit, by entry: WindowEntry?) -> Bool {
+  private func isCarried(_ edit: ScriptLedger.Edit, by entry: PendingChange?) -> Bool {
     guard let entry, entry.source != 0 else { return false }
     let number = ledger.entries[edit.ticket].id.number
     return entry.source == number || entry.furtherSources.contains(number)
   }
 
-  mutating func checkDeletion(_ recordID: RecordID, _ entry: WindowEntry?) {
+  mutating func checkDeletion(_ recordID: RecordID, _ entry: PendingChange?) {
     checkSources(recordID.name, entry)
     guard let entry, entry.source != 0 else { return }
     let last = entry.furtherSources.last ?? entry.source
@@ -114,7 +114,7 @@ extension ScriptMemory {
 
   // MARK: Notes
 
-  mutating func noteSaved(_ record: Record, _ entry: WindowEntry?) {
+  mutating func noteSaved(_ record: Record, _ entry: PendingChange?) {
     let name = record.recordID.name
     for field in record.fields where field.name.hasPrefix("f") {
       guard let number = field.value.int64Value, number < 1_000_000 else { continue }
@@ -124,12 +124,12 @@ extension ScriptMemory {
     if let entry { noteDone(entry) }
   }
 
-  mutating func noteDeleted(_ recordID: RecordID, _ entry: WindowEntry?) {
+  mutating func noteDeleted(_ recordID: RecordID, _ entry: PendingChange?) {
     forgetVersions(recordID.name)
     if let entry { noteDone(entry) }
   }
 
-  private mutating func noteDone(_ entry: WindowEntry) {
+  private mutating func noteDone(_ entry: PendingChange) {
     let name = entry.recordID.name
     settle(entry)
     guard entry.source != 0, !entry.wasParked else { return }
@@ -137,7 +137,7 @@ extension ScriptMemory {
   }
 
   /// Notes that all of an entry is in the cloud.
-  mutating func settle(_ entry: WindowEntry) {
+  mutating func settle(_ entry: PendingChange) {
     let name = entry.recordID.name
     if let edit = entry.edit { ledger.reach(name, edit.fields) }
     if entry.source != 0 {

@@ -16,16 +16,16 @@ extension ScriptMemory {
       if retry.wait.serverNanoseconds != nil { covered.insert("waits as the server asks") }
     default: break
     }
-    if case .stopped(let reason) = state.life { covered.insert("halted \(reason.error.code)") }
-    if state.modify.window.contains(where: \.isMixed) { covered.insert("mixed") }
-    if state.modify.window.contains(where: \.isLastTry) { covered.insert("last try") }
-    if state.modify.window.contains(where: { !$0.furtherSources.isEmpty }) {
+    if case .stopped(let reason) = state.phase { covered.insert("halted \(reason.error.code)") }
+    if state.modify.batch.contains(where: \.isMixed) { covered.insert("mixed") }
+    if state.modify.batch.contains(where: \.isLastTry) { covered.insert("last try") }
+    if state.modify.batch.contains(where: { !$0.furtherSources.isEmpty }) {
       covered.insert("merged")
     }
     if state.modify.open.contains(where: { !$0.followUps.isEmpty }) { covered.insert("follow-up") }
     if state.parked.probe != nil { covered.insert("probe") }
     if state.fetch.isLastCut { covered.insert("run cut short") }
-    if state.modify.own.value.isEmpty == false { covered.insert("own tags") }
+    if state.modify.localTags.value.isEmpty == false { covered.insert("own tags") }
   }
 }
 

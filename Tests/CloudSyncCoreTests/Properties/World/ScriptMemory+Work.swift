@@ -110,8 +110,8 @@ extension ScriptMemory {
       }
       let recordID = PropertyCloud.id(name)
       let isThere =
-        state.parked.shelf[recordID] != nil
-        || state.modify.window.contains { $0.recordID == recordID }
+        state.parked.entries[recordID] != nil
+        || state.modify.batch.contains { $0.recordID == recordID }
         || state.parked.returning.contains { $0.recordID == recordID }
         // What became of it is told after an operation whose turn has not come.
         || state.modify.open.contains { $0.followUps.contains { $0.recordID == recordID } }
@@ -135,6 +135,6 @@ extension ScriptMemory {
     expect(isLate || !state.isAccountCheckDue, "the account's provider is to be asked and is not")
     if let broken = state.brokenInvariant(.all) { fail("the state contradicts itself: \(broken)") }
     // A restored session announces what happened to them only when it is started.
-    if !state.rare.value.owesAnnouncements { checkParked(state) }
+    if !state.cold.value.redeliversOnStart { checkParked(state) }
   }
 }

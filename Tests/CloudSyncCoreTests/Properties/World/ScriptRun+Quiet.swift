@@ -66,7 +66,7 @@ extension ScriptRun {
     }
     if case .lost = session.state.zoneState { session.decideZone(.recreate) }
     if round > 2, plan.configuration.missingRecordPolicy == .park { dropHomeless() }
-    if session.state.parked.shelf.count > 0 { session.retryParked() }
+    if session.state.parked.entries.count > 0 { session.retryParked() }
     settle(.zero)
   }
 
@@ -81,7 +81,7 @@ extension ScriptRun {
   private var isIdle: Bool {
     guard let session else { return false }
     let state = session.state
-    return !state.hasWorkQueued && state.parked.shelf.isEmpty && !state.isHalted
+    return !state.hasWorkQueued && state.parked.entries.isEmpty && !state.isHalted
   }
 
   private func checkIdle() {
@@ -92,7 +92,7 @@ extension ScriptRun {
     let reasons = state.explain(at: now).description
     fail(
       "it is not idle after the quiet phase: \(state.modifyQueue.count) modifications, "
-        + "\(state.fetchQueue.count) fetches, \(state.parked.shelf.count) parked; \(reasons)"
+        + "\(state.fetchQueue.count) fetches, \(state.parked.entries.count) parked; \(reasons)"
     )
   }
 

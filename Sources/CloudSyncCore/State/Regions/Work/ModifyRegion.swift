@@ -7,16 +7,16 @@ package struct ModifyRegion: Sendable {
   /// Operations with items in the window, or waiting for an earlier one to complete; in order.
   package var open: [OpenOperation] = []
   /// The ordered entries that the next requests are made of, one a record; nothing is put back.
-  package var window: [WindowEntry] = []
+  package var batch: [PendingChange] = []
   /// How many entries at the front of the window were sent without an answer: they are sent again
   /// unchanged.
   package var frozen = 0
   /// The token of the request in flight, or of the frozen one.
   package var writeToken: WriteToken?
   /// What this session's own saves made of change tags; boxed, for only saves change it.
-  package var own = CopyOnWrite(OwnTags())
+  package var localTags = CopyOnWrite(LocalTagHistory())
   /// Operations before this number carry change tags of a zone or account that is gone.
-  package var tagsVoidBefore: UInt64 = 0
+  package var tagsInvalidBefore: UInt64 = 0
   /// Items and bytes that no request has taken yet.
   package var queuedItems = 0
   package var queuedBytes = 0
@@ -32,11 +32,11 @@ extension ModifyRegion: CodedValue {
       $0.field("queue", queue)
       $0.field("cursor", cursor)
       $0.field("open", open)
-      $0.field("window", window)
+      $0.field("batch", batch)
       $0.field("frozen", frozen)
       $0.field("writeToken", writeToken)
-      $0.field("own", own.value)
-      $0.field("tagsVoidBefore", tagsVoidBefore)
+      $0.field("localTags", localTags.value)
+      $0.field("tagsInvalidBefore", tagsInvalidBefore)
       $0.field("queuedItems", queuedItems)
       $0.field("queuedBytes", queuedBytes)
       $0.field("lookups", lookups)
@@ -48,11 +48,11 @@ extension ModifyRegion: CodedValue {
     queue = try reader.field("queue")
     cursor = try reader.amount("cursor")
     open = try reader.field("open")
-    window = try reader.field("window")
+    batch = try reader.field("batch")
     frozen = try reader.amount("frozen")
     writeToken = try reader.field("writeToken")
-    own = CopyOnWrite(try reader.field("own") as OwnTags)
-    tagsVoidBefore = try reader.field("tagsVoidBefore")
+    localTags = CopyOnWrite(try reader.field("localTags") as LocalTagHistory)
+    tagsInvalidBefore = try reader.field("tagsInvalidBefore")
     queuedItems = try reader.amount("queuedItems")
     queuedBytes = try reader.amount("queuedBytes")
     lookups = try reader.amount("lookups")

@@ -1,9 +1,9 @@
 /// What is set aside: the shelf, and what is on its way back from it.
 package struct ParkedRegion: Sendable {
   /// Parked entries by record.
-  package var shelf = PersistentMap<RecordID, ParkedEntry>()
+  package var entries = PersistentMap<RecordID, ParkedEntry>()
   /// Entries to be sent again: they go before everything that is queued.
-  package var returning = PersistentQueue<WindowEntry>()
+  package var returning = PersistentQueue<PendingChange>()
   /// The number of the next entry to be parked.
   package var next: UInt64 = 1
   /// How many records were parked since one was saved.
@@ -17,13 +17,13 @@ package struct ParkedRegion: Sendable {
 
   /// All parked entries in the order in which they were parked.
   package var inOrder: [ParkedEntry] {
-    shelf.sorted(by: RecordID.precedes).map(\.value).sorted { $0.number < $1.number }
+    entries.sorted(by: RecordID.precedes).map(\.value).sorted { $0.number < $1.number }
   }
 }
 
 /// One parked entry.
 package struct ParkedEntry: Sendable {
-  package var entry: WindowEntry
+  package var entry: PendingChange
   package var error: SyncError
   /// Counts parked entries, for their order.
   package var number: UInt64
@@ -54,7 +54,7 @@ extension ParkedEntry: CodedValue {
 extension ParkedRegion: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
-      $0.field("shelf", inOrder)
+      $0.field("entries", inOrder)
       $0.field("returning", returning)
       $0.field("next", next)
       $0.field("inRow", inRow)
@@ -65,8 +65,8 @@ extension ParkedRegion: CodedValue {
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
-    let entries: [ParkedEntry] = try reader.field("shelf")
-    for parked in entries { shelf[parked.entry.recordID] = parked }
+    let list: [ParkedEntry] = try reader.field("entries")
+    for parked in list { entries[parked.entry.recordID] = parked }
     returning = try reader.field("returning")
     next = try reader.number("next")
     inRow = try reader.amount("inRow")

@@ -1,5 +1,5 @@
 /// An announcement that is decided and not yet known to be delivered.
-package indirect enum Note: Sendable {
+package indirect enum SyncNotification: Sendable {
   /// Every record of the operation is saved, deleted or parked.
   case modifyCompleted(ModifyOperation, ModifyOperation.Response)
   /// The operation was given up; the response tells what had been saved, and what was not.
@@ -35,8 +35,8 @@ extension ParkedChange {
 }
 
 /// The notes, numbered over the life of a state.
-package struct NoteRegion: Sendable {
-  package var queue = PersistentQueue<Note>()
+package struct PendingNotifications: Sendable {
+  package var queue = PersistentQueue<SyncNotification>()
   /// The number of the first note in the queue.
   package var first: UInt64 = 1
 
@@ -45,9 +45,9 @@ package struct NoteRegion: Sendable {
   /// The number that the next note gets.
   package var end: UInt64 { first + UInt64(queue.count) }
 
-  package mutating func add(_ note: Note) { queue.append(note) }
+  package mutating func add(_ note: SyncNotification) { queue.append(note) }
 
-  package subscript(number: UInt64) -> Note { queue[Int(number - first)] }
+  package subscript(number: UInt64) -> SyncNotification { queue[Int(number - first)] }
 
   /// Whether a page is among the notes.
   package func announces(_ page: PageID) -> Bool {
@@ -102,7 +102,7 @@ extension ParkedChange: CodedValue {
   }
 }
 
-extension Note: CodedValue {
+extension SyncNotification: CodedValue {
   private static let names: [StaticString] = [
     "modifyCompleted", "modifyFailed", "fetchPage", "fetchFailed", "parked",
   ]
@@ -155,7 +155,7 @@ extension Note: CodedValue {
   }
 }
 
-extension NoteRegion: CodedValue {
+extension PendingNotifications: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.field("first", first)

@@ -1,7 +1,7 @@
 /// What one record's change tag became by this session's own saves.
 ///
 /// It is a class so that the collections that hold it copy one reference.
-package final class OwnTag: Sendable {
+package final class LocalTag: Sendable {
   package let recordID: RecordID
   /// The record's stable hash, by which it is found.
   package let hash: UInt64
@@ -41,15 +41,15 @@ package final class OwnTag: Sendable {
   }
 
   /// What becomes of it with the next save, which replaced the present tag.
-  package func advanced(to tag: String, savedBefore: UInt64) -> OwnTag {
+  package func advanced(to tag: String, savedBefore: UInt64) -> LocalTag {
     var further = further
     if let present = self.tag { further.append(present) }
     if further.count > Self.longest { further.removeFirst() }
-    return OwnTag(recordID, replacing: first, further, by: tag, savedBefore: savedBefore)
+    return LocalTag(recordID, replacing: first, further, by: tag, savedBefore: savedBefore)
   }
 }
 
-extension OwnTag {
+extension LocalTag {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.field("recordID", recordID)
@@ -62,7 +62,7 @@ extension OwnTag {
 
   package static func read<R: CodedReader>(
     from reader: inout R
-  ) throws(CodedError) -> OwnTag {
+  ) throws(CodedError) -> LocalTag {
     try reader.beginObject()
     let recordID: RecordID = try reader.field("recordID")
     let first: String? = try reader.field("first")
@@ -70,6 +70,6 @@ extension OwnTag {
     let tag: String? = try reader.field("tag")
     let savedBefore: UInt64 = try reader.field("savedBefore")
     try reader.endObject()
-    return OwnTag(recordID, replacing: first, further, by: tag, savedBefore: savedBefore)
+    return LocalTag(recordID, replacing: first, further, by: tag, savedBefore: savedBefore)
   }
 }

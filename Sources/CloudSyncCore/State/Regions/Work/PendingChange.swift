@@ -1,5 +1,5 @@
 /// One record's edit on its way: an entry of the window, or of the shelf.
-package struct WindowEntry: Sendable {
+package struct PendingChange: Sendable {
   package enum Intent: Sendable {
     case save(Record)
     case delete(RecordID)
@@ -50,7 +50,7 @@ package struct WindowEntry: Sendable {
   ///
   /// A later field goes over an earlier one and a deletion over a save; a save never joins an
   /// earlier deletion.
-  package mutating func merge(_ later: WindowEntry) -> Bool {
+  package mutating func merge(_ later: PendingChange) -> Bool {
     switch (intent, later.intent) {
     case (.save(let earlier), .save(let record)):
       if !UTF8Bytes.equal(earlier.changeTag, record.changeTag) { isMixed = true }
@@ -88,7 +88,7 @@ package struct WindowEntry: Sendable {
   }
 }
 
-extension WindowEntry: CodedValue {
+extension PendingChange: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.field("save", edit)

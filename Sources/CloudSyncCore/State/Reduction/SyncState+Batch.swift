@@ -6,18 +6,18 @@ extension SyncState {
   ///
   /// What was parked and is to be sent again goes first. Edits of a record that is in the window, or
   /// on the shelf, are merged with it, in order.
-  mutating func fillWindow(_ limits: RequestLimits, at now: Timestamp) {
+  mutating func fillBatch(_ limits: RequestLimits, at now: Timestamp) {
     guard modify.frozen == 0 else { return }
-    takeReturning(limits)
-    guard !modify.queue.isEmpty, modify.window.count < limits.items else { return }
-    var index = WindowIndex(modify.window, expecting: min(limits.items, modify.queuedItems))
+    takeReturningChanges(limits)
+    guard !modify.queue.isEmpty, modify.batch.count < limits.items else { return }
+    var index = BatchIndex(modify.batch, expecting: min(limits.items, modify.queuedItems))
     var taken = 0
-    while taken < Self.longestFill, modify.window.count < limits.items,
+    while taken < Self.longestFill, modify.batch.count < limits.items,
       let operation = modify.queue.first
     {
       openOperation(operation)
       while modify.cursor < operation.itemCount {
-        guard taken < Self.longestFill, modify.window.count < limits.items else { return }
+        guard taken < Self.longestFill, modify.batch.count < limits.items else { return }
         let bytes = operation.byteCount(ofItem: modify.cursor)
         let entry = entry(for: operation, item: modify.cursor, bytes: bytes)
         guard take(entry, &index, at: now) else { return }
@@ -41,39 +41,39 @@ extension SyncState {
     modify.open.append(OpenOperation(operation))
   }
 
-  private mutating func takeReturning(_ limits: RequestLimits) {
+  private mutating func takeReturningChanges(_ limits: RequestLimits) {
     guard !parked.returning.isEmpty else { return }
-    while modify.window.count < limits.items, let entry = parked.returning.popFirst() {
-      modify.window.append(entry)
+    while modify.batch.count < limits.items, let entry = parked.returning.popFirst() {
+      modify.batch.append(entry)
       if entry.needsLookup { modify.lookups += 1 }
     }
   }
 
-  private func entry(for operation: ModifyOperation, item: Int, bytes: Int) -> WindowEntry {
+  private func entry(for operation: ModifyOperation, item: Int, bytes: Int) -> PendingChange {
     let number = operation.id.number
     let saves = operation.records
     guard item < saves.count else {
       let recordID = operation.recordIDsToDelete[item - saves.count]
-      return WindowEntry(
+      return PendingChange(
         intent: .delete(recordID),
         ancestor: nil,
         byteCount: bytes,
         source: number
       )
     }
-    var entry = WindowEntry(
+    var entry = PendingChange(
       intent: .save(saves[item]),
       ancestor: operation.ancestor(at: item),
       byteCount: bytes,
       source: number
     )
-    if number < modify.tagsVoidBefore {
+    if number < modify.tagsInvalidBefore {
       entry.setChangeTag(nil)
-      guard let own = modify.own.value[saves[item].recordID] else { return entry }
+      guard let own = modify.localTags.value[saves[item].recordID] else { return entry }
       // This session has made the record anew, and knows more of it than the ancestor.
       entry.ancestor = nil
       if own.replaces(nil) { entry.setChangeTag(own.tag) }
-    } else if !modify.own.value.isEmpty, let own = modify.own.value[saves[item].recordID],
+    } else if !modify.localTags.value.isEmpty, let own = modify.localTags.value[saves[item].recordID],
       own.replaces(saves[item].changeTag)
     {
       entry.setChangeTag(own.tag)
@@ -83,20 +83,20 @@ extension SyncState {
 
   /// Puts one item into the window, or merges it; false if it has to wait.
   private mutating func take(
-    _ entry: WindowEntry,
-    _ index: inout WindowIndex,
+    _ entry: PendingChange,
+    _ index: inout BatchIndex,
     at now: Timestamp
   ) -> Bool {
     let recordID = entry.recordID
     if let place = index[recordID] {
-      let wasLookedUp = modify.window[place].needsLookup
-      guard modify.window[place].merge(entry) else { return false }
-      let isLookedUp = modify.window[place].needsLookup
+      let wasLookedUp = modify.batch[place].needsLookup
+      guard modify.batch[place].merge(entry) else { return false }
+      let isLookedUp = modify.batch[place].needsLookup
       if wasLookedUp != isLookedUp { modify.lookups += isLookedUp ? 1 : -1 }
       return true
     }
-    if !parked.shelf.isEmpty, let shelved = parked.shelf[recordID] {
-      return take(entry, over: shelved, &index, at: now)
+    if !parked.entries.isEmpty, let parkedEntry = parked.entries[recordID] {
+      return take(entry, over: parkedEntry, &index, at: now)
     }
     if parked.quota != nil, entry.edit != nil {
       let error = SyncError(
@@ -107,36 +107,36 @@ extension SyncState {
       return true
     }
     var entry = entry
-    if entry.source < modify.tagsVoidBefore, entry.ancestor != nil || entry.base != nil {
+    if entry.source < modify.tagsInvalidBefore, entry.ancestor != nil || entry.base != nil {
       entry.forgetServer()
     }
-    index.add(recordID, at: modify.window.count)
-    modify.window.append(entry)
+    index.add(recordID, at: modify.batch.count)
+    modify.batch.append(entry)
     return true
   }
 
   /// Merges an item with the parked entry of its record, which takes a fresh attempt.
   private mutating func take(
-    _ entry: WindowEntry,
-    over shelved: ParkedEntry,
-    _ index: inout WindowIndex,
+    _ entry: PendingChange,
+    over parkedEntry: ParkedEntry,
+    _ index: inout BatchIndex,
     at now: Timestamp
   ) -> Bool {
     let recordID = entry.recordID
-    var merged = shelved.entry
+    var merged = parkedEntry.entry
     if merged.edit == nil, entry.edit != nil {
       if !merged.isLastTry {
         // The deletion takes one more attempt before the record is saved again.
         merged.isLastTry = true
         merged.refresh()
-        unshelve(recordID)
-        index.add(recordID, at: modify.window.count)
-        modify.window.append(merged)
+        unpark(recordID)
+        index.add(recordID, at: modify.batch.count)
+        modify.batch.append(merged)
         return false
       }
       // The deletion cannot be done; the app wants the record to exist.
       merged = entry
-    } else if shelved.error.code == .awaitsAppEdit, let edit = entry.edit,
+    } else if parkedEntry.error.code == .awaitsAppEdit, let edit = entry.edit,
       !UTF8Bytes.equal(edit.changeTag, merged.edit?.changeTag)
     {
       // The app has merged by itself: its edit, from a newer state, takes the place of the old one.
@@ -146,13 +146,13 @@ extension SyncState {
     }
     merged.wasParked = true
     merged.refresh()
-    if shelved.isQuota, parked.quota != nil, merged.edit != nil {
-      park(merged, shelved.error, isQuota: true)
+    if parkedEntry.isQuota, parked.quota != nil, merged.edit != nil {
+      park(merged, parkedEntry.error, isQuota: true)
       return true
     }
-    unshelve(recordID)
-    index.add(recordID, at: modify.window.count)
-    modify.window.append(merged)
+    unpark(recordID)
+    index.add(recordID, at: modify.batch.count)
+    modify.batch.append(merged)
     if merged.needsLookup { modify.lookups += 1 }
     return true
   }
@@ -160,8 +160,8 @@ extension SyncState {
   /// Forgets the change tags of own saves that no queued operation can lack any more.
   private mutating func forgetOldTags() {
     let oldest = modify.queue.first?.id.number ?? nextOperation
-    guard modify.own.value.canForget(before: oldest, keeping: Self.rememberedSaves) else { return }
-    modify.own.value.forget(before: oldest, keeping: Self.rememberedSaves)
+    guard modify.localTags.value.canForget(before: oldest, keeping: Self.rememberedSaves) else { return }
+    modify.localTags.value.forget(before: oldest, keeping: Self.rememberedSaves)
   }
 
   /// How many own saves are remembered beyond what the queue needs: an app may submit an edit from
@@ -169,47 +169,47 @@ extension SyncState {
   static let rememberedSaves = 1_024
 
   /// Remembers that a save of this session's own replaced a change tag.
-  mutating func rememberOwnTag(_ recordID: RecordID, replacing old: String?, by new: String?) {
+  mutating func rememberLocalTag(_ recordID: RecordID, replacing old: String?, by new: String?) {
     guard let new else { return }
     // A record without a tag was new: nothing that is known of it leads to this save.
-    if old != nil, let present = modify.own.value[recordID], UTF8Bytes.equal(present.tag, old) {
-      modify.own.value.append(present.advanced(to: new, savedBefore: nextOperation))
+    if old != nil, let present = modify.localTags.value[recordID], UTF8Bytes.equal(present.tag, old) {
+      modify.localTags.value.append(present.advanced(to: new, savedBefore: nextOperation))
     } else {
-      modify.own.value.append(
-        OwnTag(recordID, replacing: old, by: new, savedBefore: nextOperation)
+      modify.localTags.value.append(
+        LocalTag(recordID, replacing: old, by: new, savedBefore: nextOperation)
       )
     }
   }
 
   /// Remembers that a record was deleted: no change tag of it is of use any more.
-  mutating func forgetOwnTag(_ recordID: RecordID) {
-    guard !modify.own.value.isEmpty, modify.own.value[recordID]?.tag != nil else { return }
-    modify.own.value.append(
-      OwnTag(recordID, replacing: nil, by: nil, savedBefore: nextOperation)
+  mutating func forgetLocalTag(_ recordID: RecordID) {
+    guard !modify.localTags.value.isEmpty, modify.localTags.value[recordID]?.tag != nil else { return }
+    modify.localTags.value.append(
+      LocalTag(recordID, replacing: nil, by: nil, savedBefore: nextOperation)
     )
   }
 
   /// Makes all change tags void: they belong to a zone or an account that is gone.
-  mutating func voidTags() {
-    modify.tagsVoidBefore = nextOperation
-    modify.own = CopyOnWrite(OwnTags())
+  mutating func invalidateTags() {
+    modify.tagsInvalidBefore = nextOperation
+    modify.localTags = CopyOnWrite(LocalTagHistory())
     modify.frozen = 0
     modify.lookups = 0
-    for index in modify.window.indices { modify.window[index].forgetServer() }
-    var returning = PersistentQueue<WindowEntry>()
+    for index in modify.batch.indices { modify.batch[index].forgetServer() }
+    var returning = PersistentQueue<PendingChange>()
     for var entry in parked.returning {
       entry.forgetServer()
       returning.append(entry)
     }
     parked.returning = returning
-    for var shelved in parked.inOrder {
-      shelved.entry.forgetServer()
-      parked.shelf[shelved.entry.recordID] = shelved
+    for var parkedEntry in parked.inOrder {
+      parkedEntry.entry.forgetServer()
+      parked.entries[parkedEntry.entry.recordID] = parkedEntry
     }
   }
 }
 
-extension WindowEntry {
+extension PendingChange {
   /// Forgets what belongs to a server that has gone: the tag, and conflicts with it.
   ///
   /// The record has to be made anew, so an edit takes the other fields along where the app gave them.
@@ -229,21 +229,21 @@ extension WindowEntry {
 }
 
 /// Where the window has which record; only while it is filled.
-private struct WindowIndex {
+private struct BatchIndex {
   private var places: [RecordID: Int] = [:]
   /// The records, while they are so few that looking through them is faster.
   private var few: [RecordID] = []
 
   private static let fewest = 8
 
-  init(_ window: [WindowEntry], expecting count: Int) {
-    let count = window.count + min(count, SyncState.longestFill)
+  init(_ batch: [PendingChange], expecting count: Int) {
+    let count = batch.count + min(count, SyncState.longestFill)
     if count <= Self.fewest {
       few.reserveCapacity(count)
     } else {
       places.reserveCapacity(count)
     }
-    for (place, entry) in window.enumerated() { add(entry.recordID, at: place) }
+    for (place, entry) in batch.enumerated() { add(entry.recordID, at: place) }
   }
 
   subscript(recordID: RecordID) -> Int? {

@@ -1,5 +1,5 @@
 /// What a handler said about the items of a request, by record.
-struct ItemAnswers {
+struct ItemResults {
   private var saved: [RecordID: Record] = [:]
   private var deleted: Set<RecordID> = []
   private var failures: [RecordID: SyncError] = [:]

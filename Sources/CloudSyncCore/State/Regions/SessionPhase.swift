@@ -1,5 +1,5 @@
 /// Whether a session is at work.
-public enum Life: Sendable {
+public enum SessionPhase: Sendable {
   /// It was made, reset or restored, and waits for `start()`.
   case created
   /// It works.
@@ -44,7 +44,7 @@ extension HaltReason: CodedValue {
   }
 }
 
-extension Life: CodedValue {
+extension SessionPhase: CodedValue {
   private static let names: [StaticString] = ["created", "running", "stopped"]
 
   package func write<W: CodedWriter>(to writer: inout W) {

@@ -26,7 +26,7 @@ extension CloudSyncSession {
   func drain() {
     engine.withLock { engine in
       while true {
-        let delivered = takeBatch(engine)
+        let delivered = takeInputs(engine)
         if engine.taking.isEmpty, delivered == nil { return }
         if let delivered { take(delivered: delivered, engine) }
         for input in engine.taking { take(input, engine) }
@@ -39,8 +39,8 @@ extension CloudSyncSession {
   ///
   /// They are noted when there is nothing else to do, or when there are many; a busy session that
   /// nobody journals can wait with it.
-  private func takeBatch(_ engine: Engine) -> UInt64? {
-    let first = engine.context.state.notes.first
+  private func takeInputs(_ engine: Engine) -> UInt64? {
+    let first = engine.context.state.notifications.first
     let isBusy = engine.journal == nil && engine.context.state.hasWorkQueued
     return inbox.withLock { inbox in
       swap(&engine.taking, &inbox.inputs)
@@ -68,18 +68,18 @@ extension CloudSyncSession {
       guard check == engine.accountCheck, engine.context.state.account.check != nil else { return }
       let event = SyncEvent.accountStatusChanged(status, identity)
       engine.run(event, origin: .report, cause: check, in: self)
-    case .timer: takeTimer(engine)
+    case .timer: processTimer(engine)
     case .middleware(let middleware, let position):
       engine.attach(middleware, at: position)
       for event in middleware.attachmentEvents {
         engine.run(event, origin: .call, cause: nil, in: self)
       }
     case .journal(let write):
-      noteDeliveries(engine)
+      confirmDeliveries(engine)
       engine.journal = write
       write(SyncArchive.frame(of: engine.context.state))
     case .snapshot(let completion):
-      noteDeliveries(engine)
+      confirmDeliveries(engine)
       completion(SyncArchive.frame(of: engine.context.state))
     case .observer(let observer, let isAttached):
       engine.observe(observer, isAttached: isAttached)
@@ -104,7 +104,7 @@ extension CloudSyncSession {
   }
 
   /// Wakes the state if its time has come; a timer that fired early is set again.
-  private func takeTimer(_ engine: Engine) {
+  private func processTimer(_ engine: Engine) {
     let armedBy = engine.armedBy
     engine.armed = nil
     engine.armedBy = nil
@@ -120,9 +120,9 @@ extension CloudSyncSession {
   }
 
   /// Tells the state what has been delivered, so that stored bytes do not announce it again.
-  private func noteDeliveries(_ engine: Engine) {
+  private func confirmDeliveries(_ engine: Engine) {
     let delivered = inbox.withLock { $0.deliveredUpTo }
-    if delivered > engine.context.state.notes.first { take(delivered: delivered, engine) }
+    if delivered > engine.context.state.notifications.first { take(delivered: delivered, engine) }
   }
 
   /// Shows a new state to other threads, and keeps the names of new operations in step with it.

@@ -1,12 +1,12 @@
 /// Decides about every item of an answer, and about what the answer means for the session.
-struct ItemJudge {
+struct ItemResultClassifier {
   let resolver: ConflictResolver
   let context: MiddlewareContext
   /// Whether the request had one item only.
   let isAlone: Bool
   let isLookup: Bool
   /// What nobody is to blame for: nothing moved, and the answer does not say why.
-  private(set) var mystery: SyncError?
+  private(set) var unexplainedError: SyncError?
   private var settlement = Settlement()
   /// Whether every item of the answer says that the network is away.
   private var isNetworkAway = false
@@ -25,8 +25,8 @@ struct ItemJudge {
 
   /// The verdicts for all entries of a request.
   mutating func settle(
-    _ entries: [WindowEntry],
-    _ answers: ItemAnswers,
+    _ entries: [PendingChange],
+    _ answers: ItemResults,
     _ error: SyncError?
   ) -> Settlement {
     settlement.error = error
@@ -46,7 +46,7 @@ struct ItemJudge {
     return settlement
   }
 
-  private func isNetworkFailure(_ answer: ItemAnswers.Answer) -> Bool {
+  private func isNetworkFailure(_ answer: ItemResults.Answer) -> Bool {
     guard case .failed(let error) = answer else { return false }
     return ErrorTable.disposition(of: error.code, for: .modify, in: .item) == .retryNetwork
   }
@@ -56,21 +56,21 @@ struct ItemJudge {
   /// A server that asks to wait is enough of an explanation. Otherwise the culprit is searched for
   /// among several items, and a single one is charged, so that it cannot go on for ever.
   private mutating func explain(
-    _ entries: [WindowEntry],
-    _ answers: ItemAnswers,
+    _ entries: [PendingChange],
+    _ answers: ItemResults,
     _ error: SyncError?
   ) {
     if settlement.wait?.serverNanoseconds != nil { return }
     countEverything(entries, answers, error)
     if !isAlone, !isLookup {
-      mystery = error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
+      unexplainedError = error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
     }
   }
 
   /// Charges every item.
   private mutating func countEverything(
-    _ entries: [WindowEntry],
-    _ answers: ItemAnswers,
+    _ entries: [PendingChange],
+    _ answers: ItemResults,
     _ error: SyncError?
   ) {
     let silence = error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
@@ -81,7 +81,7 @@ struct ItemJudge {
     settlement.wait = settlement.wait ?? Wait(.transient)
   }
 
-  private mutating func verdict(on entry: WindowEntry, _ answers: ItemAnswers) -> ItemVerdict {
+  private mutating func verdict(on entry: PendingChange, _ answers: ItemResults) -> ItemVerdict {
     switch answers[entry.recordID] {
     case .saved(let record): entry.edit == nil ? .stay : .saved(record)
     case .deleted: entry.edit == nil ? .deleted : .stay
@@ -91,7 +91,7 @@ struct ItemJudge {
   }
 
   /// A record that was looked up after a conflict.
-  private mutating func lookedUp(_ entry: WindowEntry, _ answers: ItemAnswers) -> ItemVerdict {
+  private mutating func lookedUp(_ entry: PendingChange, _ answers: ItemResults) -> ItemVerdict {
     switch answers[entry.recordID] {
     case .saved(let server):
       return conflict(entry, SyncError(.serverRecordChanged, serverRecord: server))
@@ -117,7 +117,7 @@ struct ItemJudge {
     }
   }
 
-  private mutating func verdict(on entry: WindowEntry, _ error: SyncError) -> ItemVerdict {
+  private mutating func verdict(on entry: PendingChange, _ error: SyncError) -> ItemVerdict {
     // Whatever is done about an item, a wait that the server asks for is kept.
     if let asked = error.serverWait { wait(asked) }
     let found = ErrorTable.disposition(of: error.code, for: .modify, in: .item)
@@ -168,7 +168,7 @@ struct ItemJudge {
 
   // MARK: Conflicts
 
-  private mutating func conflict(_ entry: WindowEntry, _ error: SyncError) -> ItemVerdict {
+  private mutating func conflict(_ entry: PendingChange, _ error: SyncError) -> ItemVerdict {
     guard let edit = entry.edit else {
       wait(Wait(.transient))
       return .again(error, counted: true)
@@ -218,7 +218,7 @@ struct ItemJudge {
   }
 
   /// A record that the cloud does not have.
-  private func missing(_ entry: WindowEntry, _ error: SyncError) -> ItemVerdict {
+  private func missing(_ entry: PendingChange, _ error: SyncError) -> ItemVerdict {
     guard let edit = entry.edit else { return .deleted }
     // Without a change tag it was new already: to send it once more would change nothing.
     guard edit.changeTag != nil || isLookup,

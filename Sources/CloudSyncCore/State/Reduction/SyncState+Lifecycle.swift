@@ -2,8 +2,8 @@ extension SyncState {
   /// Starts the session, or starts it again: waits of its own are forgotten, refused zones and given
   /// up subscriptions are wished for anew, the account is asked about.
   mutating func reduceStart(at now: Timestamp) -> Bool {
-    lifeRegion = .running
-    rare.value.owesAnnouncements = false
+    phase = .running
+    cold.value.redeliversOnStart = false
     parked.inRow = 0
     _ = forgetOwnWaits()
     zone.creations = 0
@@ -19,7 +19,7 @@ extension SyncState {
 
   /// Stops the session; the work and the request in flight are kept.
   mutating func reduceHalt(_ error: SyncError, at now: Timestamp) -> Bool {
-    if case .stopped = lifeRegion, error.code == .stopped { return false }
+    if case .stopped = phase, error.code == .stopped { return false }
     halt(error, mode: nil, attempt: nil, operations: [], at: now)
     return true
   }
@@ -31,10 +31,10 @@ extension SyncState {
     operations: [OperationID],
     at now: Timestamp
   ) {
-    lifeRegion = .stopped(
+    phase = .stopped(
       HaltReason(error: error, mode: mode, attempt: attempt, operations: operations, time: now)
     )
-    rare.value.lastError = error
+    cold.value.lastError = error
   }
 
   /// Stops the session over a request.
@@ -53,7 +53,7 @@ extension SyncState {
     giveUpEverything(SyncError(.reset, "the session was reset"))
     beginEpoch(nonce)
     let (provider, configuration, zoneID) = (account.hasProvider, configuration, zone.zoneID)
-    var fresh = RareRegions(zoneID: zoneID, configuration: configuration)
+    var fresh = ColdState(zoneID: zoneID, configuration: configuration)
     fresh.account.hasProvider = provider
     fresh.account.status = provider ? .asking : .noProvider
     fresh.account.isCheckDue = provider
@@ -61,7 +61,7 @@ extension SyncState {
     fresh.parked.next = parked.next
     // The server's wait outlives a reset: it is the cloud that asked for it.
     _ = forgetOwnWaits()
-    rare.value = fresh
+    cold.value = fresh
     progress = SyncProgress()
     lastTurn = nil
     return true
@@ -72,8 +72,8 @@ extension SyncState {
     flight = nil
     giveUpModifications(error)
     let region = fetch
-    for operation in region.run?.operations ?? [] { notes.add(.fetchFailed(operation, error)) }
-    for operation in region.waiting { notes.add(.fetchFailed(operation, error)) }
+    for operation in region.run?.operations ?? [] { notifications.add(.fetchFailed(operation, error)) }
+    for operation in region.waiting { notifications.add(.fetchFailed(operation, error)) }
     fetch.run = nil
     fetch.waiting.removeAll()
     fetch.awaited = nil
@@ -92,15 +92,15 @@ extension SyncState {
       endGivenUp(OpenOperation(operation), items: allItems(of: operation), error)
     }
     for parkedEntry in parked.inOrder {
-      notes.add(.parked(.dropped(parkedEntry.entry.recordID, error)))
+      notifications.add(.parked(.dropped(parkedEntry.entry.recordID, error)))
     }
-    for entry in modify.window + Array(parked.returning) where entry.source == 0 {
-      notes.add(.parked(.dropped(entry.recordID, error)))
+    for entry in modify.batch + Array(parked.returning) where entry.source == 0 {
+      notifications.add(.parked(.dropped(entry.recordID, error)))
     }
-    let kept = modify.tagsVoidBefore
+    let kept = modify.tagsInvalidBefore
     modify = ModifyRegion()
-    modify.tagsVoidBefore = kept
-    parked.shelf = PersistentMap()
+    modify.tagsInvalidBefore = kept
+    parked.entries = PersistentMap()
     parked.returning.removeAll()
     parked.quota = nil
     parked.probe = nil
@@ -119,8 +119,8 @@ extension SyncState {
     response.failures += items.map { ItemFailure($0, error) }
     progress.done += response.savedRecords.count + response.deletedRecordIDs.count
     progress.notDone += items.count
-    notes.add(.modifyFailed(open.operation, error, response))
-    for change in open.followUps { notes.add(.parked(change)) }
+    notifications.add(.modifyFailed(open.operation, error, response))
+    for change in open.followUps { notifications.add(.parked(change)) }
   }
 
   mutating func beginEpoch(_ nonce: UInt64) {
@@ -134,14 +134,14 @@ extension SyncState {
     if let flight, flight.mode == .modify { modify.frozen = flight.count }
     beginEpoch(nonce)
     self.configuration = configuration
-    lifeRegion = .created
-    rare.value.owesAnnouncements = true
+    phase = .created
+    cold.value.redeliversOnStart = true
     account.check = nil
     account.isCheckDue = account.hasProvider
     if account.hasProvider, case .ready = account.status { account.status = .asking }
     // A page whose delivery is known may have been lost before the app had stored it.
     if let awaited = fetch.awaited, awaited.nextOffer == nil,
-      !notes.announces(awaited.response.page)
+      !notifications.announces(awaited.response.page)
     {
       offerPageAgain()
     }
@@ -162,10 +162,10 @@ extension SyncState {
   /// Forgets the session's own waits; a wait that the server asked for stays.
   mutating func forgetOwnWaits() -> Bool {
     gate.own = nil
-    let service = gate.strikes[.service]
-    if gate.hasStrikes {
-      gate.strikes = Strikes()
-      gate.strikes[.service] = service
+    let service = gate.retries[.service]
+    if gate.hasRetries {
+      gate.retries = RetryCounters()
+      gate.retries[.service] = service
     }
     if fetch.awaited?.nextOffer != nil { offerPageAgain() }
     if account.nextTry != nil {

@@ -4,22 +4,22 @@
 /// from the front. So they lie in generations: small ones are merged into larger ones as they grow
 /// in number, which keeps an old version cheap to hold and a look-up short. A whole generation is
 /// forgotten at once.
-package struct OwnTags: Sendable {
+package struct LocalTagHistory: Sendable {
   /// Saves that lie together, each record once, and a table that finds them.
   package final class Generation: Sendable {
     /// In the order in which they were made.
-    package let tags: [OwnTag]
+    package let tags: [LocalTag]
     /// The latest of their `savedBefore`.
     package let savedBefore: UInt64
     /// The index of a save plus one, at the place that its hash names or the next free one.
     private let slots: [UInt32]
 
     /// - Parameter all: Saves in the order in which they were made; of a record the latest counts.
-    package init(_ all: [OwnTag]) {
+    package init(_ all: [LocalTag]) {
       var size = 8
       while size < all.count * 2 { size *= 2 }
       var slots = [UInt32](repeating: 0, count: size)
-      var latest: [OwnTag] = []
+      var latest: [LocalTag] = []
       latest.reserveCapacity(all.count)
       for tag in all.reversed() {
         let slot = Self.slot(of: tag.recordID, hash: tag.hash, slots, latest)
@@ -37,7 +37,7 @@ package struct OwnTags: Sendable {
       of recordID: RecordID,
       hash: UInt64,
       _ slots: [UInt32],
-      _ latest: [OwnTag]
+      _ latest: [LocalTag]
     ) -> Int {
       var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
       while slots[slot] != 0 {
@@ -48,7 +48,7 @@ package struct OwnTags: Sendable {
       return slot
     }
 
-    package func tag(of recordID: RecordID, hash: UInt64) -> OwnTag? {
+    package func tag(of recordID: RecordID, hash: UInt64) -> LocalTag? {
       var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
       while slots[slot] != 0 {
         let tag = tags[tags.count - Int(slots[slot])]
@@ -62,7 +62,7 @@ package struct OwnTags: Sendable {
   /// The generations, the oldest first.
   private var generations: [Generation] = []
   /// The latest saves.
-  private var newest: [OwnTag] = []
+  private var newest: [LocalTag] = []
   private var count = 0
 
   /// How many saves make a generation, and how many generations of like size make a larger one.
@@ -76,7 +76,7 @@ package struct OwnTags: Sendable {
   package var isEmpty: Bool { count == 0 }
 
   /// The latest save of a record.
-  package subscript(recordID: RecordID) -> OwnTag? {
+  package subscript(recordID: RecordID) -> LocalTag? {
     let hash = recordID.stableHash
     if let tag = newest.last(where: { $0.hash == hash && $0.recordID == recordID }) { return tag }
     for generation in generations.reversed() {
@@ -86,7 +86,7 @@ package struct OwnTags: Sendable {
   }
 
   /// Remembers a save.
-  package mutating func append(_ tag: OwnTag) {
+  package mutating func append(_ tag: LocalTag) {
     newest.append(tag)
     count += 1
     if newest.count == Self.width {
@@ -126,7 +126,7 @@ package struct OwnTags: Sendable {
   }
 }
 
-extension OwnTags: CodedValue {
+extension LocalTagHistory: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.beginArray(count: generations.count + 1)
     for tags in generations.map(\.tags) + [newest] {
@@ -139,7 +139,7 @@ extension OwnTags: CodedValue {
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     var lists = try reader.array { (reader) throws(CodedError) in
-      try reader.array { (reader) throws(CodedError) in try OwnTag.read(from: &reader) }
+      try reader.array { (reader) throws(CodedError) in try LocalTag.read(from: &reader) }
     }
     newest = lists.popLast() ?? []
     guard newest.count < Self.width else {
