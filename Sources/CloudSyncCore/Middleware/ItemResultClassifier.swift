@@ -63,7 +63,8 @@ struct ItemResultClassifier {
     if settlement.wait?.serverNanoseconds != nil { return }
     countEverything(entries, answers, error)
     if !isAlone, !isLookup {
-      unexplainedError = error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
+      unexplainedError =
+        error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
     }
   }
 

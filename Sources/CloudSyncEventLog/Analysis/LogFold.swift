@@ -91,7 +91,9 @@ struct LogFold {
     }
     if state.notifications.end > end {
       result.firstNote = max(end, state.notifications.first)
-      for number in result.firstNote..<state.notifications.end { result.notes.append(state.notifications[number]) }
+      for number in result.firstNote..<state.notifications.end {
+        result.notes.append(state.notifications[number])
+      }
     }
     return result
   }

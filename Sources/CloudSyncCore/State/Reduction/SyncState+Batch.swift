@@ -73,7 +73,8 @@ extension SyncState {
       // This session has made the record anew, and knows more of it than the ancestor.
       entry.ancestor = nil
       if own.replaces(nil) { entry.setChangeTag(own.tag) }
-    } else if !modify.localTags.value.isEmpty, let own = modify.localTags.value[saves[item].recordID],
+    } else if !modify.localTags.value.isEmpty,
+      let own = modify.localTags.value[saves[item].recordID],
       own.replaces(saves[item].changeTag)
     {
       entry.setChangeTag(own.tag)
@@ -160,7 +161,9 @@ extension SyncState {
   /// Forgets the change tags of own saves that no queued operation can lack any more.
   private mutating func forgetOldTags() {
     let oldest = modify.queue.first?.id.number ?? nextOperation
-    guard modify.localTags.value.canForget(before: oldest, keeping: Self.rememberedSaves) else { return }
+    guard modify.localTags.value.canForget(before: oldest, keeping: Self.rememberedSaves) else {
+      return
+    }
     modify.localTags.value.forget(before: oldest, keeping: Self.rememberedSaves)
   }
 
@@ -172,7 +175,8 @@ extension SyncState {
   mutating func rememberLocalTag(_ recordID: RecordID, replacing old: String?, by new: String?) {
     guard let new else { return }
     // A record without a tag was new: nothing that is known of it leads to this save.
-    if old != nil, let present = modify.localTags.value[recordID], UTF8Bytes.equal(present.tag, old) {
+    if old != nil, let present = modify.localTags.value[recordID], UTF8Bytes.equal(present.tag, old)
+    {
       modify.localTags.value.append(present.advanced(to: new, savedBefore: nextOperation))
     } else {
       modify.localTags.value.append(
@@ -183,7 +187,9 @@ extension SyncState {
 
   /// Remembers that a record was deleted: no change tag of it is of use any more.
   mutating func forgetLocalTag(_ recordID: RecordID) {
-    guard !modify.localTags.value.isEmpty, modify.localTags.value[recordID]?.tag != nil else { return }
+    guard !modify.localTags.value.isEmpty, modify.localTags.value[recordID]?.tag != nil else {
+      return
+    }
     modify.localTags.value.append(
       LocalTag(recordID, replacing: nil, by: nil, savedBefore: nextOperation)
     )

@@ -72,7 +72,9 @@ extension SyncState {
     flight = nil
     giveUpModifications(error)
     let region = fetch
-    for operation in region.run?.operations ?? [] { notifications.add(.fetchFailed(operation, error)) }
+    for operation in region.run?.operations ?? [] {
+      notifications.add(.fetchFailed(operation, error))
+    }
     for operation in region.waiting { notifications.add(.fetchFailed(operation, error)) }
     fetch.run = nil
     fetch.waiting.removeAll()

@@ -44,7 +44,9 @@ extension SyncState {
       let error = SyncError(.zoneAbandoned, "the app gave the zone up")
       if let flight, flight.mode == .modify || flight.isLookup { self.flight = nil }
       giveUpModifications(error)
-      for operation in fetch.run?.operations ?? [] { notifications.add(.fetchFailed(operation, error)) }
+      for operation in fetch.run?.operations ?? [] {
+        notifications.add(.fetchFailed(operation, error))
+      }
       for operation in fetch.waiting { notifications.add(.fetchFailed(operation, error)) }
       fetch.run = nil
       fetch.waiting.removeAll()

@@ -59,8 +59,11 @@ extension ScriptMemory {
   }
 
   /// No edit leaves before an earlier one of its record.
-  private mutating func checkNoneIsSkipped(_ record: Record, _ entry: PendingChange?, upTo last: Int)
-  {
+  private mutating func checkNoneIsSkipped(
+    _ record: Record,
+    _ entry: PendingChange?,
+    upTo last: Int
+  ) {
     let name = record.recordID.name
     for edit in ledger.edits where edit.record == name && edit.version < last {
       if isGivenUp(edit) || ledger.isInCloud(edit) || isCarried(edit, by: entry) { continue }
