@@ -59,6 +59,12 @@ struct ProcessCheck {
     return (true, nil)
   }
 
+  #if os(tvOS) || os(watchOS)
+  /// These systems start no other process.
+  private static func run(_ path: String, _ arguments: [String]) throws -> Int32 {
+    throw ToolError.failure("the seed cannot be run in another process: this system starts none")
+  }
+  #else
   /// Runs a program without output, and returns its exit code.
   private static func run(_ path: String, _ arguments: [String]) throws -> Int32 {
     #if canImport(Darwin)
@@ -93,4 +99,5 @@ struct ProcessCheck {
     let signal = status & 0x7f
     return signal == 0 ? status >> 8 & 0xff : 128 + signal
   }
+  #endif
 }

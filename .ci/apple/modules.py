@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Prints the modules of a package in the order in which they can be compiled.
+
+Reads what `swift package dump-package` prints from the standard input. One line a module: its
+name, its folder, its compiler flags, and the resources that are embedded in its code, parted by
+bars. System libraries and tests are left out.
+"""
+import json
+import sys
+
+
+def flags(target):
+    """The compiler flags that stand for a target's Swift settings."""
+    result = []
+    for setting in target["settings"]:
+        if setting["tool"] != "swift" or "condition" in setting:
+            continue
+        for kind, value in setting["kind"].items():
+            if kind == "enableUpcomingFeature":
+                result += ["-enable-upcoming-feature", value["_0"]]
+            elif kind == "enableExperimentalFeature":
+                result += ["-enable-experimental-feature", value["_0"]]
+            elif kind == "strictMemorySafety":
+                result.append("-strict-memory-safety")
+            elif kind == "define":
+                result += ["-D", value["_0"]]
+    return result
+
+
+def names(target):
+    """The names of what a target depends on, wherever it is built."""
+    for dependency in target["dependencies"]:
+        for kind in ("byName", "target"):
+            if kind in dependency:
+                yield dependency[kind][0]
+
+
+def main():
+    package = json.load(sys.stdin)
+    kinds = ("regular", "executable")
+    targets = {t["name"]: t for t in package["targets"] if t["type"] in kinds}
+    done = []
+
+    def visit(name):
+        if name in targets and name not in done:
+            for other in names(targets[name]):
+                visit(other)
+            done.append(name)
+
+    for name in targets:
+        visit(name)
+    for name in done:
+        target = targets[name]
+        folder = target.get("path") or f"Sources/{name}"
+        embedded = [r["path"] for r in target["resources"] if "embedInCode" in r["rule"]]
+        print(name, folder, " ".join(flags(target)), " ".join(embedded), sep="|")
+
+
+main()

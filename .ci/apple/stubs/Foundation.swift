@@ -1,0 +1,253 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+// A stub of what the package uses of Apple's Foundation, with the availability of Apple's SDK.
+@_exported import Darwin
+@_exported import Dispatch
+public typealias TimeInterval = Double
+public struct Date: Hashable, Comparable, Codable, Sendable {
+  public init() {}
+  public init(timeIntervalSinceReferenceDate: TimeInterval) {}
+  public init(timeIntervalSince1970: TimeInterval) {}
+  public var timeIntervalSinceReferenceDate: TimeInterval { 0 }
+  public var timeIntervalSince1970: TimeInterval { 0 }
+  public static var now: Date { Date() }
+  public static func < (a: Date, b: Date) -> Bool { false }
+  public static let distantPast = Date()
+  public static let distantFuture = Date()
+}
+
+public struct UUID: Hashable, Codable, Sendable, CustomStringConvertible {
+  public init() {}
+  public init?(uuidString: String) {}
+  public var uuidString: String { "" }
+  public var description: String { "" }
+  public typealias T = (
+    UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8,
+    UInt8, UInt8, UInt8
+  )
+  public init(uuid: T) {}
+  public var uuid: T { (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) }
+  public static func == (a: UUID, b: UUID) -> Bool { true }
+  public func hash(into: inout Hasher) {}
+  public init(from: any Decoder) throws {}
+  public func encode(to: any Encoder) throws {}
+}
+
+public struct Decimal: Hashable, Comparable, Codable, Sendable, CustomStringConvertible,
+  SignedNumeric, ExpressibleByFloatLiteral, Strideable
+{
+  public typealias Magnitude = Decimal
+  public init() {}
+  public init(_ v: Int64) {}
+  public init(_ v: UInt64) {}
+  public init(_ v: Int) {}
+  public init(_ v: Double) {}
+  public init?<T: BinaryInteger>(exactly: T) {}
+  public init(integerLiteral: Int) {}
+  public init(floatLiteral: Double) {}
+  public init?(string: String, locale: Locale? = nil) {}
+  public var description: String { "" }
+  public var isNaN: Bool { false }
+  public var magnitude: Decimal { self }
+  public static func + (a: Decimal, b: Decimal) -> Decimal { a }
+  public static func - (a: Decimal, b: Decimal) -> Decimal { a }
+  public static func * (a: Decimal, b: Decimal) -> Decimal { a }
+  public static func += (a: inout Decimal, b: Decimal) {}
+  public static func -= (a: inout Decimal, b: Decimal) {}
+  public static func *= (a: inout Decimal, b: Decimal) {}
+  public static func < (a: Decimal, b: Decimal) -> Bool { false }
+  public func distance(to: Decimal) -> Decimal { self }
+  public func advanced(by: Decimal) -> Decimal { self }
+}
+
+public struct Locale: Hashable, Sendable {}
+public struct URL: Hashable, Codable, Sendable, CustomStringConvertible {
+  public init?(string: String) {}
+  public init(fileURLWithPath: String) {}
+  @available(macOS 13.0, iOS 16.0, tvOS 16.0, watchOS 9.0, *)
+  public enum DirectoryHint: Sendable {
+    case isDirectory, notDirectory, checkFileSystem, inferFromPath
+  }
+  @available(macOS 13.0, iOS 16.0, tvOS 16.0, watchOS 9.0, *)
+  public init(
+    filePath: String,
+    directoryHint: DirectoryHint = .inferFromPath,
+    relativeTo: URL? = nil
+  ) {}
+  public var path: String { "" }
+  public var absoluteString: String { "" }
+  public var lastPathComponent: String { "" }
+  public var description: String { "" }
+}
+
+public struct Data: Hashable, Codable, Sendable, RandomAccessCollection, MutableCollection,
+  RangeReplaceableCollection
+{
+  public typealias Index = Int
+  public struct Base64EncodingOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+  }
+  public struct Base64DecodingOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+  }
+  public struct ReadingOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+  }
+  public struct WritingOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let atomic = WritingOptions(rawValue: 1)
+  }
+  public init() {}
+  public init(capacity: Int) {}
+  public init(count: Int) {}
+  public init(repeating: UInt8, count: Int) {}
+  public init<S: Sequence>(_ s: S) where S.Element == UInt8 {}
+  public init(bytes: UnsafeRawPointer, count: Int) {}
+  public init(contentsOf: URL, options: ReadingOptions = []) throws {}
+  public init?(base64Encoded: String, options: Base64DecodingOptions = []) {}
+  public init?(base64Encoded: Data, options: Base64DecodingOptions = []) {}
+  public func base64EncodedData(options: Base64EncodingOptions = []) -> Data { self }
+  public func base64EncodedString(options: Base64EncodingOptions = []) -> String { "" }
+  public func write(to: URL, options: WritingOptions = []) throws {}
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { 0 }
+  public var count: Int { 0 }
+  public subscript(i: Int) -> UInt8 {
+    get { 0 }
+    set {}
+  }
+  public subscript(r: Range<Int>) -> Data {
+    get { self }
+    set {}
+  }
+  public func index(after i: Int) -> Int { i }
+  public func index(before i: Int) -> Int { i }
+  public mutating func replaceSubrange<C: Collection>(_ r: Range<Int>, with: C)
+  where C.Element == UInt8 {}
+  public mutating func reserveCapacity(_ n: Int) {}
+  public mutating func append(_ other: Data) {}
+  public mutating func append(_ bytes: UnsafePointer<UInt8>, count: Int) {}
+  public mutating func append<S: Sequence>(contentsOf s: S) where S.Element == UInt8 {}
+  public func withUnsafeBytes<R>(_ b: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    fatalError()
+  }
+  public mutating func withUnsafeMutableBytes<R>(
+    _ b: (UnsafeMutableRawBufferPointer) throws -> R
+  ) rethrows -> R { fatalError() }
+  public static func == (a: Data, b: Data) -> Bool { true }
+  public func hash(into: inout Hasher) {}
+  public init(from: any Decoder) throws {}
+  public func encode(to: any Encoder) throws {}
+}
+
+public struct FileAttributeKey: Hashable, Sendable, RawRepresentable {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+  public static let size = FileAttributeKey(rawValue: "NSFileSize")
+  public static let modificationDate = FileAttributeKey(rawValue: "")
+  public static let posixPermissions = FileAttributeKey(rawValue: "")
+}
+
+// Sendable in newer SDKs only: left out to be strict.
+open class FileManager {
+  public class var `default`: FileManager { fatalError() }
+  public func fileExists(atPath: String) -> Bool { false }
+  public func removeItem(atPath: String) throws {}
+  public func removeItem(at: URL) throws {}
+  public func createDirectory(
+    atPath: String,
+    withIntermediateDirectories: Bool,
+    attributes: [FileAttributeKey: Any]? = nil
+  ) throws {}
+  public func attributesOfItem(atPath: String) throws -> [FileAttributeKey: Any] { [:] }
+  public func contentsOfDirectory(atPath: String) throws -> [String] { [] }
+  public func contents(atPath: String) -> Data? { nil }
+  public func copyItem(atPath: String, toPath: String) throws {}
+  public func moveItem(atPath: String, toPath: String) throws {}
+  @discardableResult public func createFile(
+    atPath: String,
+    contents: Data?,
+    attributes: [FileAttributeKey: Any]? = nil
+  ) -> Bool { false }
+  public var temporaryDirectory: URL { fatalError() }
+  public var currentDirectoryPath: String { "" }
+}
+
+open class ProcessInfo {
+  public class var processInfo: ProcessInfo { fatalError() }
+  public var hostName: String { "" }
+  public var activeProcessorCount: Int { 1 }
+  public var environment: [String: String] { [:] }
+  public var processIdentifier: Int32 { 0 }
+}
+
+open class JSONEncoder {
+  public init() {}
+  public struct OutputFormatting: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let prettyPrinted = OutputFormatting(rawValue: 1)
+    @available(macOS 10.13, iOS 11.0, watchOS 4.0, tvOS 11.0, *) public static let sortedKeys =
+      OutputFormatting(rawValue: 2)
+    @available(macOS 10.15, iOS 13.0, watchOS 6.0, tvOS 13.0, *) public static
+      let withoutEscapingSlashes = OutputFormatting(rawValue: 8)
+  }
+  public enum NonConformingFloatEncodingStrategy: Sendable {
+    case `throw`, convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
+  }
+  public var outputFormatting: OutputFormatting = []
+  public var nonConformingFloatEncodingStrategy: NonConformingFloatEncodingStrategy = .throw
+  public var userInfo: [CodingUserInfoKey: Any] = [:]
+  public func encode<T: Encodable>(_ v: T) throws -> Data { fatalError() }
+}
+
+open class JSONDecoder {
+  public init() {}
+  public var userInfo: [CodingUserInfoKey: Any] = [:]
+  public func decode<T: Decodable>(_ t: T.Type, from: Data) throws -> T { fatalError() }
+}
+
+// Names of Apple's Foundation that a module's own may be taken for.
+open class Operation {}
+open class Progress {}
+open class Process {}
+open class Host {}
+open class Thread {}
+open class Timer {}
+open class Stream {}
+open class Port {}
+open class Unit {}
+open class Scanner {}
+open class Formatter {}
+open class Bundle {}
+open class OperationQueue {}
+open class NSObject {}
+public struct Notification {}
+public struct Measurement<U> {}
+open class Dimension {}
+public struct Calendar {}
+public struct TimeZone {}
+public struct IndexSet {}
+public struct IndexPath {}
+public struct CharacterSet {}
+open class UserDefaults {}
+open class XMLParser {}
+open class NotificationCenter {}
+public protocol LocalizedError: Error {}
+public protocol CustomNSError: Error {}
+public protocol RecoverableError: Error {}
+public struct POSIXError {}
+public struct CocoaError {}
+public struct Predicate<T> {}
+public struct SortDescriptor<T> {}
+public struct AttributedString {}
+public struct Morphology {}
+public struct PersonNameComponents {}
+extension Slice where Base == UnsafeBufferPointer<UInt8> {
+  public func withUnsafeBytes<R>(_ b: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    fatalError()
+  }
+}
