@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .library(name: "CloudSyncSession", targets: ["CloudSyncSession"]),
     .library(name: "CloudSyncEventLog", targets: ["CloudSyncEventLog"]),
+    .library(name: "CloudSyncLogTestGeneration", targets: ["CloudSyncLogTestGeneration"]),
     .library(name: "CloudSyncLocalCloud", targets: ["CloudSyncLocalCloud"]),
     .library(name: "CloudSyncSimulator", targets: ["CloudSyncSimulator"]),
     .library(name: "CloudSyncSQLite", targets: ["CloudSyncSQLite"]),
@@ -35,9 +36,13 @@ let package = Package(
 
     // MARK: Event log
     .target(name: "CloudSyncEventLog", dependencies: ["CloudSyncCore"]),
+    .target(
+      name: "CloudSyncLogTestGeneration",
+      dependencies: ["CloudSyncCore", "CloudSyncEventLog"]
+    ),
     .testTarget(
       name: "CloudSyncEventLogTests",
-      dependencies: ["CloudSyncEventLog"],
+      dependencies: ["CloudSyncEventLog", "CloudSyncLogTestGeneration"],
       exclude: ["Fixtures", "Report/browser-check.py", "TestGeneration/compile-check.sh"]
     ),
 
@@ -102,8 +107,8 @@ let package = Package(
     .executableTarget(
       name: "cloudsync",
       dependencies: [
-        "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite",
-        "CloudSyncSQLiteSimulation",
+        "CloudSyncEventLog", "CloudSyncLogTestGeneration", "CloudSyncLocalCloud",
+        "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation",
       ]
     ),
     .testTarget(name: "CloudSyncToolTests", dependencies: ["cloudsync"]),

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncEventLog
+import CloudSyncLogTestGeneration
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncEventLog
+import CloudSyncLogTestGeneration
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -77,7 +78,8 @@ struct SessionScriptTests {
           : .success(ScriptedHandler.allSaved(operation))
       )
     }
-    let log = try ScriptHarness.log(Bench(limits: RequestLimits(items: 1), script: script)) { bench in
+    let log = try ScriptHarness.log(Bench(limits: RequestLimits(items: 1), script: script)) {
+      bench in
       bench.start()
       for index in 0..<4 { try bench.modify([.note("r\(index)", index)]) }
       bench.world.advance(by: .seconds(1))

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncEventLog
+import CloudSyncLogTestGeneration
 import Testing
 
 @Suite("SessionScript.shortened")

@@ -1,9 +1,9 @@
 /// What the generator writes for a small scenario.
 extension TestGeneratorTests {
   static let whole = #"""
-    // Made by CloudSyncEventLog from log.
+    // Made by CloudSyncLogTestGeneration from log.
 
-    import CloudSyncEventLog
+    import CloudSyncLogTestGeneration
     import CloudSyncSession
     import Testing
 
@@ -73,9 +73,9 @@ extension TestGeneratorTests {
     """#
 
   static let short = #"""
-    // Made by CloudSyncEventLog from log.
+    // Made by CloudSyncLogTestGeneration from log.
 
-    import CloudSyncEventLog
+    import CloudSyncLogTestGeneration
     import CloudSyncSession
     import Testing
 

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncEventLog
+import CloudSyncLogTestGeneration
 import Foundation
 import Testing
 

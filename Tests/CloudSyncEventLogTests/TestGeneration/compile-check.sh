@@ -20,7 +20,7 @@ let package = Package(
       name: "GeneratedTests",
       dependencies: [
         .product(name: "CloudSyncSession", package: "CloudSyncSession"),
-        .product(name: "CloudSyncEventLog", package: "CloudSyncSession"),
+        .product(name: "CloudSyncLogTestGeneration", package: "CloudSyncSession"),
       ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"),

@@ -1,4 +1,5 @@
 import CloudSyncCore
+public import CloudSyncEventLog
 
 extension SessionScript {
   /// Makes the script of a recorded session: what came in from outside, with its times.

@@ -1,4 +1,5 @@
 public import CloudSyncCore
+public import CloudSyncEventLog
 
 extension SessionScript {
   /// What a run came to.

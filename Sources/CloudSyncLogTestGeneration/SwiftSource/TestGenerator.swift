@@ -1,4 +1,5 @@
 public import CloudSyncCore
+public import CloudSyncEventLog
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -14,7 +15,7 @@ import Foundation
 /// ```
 ///
 /// What it writes is a complete file for a test target that depends on `CloudSyncSession` and
-/// `CloudSyncEventLog`.
+/// `CloudSyncLogTestGeneration`.
 public enum TestGenerator {
   /// Writes the test of a recorded session: it expects the error that the recording ended in.
   ///
@@ -35,7 +36,7 @@ public enum TestGenerator {
     var script = try SessionScript(log)
     let recorded = try SessionScript.Outcome(log).finalError
     let played = try script.run().finalError
-    var remarks = ["Made by CloudSyncEventLog from \(SwiftCode.comment(log.name))."]
+    var remarks = ["Made by CloudSyncLogTestGeneration from \(SwiftCode.comment(log.name))."]
     if played != recorded {
       let (old, new) = (recorded.map { "\($0)" }, played.map { "\($0)" })
       remarks.append("The recording ended in \(old ?? "no error"), this run in \(new ?? "none").")
@@ -57,7 +58,7 @@ public enum TestGenerator {
     for script: SessionScript,
     name: String,
     expecting finalError: SyncError.Code?,
-    remarks: [String] = ["Made by CloudSyncEventLog."]
+    remarks: [String] = ["Made by CloudSyncLogTestGeneration."]
   ) -> String {
     var file = GeneratedTest(script)
     return file.source(name: name, expecting: finalError, remarks: remarks)
@@ -84,7 +85,7 @@ private struct GeneratedTest {
     let ending = finalError.map(SwiftLiterals.code) ?? "nil"
     let remarks = (remarks + ownRemarks).flatMap { $0.split(whereSeparator: \.isNewline) }
     var text = remarks.map { "// \($0)\n" }.joined()
-    text += "\nimport CloudSyncEventLog\nimport CloudSyncSession\n"
+    text += "\nimport CloudSyncLogTestGeneration\nimport CloudSyncSession\n"
     if literals.needsFoundation || isRestored { text += "import Foundation\n" }
     text += "import Testing\n\n"
     text += "@Test(\(SwiftCode.literal(name)))\n"

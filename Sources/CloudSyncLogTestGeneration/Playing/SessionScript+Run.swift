@@ -1,11 +1,12 @@
 public import CloudSyncCore
+public import CloudSyncEventLog
 
 extension SessionScript {
   /// Plays the script to a session, in virtual time on the calling thread.
   ///
   /// - Parameter middleware: Middleware of the app's own, to be appended to the session's.
   /// - Returns: What it came to.
-  /// - Throws: An error with the code ``LogError/Code/script`` if a call breaks a rule or the snapshot
+  /// - Throws: An error with the code `LogError.Code.script` if a call breaks a rule or the snapshot
   ///   cannot be read.
   public func run(middleware: [any Middleware] = []) throws(LogError) -> Outcome {
     var run = try ScriptRun(self, middleware)

@@ -1,4 +1,5 @@
 public import CloudSyncCore
+public import CloudSyncEventLog
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
