@@ -35,7 +35,12 @@ let package = Package(
     ),
 
     // MARK: Event log
-    .target(name: "CloudSyncEventLog", dependencies: ["CloudSyncCore"]),
+    .target(
+      name: "CloudSyncEventLog",
+      dependencies: ["CloudSyncCore"],
+      // The page of the report: in the code, so that neither a bundle nor Foundation is needed.
+      resources: [.embedInCode("Report/Page/Files")]
+    ),
     .target(
       name: "CloudSyncLogTestGeneration",
       dependencies: ["CloudSyncCore", "CloudSyncEventLog"]

@@ -6,50 +6,51 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The page around the data of a report.
+/// The page around the data of a report: the files beside this one, put into one.
 ///
 /// Its script puts data into the page as text only, never as markup, and the page's policy lets no
 /// other script run and nothing be loaded.
 enum ReportPage {
   /// All up to the first block of data.
   static func beginning(title: String) -> String {
-    let title = escaped(EventWords.cut(title))
-    return """
-      <!doctype html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta http-equiv="Content-Security-Policy" content="\(policy)">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta name="color-scheme" content="light dark">
-      <title>\(title)</title>
-      <style>\(style)</style>
-      </head>
-      <body>
-      <a class="skip" href="#slider">Skip to the slider</a>
-      <header>
-      <div><h1>\(title)</h1><p id="about"></p></div>
-      \(headerTools)
-      </header>
-      <ul id="notes" class="notes" aria-label="Notes on the log" hidden></ul>
-      <noscript><p class="notes">This report needs JavaScript; it loads nothing.</p></noscript>
-      \(frame)
-
-      """
+    // Filled in piece by piece: a title that looks like a name in the template stays a title.
+    pieces.prefix { $0 != "data" }
+      .map { piece in
+        switch piece {
+        case "title": escaped(EventWords.cut(title))
+        case "policy": policy
+        case "style": style
+        default: piece
+        }
+      }
+      .joined()
   }
 
   /// All after the last block of data.
-  static let end = "<script>\(script)</script>\n</body>\n</html>\n"
+  static let end = pieces.drop { $0 != "data" }.dropFirst().map { $0 == "script" ? script : $0 }
+    .joined()
+
+  /// The template, cut at its marks: markup and the names of what is to be filled in alternate.
+  private static let pieces =
+    text(PackageResources.report_html).split(separator: "{{")
+    .flatMap { $0.split(separator: "}}", omittingEmptySubsequences: false).map(String.init) }
+
+  private static let style = text(PackageResources.report_css)
 
   /// The whole script.
-  static let script =
-    "\n(() => {\n\"use strict\";\n"
-    + [scriptData, scriptStates, scriptTimeline, scriptList, scriptPanels, scriptControls]
-    .joined(separator: "\n") + "\n})();\n"
+  private static let script =
+    "\n(() => {\n\"use strict\";\n\n"
+    + [
+      PackageResources.data_js, PackageResources.states_js, PackageResources.timeline_js,
+      PackageResources.list_js, PackageResources.panels_js, PackageResources.controls_js,
+    ]
+    .map(text).joined(separator: "\n") + "\n})();\n"
 
   private static let policy =
     "default-src 'none'; base-uri 'none'; form-action 'none'; "
     + "style-src '\(hash(of: style))'; script-src '\(hash(of: script))'"
+
+  private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
   private static func hash(of text: String) -> String {
     "sha256-" + Data(SHA256.digest(of: Array(text.utf8))).base64EncodedString()
