@@ -55,13 +55,13 @@ public struct CausalTree: Sendable, Hashable, Codable {
     }
     hasRoot = chain[chain.count - 1].cause == nil
     self.chain = chain.reversed()
-    (nodes, isCut) = try Self.descendants(of: sequence, in: log, limit)
+    (nodes, isCut) = try Self.descendants(of: sequence, in: log, limit: limit)
   }
 
   private static func descendants(
     of sequence: UInt64,
     in log: EventLog,
-    _ limit: Int
+    limit: Int
   ) throws(LogError) -> ([Node], isCut: Bool) {
     var nodes: [Node] = []
     var places: [UInt64: Int] = [:]

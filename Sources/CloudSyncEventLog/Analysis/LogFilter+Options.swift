@@ -53,10 +53,13 @@ extension LogFilter {
     while let name = rest.popFirst() {
       guard let option = Option(rawValue: name) else {
         let known = Option.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Self.failure("the filter", "\(Self.quoted(name)) is no option; known are \(known)")
+        throw Self.failure(
+          "the filter",
+          reason: "\(Self.quoted(name)) is no option; known are \(known)"
+        )
       }
       guard let value = rest.popFirst() else {
-        throw Self.failure(name, "a value is missing: \(option.help)")
+        throw Self.failure(name, reason: "a value is missing: \(option.help)")
       }
       try set(option, to: value, start: start)
     }
@@ -71,27 +74,27 @@ extension LogFilter {
     start: Timestamp
   ) throws(LogError) {
     switch option {
-    case .kind: kinds += try Self.kinds(value)
-    case .origin: origins += try Self.origins(value)
+    case .kind: kinds += try Self.kinds(value: value)
+    case .origin: origins += try Self.origins(value: value)
     case .record:
-      guard !value.isEmpty else { throw Self.failure(option, "the name is empty") }
+      guard !value.isEmpty else { throw Self.failure(option, reason: "the name is empty") }
       record = value
-    case .operation: operation = try Self.operation(value)
-    case .from: from = try Self.time(value, option, start)
-    case .to: to = try Self.time(value, option, start)
-    case .events: sequences = try Self.sequences(value)
-    case .code: codes += try Self.codes(value)
+    case .operation: operation = try Self.operation(value: value)
+    case .from: from = try Self.time(value: value, option: option, start: start)
+    case .to: to = try Self.time(value: value, option: option, start: start)
+    case .events: sequences = try Self.sequences(value: value)
+    case .code: codes += try Self.codes(value: value)
     }
     if let from, let to, from > to {
-      throw Self.failure(option, "the first time is after the last one")
+      throw Self.failure(option, reason: "the first time is after the last one")
     }
   }
 
-  private static func failure(_ option: Option, _ reason: String) -> LogError {
-    failure(option.rawValue, reason)
+  private static func failure(_ option: Option, reason: String) -> LogError {
+    failure(option.rawValue, reason: reason)
   }
 
-  private static func failure(_ place: String, _ reason: String) -> LogError {
+  private static func failure(_ place: String, reason: String) -> LogError {
     LogError(.filter, log: place, reason)
   }
 
@@ -99,40 +102,40 @@ extension LogFilter {
     "“\(Formatting.readable(String(text), limit: 60))”"
   }
 
-  private static func parts(_ value: String) -> [Substring] {
+  private static func parts(value: String) -> [Substring] {
     value.split(separator: ",", omittingEmptySubsequences: false)
   }
 
-  private static func kinds(_ value: String) throws(LogError) -> [String] {
+  private static func kinds(value: String) throws(LogError) -> [String] {
     let known = SyncEvent.names.map { "\($0)" }
     var found: [String] = []
-    for part in parts(value) {
+    for part in parts(value: value) {
       guard let name = known.first(where: { $0.lowercased() == part.lowercased() }) else {
         let list = known.joined(separator: ", ")
-        throw failure(.kind, "\(quoted(part)) is no kind of event; known are \(list)")
+        throw failure(.kind, reason: "\(quoted(part)) is no kind of event; known are \(list)")
       }
       found.append(name)
     }
     return found
   }
 
-  private static func origins(_ value: String) throws(LogError) -> [EventRecord.Origin] {
+  private static func origins(value: String) throws(LogError) -> [EventRecord.Origin] {
     let known = EventRecord.Origin.allCases
     var found: [EventRecord.Origin] = []
-    for part in parts(value) {
+    for part in parts(value: value) {
       guard let origin = known.first(where: { "\($0)" == part.lowercased() }) else {
         let list = known.map { "\($0)" }.joined(separator: ", ")
-        throw failure(.origin, "\(quoted(part)) is no origin; known are \(list)")
+        throw failure(.origin, reason: "\(quoted(part)) is no origin; known are \(list)")
       }
       found.append(origin)
     }
     return found
   }
 
-  private static func codes(_ value: String) throws(LogError) -> [SyncError.Code] {
+  private static func codes(value: String) throws(LogError) -> [SyncError.Code] {
     let known = SyncError.Code.known
     var found: [SyncError.Code] = []
-    for part in parts(value) {
+    for part in parts(value: value) {
       if let number = Int(part) {
         found.append(SyncError.Code(rawValue: number))
       } else if let code = known.first(where: {
@@ -141,13 +144,13 @@ extension LogFilter {
         found.append(code)
       } else {
         let list = known.map(\.description).joined(separator: ", ")
-        throw failure(.code, "\(quoted(part)) is no code and no number; known are \(list)")
+        throw failure(.code, reason: "\(quoted(part)) is no code and no number; known are \(list)")
       }
     }
     return found
   }
 
-  private static func operation(_ value: String) throws(LogError) -> OperationSelection {
+  private static func operation(value: String) throws(LogError) -> OperationSelection {
     let numbers = value.split(separator: ".", omittingEmptySubsequences: false).map { UInt64($0) }
     switch numbers.count {
     case 1: if let number = numbers[0] { return OperationSelection(number: number) }
@@ -159,26 +162,27 @@ extension LogFilter {
     }
     throw failure(
       .operation,
-      "\(quoted(value)) is no operation; they are named epoch.number, as in 1.7, or by number"
+      reason:
+        "\(quoted(value)) is no operation; they are named epoch.number, as in 1.7, or by number"
     )
   }
 
   private static func time(
-    _ value: String,
-    _ option: Option,
-    _ start: Timestamp
+    value: String,
+    option: Option,
+    start: Timestamp
   ) throws(LogError) -> Timestamp {
     guard let time = TimeText.time(value, start: start) else {
       throw failure(
         option,
-        "\(quoted(value)) is no time; write 12:30:05, 2026-11-21T12:30:05Z (both UTC), "
+        reason: "\(quoted(value)) is no time; write 12:30:05, 2026-11-21T12:30:05Z (both UTC), "
           + "or a length from the start, as in +5s, +1m30s or +250ms"
       )
     }
     return time
   }
 
-  private static func sequences(_ value: String) throws(LogError) -> ClosedRange<UInt64> {
+  private static func sequences(value: String) throws(LogError) -> ClosedRange<UInt64> {
     let ends = value.split(separator: "-", omittingEmptySubsequences: false)
     let numbers = ends.map { UInt64($0) }
     if ends.count == 1, let number = numbers[0] { return number...number }
@@ -186,10 +190,12 @@ extension LogFilter {
       value != "-"
     {
       let (first, last) = (numbers[0] ?? 0, numbers[1] ?? .max)
-      guard first <= last else { throw failure(.events, "\(quoted(value)) ends before it begins") }
+      guard first <= last else {
+        throw failure(.events, reason: "\(quoted(value)) ends before it begins")
+      }
       return first...last
     }
-    throw failure(.events, "\(quoted(value)) is no range; write 12, 10-20, 10- or -20")
+    throw failure(.events, reason: "\(quoted(value)) is no range; write 12, 10-20, 10- or -20")
   }
 }
 

@@ -49,7 +49,7 @@ public struct LogFilter: Sendable, Hashable {
     /// Selects an operation.
     public init(_ id: OperationID) { self.init(epoch: id.epoch, number: id.number) }
 
-    func matches(_ id: OperationID) -> Bool {
+    func matches(id: OperationID) -> Bool {
       id.number == number && (epoch == nil || epoch == id.epoch)
     }
   }
@@ -62,11 +62,11 @@ public struct LogFilter: Sendable, Hashable {
   /// Which records and operations a request and its answer are about is told only by the state: use
   /// ``EventLog/forEachStep(matching:_:)`` or a ``LogMatcher`` to have these too.
   public func matches(_ step: LogStep) -> Bool {
-    matchesFrame(step) && matches(StepSubjects(step))
+    matchesFrame(step: step) && matches(subjects: StepSubjects(step))
   }
 
   /// The conditions that need no look into the event.
-  func matchesFrame(_ step: LogStep) -> Bool {
+  func matchesFrame(step: LogStep) -> Bool {
     if let sequences, !sequences.contains(step.sequence) { return false }
     if let from, step.record.time < from { return false }
     if let to, step.record.time > to { return false }
@@ -78,8 +78,10 @@ public struct LogFilter: Sendable, Hashable {
     return codes.isEmpty || step.hasError { codes.contains($0.code) }
   }
 
-  func matches(_ subjects: StepSubjects) -> Bool {
-    if let record, !subjects.records.contains(where: { matches($0, record) }) { return false }
+  func matches(subjects: StepSubjects) -> Bool {
+    if let record, !subjects.records.contains(where: { matches(recordID: $0, name: record) }) {
+      return false
+    }
     if let operation, !subjects.operations.contains(where: operation.matches),
       !subjects.sources.contains(operation.number)
     {
@@ -88,7 +90,7 @@ public struct LogFilter: Sendable, Hashable {
     return true
   }
 
-  private func matches(_ recordID: RecordID, _ name: String) -> Bool {
+  private func matches(recordID: RecordID, name: String) -> Bool {
     UTF8Bytes.equal(recordID.name, name) && (zoneID == nil || zoneID == recordID.zoneID)
   }
 
@@ -108,7 +110,7 @@ extension EventLog {
   ) throws(LogError) {
     guard filter.needsStates else {
       try forEachStep(in: filter.sequences ?? 0...UInt64.max) { (step) throws(LogError) in
-        filter.matchesFrame(step) ? try body(step) : true
+        filter.matchesFrame(step: step) ? try body(step) : true
       }
       return
     }
@@ -190,30 +192,30 @@ extension ItemVerdict {
 
 extension LogStep {
   /// Whether any error of the event is as wanted, errors of single records included.
-  func hasError(_ isWanted: (SyncError) -> Bool) -> Bool {
+  func hasError(where isWanted: (SyncError) -> Bool) -> Bool {
     let events = [record.event, inputEvent].compactMap(\.self)
-    return events.contains { $0.hasError(isWanted) }
+    return events.contains { $0.hasError(where: isWanted) }
   }
 }
 
 extension SyncEvent {
-  fileprivate func hasError(_ isWanted: (SyncError) -> Bool) -> Bool {
-    if let mainError, mainError.anyError(isWanted) { return true }
+  fileprivate func hasError(where isWanted: (SyncError) -> Bool) -> Bool {
+    if let mainError, mainError.anyError(where: isWanted) { return true }
     switch self {
     case .workSuccess(_, .modify(let response)):
-      return response.failures.contains { $0.error.anyError(isWanted) }
+      return response.failures.contains { $0.error.anyError(where: isWanted) }
     case .workSuccess(_, .fetch(let page)):
-      return page.failures.contains { $0.error.anyError(isWanted) }
+      return page.failures.contains { $0.error.anyError(where: isWanted) }
     case .settleItems(_, let settlement), .resolveConflict(_, let settlement):
-      return settlement.error.map { $0.anyError(isWanted) } ?? false
-        || settlement.verdicts.contains { $0.error.map { $0.anyError(isWanted) } ?? false }
+      return settlement.error.map { $0.anyError(where: isWanted) } ?? false
+        || settlement.verdicts.contains { $0.error.map { $0.anyError(where: isWanted) } ?? false }
     default: return false
     }
   }
 }
 
 extension SyncError {
-  fileprivate func anyError(_ isWanted: (SyncError) -> Bool) -> Bool {
+  fileprivate func anyError(where isWanted: (SyncError) -> Bool) -> Bool {
     isWanted(self) || itemErrors.contains { isWanted($0.error) }
   }
 }

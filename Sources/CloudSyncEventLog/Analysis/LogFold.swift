@@ -62,13 +62,13 @@ struct LogFold {
   }
 
   /// Takes the next event.
-  mutating func advance(_ step: LogStep) -> Step {
+  mutating func advance(step: LogStep) -> Step {
     var result = Step(step: step)
     isKnown = isKnown && step.sequence == state.eventCount + 1 && step.sequence <= lastKnown
     guard isKnown else { return result }
     result.isKnown = true
     let flight = state.flight
-    if let flight, mayEnd(flight, by: step.record.event) {
+    if let flight, mayEnd(flight: flight, by: step.record.event) {
       result.isAnswer = flight.attempt == step.record.event.attempt
       if wantsEntries {
         result.endedEntries = state.requestedEntries
@@ -104,7 +104,7 @@ struct LogFold {
   }
 
   /// Whether an event may end the request in flight.
-  private func mayEnd(_ flight: Flight, by event: SyncEvent) -> Bool {
+  private func mayEnd(flight: Flight, by event: SyncEvent) -> Bool {
     if let attempt = event.attempt { return attempt == flight.attempt }
     switch event {
     case .reset, .restored, .cancel, .resolveAccountSwitch, .decideZone: return true
@@ -128,9 +128,9 @@ extension LogFold.Step {
 extension EventLog {
   /// Calls a function with every event and what it did, until it returns false.
   func forEachFoldedStep(
-    _ body: (LogFold.Step, SyncState) throws(LogError) -> Bool
+    body: (LogFold.Step, SyncState) throws(LogError) -> Bool
   ) throws(LogError) {
     var fold = LogFold(self)
-    try forEachStep { (step) throws(LogError) in try body(fold.advance(step), fold.state) }
+    try forEachStep { (step) throws(LogError) in try body(fold.advance(step: step), fold.state) }
   }
 }

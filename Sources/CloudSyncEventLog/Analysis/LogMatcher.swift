@@ -19,8 +19,8 @@ public struct LogMatcher {
 
   /// Whether the next event is wanted; every event has to be asked about, in order.
   public mutating func matches(_ step: LogStep) -> Bool {
-    guard filter.needsStates else { return filter.matchesFrame(step) }
-    let folded = fold.advance(step)
-    return filter.matchesFrame(step) && filter.matches(StepSubjects(folded))
+    guard filter.needsStates else { return filter.matchesFrame(step: step) }
+    let folded = fold.advance(step: step)
+    return filter.matchesFrame(step: step) && filter.matches(subjects: StepSubjects(folded))
   }
 }

@@ -69,17 +69,17 @@ extension LogHeader {
   private static let versionMark = "another version is needed: "
 
   /// What to say about a version that is not this package's.
-  static func versionFailure(_ what: String, _ found: Int, _ read: Int) -> String {
+  static func versionFailure(of what: String, found: Int, read: Int) -> String {
     "\(versionMark)the \(what) has version \(found), this package reads \(read)"
   }
 
   /// Whether that was said: the beginning, which nothing of a log's text can be in.
-  static func isVersionFailure(_ reason: String) -> Bool { reason.hasPrefix(versionMark) }
+  static func isVersionFailure(reason: String) -> Bool { reason.hasPrefix(versionMark) }
 }
 
 extension CodedReader {
   /// Reads the names of a chain of middleware, each of which is in it once.
-  mutating func chain(_ field: StaticString) throws(CodedError) -> [String] {
+  mutating func chain(field: StaticString) throws(CodedError) -> [String] {
     let names: [String] = try self.field(field)
     guard Set(names).count == names.count else {
       throw failure("a middleware is twice in the chain")
@@ -108,14 +108,18 @@ extension LogHeader: CodedValue {
     try reader.beginObject()
     formatVersion = try reader.field("formatVersion")
     guard formatVersion == Self.formatVersion else {
-      throw reader.failure(Self.versionFailure("format", formatVersion, Self.formatVersion))
+      throw reader.failure(
+        Self.versionFailure(of: "format", found: formatVersion, read: Self.formatVersion)
+      )
     }
     reducerVersion = try reader.field("reducerVersion")
     guard reducerVersion == Self.reducerVersion else {
-      throw reader.failure(Self.versionFailure("reduction", reducerVersion, Self.reducerVersion))
+      throw reader.failure(
+        Self.versionFailure(of: "reduction", found: reducerVersion, read: Self.reducerVersion)
+      )
     }
     time = try reader.field("time")
-    middleware = try reader.chain("middleware")
+    middleware = try reader.chain(field: "middleware")
     limits = try reader.field("limits")
     nonce = try reader.field("nonce")
     redaction = try reader.field("redaction")

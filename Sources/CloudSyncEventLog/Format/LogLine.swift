@@ -129,7 +129,7 @@ extension LogLine: CodedValue {
     let version: Int = try reader.field("version")
     guard version == LogHeader.formatVersion else {
       throw reader.failure(
-        LogHeader.versionFailure("line", version, LogHeader.formatVersion)
+        LogHeader.versionFailure(of: "line", found: version, read: LogHeader.formatVersion)
       )
     }
     try reader.key("kind")
@@ -168,7 +168,7 @@ extension LogInput.Content: CodedValue {
     switch try reader.tag(of: Self.names) {
     case 0: self = .asReduced
     case 1: self = .event(try reader.field("event"))
-    default: self = .middleware(try reader.chain("names"))
+    default: self = .middleware(try reader.chain(field: "names"))
     }
     try reader.endObject()
   }

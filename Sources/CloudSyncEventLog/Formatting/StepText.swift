@@ -94,7 +94,7 @@ enum Formatting {
     for scalar in text.unicodeScalars {
       if count == limit { return result + "…" }
       count += 1
-      if isHarmless(scalar) {
+      if isHarmless(scalar: scalar) {
         result.unicodeScalars.append(scalar)
       } else {
         result += "\\u{\(String(scalar.value, radix: 16))}"
@@ -103,7 +103,7 @@ enum Formatting {
     return result
   }
 
-  private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+  private static func isHarmless(scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
       .unassigned:

@@ -31,7 +31,7 @@ extension SyncEvent {
     if let input, input.name != name {
       text += " (came in as \(input.name)\(input.failedWords))"
     }
-    return text + Self.words(decisions)
+    return text + Self.words(decisions: decisions)
   }
 
   /// The records that an answer names as failed.
@@ -43,7 +43,7 @@ extension SyncEvent {
     }
   }
 
-  private static func words(_ decisions: [Decision]) -> String {
+  private static func words(decisions: [Decision]) -> String {
     var text = ""
     for decision in decisions.prefix(4) {
       switch decision {

@@ -157,7 +157,7 @@ public struct EventLog: Sendable {
       found = step
       return true
     }
-    guard let found else { throw noSuchEvent(sequence) }
+    guard let found else { throw noSuchEvent(sequence: sequence) }
     return found
   }
 
@@ -175,12 +175,12 @@ public struct EventLog: Sendable {
     let next =
       numbers.upperBound == .max ? index.count : firstPlace(from: numbers.upperBound + 1)
     guard first < next else { return }
-    try forEachStep(inPlaces: first...next - 1, body)
+    try forEachStep(inPlaces: first...next - 1, body: body)
   }
 
   private func forEachStep(
     inPlaces places: ClosedRange<Int>,
-    _ body: (LogStep) throws(LogError) -> Bool
+    body: (LogStep) throws(LogError) -> Bool
   ) throws(LogError) {
     let end = places.upperBound + 1 < index.count ? index[places.upperBound + 1].offset : end
     var reader = LogReader(source, header: header, at: index[places.lowerBound], to: end)
@@ -207,12 +207,12 @@ public struct EventLog: Sendable {
   private func place(of sequence: UInt64) throws(LogError) -> Int {
     let place = firstPlace(from: sequence)
     guard place < index.count, index[place].sequence == sequence else {
-      throw noSuchEvent(sequence)
+      throw noSuchEvent(sequence: sequence)
     }
     return place
   }
 
-  private func noSuchEvent(_ sequence: UInt64) -> LogError {
+  private func noSuchEvent(sequence: UInt64) -> LogError {
     let range =
       index.isEmpty
       ? "it has none" : "it has \(index[0].sequence) to \(index[index.count - 1].sequence)"

@@ -44,7 +44,7 @@ struct LineScanner {
     while true {
       if let feed = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
         defer { next = feed + 1 }
-        return makeLine(next..<feed, isWhole: true)
+        return makeLine(range: next..<feed, isWhole: true)
       }
       guard buffer.count - next <= Self.maximumLength else {
         throw LogError(
@@ -59,10 +59,10 @@ struct LineScanner {
     }
     guard next < buffer.count else { return nil }
     defer { next = buffer.count }
-    return makeLine(next..<buffer.count, isWhole: false)
+    return makeLine(range: next..<buffer.count, isWhole: false)
   }
 
-  private mutating func makeLine(_ range: Range<Int>, isWhole: Bool) -> Line {
+  private mutating func makeLine(range: Range<Int>, isWhole: Bool) -> Line {
     lineNumber += 1
     return Line(
       number: lineNumber,
@@ -94,7 +94,7 @@ struct LineScanner {
     switch result {
     case .success(let decoded): return decoded
     case .failure(let error):
-      let isVersion = LogHeader.isVersionFailure(error.reason)
+      let isVersion = LogHeader.isVersionFailure(reason: error.reason)
       throw LogError(
         isVersion ? .version : .malformedLine,
         log: source.name,

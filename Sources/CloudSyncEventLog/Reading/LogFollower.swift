@@ -34,7 +34,7 @@ public struct LogFollower {
   /// - Returns: Whole events, in order.
   /// - Throws: What is wrong with the file; a last line that is not whole yet is no error.
   public mutating func newSteps() throws(LogError) -> [LogStep] {
-    guard let now = Self.status(path) else {
+    guard let now = Self.status(path: path) else {
       throw LogError(.file, log: path, "it cannot be read: \(LogSource.lastError)")
     }
     if let seen, seen == now { return [] }
@@ -52,7 +52,7 @@ public struct LogFollower {
     return steps
   }
 
-  private static func status(_ path: String) -> (file: UInt64, size: Int)? {
+  private static func status(path: String) -> (file: UInt64, size: Int)? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     return (UInt64(status.st_ino), Int(status.st_size))

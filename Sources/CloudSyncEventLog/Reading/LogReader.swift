@@ -96,17 +96,17 @@ public struct LogReader {
     while let (line, content) = try nextContent() {
       if let step = pending.step, content.beginsStep {
         ahead = (line, content)
-        guard isMisnumbered(step, after: before, content) else { break }
-        salvage(pending.line, "event \(step.sequence) does not fit its neighbours")
+        guard isMisnumbered(step: step, after: before, next: content) else { break }
+        salvage(line: pending.line, reason: "event \(step.sequence) does not fit its neighbours")
         lastSequence = before
         pending = PendingStep()
         continue
       }
       do throws(LogError) {
-        try process(content, line, into: &pending)
+        try process(content: content, line: line, into: &pending)
       } catch {
         guard isSalvaging else { throw error }
-        salvage(line.number, error.reason)
+        salvage(line: line.number, reason: error.reason)
       }
     }
     if let step = pending.step {
@@ -118,7 +118,7 @@ public struct LogReader {
   }
 
   /// Whether an event of a damaged log has a number that the events around it contradict.
-  private func isMisnumbered(_ step: LogStep, after before: UInt64, _ next: LogLine) -> Bool {
+  private func isMisnumbered(step: LogStep, after before: UInt64, next: LogLine) -> Bool {
     guard isSalvaging, step.sequence > before + 1, let number = next.stepSequence else {
       return false
     }
@@ -126,7 +126,7 @@ public struct LogReader {
   }
 
   /// Notes what was left out: the first of it, for a log may be damaged throughout.
-  private mutating func salvage(_ line: Int, _ reason: String) {
+  private mutating func salvage(line: Int, reason: String) {
     guard salvagedCount <= Self.warningLimit else { return }
     salvagedCount += 1
     let isLast = salvagedCount > Self.warningLimit
@@ -157,7 +157,7 @@ public struct LogReader {
           return nil
         }
         guard isSalvaging else { throw error }
-        salvage(line.number, error.reason)
+        salvage(line: line.number, reason: error.reason)
       }
     }
     return nil
@@ -174,8 +174,8 @@ public struct LogReader {
   }
 
   private mutating func process(
-    _ content: LogLine,
-    _ line: LineScanner.Line,
+    content: LogLine,
+    line: LineScanner.Line,
     into pending: inout PendingStep
   ) throws(LogError) {
     func failure(_ reason: String) -> LogError {
@@ -193,19 +193,23 @@ public struct LogReader {
       if case .middleware = input.content {
         pending.chains.append(input)
       } else {
-        guard isNext(input.sequence) else { throw failure(orderReason(input.sequence)) }
+        guard isNext(sequence: input.sequence) else {
+          throw failure(orderReason(sequence: input.sequence))
+        }
         if pending.input != nil {
           guard isSalvaging else { throw failure("the input before it has no event") }
-          salvage(line.number, "the input before it has no event")
+          salvage(line: line.number, reason: "the input before it has no event")
         }
         pending.input = input
       }
     case .event(let record):
-      guard isNext(record.sequence) else { throw failure(orderReason(record.sequence)) }
+      guard isNext(sequence: record.sequence) else {
+        throw failure(orderReason(sequence: record.sequence))
+      }
       if let input = pending.input, input.sequence != record.sequence {
         let reason = "the input before it belongs to event \(input.sequence)"
         guard isSalvaging else { throw failure(reason) }
-        salvage(line.number, reason)
+        salvage(line: line.number, reason: reason)
         pending.input = nil
       }
       lastSequence = record.sequence
@@ -234,11 +238,11 @@ public struct LogReader {
   }
 
   /// Whether an event may come next: in a log that is being salvaged, any later one.
-  private func isNext(_ sequence: UInt64) -> Bool {
+  private func isNext(sequence: UInt64) -> Bool {
     isSalvaging ? sequence > lastSequence : sequence == lastSequence &+ 1
   }
 
-  private func orderReason(_ sequence: UInt64) -> String {
+  private func orderReason(sequence: UInt64) -> String {
     "event \(sequence) follows event \(lastSequence): lines are missing, doubled or out of order"
   }
 }

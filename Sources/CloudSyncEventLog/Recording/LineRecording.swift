@@ -35,7 +35,7 @@ final class LineRecording: SessionObserver {
     contents.withLock { contents in
       contents.middleware = middleware
       if case .file(let file) = target { contents.part = file.beginPart() }
-      contents.writer.begin(state, middleware: middleware, at: time, part: contents.part)
+      contents.writer.begin(state: state, middleware: middleware, at: time, part: contents.part)
       pass(&contents)
     }
   }
@@ -46,11 +46,11 @@ final class LineRecording: SessionObserver {
       pass(&contents, all: false)
       guard case .file(let file) = target, file.isFull(with: contents.writer.count) else { return }
       // Each file is a log by itself: it ends with a digest, and the next begins with the state.
-      contents.writer.end(step.state)
+      contents.writer.end(state: step.state)
       pass(&contents)
       contents.part = file.beginPart()
       contents.writer.begin(
-        step.state,
+        state: step.state,
         middleware: contents.middleware,
         at: step.record.time,
         part: contents.part
@@ -62,14 +62,14 @@ final class LineRecording: SessionObserver {
   func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {
     contents.withLock { contents in
       contents.middleware = middleware
-      contents.writer.writeChain(middleware, after: sequence, at: time)
+      contents.writer.writeChain(names: middleware, after: sequence, at: time)
       pass(&contents)
     }
   }
 
   func end(_ state: SyncState) {
     contents.withLock { contents in
-      contents.writer.end(state)
+      contents.writer.end(state: state)
       pass(&contents)
       if case .file(let file) = target { file.endPart() }
     }

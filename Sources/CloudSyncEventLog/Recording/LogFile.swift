@@ -78,7 +78,7 @@ public final class LogFile: Sendable {
   }
 
   deinit {
-    contents.withLock { closeFile(&$0) }
+    contents.withLock { closeFile(contents: &$0) }
   }
 
   /// Where an older file is: the higher its number, the older it is.
@@ -103,10 +103,10 @@ public final class LogFile: Sendable {
   /// Begins a file, and returns its number.
   func beginPart() -> Int {
     contents.withLock { contents in
-      closeFile(&contents)
-      rotate(&contents)
+      closeFile(contents: &contents)
+      rotate(contents: &contents)
       let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      if descriptor < 0 { fail(&contents, "it cannot be created") }
+      if descriptor < 0 { fail(contents: &contents, what: "it cannot be created") }
       contents.descriptor = descriptor
       contents.size = 0
       contents.part += 1
@@ -117,9 +117,9 @@ public final class LogFile: Sendable {
   func endPart() {
     contents.withLock { contents in
       if contents.descriptor >= 0, fsync(contents.descriptor) != 0 {
-        fail(&contents, "it cannot be synchronized")
+        fail(contents: &contents, what: "it cannot be synchronized")
       }
-      closeFile(&contents)
+      closeFile(contents: &contents)
     }
   }
 
@@ -136,7 +136,7 @@ public final class LogFile: Sendable {
   func flush() throws(LogError) {
     let error = contents.withLock { contents -> LogError? in
       if contents.error == nil, contents.descriptor >= 0, fsync(contents.descriptor) != 0 {
-        fail(&contents, "it cannot be synchronized")
+        fail(contents: &contents, what: "it cannot be synchronized")
       }
       return contents.error
     }
@@ -146,34 +146,36 @@ public final class LogFile: Sendable {
   private func write(_ bytes: UnsafeRawBufferPointer, _ contents: inout Contents) {
     guard contents.descriptor >= 0, contents.error == nil, !bytes.isEmpty else { return }
     if let reason = Self.write(bytes, to: contents.descriptor) {
-      fail(&contents, "it cannot be written", reason)
+      fail(contents: &contents, what: "it cannot be written", reason: reason)
     } else if durability != .system, fsync(contents.descriptor) != 0 {
-      fail(&contents, "it cannot be synchronized")
+      fail(contents: &contents, what: "it cannot be synchronized")
     }
   }
 
-  private func fail(_ contents: inout Contents, _ what: String, _ reason: String? = nil) {
+  private func fail(contents: inout Contents, what: String, reason: String? = nil) {
     guard contents.error == nil else { return }
     contents.error = LogError(.file, log: path, "\(what): \(reason ?? LogSource.lastError)")
   }
 
-  private func closeFile(_ contents: inout Contents) {
+  private func closeFile(contents: inout Contents) {
     guard contents.descriptor >= 0 else { return }
     close(contents.descriptor)
     contents.descriptor = -1
   }
 
   /// Renames what is there, the oldest first.
-  private func rotate(_ contents: inout Contents) {
+  private func rotate(contents: inout Contents) {
     guard access(path, F_OK) == 0 else { return }
     if fileLimit == 1 {
-      if unlink(path) != 0 { fail(&contents, "it cannot be replaced") }
+      if unlink(path) != 0 { fail(contents: &contents, what: "it cannot be replaced") }
       return
     }
     for number in stride(from: fileLimit - 2, through: 0, by: -1) {
       let older = number == 0 ? path : path(ofOlder: number)
       guard access(older, F_OK) == 0 else { continue }
-      if rename(older, path(ofOlder: number + 1)) != 0 { fail(&contents, "it cannot be renamed") }
+      if rename(older, path(ofOlder: number + 1)) != 0 {
+        fail(contents: &contents, what: "it cannot be renamed")
+      }
     }
   }
 

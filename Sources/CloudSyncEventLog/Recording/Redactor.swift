@@ -34,7 +34,7 @@ public struct Redactor: Sendable {
   ///     be guessed. By default another one for every redactor.
   /// - Returns: The redactor.
   public static func digests(keeping fields: [String] = [], salt: UInt64? = nil) -> Redactor {
-    Redactor(rule: .digests(keeping: fields), key: makeKey(salt))
+    Redactor(rule: .digests(keeping: fields), key: makeKey(salt: salt))
   }
 
   /// Drops values: not even which of them are equal can be told.
@@ -42,7 +42,7 @@ public struct Redactor: Sendable {
   /// Change tokens and the account's identity are replaced by digests also here: a session's course
   /// depends on whether two of them are equal.
   public static func drops(keeping fields: [String] = [], salt: UInt64? = nil) -> Redactor {
-    Redactor(rule: .drops(keeping: fields), key: makeKey(salt))
+    Redactor(rule: .drops(keeping: fields), key: makeKey(salt: salt))
   }
 
   /// Replaces the values of fields by what a function returns; all else as ``digests(keeping:salt:)``.
@@ -56,10 +56,10 @@ public struct Redactor: Sendable {
     salt: UInt64? = nil,
     _ replace: @escaping @Sendable (_ value: FieldValue, _ field: String) -> FieldValue
   ) -> Redactor {
-    Redactor(rule: .custom(replace), key: makeKey(salt))
+    Redactor(rule: .custom(replace), key: makeKey(salt: salt))
   }
 
-  private static func makeKey(_ salt: UInt64?) -> (UInt64, UInt64) {
+  private static func makeKey(salt: UInt64?) -> (UInt64, UInt64) {
     guard let salt else {
       var system = SystemRandomNumberGenerator()
       return (system.next(), system.next())
@@ -90,13 +90,13 @@ struct ActiveRedactor: LineRedactor {
   func value(_ value: FieldValue, of field: String) -> FieldValue {
     switch redactor.rule {
     case .nothing: value
-    case .digests(let kept): kept.contains(field) ? value : redacted(value, hasDigest: true)
-    case .drops(let kept): kept.contains(field) ? value : redacted(value, hasDigest: false)
+    case .digests(let kept): kept.contains(field) ? value : redacted(value: value, hasDigest: true)
+    case .drops(let kept): kept.contains(field) ? value : redacted(value: value, hasDigest: false)
     case .custom(let replace): replace(value, field)
     }
   }
 
-  private func redacted(_ value: FieldValue, hasDigest: Bool) -> FieldValue {
+  private func redacted(value: FieldValue, hasDigest: Bool) -> FieldValue {
     // An edit that removes a field is no value, and one that is hidden already stays so.
     switch value {
     case .null, .redacted: return value
@@ -108,7 +108,7 @@ struct ActiveRedactor: LineRedactor {
   }
 
   func text(_ text: String, as part: PrivatePart) -> String {
-    if text.isEmpty || isDropped(part) { return "" }
+    if text.isEmpty || isDropped(part: part) { return "" }
     return UTF8Bytes.with(text) { digest(of: $0, domain: part.rawValue) }
   }
 
@@ -116,7 +116,7 @@ struct ActiveRedactor: LineRedactor {
     Data(bytes.withUnsafeBytes { digest(of: $0, domain: part.rawValue) }.utf8)
   }
 
-  private func isDropped(_ part: PrivatePart) -> Bool {
+  private func isDropped(part: PrivatePart) -> Bool {
     guard case .drops = redactor.rule else { return false }
     return part == .message || part == .userInfo
   }
@@ -127,21 +127,21 @@ struct ActiveRedactor: LineRedactor {
     withUnsafeTemporaryAllocation(byteCount: bytes.count + 1, alignment: 1) { message in
       message.copyMemory(from: bytes)
       message[bytes.count] = domain
-      hash.combine(UnsafeRawBufferPointer(message))
+      hash.combine(bytes: UnsafeRawBufferPointer(message))
     }
     let (low, high) = hash.finish()
     return String(unsafeUninitializedCapacity: 32) { digits in
       for place in 0..<16 {
         let shift = UInt64(60 - 4 * place)
-        digits[place] = Self.digit(low >> shift)
-        digits[16 + place] = Self.digit(high >> shift)
+        digits[place] = Self.digit(bits: low >> shift)
+        digits[16 + place] = Self.digit(bits: high >> shift)
       }
       return 32
     }
   }
 
   /// The hexadecimal digit of the last four bits.
-  private static func digit(_ bits: UInt64) -> UInt8 {
+  private static func digit(bits: UInt64) -> UInt8 {
     let value = UInt8(truncatingIfNeeded: bits & 0xf)
     return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }

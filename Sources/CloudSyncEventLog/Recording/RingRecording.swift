@@ -55,7 +55,9 @@ final class RingRecording: SessionObserver {
 
   func observe(_ step: ObservedStep) {
     contents.withLock { contents in
-      if let state = contents.next { beginSegment(state, at: step.record.time, in: &contents) }
+      if let state = contents.next {
+        beginSegment(state: state, at: step.record.time, in: &contents)
+      }
       let last = contents.segments.count - 1
       let entry = Step(input: step.input, record: step.record, effects: step.effects)
       contents.segments[last].entries.append(.step(entry))
@@ -64,7 +66,7 @@ final class RingRecording: SessionObserver {
     }
   }
 
-  private func beginSegment(_ state: SyncState, at time: Timestamp, in contents: inout Contents) {
+  private func beginSegment(state: SyncState, at time: Timestamp, in contents: inout Contents) {
     contents.next = nil
     if contents.segments.count == segmentCount { contents.segments.removeFirst() }
     contents.segments.append(Segment(state: state, middleware: contents.middleware, time: time))
@@ -86,7 +88,7 @@ final class RingRecording: SessionObserver {
     let contents = contents.withLock { $0 }
     guard let first = contents.segments.first else { return nil }
     var writer = StepWriter(redactor)
-    writer.begin(first.state, middleware: first.middleware, at: first.time)
+    writer.begin(state: first.state, middleware: first.middleware, at: first.time)
     var state = first.state
     for segment in contents.segments {
       for entry in segment.entries {
@@ -96,11 +98,11 @@ final class RingRecording: SessionObserver {
           let effects = step.effects.records(in: state)
           writer.write(step.record, input: step.input, effects: effects, state: state)
         case .chain(let names, let sequence, let time):
-          writer.writeChain(names, after: sequence, at: time)
+          writer.writeChain(names: names, after: sequence, at: time)
         }
       }
     }
-    writer.end(state)
+    writer.end(state: state)
     return writer.drainData()
   }
 }

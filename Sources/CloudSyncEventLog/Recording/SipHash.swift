@@ -16,10 +16,12 @@ struct SipHash {
   }
 
   /// Takes the whole of the message, once.
-  mutating func combine(_ bytes: UnsafeRawBufferPointer) {
+  mutating func combine(bytes: UnsafeRawBufferPointer) {
     let tail = bytes.count & ~7
     for index in stride(from: 0, to: tail, by: 8) {
-      absorb(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
+      absorb(
+        word: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      )
     }
     last = UInt64(bytes.count & 0xff) << 56
     for index in tail..<bytes.count { last |= UInt64(bytes[index]) << UInt64(8 * (index - tail)) }
@@ -27,7 +29,7 @@ struct SipHash {
 
   /// Gives the digest: its lower and its upper half.
   mutating func finish() -> (low: UInt64, high: UInt64) {
-    absorb(last)
+    absorb(word: last)
     v2 ^= 0xee
     for _ in 0..<4 { round() }
     let low = v0 ^ v1 ^ v2 ^ v3
@@ -36,7 +38,7 @@ struct SipHash {
     return (low, v0 ^ v1 ^ v2 ^ v3)
   }
 
-  private mutating func absorb(_ word: UInt64) {
+  private mutating func absorb(word: UInt64) {
     v3 ^= word
     round()
     round()
@@ -45,18 +47,18 @@ struct SipHash {
 
   private mutating func round() {
     v0 &+= v1
-    v1 = Self.rotated(v1, 13) ^ v0
-    v0 = Self.rotated(v0, 32)
+    v1 = Self.rotated(value: v1, count: 13) ^ v0
+    v0 = Self.rotated(value: v0, count: 32)
     v2 &+= v3
-    v3 = Self.rotated(v3, 16) ^ v2
+    v3 = Self.rotated(value: v3, count: 16) ^ v2
     v0 &+= v3
-    v3 = Self.rotated(v3, 21) ^ v0
+    v3 = Self.rotated(value: v3, count: 21) ^ v0
     v2 &+= v1
-    v1 = Self.rotated(v1, 17) ^ v2
-    v2 = Self.rotated(v2, 32)
+    v1 = Self.rotated(value: v1, count: 17) ^ v2
+    v2 = Self.rotated(value: v2, count: 32)
   }
 
-  private static func rotated(_ value: UInt64, _ count: UInt64) -> UInt64 {
+  private static func rotated(value: UInt64, count: UInt64) -> UInt64 {
     value << count | value >> (64 - count)
   }
 }

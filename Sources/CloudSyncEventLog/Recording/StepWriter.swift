@@ -46,7 +46,7 @@ struct StepWriter {
   }
 
   mutating func begin(
-    _ state: SyncState,
+    state: SyncState,
     middleware: [String],
     at time: Timestamp,
     part: Int = 1
@@ -94,7 +94,7 @@ struct StepWriter {
 
   private mutating func write(_ input: SyncEvent, of record: EventRecord) {
     let content: LogInput.Content =
-      isReduced(input, as: record.event) ? .asReduced : .event(input)
+      isReduced(input: input, as: record.event) ? .asReduced : .event(input)
     write(
       .input(
         LogInput(
@@ -108,7 +108,7 @@ struct StepWriter {
   }
 
   /// Whether no middleware has changed an event.
-  private mutating func isReduced(_ input: SyncEvent, as event: SyncEvent) -> Bool {
+  private mutating func isReduced(input: SyncEvent, as event: SyncEvent) -> Bool {
     guard input.caseIndex == event.caseIndex else { return false }
     // What is the same is written the same: nearly always, and cheaper to find out than by the text.
     if input == event { return true }
@@ -122,7 +122,7 @@ struct StepWriter {
     }
   }
 
-  mutating func writeChain(_ names: [String], after sequence: UInt64, at time: Timestamp) {
+  mutating func writeChain(names: [String], after sequence: UInt64, at time: Timestamp) {
     write(
       .input(
         LogInput(sequence: sequence, time: time, origin: .call, content: .middleware(names))
@@ -130,7 +130,7 @@ struct StepWriter {
     )
   }
 
-  mutating func end(_ state: SyncState) { writeDigest(of: state, isEnd: true) }
+  mutating func end(state: SyncState) { writeDigest(of: state, isEnd: true) }
 
   private mutating func writeDigest(of state: SyncState, isEnd: Bool = false) {
     var digest = SkeletonDigest()

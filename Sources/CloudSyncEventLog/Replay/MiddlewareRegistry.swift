@@ -11,14 +11,14 @@ struct MiddlewareRegistry {
   }
 
   /// The middleware of these names, in this order.
-  func chain(_ names: [String]) throws(LogError) -> [any Middleware] {
+  func chain(names: [String]) throws(LogError) -> [any Middleware] {
     var chain: [any Middleware] = []
-    for name in names { chain.append(try middleware(name)) }
+    for name in names { chain.append(try middleware(name: name)) }
     return chain
   }
 
   /// The middleware of a name: the app's, or a default one that calls nobody.
-  func middleware(_ name: String) throws(LogError) -> any Middleware {
+  func middleware(name: String) throws(LogError) -> any Middleware {
     if let found = own.first(where: { $0.name == name }) { return found }
     if let found = Self.standard.first(where: { $0.name == name }) { return found }
     throw LogError(

@@ -65,7 +65,7 @@ public enum Replay {
   ) throws(LogError) -> Result {
     var run = try Rerun(log, MiddlewareRegistry(middleware, log: log), options)
     try log.forEachStep(in: run.first...UInt64.max) { (step) throws(LogError) in
-      try run.process(step)
+      try run.process(step: step)
       if run.result.eventCount % 8_192 == 0 { progress?(run.result.eventCount) }
       return !run.isOver
     }

@@ -22,18 +22,18 @@ struct Rerun {
     self.registry = registry
     self.options = options
     comparison = StepComparison(isRedacted: !log.header.isRestorable)
-    first = try Self.beginning(log, options)
+    first = try Self.beginning(log: log, options: options)
     folded = try log.state(at: first - 1)
     chain = log.middleware(before: first)
-    session = CloudSyncSession(rerunning: folded, chain: try registry.chain(chain))
+    session = CloudSyncSession(rerunning: folded, chain: try registry.chain(names: chain))
     result = Replay.Result(state: folded)
     session.observeRerun(comparison)
   }
 
   /// The first event from the wanted one on that came in from outside.
   private static func beginning(
-    _ log: EventLog,
-    _ options: Replay.Options
+    log: EventLog,
+    options: Replay.Options
   ) throws(LogError) -> UInt64 {
     guard let wanted = options.first else { return log.header.state.eventCount + 1 }
     var first: UInt64?
@@ -52,7 +52,7 @@ struct Rerun {
   /// Whether nothing more is to be found out.
   var isOver: Bool { !options.goesOn && !result.divergences.isEmpty }
 
-  mutating func process(_ step: LogStep) throws(LogError) {
+  mutating func process(step: LogStep) throws(LogError) {
     if step.input != nil || !step.chains.isEmpty {
       try runGroup()
       if isOver { return }
@@ -73,13 +73,13 @@ struct Rerun {
   private mutating func changeChain(to names: [String]) throws(LogError) {
     guard names.filter(chain.contains) == chain else {
       // Middleware only ever join: lines before this one are missing.
-      session = CloudSyncSession(rerunning: session.state, chain: try registry.chain(names))
+      session = CloudSyncSession(rerunning: session.state, chain: try registry.chain(names: names))
       session.observeRerun(comparison)
       chain = names
       return
     }
     for (place, name) in names.enumerated() where !chain.contains(name) {
-      let middleware = try registry.middleware(name)
+      let middleware = try registry.middleware(name: name)
       session.attachInRerun(middleware, after: place == 0 ? nil : names[place - 1])
     }
     chain = names
@@ -118,7 +118,7 @@ struct Rerun {
 
   /// Goes on from the state that the log has.
   private mutating func beginAnew() throws(LogError) {
-    session = CloudSyncSession(rerunning: folded, chain: try registry.chain(chain))
+    session = CloudSyncSession(rerunning: folded, chain: try registry.chain(names: chain))
     session.observeRerun(comparison)
   }
 
@@ -128,7 +128,7 @@ struct Rerun {
       folded.reduce(recorded.record.event, at: recorded.record.time)
     }
     if result.divergences.count < options.divergenceLimit {
-      result.divergences.append(makeDivergence(difference))
+      result.divergences.append(makeDivergence(difference: difference))
     }
     guard options.goesOn else { return }
     for recorded in group.dropFirst(difference.place + 1) {
@@ -137,23 +137,28 @@ struct Rerun {
     try beginAnew()
   }
 
-  private func makeDivergence(_ difference: StepComparison.Difference) -> Replay.Divergence {
+  private func makeDivergence(difference: StepComparison.Difference) -> Replay.Divergence {
     let (recorded, rerun) = (group.dropFirst(difference.place).first, difference.rerun)
     var change: StateDifference.Change?
     if let rerun {
-      change = StateDifference.first(folded, rerun.state, isRedacted: comparison.isRedacted)
+      change = StateDifference.first(
+        before: folded,
+        after: rerun.state,
+        isRedacted: comparison.isRedacted
+      )
     }
     return Replay.Divergence(
       kind: difference.kind,
       sequence: recorded?.sequence ?? rerun?.record.sequence ?? 0,
       line: recorded?.line ?? 0,
-      recorded: recorded.map { Self.text($0.record, $0.effects) } ?? "nothing",
-      rerun: rerun.map { Self.text($0.record, $0.effects.records(in: $0.state)) } ?? "nothing",
+      recorded: recorded.map { Self.text(of: $0.record, effects: $0.effects) } ?? "nothing",
+      rerun: rerun.map { Self.text(of: $0.record, effects: $0.effects.records(in: $0.state)) }
+        ?? "nothing",
       state: change
     )
   }
 
-  private static func text(_ record: EventRecord, _ effects: [EffectRecord]) -> String {
+  private static func text(of record: EventRecord, effects: [EffectRecord]) -> String {
     let cause = record.cause.map { " after #\($0)" } ?? ""
     let done = effects.isEmpty ? "" : "; then \(effects.map(\.line).joined(separator: ", "))"
     return "#\(record.sequence) \(record.origin)\(cause): \(record.event.line)\(done)"

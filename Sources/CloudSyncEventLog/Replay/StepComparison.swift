@@ -38,30 +38,30 @@ final class StepComparison: SessionObserver, @unchecked Sendable {
   func observe(_ step: ObservedStep) {
     defer { count += 1 }
     guard found == nil else { return }
-    let kind = count < expected.count ? kind(expected[count], step) : .extra
+    let kind = count < expected.count ? kind(recorded: expected[count], rerun: step) : .extra
     if let kind { found = Difference(kind: kind, place: count, rerun: step) }
   }
 
-  private func kind(_ recorded: LogStep, _ rerun: ObservedStep) -> Replay.Divergence.Kind? {
+  private func kind(recorded: LogStep, rerun: ObservedStep) -> Replay.Divergence.Kind? {
     let (old, new) = (recorded.record, rerun.record)
     if old.sequence != new.sequence || old.origin != new.origin || old.cause != new.cause
-      || !isSame(old.event, new.event)
+      || !isSame(old.event, as: new.event)
     {
       return .event
     }
     if old.decisions.count != new.decisions.count { return .decisions }
-    if !isSame(recorded.effects, rerun.effects.records(in: rerun.state)) { return .effects }
+    if !isSame(recorded.effects, as: rerun.effects.records(in: rerun.state)) { return .effects }
     if let digest = recorded.digest, LogDigest.of(rerun.state) != digest.digest { return .state }
     return nil
   }
 
-  private func isSame(_ recorded: SyncEvent, _ rerun: SyncEvent) -> Bool {
+  private func isSame(_ recorded: SyncEvent, as rerun: SyncEvent) -> Bool {
     isRedacted
       ? SkeletonDigest.of(recorded) == SkeletonDigest.of(rerun)
       : recorded == rerun
   }
 
-  private func isSame(_ recorded: [EffectRecord], _ rerun: [EffectRecord]) -> Bool {
+  private func isSame(_ recorded: [EffectRecord], as rerun: [EffectRecord]) -> Bool {
     recorded.count == rerun.count && zip(recorded, rerun).allSatisfy { $0 == $1 }
   }
 

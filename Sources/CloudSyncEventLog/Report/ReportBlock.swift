@@ -12,19 +12,19 @@ enum ReportBlock {
   ///
   /// Where `<`, `>`, `&` and the line separators of Unicode stand in JSON they stand within a text,
   /// so all of them can be escaped as JSON escapes them: no text can end the element.
-  static func script(_ kind: StaticString, number: Int? = nil, json: [UInt8]) -> Data {
+  static func script(kind: StaticString, number: Int? = nil, json: [UInt8]) -> Data {
     var data = Data()
     data.reserveCapacity(json.count + json.count / 16 + 80)
     let mark = number.map { " data-number=\"\($0)\"" } ?? ""
     data.append(
       contentsOf: "<script type=\"application/json\" data-block=\"\(kind)\"\(mark)>".utf8
     )
-    appendEscaped(json, to: &data)
+    appendEscaped(json: json, to: &data)
     data.append(contentsOf: "</script>\n".utf8)
     return data
   }
 
-  private static func appendEscaped(_ json: [UInt8], to data: inout Data) {
+  private static func appendEscaped(json: [UInt8], to data: inout Data) {
     var plain = 0
     var next = 0
     while next < json.count {
@@ -56,12 +56,12 @@ enum ReportBlock {
     writer.beginArray(count: names.count)
     for name in names { writer.write(name) }
     writer.endArray()
-    return script("names", json: writer.bytes)
+    return script(kind: "names", json: writer.bytes)
   }
 
   /// What is known of the log as a whole, and the tables.
   static func about(
-    _ log: EventLog,
+    log: EventLog,
     title: String,
     tables: ReportTables,
     chunkSize: Int
@@ -76,7 +76,7 @@ enum ReportBlock {
       writer.field("chunkSize", chunkSize)
       writer.field("redaction", header.redaction)
       writer.field("middleware", header.middleware.map(EventWords.cut))
-      writer.field("notes", notes(on: log, tables))
+      writer.field("notes", notes(on: log, tables: tables))
       writer.field("kinds", tables.kinds)
       writer.field("verbs", tables.verbs)
       writer.field("origins", EventRecord.Origin.codedNames.map { "\($0)" })
@@ -90,11 +90,11 @@ enum ReportBlock {
       for count in tables.markCounts { writer.write(count) }
       writer.endArray()
     }
-    return script("about", json: writer.bytes)
+    return script(kind: "about", json: writer.bytes)
   }
 
   /// What a reader of the page has to know about the log.
-  private static func notes(on log: EventLog, _ tables: ReportTables) -> [String] {
+  private static func notes(on log: EventLog, tables: ReportTables) -> [String] {
     var notes = log.warnings.prefix(8).map { EventWords.cut($0.description) }
     if log.warnings.count > 8 { notes.append("and \(log.warnings.count - 8) more warnings") }
     if let mismatch = log.mismatch {

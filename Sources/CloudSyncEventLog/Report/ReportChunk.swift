@@ -29,7 +29,7 @@ struct ReportRow {
       parked = source.parked.entries.count
       flightMode = source.flight?.mode
       attempt = source.flight?.attempt.number ?? 0
-      status = ReportTables.status(source.next)
+      status = ReportTables.status(next: source.next)
     }
   }
 
@@ -77,9 +77,9 @@ struct ReportChunk {
 
   /// Three blocks: numbers, which are read at once, and texts and records, read when needed.
   func blocks() -> Data {
-    var data = ReportBlock.script("numbers", json: numbers())
-    data.append(ReportBlock.script("texts", json: texts()))
-    data.append(ReportBlock.script("records", json: records()))
+    var data = ReportBlock.script(kind: "numbers", json: numbers())
+    data.append(ReportBlock.script(kind: "texts", json: texts()))
+    data.append(ReportBlock.script(kind: "records", json: records()))
     return data
   }
 
@@ -90,7 +90,7 @@ struct ReportChunk {
       column("time", &writer) { row in
         defer { last = row.time }
         // Microseconds since the event before: whole numbers that a script can hold.
-        return microseconds(row.time) - microseconds(last)
+        return microseconds(time: row.time) - microseconds(time: last)
       }
       var expected = rows.first?.sequence ?? 0
       writer.field("first", expected)
@@ -106,9 +106,9 @@ struct ReportChunk {
       column("input", &writer) { Int64($0.input.map { $0 + 1 } ?? 0) }
       column("origin", &writer) { Int64($0.origin.rawValue) }
       column("marks", &writer) { Int64($0.marks.rawValue) }
-      column("mode", &writer) { mode($0.mode) }
+      column("mode", &writer) { mode(mode: $0.mode) }
       column("status", &writer) { Int64($0.depths?.status ?? ReportTables.unknownStatus) }
-      column("flight", &writer) { mode($0.depths?.flightMode) }
+      column("flight", &writer) { mode(mode: $0.depths?.flightMode) }
       column("attempt", &writer) { Int64(clamping: $0.depths?.attempt ?? 0) }
       column("operations", &writer) { Int64($0.depths?.operations ?? 0) }
       column("queued", &writer) { Int64($0.depths?.records ?? 0) }
@@ -118,9 +118,9 @@ struct ReportChunk {
     return writer.bytes
   }
 
-  private func mode(_ mode: OperationMode?) -> Int64 { mode.map { Int64($0.rawValue) + 1 } ?? 0 }
+  private func mode(mode: OperationMode?) -> Int64 { mode.map { Int64($0.rawValue) + 1 } ?? 0 }
 
-  private func microseconds(_ time: Timestamp) -> Int64 { time.nanoseconds / 1_000 }
+  private func microseconds(time: Timestamp) -> Int64 { time.nanoseconds / 1_000 }
 
   /// Writes a column; nothing for one that is zero all over.
   private func column(
@@ -168,7 +168,7 @@ struct ReportChunk {
     case .time(let time):
       // Text and counts have no element of their own, a time has.
       writer.beginArray(count: 1)
-      writer.write(microseconds(time))
+      writer.write(microseconds(time: time))
       writer.endArray()
     }
   }

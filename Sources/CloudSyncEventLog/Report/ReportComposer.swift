@@ -65,7 +65,7 @@ struct ReportComposer {
     try flush(to: sink)
     progress?(count)
     try sink(ReportBlock.names(tables.recordNames))
-    try sink(ReportBlock.about(log, title: title, tables: tables, chunkSize: Self.chunkSize))
+    try sink(ReportBlock.about(log: log, title: title, tables: tables, chunkSize: Self.chunkSize))
   }
 
   private mutating func flush(to sink: (Data) throws(LogError) -> Void) throws(LogError) {
@@ -78,7 +78,7 @@ struct ReportComposer {
 
   private mutating func add(_ step: LogStep) {
     let before = state
-    let isKnown = isFolded(before, step)
+    let isKnown = isFolded(state: before, step: step)
     if isKnown {
       state.reduce(step.record.event, at: step.record.time)
       tellParked()
@@ -108,7 +108,7 @@ struct ReportComposer {
       before: isKnown ? before : nil,
       after: isKnown ? state : nil
     )
-    row.touches = tables.touches(touches, in: log.header.state.zoneID)
+    row.touches = tables.touches(touches: touches, in: log.header.state.zoneID)
     if isKnown {
       let source = source(at: step.record.time)
       row.depths = ReportRow.Depths(source)
@@ -119,12 +119,12 @@ struct ReportComposer {
         }
       summary = next
     }
-    tables.count(row.marks)
+    tables.count(marks: row.marks)
     chunk.add(row)
     count += 1
   }
 
-  private func isFolded(_ state: SyncState, _ step: LogStep) -> Bool {
+  private func isFolded(state: SyncState, step: LogStep) -> Bool {
     step.sequence == state.eventCount &+ 1 && step.sequence <= log.lastFoldedSequence
   }
 
@@ -169,6 +169,6 @@ struct ReportComposer {
     var writer = LineWriter()
     state.write(to: &writer)
     guard writer.bytes.count <= Self.largestKeyframe else { return }
-    try sink(ReportBlock.script("keyframe", number: count, json: writer.bytes))
+    try sink(ReportBlock.script(kind: "keyframe", number: count, json: writer.bytes))
   }
 }

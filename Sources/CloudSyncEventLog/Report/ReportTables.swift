@@ -22,7 +22,7 @@ struct ReportTables {
   /// More is not told about records: a browser has to hold it.
   private static let mostTouches = 2_000_000
 
-  mutating func count(_ marks: EventMarks) {
+  mutating func count(marks: EventMarks) {
     for bit in markCounts.indices where marks.rawValue & (1 << UInt8(bit)) != 0 {
       markCounts[bit] += 1
     }
@@ -44,7 +44,7 @@ struct ReportTables {
   }
 
   /// The indexes of records and of what happened to them, alternating.
-  mutating func touches(_ touches: RecordTouches, in zoneID: ZoneID) -> [Int] {
+  mutating func touches(touches: RecordTouches, in zoneID: ZoneID) -> [Int] {
     guard touchCount + touches.list.count <= Self.mostTouches else {
       isCut = true
       return []
@@ -78,7 +78,7 @@ extension ReportTables {
 
   static let unknownStatus = 9
 
-  static func status(_ next: NextStep) -> Int {
+  static func status(next: NextStep) -> Int {
     guard case .wait(let reasons, _) = next else { return 1 }
     let table: [(WaitReasons, Int)] = [
       (.inFlight, 1), (.notStarted, 2), (.stopped, 3), (.accountUnknown, 4), (.accountAway, 4),

@@ -14,7 +14,7 @@ struct SipHashTests {
   @Test("Digests are those that the authors publish", arguments: digests)
   func published(length: Int, digest: String) {
     var hash = SipHash(key: (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908))
-    (0..<length).map { UInt8($0) }.withUnsafeBytes { hash.combine($0) }
+    (0..<length).map { UInt8($0) }.withUnsafeBytes { hash.combine(bytes: $0) }
     let (low, high) = hash.finish()
 
     var text = ""

@@ -97,10 +97,15 @@ extension CodedTree {
       result = "“\(Formatting.readable(value, limit: max(8, min(80, room))))”"
     case .array(let values):
       if values.isEmpty { return "[]" }
-      return list(values.map { (nil, $0) }, "[", "]", &room)
+      return list(values: values.map { (nil, $0) }, opening: "[", closing: "]", room: &room)
     case .object(let fields):
       guard isName, let ownName else {
-        return list(fields.map { ($0.key, $0.value) }, "{", "}", &room)
+        return list(
+          values: fields.map { ($0.key, $0.value) },
+          opening: "{",
+          closing: "}",
+          room: &room
+        )
       }
       result = Formatting.readable(ownName, limit: 80)
     }
@@ -109,10 +114,10 @@ extension CodedTree {
   }
 
   private func list(
-    _ values: [(key: String?, value: CodedTree)],
-    _ opening: String,
-    _ closing: String,
-    _ room: inout Int
+    values: [(key: String?, value: CodedTree)],
+    opening: String,
+    closing: String,
+    room: inout Int
   ) -> String {
     var result = opening
     for (place, (key, value)) in values.enumerated() {

@@ -48,8 +48,8 @@ public struct LogDifference: Sendable, Hashable, Codable {
   /// - Throws: An error if one of them cannot be read.
   public init(_ first: EventLog, _ second: EventLog) throws(LogError) {
     let isRedacted = first.header.redaction != .none || second.header.redaction != .none
-    headers = Self.differences(first.header, second.header, isRedacted)
-    counts = try Self.counts(first, second)
+    headers = Self.differences(first: first.header, second: second.header, isRedacted: isRedacted)
+    counts = try Self.counts(first: first, second: second)
     var same = 0
     var divergence: Divergence?
     let begin = max(first.firstSequence ?? 1, second.firstSequence ?? 1)
@@ -57,13 +57,22 @@ public struct LogDifference: Sendable, Hashable, Codable {
     var next = begin
     while next <= end, divergence == nil {
       let last = min(end, next + 999)
-      let steps = (try Self.steps(first, next...last), try Self.steps(second, next...last))
+      let steps = (
+        try Self.steps(log: first, numbers: next...last),
+        try Self.steps(log: second, numbers: next...last)
+      )
       var places = (0, 0)
       for sequence in next...last where divergence == nil {
-        let one = Self.nextStep(sequence, in: steps.0, after: &places.0)
-        let other = Self.nextStep(sequence, in: steps.1, after: &places.1)
+        let one = Self.nextStep(sequence: sequence, in: steps.0, after: &places.0)
+        let other = Self.nextStep(sequence: sequence, in: steps.1, after: &places.1)
         if one == nil, other == nil { continue }
-        divergence = Self.divergence(one, other, first, second, isRedacted)
+        divergence = Self.divergence(
+          one: one,
+          other: other,
+          first: first,
+          second: second,
+          isRedacted: isRedacted
+        )
         if divergence == nil { same += 1 }
       }
       next = last + 1
@@ -73,8 +82,8 @@ public struct LogDifference: Sendable, Hashable, Codable {
   }
 
   private static func steps(
-    _ log: EventLog,
-    _ numbers: ClosedRange<UInt64>
+    log: EventLog,
+    numbers: ClosedRange<UInt64>
   ) throws(LogError) -> [LogStep] {
     var steps: [LogStep] = []
     try log.forEachStep(in: numbers) { step in
@@ -85,7 +94,7 @@ public struct LogDifference: Sendable, Hashable, Codable {
   }
 
   private static func nextStep(
-    _ sequence: UInt64,
+    sequence: UInt64,
     in steps: [LogStep],
     after place: inout Int
   ) -> LogStep? {
@@ -95,16 +104,16 @@ public struct LogDifference: Sendable, Hashable, Codable {
   }
 
   private static func divergence(
-    _ one: LogStep?,
-    _ other: LogStep?,
-    _ first: EventLog,
-    _ second: EventLog,
-    _ isRedacted: Bool
+    one: LogStep?,
+    other: LogStep?,
+    first: EventLog,
+    second: EventLog,
+    isRedacted: Bool
   ) -> Divergence? {
     var aspects: [String] = []
     var change: StateDifference.Change?
     if let one, let other {
-      aspects = Self.aspects(one, other, isRedacted)
+      aspects = Self.aspects(one: one, other: other, isRedacted: isRedacted)
       if aspects.isEmpty { return nil }
       change =
         TreeDifference(
@@ -124,59 +133,67 @@ public struct LogDifference: Sendable, Hashable, Codable {
   }
 
   /// What differs between two events of the same number.
-  private static func aspects(_ one: LogStep, _ other: LogStep, _ isRedacted: Bool) -> [String] {
-    func isSame(_ first: some CodedValue, _ second: some CodedValue) -> Bool {
+  private static func aspects(one: LogStep, other: LogStep, isRedacted: Bool) -> [String] {
+    func isSame(_ first: some CodedValue, as second: some CodedValue) -> Bool {
       isRedacted
         ? SkeletonDigest.of(first) == SkeletonDigest.of(second)
         : first.codedBytes == second.codedBytes
     }
-    func isSame<T: CodedValue>(_ first: [T], _ second: [T]) -> Bool {
-      first.count == second.count && zip(first, second).allSatisfy { isSame($0, $1) }
+    func isSame<T: CodedValue>(_ first: [T], as second: [T]) -> Bool {
+      first.count == second.count && zip(first, second).allSatisfy { isSame($0, as: $1) }
     }
     var aspects: [String] = []
     let (record, another) = (one.record, other.record)
-    if !isSame(record.event, another.event) { aspects.append("event") }
+    if !isSame(record.event, as: another.event) { aspects.append("event") }
     if record.time != another.time { aspects.append("time") }
     if record.origin != another.origin { aspects.append("origin") }
     if record.cause != another.cause { aspects.append("cause") }
-    if !isSame(record.decisions, another.decisions) { aspects.append("decisions") }
+    if !isSame(record.decisions, as: another.decisions) { aspects.append("decisions") }
     switch (one.inputEvent, other.inputEvent) {
-    case (let input?, let another?): if !isSame(input, another) { aspects.append("input") }
+    case (let input?, let another?): if !isSame(input, as: another) { aspects.append("input") }
     case (nil, nil): break
     default: aspects.append("input")
     }
-    if !isSame(one.effects, other.effects) { aspects.append("effects") }
+    if !isSame(one.effects, as: other.effects) { aspects.append("effects") }
     if !UTF8Bytes.equal(one.chainText, other.chainText) { aspects.append("middleware") }
     return aspects
   }
 
   private static func differences(
-    _ first: LogHeader,
-    _ second: LogHeader,
-    _ isRedacted: Bool
+    first: LogHeader,
+    second: LogHeader,
+    isRedacted: Bool
   ) -> [StateDifference.Change] {
     var changes: [StateDifference.Change] = []
-    func compare(_ path: String, _ before: String, _ after: String) {
+    func compare(path: String, before: String, after: String) {
       guard before != after else { return }
       changes.append(StateDifference.Change(path: path, before: before, after: after))
     }
-    compare("reducerVersion", "\(first.reducerVersion)", "\(second.reducerVersion)")
-    compare("redaction", "\(first.redaction)", "\(second.redaction)")
     compare(
-      "middleware",
-      Formatting.readable(first.middleware.joined(separator: " "), limit: 400),
-      Formatting.readable(second.middleware.joined(separator: " "), limit: 400)
+      path: "reducerVersion",
+      before: "\(first.reducerVersion)",
+      after: "\(second.reducerVersion)"
+    )
+    compare(path: "redaction", before: "\(first.redaction)", after: "\(second.redaction)")
+    compare(
+      path: "middleware",
+      before: Formatting.readable(first.middleware.joined(separator: " "), limit: 400),
+      after: Formatting.readable(second.middleware.joined(separator: " "), limit: 400)
     )
     // Logs that begin at different events begin with different states.
     guard first.state.eventCount == second.state.eventCount else { return changes }
-    if var change = StateDifference.first(first.state, second.state, isRedacted: isRedacted) {
+    if var change = StateDifference.first(
+      before: first.state,
+      after: second.state,
+      isRedacted: isRedacted
+    ) {
       change.path = "state.\(change.path)"
       changes.append(change)
     }
     return changes
   }
 
-  private static func counts(_ first: EventLog, _ second: EventLog) throws(LogError) -> [Count] {
+  private static func counts(first: EventLog, second: EventLog) throws(LogError) -> [Count] {
     // Looked up by name, never gone through.
     var tallies: [[String: Int]] = [[:], [:]]
     for (place, log) in [first, second].enumerated() {

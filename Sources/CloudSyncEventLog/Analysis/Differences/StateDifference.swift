@@ -57,13 +57,13 @@ public struct StateDifference: Sendable, Hashable, Codable {
     _ after: SyncState,
     isRedacted: Bool = false
   ) -> String? {
-    first(before, after, isRedacted: isRedacted)?.path
+    first(before: before, after: after, isRedacted: isRedacted)?.path
   }
 
   /// The first place at which two states differ; nil if they do not.
   ///
   /// If values are hidden in one of the states only what is left is compared.
-  static func first(_ before: SyncState, _ after: SyncState, isRedacted: Bool) -> Change? {
+  static func first(before: SyncState, after: SyncState, isRedacted: Bool) -> Change? {
     if isRedacted ? LogDigest.of(before) == LogDigest.of(after) : before == after { return nil }
     return StateDifference(before, after, isRedacted: isRedacted, limit: 1).changes.first
   }

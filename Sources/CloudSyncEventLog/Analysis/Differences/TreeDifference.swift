@@ -11,60 +11,66 @@ struct TreeDifference {
 
   init(_ before: CodedTree, _ after: CodedTree, limit: Int = .max) {
     self.limit = limit
-    compare(before, after, at: "")
+    compare(before: before, after: after, at: "")
   }
 
-  private mutating func add(_ path: String, _ before: CodedTree?, _ after: CodedTree?) {
+  private mutating func add(_ path: String, before: CodedTree?, after: CodedTree?) {
     guard changes.count < limit else { return }
     changes.append(
       StateDifference.Change(path: path, before: before?.summary, after: after?.summary)
     )
   }
 
-  private mutating func compare(_ before: CodedTree, _ after: CodedTree, at path: String) {
+  private mutating func compare(before: CodedTree, after: CodedTree, at path: String) {
     guard changes.count < limit else { return }
     switch (before, after) {
     case (.object(let old), .object(let new)):
       // A name of something stands for the whole of it.
       if before.name != nil || after.name != nil, before.isName, after.isName {
-        if !before.isSame(as: after) { add(path, before, after) }
+        if !before.isSame(as: after) { add(path, before: before, after: after) }
       } else {
-        compare(fields: old, new, at: path)
+        compare(fields: old, new: new, at: path)
       }
-    case (.array(let old), .array(let new)): compare(elements: old, new, first: 0, at: path)
-    default: if !before.isSame(as: after) { add(path, before, after) }
+    case (.array(let old), .array(let new)): compare(elements: old, new: new, first: 0, at: path)
+    default: if !before.isSame(as: after) { add(path, before: before, after: after) }
     }
   }
 
   private mutating func compare(
     fields old: [(key: String, value: CodedTree)],
-    _ new: [(key: String, value: CodedTree)],
+    new: [(key: String, value: CodedTree)],
     at path: String
   ) {
     let prefix = path.isEmpty ? "" : path + "."
     // The queue of announcements says by a number what its first one is.
-    let first = Self.firstNumber(old)
+    let first = Self.firstNumber(fields: old)
       .flatMap { before in
-        Self.firstNumber(new).map { (before: before, after: $0) }
+        Self.firstNumber(fields: new).map { (before: before, after: $0) }
       }
     for (key, value) in old {
       guard let other = new.first(where: { $0.key == key })?.value else {
-        add(prefix + key, value, nil)
+        add(prefix + key, before: value, after: nil)
         continue
       }
       if key == "queue", let first, case .array(let before) = value, case .array(let after) = other
       {
-        compare(numbered: before, first.before, after, first.after, at: prefix + key)
+        compare(
+          numbered: before,
+          oldFirst: first.before,
+          new: after,
+          newFirst: first.after,
+          at: prefix + key
+        )
       } else {
-        compare(value, other, at: prefix + key)
+        compare(before: value, after: other, at: prefix + key)
       }
     }
     for (key, value) in new where !old.contains(where: { $0.key == key }) {
-      add(prefix + key, nil, value)
+      add(prefix + key, before: nil, after: value)
     }
   }
 
-  private static func firstNumber(_ fields: [(key: String, value: CodedTree)]) -> Int64? {
+  private static func firstNumber(fields: [(key: String, value: CodedTree)]) -> Int64? {
     guard fields.count == 2, fields[0].key == "first", fields[1].key == "queue",
       case .int(let number) = fields[0].value
     else { return nil }
@@ -74,57 +80,57 @@ struct TreeDifference {
   /// Compares elements that are numbered in order.
   private mutating func compare(
     numbered old: [CodedTree],
-    _ oldFirst: Int64,
-    _ new: [CodedTree],
-    _ newFirst: Int64,
+    oldFirst: Int64,
+    new: [CodedTree],
+    newFirst: Int64,
     at path: String
   ) {
     for (place, value) in old.enumerated() {
       let number = oldFirst + Int64(place)
       let other = Int(clamping: number - newFirst)
       if new.indices.contains(other) {
-        compare(value, new[other], at: "\(path)[\(number)]")
+        compare(before: value, after: new[other], at: "\(path)[\(number)]")
       } else {
-        add("\(path)[\(number)]", value, nil)
+        add("\(path)[\(number)]", before: value, after: nil)
       }
     }
     for (place, value) in new.enumerated() {
       let number = newFirst + Int64(place)
       guard !old.indices.contains(Int(clamping: number - oldFirst)) else { continue }
-      add("\(path)[\(number)]", nil, value)
+      add("\(path)[\(number)]", before: nil, after: value)
     }
   }
 
   private mutating func compare(
     elements old: [CodedTree],
-    _ new: [CodedTree],
+    new: [CodedTree],
     first: Int,
     at path: String
   ) {
-    guard let oldNames = Self.names(old), let newNames = Self.names(new),
+    guard let oldNames = Self.names(elements: old), let newNames = Self.names(elements: new),
       !old.isEmpty || !new.isEmpty
-    else { return compare(places: old, new, at: path) }
+    else { return compare(places: old, new: new, at: path) }
     var places: [String: Int] = [:]
     for (place, name) in newNames.enumerated() { places[name] = place }
     var common: [Int] = []
     for (place, name) in oldNames.enumerated() {
       if let other = places.removeValue(forKey: name) {
         common.append(other)
-        compare(old[place], new[other], at: "\(path)[\(Formatting.readable(name))]")
+        compare(before: old[place], after: new[other], at: "\(path)[\(Formatting.readable(name))]")
       } else {
-        add("\(path)[\(Formatting.readable(name))]", old[place], nil)
+        add("\(path)[\(Formatting.readable(name))]", before: old[place], after: nil)
       }
     }
     for (place, name) in newNames.enumerated() where places[name] != nil {
-      add("\(path)[\(Formatting.readable(name))]", nil, new[place])
+      add("\(path)[\(Formatting.readable(name))]", before: nil, after: new[place])
     }
     guard zip(common, common.dropFirst()).contains(where: { $0 > $1 }) else { return }
     let order = { (names: [String]) in CodedTree.array(names.map(CodedTree.string)) }
-    add("\(path).order", order(oldNames), order(newNames))
+    add("\(path).order", before: order(oldNames), after: order(newNames))
   }
 
   /// Compares elements without names; those that are alike at both ends are left out.
-  private mutating func compare(places old: [CodedTree], _ new: [CodedTree], at path: String) {
+  private mutating func compare(places old: [CodedTree], new: [CodedTree], at path: String) {
     var start = 0
     while start < old.count, start < new.count, old[start].isSame(as: new[start]) { start += 1 }
     var end = 0
@@ -136,17 +142,17 @@ struct TreeDifference {
     for place in start..<max(start, oldEnd, newEnd) {
       let inner = "\(path)[\(place)]"
       if place < oldEnd, place < newEnd {
-        compare(old[place], new[place], at: inner)
+        compare(before: old[place], after: new[place], at: inner)
       } else if place < oldEnd {
-        add(inner, old[place], nil)
+        add(inner, before: old[place], after: nil)
       } else {
-        add(inner, nil, new[place])
+        add(inner, before: nil, after: new[place])
       }
     }
   }
 
   /// The names of all elements; nil if one has none, or two have the same.
-  private static func names(_ elements: [CodedTree]) -> [String]? {
+  private static func names(elements: [CodedTree]) -> [String]? {
     var seen: Set<String> = []
     var names: [String] = []
     for element in elements {

@@ -22,7 +22,7 @@ public struct OperationHistory: Sendable, Hashable, Codable {
   public init(of operationID: OperationID, in log: EventLog) throws(LogError) {
     var reader = OperationHistoryReader(operationID, log.header)
     try log.forEachFoldedStep { step, state in
-      reader.process(step, state)
+      reader.process(step: step, state: state)
       return true
     }
     guard let mode = reader.mode else {
@@ -60,18 +60,18 @@ struct OperationHistoryReader {
     let state = header.state
     let waiting = state.modify.open.map(\.operation) + Array(state.modify.queue)
     if let operation = waiting.first(where: { $0.id == id }) {
-      found(.modify, header)
+      found(mode: .modify, header: header)
       itemCount = operation.itemCount
     } else if state.fetchQueue.contains(where: { $0.id == id }) {
-      found(.fetch, header)
+      found(mode: .fetch, header: header)
     }
-    for (place, note) in state.notifications.queue.enumerated() where isAbout(note) {
-      found(mode ?? .modify, header)
+    for (place, note) in state.notifications.queue.enumerated() where isAbout(note: note) {
+      found(mode: mode ?? .modify, header: header)
       notes.append(state.notifications.first + UInt64(place))
     }
   }
 
-  private mutating func found(_ mode: OperationMode, _ header: LogHeader) {
+  private mutating func found(mode: OperationMode, header: LogHeader) {
     guard self.mode == nil else { return }
     self.mode = mode
     let text = "it was there when the log began"
@@ -81,37 +81,37 @@ struct OperationHistoryReader {
 
   private mutating func add(
     _ kind: HistoryEntry.Kind,
-    _ step: LogFold.Step,
+    at step: LogFold.Step,
     attempt: Attempt? = nil,
     error: SyncError.Code? = nil,
-    _ text: String
+    text: String
   ) {
     entries.append(HistoryEntry(kind, step, attempt: attempt, error: error, text))
   }
 
-  mutating func process(_ step: LogFold.Step, _ state: SyncState) {
+  mutating func process(step: LogFold.Step, state: SyncState) {
     switch step.event {
     case .doWork(.modify(let operation)) where operation.id == id:
       mode = .modify
       itemCount = operation.itemCount
       let (saves, deletions) = (operation.records.count, operation.recordIDsToDelete.count)
       let text = "\(Formatting.count(saves, "save")) and \(Formatting.count(deletions, "deletion"))"
-      add(.queued, step, "\(text) are submitted")
+      add(.queued, at: step, text: "\(text) are submitted")
     case .doWork(.fetch(let operation)) where operation.id == id:
       mode = .fetch
-      add(.queued, step, "a fetch is submitted")
-    case .cancel(id): add(.cancelled, step, "the app gives it up")
+      add(.queued, at: step, text: "a fetch is submitted")
+    case .cancel(id): add(.cancelled, at: step, text: "the app gives it up")
     default: break
     }
     guard step.isKnown, mode != nil else { return }
-    if let ended = step.ended { processEnd(of: ended, step) }
-    if let made = step.made { processRequest(made, step, state) }
-    processNotes(step)
+    if let ended = step.ended { processEnd(of: ended, step: step) }
+    if let made = step.made { processRequest(made: made, step: step, state: state) }
+    processNotes(step: step)
   }
 
   // MARK: Requests
 
-  private mutating func processRequest(_ made: Flight, _ step: LogFold.Step, _ state: SyncState) {
+  private mutating func processRequest(made: Flight, step: LogFold.Step, state: SyncState) {
     if mode == .fetch {
       guard made.mode == .fetch, !made.isLookup,
         let run = state.fetch.run, run.operations.contains(where: { $0.id == id })
@@ -121,9 +121,9 @@ struct OperationHistoryReader {
         others > 0 ? ", together with \(Formatting.count(others, "other fetch request"))" : ""
       add(
         .sent,
-        step,
+        at: step,
         attempt: made.attempt,
-        "page \(run.pages + 1) is asked for in request \(made.attempt)\(with)"
+        text: "page \(run.pages + 1) is asked for in request \(made.attempt)\(with)"
       )
       return
     }
@@ -132,21 +132,26 @@ struct OperationHistoryReader {
     let shared = own.count { $0.sources.count > 1 }
     if shared > 0, case .startWork = step.event, !made.isLookup {
       let text = "edits of other operations travel with \(Formatting.count(shared, "record")) of it"
-      add(.merged, step, attempt: made.attempt, text)
+      add(.merged, at: step, attempt: made.attempt, text: text)
     }
     let what = "\(own.count) of its \(Formatting.count(itemCount, "record"))"
     if made.isLookup {
-      add(.lookedUp, step, attempt: made.attempt, "request \(made.attempt) looks up \(what)")
+      add(
+        .lookedUp,
+        at: step,
+        attempt: made.attempt,
+        text: "request \(made.attempt) looks up \(what)"
+      )
     } else if case .retryWork = step.event {
       let text = "request \(made.attempt) is the same once more, with \(what)"
-      add(.repeated, step, attempt: made.attempt, text)
+      add(.repeated, at: step, attempt: made.attempt, text: text)
     } else {
       let text = "request \(made.attempt) takes \(what); it has \(made.count) in all"
-      add(.sent, step, attempt: made.attempt, text)
+      add(.sent, at: step, attempt: made.attempt, text: text)
     }
   }
 
-  private mutating func processEnd(of ended: Flight, _ step: LogFold.Step) {
+  private mutating func processEnd(of ended: Flight, step: LogFold.Step) {
     let places = step.endedEntries.indices.filter {
       step.endedEntries[$0].sources.contains(id.number)
     }
@@ -155,7 +160,7 @@ struct OperationHistoryReader {
     let attempt = ended.attempt
     guard step.isAnswer else {
       let text = "request \(attempt) ends without an answer (\(step.event.name))"
-      add(.answerLost, step, attempt: attempt, text)
+      add(.answerLost, at: step, attempt: attempt, text: text)
       return
     }
     let code = step.event.mainError?.code
@@ -164,33 +169,56 @@ struct OperationHistoryReader {
     case .workSuccess(_, .fetch(let page)):
       let count = page.changedRecords.count + page.deletedRecords.count
       let text = "page \(step.page) has \(Formatting.count(count, "change"))"
-      add(.fetched, step, attempt: attempt, text + (page.hasMore ? "; more is to come" : ""))
+      add(
+        .fetched,
+        at: step,
+        attempt: attempt,
+        text: text + (page.hasMore ? "; more is to come" : "")
+      )
     case .workSuccess:
-      add(.saved, step, attempt: attempt, "request \(attempt) did \(places.count) of its records")
+      add(
+        .saved,
+        at: step,
+        attempt: attempt,
+        text: "request \(attempt) did \(places.count) of its records"
+      )
     case .retry(_, let retry):
       let wait = retry.wait.nanoseconds.map { "; it waits \(TimeText.length($0))" } ?? ""
       let what =
         retry.isLost ? "the answer to request \(attempt) is lost" : "request \(attempt) failed"
       let kind: HistoryEntry.Kind = retry.isLost ? .answerLost : .retried
-      add(kind, step, attempt: attempt, error: code, "\(what)\(reason)\(wait)")
+      add(kind, at: step, attempt: attempt, error: code, text: "\(what)\(reason)\(wait)")
     case .split:
-      add(.split, step, attempt: attempt, error: code, "request \(attempt) is split\(reason)")
+      add(
+        .split,
+        at: step,
+        attempt: attempt,
+        error: code,
+        text: "request \(attempt) is split\(reason)"
+      )
     case .startOver:
-      add(.retried, step, attempt: attempt, error: code, "the fetch begins anew\(reason)")
-    case .settleItems, .resolveConflict: processVerdicts(places, attempt, step)
+      add(.retried, at: step, attempt: attempt, error: code, text: "the fetch begins anew\(reason)")
+    case .settleItems, .resolveConflict:
+      processVerdicts(places: places, attempt: attempt, step: step)
     default:
-      add(.refused, step, attempt: attempt, error: code, "request \(attempt) is refused\(reason)")
+      add(
+        .refused,
+        at: step,
+        attempt: attempt,
+        error: code,
+        text: "request \(attempt) is refused\(reason)"
+      )
     }
   }
 
   /// What the verdicts mean for the operation's own records, as counts.
   private mutating func processVerdicts(
-    _ places: [Int],
-    _ attempt: Attempt,
-    _ step: LogFold.Step
+    places: [Int],
+    attempt: Attempt,
+    step: LogFold.Step
   ) {
     let verdicts = step.event.verdicts
-    addConflicts(places, attempt, step)
+    addConflicts(places: places, attempt: attempt, step: step)
     var counts: [(kind: HistoryEntry.Kind, names: [String], code: SyncError.Code?)] = []
     for place in places where place < verdicts.count {
       let (kind, code) = (verdicts[place].historyKind, verdicts[place].error?.code)
@@ -204,26 +232,32 @@ struct OperationHistoryReader {
     for (kind, names, code) in counts {
       let reason = code.map { " (\($0))" } ?? ""
       let text = "\(names.count) by request \(attempt)\(reason): \(Formatting.names(names))"
-      add(kind, step, attempt: attempt, error: code, text)
+      add(kind, at: step, attempt: attempt, error: code, text: text)
     }
     guard counts.isEmpty else { return }
     let code = step.event.mainError?.code
     let reason = code.map { " (\($0))" } ?? ""
-    add(.stayed, step, attempt: attempt, error: code, "request \(attempt) is refused\(reason)")
+    add(
+      .stayed,
+      at: step,
+      attempt: attempt,
+      error: code,
+      text: "request \(attempt) is refused\(reason)"
+    )
   }
 
-  private mutating func addConflicts(_ places: [Int], _ attempt: Attempt, _ step: LogFold.Step) {
+  private mutating func addConflicts(places: [Int], attempt: Attempt, step: LogFold.Step) {
     let code = SyncError.Code.serverRecordChanged
     let failed = step.itemFailures.filter { $0.error.code == code }.map(\.recordID)
     let own = failed.filter { id in places.contains { step.endedEntries[$0].recordID == id } }
     guard !own.isEmpty else { return }
     let text = "\(own.count) by request \(attempt): \(Formatting.names(own.map(\.name)))"
-    add(.conflict, step, attempt: attempt, error: code, text)
+    add(.conflict, at: step, attempt: attempt, error: code, text: text)
   }
 
   // MARK: Announcements
 
-  private func isAbout(_ note: SyncNotification) -> Bool {
+  private func isAbout(note: SyncNotification) -> Bool {
     switch note {
     case .modifyCompleted(let operation, _), .modifyFailed(let operation, _, _):
       operation.id == id
@@ -232,16 +266,23 @@ struct OperationHistoryReader {
     }
   }
 
-  private mutating func processNotes(_ step: LogFold.Step) {
-    for (place, note) in step.notes.enumerated() where isAbout(note) {
+  private mutating func processNotes(step: LogFold.Step) {
+    for (place, note) in step.notes.enumerated() where isAbout(note: note) {
       notes.append(step.firstNote + UInt64(place))
       switch note {
-      case .modifyCompleted(_, let response): add(.completed, step, words(response))
+      case .modifyCompleted(_, let response):
+        add(.completed, at: step, text: words(response: response))
       case .modifyFailed(_, let error, let response):
-        add(.givenUp, step, error: error.code, "\(words(response)) (\(error.code))")
-      case .fetchPage(_, let page) where page.isLast: add(.completed, step, "the last page is here")
+        add(
+          .givenUp,
+          at: step,
+          error: error.code,
+          text: "\(words(response: response)) (\(error.code))"
+        )
+      case .fetchPage(_, let page) where page.isLast:
+        add(.completed, at: step, text: "the last page is here")
       case .fetchFailed(_, let error):
-        add(.givenUp, step, error: error.code, "the fetch fails (\(error.code))")
+        add(.givenUp, at: step, error: error.code, text: "the fetch fails (\(error.code))")
       case .fetchPage, .parked: break
       }
     }
@@ -250,11 +291,11 @@ struct OperationHistoryReader {
       let made = notes.filter { $0 >= first && $0 - first < count }
       guard !made.isEmpty else { continue }
       notes.removeAll { made.contains($0) }
-      add(.announced, step, "the app is told")
+      add(.announced, at: step, text: "the app is told")
     }
   }
 
-  private func words(_ response: ModifyOperation.Response) -> String {
+  private func words(response: ModifyOperation.Response) -> String {
     let (saved, deleted) = (response.savedRecords.count, response.deletedRecordIDs.count)
     let unsaved =
       response.unsaved.isEmpty ? "" : ": \(Formatting.names(response.unsaved.map(\.name)))"

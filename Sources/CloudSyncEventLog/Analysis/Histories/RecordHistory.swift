@@ -29,7 +29,7 @@ public struct RecordHistory: Sendable, Hashable, Codable {
     let recordID = RecordID(name: name, zoneID: zoneID ?? log.header.state.zoneID)
     var reader = RecordHistoryReader(recordID, log.header)
     try log.forEachFoldedStep { step, state in
-      reader.process(step, state)
+      reader.process(step: step, state: state)
       return true
     }
     guard !reader.entries.isEmpty else {
@@ -62,41 +62,41 @@ struct RecordHistoryReader {
 
   init(_ recordID: RecordID, _ header: LogHeader) {
     self.recordID = recordID
-    lookAtBeginning(header)
-    update(header.state)
+    lookAtBeginning(header: header)
+    update(state: header.state)
   }
 
-  private mutating func lookAtBeginning(_ header: LogHeader) {
+  private mutating func lookAtBeginning(header: LogHeader) {
     let state = header.state
-    func find(_ text: String) -> HistoryEntry {
+    func find(text: String) -> HistoryEntry {
       HistoryEntry(.found, sequence: state.eventCount, time: header.time, text)
     }
     for (place, operation) in state.modify.queue.enumerated() {
       // What requests have taken of the first one is on its way.
       let taken = place == 0 ? state.modify.cursor : 0
       guard let what = edit(in: operation, from: taken) else { continue }
-      entries.append(find("\(what) by operation \(operation.id) was waiting"))
+      entries.append(find(text: "\(what) by operation \(operation.id) was waiting"))
     }
     if let waiting = state.modify.batch.first(where: { $0.recordID == recordID }) {
-      entries.append(find("\(word(for: waiting)) was on its way"))
+      entries.append(find(text: "\(word(for: waiting)) was on its way"))
     }
     if let shelved = state.parked.entries[recordID] {
-      entries.append(find("\(word(for: shelved.entry)) was parked (\(shelved.error.code))"))
+      entries.append(find(text: "\(word(for: shelved.entry)) was parked (\(shelved.error.code))"))
     }
   }
 
   mutating func add(
     _ kind: HistoryEntry.Kind,
-    _ step: LogFold.Step,
+    at step: LogFold.Step,
     attempt: Attempt? = nil,
     error: SyncError.Code? = nil,
-    _ text: String
+    text: String
   ) {
     entries.append(HistoryEntry(kind, step, attempt: attempt, error: error, text))
   }
 
   /// Remembers what the state has of the record.
-  private mutating func update(_ state: SyncState) {
+  private mutating func update(state: SyncState) {
     entry =
       state.modify.batch.first { $0.recordID == recordID }
       ?? (state.parked.returning.isEmpty
@@ -104,20 +104,20 @@ struct RecordHistoryReader {
     parked = state.parked.entries.isEmpty ? nil : state.parked.entries[recordID]
   }
 
-  mutating func process(_ step: LogFold.Step, _ state: SyncState) {
+  mutating func process(step: LogFold.Step, state: SyncState) {
     if case .doWork(.modify(let operation)) = step.event, let what = edit(in: operation) {
-      add(.queued, step, "\(what) is submitted by operation \(operation.id)")
+      add(.queued, at: step, text: "\(what) is submitted by operation \(operation.id)")
     }
-    processPage(step)
+    processPage(step: step)
     guard step.isKnown else { return }
-    if let ended = step.ended { processEnd(of: ended, step) }
-    if changesEntries(step) { processChanges(step, state) }
-    if let made = step.made { processRequest(made, step) }
-    for note in step.notes { process(note, step) }
+    if let ended = step.ended { processEnd(of: ended, step: step) }
+    if changesEntries(step: step) { processChanges(step: step, state: state) }
+    if let made = step.made { processRequest(made: made, step: step) }
+    for note in step.notes { process(note: note, step: step) }
   }
 
   /// Whether an event may have moved entries of the window or the shelf.
-  private func changesEntries(_ step: LogFold.Step) -> Bool {
+  private func changesEntries(step: LogFold.Step) -> Bool {
     switch step.event {
     case .doWork, .delivered, .noop, .acknowledge, .start, .halt: false
     default: true
@@ -127,44 +127,55 @@ struct RecordHistoryReader {
   // MARK: The way of an edit
 
   /// What became of the entry besides what an answer says: merged, taken back, set aside.
-  private mutating func processChanges(_ step: LogFold.Step, _ state: SyncState) {
+  private mutating func processChanges(step: LogFold.Step, state: SyncState) {
     let (entryBefore, parkedBefore) = (entry, parked)
-    update(state)
+    update(state: state)
     if parkedBefore != nil, parked == nil, let entry {
-      let merged = entry.sources.isEmpty ? "" : "; \(operations(entry.sources)) is merged with it"
-      add(.returned, step, "it is taken from the shelf to be sent again\(merged)")
+      let merged =
+        entry.sources.isEmpty ? "" : "; \(operations(numbers: entry.sources)) is merged with it"
+      add(.returned, at: step, text: "it is taken from the shelf to be sent again\(merged)")
     } else if let entry {
       let fresh = entry.sources.filter { entryBefore?.sources.contains($0) != true }
       if entryBefore != nil, !fresh.isEmpty {
-        add(.merged, step, "\(operations(fresh)) is merged with the edit on its way")
+        add(
+          .merged,
+          at: step,
+          text: "\(operations(numbers: fresh)) is merged with the edit on its way"
+        )
       } else if entryBefore == nil, fresh.count > 1 {
-        add(.merged, step, "the edits of \(operations(fresh)) travel as one")
+        add(.merged, at: step, text: "the edits of \(operations(numbers: fresh)) travel as one")
       }
     }
     if let parked, parkedBefore?.number != parked.number {
       let code = parked.error.code
-      add(.parked, step, attempt: step.ended?.attempt, error: code, "it is set aside (\(code))")
+      add(
+        .parked,
+        at: step,
+        attempt: step.ended?.attempt,
+        error: code,
+        text: "it is set aside (\(code))"
+      )
     }
   }
 
-  private mutating func processRequest(_ made: Flight, _ step: LogFold.Step) {
+  private mutating func processRequest(made: Flight, step: LogFold.Step) {
     guard let place = step.madeEntries.firstIndex(where: { $0.recordID == recordID }) else {
       return
     }
     if made.isLookup {
-      add(.lookedUp, step, attempt: made.attempt, "the cloud's record is asked for")
+      add(.lookedUp, at: step, attempt: made.attempt, text: "the cloud's record is asked for")
       return
     }
     let sent = step.madeEntries[place]
     let among = "\(place + 1) of \(made.count)"
     let tag = sent.edit?.changeTag.map { ", change tag \(Formatting.readable($0))" } ?? ""
-    let of = sent.sources.isEmpty ? "" : ", for \(operations(sent.sources))"
+    let of = sent.sources.isEmpty ? "" : ", for \(operations(numbers: sent.sources))"
     if case .retryWork = step.event {
       let text = "the same request is made again as \(made.attempt)"
-      add(.repeated, step, attempt: made.attempt, "\(text) (item \(among))")
+      add(.repeated, at: step, attempt: made.attempt, text: "\(text) (item \(among))")
     } else {
       let text = "\(word(for: sent)) goes out in request \(made.attempt)"
-      add(.sent, step, attempt: made.attempt, "\(text) (item \(among)\(tag)\(of))")
+      add(.sent, at: step, attempt: made.attempt, text: "\(text) (item \(among)\(tag)\(of))")
     }
   }
 
@@ -182,7 +193,7 @@ struct RecordHistoryReader {
     entry.edit.map { "a save of \(Formatting.count($0.fields.count, "field"))" } ?? "a deletion"
   }
 
-  private func operations(_ numbers: [UInt64]) -> String {
+  private func operations(numbers: [UInt64]) -> String {
     let names = numbers.prefix(5).map(String.init).joined(separator: ", ")
     let more = numbers.count > 5 ? " and \(numbers.count - 5) more" : ""
     return "operation\(numbers.count == 1 ? "" : "s") \(names)\(more)"
@@ -190,39 +201,45 @@ struct RecordHistoryReader {
 
   // MARK: Pages and announcements
 
-  private mutating func processPage(_ step: LogFold.Step) {
+  private mutating func processPage(step: LogFold.Step) {
     guard case .workSuccess(let attempt, .fetch(let page)) = step.event,
       !step.isKnown || step.isAnswer && step.ended?.isLookup == false
     else { return }
     let name = step.isKnown ? "page \(step.page)" : "a page"
     if let record = page.changedRecords.first(where: { $0.recordID == recordID }) {
       let tag = record.changeTag.map { ", change tag \(Formatting.readable($0))" } ?? ""
-      add(.fetched, step, attempt: attempt, "it comes with \(name)\(tag)")
+      add(.fetched, at: step, attempt: attempt, text: "it comes with \(name)\(tag)")
     }
     if page.deletedRecords.contains(where: { $0.recordID == recordID }) {
-      add(.fetchedDeletion, step, attempt: attempt, "\(name) says that it is deleted")
+      add(.fetchedDeletion, at: step, attempt: attempt, text: "\(name) says that it is deleted")
     }
     for failure in page.failures where failure.recordID == recordID {
       let code = failure.error.code
-      add(.refused, step, attempt: attempt, error: code, "\(name) has it as failed (\(code))")
+      add(
+        .refused,
+        at: step,
+        attempt: attempt,
+        error: code,
+        text: "\(name) has it as failed (\(code))"
+      )
     }
   }
 
-  private mutating func process(_ note: SyncNotification, _ step: LogFold.Step) {
+  private mutating func process(note: SyncNotification, step: LogFold.Step) {
     switch note {
     case .parked(.dropped(recordID, let error)):
       let kind: HistoryEntry.Kind = error.code == .droppedByApp ? .dropped : .givenUp
-      add(kind, step, error: error.code, "it is given up (\(error.code))")
+      add(kind, at: step, error: error.code, text: "it is given up (\(error.code))")
     case .modifyFailed(let operation, let error, let response):
       guard response.failures.contains(where: { $0.recordID == recordID }) else { return }
       let text = "operation \(operation.id) ends without it (\(error.code))"
-      add(.givenUp, step, error: error.code, text)
+      add(.givenUp, at: step, error: error.code, text: text)
     case .modifyCompleted(let operation, let response):
       guard edit(in: operation) != nil else { return }
       let isUnsaved = response.failures.contains { $0.recordID == recordID }
       let text =
         "operation \(operation.id) completes" + (isUnsaved ? "; it is among the unsaved" : "")
-      add(.completed, step, text)
+      add(.completed, at: step, text: text)
     default: break
     }
   }

@@ -4,37 +4,40 @@ extension LogStatistics {
   /// Everything in lines of text; what there is none of is left out.
   public func render() -> String {
     var lines: [String] = []
-    func add(_ title: String, _ text: String) {
+    func add(title: String, text: String) {
       guard !text.isEmpty else { return }
       lines.append(title.padded(to: 18) + text)
     }
-    add("events", "\(eventCount)")
-    if byteCount > 0 { add("size", "\(byteCount) bytes") }
+    add(title: "events", text: "\(eventCount)")
+    if byteCount > 0 { add(title: "size", text: "\(byteCount) bytes") }
     if let firstTime, let lastTime {
       let length = TimeText.length(firstTime.distance(to: lastTime))
-      add("time", "\(TimeText.date(firstTime)) to \(TimeText.date(lastTime)) (\(length))")
+      add(
+        title: "time",
+        text: "\(TimeText.date(firstTime)) to \(TimeText.date(lastTime)) (\(length))"
+      )
     }
-    add("kinds", Self.text(kinds))
-    add("origins", Self.text(origins))
-    add("requests", Self.text(requests))
-    add("retries", Self.text(retries))
-    add("errors", Self.text(errors))
-    add("errors of records", Self.text(itemErrors))
-    add("verdicts", Self.text(verdicts))
-    add("halts", Self.text(halts))
+    add(title: "kinds", text: Self.text(kinds))
+    add(title: "origins", text: Self.text(origins))
+    add(title: "requests", text: Self.text(requests))
+    add(title: "retries", text: Self.text(retries))
+    add(title: "errors", text: Self.text(errors))
+    add(title: "errors of records", text: Self.text(itemErrors))
+    add(title: "verdicts", text: Self.text(verdicts))
+    add(title: "halts", text: Self.text(halts))
     let numbers = [
       ("splits", splits), ("conflicts", conflicts), ("lost answers", lostAnswers),
       ("ignored answers", ignoredAnswers), ("records saved", savedRecords),
       ("records deleted", deletedRecords), ("records parked", parkedRecords),
       ("records fetched", fetchedRecords), ("pages fetched", fetchedPages),
     ]
-    for (title, number) in numbers where number > 0 { add(title, "\(number)") }
+    for (title, number) in numbers where number > 0 { add(title: title, text: "\(number)") }
     let shares = times.map { "\($0.activity.rawValue) \(TimeText.length($0.nanoseconds))" }
-    add("time in", shares.joined(separator: ", "))
-    add("modifications", modifications.text)
-    add("fetches", fetches.text)
-    add("failed operations", Self.text(failedOperations))
-    if openOperations > 0 { add("open operations", "\(openOperations)") }
+    add(title: "time in", text: shares.joined(separator: ", "))
+    add(title: "modifications", text: modifications.text)
+    add(title: "fetches", text: fetches.text)
+    add(title: "failed operations", text: Self.text(failedOperations))
+    if openOperations > 0 { add(title: "open operations", text: "\(openOperations)") }
     return lines.joined(separator: "\n")
   }
 

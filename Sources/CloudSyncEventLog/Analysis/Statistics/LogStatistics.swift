@@ -133,7 +133,7 @@ public struct LogStatistics: Sendable, Hashable, Codable {
   public init(of log: EventLog, progress: ((Int) -> Void)? = nil) throws(LogError) {
     var tally = StatisticsTally(LogFold(log, wantsEntries: false))
     try log.forEachStep { step in
-      tally.process(step)
+      tally.process(step: step)
       if tally.eventCount % 8_192 == 0 { progress?(tally.eventCount) }
       return true
     }
@@ -144,7 +144,7 @@ public struct LogStatistics: Sendable, Hashable, Codable {
   /// Counts what a reader has not read yet, without opening the log as a whole.
   public init(of reader: inout LogReader) throws(LogError) {
     var tally = StatisticsTally(LogFold(reader, wantsEntries: false))
-    while let step = try reader.next() { tally.process(step) }
+    while let step = try reader.next() { tally.process(step: step) }
     self = tally.finish()
     byteCount = reader.endOffset
   }
@@ -154,12 +154,12 @@ extension LogStatistics.Durations {
   /// Sorts lengths and picks by rank: the smallest that so many of a hundred do not exceed.
   init(_ durations: [Int64]) {
     let sorted = durations.sorted()
-    func rank(_ percent: Int) -> Int64? {
+    func rank(percent: Int) -> Int64? {
       sorted.isEmpty ? nil : sorted[max(0, (sorted.count * percent + 99) / 100 - 1)]
     }
     count = sorted.count
-    median = rank(50)
-    percentile95 = rank(95)
+    median = rank(percent: 50)
+    percentile95 = rank(percent: 95)
     maximum = sorted.last
   }
 }

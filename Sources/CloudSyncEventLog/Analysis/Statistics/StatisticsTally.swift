@@ -32,7 +32,7 @@ struct StatisticsTally {
 
   var eventCount: Int { statistics.eventCount }
 
-  mutating func process(_ step: LogStep) {
+  mutating func process(step: LogStep) {
     let record = step.record
     statistics.eventCount += 1
     kinds[record.event.caseIndex] += 1
@@ -44,15 +44,15 @@ struct StatisticsTally {
     for case .call(_, let mode, _, _) in step.effects {
       requests[record.event.isLookup ? requests.count - 1 : mode.rawValue] += 1
     }
-    submit(record)
-    let folded = fold.advance(step)
+    submit(record: record)
+    let folded = fold.advance(step: step)
     guard folded.isKnown else { return }
-    processAnswer(folded)
-    for note in folded.notes { end(note, at: record.time) }
+    processAnswer(folded: folded)
+    for note in folded.notes { end(note: note, at: record.time) }
     processChanges()
   }
 
-  private mutating func submit(_ record: EventRecord) {
+  private mutating func submit(record: EventRecord) {
     switch record.event {
     case .doWork(.modify(let operation)): submissions[operation.id.number] = record.time
     case .doWork(.fetch(let operation)): submissions[operation.id.number] = record.time
@@ -93,12 +93,12 @@ struct StatisticsTally {
 
   // MARK: Answers
 
-  private mutating func processAnswer(_ folded: LogFold.Step) {
+  private mutating func processAnswer(folded: LogFold.Step) {
     guard folded.isAnswer else {
       if folded.event.attempt != nil { statistics.ignoredAnswers += 1 }
       return
     }
-    addErrors(folded)
+    addErrors(folded: folded)
     switch folded.event {
     case .workSuccess(_, .modify(let response)):
       statistics.savedRecords += response.savedRecords.count
@@ -129,7 +129,7 @@ struct StatisticsTally {
   }
 
   /// Counts the errors of the answer as it came in, before it was made into something else.
-  private mutating func addErrors(_ folded: LogFold.Step) {
+  private mutating func addErrors(folded: LogFold.Step) {
     switch folded.step.inputEvent ?? folded.event {
     case .workSuccess: break
     case .workFailure(_, let error): errors.add(error.code)
@@ -153,38 +153,44 @@ struct StatisticsTally {
 
   // MARK: Operations
 
-  private mutating func end(_ note: SyncNotification, at now: Timestamp) {
+  private mutating func end(note: SyncNotification, at now: Timestamp) {
     switch note {
     case .modifyCompleted(let operation, _):
-      if let length = length(of: operation.id, now) { modifications.append(length) }
+      if let length = length(of: operation.id, now: now) { modifications.append(length) }
     case .modifyFailed(let operation, let error, _):
       failed.add(error.code)
-      if let length = length(of: operation.id, now) { modifications.append(length) }
+      if let length = length(of: operation.id, now: now) { modifications.append(length) }
     case .fetchPage(let operation, let page) where page.isLast:
-      if let length = length(of: operation.id, now) { fetches.append(length) }
+      if let length = length(of: operation.id, now: now) { fetches.append(length) }
     case .fetchFailed(let operation, let error):
       failed.add(error.code)
-      if let length = length(of: operation.id, now) { fetches.append(length) }
+      if let length = length(of: operation.id, now: now) { fetches.append(length) }
     case .fetchPage, .parked: break
     }
   }
 
-  private mutating func length(of id: OperationID, _ now: Timestamp) -> Int64? {
+  private mutating func length(of id: OperationID, now: Timestamp) -> Int64? {
     submissions.removeValue(forKey: id.number).map { max(0, $0.distance(to: now)) }
   }
 
   // MARK: The end
 
   /// The names of what was met, with their numbers.
-  private static func counts(_ numbers: [Int], _ names: [String]) -> [LogStatistics.Count] {
+  private static func counts(numbers: [Int], names: [String]) -> [LogStatistics.Count] {
     zip(numbers, names).filter { $0.0 > 0 }.map { LogStatistics.Count(name: $0.1, count: $0.0) }
   }
 
   mutating func finish() -> LogStatistics {
     var result = statistics
-    result.kinds = Self.counts(kinds, SyncEvent.names.map { "\($0)" })
-    result.origins = Self.counts(origins, EventRecord.Origin.allCases.map { "\($0)" })
-    result.requests = Self.counts(requests, OperationMode.allCases.map { "\($0)" } + ["lookup"])
+    result.kinds = Self.counts(numbers: kinds, names: SyncEvent.names.map { "\($0)" })
+    result.origins = Self.counts(
+      numbers: origins,
+      names: EventRecord.Origin.allCases.map { "\($0)" }
+    )
+    result.requests = Self.counts(
+      numbers: requests,
+      names: OperationMode.allCases.map { "\($0)" } + ["lookup"]
+    )
     result.retries = retries.counts
     result.errors = errors.counts
     result.itemErrors = itemErrors.counts

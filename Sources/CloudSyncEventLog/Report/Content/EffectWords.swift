@@ -17,16 +17,18 @@ struct EffectWords {
       return "calls the handler: \(mode) \(attempt)\(items)"
     case .cancel(let attempt): return "tells the handler to give up \(attempt)"
     case .wake(let wakeTime):
-      return "sets the timer: in \(StateWords.duration(max(0, time.distance(to: wakeTime))))"
+      return
+        "sets the timer: in \(StateWords.duration(nanoseconds: max(0, time.distance(to: wakeTime))))"
     case .publish(let publication):
       return "publishes \(publication.names.joined(separator: ", "))"
-    case .announce(let first, let count): return "announces \(notes(first, count))"
+    case .announce(let first, let count): return "announces \(notes(first: first, count: count))"
     case .askAccount: return "asks about the account"
-    case .closeSharedGate(let wait): return "tells other sessions to wait: \(words.wait(wait))"
+    case .closeSharedGate(let wait):
+      return "tells other sessions to wait: \(words.wait(wait: wait))"
     }
   }
 
-  private func notes(_ first: UInt64, _ count: UInt64) -> String {
+  private func notes(first: UInt64, count: UInt64) -> String {
     guard let region = state?.notifications, count <= Self.mostNotes, first >= region.first,
       first <= region.end, count <= region.end - first
     else { return count == 1 ? "announcement \(first)" : "\(count) things, from \(first) on" }
@@ -40,12 +42,12 @@ struct EffectWords {
       let rest = failures == 0 ? "" : ", \(StateWords.counted(failures, "record")) not saved"
       return "modify \(operation.id) completed\(rest)"
     case .modifyFailed(let operation, let error, _):
-      return "modify \(operation.id) failed: \(words.error(error))"
+      return "modify \(operation.id) failed: \(words.text(of: error))"
     case .fetchPage(let operation, let response):
       let last = response.isLast ? ", the last" : ""
       return "page \(response.page.number) of fetch \(operation.id)\(last)"
     case .fetchFailed(let operation, let error):
-      return "fetch \(operation.id) failed: \(words.error(error))"
+      return "fetch \(operation.id) failed: \(words.text(of: error))"
     case .parked(.saved(let record)): return "\(record.recordID.name) saved after all"
     case .parked(.deleted(let id)): return "\(id.name) deleted after all"
     case .parked(.refused(let id, let error)): return "\(id.name) refused again: \(error.code)"

@@ -9,7 +9,7 @@ struct EventWords {
   private static let longest = 240
 
   func text(of event: SyncEvent, flight: Flight?) -> String {
-    let text = call(event) ?? report(event) ?? answer(event, flight)
+    let text = call(event: event) ?? report(event: event) ?? answer(event: event, flight: flight)
     return Self.cut(text)
   }
 
@@ -17,13 +17,13 @@ struct EventWords {
     text.utf8.count <= longest ? text : String(text.unicodeScalars.prefix(longest)) + "…"
   }
 
-  private func call(_ event: SyncEvent) -> String? {
+  private func call(event: SyncEvent) -> String? {
     switch event {
     case .start: "start()"
-    case .halt(let error): error.code == .stopped ? "stop()" : self.error(error)
+    case .halt(let error): error.code == .stopped ? "stop()" : text(of: error)
     case .reset: "reset(): a new epoch begins"
     case .restored: "restored from stored bytes"
-    case .doWork(let work): self.work(work)
+    case .doWork(let work): self.work(work: work)
     case .cancel(let id): "operation \(id)"
     case .retryNow: "retryNow()"
     case .connectivityChanged: "the network is back"
@@ -38,12 +38,12 @@ struct EventWords {
     }
   }
 
-  private func report(_ event: SyncEvent) -> String? {
+  private func report(event: SyncEvent) -> String? {
     switch event {
     case .accountProviderAttached: "the account can be asked about"
     case .accountCheckStarted: "the account's status is asked for"
     case .accountStatusChanged(let status, _): "\(status)"
-    case .gateClosed(let wait): "by another session: \(self.wait(wait))"
+    case .gateClosed(let wait): "by another session: \(self.wait(wait: wait))"
     case .delivered(let number): "announcements before \(number)"
     case .woke: "the timer fired"
     case .noop: "nothing"
@@ -51,36 +51,36 @@ struct EventWords {
     }
   }
 
-  private func answer(_ event: SyncEvent, _ flight: Flight?) -> String {
-    let attempt = event.attempt.map { self.attempt($0, flight) } ?? ""
+  private func answer(event: SyncEvent, flight: Flight?) -> String {
+    let attempt = event.attempt.map { self.attempt(attempt: $0, flight: flight) } ?? ""
     switch event {
     case .startWork(let request), .retryWork(let request):
       return flight.map(StateWords.flight)
         ?? (request.isLookup ? "look-up" : "\(request.mode)") + ": nothing to send"
-    case .workSuccess(_, let result): return "\(attempt): \(self.result(result))"
-    case .workFailure(_, let error): return "\(attempt): \(self.error(error))"
+    case .workSuccess(_, let result): return "\(attempt): \(self.result(result: result))"
+    case .workFailure(_, let error): return "\(attempt): \(text(of: error))"
     case .settleItems(_, let settlement), .resolveConflict(_, let settlement):
-      return "\(attempt): \(self.settlement(settlement))"
+      return "\(attempt): \(self.settlement(settlement: settlement))"
     case .retry(_, let retry):
       let lost = retry.isLost ? ", the same request" : ""
-      return "\(attempt): \(error(retry.error)); again\(lost) after \(wait(retry.wait))"
+      return "\(attempt): \(text(of: retry.error)); again\(lost) after \(wait(wait: retry.wait))"
     case .split(_, let split):
       let reason = split.isTooLarge ? "too large" : "one record spoils it"
-      return "\(attempt): \(error(split.error)); \(reason), less is sent"
+      return "\(attempt): \(text(of: split.error)); \(reason), less is sent"
     case .startOver(_, let token, let error):
       let start = token == nil ? "the beginning" : "another token"
-      return "\(attempt): \(self.error(error)); fetches from \(start)"
-    case .failFetch(_, let error): return "\(attempt): \(self.error(error))"
+      return "\(attempt): \(text(of: error)); fetches from \(start)"
+    case .failFetch(_, let error): return "\(attempt): \(text(of: error))"
     default: return ""
     }
   }
 
-  private func attempt(_ attempt: Attempt, _ flight: Flight?) -> String {
+  private func attempt(attempt: Attempt, flight: Flight?) -> String {
     guard let flight, flight.attempt == attempt else { return "\(attempt), no longer awaited" }
     return flight.isLookup ? "look-up \(attempt)" : "\(flight.mode) \(attempt)"
   }
 
-  private func work(_ work: SyncWork) -> String {
+  private func work(work: SyncWork) -> String {
     switch work {
     case .createZone(let operation): return "zone \(operation.zoneID.name)"
     case .createSubscription: return "subscription"
@@ -97,7 +97,7 @@ struct EventWords {
     }
   }
 
-  private func result(_ result: SyncWork.Result) -> String {
+  private func result(result: SyncWork.Result) -> String {
     switch result {
     case .createZone(let done), .createSubscription(let done):
       return done ? "created" : "refused"
@@ -112,11 +112,11 @@ struct EventWords {
     }
   }
 
-  private func settlement(_ settlement: Settlement) -> String {
+  private func settlement(settlement: Settlement) -> String {
     var names: [String] = []
     var counts: [Int] = []
     for verdict in settlement.verdicts {
-      let name = RecordTouches.verb(verdict)
+      let name = RecordTouches.verb(verdict: verdict)
       if let index = names.firstIndex(of: name) {
         counts[index] += 1
       } else {
@@ -125,22 +125,22 @@ struct EventWords {
       }
     }
     var parts = zip(counts, names).map { "\($0) \($1)" }
-    if let error = settlement.halt { parts.append("halts: \(self.error(error))") }
-    if parts.isEmpty, let error = settlement.error { parts.append(self.error(error)) }
+    if let error = settlement.halt { parts.append("halts: \(text(of: error))") }
+    if parts.isEmpty, let error = settlement.error { parts.append(text(of: error)) }
     if let loss = settlement.zone { parts.append("the zone is \(loss)") }
     if let trouble = settlement.account { parts.append("the account is \(trouble)") }
-    if let wait = settlement.wait { parts.append("waits \(self.wait(wait))") }
+    if let wait = settlement.wait { parts.append("waits \(self.wait(wait: wait))") }
     return parts.joined(separator: ", ")
   }
 
-  func error(_ error: SyncError) -> String {
+  func text(of error: SyncError) -> String {
     var text = "\(error.code)"
     if hasMessages, !error.message.isEmpty { text += " (\(error.message))" }
     return text
   }
 
-  func wait(_ wait: Wait) -> String {
+  func wait(wait: Wait) -> String {
     guard let length = wait.nanoseconds ?? wait.serverNanoseconds else { return "\(wait.cause)" }
-    return "\(StateWords.duration(length)) (\(wait.cause))"
+    return "\(StateWords.duration(nanoseconds: length)) (\(wait.cause))"
   }
 }

@@ -12,48 +12,50 @@ struct RecordTouches {
   init(_ event: SyncEvent, before: SyncState?, after: SyncState?) {
     switch event {
     case .doWork(.modify(let operation)):
-      for record in operation.records { add(record.recordID, "queued to be saved") }
-      for recordID in operation.recordIDsToDelete { add(recordID, "queued to be deleted") }
-    case .startWork, .retryWork: addRequest(event, before: before, after: after)
+      for record in operation.records { add(record.recordID, verb: "queued to be saved") }
+      for recordID in operation.recordIDsToDelete { add(recordID, verb: "queued to be deleted") }
+    case .startWork, .retryWork: addRequest(event: event, before: before, after: after)
     case .workSuccess(_, .modify(let response)):
-      for record in response.savedRecords { add(record.recordID, "saved") }
-      for recordID in response.deletedRecordIDs { add(recordID, "deleted") }
-      for failure in response.failures { add(failure.recordID, "refused: \(failure.error.code)") }
+      for record in response.savedRecords { add(record.recordID, verb: "saved") }
+      for recordID in response.deletedRecordIDs { add(recordID, verb: "deleted") }
+      for failure in response.failures {
+        add(failure.recordID, verb: "refused: \(failure.error.code)")
+      }
     case .workSuccess(_, .fetch(let response)):
-      for record in response.changedRecords { add(record.recordID, "fetched") }
-      for deleted in response.deletedRecords { add(deleted.recordID, "fetched: deleted") }
-      for failure in response.failures { add(failure.recordID, "unreadable") }
+      for record in response.changedRecords { add(record.recordID, verb: "fetched") }
+      for deleted in response.deletedRecords { add(deleted.recordID, verb: "fetched: deleted") }
+      for failure in response.failures { add(failure.recordID, verb: "unreadable") }
     case .settleItems(let attempt, let settlement), .resolveConflict(let attempt, let settlement):
       guard let before, before.flight?.attempt == attempt else { return }
       for (entry, verdict) in zip(before.requestedEntries, settlement.verdicts) {
-        add(entry.recordID, Self.verb(verdict))
+        add(entry.recordID, verb: Self.verb(verdict: verdict))
       }
-    case .retryParked(let ids): addParked(ids, before, "asked for again")
-    case .dropParked(let ids): addParked(ids, before, "dropped by the app")
-    case .workFailure, .retry, .split, .halt: addFailure(event, before: before)
+    case .retryParked(let ids): addParked(ids: ids, before: before, verb: "asked for again")
+    case .dropParked(let ids): addParked(ids: ids, before: before, verb: "dropped by the app")
+    case .workFailure, .retry, .split, .halt: addFailure(event: event, before: before)
     default: break
     }
   }
 
-  private mutating func add(_ recordID: RecordID, _ verb: String) { list.append((recordID, verb)) }
+  private mutating func add(_ recordID: RecordID, verb: String) { list.append((recordID, verb)) }
 
-  private mutating func addRequest(_ event: SyncEvent, before: SyncState?, after: SyncState?) {
+  private mutating func addRequest(event: SyncEvent, before: SyncState?, after: SyncState?) {
     guard let after, let flight = after.flight, flight.attempt != before?.flight?.attempt else {
       return
     }
     let again = if case .retryWork = event { " again" } else { "" }
     for entry in after.requestedEntries {
       let purpose = flight.isLookup ? "look up" : entry.edit == nil ? "delete" : "save"
-      add(entry.recordID, "sent\(again) to \(purpose)")
+      add(entry.recordID, verb: "sent\(again) to \(purpose)")
     }
   }
 
-  private mutating func addParked(_ ids: [RecordID]?, _ before: SyncState?, _ verb: String) {
+  private mutating func addParked(ids: [RecordID]?, before: SyncState?, verb: String) {
     let all = ids ?? before?.parked.inOrder.map(\.entry.recordID) ?? []
-    for recordID in all { add(recordID, verb) }
+    for recordID in all { add(recordID, verb: verb) }
   }
 
-  private mutating func addFailure(_ event: SyncEvent, before: SyncState?) {
+  private mutating func addFailure(event: SyncEvent, before: SyncState?) {
     let verb: String
     switch event {
     case .workFailure(_, let error): verb = "request failed: \(error.code)"
@@ -65,11 +67,11 @@ struct RecordTouches {
     guard let before, event.attempt == nil || event.attempt == before.flight?.attempt else {
       return
     }
-    for entry in before.requestedEntries { add(entry.recordID, verb) }
+    for entry in before.requestedEntries { add(entry.recordID, verb: verb) }
   }
 
   /// What a verdict does, in words.
-  static func verb(_ verdict: ItemVerdict) -> String {
+  static func verb(verdict: ItemVerdict) -> String {
     switch verdict {
     case .saved: "saved"
     case .deleted: "deleted"

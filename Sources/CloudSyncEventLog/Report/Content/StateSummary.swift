@@ -77,14 +77,14 @@ extension StateSummary {
   static let fields: [Field] = now + waits + modifications + fetches + progress
 
   private static let now = [
-    Field("Session", "Phase") { .text(StateWords.phase($0.state.phase)) },
-    Field("Session", "Account") { .text(StateWords.account($0.state.accountState)) },
-    Field("Session", "Zone") { .text(StateWords.zone($0.state.zoneState)) },
+    Field("Session", "Phase") { .text(StateWords.phase(phase: $0.state.phase)) },
+    Field("Session", "Account") { .text(StateWords.account(account: $0.state.accountState)) },
+    Field("Session", "Zone") { .text(StateWords.zone(zone: $0.state.zoneState)) },
     Field("Session", "Subscription") {
-      .text(StateWords.subscription($0.state.subscriptionState))
+      .text(StateWords.subscription(subscription: $0.state.subscriptionState))
     },
     Field("Session", "Epoch") { .count(Int(clamping: $0.state.epoch)) },
-    Field("Now", "In flight") { $0.flight.map { .text(StateWords.flight($0)) } ?? .none },
+    Field("Now", "In flight") { $0.flight.map { .text(StateWords.flight(flight: $0)) } ?? .none },
     Field("Now", "Answer due by") { $0.flight.map { .time($0.deadline.until) } ?? .none },
     Field("Now", "What is next") { .text(StateWords.next($0.next)) },
     Field("Now", "Looks again at") {

@@ -2,7 +2,7 @@ import CloudSyncCore
 
 /// Parts of a state in a few words.
 enum StateWords {
-  static func phase(_ phase: SessionPhase) -> String {
+  static func phase(phase: SessionPhase) -> String {
     switch phase {
     case .created: "waits for start()"
     case .running: "running"
@@ -10,7 +10,7 @@ enum StateWords {
     }
   }
 
-  static func account(_ account: AccountState) -> String {
+  static func account(account: AccountState) -> String {
     switch account {
     case .noProvider: "not asked for"
     case .asking: "being asked for"
@@ -20,7 +20,7 @@ enum StateWords {
     }
   }
 
-  static func zone(_ zone: ZoneState) -> String {
+  static func zone(zone: ZoneState) -> String {
     switch zone {
     case .unknown: "unknown"
     case .creating(nil): "to be created"
@@ -31,7 +31,7 @@ enum StateWords {
     }
   }
 
-  static func subscription(_ subscription: SubscriptionState) -> String {
+  static func subscription(subscription: SubscriptionState) -> String {
     switch subscription {
     case .unknown: "unknown"
     case .creating: "to be created"
@@ -40,7 +40,7 @@ enum StateWords {
     }
   }
 
-  static func flight(_ flight: Flight) -> String {
+  static func flight(flight: Flight) -> String {
     let what = flight.isLookup ? "look-up" : name(of: flight.mode)
     let count = flight.count == 0 ? "" : ", \(counted(flight.count, "record"))"
     return "\(what) \(flight.attempt)\(count)"
@@ -49,7 +49,7 @@ enum StateWords {
   static func run(_ run: FetchRun) -> String {
     let start = run.startedOver ? "from the beginning" : "from a token"
     return "\(counted(run.pages, "page")) so far, \(start), "
-      + "for \(counted(run.operations.count, "fetch", "fetches"))"
+      + "for \(counted(run.operations.count, "fetch", many: "fetches"))"
   }
 
   static func next(_ next: NextStep) -> String {
@@ -74,12 +74,12 @@ enum StateWords {
   }
 
   /// A number with its noun.
-  static func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
+  static func counted(_ count: Int, _ one: String, many: String? = nil) -> String {
     count == 1 ? "1 \(one)" : "\(count) \(many ?? one + "s")"
   }
 
   /// A length of time with as many digits as people need.
-  static func duration(_ nanoseconds: Int64) -> String {
+  static func duration(nanoseconds: Int64) -> String {
     let milliseconds = nanoseconds / 1_000_000
     if nanoseconds > 0, milliseconds == 0 { return "\(nanoseconds / 1_000) µs" }
     if milliseconds < 1_000 { return "\(milliseconds) ms" }

@@ -17,7 +17,7 @@ enum ReportPage {
     pieces.prefix { $0 != "data" }
       .map { piece in
         switch piece {
-        case "title": escaped(EventWords.cut(title))
+        case "title": escaped(text: EventWords.cut(title))
         case "policy": policy
         case "style": style
         default: piece
@@ -57,7 +57,7 @@ enum ReportPage {
   }
 
   /// Text as it stands in markup.
-  private static func escaped(_ text: String) -> String {
+  private static func escaped(text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {
