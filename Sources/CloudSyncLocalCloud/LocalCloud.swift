@@ -112,7 +112,7 @@ public final class LocalCloud: Sendable {
   func pay(_ count: Int, _ frame: RequestFrame) -> SyncError? {
     guard let throttle = frame.options.throttle else { return nil }
     let key = "\(frame.account.value.utf8.count)/\(frame.account.value)/\(frame.device)"
-    let seed = UTF8Bytes.stableHash(key, seed: frame.options.seed)
+    let seed = UTF8Bytes.stableHash(text: key, seed: frame.options.seed)
     return state.withLock { state in
       var bucket =
         state.buckets[ByteKey(key)] ?? TokenBucket(throttle, seed: seed, now: frame.now)

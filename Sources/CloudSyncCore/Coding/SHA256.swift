@@ -7,7 +7,11 @@ package enum SHA256 {
     let whole = message.count / 64 * 64
     message.withUnsafeBufferPointer { bytes in
       for start in stride(from: 0, to: whole, by: 64) {
-        process(UnsafeBufferPointer(rebasing: bytes[start..<start + 64]), &words, &hash)
+        process(
+          block: UnsafeBufferPointer(rebasing: bytes[start..<start + 64]),
+          words: &words,
+          hash: &hash
+        )
       }
     }
     var rest = Array(message[whole...]) + [0x80]
@@ -17,7 +21,11 @@ package enum SHA256 {
     }
     rest.withUnsafeBufferPointer { bytes in
       for start in stride(from: 0, to: bytes.count, by: 64) {
-        process(UnsafeBufferPointer(rebasing: bytes[start..<start + 64]), &words, &hash)
+        process(
+          block: UnsafeBufferPointer(rebasing: bytes[start..<start + 64]),
+          words: &words,
+          hash: &hash
+        )
       }
     }
     return hash.flatMap { word in
@@ -26,9 +34,9 @@ package enum SHA256 {
   }
 
   private static func process(
-    _ block: UnsafeBufferPointer<UInt8>,
-    _ words: inout [UInt32],
-    _ hash: inout [UInt32]
+    block: UnsafeBufferPointer<UInt8>,
+    words: inout [UInt32],
+    hash: inout [UInt32]
   ) {
     for index in 0..<16 {
       let place = index * 4
@@ -38,17 +46,17 @@ package enum SHA256 {
     }
     for index in 16..<64 {
       let (old, new) = (words[index - 15], words[index - 2])
-      let low = rotate(old, 7) ^ rotate(old, 18) ^ (old >> 3)
-      let high = rotate(new, 17) ^ rotate(new, 19) ^ (new >> 10)
+      let low = rotate(old, count: 7) ^ rotate(old, count: 18) ^ (old >> 3)
+      let high = rotate(new, count: 17) ^ rotate(new, count: 19) ^ (new >> 10)
       words[index] = words[index - 16] &+ low &+ words[index - 7] &+ high
     }
     var (a, b, c, d) = (hash[0], hash[1], hash[2], hash[3])
     var (e, f, g, h) = (hash[4], hash[5], hash[6], hash[7])
     for index in 0..<64 {
-      let sum1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
+      let sum1 = rotate(e, count: 6) ^ rotate(e, count: 11) ^ rotate(e, count: 25)
       let choice = (e & f) ^ (~e & g)
       let first = h &+ sum1 &+ choice &+ constants[index] &+ words[index]
-      let sum0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)
+      let sum0 = rotate(a, count: 2) ^ rotate(a, count: 13) ^ rotate(a, count: 22)
       let majority = (a & b) ^ (a & c) ^ (b & c)
       (h, g, f, e) = (g, f, e, d &+ first)
       (d, c, b, a) = (c, b, a, first &+ sum0 &+ majority)
@@ -64,7 +72,7 @@ package enum SHA256 {
   }
 
   @inline(__always)
-  private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 {
+  private static func rotate(_ word: UInt32, count: UInt32) -> UInt32 {
     word >> count | word << (32 - count)
   }
 

@@ -40,8 +40,8 @@ extension PersistentMap {
 
     /// A branch of two leaves with different keys.
     private init(_ first: Entry, _ second: Entry, level: UInt64) {
-      let firstBit = Self.bit(first.hash, level)
-      let secondBit = Self.bit(second.hash, level)
+      let firstBit = Self.bit(hash: first.hash, level: level)
+      let secondBit = Self.bit(hash: second.hash, level: level)
       map = firstBit | secondBit
       if firstBit == secondBit, firstBit != 0 {
         slots = [Node(first, second, level: level &+ 1)]
@@ -53,7 +53,7 @@ extension PersistentMap {
     }
 
     /// The bit of the slot that a hash has at a level, 0 where the hash has no bits left.
-    private static func bit(_ hash: UInt64, _ level: UInt64) -> UInt8 {
+    private static func bit(hash: UInt64, level: UInt64) -> UInt8 {
       let shift = level &* bitsPerLevel
       let digit = (hash &>> shift) & ((1 &<< bitsPerLevel) &- 1)
       return shift < 64 ? 1 &<< UInt8(truncatingIfNeeded: digit) : 0
@@ -72,7 +72,7 @@ extension PersistentMap {
 
     func value(of key: Key, hash: UInt64, level: UInt64 = 0) -> Value? {
       if let entry { return entry.has(key, hash: hash) ? entry.value : nil }
-      let bit = Self.bit(hash, level)
+      let bit = Self.bit(hash: hash, level: level)
       if map & bit != 0 {
         return slots[rank(bit)].value(of: key, hash: hash, level: level &+ 1)
       }
@@ -87,7 +87,7 @@ extension PersistentMap {
         self = isNew ? Node(entry, new, level: level) : Node(new)
         return isNew
       }
-      let bit = Self.bit(new.hash, level)
+      let bit = Self.bit(hash: new.hash, level: level)
       if map & bit != 0 { return slots[rank(bit)].update(new, level: level &+ 1) }
       if bit == 0, let index = position(of: new.key) {
         slots[index] = Node(new)
@@ -99,15 +99,15 @@ extension PersistentMap {
     }
 
     /// Removes a key that is there, below a branch.
-    mutating func removePresent(_ key: Key, hash: UInt64, level: UInt64) {
-      let bit = Self.bit(hash, level)
+    mutating func removePresent(key: Key, hash: UInt64, level: UInt64) {
+      let bit = Self.bit(hash: hash, level: level)
       guard let index = bit == 0 ? position(of: key) : rank(bit) else { return }
       if slots[index].entry != nil {
         slots.remove(at: index)
         map &= ~bit
         return
       }
-      slots[index].removePresent(key, hash: hash, level: level &+ 1)
+      slots[index].removePresent(key: key, hash: hash, level: level &+ 1)
       // A branch of one leaf gives it to its parent.
       if slots[index].slots.count == 1, let lone = slots[index].slots[0].entry {
         slots[index] = Node(lone)

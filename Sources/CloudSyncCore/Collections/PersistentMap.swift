@@ -27,7 +27,7 @@ package struct PersistentMap<Key: StableHashable, Value: Sendable>: Sendable {
         if root.update(Entry(key: key, value: newValue, hash: hash), level: 0) { count += 1 }
       } else if root.value(of: key, hash: hash) != nil {
         // Looked up first, so that removing an absent key copies nothing.
-        root.removePresent(key, hash: hash, level: 0)
+        root.removePresent(key: key, hash: hash, level: 0)
         count -= 1
       }
     }

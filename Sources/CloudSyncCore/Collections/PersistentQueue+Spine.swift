@@ -37,7 +37,7 @@ extension PersistentQueue {
         }
       }
 
-      mutating func replace(_ index: Int, _ level: Int, with element: Element) {
+      mutating func replace(index: Int, level: Int, with element: Element) {
         switch self {
         case .chunk(var chunk):
           // The node lets go of its list, lest changing it copies it.
@@ -47,7 +47,8 @@ extension PersistentQueue {
         case .nodes(var nodes):
           self = .nodes([])
           let shift = QueueShape.shift(level: level - 1)
-          nodes[index >> shift].replace(index & ((1 << shift) - 1), level - 1, with: element)
+          nodes[index >> shift]
+            .replace(index: index & ((1 << shift) - 1), level: level - 1, with: element)
           self = .nodes(nodes)
         }
       }
@@ -139,9 +140,9 @@ extension PersistentQueue.Spine {
   mutating func replace(at index: Int, with element: Element) {
     switch place(of: index) {
     case .front(let level, let slot, let rest):
-      levels[level].front[slot].replace(rest, level, with: element)
+      levels[level].front[slot].replace(index: rest, level: level, with: element)
     case .back(let level, let slot, let rest):
-      levels[level].back[slot].replace(rest, level, with: element)
+      levels[level].back[slot].replace(index: rest, level: level, with: element)
     }
   }
 }

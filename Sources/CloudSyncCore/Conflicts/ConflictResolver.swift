@@ -25,7 +25,7 @@ public struct ConflictResolver: Sendable {
 
   /// Creates a resolver from a function of the whole conflict.
   public init(_ resolve: @escaping @Sendable (Conflict) -> ConflictResolution) {
-    decide = { conflict in Self.reduce(resolve(conflict), of: conflict) }
+    decide = { conflict in Self.reduce(resolution: resolve(conflict), of: conflict) }
   }
 
   /// Creates a resolver from a function of client, server and ancestor; nil halts the session.
@@ -37,7 +37,7 @@ public struct ConflictResolver: Sendable {
   ) {
     decide = { conflict in
       let resolution = resolve(conflict.client, conflict.server, conflict.ancestor)
-      return Self.reduce(resolution ?? .halt, of: conflict)
+      return Self.reduce(resolution: resolution ?? .halt, of: conflict)
     }
   }
 
@@ -49,7 +49,7 @@ public struct ConflictResolver: Sendable {
   ) {
     decide = { conflict in
       guard let record = resolve(conflict.client, conflict.server) else { return .halt }
-      return Self.reduce(.save(record), of: conflict)
+      return Self.reduce(resolution: .save(record), of: conflict)
     }
   }
 
@@ -60,7 +60,7 @@ public struct ConflictResolver: Sendable {
   public func resolve(_ conflict: Conflict) -> ConflictResolution { decide(conflict) }
 
   private static func reduce(
-    _ resolution: ConflictResolution,
+    resolution: ConflictResolution,
     of conflict: Conflict
   ) -> ConflictResolution {
     guard case .save(let record) = resolution else { return resolution }

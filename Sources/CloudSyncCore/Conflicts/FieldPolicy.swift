@@ -50,15 +50,15 @@ extension FieldPolicy {
       case .newest: .none
       case .client: client
       case .server: server ?? .null
-      case .maximum: Self.maximum(client, server)
-      case .counterSum: Self.sum(client, server, ancestor)
+      case .maximum: Self.maximum(client, server: server)
+      case .counterSum: Self.sum(client, server: server, ancestor: ancestor)
       case .setUnion: Self.union(client, server, ancestor)
       case .custom(let merge): merge(client, server, ancestor)
       }
     return fitting ?? (clientIsNewer ? client : server ?? .null)
   }
 
-  private static func maximum(_ client: FieldValue, _ server: FieldValue?) -> FieldValue? {
+  private static func maximum(_ client: FieldValue, server: FieldValue?) -> FieldValue? {
     switch (client, server) {
     case (.null, let server?): server
     case (_, nil): client
@@ -72,13 +72,13 @@ extension FieldPolicy {
 
   private static func sum(
     _ client: FieldValue,
-    _ server: FieldValue?,
-    _ ancestor: FieldValue?
+    server: FieldValue?,
+    ancestor: FieldValue?
   ) -> FieldValue? {
     switch (client, server) {
     case (.int64(let mine), .int64(let theirs)):
-      .int64(sum(theirs, mine, minus: ancestor?.int64Value ?? 0))
-    case (.int64(let mine), nil): .int64(sum(0, mine, minus: ancestor?.int64Value ?? 0))
+      .int64(sum(theirs, second: mine, minus: ancestor?.int64Value ?? 0))
+    case (.int64(let mine), nil): .int64(sum(0, second: mine, minus: ancestor?.int64Value ?? 0))
     case (.double(let mine), .double(let theirs)):
       .double(theirs + (mine - (ancestor?.doubleValue ?? 0)))
     case (.double(let mine), nil): .double(mine - (ancestor?.doubleValue ?? 0))
@@ -87,7 +87,7 @@ extension FieldPolicy {
   }
 
   /// The exact sum and difference, brought into range at the end only.
-  private static func sum(_ first: Int64, _ second: Int64, minus third: Int64) -> Int64 {
+  private static func sum(_ first: Int64, second: Int64, minus third: Int64) -> Int64 {
     let (partial, isOut) = first.addingReportingOverflow(second)
     let (result, isOutAgain) = partial.subtractingReportingOverflow(third)
     var carry = 0

@@ -137,7 +137,7 @@ extension SyncEvent: CodedValue {
     try reader.key("kind")
     let index = try reader.tag(of: Self.names)
     if index < 20 {
-      self = try Self.readReport(index, &reader)
+      self = try Self.readReport(index: index, reader: &reader)
     } else {
       self = try Self.readAnswer(index, &reader)
     }
@@ -145,8 +145,8 @@ extension SyncEvent: CodedValue {
   }
 
   private static func readReport<R: CodedReader>(
-    _ index: Int,
-    _ reader: inout R
+    index: Int,
+    reader: inout R
   ) throws(CodedError) -> SyncEvent {
     switch index {
     case 0: .start
@@ -158,8 +158,8 @@ extension SyncEvent: CodedValue {
     case 5: .cancel(try reader.field("operation"))
     case 6: .retryNow
     case 7: .connectivityChanged
-    case 8: .retryParked(try readRecordIDs(&reader))
-    case 9: .dropParked(try readRecordIDs(&reader))
+    case 8: .retryParked(try readRecordIDs(reader: &reader))
+    case 9: .dropParked(try readRecordIDs(reader: &reader))
     case 10: .acknowledge(try reader.field("page"), try reader.field("answer"))
     case 11: .accountDidChange
     case 12:
@@ -175,7 +175,7 @@ extension SyncEvent: CodedValue {
   }
 
   private static func readRecordIDs<R: CodedReader>(
-    _ reader: inout R
+    reader: inout R
   ) throws(CodedError) -> [RecordID]? {
     try reader.optional("records") { (reader) throws(CodedError) in
       try reader.array { (reader) throws(CodedError) in try RecordID(from: &reader) }

@@ -29,16 +29,16 @@ public struct ErrorMiddleware: Middleware {
     switch event {
     case .workFailure(let attempt, let error):
       guard let flight = context.state.flight, flight.attempt == attempt else { break }
-      return next(meaning(of: error, flight, context))
+      return next(meaning(of: error, flight: flight, context: context))
     case .workSuccess(let attempt, let result):
       guard let flight = context.state.flight, flight.attempt == attempt else { break }
-      return next(meaning(of: result, event, flight, context))
+      return next(meaning(of: result, event: event, flight: flight, context: context))
     case .woke:
       guard let flight = context.state.flight, flight.deadline.isPassed(at: context.now) else {
         break
       }
       let error = SyncError(.timedOut, "the handler did not answer in time")
-      return next(meaning(of: error, flight, context))
+      return next(meaning(of: error, flight: flight, context: context))
     default: break
     }
     return next(event)
@@ -48,23 +48,31 @@ public struct ErrorMiddleware: Middleware {
 
   private func meaning(
     of error: SyncError,
-    _ flight: Flight,
-    _ context: MiddlewareContext
+    flight: Flight,
+    context: MiddlewareContext
   ) -> SyncEvent {
     let attempt = flight.attempt
     let found = ErrorTable.disposition(of: error.code, for: flight.mode, in: .request)
     switch found {
     case .retryNetwork, .retryService, .retryTransient, .resendUnchanged:
       let isLost = found == .resendUnchanged
-      return .retry(attempt, Retry(error: error, wait: error.wait(found), isLost: isLost))
+      return .retry(
+        attempt,
+        Retry(error: error, wait: error.wait(disposition: found), isLost: isLost)
+      )
     case .isolate, .waitForQuota:
       if error.retryAfter != nil, found == .isolate {
-        return .retry(attempt, Retry(error: error, wait: error.wait(.retryService)))
+        return .retry(attempt, Retry(error: error, wait: error.wait(disposition: .retryService)))
       }
       guard flight.count == 1 || found == .waitForQuota else {
         return .split(attempt, Split(error: error, isTooLarge: false))
       }
-      return classify(ItemResults(whole: error), flight, context, error)
+      return classify(
+        answers: ItemResults(whole: error),
+        flight: flight,
+        context: context,
+        error: error
+      )
     case .split: return .split(attempt, Split(error: error, isTooLarge: true))
     case .waitForAccount:
       return .settleItems(
@@ -77,10 +85,10 @@ public struct ErrorMiddleware: Middleware {
         Settlement(wait: error.serverWait, zone: error.zoneLoss, error: error)
       )
     case .startOver, .failFetch:
-      if flight.isLookup { return lookupFailed(error, flight) }
+      if flight.isLookup { return lookupFailed(error: error, flight: flight) }
       if found == .failFetch { return .failFetch(attempt, error) }
-      return .startOver(attempt, tokenAfterExpiry(context), error)
-    case .unwrap: return unwrapped(error, flight, context)
+      return .startOver(attempt, tokenAfterExpiry(context: context), error)
+    case .unwrap: return unwrapped(error: error, flight: flight, context: context)
     case .giveUpSubscription, .halt, .resolveConflict, .recordMissing, .stay, .park:
       return .settleItems(
         attempt,
@@ -91,15 +99,25 @@ public struct ErrorMiddleware: Middleware {
 
   /// Looks at the items of a partial failure.
   private func unwrapped(
-    _ error: SyncError,
-    _ flight: Flight,
-    _ context: MiddlewareContext
+    error: SyncError,
+    flight: Flight,
+    context: MiddlewareContext
   ) -> SyncEvent {
     if flight.mode == .modify || flight.isLookup, !error.itemErrors.isEmpty {
-      return classify(ItemResults(failures: error.itemErrors), flight, context, error)
+      return classify(
+        answers: ItemResults(failures: error.itemErrors),
+        flight: flight,
+        context: context,
+        error: error
+      )
     }
     if flight.mode == .modify, flight.count == 1 {
-      return classify(ItemResults(whole: error), flight, context, error)
+      return classify(
+        answers: ItemResults(whole: error),
+        flight: flight,
+        context: context,
+        error: error
+      )
     }
     if flight.mode == .modify {
       return .split(flight.attempt, Split(error: error, isTooLarge: false))
@@ -109,18 +127,18 @@ public struct ErrorMiddleware: Middleware {
     var inner = items.first { $0.code != .batchRequestFailed } ?? items.first ?? error
     if inner.code == .partialFailure { inner.code = .invalidArguments }
     inner.retryAfterNanoseconds = (items + [error]).compactMap(\.retryAfterNanoseconds).max()
-    return meaning(of: inner, flight, context)
+    return meaning(of: inner, flight: flight, context: context)
   }
 
-  private func lookupFailed(_ error: SyncError, _ flight: Flight) -> SyncEvent {
+  private func lookupFailed(error: SyncError, flight: Flight) -> SyncEvent {
     let verdict = ItemVerdict.again(error, counted: true)
     let verdicts = [ItemVerdict](repeating: verdict, count: flight.count)
-    let wait = error.wait(.retryTransient)
+    let wait = error.wait(disposition: .retryTransient)
     let settlement = Settlement(verdicts: verdicts, wait: wait, error: error)
     return .resolveConflict(flight.attempt, settlement)
   }
 
-  private func tokenAfterExpiry(_ context: MiddlewareContext) -> ChangeToken? {
+  private func tokenAfterExpiry(context: MiddlewareContext) -> ChangeToken? {
     // Decided also without a closure: a re-run cannot know whether there was one.
     let decision = context.decide { .expiredToken(resolveExpiredChangeToken?()) }
     guard case .expiredToken(let token) = decision else { return nil }
@@ -131,17 +149,27 @@ public struct ErrorMiddleware: Middleware {
 
   private func meaning(
     of result: SyncWork.Result,
-    _ event: SyncEvent,
-    _ flight: Flight,
-    _ context: MiddlewareContext
+    event: SyncEvent,
+    flight: Flight,
+    context: MiddlewareContext
   ) -> SyncEvent {
     switch result {
     case .modify(let response) where flight.mode == .modify:
-      if isWhole(response, flight, context.state) { return event }
+      if isWhole(response: response, flight: flight, state: context.state) { return event }
       let answers = ItemResults(response)
-      return classify(answers, flight, context, response.failures.first?.error)
+      return classify(
+        answers: answers,
+        flight: flight,
+        context: context,
+        error: response.failures.first?.error
+      )
     case .fetch(let response) where flight.isLookup:
-      return classify(ItemResults(lookedUp: response), flight, context, nil)
+      return classify(
+        answers: ItemResults(lookedUp: response),
+        flight: flight,
+        context: context,
+        error: nil
+      )
     case .fetch(let page) where flight.mode == .fetch:
       let checked = page.withBrokenRecordsSetAside(zoneID: context.state.zoneID)
       return checked.map { .workSuccess(flight.attempt, .fetch($0)) } ?? event
@@ -154,9 +182,9 @@ public struct ErrorMiddleware: Middleware {
 
   /// Whether everything was done, and is told in the order of the request.
   private func isWhole(
-    _ response: ModifyOperation.Response,
-    _ flight: Flight,
-    _ state: SyncState
+    response: ModifyOperation.Response,
+    flight: Flight,
+    state: SyncState
   ) -> Bool {
     guard response.failures.isEmpty,
       response.savedRecords.count + response.deletedRecordIDs.count == flight.count
@@ -176,10 +204,10 @@ public struct ErrorMiddleware: Middleware {
   // MARK: Items
 
   private func classify(
-    _ answers: ItemResults,
-    _ flight: Flight,
-    _ context: MiddlewareContext,
-    _ error: SyncError?
+    answers: ItemResults,
+    flight: Flight,
+    context: MiddlewareContext,
+    error: SyncError?
   ) -> SyncEvent {
     var classify = ItemResultClassifier(
       resolver: resolver,
@@ -187,7 +215,11 @@ public struct ErrorMiddleware: Middleware {
       isAlone: flight.count == 1,
       isLookup: flight.isLookup
     )
-    let settlement = classify.settle(context.state.requestedEntries, answers, error)
+    let settlement = classify.settle(
+      entries: context.state.requestedEntries,
+      answers: answers,
+      error: error
+    )
     if let unexplainedError = classify.unexplainedError {
       return .split(flight.attempt, Split(error: unexplainedError, isTooLarge: false))
     }

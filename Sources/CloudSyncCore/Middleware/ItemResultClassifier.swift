@@ -25,28 +25,29 @@ struct ItemResultClassifier {
 
   /// The verdicts for all entries of a request.
   mutating func settle(
-    _ entries: [PendingChange],
-    _ answers: ItemResults,
-    _ error: SyncError?
+    entries: [PendingChange],
+    answers: ItemResults,
+    error: SyncError?
   ) -> Settlement {
     settlement.error = error
     settlement.verdicts.reserveCapacity(entries.count)
-    isNetworkAway = entries.allSatisfy { isNetworkFailure(answers[$0.recordID]) }
+    isNetworkAway = entries.allSatisfy { isNetworkFailure(answer: answers[$0.recordID]) }
     var isStuck = true
     for entry in entries {
-      let verdict = isLookup ? lookedUp(entry, answers) : verdict(on: entry, answers)
+      let verdict =
+        isLookup ? lookedUp(entry: entry, answers: answers) : verdict(on: entry, answers: answers)
       if case .stay = verdict {} else { isStuck = false }
       settlement.verdicts.append(verdict)
     }
-    if let asked = error?.serverWait { wait(asked) }
+    if let asked = error?.serverWait { wait(wait: asked) }
     let isExplained =
       settlement.zone != nil || settlement.account != nil || settlement.halt != nil
       || settlement.isTooLarge
-    if isStuck, !isExplained { explain(entries, answers, error) }
+    if isStuck, !isExplained { explain(entries, answers: answers, error: error) }
     return settlement
   }
 
-  private func isNetworkFailure(_ answer: ItemResults.Answer) -> Bool {
+  private func isNetworkFailure(answer: ItemResults.Answer) -> Bool {
     guard case .failed(let error) = answer else { return false }
     return ErrorTable.disposition(of: error.code, for: .modify, in: .item) == .retryNetwork
   }
@@ -57,11 +58,11 @@ struct ItemResultClassifier {
   /// among several items, and a single one is charged, so that it cannot go on for ever.
   private mutating func explain(
     _ entries: [PendingChange],
-    _ answers: ItemResults,
-    _ error: SyncError?
+    answers: ItemResults,
+    error: SyncError?
   ) {
     if settlement.wait?.serverNanoseconds != nil { return }
-    countEverything(entries, answers, error)
+    countEverything(entries: entries, answers: answers, error: error)
     if !isAlone, !isLookup {
       unexplainedError =
         error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
@@ -70,9 +71,9 @@ struct ItemResultClassifier {
 
   /// Charges every item.
   private mutating func countEverything(
-    _ entries: [PendingChange],
-    _ answers: ItemResults,
-    _ error: SyncError?
+    entries: [PendingChange],
+    answers: ItemResults,
+    error: SyncError?
   ) {
     let silence = error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
     settlement.verdicts = entries.map { entry in
@@ -82,28 +83,29 @@ struct ItemResultClassifier {
     settlement.wait = settlement.wait ?? Wait(.transient)
   }
 
-  private mutating func verdict(on entry: PendingChange, _ answers: ItemResults) -> ItemVerdict {
+  private mutating func verdict(on entry: PendingChange, answers: ItemResults) -> ItemVerdict {
     switch answers[entry.recordID] {
     case .saved(let record): entry.edit == nil ? .stay : .saved(record)
     case .deleted: entry.edit == nil ? .deleted : .stay
     case .none: .stay
-    case .failed(let error): verdict(on: entry, error)
+    case .failed(let error): verdict(on: entry, error: error)
     }
   }
 
   /// A record that was looked up after a conflict.
-  private mutating func lookedUp(_ entry: PendingChange, _ answers: ItemResults) -> ItemVerdict {
+  private mutating func lookedUp(entry: PendingChange, answers: ItemResults) -> ItemVerdict {
     switch answers[entry.recordID] {
     case .saved(let server):
-      return conflict(entry, SyncError(.serverRecordChanged, serverRecord: server))
-    case .deleted: return missing(entry, SyncError(.unknownItem, "the record does not exist"))
-    case .failed(let error) where error.code == .unknownItem: return missing(entry, error)
-    case .failed(let error): return notLookedUp(error)
+      return conflict(entry: entry, error: SyncError(.serverRecordChanged, serverRecord: server))
+    case .deleted:
+      return missing(entry, error: SyncError(.unknownItem, "the record does not exist"))
+    case .failed(let error) where error.code == .unknownItem: return missing(entry, error: error)
+    case .failed(let error): return notLookedUp(error: error)
     case .none: return .lookUp
     }
   }
 
-  private mutating func notLookedUp(_ error: SyncError) -> ItemVerdict {
+  private mutating func notLookedUp(error: SyncError) -> ItemVerdict {
     let found = ErrorTable.disposition(of: error.code, for: .fetch, in: .item)
     switch found {
     case .waitForAccount:
@@ -113,30 +115,30 @@ struct ItemResultClassifier {
       settlement.zone = error.zoneLoss
       return .stay
     default:
-      wait(error.wait(found))
+      wait(wait: error.wait(disposition: found))
       return .again(error, counted: found != .retryNetwork && found != .retryService)
     }
   }
 
-  private mutating func verdict(on entry: PendingChange, _ error: SyncError) -> ItemVerdict {
+  private mutating func verdict(on entry: PendingChange, error: SyncError) -> ItemVerdict {
     // Whatever is done about an item, a wait that the server asks for is kept.
-    if let asked = error.serverWait { wait(asked) }
+    if let asked = error.serverWait { wait(wait: asked) }
     let found = ErrorTable.disposition(of: error.code, for: .modify, in: .item)
     switch found {
     case .retryNetwork, .retryService, .retryTransient, .resendUnchanged:
-      wait(error.wait(found))
-      return .again(error, counted: isCharged(found, error))
+      wait(wait: error.wait(disposition: found))
+      return .again(error, counted: isCharged(found: found, error: error))
     case .split, .isolate:
       if isAlone { return .park(error) }
       settlement.isTooLarge = true
       return .stay
-    case .resolveConflict: return conflict(entry, error)
-    case .recordMissing: return missing(entry, error)
+    case .resolveConflict: return conflict(entry: entry, error: error)
+    case .recordMissing: return missing(entry, error: error)
     case .stay: return .stay
     case .waitForQuota:
       if entry.edit != nil { return .parkForQuota(error) }
       // A deletion needs no storage: a cloud that says so all the same is asked again.
-      wait(Wait(.transient))
+      wait(wait: Wait(.transient))
       return .again(error, counted: true)
     case .waitForAccount:
       settlement.account = error.accountTrouble
@@ -153,7 +155,7 @@ struct ItemResultClassifier {
   /// A network that is away and a service that asks to wait have no count. But a network that is
   /// away for one item alone, while the others were answered, is that item's own trouble: it must
   /// not hold them back for ever.
-  private func isCharged(_ found: ErrorDisposition, _ error: SyncError) -> Bool {
+  private func isCharged(found: ErrorDisposition, error: SyncError) -> Bool {
     switch found {
     case .retryNetwork: !isNetworkAway && error.serverWait == nil
     case .retryService: false
@@ -162,16 +164,16 @@ struct ItemResultClassifier {
   }
 
   /// Keeps the longest of the waits that items ask for.
-  private mutating func wait(_ wait: Wait) {
+  private mutating func wait(wait: Wait) {
     guard let present = settlement.wait else { return settlement.wait = wait }
     if (wait.serverNanoseconds ?? 0) > (present.serverNanoseconds ?? 0) { settlement.wait = wait }
   }
 
   // MARK: Conflicts
 
-  private mutating func conflict(_ entry: PendingChange, _ error: SyncError) -> ItemVerdict {
+  private mutating func conflict(entry: PendingChange, error: SyncError) -> ItemVerdict {
     guard let edit = entry.edit else {
-      wait(Wait(.transient))
+      wait(wait: Wait(.transient))
       return .again(error, counted: true)
     }
     guard let server = error.serverRecord, server.recordID == entry.recordID else { return .lookUp }
@@ -188,13 +190,13 @@ struct ItemResultClassifier {
         .conflict(entry.recordID, resolver.resolve(conflict))
       })
     else { return .park(error) }
-    return resolved(resolution, conflict, error)
+    return resolved(resolution: resolution, conflict: conflict, error: error)
   }
 
   private mutating func resolved(
-    _ resolution: ConflictResolution,
-    _ conflict: Conflict,
-    _ error: SyncError
+    resolution: ConflictResolution,
+    conflict: Conflict,
+    error: SyncError
   ) -> ItemVerdict {
     var parked = error
     parked.serverRecord = conflict.server
@@ -219,7 +221,7 @@ struct ItemResultClassifier {
   }
 
   /// A record that the cloud does not have.
-  private func missing(_ entry: PendingChange, _ error: SyncError) -> ItemVerdict {
+  private func missing(_ entry: PendingChange, error: SyncError) -> ItemVerdict {
     guard let edit = entry.edit else { return .deleted }
     // Without a change tag it was new already: to send it once more would change nothing.
     guard edit.changeTag != nil || isLookup,
@@ -233,7 +235,7 @@ struct ItemResultClassifier {
 
 extension SyncError {
   /// The pause that the error asks for.
-  func wait(_ disposition: ErrorDisposition) -> Wait {
+  func wait(disposition: ErrorDisposition) -> Wait {
     if let serverWait { return serverWait }
     return switch disposition {
     case .retryNetwork: Wait(.network)

@@ -56,7 +56,7 @@ public final class MiddlewareContext {
   }
 
   /// The end of the chain.
-  func reduce(_ event: SyncEvent) {
+  func reduce(event: SyncEvent) {
     precondition(!isReduced, "A middleware called next twice: call it exactly once.")
     didChange = state.reduce(event, at: now)
     isReduced = true
@@ -66,7 +66,7 @@ public final class MiddlewareContext {
   /// Whether a middleware has dropped this very request on the way to the reduction.
   ///
   /// It is made again when something else happens: at once would be for ever.
-  func hasDropped(_ wanted: SyncRequest) -> Bool {
+  func hasDropped(wanted: SyncRequest) -> Bool {
     guard !didChange, let request else { return false }
     return request.mode == wanted.mode && request.isLookup == wanted.isLookup
   }

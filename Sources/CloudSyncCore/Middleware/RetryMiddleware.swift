@@ -12,7 +12,7 @@ public struct RetryMiddleware: Middleware {
     context: MiddlewareContext,
     next: (SyncEvent) -> SyncEvent
   ) -> SyncEvent {
-    let reduced = next(timed(event, context))
+    let reduced = next(timed(event: event, context: context))
     if case .wait(_, let time?) = context.nextStep { context.wake(at: time) }
     if context.didChange, let wait = reduced.wait, wait.serverNanoseconds != nil,
       wait.cause == .service
@@ -23,7 +23,7 @@ public struct RetryMiddleware: Middleware {
     return reduced
   }
 
-  private func timed(_ event: SyncEvent, _ context: MiddlewareContext) -> SyncEvent {
+  private func timed(event: SyncEvent, context: MiddlewareContext) -> SyncEvent {
     guard var wait = event.wait, wait.nanoseconds == nil else { return event }
     wait.nanoseconds = context.state.waitLength(for: wait)
     switch event {

@@ -12,13 +12,15 @@ public struct WorkMiddleware: Middleware {
     let before = context.state.flight?.attempt
     let reduced = next(event)
     let after = context.state.flight?.attempt
-    if let before, before != after, reduced.isGivenUp(before) { context.cancelHandler(before) }
+    if let before, before != after, reduced.isGivenUp(attempt: before) {
+      context.cancelHandler(before)
+    }
     if after != nil {
       if before != after { context.callHandler() }
       return reduced
     }
     if context.isLastEvent, case .request(let request) = context.nextStep,
-      !context.hasDropped(request)
+      !context.hasDropped(wanted: request)
     {
       let isRepeat = context.state.modify.frozen > 0 && request.mode == .modify
       context.dispatch(isRepeat ? .retryWork(request) : .startWork(request))
@@ -29,7 +31,7 @@ public struct WorkMiddleware: Middleware {
 
 extension SyncEvent {
   /// Whether a request ended with this event although its answer had not come.
-  fileprivate func isGivenUp(_ attempt: Attempt) -> Bool {
+  fileprivate func isGivenUp(attempt: Attempt) -> Bool {
     guard self.attempt == attempt else { return true }
     if case .retry(_, let retry) = self { return retry.error.code == .timedOut }
     return false

@@ -21,7 +21,7 @@ extension CloudSyncSession {
   ///
   /// The decisions are what the app's closures decided meanwhile, in order.
   package func rerun(
-    _ event: SyncEvent,
+    event: SyncEvent,
     origin: EventRecord.Origin,
     cause: UInt64?,
     at time: Timestamp,
@@ -35,12 +35,12 @@ extension CloudSyncSession {
   }
 
   /// Has an observer hear of a re-run, from the state that the session is in.
-  package func observeRerun(_ observer: any SessionObserver) {
+  package func observeRerun(observer: any SessionObserver) {
     engine.withLock { $0.observers.append(observer) }
   }
 
   /// Puts a middleware at a place of a re-run's chain.
-  package func attachInRerun(_ middleware: any Middleware, after name: String?) {
+  package func attachInRerun(middleware: any Middleware, after name: String?) {
     engine.withLock { $0.attach(middleware, at: name.map(MiddlewarePosition.after) ?? .first) }
   }
 }

@@ -124,7 +124,7 @@ private final class CombineSubscription<Output: Sendable>: Combine.Subscription,
     }
   }
 
-  private static func nextAction(_ state: inout State) -> Action {
+  private static func nextAction(state: inout State) -> Action {
     if !state.isOver, let value = state.backlog.first, state.demand > .none {
       state.backlog.removeFirst()
       state.demand -= 1

@@ -57,22 +57,22 @@ public final class SyncStatus {
   private func update(from state: SyncState, at now: Timestamp) {
     let explained = state.explain(at: now)
     let halt = state.haltReason?.error
-    set(\.isRunning, state.isRunning)
-    set(\.isBusy, explained.operationMode != nil)
-    set(\.progress, state.progress)
-    set(\.waitingOperations, explained.waitingOperations)
-    set(\.parkedRecords, explained.parkedRecords)
-    set(\.haltedError, halt?.code == .stopped ? nil : halt)
-    set(\.accountStatus, state.account.reported)
-    set(\.lastError, state.lastRetryError)
-    set(\.nextTry, explained.nextTry)
-    set(\.explanation, explained.description)
+    set(property: \.isRunning, value: state.isRunning)
+    set(property: \.isBusy, value: explained.operationMode != nil)
+    set(property: \.progress, value: state.progress)
+    set(property: \.waitingOperations, value: explained.waitingOperations)
+    set(property: \.parkedRecords, value: explained.parkedRecords)
+    set(property: \.haltedError, value: halt?.code == .stopped ? nil : halt)
+    set(property: \.accountStatus, value: state.account.reported)
+    set(property: \.lastError, value: state.lastRetryError)
+    set(property: \.nextTry, value: explained.nextTry)
+    set(property: \.explanation, value: explained.description)
   }
 
   /// Sets a property, unless it has the value already.
   private func set<Value: Equatable>(
-    _ property: ReferenceWritableKeyPath<SyncStatus, Value>,
-    _ value: Value
+    property: ReferenceWritableKeyPath<SyncStatus, Value>,
+    value: Value
   ) {
     if self[keyPath: property] != value { self[keyPath: property] = value }
   }

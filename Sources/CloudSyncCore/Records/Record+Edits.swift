@@ -9,7 +9,7 @@ extension Record {
   public func merging(later edit: Record) -> Record {
     let (earlier, later) = (storage, edit.storage)
     let result = earlier.copy(
-      fields: Self.merge(earlier.fields, later.fields, keepingNulls: true)
+      fields: Self.merge(earlier.fields, later: later.fields, keepingNulls: true)
     )
     result.recordType = later.recordType
     result.encryptedKeys = Self.union(earlier.encryptedKeys, later.encryptedKeys)
@@ -27,7 +27,7 @@ extension Record {
   public func edit(from ancestor: Record) -> Record {
     let (mine, theirs) = (storage.fields, ancestor.storage.fields)
     var fields: [RecordField] = []
-    Self.walk(mine, theirs) { left, right in
+    Self.walk(lhs: mine, rhs: theirs) { left, right in
       switch (left, right) {
       case (let left?, let right?):
         if mine[left].value != theirs[right].value { fields.append(mine[left]) }
@@ -78,7 +78,7 @@ extension Record {
   /// - Complexity: O(*n*) in the number of fields of both.
   public func applying(_ edit: Record) -> Record {
     let result = storage.copy(
-      fields: Self.merge(storage.fields, edit.storage.fields, keepingNulls: false)
+      fields: Self.merge(storage.fields, later: edit.storage.fields, keepingNulls: false)
     )
     let keys = Self.union(storage.encryptedKeys, edit.storage.encryptedKeys)
     result.encryptedKeys = keys.isEmpty ? keys : keys.filter { result.position(of: $0).isFound }
@@ -95,7 +95,7 @@ extension Record {
   public func difference(from server: Record) -> Record {
     let (mine, theirs) = (storage.fields, server.storage.fields)
     var fields: [RecordField] = []
-    Self.walk(mine, theirs) { left, right in
+    Self.walk(lhs: mine, rhs: theirs) { left, right in
       guard let left else { return }
       let isThere =
         if let right { mine[left].value == theirs[right].value } else { mine[left].value.isNull }
@@ -124,9 +124,9 @@ extension Record {
   /// Places are visited, not fields, because a copy of a field costs two retains.
   @inline(__always)
   package static func walk(
-    _ lhs: [RecordField],
-    _ rhs: [RecordField],
-    _ visit: (_ left: Int?, _ right: Int?) -> Void
+    lhs: [RecordField],
+    rhs: [RecordField],
+    visit: (_ left: Int?, _ right: Int?) -> Void
   ) {
     var left = 0
     var right = 0
@@ -149,12 +149,12 @@ extension Record {
   /// Unites two sorted arrays of fields; the later one wins.
   private static func merge(
     _ earlier: [RecordField],
-    _ later: [RecordField],
+    later: [RecordField],
     keepingNulls: Bool
   ) -> [RecordField] {
     var fields: [RecordField] = []
     fields.reserveCapacity(earlier.count + later.count)
-    walk(earlier, later) { old, new in
+    walk(lhs: earlier, rhs: later) { old, new in
       if let new {
         if keepingNulls || !later[new].value.isNull { fields.append(later[new]) }
       } else if let old {
@@ -167,6 +167,6 @@ extension Record {
   /// Unites two sorted lists of names.
   package static func union(_ lhs: [String], _ rhs: [String]) -> [String] {
     if rhs.isEmpty || UTF8Bytes.equal(lhs, rhs) { return lhs }
-    return lhs.isEmpty ? rhs : Storage.sortedAndUnique(lhs + rhs)
+    return lhs.isEmpty ? rhs : Storage.sortedAndUnique(keys: lhs + rhs)
   }
 }

@@ -82,7 +82,7 @@ extension Record {
       return true
     }
 
-    static func sortedAndUnique(_ keys: [String]) -> [String] {
+    static func sortedAndUnique(keys: [String]) -> [String] {
       if areSorted(keys) { return keys }
       var result: [String] = []
       for key in keys.sorted(by: { UTF8Bytes.order($0, $1) < 0 }) {

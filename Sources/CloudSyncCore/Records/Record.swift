@@ -99,7 +99,7 @@ public struct Record: Sendable {
     get { storage.encryptedKeys }
     set {
       makeUnique()
-      storage.encryptedKeys = Storage.sortedAndUnique(newValue)
+      storage.encryptedKeys = Storage.sortedAndUnique(keys: newValue)
     }
   }
 

@@ -14,7 +14,7 @@ public struct RecordID: Hashable, Codable, Sendable, CodedValue {
   }
 
   /// A hash of the bytes that is the same in every process, so that it may shape a state.
-  package var stableHash: UInt64 { UTF8Bytes.stableHash(name, seed: zoneID.stableHash) }
+  package var stableHash: UInt64 { UTF8Bytes.stableHash(text: name, seed: zoneID.stableHash) }
 
   /// Orders two IDs by zone (scope, owner, name) and then by name: negative, zero or positive.
   package static func order(_ lhs: RecordID, _ rhs: RecordID) -> Int {

@@ -16,8 +16,8 @@ public struct ZoneID: Hashable, Codable, Sendable, CodedValue {
       self.name = name
       self.owner = owner
       self.scope = scope
-      let seed = UTF8Bytes.stableHash(owner, seed: UInt64(scope.index))
-      stableHash = UTF8Bytes.stableHash(name, seed: seed)
+      let seed = UTF8Bytes.stableHash(text: owner, seed: UInt64(scope.index))
+      stableHash = UTF8Bytes.stableHash(text: name, seed: seed)
     }
   }
 

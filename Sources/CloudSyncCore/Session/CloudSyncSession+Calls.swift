@@ -72,7 +72,7 @@ extension CloudSyncSession {
   }
 
   /// Names an operation and puts it into the inbox, both at once: numbers ascend in the queue.
-  func submit(_ work: (OperationID) -> SyncWork) -> OperationID {
+  func submit(work: (OperationID) -> SyncWork) -> OperationID {
     let (id, isIdle) = inbox.withLock { inbox -> (OperationID, Bool) in
       let id = inbox.makeOperationID()
       inbox.inputs.append(.event(.doWork(work(id)), .call))

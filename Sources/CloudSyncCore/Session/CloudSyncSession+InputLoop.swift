@@ -1,6 +1,6 @@
 extension CloudSyncSession {
   /// Puts an input at the end of the line.
-  func post(_ input: SessionInput, _ update: (inout Inbox) -> Void = { _ in }) {
+  func post(_ input: SessionInput, update: (inout Inbox) -> Void = { _ in }) {
     let isIdle = inbox.withLock { inbox -> Bool in
       inbox.inputs.append(input)
       update(&inbox)
@@ -26,7 +26,7 @@ extension CloudSyncSession {
   func drain() {
     engine.withLock { engine in
       while true {
-        let delivered = takeInputs(engine)
+        let delivered = takeInputs(engine: engine)
         if engine.taking.isEmpty, delivered == nil { return }
         if let delivered { take(delivered: delivered, engine) }
         for input in engine.taking { take(input, engine) }
@@ -39,7 +39,7 @@ extension CloudSyncSession {
   ///
   /// They are noted when there is nothing else to do, or when there are many; a busy session that
   /// nobody journals can wait with it.
-  private func takeInputs(_ engine: Engine) -> UInt64? {
+  private func takeInputs(engine: Engine) -> UInt64? {
     let first = engine.context.state.notifications.first
     let isBusy = engine.journal == nil && engine.context.state.hasWorkQueued
     return inbox.withLock { inbox in
@@ -68,18 +68,18 @@ extension CloudSyncSession {
       guard check == engine.accountCheck, engine.context.state.account.check != nil else { return }
       let event = SyncEvent.accountStatusChanged(status, identity)
       engine.run(event, origin: .report, cause: check, in: self)
-    case .timer: processTimer(engine)
+    case .timer: processTimer(engine: engine)
     case .middleware(let middleware, let position):
       engine.attach(middleware, at: position)
       for event in middleware.attachmentEvents {
         engine.run(event, origin: .call, cause: nil, in: self)
       }
     case .journal(let write):
-      confirmDeliveries(engine)
+      confirmDeliveries(engine: engine)
       engine.journal = write
       write(SyncArchive.frame(of: engine.context.state))
     case .snapshot(let completion):
-      confirmDeliveries(engine)
+      confirmDeliveries(engine: engine)
       completion(SyncArchive.frame(of: engine.context.state))
     case .observer(let observer, let isAttached):
       engine.observe(observer, isAttached: isAttached)
@@ -104,7 +104,7 @@ extension CloudSyncSession {
   }
 
   /// Wakes the state if its time has come; a timer that fired early is set again.
-  private func processTimer(_ engine: Engine) {
+  private func processTimer(engine: Engine) {
     let armedBy = engine.armedBy
     engine.armed = nil
     engine.armedBy = nil
@@ -113,20 +113,20 @@ extension CloudSyncSession {
       guard let until else { return }
       // A clock that was set back costs one more wait: the event moves what it has pushed away.
       if until > now, !engine.context.state.hasDistantDeadline(at: now) {
-        return engine.arm(until, because: armedBy, in: self)
+        return engine.arm(time: until, because: armedBy, in: self)
       }
     }
     engine.run(.woke, origin: .timer, cause: armedBy, in: self)
   }
 
   /// Tells the state what has been delivered, so that stored bytes do not announce it again.
-  private func confirmDeliveries(_ engine: Engine) {
+  private func confirmDeliveries(engine: Engine) {
     let delivered = inbox.withLock { $0.deliveredUpTo }
     if delivered > engine.context.state.notifications.first { take(delivered: delivered, engine) }
   }
 
   /// Shows a new state to other threads, and keeps the names of new operations in step with it.
-  func stateDidChange(_ state: SyncState, by event: SyncEvent) {
+  func stateDidChange(state: SyncState, by event: SyncEvent) {
     published.withLock { $0 = state }
     switch event {
     case .reset, .restored:
@@ -143,7 +143,7 @@ extension CloudSyncSession {
   // MARK: Handler and provider
 
   /// Calls the handler; its answer is an input like any other.
-  func call(_ work: SyncWork, _ request: RequestContext) {
+  func call(_ work: SyncWork, request: RequestContext) {
     let attempt = request.attempt
     switch work {
     case .createZone(let operation):
@@ -172,5 +172,5 @@ extension CloudSyncSession {
     }
   }
 
-  func closeSharedGate(_ wait: Wait) { sharedGate?.close(wait, by: self) }
+  func closeSharedGate(wait: Wait) { sharedGate?.close(wait, by: self) }
 }

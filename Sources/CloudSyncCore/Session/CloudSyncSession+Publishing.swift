@@ -5,13 +5,13 @@ extension CloudSyncSession {
   }
 
   /// Announces what has changed to the subscribers.
-  func publish(_ publication: Publication, _ engine: Engine) {
+  func publish(_ publication: Publication, engine: Engine) {
     if publication.contains(.event), eventsPublisher.hasSubscribers {
       let record = engine.record
       callBack { [self] in eventsPublisher.send(record) }
     }
     let state = engine.context.state
-    if publication.contains(.state) { publishState(state) }
+    if publication.contains(.state) { publishState(state: state) }
     if publication.contains(.progress) {
       let progress = state.progress
       if callbackExecutor == nil {
@@ -35,7 +35,7 @@ extension CloudSyncSession {
   }
 
   /// Delivers the announcements with these numbers, in order.
-  func announce(_ numbers: Range<UInt64>, _ engine: Engine) {
+  func announce(_ numbers: Range<UInt64>, engine: Engine) {
     for number in numbers {
       let note = engine.context.state.notifications[number]
       callBack { [self] in
@@ -46,7 +46,7 @@ extension CloudSyncSession {
   }
 
   /// Sends the newest state; on another executor older ones are skipped.
-  private func publishState(_ state: SyncState) {
+  private func publishState(state: SyncState) {
     guard let callbackExecutor else { return statePublisher.send(state) }
     let isOnItsWay = isStateOnItsWay.withLock { isOnItsWay in
       defer { isOnItsWay = true }

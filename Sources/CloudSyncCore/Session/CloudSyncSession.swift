@@ -99,7 +99,10 @@ public final class CloudSyncSession: Sendable {
         nonce: environment.nonce()
       ),
       operationHandler: operationHandler,
-      chain: Self.defaultChain(resolver, resolveExpiredChangeToken),
+      chain: Self.defaultChain(
+        resolver: resolver,
+        resolveExpiredChangeToken: resolveExpiredChangeToken
+      ),
       callbackExecutor: callbackExecutor,
       gate: gate,
       environment: environment
@@ -155,7 +158,10 @@ public final class CloudSyncSession: Sendable {
     self.init(
       state: archive.state,
       operationHandler: operationHandler,
-      chain: Self.defaultChain(resolver, resolveExpiredChangeToken),
+      chain: Self.defaultChain(
+        resolver: resolver,
+        resolveExpiredChangeToken: resolveExpiredChangeToken
+      ),
       callbackExecutor: callbackExecutor,
       gate: gate,
       environment: environment
@@ -204,8 +210,8 @@ public final class CloudSyncSession: Sendable {
 
   /// The middleware of a session, in the order in which events pass them.
   package static func defaultChain(
-    _ resolver: ConflictResolver,
-    _ resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)?
+    resolver: ConflictResolver,
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)?
   ) -> [any Middleware] {
     [
       SplittingMiddleware(),

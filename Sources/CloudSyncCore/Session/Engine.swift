@@ -48,7 +48,7 @@ final class Engine {
   private func linkChain() {
     let context = context
     var next: (SyncEvent) -> SyncEvent = { event in
-      context.reduce(event)
+      context.reduce(event: event)
       return event
     }
     for (place, middleware) in middlewares.enumerated().reversed() {
@@ -65,24 +65,24 @@ final class Engine {
     cause: UInt64?,
     in session: CloudSyncSession
   ) {
-    runOne(Pending(event: event, origin: origin, cause: cause), isInput: true, in: session)
+    runOne(one: Pending(event: event, origin: origin, cause: cause), isInput: true, in: session)
     var next = 0
     while next < pending.count {
       let one = pending[next]
       next += 1
       context.pendingEvents = pending.count - next
-      runOne(one, isInput: false, in: session)
+      runOne(one: one, isInput: false, in: session)
     }
     pending.removeAll(keepingCapacity: true)
     context.pendingEvents = 0
   }
 
-  private func runOne(_ one: Pending, isInput: Bool, in session: CloudSyncSession) {
+  private func runOne(one: Pending, isInput: Bool, in session: CloudSyncSession) {
     context.prepare(one.event, origin: one.origin, cause: one.cause)
     _ = chain(one.event)
     let sequence = context.state.eventCount
-    checkInvariants(sequence)
-    if context.didChange { session.stateDidChange(context.state, by: context.reducedEvent) }
+    checkInvariants(sequence: sequence)
+    if context.didChange { session.stateDidChange(state: context.state, by: context.reducedEvent) }
     if let journal { journal(SyncArchive.frame(of: record)) }
     if !observers.isEmpty { observe(isInput ? one.event : nil) }
     performEffects(in: session)
@@ -123,7 +123,7 @@ final class Engine {
     }
   }
 
-  private func checkInvariants(_ sequence: UInt64) {
+  private func checkInvariants(sequence: UInt64) {
     #if DEBUG
     guard checksInvariants else { return }
     let level: SyncState.InvariantLevel = sequence % 256 == 0 ? .all : .cheap
@@ -143,15 +143,15 @@ final class Engine {
       switch effect {
       case .dispatch(let event):
         pending.append(Pending(event: event, origin: .middleware, cause: sequence))
-      case .wake(let time): arm(time, because: sequence, in: session)
-      case .publish(let publication): session.publish(publication, self)
-      case .announce(let numbers): session.announce(numbers, self)
+      case .wake(let time): arm(time: time, because: sequence, in: session)
+      case .publish(let publication): session.publish(publication, engine: self)
+      case .announce(let numbers): session.announce(numbers, engine: self)
       case .callHandler: callHandler(in: session)
       case .cancelHandler(let attempt): session.handler.cancel(attempt)
       case .askAccount(let provider):
         accountCheck = sequence
         session.ask(provider, check: sequence)
-      case .closeSharedGate(let wait): session.closeSharedGate(wait)
+      case .closeSharedGate(let wait): session.closeSharedGate(wait: wait)
       }
     }
     performing.removeAll(keepingCapacity: true)
@@ -161,11 +161,11 @@ final class Engine {
     guard let work = context.state.currentWork, let request = context.state.currentContext else {
       return
     }
-    session.call(work, request)
+    session.call(work, request: request)
   }
 
   /// Sets the timer, unless it fires early enough already.
-  func arm(_ time: Timestamp, because sequence: UInt64?, in session: CloudSyncSession) {
+  func arm(time: Timestamp, because sequence: UInt64?, in session: CloudSyncSession) {
     if let armed {
       // It fires as soon as it can: setting it again would take back what is on its way.
       if firesAtOnce { return }
@@ -221,9 +221,9 @@ final class Engine {
         if let deadline = waiter.deadline {
           // A timer that is due and has not fired yet must not be put off for the waiter.
           if let wake, wake <= deadline {
-            arm(wake, because: armedBy, in: session)
+            arm(time: wake, because: armedBy, in: session)
           } else {
-            arm(deadline, because: nil, in: session)
+            arm(time: deadline, because: nil, in: session)
           }
         }
         rest.append(waiter)

@@ -18,13 +18,13 @@ struct Submission: Sendable {
       try RecordRules.check(recordID, zone: zoneID)
       bytes += recordID.name.utf8.count
     }
-    try Self.checkUniqueness(operation)
+    try Self.checkUniqueness(operation: operation)
     if operation.ancestors.isEmpty {
       records = operation.records
       ancestors = []
       byteCount = bytes
     } else {
-      (records, ancestors) = Self.reduce(operation)
+      (records, ancestors) = Self.reduce(operation: operation)
       byteCount =
         records.reduce(0) { $0 + $1.byteCount }
         + operation.recordIDsToDelete.reduce(0) { $0 + $1.name.utf8.count }
@@ -36,9 +36,9 @@ struct Submission: Sendable {
   }
 
   private static func checkUniqueness(
-    _ operation: ModifyOperation
+    operation: ModifyOperation
   ) throws(RecordRuleViolation) {
-    guard operation.itemCount > 1, mayHaveTwins(operation) else { return }
+    guard operation.itemCount > 1, mayHaveTwins(operation: operation) else { return }
     var seen: Set<RecordID> = []
     seen.reserveCapacity(operation.itemCount)
     for record in operation.records where !seen.insert(record.recordID).inserted {
@@ -50,7 +50,7 @@ struct Submission: Sendable {
   }
 
   /// Whether two records may be the same: seen from their hashes, which is faster than a set.
-  private static func mayHaveTwins(_ operation: ModifyOperation) -> Bool {
+  private static func mayHaveTwins(operation: ModifyOperation) -> Bool {
     var hashes: [UInt64] = []
     hashes.reserveCapacity(operation.itemCount)
     for record in operation.records { hashes.append(record.storage.recordID.stableHash) }
@@ -62,7 +62,7 @@ struct Submission: Sendable {
 
   /// Reduces whole records to the fields that differ from what the app edited.
   private static func reduce(
-    _ operation: ModifyOperation
+    operation: ModifyOperation
   ) -> ([Record], [(index: Int, record: Record)]) {
     var byID: [RecordID: Record] = [:]
     byID.reserveCapacity(operation.ancestors.count)

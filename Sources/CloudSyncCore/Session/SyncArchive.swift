@@ -42,10 +42,10 @@ public struct SyncArchive: Sendable {
       guard let frame = try Self.frame(in: bytes, at: offset) else { break }
       do {
         if frame.kind == Self.stateKind {
-          state = try Self.readState(bytes, frame.payload)
+          state = try Self.readState(bytes: bytes, payload: frame.payload)
           events = 0
         } else {
-          try Self.reduce(bytes, frame.payload, into: &state)
+          try Self.reduce(bytes: bytes, payload: frame.payload, into: &state)
           events += 1
         }
       } catch {
@@ -87,8 +87,8 @@ public struct SyncArchive: Sendable {
   }
 
   private static func readState(
-    _ bytes: [UInt8],
-    _ payload: Range<Int>
+    bytes: [UInt8],
+    payload: Range<Int>
   ) throws(CodedError) -> SyncState {
     var reader = BinaryReader(bytes, from: payload.lowerBound, to: payload.upperBound)
     let version = try reader.readUInt64()
@@ -101,8 +101,8 @@ public struct SyncArchive: Sendable {
   }
 
   private static func reduce(
-    _ bytes: [UInt8],
-    _ payload: Range<Int>,
+    bytes: [UInt8],
+    payload: Range<Int>,
     into state: inout SyncState?
   ) throws(CodedError) {
     var reader = BinaryReader(bytes, from: payload.lowerBound, to: payload.upperBound)
@@ -123,16 +123,16 @@ public struct SyncArchive: Sendable {
     var writer = BinaryWriter(reserving: 4096)
     writer.write(UInt64(formatVersion))
     state.write(to: &writer)
-    return frame(stateKind, writer.bytes)
+    return frame(stateKind, payload: writer.bytes)
   }
 
   static func frame(of record: EventRecord) -> Data {
     var writer = BinaryWriter()
     record.write(to: &writer)
-    return frame(eventKind, writer.bytes)
+    return frame(eventKind, payload: writer.bytes)
   }
 
-  private static func frame(_ kind: UInt8, _ payload: [UInt8]) -> Data {
+  private static func frame(_ kind: UInt8, payload: [UInt8]) -> Data {
     var frame = Data(capacity: headerSize + payload.count)
     frame.append(kind)
     append(UInt32(truncatingIfNeeded: payload.count), to: &frame)

@@ -46,7 +46,9 @@ extension SyncState {
   ///
   /// - Complexity: O(1).
   public func next(at now: Timestamp) -> NextStep {
-    if let flight { return .wait(.inFlight, until: earliest(flight.deadline.end(at: now), now)) }
+    if let flight {
+      return .wait(.inFlight, until: earliest(time: flight.deadline.end(at: now), now: now))
+    }
     switch phase {
     case .running: break
     case .created: return .wait(.notStarted, until: nil)
@@ -54,15 +56,17 @@ extension SyncState {
     }
     switch account.status {
     case .noProvider, .ready: break
-    case .asking: return .wait(.accountUnknown, until: earliest(nil, now))
-    case .away: return .wait(.accountAway, until: earliest(nil, now))
-    case .switched: return .wait(.accountSwitched, until: earliest(nil, now))
+    case .asking: return .wait(.accountUnknown, until: earliest(time: nil, now: now))
+    case .away: return .wait(.accountAway, until: earliest(time: nil, now: now))
+    case .switched: return .wait(.accountSwitched, until: earliest(time: nil, now: now))
     }
-    if let opening = gate.opening(at: now) { return .wait(.gate, until: earliest(opening, now)) }
+    if let opening = gate.opening(at: now) {
+      return .wait(.gate, until: earliest(time: opening, now: now))
+    }
     switch zone.zone {
     case .unknown, .ready: break
     case .creating: return .request(SyncRequest(mode: .createZone))
-    case .lost, .refused: return .wait(.zone, until: earliest(nil, now))
+    case .lost, .refused: return .wait(.zone, until: earliest(time: nil, now: now))
     }
     if case .creating = zone.subscription {
       return .request(SyncRequest(mode: .createSubscription))
@@ -89,11 +93,11 @@ extension SyncState {
     var reasons: WaitReasons = []
     if fetch.awaited != nil { reasons.insert(.acknowledgement) }
     if parked.quota != nil { reasons.insert(.quota) }
-    return .wait(reasons.isEmpty ? .idle : reasons, until: earliest(nil, now))
+    return .wait(reasons.isEmpty ? .idle : reasons, until: earliest(time: nil, now: now))
   }
 
   /// The earliest of a time and of what else time alone brings about.
-  private func earliest(_ time: Timestamp?, _ now: Timestamp) -> Timestamp? {
+  private func earliest(time: Timestamp?, now: Timestamp) -> Timestamp? {
     var earliest = time
     func consider(_ deadline: Deadline?) {
       guard let end = deadline?.end(at: now) else { return }

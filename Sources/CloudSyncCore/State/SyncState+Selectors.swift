@@ -139,7 +139,7 @@ extension SyncState {
   }
 
   /// Whether a record is parked.
-  package func isParked(_ recordID: RecordID) -> Bool { parked.entries[recordID] != nil }
+  package func isParked(recordID: RecordID) -> Bool { parked.entries[recordID] != nil }
 
   /// A record that was set aside, and is on its way again.
   public struct ReturningRecord: Sendable, Hashable {

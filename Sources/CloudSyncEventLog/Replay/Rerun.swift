@@ -27,7 +27,7 @@ struct Rerun {
     chain = log.middleware(before: first)
     session = CloudSyncSession(rerunning: folded, chain: try registry.chain(names: chain))
     result = Replay.Result(state: folded)
-    session.observeRerun(comparison)
+    session.observeRerun(observer: comparison)
   }
 
   /// The first event from the wanted one on that came in from outside.
@@ -74,13 +74,13 @@ struct Rerun {
     guard names.filter(chain.contains) == chain else {
       // Middleware only ever join: lines before this one are missing.
       session = CloudSyncSession(rerunning: session.state, chain: try registry.chain(names: names))
-      session.observeRerun(comparison)
+      session.observeRerun(observer: comparison)
       chain = names
       return
     }
     for (place, name) in names.enumerated() where !chain.contains(name) {
       let middleware = try registry.middleware(name: name)
-      session.attachInRerun(middleware, after: place == 0 ? nil : names[place - 1])
+      session.attachInRerun(middleware: middleware, after: place == 0 ? nil : names[place - 1])
     }
     chain = names
   }
@@ -99,7 +99,7 @@ struct Rerun {
     for step in group { decisions += step.record.decisions }
     comparison.expect(group)
     session.rerun(
-      event,
+      event: event,
       origin: head.record.origin,
       cause: head.record.cause,
       at: head.record.time,
@@ -119,7 +119,7 @@ struct Rerun {
   /// Goes on from the state that the log has.
   private mutating func beginAnew() throws(LogError) {
     session = CloudSyncSession(rerunning: folded, chain: try registry.chain(names: chain))
-    session.observeRerun(comparison)
+    session.observeRerun(observer: comparison)
   }
 
   private mutating func compare() throws(LogError) {

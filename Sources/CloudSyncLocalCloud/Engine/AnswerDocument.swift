@@ -79,11 +79,11 @@ struct AnswerDocument: CodedValue {
   static func digest(_ operation: ModifyOperation) -> UInt64 {
     var hash = UTF8Bytes.mix(UInt64(operation.records.count), UInt64(operation.itemCount))
     for record in operation.records {
-      hash = UTF8Bytes.stableHash(record.recordID.name, seed: hash)
-      if let tag = record.changeTag { hash = UTF8Bytes.stableHash(tag, seed: hash) }
+      hash = UTF8Bytes.stableHash(text: record.recordID.name, seed: hash)
+      if let tag = record.changeTag { hash = UTF8Bytes.stableHash(text: tag, seed: hash) }
     }
     for recordID in operation.recordIDsToDelete {
-      hash = UTF8Bytes.stableHash(recordID.name, seed: hash)
+      hash = UTF8Bytes.stableHash(text: recordID.name, seed: hash)
     }
     return hash
   }

@@ -9,7 +9,7 @@ struct ByteKey: Hashable {
   static func == (lhs: ByteKey, rhs: ByteKey) -> Bool { UTF8Bytes.equal(lhs.text, rhs.text) }
 
   func hash(into hasher: inout Hasher) {
-    hasher.combine(UTF8Bytes.stableHash(text, seed: 0))
+    hasher.combine(UTF8Bytes.stableHash(text: text, seed: 0))
   }
 }
 

@@ -21,7 +21,7 @@ struct NameTable {
   }
 
   /// What a name is found by.
-  static func hash(_ name: String) -> UInt64 { UTF8Bytes.stableHash(name, seed: 0) }
+  static func hash(_ name: String) -> UInt64 { UTF8Bytes.stableHash(text: name, seed: 0) }
 
   /// The number under a hash of which the body says that it is the one.
   @inline(__always)

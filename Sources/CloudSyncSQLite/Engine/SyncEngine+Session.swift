@@ -166,7 +166,7 @@ extension SyncEngine {
       let returning = Set(known.returningRecords.map(\.recordID))
       let batch = try transaction(generation) { (work) throws(SQLiteError) in
         try work.settleDepartures()
-        return try work.makeBatch(limits) { known.isParked($0) || returning.contains($0) }
+        return try work.makeBatch(limits) { known.isParked(recordID: $0) || returning.contains($0) }
       }
       if let batch {
         try submit(batch.operation, to: session, generation, batch) {

@@ -109,16 +109,18 @@ package struct LineReader: CodedReader {
     let start = index
     skipSpace()
     if !isFirst {
-      guard index < bytes.count, bytes[index] == UInt8(ascii: ",") else { return missKey(start) }
+      guard index < bytes.count, bytes[index] == UInt8(ascii: ",") else {
+        return missKey(start: start)
+      }
       index += 1
       skipSpace()
     }
     let count = name.utf8CodeUnitCount
     guard index + count + 2 <= bytes.count, bytes[index] == UInt8(ascii: "\""),
       bytes[index + count + 1] == UInt8(ascii: "\"")
-    else { return missKey(start) }
+    else { return missKey(start: start) }
     for offset in 0..<count where bytes[index + 1 + offset] != name.utf8Start[offset] {
-      return missKey(start)
+      return missKey(start: start)
     }
     index += count + 2
     try expect(UInt8(ascii: ":"))
@@ -126,7 +128,7 @@ package struct LineReader: CodedReader {
   }
 
   /// The field is not there: fine if it is optional.
-  private mutating func missKey(_ start: Int) {
+  private mutating func missKey(start: Int) {
     index = start
     isAbsent = true
   }

@@ -30,18 +30,23 @@ public enum RecordRules {
     guard
       isIdentifier(storage.recordType) || UTF8Bytes.equal(storage.recordType, shareRecordType)
     else {
-      throw violation(record, .recordType)
+      throw violation(record: record, rule: .recordType)
     }
     if let parent = storage.parent {
       guard parent.zoneID == storage.recordID.zoneID, isName(parent.name) else {
-        throw violation(record, .parent)
+        throw violation(record: record, rule: .parent)
       }
     }
     let (fieldBytes, broken) = storage.fields.withUnsafeBufferPointer { checkedByteCount(of: $0) }
-    if let broken { throw violation(record, broken.rule, storage.fields[broken.index]) }
+    if let broken {
+      throw violation(record: record, rule: broken.rule, field: storage.fields[broken.index])
+    }
     let byteCount = storage.headByteCount + fieldBytes
     if byteCount > maximumRecordByteCount {
-      throw violation(record, .size(byteCount: byteCount, limit: maximumRecordByteCount))
+      throw violation(
+        record: record,
+        rule: .size(byteCount: byteCount, limit: maximumRecordByteCount)
+      )
     }
     return byteCount
   }
@@ -75,14 +80,14 @@ public enum RecordRules {
     zone: ZoneID
   ) throws(RecordRuleViolation) {
     guard record.recordID.zoneID == zone else {
-      throw violation(record, .zone(expected: zone))
+      throw violation(record: record, rule: .zone(expected: zone))
     }
-    guard !record.recordID.name.isEmpty else { throw violation(record, .recordName) }
+    guard !record.recordID.name.isEmpty else { throw violation(record: record, rule: .recordName) }
     guard
       isIdentifier(record.recordType) || UTF8Bytes.equal(record.recordType, shareRecordType)
-    else { throw violation(record, .recordType) }
+    else { throw violation(record: record, rule: .recordType) }
     for field in record.storage.fields where !isIdentifier(field.name) {
-      throw violation(record, .fieldName, field)
+      throw violation(record: record, rule: .fieldName, field: field)
     }
   }
 
@@ -104,9 +109,9 @@ public enum RecordRules {
   }
 
   private static func violation(
-    _ record: Record,
-    _ rule: RecordRuleViolation.Rule,
-    _ field: RecordField? = nil
+    record: Record,
+    rule: RecordRuleViolation.Rule,
+    field: RecordField? = nil
   ) -> RecordRuleViolation {
     RecordRuleViolation(
       subject: "\(record.recordType) \(record.recordID)",

@@ -26,7 +26,7 @@ package enum UTF8Bytes {
   package static func equal(_ lhs: String, _ rhs: String) -> Bool {
     if isSame(lhs, rhs) { return true }
     guard lhs.utf8.count == rhs.utf8.count else { return false }
-    return equalBytes(lhs, rhs)
+    return equalBytes(lhs, rhs: rhs)
   }
 
   /// Tells whether two optional texts are both absent or have the same bytes.
@@ -48,7 +48,7 @@ package enum UTF8Bytes {
   /// Orders two texts by their bytes: negative, zero or positive.
   @inline(__always)
   package static func order(_ lhs: String, _ rhs: String) -> Int {
-    isSame(lhs, rhs) ? 0 : orderBytes(lhs, rhs)
+    isSame(lhs, rhs) ? 0 : orderBytes(lhs, rhs: rhs)
   }
 
   /// Tells whether two texts are one: the same storage, or the same few bytes held in place.
@@ -62,13 +62,13 @@ package enum UTF8Bytes {
 
   @inline(never)
   @_effects(readonly)  // Only bytes are read, so that callers need not retain the texts.
-  private static func equalBytes(_ lhs: String, _ rhs: String) -> Bool {
+  private static func equalBytes(_ lhs: String, rhs: String) -> Bool {
     with(lhs) { left in with(rhs) { right in equal(left, right) } }
   }
 
   @inline(never)
   @_effects(readonly)  // Only bytes are read, so that callers need not retain the texts.
-  private static func orderBytes(_ lhs: String, _ rhs: String) -> Int {
+  private static func orderBytes(_ lhs: String, rhs: String) -> Int {
     with(lhs) { left in with(rhs) { right in order(left, right) } }
   }
 
@@ -119,7 +119,7 @@ package enum UTF8Bytes {
   }
 
   /// Mixes the bytes of a text into a number that is the same in every process.
-  package static func stableHash(_ text: String, seed: UInt64) -> UInt64 {
+  package static func stableHash(text: String, seed: UInt64) -> UInt64 {
     with(text) { bytes in
       var hash = mix(seed ^ 0x6a09_e667_f3bc_c909, UInt64(bytes.count))
       var index = 0

@@ -72,23 +72,23 @@ public struct Timestamp: Hashable, Codable, Sendable, Comparable, CodedValue {
       let (sum, overflows) = whole.addingReportingOverflow(attoseconds / Self.perSecond)
       if !overflows { return advanced(byNanoseconds: sum) }
     }
-    return beyondInt64(duration)
+    return beyondInt64(duration: duration)
   }
 
   /// Adds a duration whose nanoseconds alone overflow: twice half of it may still be in reach.
-  private func beyondInt64(_ duration: Duration) -> Timestamp {
+  private func beyondInt64(duration: Duration) -> Timestamp {
     let (seconds, attoseconds) = duration.components
     let limit = Int64.max / Self.perSecond * 2 + 2
     guard abs(Double(seconds)) <= Double(limit) else {
       return seconds < 0 ? .distantPast : .distantFuture
     }
     let half = seconds / 2
-    return advanced(byNanoseconds: Self.clampedProduct(half))
-      .advanced(byNanoseconds: Self.clampedProduct(seconds - half))
+    return advanced(byNanoseconds: Self.clampedProduct(seconds: half))
+      .advanced(byNanoseconds: Self.clampedProduct(seconds: seconds - half))
       .advanced(byNanoseconds: attoseconds / Self.perSecond)
   }
 
-  private static func clampedProduct(_ seconds: Int64) -> Int64 {
+  private static func clampedProduct(seconds: Int64) -> Int64 {
     let (product, isOutOfReach) = seconds.multipliedReportingOverflow(by: perSecond)
     return isOutOfReach ? (seconds < 0 ? .min : .max) : product
   }

@@ -46,8 +46,8 @@ extension SyncState {
   }
 
   mutating func reduceAccountStatus(
-    _ status: AccountStatus,
-    _ identity: AccountIdentity?,
+    status: AccountStatus,
+    identity: AccountIdentity?,
     at now: Timestamp
   ) -> Bool {
     account.check = nil
@@ -85,20 +85,20 @@ extension SyncState {
 
   /// Takes the app's decision about the work of the account that is gone.
   mutating func reduceAccountSwitch(
-    _ decision: AccountSwitchDecision,
-    _ nonce: UInt64,
+    decision: AccountSwitchDecision,
+    nonce: UInt64,
     at now: Timestamp
   ) -> Bool {
     guard case .switched(_, let newcomer) = account.status else { return false }
     switch decision {
     case .wait: return true
     case .discard:
-      giveUpEverything(SyncError(.accountSwitched, "another account signed in"))
-      beginEpoch(nonce)
+      giveUpEverything(error: SyncError(.accountSwitched, "another account signed in"))
+      beginEpoch(nonce: nonce)
       gate = GateRegion()
       invalidateTags()
     case .adopt:
-      beginEpoch(nonce)
+      beginEpoch(nonce: nonce)
       gate = GateRegion()
       invalidateTags()
       forgetFetchedTokens()

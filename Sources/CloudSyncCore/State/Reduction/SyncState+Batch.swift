@@ -6,16 +6,16 @@ extension SyncState {
   ///
   /// What was parked and is to be sent again goes first. Edits of a record that is in the window, or
   /// on the shelf, are merged with it, in order.
-  mutating func fillBatch(_ limits: RequestLimits, at now: Timestamp) {
+  mutating func fillBatch(limits: RequestLimits, at now: Timestamp) {
     guard modify.frozen == 0 else { return }
-    takeReturningChanges(limits)
+    takeReturningChanges(limits: limits)
     guard !modify.queue.isEmpty, modify.batch.count < limits.items else { return }
     var index = BatchIndex(modify.batch, expecting: min(limits.items, modify.queuedItems))
     var taken = 0
     while taken < Self.longestFill, modify.batch.count < limits.items,
       let operation = modify.queue.first
     {
-      openOperation(operation)
+      openOperation(operation: operation)
       while modify.cursor < operation.itemCount {
         guard taken < Self.longestFill, modify.batch.count < limits.items else { return }
         let bytes = operation.byteCount(ofItem: modify.cursor)
@@ -34,14 +34,14 @@ extension SyncState {
   }
 
   /// Counts an operation as begun, once.
-  private mutating func openOperation(_ operation: ModifyOperation) {
+  private mutating func openOperation(operation: ModifyOperation) {
     guard modify.cursor == 0, !operation.isWithdrawn,
       modify.open.last?.number != operation.id.number
     else { return }
     modify.open.append(OpenOperation(operation))
   }
 
-  private mutating func takeReturningChanges(_ limits: RequestLimits) {
+  private mutating func takeReturningChanges(limits: RequestLimits) {
     guard !parked.returning.isEmpty else { return }
     while modify.batch.count < limits.items, let entry = parked.returning.popFirst() {
       modify.batch.append(entry)
@@ -68,16 +68,16 @@ extension SyncState {
       source: number
     )
     if number < modify.tagsInvalidBefore {
-      entry.setChangeTag(nil)
+      entry.setChangeTag(tag: nil)
       guard let own = modify.localTags.value[saves[item].recordID] else { return entry }
       // This session has made the record anew, and knows more of it than the ancestor.
       entry.ancestor = nil
-      if own.replaces(nil) { entry.setChangeTag(own.tag) }
+      if own.replaces(nil) { entry.setChangeTag(tag: own.tag) }
     } else if !modify.localTags.value.isEmpty,
       let own = modify.localTags.value[saves[item].recordID],
       own.replaces(saves[item].changeTag)
     {
-      entry.setChangeTag(own.tag)
+      entry.setChangeTag(tag: own.tag)
     }
     return entry
   }
@@ -104,7 +104,7 @@ extension SyncState {
         .quotaExceeded,
         "the storage is full; the save waits for the next probe"
       )
-      park(entry, error, isQuota: true)
+      park(entry, error: error, isQuota: true)
       return true
     }
     var entry = entry
@@ -148,7 +148,7 @@ extension SyncState {
     merged.wasParked = true
     merged.refresh()
     if parkedEntry.isQuota, parked.quota != nil, merged.edit != nil {
-      park(merged, parkedEntry.error, isQuota: true)
+      park(merged, error: parkedEntry.error, isQuota: true)
       return true
     }
     unpark(recordID)
@@ -172,7 +172,7 @@ extension SyncState {
   static let rememberedSaves = 1_024
 
   /// Remembers that a save of this session's own replaced a change tag.
-  mutating func rememberLocalTag(_ recordID: RecordID, replacing old: String?, by new: String?) {
+  mutating func rememberLocalTag(recordID: RecordID, replacing old: String?, by new: String?) {
     guard let new else { return }
     // A record without a tag was new: nothing that is known of it leads to this save.
     if old != nil, let present = modify.localTags.value[recordID], UTF8Bytes.equal(present.tag, old)
@@ -186,7 +186,7 @@ extension SyncState {
   }
 
   /// Remembers that a record was deleted: no change tag of it is of use any more.
-  mutating func forgetLocalTag(_ recordID: RecordID) {
+  mutating func forgetLocalTag(recordID: RecordID) {
     guard !modify.localTags.value.isEmpty, modify.localTags.value[recordID]?.tag != nil else {
       return
     }
@@ -227,7 +227,7 @@ extension PendingChange {
       self.ancestor = nil
     }
     base = nil
-    setChangeTag(nil)
+    setChangeTag(tag: nil)
     isMixed = false
     needsLookup = false
     conflicts = 0

@@ -97,11 +97,11 @@ extension SyncState {
 
   /// Ends a fetch, or a lookup, that cannot succeed.
   mutating func reduceFailFetch(
-    _ attempt: Attempt,
-    _ error: SyncError,
+    attempt: Attempt,
+    error: SyncError,
     at now: Timestamp
   ) -> Bool {
-    guard let flight = endRequest(attempt) else { return false }
+    guard let flight = endRequest(attempt: attempt) else { return false }
     cold.value.lastError = error
     if let asked = error.serverWait { closeGate(asked, at: now) }
     if !flight.isLookup { failRun(error) }
@@ -111,12 +111,12 @@ extension SyncState {
 
   /// Begins the run anew, from the token that the app gave, or from nothing.
   mutating func reduceStartOver(
-    _ attempt: Attempt,
-    _ token: ChangeToken?,
-    _ error: SyncError,
+    attempt: Attempt,
+    token: ChangeToken?,
+    error: SyncError,
     at now: Timestamp
   ) -> Bool {
-    guard let flight = endRequest(attempt), var run = fetch.run else { return false }
+    guard let flight = endRequest(attempt: attempt), var run = fetch.run else { return false }
     let isRepeated = run.token == nil || token == run.token
     run.stuck = isRepeated ? run.stuck + 1 : 0
     run.token = isRepeated ? nil : token
@@ -152,8 +152,8 @@ extension SyncState {
 
   /// Takes the app's word about a page.
   mutating func reduceAcknowledge(
-    _ page: PageID,
-    _ answer: PageAnswer,
+    page: PageID,
+    answer: PageAnswer,
     at now: Timestamp
   ) -> Bool {
     guard let awaited = fetch.awaited, awaited.response.page == page else { return false }

@@ -18,7 +18,7 @@ extension SyncState {
   }
 
   /// Stops the session; the work and the request in flight are kept.
-  mutating func reduceHalt(_ error: SyncError, at now: Timestamp) -> Bool {
+  mutating func reduceHalt(error: SyncError, at now: Timestamp) -> Bool {
     if case .stopped = phase, error.code == .stopped { return false }
     halt(error, mode: nil, attempt: nil, operations: [], at: now)
     return true
@@ -49,9 +49,9 @@ extension SyncState {
   }
 
   /// Gives everything up and begins a new epoch, as a session that was just made.
-  mutating func reduceReset(_ nonce: UInt64, at now: Timestamp) -> Bool {
-    giveUpEverything(SyncError(.reset, "the session was reset"))
-    beginEpoch(nonce)
+  mutating func reduceReset(nonce: UInt64, at now: Timestamp) -> Bool {
+    giveUpEverything(error: SyncError(.reset, "the session was reset"))
+    beginEpoch(nonce: nonce)
     let (provider, configuration, zoneID) = (account.hasProvider, configuration, zone.zoneID)
     var fresh = ColdState(zoneID: zoneID, configuration: configuration)
     fresh.account.hasProvider = provider
@@ -68,9 +68,9 @@ extension SyncState {
   }
 
   /// Ends every operation with an error and empties the shelf.
-  mutating func giveUpEverything(_ error: SyncError) {
+  mutating func giveUpEverything(error: SyncError) {
     flight = nil
-    giveUpModifications(error)
+    giveUpModifications(error: error)
     let region = fetch
     for operation in region.run?.operations ?? [] {
       notifications.add(.fetchFailed(operation, error))
@@ -83,15 +83,15 @@ extension SyncState {
   }
 
   /// Ends every modification with an error and empties the shelf.
-  mutating func giveUpModifications(_ error: SyncError) {
+  mutating func giveUpModifications(error: SyncError) {
     // Whoever waits behind an error has an error of its own; the items tell which records.
     for index in modify.open.indices {
       let open = modify.open[index]
-      endGivenUp(open, items: unsettledItems(of: open), error)
+      endGivenUp(open: open, items: unsettledItems(of: open), error: error)
     }
     let begun = modify.open.last?.number
     for operation in modify.queue where operation.id.number != begun && !operation.isWithdrawn {
-      endGivenUp(OpenOperation(operation), items: allItems(of: operation), error)
+      endGivenUp(open: OpenOperation(operation), items: allItems(of: operation), error: error)
     }
     for parkedEntry in parked.inOrder {
       notifications.add(.parked(.dropped(parkedEntry.entry.recordID, error)))
@@ -111,9 +111,9 @@ extension SyncState {
   }
 
   private mutating func endGivenUp(
-    _ open: OpenOperation,
+    open: OpenOperation,
     items: [RecordID],
-    _ error: SyncError
+    error: SyncError
   ) {
     // Where all is settled, only its turn to be announced had not come.
     guard open.left > 0 else { return announce(open) }
@@ -125,16 +125,16 @@ extension SyncState {
     for change in open.followUps { notifications.add(.parked(change)) }
   }
 
-  mutating func beginEpoch(_ nonce: UInt64) {
+  mutating func beginEpoch(nonce: UInt64) {
     epoch += 1
     self.nonce = nonce
     flight = nil
   }
 
   /// Continues a stored state in a new process: what was in flight counts as lost.
-  mutating func reduceRestored(_ nonce: UInt64, _ configuration: SyncConfiguration) -> Bool {
+  mutating func reduceRestored(nonce: UInt64, configuration: SyncConfiguration) -> Bool {
     if let flight, flight.mode == .modify { modify.frozen = flight.count }
-    beginEpoch(nonce)
+    beginEpoch(nonce: nonce)
     self.configuration = configuration
     phase = .created
     cold.value.redeliversOnStart = true

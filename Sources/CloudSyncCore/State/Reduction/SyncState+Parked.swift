@@ -1,9 +1,9 @@
 extension SyncState {
   /// Sets an entry aside with its error, and tells its operations that it is not saved.
-  mutating func park(_ entry: PendingChange, _ error: SyncError, isQuota: Bool) {
+  mutating func park(_ entry: PendingChange, error: SyncError, isQuota: Bool) {
     let recordID = entry.recordID
     var hint = 0
-    forEachSource(of: entry, &hint) { open in
+    forEachSource(of: entry, hint: &hint) { open in
       open.left -= 1
       open.outcome.failures.append(ItemFailure(recordID, error))
     }
@@ -99,16 +99,16 @@ extension SyncState {
   /// Storage is free again: everything that waited for it is sent.
   mutating func quotaIsFree() {
     endQuota()
-    returnToBatch(parked.inOrder.filter(\.isQuota))
+    returnToBatch(entries: parked.inOrder.filter(\.isQuota))
   }
 
   /// Tries records again that were refused because of another one, which may be saved now.
   mutating func returnDependents() {
     guard !parked.entries.isEmpty else { return }
-    returnToBatch(parked.inOrder.filter { $0.error.code == .referenceViolation })
+    returnToBatch(entries: parked.inOrder.filter { $0.error.code == .referenceViolation })
   }
 
-  private mutating func returnToBatch(_ entries: [ParkedEntry]) {
+  private mutating func returnToBatch(entries: [ParkedEntry]) {
     for parkedEntry in entries {
       unpark(parkedEntry.entry.recordID)
       parked.returning.append(parkedEntry.entry)
@@ -116,16 +116,16 @@ extension SyncState {
   }
 
   /// Sends parked records again, before everything that is queued.
-  mutating func reduceRetryParked(_ recordIDs: [RecordID]?) -> Bool {
-    let entries = parkedEntries(recordIDs)
-    returnToBatch(entries)
+  mutating func reduceRetryParked(recordIDs: [RecordID]?) -> Bool {
+    let entries = parkedEntries(recordIDs: recordIDs)
+    returnToBatch(entries: entries)
     if !entries.isEmpty, hasNoQuotaLeft { endQuota() }
     return !entries.isEmpty
   }
 
   /// Drops parked records.
-  mutating func reduceDropParked(_ recordIDs: [RecordID]?) -> Bool {
-    let entries = parkedEntries(recordIDs)
+  mutating func reduceDropParked(recordIDs: [RecordID]?) -> Bool {
+    let entries = parkedEntries(recordIDs: recordIDs)
     let error = SyncError(.droppedByApp, "the app dropped the record")
     for parkedEntry in entries {
       unpark(parkedEntry.entry.recordID)
@@ -139,7 +139,7 @@ extension SyncState {
     parked.quota != nil && parked.probe == nil && !hasParkedForQuota
   }
 
-  private func parkedEntries(_ recordIDs: [RecordID]?) -> [ParkedEntry] {
+  private func parkedEntries(recordIDs: [RecordID]?) -> [ParkedEntry] {
     guard let recordIDs else { return parked.inOrder }
     var found: [ParkedEntry] = []
     for recordID in recordIDs {

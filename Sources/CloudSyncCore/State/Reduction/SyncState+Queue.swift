@@ -1,13 +1,15 @@
 extension SyncState {
   /// Whether counting can go on after a number: one that no session gave may be in a damaged log.
-  private func isCountable(_ id: OperationID) -> Bool { id.number < 1 << 62 }
+  private func isCountable(id: OperationID) -> Bool { id.number < 1 << 62 }
 
   /// Queues work.
-  mutating func reduceDoWork(_ work: SyncWork) -> Bool {
+  mutating func reduceDoWork(work: SyncWork) -> Bool {
     switch work {
     case .modify(let operation):
       // Only `modify(_:)` names and checks operations; numbers ascend in the queue.
-      guard isCountable(operation.id), operation.id.number >= nextOperation else { return false }
+      guard isCountable(id: operation.id), operation.id.number >= nextOperation else {
+        return false
+      }
       nextOperation = operation.id.number + 1
       modify.queue.append(operation)
       modify.queuedItems += operation.itemCount
@@ -16,7 +18,7 @@ extension SyncState {
       if operation.itemCount == 0 { announceCompleted() }
       return true
     case .fetch(let operation):
-      guard isCountable(operation.id) else { return false }
+      guard isCountable(id: operation.id) else { return false }
       nextOperation = max(nextOperation, operation.id.number + 1)
       return queueFetch(operation)
     case .createZone:
@@ -38,7 +40,7 @@ extension SyncState {
   ///
   /// What is in flight, or was sent without an answer, is waited for first; an edit that has been
   /// merged with another operation's goes on with that.
-  mutating func reduceCancel(_ id: OperationID) -> Bool {
+  mutating func reduceCancel(id: OperationID) -> Bool {
     if cancelFetch(id) { return true }
     if let index = modify.open.firstIndex(where: { $0.operation.id == id }) {
       modify.open[index].isCancelled = true

@@ -1,33 +1,33 @@
 extension SyncState {
   /// Makes the request that is due, if the state wants it.
-  mutating func reduceRequest(_ request: SyncRequest, at now: Timestamp) -> Bool {
+  mutating func reduceRequest(request: SyncRequest, at now: Timestamp) -> Bool {
     guard case .request(let wanted) = next(at: now), wanted.mode == request.mode,
       wanted.isLookup == request.isLookup
     else { return false }
     switch request.mode {
     case .createZone, .createSubscription:
-      beginRequest(request.mode, at: now)
+      beginRequest(mode: request.mode, at: now)
     case .modify:
-      let count = chooseBatch(request.limits ?? limits, at: now)
+      let count = chooseBatch(limits: request.limits ?? limits, at: now)
       announceCompleted()
       // Everything that was due may have been parked unsent, or have been empty.
       guard count > 0 else { return true }
       if modify.frozen == 0 {
         modify.writeToken = WriteToken(nonce: nonce, number: nextAttempt)
       }
-      beginRequest(.modify, count: count, at: now)
+      beginRequest(mode: .modify, count: count, at: now)
     case .fetch where request.isLookup:
       let most = (request.limits ?? limits).items
-      beginRequest(.fetch, isLookup: true, count: min(most, modify.lookups), at: now)
+      beginRequest(mode: .fetch, isLookup: true, count: min(most, modify.lookups), at: now)
     case .fetch:
       beginRun()
-      beginRequest(.fetch, at: now)
+      beginRequest(mode: .fetch, at: now)
     }
     return true
   }
 
   private mutating func beginRequest(
-    _ mode: OperationMode,
+    mode: OperationMode,
     isLookup: Bool = false,
     count: Int = 0,
     at now: Timestamp
@@ -49,9 +49,9 @@ extension SyncState {
   }
 
   /// Chooses the entries of the next modification: a prefix of the window.
-  private mutating func chooseBatch(_ limits: RequestLimits, at now: Timestamp) -> Int {
+  private mutating func chooseBatch(limits: RequestLimits, at now: Timestamp) -> Int {
     if modify.frozen > 0 { return modify.frozen }
-    fillBatch(limits, at: now)
+    fillBatch(limits: limits, at: now)
     var count = 0
     var bytes = 0
     for entry in modify.batch.prefix(limits.items) {
@@ -64,8 +64,8 @@ extension SyncState {
   }
 
   /// Sends again after a pause; the same request if its answer was lost.
-  mutating func reduceRetry(_ attempt: Attempt, _ retry: Retry, at now: Timestamp) -> Bool {
-    guard let flight = endRequest(attempt) else { return false }
+  mutating func reduceRetry(attempt: Attempt, retry: Retry, at now: Timestamp) -> Bool {
+    guard let flight = endRequest(attempt: attempt) else { return false }
     if retry.isLost, flight.mode == .modify { modify.frozen = flight.count }
     cold.value.lastError = retry.error
     closeGate(retry.wait, at: now)
@@ -74,8 +74,8 @@ extension SyncState {
   }
 
   /// Sends less next time; an item that is too large alone is parked.
-  mutating func reduceSplit(_ attempt: Attempt, _ split: Split, at now: Timestamp) -> Bool {
-    guard let flight = endRequest(attempt) else { return false }
+  mutating func reduceSplit(attempt: Attempt, split: Split, at now: Timestamp) -> Bool {
+    guard let flight = endRequest(attempt: attempt) else { return false }
     guard flight.mode == .modify else {
       halt(split.error, over: flight, at: now)
       return true
@@ -94,7 +94,7 @@ extension SyncState {
       }
     } else if let entry = modify.batch.first {
       modify.batch.removeFirst()
-      park(entry, split.error, isQuota: false)
+      park(entry, error: split.error, isQuota: false)
       // The culprit is found; the others need not travel in small parts because of it.
       if split.isTooLarge { sizing.learnt = nil } else { sizing.isolation = nil }
       afterParking(over: flight, at: now)
@@ -105,7 +105,7 @@ extension SyncState {
   }
 
   /// Ends the flight that an answer belongs to; nil if the answer is not for the current one.
-  mutating func endRequest(_ attempt: Attempt) -> Flight? {
+  mutating func endRequest(attempt: Attempt) -> Flight? {
     guard let current = flight, current.attempt == attempt else { return nil }
     flight = nil
     return current

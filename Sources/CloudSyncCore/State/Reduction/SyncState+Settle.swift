@@ -1,28 +1,32 @@
 extension SyncState {
   /// Takes the answer that everything is done.
   mutating func reduceSuccess(
-    _ attempt: Attempt,
-    _ result: SyncWork.Result,
+    attempt: Attempt,
+    result: SyncWork.Result,
     at now: Timestamp
   ) -> Bool {
     guard let flight, flight.attempt == attempt, flight.mode == result.mode else { return false }
     switch result {
-    case .modify(let response): return settleWhole(flight, response, at: now)
+    case .modify(let response): return settleWhole(flight: flight, response: response, at: now)
     case .fetch(let response):
       if flight.isLookup {
         // Reached only without an error middleware: the entries are looked up again.
         let verdicts = [ItemVerdict](repeating: .lookUp, count: flight.count)
-        return reduceSettlement(attempt, Settlement(verdicts: verdicts), at: now)
+        return reduceSettlement(
+          attempt: attempt,
+          settlement: Settlement(verdicts: verdicts),
+          at: now
+        )
       }
-      _ = endRequest(attempt)
+      _ = endRequest(attempt: attempt)
       resetRetryCounters()
       zone.creations = 0
       receivePage(response, over: flight, at: now)
     case .createZone(let isDone):
-      _ = endRequest(attempt)
-      zoneAnswered(isDone, over: flight, at: now)
+      _ = endRequest(attempt: attempt)
+      zoneAnswered(isDone: isDone, over: flight, at: now)
     case .createSubscription(let isDone):
-      _ = endRequest(attempt)
+      _ = endRequest(attempt: attempt)
       resetRetryCounters()
       let error = SyncError(.serverRejectedRequest, "the handler refused to create a subscription")
       zone.subscription = isDone ? .ready : .givenUp(error)
@@ -32,8 +36,8 @@ extension SyncState {
 
   /// Settles a modification of which everything is done, its saves in the order of the request.
   private mutating func settleWhole(
-    _ flight: Flight,
-    _ response: ModifyOperation.Response,
+    flight: Flight,
+    response: ModifyOperation.Response,
     at now: Timestamp
   ) -> Bool {
     let entries = modify.batch.prefix(flight.count)
@@ -46,7 +50,7 @@ extension SyncState {
       let error = SyncError(.invalidAnswer, "the answer does not fit the request")
       let verdict = ItemVerdict.again(error, counted: true)
       let settlement = Settlement(verdicts: Array(repeating: verdict, count: flight.count))
-      return reduceSettlement(flight.attempt, settlement, at: now)
+      return reduceSettlement(attempt: flight.attempt, settlement: settlement, at: now)
     }
     self.flight = nil
     modify.frozen = 0
@@ -58,10 +62,15 @@ extension SyncState {
     for place in 0..<flight.count {
       let entry = modify.batch[place]
       if case .save(let sent) = entry.intent {
-        settleSaved(entry, response.savedRecords[next], replacing: sent.changeTag, &hint)
+        settleSaved(
+          entry: entry,
+          record: response.savedRecords[next],
+          replacing: sent.changeTag,
+          hint: &hint
+        )
         next += 1
       } else {
-        settleDeleted(entry, &hint)
+        settleDeleted(entry: entry, hint: &hint)
       }
     }
     modify.batch.removeFirst(flight.count)
@@ -72,31 +81,31 @@ extension SyncState {
   }
 
   private mutating func settleSaved(
-    _ entry: PendingChange,
-    _ record: Record,
+    entry: PendingChange,
+    record: Record,
     replacing tag: String?,
-    _ hint: inout Int
+    hint: inout Int
   ) {
-    rememberLocalTag(entry.recordID, replacing: tag, by: record.changeTag)
-    forEachSource(of: entry, &hint) { open in
+    rememberLocalTag(recordID: entry.recordID, replacing: tag, by: record.changeTag)
+    forEachSource(of: entry, hint: &hint) { open in
       open.left -= 1
       open.addSaved(record)
     }
-    settleDone(entry, .saved(record))
+    settleDone(entry: entry, change: .saved(record))
   }
 
-  private mutating func settleDeleted(_ entry: PendingChange, _ hint: inout Int) {
+  private mutating func settleDeleted(entry: PendingChange, hint: inout Int) {
     let recordID = entry.recordID
-    forgetLocalTag(recordID)
-    forEachSource(of: entry, &hint) { open in
+    forgetLocalTag(recordID: recordID)
+    forEachSource(of: entry, hint: &hint) { open in
       open.left -= 1
       open.outcome.deletedRecordIDs.append(recordID)
     }
-    settleDone(entry, .deleted(recordID))
+    settleDone(entry: entry, change: .deleted(recordID))
   }
 
   /// What every record that is in the cloud brings about.
-  private mutating func settleDone(_ entry: PendingChange, _ change: ParkedChange) {
+  private mutating func settleDone(entry: PendingChange, change: ParkedChange) {
     if cold.value.parked.inRow > 0 { parked.inRow = 0 }
     guard entry.wasParked else { return }
     announce(change)
@@ -107,8 +116,8 @@ extension SyncState {
   /// Calls a function with every open operation that an entry carries.
   mutating func forEachSource(
     of entry: PendingChange,
-    _ hint: inout Int,
-    _ body: (inout OpenOperation) -> Void
+    hint: inout Int,
+    body: (inout OpenOperation) -> Void
   ) {
     guard entry.source != 0 else { return }
     visit(entry.source, &hint, body)
@@ -134,13 +143,13 @@ extension SyncState {
 
   /// Takes an answer of which single items have verdicts, or which means something for the session.
   mutating func reduceSettlement(
-    _ attempt: Attempt,
-    _ settlement: Settlement,
+    attempt: Attempt,
+    settlement: Settlement,
     at now: Timestamp
   ) -> Bool {
-    guard let flight = endRequest(attempt) else { return false }
+    guard let flight = endRequest(attempt: attempt) else { return false }
     if flight.mode == .modify || flight.isLookup, !settlement.verdicts.isEmpty {
-      applyVerdicts(settlement.verdicts, of: flight, at: now)
+      applyVerdicts(verdicts: settlement.verdicts, of: flight, at: now)
     }
     if settlement.isTooLarge, flight.count > 1 {
       sizing.learnt = flight.count / 2
@@ -155,7 +164,7 @@ extension SyncState {
     if let wait = settlement.wait { closeGate(wait, at: now) }
     if let trouble = settlement.account { loseAccount(trouble, at: now) }
     if let loss = settlement.zone { loseZone(loss, over: flight, at: now) }
-    if let error = settlement.halt { refuse(error, over: flight, at: now) }
+    if let error = settlement.halt { refuse(error: error, over: flight, at: now) }
     applyCancellations()
     announceCompleted()
     return true
@@ -163,7 +172,7 @@ extension SyncState {
 
   /// Halts over a request; a zone that cannot be created is remembered as refused, a subscription
   /// as given up.
-  private mutating func refuse(_ error: SyncError, over flight: Flight, at now: Timestamp) {
+  private mutating func refuse(error: SyncError, over flight: Flight, at now: Timestamp) {
     if flight.mode == .createZone { zone.zone = .refused(error) }
     if flight.mode == .createSubscription {
       zone.subscription = .givenUp(error)
@@ -178,7 +187,7 @@ extension SyncState {
 
   /// Replaces the entries of a request by what the verdicts leave of them, in their places.
   private mutating func applyVerdicts(
-    _ verdicts: [ItemVerdict],
+    verdicts: [ItemVerdict],
     of flight: Flight,
     at now: Timestamp
   ) {
@@ -199,7 +208,7 @@ extension SyncState {
       }
       let verdict = next < verdicts.count ? verdicts[next] : .stay
       next += 1
-      if let kept = apply(verdict, to: entry, &hint) {
+      if let kept = apply(verdict: verdict, to: entry, hint: &hint) {
         modify.batch.append(kept)
       } else {
         didProgress = true
@@ -212,48 +221,48 @@ extension SyncState {
 
   /// Applies one verdict; returns what stays in the window.
   private mutating func apply(
-    _ verdict: ItemVerdict,
+    verdict: ItemVerdict,
     to entry: PendingChange,
-    _ hint: inout Int
+    hint: inout Int
   ) -> PendingChange? {
     var entry = entry
     switch verdict {
     case .saved(let record):
-      settleSaved(entry, record, replacing: entry.edit?.changeTag, &hint)
+      settleSaved(entry: entry, record: record, replacing: entry.edit?.changeTag, hint: &hint)
       return nil
     case .deleted:
-      settleDeleted(entry, &hint)
+      settleDeleted(entry: entry, hint: &hint)
       return nil
     case .alreadyThere(let record):
       // Another device's edit may lie between: later edits of this one must not pass over it.
-      settleSaved(entry, record, replacing: record.changeTag, &hint)
+      settleSaved(entry: entry, record: record, replacing: record.changeTag, hint: &hint)
       return nil
     case .resolved(let record, let server):
       entry.base = server
-      return conflicted(entry, record)
+      return conflicted(entry: entry, record: record)
     case .recreate(let record):
       entry.ancestor = nil
       entry.base = nil
-      return conflicted(entry, record)
+      return conflicted(entry: entry, record: record)
     case .lookUp:
       entry.conflicts += 1
       entry.needsLookup = true
       if entry.conflicts <= configuration.conflictBudget { return entry }
-      park(entry, Self.conflictBudgetSpent, isQuota: false)
+      park(entry, error: Self.conflictBudgetSpent, isQuota: false)
       return nil
     case .stay: return entry
     case .again(let error, let isCounted):
       if isCounted { entry.failures += 1 }
       if entry.failures <= configuration.failureBudget { return entry }
-      park(entry, error, isQuota: false)
+      park(entry, error: error, isQuota: false)
       return nil
     case .park(let error):
       // What was saved under that tag is gone: an edit without one is to make the record anew.
-      if error.code == .unknownItem { forgetLocalTag(entry.recordID) }
-      park(entry, error, isQuota: false)
+      if error.code == .unknownItem { forgetLocalTag(recordID: entry.recordID) }
+      park(entry, error: error, isQuota: false)
       return nil
     case .parkForQuota(let error):
-      park(entry, error, isQuota: true)
+      park(entry, error: error, isQuota: true)
       return nil
     }
   }
@@ -262,7 +271,7 @@ extension SyncState {
     SyncError(.conflictBudgetSpent, "the record conflicted again and again")
   }
 
-  private mutating func conflicted(_ entry: PendingChange, _ record: Record) -> PendingChange? {
+  private mutating func conflicted(entry: PendingChange, record: Record) -> PendingChange? {
     var entry = entry
     // A conflict that had to be looked up has been counted.
     if !entry.needsLookup { entry.conflicts += 1 }
@@ -271,7 +280,7 @@ extension SyncState {
     entry.intent = .save(record)
     entry.byteCount = record.byteCount
     if entry.conflicts <= configuration.conflictBudget { return entry }
-    park(entry, Self.conflictBudgetSpent, isQuota: false)
+    park(entry, error: Self.conflictBudgetSpent, isQuota: false)
     return nil
   }
 

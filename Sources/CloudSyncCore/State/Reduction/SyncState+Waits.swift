@@ -47,18 +47,22 @@ extension SyncState {
     let place = nextAttempt &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(wait.cause.rawValue + 1)
     let jitter = SplitMix64.first(of: nonce ^ place)
     guard let asked = wait.serverNanoseconds, asked > 0 else {
-      let full = Self.doubled(configuration.firstWait.clampedNanoseconds, times: retries, cap: cap)
+      let full = Self.doubled(
+        base: configuration.firstWait.clampedNanoseconds,
+        times: retries,
+        cap: cap
+      )
       // Between half and all of it: devices that failed together do not return together.
       return max(1, full / 2 + Int64(jitter % UInt64(max(1, full - full / 2 + 1))))
     }
     let floor = min(asked, Self.longestServerWait)
     // A server that repeats the same wait is asked less and less often.
-    let grown = max(floor, Self.doubled(floor, times: retries, cap: max(cap, floor)))
+    let grown = max(floor, Self.doubled(base: floor, times: retries, cap: max(cap, floor)))
     let extra = Int64(jitter % UInt64(grown / 8 + 1))
     return min(grown.addingReportingOverflow(extra).partialValue, Self.longestServerWait)
   }
 
-  private static func doubled(_ base: Int64, times: Int, cap: Int64) -> Int64 {
+  private static func doubled(base: Int64, times: Int, cap: Int64) -> Int64 {
     var value = min(max(1, base), cap)
     var left = times
     while left > 0, value < cap {

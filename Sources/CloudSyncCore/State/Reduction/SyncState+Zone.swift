@@ -1,5 +1,5 @@
 extension SyncState {
-  mutating func zoneAnswered(_ isDone: Bool, over flight: Flight, at now: Timestamp) {
+  mutating func zoneAnswered(isDone: Bool, over flight: Flight, at now: Timestamp) {
     guard isDone else {
       let error = SyncError(.serverRejectedRequest, "the handler refused to create the zone")
       zone.zone = .refused(error)
@@ -34,7 +34,7 @@ extension SyncState {
   }
 
   /// Takes the app's decision about a lost zone, or its wish for one that it gave up.
-  mutating func reduceZoneDecision(_ decision: ZoneDecision) -> Bool {
+  mutating func reduceZoneDecision(decision: ZoneDecision) -> Bool {
     guard case .lost(let loss) = zone.zone else { return false }
     switch decision {
     case .recreate:
@@ -43,7 +43,7 @@ extension SyncState {
     case .abandon:
       let error = SyncError(.zoneAbandoned, "the app gave the zone up")
       if let flight, flight.mode == .modify || flight.isLookup { self.flight = nil }
-      giveUpModifications(error)
+      giveUpModifications(error: error)
       for operation in fetch.run?.operations ?? [] {
         notifications.add(.fetchFailed(operation, error))
       }

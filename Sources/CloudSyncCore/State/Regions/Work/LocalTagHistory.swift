@@ -22,7 +22,7 @@ package struct LocalTagHistory: Sendable {
       var latest: [LocalTag] = []
       latest.reserveCapacity(all.count)
       for tag in all.reversed() {
-        let slot = Self.slot(of: tag.recordID, hash: tag.hash, slots, latest)
+        let slot = Self.slot(of: tag.recordID, hash: tag.hash, slots: slots, latest: latest)
         guard slots[slot] == 0 else { continue }
         latest.append(tag)
         slots[slot] = UInt32(latest.count)
@@ -36,8 +36,8 @@ package struct LocalTagHistory: Sendable {
     private static func slot(
       of recordID: RecordID,
       hash: UInt64,
-      _ slots: [UInt32],
-      _ latest: [LocalTag]
+      slots: [UInt32],
+      latest: [LocalTag]
     ) -> Int {
       var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
       while slots[slot] != 0 {

@@ -74,7 +74,7 @@ package struct PendingChange: Sendable {
     if source == 0 { source = number } else { furtherSources.append(number) }
   }
 
-  package mutating func setChangeTag(_ tag: String?) {
+  package mutating func setChangeTag(tag: String?) {
     if case .save(let record) = intent, !UTF8Bytes.equal(record.changeTag, tag) {
       intent = .save(record.withChangeTag(tag))
     }
