@@ -18,6 +18,10 @@ public struct SyncEngineError: Error, Sendable, Hashable, CustomStringConvertibl
     public static let cannotAccess = Self(rawValue: "cannotAccess")
     /// Another connection keeps the database locked.
     public static let busy = Self(rawValue: "busy")
+    /// The file cannot be read or written now: the device is locked, or its storage fails.
+    ///
+    /// A running engine waits and tries again, as it does with ``busy`` and ``full``.
+    public static let unavailable = Self(rawValue: "unavailable")
     /// The disk is full.
     public static let full = Self(rawValue: "full")
     /// The engine's own tables were made by a newer version.
@@ -62,6 +66,10 @@ extension SyncEngineError {
     )
   }
 
+  private static func unavailableReason(_ error: SQLiteError) -> String {
+    "it cannot be read or written now (\(error.message)); unlock the device, or check its storage"
+  }
+
   /// What an error of SQLite's means for an engine.
   init(_ error: SQLiteError, path: String? = nil) {
     switch error.kind {
@@ -78,6 +86,11 @@ extension SyncEngineError {
     case .full: self.init(.full, path: path, "the disk is full; make room and try again")
     case .readOnly:
       self.init(.cannotAccess, path: path, "it cannot be written; check its permissions")
+    case .unavailable:
+      self.init(.unavailable, path: path, Self.unavailableReason(error))
+    // A connection that is open has no path here: only a locked device keeps its files from it.
+    case .cannotOpen where path == nil:
+      self.init(.unavailable, Self.unavailableReason(error))
     case .cannotOpen:
       self.init(
         .cannotAccess,

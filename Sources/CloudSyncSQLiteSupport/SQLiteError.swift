@@ -24,6 +24,10 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     case constraint
     /// A foreign key points nowhere.
     case foreignKey
+    /// The file cannot be read or written now: an input or output error, or a device that is locked.
+    ///
+    /// While Apple's file protection keeps the keys of a file, its reads and writes fail so.
+    case unavailable
     /// Work was interrupted.
     case interrupted
     /// Anything else.
@@ -50,6 +54,7 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     case SQLITE_NOTADB: .notADatabase
     case SQLITE_CORRUPT: .damaged
     case SQLITE_FULL: .full
+    case SQLITE_IOERR, SQLITE_AUTH: .unavailable
     case SQLITE_READONLY, SQLITE_PERM: .readOnly
     case SQLITE_CANTOPEN: .cannotOpen
     case SQLITE_CONSTRAINT: .constraint

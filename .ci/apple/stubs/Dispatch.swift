@@ -7,6 +7,8 @@ public enum DispatchTimeInterval: Equatable, Sendable {
 
 public struct DispatchTime: Comparable, Sendable {
   public let rawValue: UInt64
+  public init(uptimeNanoseconds: UInt64) { rawValue = uptimeNanoseconds }
+  init(rawValue: UInt64) { self.rawValue = rawValue }
   public static func now() -> DispatchTime { fatalError() }
   public static let distantFuture = DispatchTime(rawValue: .max)
   public var uptimeNanoseconds: UInt64 { rawValue }

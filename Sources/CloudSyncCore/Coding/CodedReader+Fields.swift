@@ -96,7 +96,9 @@ extension CodedReader {
   /// Reads an amount, which may be negative: so small that no sum of what fits into memory overflows.
   package mutating func readAmount() throws(CodedError) -> Int {
     let wide = try readInt64()
-    guard wide.magnitude <= 1 << 36, let amount = Int(exactly: wide) else {
+    // An eighth of what an Int of 32 bits holds, where it has so few.
+    guard wide.magnitude <= min(1 << 36, UInt64(Int.max / 8)), let amount = Int(exactly: wide)
+    else {
       throw failure("\(wide) is out of range")
     }
     return amount

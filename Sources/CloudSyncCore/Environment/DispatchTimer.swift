@@ -38,12 +38,12 @@ final class DispatchTimer: SyncTimer {
 
   func schedule(after nanoseconds: Int64) {
     let delay = max(0, nanoseconds)
-    let leeway = min(delay / 50, Self.maxLeeway)
-    let deadline = DispatchTime.now() + .nanoseconds(Int(clamping: delay))
+    let leeway = Int(min(delay / 50, Self.maxLeeway))
+    let deadline = Self.deadline(after: delay, from: .now())
     state.withLock { state in
       state.number += 1
       state.deadline = deadline
-      state.source.schedule(deadline: deadline, leeway: .nanoseconds(Int(clamping: leeway)))
+      state.source.schedule(deadline: deadline, leeway: .nanoseconds(leeway))
     }
   }
 
@@ -55,7 +55,19 @@ final class DispatchTimer: SyncTimer {
     }
   }
 
-  /// How much later than asked the system may fire to save energy, in nanoseconds: a second.
+  /// The time so many nanoseconds after another; never, if the clock does not count so far.
+  ///
+  /// Not by an interval of Dispatch's: its `Int` ends at 2.1 seconds on watches of 32 bits.
+  static func deadline(after nanoseconds: Int64, from start: DispatchTime) -> DispatchTime {
+    let (sum, overflow) = start.uptimeNanoseconds.addingReportingOverflow(
+      UInt64(max(0, nanoseconds))
+    )
+    // Dispatch keeps other clocks' times in the numbers from 2^62.
+    return overflow || sum >= 1 << 62 ? .distantFuture : DispatchTime(uptimeNanoseconds: sum)
+  }
+
+  /// How much later than asked the system may fire to save energy, in nanoseconds: a second, which
+  /// an `Int` of 32 bits holds.
   private static let maxLeeway: Int64 = 1_000_000_000
 
   /// Hands the firing to the executor, unless it is that of an earlier scheduling.

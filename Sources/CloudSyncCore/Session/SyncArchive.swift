@@ -74,9 +74,10 @@ public struct SyncArchive: Sendable {
       throw CodedError(place: "byte \(offset)", reason: "\(kind) is no kind of frame")
     }
     guard bytes.count - offset >= headerSize else { return nil }
-    let length = Int(number(bytes, at: offset + 1))
     let start = offset + headerSize
-    guard length <= bytes.count - start else { return nil }
+    // A damaged length may be more than an Int of 32 bits holds.
+    guard let length = Int(exactly: number(bytes, at: offset + 1)), length <= bytes.count - start
+    else { return nil }
     let payload = start..<start + length
     guard CRC32.checksum(of: bytes[payload]) == number(bytes, at: offset + 5) else {
       // A crash may leave the right length with the wrong content, but only at the very end.

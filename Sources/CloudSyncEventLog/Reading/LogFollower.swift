@@ -17,7 +17,7 @@ public struct LogFollower {
   /// When the log begins that is being read; nil before the first reading.
   public private(set) var start: Timestamp?
   /// The file's number and size when it was last read.
-  private var seen: (file: UInt64, size: Int)?
+  private var seen: (file: UInt64, size: Int64)?
 
   /// Follows a file from an event on.
   ///
@@ -52,9 +52,9 @@ public struct LogFollower {
     return steps
   }
 
-  private static func status(path: String) -> (file: UInt64, size: Int)? {
+  private static func status(path: String) -> (file: UInt64, size: Int64)? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
-    return (UInt64(status.st_ino), Int(status.st_size))
+    return (UInt64(status.st_ino), Int64(status.st_size))
   }
 }

@@ -73,7 +73,7 @@ extension EngineWork {
       }
       let blob = values.lazy
         .compactMap { value -> [UInt8]? in
-          guard case .blob(let bytes) = value, bytes.count == Int(asset.byteCount),
+          guard case .blob(let bytes) = value, Int64(bytes.count) == asset.byteCount,
             assets.asset(of: bytes) == asset
           else { return nil }
           return bytes

@@ -194,7 +194,7 @@ extension MetadataStore {
       "SELECT count(*) FROM cloudsync_rows WHERE dirty IS NOT NULL AND operation IS NULL"
     )
     defer { query.reset() }
-    return try query.step() ? Int(query.integer(0)) : 0
+    return try query.step() ? Int(clamping: query.integer(0)) : 0
   }
 
   /// Whether any row waits for another.

@@ -7,7 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What passes is waited for: another connection's lock ends no run.
+/// What passes is waited for: another connection's lock ends no run, nor does a locked device or a
+/// full disk.
 ///
 /// What could not be done is kept, in order, and done when the database can be written again.
 /// Everything that comes meanwhile queues up behind it. The waits grow from 0.1 seconds to a
@@ -131,5 +132,5 @@ extension SyncEngine {
 
 extension SyncEngineError {
   /// Whether the error passes by itself.
-  var isPassing: Bool { code == .busy || code == .interrupted }
+  var isPassing: Bool { [.busy, .interrupted, .unavailable, .full].contains(code) }
 }

@@ -38,14 +38,16 @@ struct MetadataReading {
       let lastSync = try store.info("last_sync")?.integer
       let tables = try tables()
       return SyncMetadata(
-        version: Int(version),
+        version: Int(clamping: version),
         tables: tables,
         parked: parked,
         waiting: try held(
           "coalesce(r.error_code, r.shelf_code) IS NULL AND r.waits_for IS NOT NULL"
         ),
         pages: UInt64(max(0, try store.lastPage())),
-        unknownRecords: Int(try connection.integer("SELECT count(*) FROM cloudsync_strangers")),
+        unknownRecords: Int(
+          clamping: try connection.integer("SELECT count(*) FROM cloudsync_strangers")
+        ),
         unnamedRows: try unnamedRows(of: tables),
         lastSync: lastSync.map { Timestamp(nanoseconds: $0 * 1_000_000) }
       )
@@ -111,7 +113,7 @@ struct MetadataReading {
     )
     var counts: [Int64: SyncMetadata.Counts] = [:]
     try query.forEachRow {
-      let count = Int(query.integer(2))
+      let count = Int(clamping: query.integer(2))
       let table = query.integer(0)
       switch query.text(1) {
       case "parked": counts[table, default: .init()].parked += count
@@ -141,7 +143,7 @@ struct MetadataReading {
         query.isNull(3)
         ? .waiting(recordName: query.text(5) ?? "")
         : .parked(
-          code: Int(query.integer(3)),
+          code: Int(clamping: query.integer(3)),
           reason: query.text(4) ?? "no reason is known"
         )
       records.append(

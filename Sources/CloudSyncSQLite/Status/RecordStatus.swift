@@ -28,7 +28,7 @@ extension RecordStatus {
   init(_ row: RowState) {
     if let code = row.errorCode ?? row.shelfCode {
       let reason = row.errorCode == nil ? row.shelfError : row.error
-      self = .parked(code: Int(code), reason: reason ?? "no reason is known")
+      self = .parked(code: Int(clamping: code), reason: reason ?? "no reason is known")
     } else if let name = row.waitsFor {
       self = .waiting(recordName: name)
     } else if row.operation != nil {

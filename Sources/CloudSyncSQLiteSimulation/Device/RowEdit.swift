@@ -183,7 +183,7 @@ struct RowEditor {
     _ number: Int64
   ) throws(SQLiteError) -> SQLiteValue {
     let candidates: [Int64] = column.name == "list" ? [0, 5] : [1, 4, 6]
-    let key = SQLiteValue.text("k\(candidates[Int(number) % candidates.count])")
+    let key = SQLiteValue.text("k\(candidates[Int(number % Int64(candidates.count))])")
     let table = column.name == "list" ? "lists" : "notes"
     return try isThere(key, in: table) ? key : .null
   }

@@ -11,7 +11,7 @@ final class OrderChecker: SimulationChecker {
     /// The last deletion that the user made.
     var lastDeletion: Int64 = 0
     /// The zone, and how often the record had been deleted in it, when the last edit was committed.
-    var life = 0
+    var life: Int64 = 0
   }
 
   /// Whether the cloud answers a repeated request as the first time: else an edit whose answer was
@@ -64,7 +64,7 @@ final class OrderChecker: SimulationChecker {
   private func checkSave(_ record: Record, _ device: Int) -> String? {
     let key = DeviceRecordKey(device: device, name: record.recordID.name)
     var trail = trails[key] ?? Trail()
-    let life = zoneLosses << 32 + (lives[key.name] ?? 0)
+    let life = Int64(zoneLosses) << 32 + Int64(lives[key.name] ?? 0)
     for field in record.editValues where makers[field.number] == device {
       let last = trail.lastOfField[field.name] ?? 0
       if field.number < last {

@@ -78,8 +78,8 @@ struct CampaignRun {
       let rest = max(0, Double(minutes) * 60 - seconds)
       left = min(left ?? rest, rest)
     }
-    text += ", \(Int(rate)) a second, \(failed) failed"
-    if let left { text += ", \(Int(left.rounded(.up))) s left" }
+    text += ", \(Int64(rate)) a second, \(failed) failed"
+    if let left { text += ", \(Int64(left.rounded(.up))) s left" }
     return text
   }
 
@@ -88,11 +88,11 @@ struct CampaignRun {
     let elapsed = seconds
     let simulated = Double(tally.simulated.components.seconds)
     console.line(
-      "\(tally.done) seeds from \(request.options.seed) in \(Int(elapsed.rounded())) s"
-        + " (\(Int(Double(tally.done) / max(0.001, elapsed))) a second):"
+      "\(tally.done) seeds from \(request.options.seed) in \(Int64(elapsed.rounded())) s"
+        + " (\(Int64(Double(tally.done) / max(0.001, elapsed))) a second):"
         + " \(tally.events) events, \(tally.requests) requests,"
-        + " \(Int(simulated / 86_400)) days of simulated time"
-        + " (\(Int(simulated / max(0.001, elapsed))) times as fast as real time)"
+        + " \(Int64(simulated / 86_400)) days of simulated time"
+        + " (\(Int64(simulated / max(0.001, elapsed))) times as fast as real time)"
     )
     if Interrupt.hasCome { console.line("stopped before the end") }
     showCoverage(tally, console)

@@ -1,6 +1,7 @@
-import CloudSyncCore
 import Dispatch
 import Testing
+
+@testable import CloudSyncCore
 
 @Suite("SyncEnvironment.live")
 struct SyncEnvironmentLiveTests {
@@ -17,6 +18,16 @@ struct SyncEnvironmentLiveTests {
     #expect(await iterator.next() != nil)
     timer.schedule(after: -1)
     #expect(await iterator.next() != nil)
+  }
+
+  @Test("A timer's deadline is exact, and never beyond what Dispatch counts")
+  func deadlines() {
+    let start = DispatchTime(uptimeNanoseconds: 5)
+    let minute: Int64 = 60_000_000_000
+
+    #expect(DispatchTimer.deadline(after: minute, from: start).uptimeNanoseconds == 60_000_000_005)
+    #expect(DispatchTimer.deadline(after: -1, from: start) == start)
+    #expect(DispatchTimer.deadline(after: .max, from: start) == .distantFuture)
   }
 
   @Test("On its executor, a timer that was rescheduled or cancelled does not fire for the old time")

@@ -51,6 +51,8 @@ struct BusyTests {
     arguments: 0..<60
   )
   func passes(seed: Int) throws {
+    let codes: [SyncEngineError.Code] = [.busy, .unavailable, .full, .interrupted]
+    let busy = SyncEngineError(codes[seed % codes.count], "it cannot be written now")
     let (bench, database, engine, phone) = try pair()
     let errors = Locked<[SyncEngineError]>([])
     engine.errors.sink { [errors] error in errors.withLock { $0.append(error) } }
@@ -64,7 +66,7 @@ struct BusyTests {
       if random.chance(1, in: 2) {
         try database.file.execute("UPDATE notes SET title = 'by mac' WHERE id = '\(number - 1)'")
       }
-      if number > 1 { database.refuse(Self.busy, times: random.within(1...4)) }
+      if number > 1 { database.refuse(busy, times: random.within(1...4)) }
       engine.sendChanges()
       engine.fetchChanges()
       bench.world.advance(by: .milliseconds(random.within(0...2_000)))
@@ -85,7 +87,7 @@ struct BusyTests {
       try database.file.lines("SELECT * FROM cloudsync_status WHERE status <> 'clean'") == []
     )
     #expect(errors.withLock { $0.count } == database.count)
-    #expect(errors.withLock { $0.allSatisfy { $0 == Self.busy } })
+    #expect(errors.withLock { $0.allSatisfy { $0 == busy } })
     // What is in the journal can be restored.
     engine.stop()
     try engine.start()
@@ -113,7 +115,7 @@ struct BusyTests {
 
   @Test(
     "What does not pass stops the engine and is published",
-    arguments: [SyncEngineError.Code.damaged, .full, .cannotAccess]
+    arguments: [SyncEngineError.Code.damaged, .cannotAccess, .statement]
   )
   func stops(code: SyncEngineError.Code) throws {
     let (bench, database, engine, phone) = try pair()

@@ -36,6 +36,12 @@ extension Rule {
       ]
     ),
     ban(
+      "Timers know no intervals of Int, which ends at 2.1 seconds of nanoseconds where it has 32 bits",
+      in: "Sources",
+      [".nanoseconds(Int(", ".microseconds(Int(", ".milliseconds(Int(", ".seconds(Int("],
+      good: [["Sources/A/A.swift": "Duration.nanoseconds(Int64(a)); b(nanoseconds: Int(c))"]]
+    ),
+    ban(
       "Tests know neither sleep nor chance nor the time",
       in: "Tests",
       ["sleep(", "usleep(", "Task.sleep", "UUID()", "Date()", "Date.now", ".random("],

@@ -144,7 +144,7 @@ struct StatisticsTally {
   /// Counts what is seen only by the state after an event.
   private mutating func processChanges() {
     let parked = fold.state.parked.next
-    statistics.parkedRecords += Int(parked - min(parked, lastParked))
+    statistics.parkedRecords += Int(clamping: parked - min(parked, lastParked))
     lastParked = parked
     let isHalted = fold.state.isHalted
     if isHalted, !wasHalted, let reason = fold.state.haltReason { halts.add(reason.error.code) }
