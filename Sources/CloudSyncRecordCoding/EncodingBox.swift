@@ -1,11 +1,5 @@
 import CloudSyncCore
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A place that one value is encoded into.
 ///
 /// It is a class because the containers of `Codable` are handed out before they are filled.
@@ -31,8 +25,8 @@ final class EncodingBox {
     case empty
     case null
     case field(FieldValue)
-    /// A scalar that `JSONEncoder` knows by itself.
-    case json(any Encodable)
+    /// A scalar inside JSON.
+    case json(JSONScalar)
     case list([EncodingBox])
     /// Values in the order in which they were encoded; a key may occur twice, and the last counts.
     case object([Entry])
@@ -132,7 +126,7 @@ extension EncodingBox {
       )
     case .list, .object, .json, .empty:
       try checkJSON(path: path, limit: options.maximumNesting)
-      return .string(try json(path: path))
+      return .string(try json())
     }
   }
 
@@ -156,30 +150,11 @@ extension EncodingBox {
     throw Self.failure("value", path, "Values are nested more than \(limit) deep.")
   }
 
-  private func json(path: [any CodingKey]) throws -> String {
-    do {
-      return try Self.json(self)
-    } catch {
-      throw EncodingError.invalidValue(
-        self,
-        .init(
-          codingPath: path,
-          debugDescription: "The value cannot be written as JSON.",
-          underlyingError: error
-        )
-      )
-    }
-  }
-
-  private static func json(_ box: EncodingBox) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    encoder.nonConformingFloatEncodingStrategy = .convertToString(
-      positiveInfinity: JSONNode.infinity,
-      negativeInfinity: JSONNode.negativeInfinity,
-      nan: JSONNode.nan
-    )
-    return String(decoding: try encoder.encode(box), as: UTF8.self)
+  /// The place as JSON.
+  private func json() throws -> String {
+    var text = JSONText()
+    try write(to: &text)
+    return text.text
   }
 
   /// The elements in the order in which they are written.
@@ -187,7 +162,7 @@ extension EncodingBox {
     guard case .sorted(let stride) = order, elements.count > stride else { return elements }
     var groups: [(text: String, start: Int)] = []
     for start in Swift.stride(from: 0, to: elements.count, by: stride) {
-      groups.append((try Self.json(elements[start]), start))
+      groups.append((try elements[start].json(), start))
     }
     groups.sort { UTF8Bytes.order($0.text, $1.text) < 0 }
     return groups.flatMap { elements[$0.start..<min($0.start + stride, elements.count)] }
@@ -198,48 +173,28 @@ extension EncodingBox {
   }
 }
 
-extension EncodingBox: Encodable {
+extension EncodingBox {
   /// Writes the place into JSON.
-  func encode(to encoder: any Encoder) throws {
+  private func write(to text: inout JSONText) throws {
     switch content {
-    case .empty: _ = encoder.container(keyedBy: CodingStep.self)
-    case .null:
-      var container = encoder.singleValueContainer()
-      try container.encodeNil()
-    case .field(let value): try value.encode(to: encoder)
-    case .json(let value):
-      var container = encoder.singleValueContainer()
-      try container.encode(value)
+    case .empty: text.append("{}")
+    case .null: text.append("null")
+    case .field(let value): try Self.coded(value).write(to: &text)
+    case .json(let scalar): text.append(scalar)
     case .list(let elements):
-      var container = encoder.unkeyedContainer()
-      for element in try inOrder(elements) { try container.encode(element) }
+      try text.appendArray(try inOrder(elements)) { try $1.write(to: &$0) }
     case .object(let entries):
-      var container = encoder.container(keyedBy: CodingStep.self)
-      for entry in entries {
-        try container.encode(entry.box, forKey: CodingStep(entry.key.stringValue))
-      }
+      try text.appendObject(entries.map { ($0.key.stringValue, $0.box) }) { try $1.write(to: &$0) }
     }
   }
-}
 
-/// A key of a path that no model declares.
-struct CodingStep: CodingKey {
-  let stringValue: String
-  let intValue: Int?
-
-  /// What `Codable` puts a superclass under.
-  static let superclass = CodingStep("super")
-
-  init(_ name: String) {
-    stringValue = name
-    intValue = nil
+  /// A field's value in its own `Codable` form.
+  private static func coded(_ value: FieldValue) throws -> EncodingBox {
+    let box = EncodingBox(level: .json, depth: 0)
+    // The value's own rules bound how deep it is.
+    try value.encode(
+      to: BoxEncoder(box: box, codingPath: [], options: RecordEncoder(maximumNesting: .max))
+    )
+    return box
   }
-
-  init(index: Int) {
-    stringValue = "Index \(index)"
-    intValue = index
-  }
-
-  init(stringValue: String) { self.init(stringValue) }
-  init(intValue: Int) { self.init(index: intValue) }
 }

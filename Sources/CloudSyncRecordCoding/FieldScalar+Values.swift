@@ -17,7 +17,7 @@ extension Date: FieldScalar {
     return .timestamp(timestamp)
   }
 
-  func jsonForm() -> (any Encodable)? { timeIntervalSinceReferenceDate }
+  func jsonForm() -> JSONScalar? { .double(timeIntervalSinceReferenceDate) }
 
   static func read(_ value: FieldValue) throws(ScalarFailure) -> Date {
     try Timestamp.read(value).date
@@ -30,7 +30,7 @@ extension Date: FieldScalar {
 
 extension Data: FieldScalar {
   func fieldForm() -> FieldValue { .data(self) }
-  func jsonForm() -> (any Encodable)? { base64EncodedString() }
+  func jsonForm() -> JSONScalar? { .string(base64EncodedString()) }
 
   static func read(_ value: FieldValue) throws(ScalarFailure) -> Data {
     guard case .data(let bytes) = value else { throw .mismatch }
@@ -54,7 +54,7 @@ protocol TextScalar: FieldScalar {
 
 extension TextScalar {
   func fieldForm() throws(ScalarFailure) -> FieldValue { .string(fieldText) }
-  func jsonForm() throws(ScalarFailure) -> (any Encodable)? { fieldText }
+  func jsonForm() throws(ScalarFailure) -> JSONScalar? { .string(fieldText) }
 
   static func read(_ value: FieldValue) throws(ScalarFailure) -> Self {
     guard case .string(let text) = value else { throw .mismatch }
@@ -83,60 +83,34 @@ extension URL: TextScalar {
 }
 
 extension Decimal: FieldScalar {
-  func fieldForm() throws(ScalarFailure) -> FieldValue {
-    try checkNumber()
-    return .string(description)
-  }
+  func fieldForm() throws(ScalarFailure) -> FieldValue { .string(try plainText()) }
+  func jsonForm() throws(ScalarFailure) -> JSONScalar? { .number(try plainText()) }
 
-  func jsonForm() throws(ScalarFailure) -> (any Encodable)? {
-    try checkNumber()
-    return self
-  }
-
-  private func checkNumber() throws(ScalarFailure) {
-    if isNaN { throw .content("The decimal is not a number.") }
+  /// All digits, without an exponent, in the one form that the number has.
+  private func plainText() throws(ScalarFailure) -> String {
+    guard !isNaN, let digits = DecimalDigits(description) else {
+      throw .content("The decimal is not a number.")
+    }
+    return digits.plainText
   }
 
   static func read(_ value: FieldValue) throws(ScalarFailure) -> Decimal {
     guard case .string(let text) = value else { throw .mismatch }
-    guard isDecimal(text), let result = Decimal(string: text) else {
-      throw .content("The text is no Decimal.")
-    }
-    return result
+    return try exact(text)
   }
 
   static func read(json: JSONNode) throws(ScalarFailure) -> Decimal? {
     guard case .number(let number) = json else { throw .mismatch }
-    guard let result = number.decimal else { throw .content("The number is no Decimal.") }
+    return try exact(number.text)
+  }
+
+  /// Never by way of a `Double`, and never fewer digits than the text has.
+  private static func exact(_ text: String) throws(ScalarFailure) -> Decimal {
+    guard let digits = DecimalDigits(text) else { throw .content("The text is no Decimal.") }
+    guard let result = digits.decimal else {
+      throw .content("The number has more digits than a Decimal.")
+    }
     return result
-  }
-
-  /// Foundation reads the number that a text begins with, and says nothing of the rest.
-  private static func isDecimal(_ text: String) -> Bool {
-    var rest = Substring(text).utf8[...]
-    skipSign(&rest)
-    var count = skipDigits(&rest)
-    if rest.first == UInt8(ascii: ".") {
-      rest.removeFirst()
-      count += skipDigits(&rest)
-    }
-    guard count > 0 else { return false }
-    if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
-      rest.removeFirst()
-      skipSign(&rest)
-      guard skipDigits(&rest) > 0 else { return false }
-    }
-    return rest.isEmpty
-  }
-
-  private static func skipSign(_ text: inout Substring.UTF8View) {
-    if text.first == UInt8(ascii: "-") || text.first == UInt8(ascii: "+") { text.removeFirst() }
-  }
-
-  private static func skipDigits(_ text: inout Substring.UTF8View) -> Int {
-    let count = text.prefix { $0 &- 0x30 < 10 }.count
-    text.removeFirst(count)
-    return count
   }
 }
 

@@ -4,8 +4,8 @@ import CloudSyncCore
 protocol FieldScalar: Codable {
   /// The value as a field holds it.
   func fieldForm() throws(ScalarFailure) -> FieldValue
-  /// What `JSONEncoder` is given inside JSON, nil for the type's own `Codable` form.
-  func jsonForm() throws(ScalarFailure) -> (any Encodable)?
+  /// The value inside JSON, nil for the type's own `Codable` form.
+  func jsonForm() throws(ScalarFailure) -> JSONScalar?
   /// Reads the value of a field that is not null.
   static func read(_ value: FieldValue) throws(ScalarFailure) -> Self
   /// Reads a scalar of JSON that is not null; nil for the type's own `Codable` form.
@@ -28,13 +28,13 @@ enum ScalarFailure: Error {
 }
 
 extension FieldScalar {
-  func jsonForm() throws(ScalarFailure) -> (any Encodable)? { nil }
+  func jsonForm() throws(ScalarFailure) -> JSONScalar? { nil }
   static func read(json: JSONNode) throws(ScalarFailure) -> Self? { nil }
 }
 
 extension String: FieldScalar {
   func fieldForm() -> FieldValue { .string(self) }
-  func jsonForm() -> (any Encodable)? { self }
+  func jsonForm() -> JSONScalar? { .string(self) }
 
   static func read(_ value: FieldValue) throws(ScalarFailure) -> String {
     guard case .string(let text) = value else { throw .mismatch }
@@ -49,7 +49,7 @@ extension String: FieldScalar {
 
 extension Bool: FieldScalar {
   func fieldForm() -> FieldValue { .int64(self ? 1 : 0) }
-  func jsonForm() -> (any Encodable)? { self }
+  func jsonForm() -> JSONScalar? { .bool(self) }
 
   static func read(_ value: FieldValue) throws(ScalarFailure) -> Bool {
     switch value {
@@ -74,13 +74,12 @@ extension FieldScalar where Self: FixedWidthInteger {
     return .int64(number)
   }
 
-  func jsonForm() throws(ScalarFailure) -> (any Encodable)? {
-    // JSON is read back as one of these two.
-    if let number = Int64(exactly: self) { return number }
-    guard let number = UInt64(exactly: self) else {
+  func jsonForm() throws(ScalarFailure) -> JSONScalar? {
+    // No more, as other readers of JSON have no more.
+    guard Int64(exactly: self) != nil || UInt64(exactly: self) != nil else {
       throw .content("\(self) does not fit into 64 bits.")
     }
-    return number
+    return .integer(self)
   }
 
   static func read(_ value: FieldValue) throws(ScalarFailure) -> Self {
@@ -93,9 +92,10 @@ extension FieldScalar where Self: FixedWidthInteger {
 
   static func read(json: JSONNode) throws(ScalarFailure) -> Self? {
     guard case .number(let number) = json else { throw .mismatch }
-    if let signed = number.signed, let result = Self(exactly: signed) { return result }
-    if let unsigned = number.unsigned, let result = Self(exactly: unsigned) { return result }
-    throw .content("\(number.double) does not fit into \(Self.self).")
+    guard let result = number.integer(as: Self.self) else {
+      throw .content("\(number.text) does not fit into \(Self.self).")
+    }
+    return result
   }
 }
 
@@ -117,7 +117,7 @@ extension UInt128: FieldScalar {}
 
 extension Double: FieldScalar {
   func fieldForm() -> FieldValue { .double(self) }
-  func jsonForm() -> (any Encodable)? { self }
+  func jsonForm() -> JSONScalar? { .double(self) }
 
   static func read(_ value: FieldValue) throws(ScalarFailure) -> Double {
     switch value {
@@ -133,7 +133,11 @@ extension Double: FieldScalar {
 
   static func read(json: JSONNode) throws(ScalarFailure) -> Double? {
     switch json {
-    case .number(let number): return number.double
+    case .number(let number):
+      guard let result = number.double else {
+        throw .content("\(number.text) is too large for a Double.")
+      }
+      return result
     case .string(JSONNode.infinity): return .infinity
     case .string(JSONNode.negativeInfinity): return -.infinity
     case .string(JSONNode.nan): return .nan
@@ -145,7 +149,7 @@ extension Double: FieldScalar {
 extension Float: FieldScalar {
   func fieldForm() -> FieldValue { .double(Double(self)) }
   /// The shortest text of a `Float`, read as a `Double`, is another number.
-  func jsonForm() -> (any Encodable)? { Double(self) }
+  func jsonForm() -> JSONScalar? { .double(Double(self)) }
 
   static func read(_ value: FieldValue) throws(ScalarFailure) -> Float {
     if case .int64(let number) = value {

@@ -99,14 +99,12 @@ struct NodeDecoder: Decoder {
   }
 
   private func parse(_ text: String) throws -> JSONNode {
-    do {
-      return try JSONNode(text: text, maximumNesting: options.maximumNesting)
+    do throws(JSONError) {
+      return try JSONParser.node(of: text, maximumNesting: options.maximumNesting)
     } catch {
-      var path = codingPath
-      if case .dataCorrupted(let context)? = error as? DecodingError { path += context.codingPath }
       throw DecodingError.dataCorrupted(
         .init(
-          codingPath: path,
+          codingPath: codingPath + error.steps.reversed(),
           debugDescription: "The field's text is no JSON that can be read.",
           underlyingError: error
         )

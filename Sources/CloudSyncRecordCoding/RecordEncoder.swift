@@ -24,10 +24,13 @@ public import CloudSyncCore
 /// | anything with keys: structures, classes, dictionaries | string that holds JSON |
 /// | nil | what ``nilEncoding`` says; null inside a list |
 ///
-/// JSON is written by `JSONEncoder` with sorted keys, its defaults otherwise. Infinities and NaN
-/// are the texts `inf`, `-inf` and `nan` there; a NaN loses its payload. An array of structures
-/// is a list of such texts. Sets, and dictionaries whose keys are no text, are put in the order of
-/// their coded elements, so that one model always has one coded form on one version of Foundation.
+/// One model has one coded form, the same bytes on every system, so equal values are equal in the
+/// cloud. JSON is written without white space, with keys in the order of their UTF-8 bytes and the
+/// fewest digits that a number needs; only quotes, backslashes and control characters are escaped.
+/// A `Decimal` has all of its digits. Dates are seconds since 2001, data is Base64. Infinities and
+/// NaN are the texts `inf`, `-inf` and `nan`; a NaN loses its payload. An array of structures is a
+/// list of such texts. Sets, and dictionaries whose keys are no text, are put in the order of their
+/// coded elements.
 ///
 /// A `Date` is rounded to the nanosecond, and comes back with the same bits where its own steps
 /// are no finer: everywhere but within 97 days of the beginning of 2001. One that ``Timestamp``
