@@ -112,7 +112,7 @@ private final class CombineSubscription<Output: Sendable>: Combine.Subscription,
     }
     guard isFirst else { return }
     while true {
-      switch state.withLock({ Self.nextAction(&$0) }) {
+      switch state.withLock({ Self.nextAction(state: &$0) }) {
       case .give(let value):
         let more = receive(value)
         state.withLock { $0.demand += more }
