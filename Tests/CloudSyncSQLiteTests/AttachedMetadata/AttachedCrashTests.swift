@@ -15,7 +15,7 @@ struct AttachedCrashTests {
 
   @Test("No edit is lost, and no counter counts twice", arguments: 0..<2)
   func survives(part: Int) throws {
-    let count = (TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? 12) / 2
+    let count = (TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? 6) / 2
     for number in 0..<count {
       let seed = 3_000_000 + part * 1_000_000 + number
       if let only = TestSettings.number("CLOUDSYNC_ENGINE_SEED"), only != seed { continue }
