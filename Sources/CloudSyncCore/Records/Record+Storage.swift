@@ -3,15 +3,15 @@ extension Record {
   ///
   /// `@unchecked Sendable` because copy-on-write changes it only while one record alone holds it.
   package final class Storage: @unchecked Sendable {
-    package var recordType: String
-    package var recordID: RecordID
-    package var fields: [RecordField]
-    package var encryptedKeys: [String] = []
-    package var changeTag: String?
-    package var parent: RecordID?
-    package var share: RecordID?
-    package var creationDate: Timestamp?
-    package var modificationDate: Timestamp?
+    @exclusivity(unchecked) package var recordType: String
+    @exclusivity(unchecked) package var recordID: RecordID
+    @exclusivity(unchecked) package var fields: [RecordField]
+    @exclusivity(unchecked) package var encryptedKeys: [String] = []
+    @exclusivity(unchecked) package var changeTag: String?
+    @exclusivity(unchecked) package var parent: RecordID?
+    @exclusivity(unchecked) package var share: RecordID?
+    @exclusivity(unchecked) package var creationDate: Timestamp?
+    @exclusivity(unchecked) package var modificationDate: Timestamp?
 
     /// What the record counts for the limits without its fields.
     package var headByteCount: Int {
