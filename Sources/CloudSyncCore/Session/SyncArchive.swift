@@ -12,8 +12,9 @@ public import Foundation
 /// snapshot is one state frame; a journal is a state frame and the event frames that followed it. A
 /// later state frame replaces what came before it, so snapshots and journals may be joined.
 ///
-/// A frame that is torn at the end of the bytes, as a crash leaves it, is left out and counted in
-/// ``tornBytes``. Any other damage is an error that names the offset.
+/// What a crash or a loss of power leaves at the end of the bytes is left out and counted in
+/// ``tornBytes``: a frame that is cut off, zeros, or anything else after which no whole frame comes.
+/// Damage with a whole frame behind it is an error that names the offset.
 public struct SyncArchive: Sendable {
   /// The version of the format that this package writes, and the only one that it reads.
   public static let formatVersion = SyncState.formatVersion
@@ -22,7 +23,7 @@ public struct SyncArchive: Sendable {
   public let state: SyncState
   /// How many events were reduced on the way to it.
   public let eventCount: Int
-  /// How many bytes at the end belong to a torn frame.
+  /// How many bytes at the end are no whole frame; cut them off before appending to the same file.
   public let tornBytes: Int
 
   private static let headerSize = 9
@@ -38,8 +39,14 @@ public struct SyncArchive: Sendable {
     var offset = 0
     var state: SyncState?
     var events = 0
-    while offset < bytes.count {
-      guard let frame = try Self.frame(in: bytes, at: offset) else { break }
+    frames: while offset < bytes.count {
+      let frame: Frame
+      switch Self.frame(in: bytes, at: offset) {
+      case .success(let found): frame = found
+      case .failure(let damage):
+        if Self.hasWholeFrame(in: bytes, after: offset, following: state) { throw damage }
+        break frames
+      }
       do {
         if frame.kind == Self.stateKind {
           state = try Self.readState(bytes: bytes, payload: frame.payload)
@@ -64,27 +71,55 @@ public struct SyncArchive: Sendable {
     tornBytes = bytes.count - offset
   }
 
-  /// Finds a frame; nil if the bytes end within it.
-  private static func frame(
-    in bytes: [UInt8],
-    at offset: Int
-  ) throws(CodedError) -> (kind: UInt8, payload: Range<Int>)? {
+  /// Where a frame's payload is.
+  private struct Frame {
+    var kind: UInt8
+    var payload: Range<Int>
+  }
+
+  /// Finds the frame that begins at an offset.
+  private static func frame(in bytes: [UInt8], at offset: Int) -> Result<Frame, CodedError> {
+    func damage(_ reason: String) -> Result<Frame, CodedError> {
+      .failure(CodedError(place: "byte \(offset)", reason: reason))
+    }
     let kind = bytes[offset]
     guard kind == stateKind || kind == eventKind else {
-      throw CodedError(place: "byte \(offset)", reason: "\(kind) is no kind of frame")
+      return damage("\(kind) is no kind of frame")
     }
-    guard bytes.count - offset >= headerSize else { return nil }
     let start = offset + headerSize
-    // A damaged length may be more than an Int of 32 bits holds.
-    guard let length = Int(exactly: number(bytes, at: offset + 1)), length <= bytes.count - start
-    else { return nil }
+    guard start <= bytes.count else { return damage("the bytes end within the frame's header") }
+    // Every payload has bytes: a header of zeros, whose checksum would be right, is damage. A
+    // damaged length may be more than an Int of 32 bits holds.
+    guard let length = Int(exactly: number(bytes, at: offset + 1)), length > 0 else {
+      return damage("the frame has no possible length")
+    }
+    guard length <= bytes.count - start else { return damage("the bytes end within the frame") }
     let payload = start..<start + length
     guard CRC32.checksum(of: bytes[payload]) == number(bytes, at: offset + 5) else {
-      // A crash may leave the right length with the wrong content, but only at the very end.
-      if payload.upperBound == bytes.count { return nil }
-      throw CodedError(place: "byte \(offset)", reason: "the frame's checksum is wrong")
+      return damage("the frame's checksum is wrong")
     }
-    return (kind, payload)
+    return .success(Frame(kind: kind, payload: payload))
+  }
+
+  /// Whether something that was written after a damaged place can be read: then the place is not
+  /// the end that a crash has torn, and to leave it out would lose what follows.
+  private static func hasWholeFrame(
+    in bytes: [UInt8],
+    after offset: Int,
+    following state: SyncState?
+  ) -> Bool {
+    for place in bytes.indices.dropFirst(offset + 1) {
+      guard case .success(let frame) = frame(in: bytes, at: place) else { continue }
+      // A checksum of 32 bits is right by chance now and then; a whole record never is.
+      if frame.kind == stateKind {
+        if (try? readState(bytes: bytes, payload: frame.payload)) != nil { return true }
+      } else if let record = try? readEvent(bytes: bytes, payload: frame.payload),
+        record.sequence > state?.eventCount ?? 0
+      {
+        return true
+      }
+    }
+    return false
   }
 
   private static func readState(
@@ -106,16 +141,27 @@ public struct SyncArchive: Sendable {
     payload: Range<Int>,
     into state: inout SyncState?
   ) throws(CodedError) {
+    let record = try readEvent(bytes: bytes, payload: payload)
+    guard let last = state?.eventCount else {
+      throw CodedError(place: "its sequence", reason: "an event stands before the first state")
+    }
+    guard record.sequence == last + 1 else {
+      throw CodedError(
+        place: "its sequence",
+        reason: "event \(record.sequence) follows event \(last)"
+      )
+    }
+    state?.reduce(record.event, at: record.time)
+  }
+
+  private static func readEvent(
+    bytes: [UInt8],
+    payload: Range<Int>
+  ) throws(CodedError) -> EventRecord {
     var reader = BinaryReader(bytes, from: payload.lowerBound, to: payload.upperBound)
     let record = try EventRecord(from: &reader)
     guard reader.isAtEnd else { throw reader.failure("bytes are left over") }
-    guard let last = state?.eventCount else {
-      throw reader.failure("an event stands before the first state")
-    }
-    guard record.sequence == last + 1 else {
-      throw reader.failure("event \(record.sequence) follows event \(last)")
-    }
-    state?.reduce(record.event, at: record.time)
+    return record
   }
 
   // MARK: Writing
