@@ -71,7 +71,7 @@ extension CloudSyncSession {
   public func idle(upTo limit: Duration) async -> Bool {
     await withCheckedContinuation { continuation in
       let waiter = Waiter(
-        deadline: environment.now().adding(limit),
+        deadline: Deadline(from: environment.now(), nanoseconds: limit.clampedNanoseconds),
         isSatisfied: { !$0.hasWorkQueued && $0.notifications.queue.isEmpty },
         resume: { continuation.resume(returning: $0) }
       )
@@ -90,7 +90,7 @@ extension CloudSyncSession {
       if !response.isEmpty { didChange.withLock { $0 = true } }
     }
     defer { subscription.cancel() }
-    let deadline = environment.now().adding(limit)
+    let deadline = Deadline(from: environment.now(), nanoseconds: limit.clampedNanoseconds)
     return await withCheckedContinuation { continuation in
       fetch { [weak self] result in
         let isNew = didChange.withLock { $0 }

@@ -172,5 +172,7 @@ extension CloudSyncSession {
     }
   }
 
-  func closeSharedGate(wait: Wait) { sharedGate?.close(wait, by: self) }
+  func closeSharedGate(wait: Wait, at now: Timestamp) {
+    sharedGate?.close(wait, by: self, at: now)
+  }
 }

@@ -195,7 +195,7 @@ public final class CloudSyncSession: Sendable {
     haltedSubject.send(state.haltReason?.error)
     let timer = environment.makeTimer(executor) { [weak self] in self?.post(.timer) }
     timerBox.withLock { $0 = timer }
-    gate?.join(self)
+    gate?.join(self, restoring: state.gate.servers, at: environment.now())
   }
 
   deinit {

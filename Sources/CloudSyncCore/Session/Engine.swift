@@ -151,7 +151,7 @@ final class Engine {
       case .askAccount(let provider):
         accountCheck = sequence
         session.ask(provider, check: sequence)
-      case .closeSharedGate(let wait): session.closeSharedGate(wait: wait)
+      case .closeSharedGate(let wait): session.closeSharedGate(wait: wait, at: context.now)
       }
     }
     performing.removeAll(keepingCapacity: true)
@@ -208,23 +208,21 @@ final class Engine {
   /// Tells the waiters whose wish is fulfilled, or whose time is over.
   func serveWaiters(in session: CloudSyncSession) {
     guard !waiters.isEmpty else { return }
-    let wake = context.state.wakeTime(at: context.now)
+    let now = context.now
+    let wake = context.state.wakeTime(at: now)
     var rest: [Waiter] = []
-    for waiter in waiters {
+    for var waiter in waiters {
+      waiter.deadline.clamp(at: now)
       if waiter.isSatisfied(context.state) {
         waiter.resume(true)
-      } else if context.state.isHalted {
-        waiter.resume(false)
-      } else if let deadline = waiter.deadline, deadline <= context.now {
+      } else if context.state.isHalted || waiter.deadline.isPassed(at: now) {
         waiter.resume(false)
       } else {
-        if let deadline = waiter.deadline {
-          // A timer that is due and has not fired yet must not be put off for the waiter.
-          if let wake, wake <= deadline {
-            arm(time: wake, because: armedBy, in: session)
-          } else {
-            arm(time: deadline, because: nil, in: session)
-          }
+        // A timer that is due and has not fired yet must not be put off for the waiter.
+        if let wake, wake <= waiter.deadline.until {
+          arm(time: wake, because: armedBy, in: session)
+        } else {
+          arm(time: waiter.deadline.until, because: nil, in: session)
         }
         rest.append(waiter)
       }

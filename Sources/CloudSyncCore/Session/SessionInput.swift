@@ -36,7 +36,8 @@ enum MiddlewarePosition: Sendable {
 
 /// Somebody who waits for a state, at most until a deadline or until the session is stopped.
 struct Waiter: Sendable {
-  var deadline: Timestamp?
+  /// A clock set back costs at most one more wait, as at the gate.
+  var deadline: Deadline
   var isSatisfied: @Sendable (SyncState) -> Bool
   var resume: @Sendable (Bool) -> Void
 }

@@ -1,29 +1,77 @@
 /// A gate that the sessions of one account share: when the cloud asks one of them to wait, all wait.
+///
+/// A session that is made later waits for the rest of the time too. A gate lives as long as the
+/// process; across restarts each session's own stored state tells it how long to wait.
 public final class SyncGate: Sendable {
-  private struct Member: Sendable {
+  fileprivate struct Member: Sendable {
     weak var session: CloudSyncSession?
   }
 
-  private let members = Locked<[Member]>([])
+  fileprivate struct State: Sendable {
+    var members: [Member] = []
+    /// What the cloud asked for last, and until when that holds.
+    var closed: (wait: Wait, deadline: Deadline)?
+  }
+
+  private let state = Locked(State())
 
   /// Creates an open gate.
   public init() {}
 
-  func join(_ session: CloudSyncSession) {
-    let others = members.withLock { members in
-      let others = members.compactMap(\.session)
-      members = others.map(Member.init) + [Member(session: session)]
-      return others
+  /// Adds a session, which is told at once what is left of the wait; what an earlier process has
+  /// left it to wait for holds for the others too.
+  func join(_ session: CloudSyncSession, restoring servers: Deadline?, at now: Timestamp) {
+    let (others, wait) = state.withLock { state -> ([CloudSyncSession], Wait?) in
+      let others = state.members.compactMap(\.session)
+      state.members = others.map(Member.init) + [Member(session: session)]
+      return (others, state.remainingWait(at: now))
     }
     // Released after the lock: the last release of a session runs completions.
     _ = consume others
+    if let wait { session.post(.event(.gateClosed(wait), .report)) }
+    guard let servers, servers.end(at: now) > now else { return }
+    close(.decided(until: servers.end(at: now), at: now, cause: .service), by: session, at: now)
   }
 
   /// Tells the other sessions what one of them was told.
-  func close(_ wait: Wait, by session: CloudSyncSession) {
-    let others = members.withLock { $0.compactMap(\.session) }
+  func close(_ wait: Wait, by session: CloudSyncSession, at now: Timestamp) {
+    let others = state.withLock { state in
+      state.remember(wait, at: now)
+      return state.members.compactMap(\.session)
+    }
     for other in others where other !== session {
       other.post(.event(.gateClosed(wait), .report))
     }
+  }
+}
+
+extension SyncGate.State {
+  /// Keeps what ends later: the new wait, or what is left of the last one.
+  mutating func remember(_ wait: Wait, at now: Timestamp) {
+    let asked = min(wait.serverNanoseconds ?? 0, SyncState.longestServerWait)
+    let length = max(asked, wait.nanoseconds ?? 0)
+    closed?.deadline.clamp(at: now)
+    let deadline = Deadline(from: now, nanoseconds: length)
+    if let closed, closed.deadline.until >= deadline.until { return }
+    closed = (wait, deadline)
+  }
+
+  /// What is left of the last wait, if anything is.
+  mutating func remainingWait(at now: Timestamp) -> Wait? {
+    closed?.deadline.clamp(at: now)
+    guard let closed, !closed.deadline.isPassed(at: now) else { return nil }
+    return .decided(until: closed.deadline.until, at: now, cause: closed.wait.cause)
+  }
+}
+
+extension Wait {
+  /// The rest of a wait that a server asked for.
+  ///
+  /// Its length is decided, jitter included: it is not to grow with
+  /// every session that is told of it.
+  fileprivate static func decided(until end: Timestamp, at now: Timestamp, cause: Cause) -> Wait {
+    var wait = Wait(cause, serverNanoseconds: now.distance(to: end))
+    wait.nanoseconds = wait.serverNanoseconds
+    return wait
   }
 }

@@ -15,6 +15,9 @@ package struct Deadline: Sendable {
 
   package func isPassed(at now: Timestamp) -> Bool { until <= now }
 
+  /// Moves the end, if a clock that was set back has pushed it away.
+  package mutating func clamp(at now: Timestamp) { until = end(at: now) }
+
   /// The end of the wait as seen at a time.
   package func end(at now: Timestamp) -> Timestamp {
     min(until, now.advanced(byNanoseconds: length))

@@ -1,0 +1,121 @@
+import CloudSyncCore
+import Testing
+
+@Suite("SyncGate")
+struct SyncGateTests {
+  private let gate = SyncGate()
+  private let world = VirtualEnvironment()
+
+  /// A session of the account, over a handler whose first modification is answered as given.
+  private func session(
+    first error: SyncError? = nil,
+    restoring archive: SyncArchive? = nil
+  ) -> (CloudSyncSession, ScriptedHandler) {
+    let script = ScriptedHandler.Script(modify: { operation, number in
+      if number == 0, let error { return .failure(error) }
+      return .success(ScriptedHandler.allSaved(operation))
+    })
+    let handler = ScriptedHandler(in: world, script: script)
+    guard let archive else {
+      let session = CloudSyncSession(
+        operationHandler: handler,
+        zoneID: Bench.zoneID,
+        gate: gate,
+        environment: world.environment
+      )
+      return (session, handler)
+    }
+    let session = CloudSyncSession(
+      restoring: archive,
+      operationHandler: handler,
+      gate: gate,
+      environment: world.environment
+    )
+    return (session, handler)
+  }
+
+  /// A session that was asked to wait for a minute.
+  private func askedSession() throws -> CloudSyncSession {
+    let busy = SyncError(.requestRateLimited, retryAfter: .seconds(60))
+    let (session, _) = session(first: busy)
+    session.start()
+    try session.modify(ModifyOperation(records: [Bench.record("a")]))
+    world.run()
+    return session
+  }
+
+  /// Starts a session with work, and tells how long after that it made its first request.
+  private func delay(of session: CloudSyncSession, over handler: ScriptedHandler) throws -> Duration
+  {
+    let elapsed = world.elapsed
+    session.start()
+    try session.modify(ModifyOperation(records: [Bench.record("b")]))
+    while handler.modifyCalls.isEmpty, world.elapsed - elapsed < .seconds(100_000) {
+      world.advance(by: .seconds(1))
+    }
+    return world.elapsed - elapsed
+  }
+
+  @Test("A session that is made after another was asked to wait waits for the rest")
+  func joinsLater() throws {
+    let asked = try askedSession()
+    world.advance(by: .seconds(20))
+    let (late, handler) = session()
+
+    let waited = try delay(of: late, over: handler)
+
+    #expect(waited >= .seconds(40))
+    #expect(waited <= .seconds(50))
+    #expect(asked.state.isHalted == false)
+  }
+
+  @Test("When the wait is over, a new session sends at once")
+  func joinsAfterwards() throws {
+    let asked = try askedSession()
+    world.advance(by: .seconds(70))
+    let (late, handler) = session()
+
+    #expect(try delay(of: late, over: handler) <= .seconds(1))
+    #expect(asked.state.isHalted == false)
+  }
+
+  @Test("The gate remembers although the session that was asked is gone")
+  func outlivesSession() throws {
+    _ = try askedSession()
+    let (late, handler) = session()
+
+    #expect(try delay(of: late, over: handler) >= .seconds(59))
+  }
+
+  @Test(
+    "A clock that is set while the gate is closed costs at most one more wait",
+    arguments: [-86_400, -3_600, 3_600]
+  )
+  func clockIsSet(seconds: Int) throws {
+    let asked = try askedSession()
+    world.jumpClock(by: .seconds(seconds))
+    let (late, handler) = session()
+
+    let waited = try delay(of: late, over: handler)
+
+    #expect(waited <= .seconds(70))
+    if seconds < 0 { #expect(waited >= .seconds(59)) }
+    #expect(asked.state.isHalted == false)
+  }
+
+  @Test("A restored session that is asked to wait closes the gate for the others")
+  func restored() throws {
+    let asked = try askedSession()
+    let bytes = Journal<SyncArchive>()
+    asked.snapshot { if let archive = try? SyncArchive($0) { bytes.add(archive) } }
+    world.run()
+    let archive = try #require(bytes.entries.first)
+    // Another process: the gate knows nothing.
+    let next = SyncGateTests()
+    let (restored, _) = next.session(restoring: archive)
+    let (other, handler) = next.session()
+
+    #expect(try next.delay(of: other, over: handler) >= .seconds(59))
+    #expect(restored.state.isHalted == false)
+  }
+}

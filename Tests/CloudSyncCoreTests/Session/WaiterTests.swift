@@ -1,0 +1,80 @@
+import CloudSyncCore
+import Testing
+
+@Suite("Waiting for a session while the clock is set")
+struct WaiterTests {
+  /// A session with work that nothing sends: only a waiter sets its timer.
+  private static func bench() throws -> Bench {
+    let bench = Bench()
+    try bench.modify([Bench.record("a")])
+    bench.world.run()
+    return bench
+  }
+
+  /// Lets a call begin to wait, sets the clock, and lets time pass.
+  ///
+  /// - Returns: Whether nobody waits any more after that time.
+  private static func isServed(
+    in bench: Bench,
+    afterJumpOf jump: Duration,
+    andWaitOf wait: Duration
+  ) async -> Bool {
+    while !bench.world.hasJobs { await Task.yield() }
+    bench.world.advance(by: .seconds(1))
+    bench.world.jumpClock(by: jump)
+    bench.world.advance(by: wait)
+    let isServed = bench.world.isIdle
+    // Long enough for a wait that goes by the clock, so that the test fails and does not hang.
+    bench.world.advance(by: .seconds(200_000))
+    return isServed
+  }
+
+  @Test(
+    "A clock set back or forward costs a waiter at most one more wait",
+    arguments: [-86_400, -3_600, -60, 60, 3_600, 86_400]
+  )
+  func clockIsSet(seconds: Int) async throws {
+    let bench = try Self.bench()
+    async let isIdle = bench.session.idle(upTo: .seconds(10))
+    let isServed = await Self.isServed(
+      in: bench,
+      afterJumpOf: .seconds(seconds),
+      andWaitOf: .seconds(20)
+    )
+
+    #expect(isServed)
+    #expect(await isIdle == false)
+  }
+
+  @Test("A push handler is answered in time although the clock is set back")
+  func fetchNow() async throws {
+    let bench = try Self.bench()
+    async let outcome = bench.session.fetchNow(upTo: .seconds(20))
+    let isServed = await Self.isServed(
+      in: bench,
+      afterJumpOf: .seconds(-3_600),
+      andWaitOf: .seconds(40)
+    )
+
+    #expect(isServed)
+    #expect(await outcome == .failed)
+  }
+
+  @Test("Events after the clock was set back do not begin the wait anew")
+  func eventsDoNotProlong() async throws {
+    let bench = try Self.bench()
+    async let isIdle = bench.session.idle(upTo: .seconds(10))
+    while !bench.world.hasJobs { await Task.yield() }
+    bench.world.advance(by: .seconds(1))
+    bench.world.jumpClock(by: .seconds(-3_600))
+    for _ in 0..<12 {
+      bench.session.connectivityChanged()
+      bench.world.advance(by: .seconds(1))
+    }
+    let isServed = bench.world.isIdle
+    bench.world.advance(by: .seconds(200_000))
+
+    #expect(isServed)
+    #expect(await isIdle == false)
+  }
+}
