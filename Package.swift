@@ -16,7 +16,19 @@ let package = Package(
   targets: [
     // MARK: The session
     .target(name: "CloudSyncCore"),
-    .testTarget(name: "CloudSyncCoreTests", dependencies: ["CloudSyncCore"]),
+    .testTarget(
+      name: "CloudSyncCoreTests",
+      dependencies: ["CloudSyncCore", "CloudSyncTestSupport"]
+    ),
+
+    // MARK: Virtual time
+    .target(name: "CloudSyncVirtualTime", dependencies: ["CloudSyncCore"]),
+    // What the tests of several modules use; no product has it.
+    .target(
+      name: "CloudSyncTestSupport",
+      dependencies: ["CloudSyncCore", "CloudSyncVirtualTime"],
+      path: "Tests/CloudSyncTestSupport"
+    ),
 
     // MARK: Records of Codable models
     .target(name: "CloudSyncRecordCoding", dependencies: ["CloudSyncCore"]),
@@ -43,11 +55,13 @@ let package = Package(
     ),
     .target(
       name: "CloudSyncLogTestGeneration",
-      dependencies: ["CloudSyncCore", "CloudSyncEventLog"]
+      dependencies: ["CloudSyncCore", "CloudSyncEventLog", "CloudSyncVirtualTime"]
     ),
     .testTarget(
       name: "CloudSyncEventLogTests",
-      dependencies: ["CloudSyncEventLog", "CloudSyncLogTestGeneration"],
+      dependencies: [
+        "CloudSyncEventLog", "CloudSyncLogTestGeneration", "CloudSyncTestSupport",
+      ],
       exclude: ["Fixtures", "Report/browser-check.py", "TestGeneration/compile-check.sh"]
     ),
 
@@ -84,13 +98,15 @@ let package = Package(
     ),
     .testTarget(
       name: "CloudSyncLocalCloudTests",
-      dependencies: ["CloudSyncLocalCloud", "CloudSyncSession"]
+      dependencies: ["CloudSyncLocalCloud", "CloudSyncSession", "CloudSyncTestSupport"]
     ),
 
     // MARK: Simulator
     .target(
       name: "CloudSyncSimulator",
-      dependencies: ["CloudSyncCore", "CloudSyncEventLog", "CloudSyncLocalCloud"]
+      dependencies: [
+        "CloudSyncCore", "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncVirtualTime",
+      ]
     ),
     .testTarget(name: "CloudSyncSimulatorTests", dependencies: ["CloudSyncSimulator"]),
 
@@ -116,7 +132,7 @@ let package = Package(
         "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation",
       ]
     ),
-    .testTarget(name: "CloudSyncToolTests", dependencies: ["cloudsync"]),
+    .testTarget(name: "CloudSyncToolTests", dependencies: ["cloudsync", "CloudSyncTestSupport"]),
 
     // MARK: The house
     .testTarget(name: "TidyTests"),

@@ -1,5 +1,6 @@
 import CloudSyncEventLog
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @testable import cloudsync

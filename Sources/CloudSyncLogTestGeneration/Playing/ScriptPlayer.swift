@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncVirtualTime
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -21,10 +22,10 @@ final class ScriptPlayer: OperationHandler {
   }
 
   let limits: RequestLimits
-  private let world: ScriptWorld
+  private let world: VirtualEnvironment
   private let rest: Locked<Rest>
 
-  init(_ script: SessionScript, limits: RequestLimits, in world: ScriptWorld) {
+  init(_ script: SessionScript, limits: RequestLimits, in world: VirtualEnvironment) {
     self.limits = limits
     self.world = world
     let answers = OperationMode.allCases.map { mode in
@@ -48,11 +49,10 @@ final class ScriptPlayer: OperationHandler {
     _ give: @escaping @Sendable (Result<SyncWork.Result, SyncError>) -> Void
   ) {
     let answer = rest.withLock { $0.answers[mode.rawValue].popLast() } ?? .done(mode)
-    let delay = answer.delay.clampedNanoseconds
     switch answer.content {
     case .lost: break
-    case .done: world.schedule(after: delay) { give(.success(done())) }
-    case .result(let result): world.schedule(after: delay) { give(result) }
+    case .done: world.schedule(after: answer.delay) { give(.success(done())) }
+    case .result(let result): world.schedule(after: answer.delay) { give(result) }
     }
   }
 
@@ -129,7 +129,7 @@ final class ScriptPlayer: OperationHandler {
       return next
     }
     guard let status = answer.status else { return }
-    world.schedule(after: answer.delay.clampedNanoseconds) { completion(status, answer.identity) }
+    world.schedule(after: answer.delay) { completion(status, answer.identity) }
   }
 
   // MARK: Decisions

@@ -1,5 +1,6 @@
 public import CloudSyncCore
 public import CloudSyncEventLog
+import CloudSyncVirtualTime
 
 extension SessionScript {
   /// Plays the script to a session, in virtual time on the calling thread.
@@ -17,7 +18,7 @@ extension SessionScript {
 /// A script while it is played.
 private struct ScriptRun {
   private let script: SessionScript
-  private let world: ScriptWorld
+  private let world: VirtualEnvironment
   private let player: ScriptPlayer
   private let session: CloudSyncSession
   private let observer: TallyObserver
@@ -26,7 +27,7 @@ private struct ScriptRun {
 
   init(_ script: SessionScript, _ middleware: [any Middleware]) throws(LogError) {
     self.script = script
-    world = ScriptWorld(beginning: script.time, nonces: script.nonces)
+    world = VirtualEnvironment(startingAt: script.time, nonces: script.nonces)
     switch script.beginning {
     case .new(let zoneID, let configuration):
       let limits = configuration.limits ?? RequestLimits()
@@ -63,14 +64,14 @@ private struct ScriptRun {
   mutating func play() throws(LogError) -> SessionScript.Outcome {
     let end = (script.duration ?? SessionScript.longestDuration).clampedNanoseconds
     for entry in script.calls {
-      let time = max(entry.time.clampedNanoseconds, world.elapsed)
+      let time = max(entry.time.clampedNanoseconds, world.elapsedNanoseconds)
       guard time <= end else { break }
       if entry.isSettled {
         run(through: time)
-      } else if time > world.elapsed {
+      } else if time > world.elapsedNanoseconds {
         run(through: time - 1)
       }
-      world.move(to: time)
+      world.move(toNanoseconds: time)
       try make(entry.call)
     }
     run(through: end)
@@ -81,7 +82,7 @@ private struct ScriptRun {
 
   private var isOver: Bool { observer.tally.eventCount >= script.eventLimit }
 
-  private func run(through time: Int64) { world.run(through: time) { isOver } }
+  private func run(through time: Int64) { world.run(throughNanoseconds: time) { isOver } }
 
   private mutating func make(_ call: SessionScript.Call) throws(LogError) {
     switch call {

@@ -1,4 +1,5 @@
 public import CloudSyncCore
+import CloudSyncVirtualTime
 
 /// The wall clock of a device in a simulated world: it may be wrong, and it may be set.
 public final class SimulatedClock: Sendable {
@@ -13,7 +14,7 @@ public final class SimulatedClock: Sendable {
   ///   - skew: How far it is ahead; behind if negative.
   public init(in world: SimulatedEnvironment, skew: Duration = .zero) {
     self.world = world
-    lead = Locked(Self.nanoseconds(skew))
+    lead = Locked(skew.signedNanoseconds)
   }
 
   /// What the clock shows.
@@ -23,11 +24,7 @@ public final class SimulatedClock: Sendable {
 
   /// Sets the clock forward, or back; timers do not notice.
   public func jump(by amount: Duration) {
-    let nanoseconds = Self.nanoseconds(amount)
+    let nanoseconds = amount.signedNanoseconds
     lead.withLock { $0 &+= nanoseconds }
-  }
-
-  static func nanoseconds(_ duration: Duration) -> Int64 {
-    duration < .zero ? -(Duration.zero - duration).clampedNanoseconds : duration.clampedNanoseconds
   }
 }

@@ -1,4 +1,5 @@
 public import CloudSyncCore
+import CloudSyncVirtualTime
 
 /// A running app on a simulated device: it can be stalled, as a suspended app is, and ended.
 ///
@@ -39,10 +40,10 @@ public final class SimulatedProcess: Sendable {
   public var environment: SyncEnvironment {
     SyncEnvironment(
       now: { self.clock.now },
-      nonce: { self.world.nextNonce() },
+      nonce: { self.world.virtual.nextNonce() },
       makeExecutor: { self.executor },
       makeTimer: { executor, fire in
-        SimulatedTimer(in: self.world, executor: executor, fire: fire)
+        VirtualTimer(on: self.world.virtual, executor: executor, fire: fire)
       }
     )
   }

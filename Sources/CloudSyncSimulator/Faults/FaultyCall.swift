@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncVirtualTime
 
 /// A call on its way through a `FaultyOperationHandler`.
 struct FaultyCall: Sendable {
@@ -77,7 +78,7 @@ extension FaultyOperationHandler {
     _ call: FaultyCall,
     _ answered: (@Sendable (Result<SyncWork.Result, SyncError>) -> Void)? = nil
   ) {
-    world.schedule(afterNanoseconds: call.journey.there) { [self] _ in
+    world.virtual.schedule(afterNanoseconds: call.journey.there) { [self] in
       base.perform(call.work, context: call.context) { [self] result in
         if let answered { answered(result) } else { answer(call, result) }
       }
@@ -90,7 +91,7 @@ extension FaultyOperationHandler {
     _ result: Result<SyncWork.Result, SyncError>,
     after delay: Int64 = 0
   ) {
-    world.schedule(afterNanoseconds: call.journey.back + delay) { _ in call.deliver(result) }
+    world.virtual.schedule(afterNanoseconds: call.journey.back + delay) { call.deliver(result) }
   }
 }
 

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import Foundation
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Audit: no data is lost, and no signal is wrong")

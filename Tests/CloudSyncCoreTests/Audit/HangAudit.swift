@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Audit: nothing hangs, and nothing goes on for ever")

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Audit: nothing is done twice, and waits are kept")

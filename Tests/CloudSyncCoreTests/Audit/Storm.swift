@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// A session in a virtual world in which a seed decides what goes wrong.
 struct Storm {

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 /// The rows of the audit that have no number.

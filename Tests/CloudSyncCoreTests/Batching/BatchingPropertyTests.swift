@@ -1,5 +1,6 @@
 import CloudSyncCore
 import Foundation
+import CloudSyncTestSupport
 import Testing
 
 /// Random edits of few records, sent to a cloud with limits of its own.

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import Foundation
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Batching")

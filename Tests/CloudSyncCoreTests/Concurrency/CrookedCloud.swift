@@ -1,5 +1,6 @@
 import CloudSyncCore
 import Dispatch
+import CloudSyncTestSupport
 
 /// Runs a body on so many threads that all begin when the last of them is there.
 enum Crowd {

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 /// The only strong reference to a session, and what its operations came to.

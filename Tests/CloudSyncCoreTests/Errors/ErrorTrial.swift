@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 /// One cell of the error table put to the test: a session, its cloud, and what must always hold.

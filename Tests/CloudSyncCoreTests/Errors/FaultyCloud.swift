@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// A cloud that answers wrongly once, or for ever, until it is mended.
 final class FaultyCloud: Sendable {

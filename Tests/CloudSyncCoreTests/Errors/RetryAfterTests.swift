@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @Suite("ErrorTable, what the server asks to wait")

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 /// What a middleware may not do ends the process at once, with a message that says what to do.

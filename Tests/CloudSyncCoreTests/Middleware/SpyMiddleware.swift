@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// Remembers the events that pass its place in the chain, and may change them.
 struct SpyMiddleware: Middleware {

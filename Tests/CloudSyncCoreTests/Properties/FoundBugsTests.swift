@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 /// What the random scripts found, each at its least.

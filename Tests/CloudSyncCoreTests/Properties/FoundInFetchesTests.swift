@@ -5,6 +5,7 @@ import Foundation
 #endif
 
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 /// What the random scripts found about pages, and about clocks that are set.

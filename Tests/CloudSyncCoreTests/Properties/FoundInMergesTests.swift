@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 /// What the random scripts found about edits that meet, and about a zone that is lost.

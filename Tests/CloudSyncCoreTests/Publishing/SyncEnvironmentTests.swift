@@ -1,4 +1,5 @@
 import Dispatch
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncCore

@@ -1,6 +1,7 @@
 #if canImport(Observation)
 import CloudSyncCore
 import Observation
+import CloudSyncTestSupport
 import Testing
 
 @Suite("SyncStatus")

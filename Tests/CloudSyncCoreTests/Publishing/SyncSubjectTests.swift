@@ -1,5 +1,6 @@
 import CloudSyncCore
 import Dispatch
+import CloudSyncTestSupport
 import Testing
 
 @Suite("SyncSubject")

@@ -1,4 +1,5 @@
 import Foundation
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncCore

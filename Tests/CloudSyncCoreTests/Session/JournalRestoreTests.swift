@@ -5,6 +5,7 @@ import Foundation
 #endif
 
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 /// A process that is killed right after one of its events was journaled: before the event's effects.

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncEventLog
+import CloudSyncTestSupport
 import Testing
 
 @Suite("RecordHistory")

@@ -1,5 +1,6 @@
 import CloudSyncCore
 @testable import CloudSyncEventLog
+import CloudSyncTestSupport
 import Testing
 
 #if canImport(FoundationEssentials)

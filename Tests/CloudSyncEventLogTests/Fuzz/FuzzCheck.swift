@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncEventLog
+import CloudSyncTestSupport
 
 /// Does with a log whatever a tool does, and says what went wrong that must not.
 enum FuzzCheck {

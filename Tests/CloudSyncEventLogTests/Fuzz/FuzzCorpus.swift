@@ -1,5 +1,6 @@
 import CloudSyncCore
 @testable import CloudSyncEventLog
+import CloudSyncTestSupport
 
 /// Small real logs, each of which begins in the middle of a run in which much goes wrong.
 enum FuzzCorpus {

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// Damages logs: a seed and a log give one damaged log, always the same.
 struct LogMutator {

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncEventLog
 import Foundation
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Recording to a function")

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncEventLog
 import Foundation
+import CloudSyncTestSupport
 import Testing
 
 /// A bench that is recorded, step by step.

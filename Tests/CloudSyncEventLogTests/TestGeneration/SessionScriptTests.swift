@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncEventLog
 import CloudSyncLogTestGeneration
+import CloudSyncTestSupport
 import Testing
 
 #if canImport(FoundationEssentials)

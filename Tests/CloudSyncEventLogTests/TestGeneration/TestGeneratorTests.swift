@@ -2,6 +2,7 @@ import CloudSyncCore
 import CloudSyncEventLog
 import CloudSyncLogTestGeneration
 import Foundation
+import CloudSyncTestSupport
 import Testing
 
 @Suite("TestGenerator")

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
+import CloudSyncTestSupport
 import Testing
 
 @Suite("LocalCloud: change tags and save policies")

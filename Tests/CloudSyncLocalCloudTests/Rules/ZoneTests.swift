@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
+import CloudSyncTestSupport
 import Testing
 
 @Suite("LocalCloud: zones and the feed of the database")

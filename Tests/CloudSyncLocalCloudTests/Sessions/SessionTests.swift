@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSession
+import CloudSyncTestSupport
 import Testing
 
 @Suite("LocalCloud with sessions")

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
 import Foundation
+import CloudSyncTestSupport
 import Testing
 
 @Suite("SQLiteStore")

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
+import CloudSyncTestSupport
 
 /// A local cloud with a clock of its own, and devices that wait for their answers.
 final class CloudWorld: Sendable {

@@ -1,4 +1,5 @@
 import CloudSyncSQLiteSupport
+import CloudSyncTestSupport
 import Testing
 
 @testable import cloudsync

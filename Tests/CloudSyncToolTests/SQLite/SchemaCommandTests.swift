@@ -1,3 +1,4 @@
+import CloudSyncTestSupport
 import Testing
 
 @testable import cloudsync

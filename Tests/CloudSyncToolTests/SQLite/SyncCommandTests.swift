@@ -1,4 +1,5 @@
 import CloudSyncEventLog
+import CloudSyncTestSupport
 import Testing
 
 @testable import cloudsync

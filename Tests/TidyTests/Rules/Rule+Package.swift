@@ -9,7 +9,7 @@ extension Rule {
   private static let topFolders = ["Sources", "Tests", "Examples"]
 
   /// Rules about the package as a whole.
-  static let package = [umbrellaIsEmpty, noDependency, features, topLevel]
+  static let package = [umbrellaIsEmpty, noDependency, features, topLevel, noLinks]
 
   private static let umbrellaIsEmpty = Rule(
     name: "The umbrella is one file that declares nothing",
@@ -73,6 +73,14 @@ extension Rule {
   ) { tree in
     tree.folders.filter { !topFolders.contains($0) }
       .map { Finding(place: $0, message: "a folder at the top level") }
+  }
+
+  private static let noLinks = Rule(
+    name: "No file or folder is a symbolic link: what is shared is a target",
+    bad: [SourceTree(files: [], folders: ["Tests"], links: ["Tests/A/Support"])],
+    good: [["Tests/A/Support/A.swift": ""]]
+  ) { tree in
+    tree.links.map { Finding(place: $0, message: "a symbolic link") }
   }
 
   private static func perManifest(

@@ -5,6 +5,8 @@ struct SourceTree: Sendable {
   let files: [SourceFile]
   /// The names of the folders beside the root manifest, those that begin with a dot left out.
   let folders: [String]
+  /// The paths of the symbolic links: they are not followed.
+  var links: [String] = []
 
   /// The files in a folder, given without a slash at its end.
   func files(in folder: String) -> [SourceFile] {
@@ -35,6 +37,7 @@ extension SourceTree {
   private init(root: URL) throws {
     let manager = FileManager.default
     var files: [SourceFile] = []
+    var links: [String] = []
     /// Reads a folder, and returns the names of the folders in it.
     func read(_ folder: String) throws -> [String] {
       let url = folder.isEmpty ? root : root.appendingPathComponent(folder)
@@ -44,7 +47,9 @@ extension SourceTree {
         let path = folder.isEmpty ? name : "\(folder)/\(name)"
         let file = root.appendingPathComponent(path)
         let type = try manager.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType
-        if type == .typeDirectory {
+        if type == .typeSymbolicLink {
+          links.append(path)
+        } else if type == .typeDirectory {
           inner.append(name)
           _ = try read(path)
         } else if name.hasSuffix(".swift") {
@@ -56,5 +61,6 @@ extension SourceTree {
     }
     folders = try read("")
     self.files = files
+    self.links = links
   }
 }

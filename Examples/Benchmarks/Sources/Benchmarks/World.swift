@@ -1,6 +1,6 @@
 import CloudSyncSession
 
-/// A world without threads: jobs run where they are given, and timers never fire.
+/// What the session is measured in without a run loop: jobs run where they are given, timers never.
 enum World {
   private struct DeadTimer: SyncTimer {
     func schedule(after nanoseconds: Int64) {}

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// What goes wrong with one call of the handler.
 enum HandlerFault: Sendable {

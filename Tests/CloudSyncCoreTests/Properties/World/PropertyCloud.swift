@@ -5,6 +5,7 @@ import Foundation
 #endif
 
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// The cloud of the property tests: per account one zone with change tags and a feed of changes.
 ///

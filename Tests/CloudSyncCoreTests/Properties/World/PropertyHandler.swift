@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// The handler of one process of a script.
 final class PropertyHandler: OperationHandler {

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// What is done in one step of a script.
 enum ScriptAction: Sendable {

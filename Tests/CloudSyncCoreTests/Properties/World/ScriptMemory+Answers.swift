@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// How the cloud of a script answers.
 extension ScriptMemory {

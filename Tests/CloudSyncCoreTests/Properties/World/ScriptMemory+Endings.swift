@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// What is checked whenever the session announces something.
 extension ScriptMemory {

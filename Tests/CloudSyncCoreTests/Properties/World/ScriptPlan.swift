@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// Everything about a script that is drawn from its seed before it begins.
 struct ScriptPlan: Sendable {

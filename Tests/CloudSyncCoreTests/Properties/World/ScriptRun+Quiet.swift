@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 extension ScriptRun {
   /// The longest that everything may take once nothing fails any more.

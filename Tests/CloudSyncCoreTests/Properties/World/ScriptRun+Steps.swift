@@ -5,6 +5,7 @@ import Foundation
 #endif
 
 import CloudSyncCore
+import CloudSyncTestSupport
 
 extension ScriptRun {
   /// Runs the whole script.

@@ -5,6 +5,7 @@ import Foundation
 #endif
 
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// One script against a cloud that fails, from the first call to the end of the quiet phase.
 ///

@@ -27,7 +27,7 @@ enum BenchmarkLogs {
   /// Edits, fetches and other devices' edits, with conflicts, refusals, lost answers, waits and lost
   /// zones: at least so many events.
   static func eventful(_ count: Int, at path: String) throws {
-    let world = VirtualWorld()
+    let world = SimulatedEnvironment()
     let cloud = EventfulCloud(in: world)
     let session = CloudSyncSession(
       operationHandler: cloud,
@@ -37,7 +37,7 @@ enum BenchmarkLogs {
     let recorder = recorder(path)
     recorder.attach(to: session)
     session.start()
-    world.advance(milliseconds: 10_000)
+    world.advance(by: .milliseconds(10_000))
     var random = SeededRandom(seed: 7)
     while Int(session.state.eventCount) < count {
       for _ in 0...random.below(4) {
@@ -49,13 +49,13 @@ enum BenchmarkLogs {
       if random.below(700) == 0 { cloud.loseZone() }
       if random.below(900) == 0 {
         session.stop()
-        world.advance(milliseconds: 9_000)
+        world.advance(by: .milliseconds(9_000))
         session.start()
       }
-      world.advance(milliseconds: random.below(1_400))
+      world.advance(by: .milliseconds(random.below(1_400)))
     }
     recorder.detach(from: session)
-    world.advance(milliseconds: 1_000)
+    world.advance(by: .milliseconds(1_000))
     try recorder.flush()
   }
 }

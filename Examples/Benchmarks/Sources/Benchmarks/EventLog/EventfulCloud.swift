@@ -1,4 +1,5 @@
 import CloudSyncSession
+import CloudSyncSimulator
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -9,7 +10,7 @@ import Foundation
 /// A cloud of one zone in memory with change tags, a feed of changes, and faults by number.
 final class EventfulCloud: OperationHandler, @unchecked Sendable {
   // It is unchecked because the benchmark uses it from one thread.
-  private let world: VirtualWorld
+  private let world: SimulatedEnvironment
   private var calls = 0
   private var tags = 0
   private var records: [String: Record] = [:]
@@ -17,9 +18,9 @@ final class EventfulCloud: OperationHandler, @unchecked Sendable {
   private var hasZone = true
   /// Tokens carry it; another one makes them void.
   private var generation = 0
-  private static let delay: Int64 = 300_000_000
+  private static let delay = Duration.milliseconds(300)
 
-  init(in world: VirtualWorld) { self.world = world }
+  init(in world: SimulatedEnvironment) { self.world = world }
 
   // MARK: Acting from outside
 
@@ -70,7 +71,7 @@ final class EventfulCloud: OperationHandler, @unchecked Sendable {
     _ result: Result<Value, SyncError>,
     _ completion: @escaping @Sendable (Result<Value, SyncError>) -> Void
   ) {
-    world.after(Self.delay) { completion(result) }
+    world.schedule(after: Self.delay) { completion(result) }
   }
 
   func handle(

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-import CloudSyncCore
+package import CloudSyncCore
 
 /// A small cloud in memory: one zone with change tags, a feed of changes and faults on demand.
 ///
@@ -18,15 +18,15 @@ import CloudSyncCore
 /// ```
 ///
 /// What a session must never do is noted in ``violations``: check that it is empty.
-final class StubCloud: OperationHandler {
+package final class StubCloud: OperationHandler {
   /// One operation that the cloud was asked for.
-  enum Operation: Sendable, Hashable {
+  package enum Operation: Sendable, Hashable {
     case createZone
     case createSubscription
     case modify(ModifyOperation)
     case fetch(FetchOperation)
 
-    var mode: OperationMode {
+    package var mode: OperationMode {
       switch self {
       case .createZone: .createZone
       case .createSubscription: .createSubscription
@@ -37,7 +37,7 @@ final class StubCloud: OperationHandler {
   }
 
   /// What goes wrong with a call.
-  enum Fault: Sendable, Hashable {
+  package enum Fault: Sendable, Hashable {
     /// Nothing is done, and the answer says that the answer was lost.
     case lostBefore
     /// The request is carried out, and the answer says that the answer was lost.
@@ -54,7 +54,7 @@ final class StubCloud: OperationHandler {
     case delay(Duration)
 
     /// Whether the session never learns what became of the request.
-    var isLoss: Bool {
+    package var isLoss: Bool {
       switch self {
       case .lostBefore, .lostAfter, .never, .neverAfter: true
       case .failure, .duplicate, .delay: false
@@ -63,57 +63,72 @@ final class StubCloud: OperationHandler {
   }
 
   /// Decides what goes wrong, given the call's number over all kinds, counting from 0.
-  typealias Faults = @Sendable (_ call: Int, _ operation: Operation) -> Fault?
+  package typealias Faults = @Sendable (_ call: Int, _ operation: Operation) -> Fault?
 
   /// How the cloud behaves.
-  struct Options: Sendable {
+  package struct Options: Sendable {
     /// What the session is told.
-    var limits = RequestLimits()
+    package var limits = RequestLimits()
     /// What the cloud really takes before it answers `limitExceeded`; by default what it told.
-    var itemLimit: Int?
+    package var itemLimit: Int?
     /// Whether one refused item keeps the others of its request from being stored.
-    var isAtomic = true
+    package var isAtomic = true
     /// Whether refused items come as a `partialFailure`, not as failures of a response.
-    var failsAsError = false
+    package var failsAsError = false
     /// Whether a repeated write token is answered as the first time.
-    var knowsWriteTokens = true
+    package var knowsWriteTokens = true
     /// Whether a save must carry the record's change tag.
-    var checksChangeTags = true
+    package var checksChangeTags = true
     /// Whether the deletion of a record that does not exist is refused with `unknownItem`.
-    var refusesMissingDeletions = false
+    package var refusesMissingDeletions = false
     /// How many changes a page holds.
-    var pageSize = 400
+    package var pageSize = 400
     /// How long every answer takes.
-    var delay = Duration.zero
+    package var delay = Duration.zero
     /// Whether the zone exists from the beginning.
-    var hasZone = true
+    package var hasZone = true
     /// Refuses single items, whatever their tags.
-    var refuse: @Sendable (_ recordID: RecordID, _ edit: Record?) -> SyncError? = { _, _ in nil }
+    package var refuse: @Sendable (_ recordID: RecordID, _ edit: Record?) -> SyncError? = { _, _ in
+      nil
+    }
+
+    package init() {}
   }
 
   /// One call, as it came.
-  struct Call: Sendable, Hashable {
-    var operation: Operation
-    var context: RequestContext
-    var time: Timestamp?
+  package struct Call: Sendable, Hashable {
+    package var operation: Operation
+    package var context: RequestContext
+    package var time: Timestamp?
     /// Whether a fault kept its answer from the session.
-    var wasLost = false
+    package var wasLost = false
+
+    package init(operation: Operation, context: RequestContext, time: Timestamp?) {
+      self.operation = operation
+      self.context = context
+      self.time = time
+    }
   }
 
   /// One stored change, in the order in which the cloud stored them.
-  struct Change: Sendable, Hashable {
-    var recordID: RecordID
+  package struct Change: Sendable, Hashable {
+    package var recordID: RecordID
     /// What was set; nil for a deletion.
-    var edit: Record?
+    package var edit: Record?
+
+    package init(recordID: RecordID, edit: Record?) {
+      self.recordID = recordID
+      self.edit = edit
+    }
   }
 
   private let world: VirtualEnvironment?
   private let state: Locked<StubCloudState>
   private let fault: Faults
-  let limits: RequestLimits
+  package let limits: RequestLimits
 
   /// Creates an empty cloud; without a world every answer comes at once, delays are not possible.
-  init(
+  package init(
     in world: VirtualEnvironment? = nil,
     options: Options = Options(),
     fault: @escaping Faults = { _, _ in nil }
@@ -127,47 +142,47 @@ final class StubCloud: OperationHandler {
   // MARK: Looking
 
   /// The records, sorted by name.
-  var records: [Record] { state.withLock { $0.allRecords } }
+  package var records: [Record] { state.withLock { $0.allRecords } }
   /// The calls, in order.
-  var calls: [Call] { state.withLock { $0.calls } }
+  package var calls: [Call] { state.withLock { $0.calls } }
   /// The modifications among the calls.
-  var modifications: [ModifyOperation] {
+  package var modifications: [ModifyOperation] {
     calls.compactMap { if case .modify(let operation) = $0.operation { operation } else { nil } }
   }
   /// Everything that was stored, in order, the edits of other devices included.
-  var changes: [Change] { state.withLock { $0.changes } }
+  package var changes: [Change] { state.withLock { $0.changes } }
   /// The attempts that the session gave up.
-  var cancelled: [Attempt] { state.withLock { $0.cancelled } }
+  package var cancelled: [Attempt] { state.withLock { $0.cancelled } }
   /// What a session must never do, and did.
-  var violations: [String] { state.withLock { $0.violations } }
+  package var violations: [String] { state.withLock { $0.violations } }
   /// Whether the zone exists.
-  var hasZone: Bool { state.withLock { $0.hasZone } }
+  package var hasZone: Bool { state.withLock { $0.hasZone } }
 
   /// The record of a name, as the cloud has it.
-  subscript(name: String) -> Record? { state.withLock { $0.stored[name]?.record } }
+  package subscript(name: String) -> Record? { state.withLock { $0.stored[name]?.record } }
 
   /// How often a mode was asked for.
-  func count(of mode: OperationMode) -> Int { calls.count { $0.operation.mode == mode } }
+  package func count(of mode: OperationMode) -> Int { calls.count { $0.operation.mode == mode } }
 
   // MARK: Acting from outside
 
   /// Another device saves a record, whatever its tag.
   @discardableResult
-  func save(_ edit: Record) -> Record { state.withLock { $0.store(edit) } }
+  package func save(_ edit: Record) -> Record { state.withLock { $0.store(edit) } }
 
   /// Another device deletes a record.
-  func remove(_ recordID: RecordID) { state.withLock { $0.remove(recordID) } }
+  package func remove(_ recordID: RecordID) { state.withLock { $0.remove(recordID) } }
 
   /// The zone disappears with all its records, and is missing in this way until it is created.
-  func loseZone(_ error: SyncError = SyncError(.zoneNotFound)) {
+  package func loseZone(_ error: SyncError = SyncError(.zoneNotFound)) {
     state.withLock { $0.loseZone(error) }
   }
 
   /// Every change token given so far is refused from now on.
-  func expireTokens() { state.withLock { $0.generation += 1 } }
+  package func expireTokens() { state.withLock { $0.generation += 1 } }
 
   /// Changes how the cloud behaves.
-  func change(_ body: @Sendable (inout Options) -> Void) {
+  package func change(_ body: @Sendable (inout Options) -> Void) {
     var options = state.withLock { $0.options }
     body(&options)
     let changed = options
@@ -220,7 +235,7 @@ final class StubCloud: OperationHandler {
     world.schedule(afterNanoseconds: delay.clampedNanoseconds, body)
   }
 
-  func handle(
+  package func handle(
     createZoneOperation: CreateZoneOperation,
     context: RequestContext,
     completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
@@ -228,7 +243,7 @@ final class StubCloud: OperationHandler {
     serve(.createZone, context, completion) { $0.createZone() }
   }
 
-  func handle(
+  package func handle(
     createSubscriptionOperation: CreateSubscriptionOperation,
     context: RequestContext,
     completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
@@ -238,7 +253,7 @@ final class StubCloud: OperationHandler {
     }
   }
 
-  func handle(
+  package func handle(
     modifyOperation: ModifyOperation,
     context: RequestContext,
     completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
@@ -248,7 +263,7 @@ final class StubCloud: OperationHandler {
     }
   }
 
-  func handle(
+  package func handle(
     fetchOperation: FetchOperation,
     context: RequestContext,
     completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
@@ -256,7 +271,7 @@ final class StubCloud: OperationHandler {
     serve(.fetch(fetchOperation), context, completion) { $0.fetch(fetchOperation) }
   }
 
-  func cancel(_ attempt: Attempt) {
+  package func cancel(_ attempt: Attempt) {
     state.withLock { state in
       state.cancelled.append(attempt)
       state.end(attempt)

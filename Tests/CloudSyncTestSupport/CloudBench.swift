@@ -1,16 +1,16 @@
-import CloudSyncCore
+package import CloudSyncCore
 
 /// A session over a stub cloud in a virtual world, and what it announces.
-final class CloudBench: Sendable {
-  let world = VirtualEnvironment()
-  let cloud: StubCloud
-  let session: CloudSyncSession
-  let completions = Journal<Bench.Completion>()
-  let pages = Journal<FetchOperation.Response>()
-  let failures = Journal<Bench.Failure>()
-  let parked = Journal<ParkedChange>()
+package final class CloudBench: Sendable {
+  package let world = VirtualEnvironment()
+  package let cloud: StubCloud
+  package let session: CloudSyncSession
+  package let completions = Journal<Bench.Completion>()
+  package let pages = Journal<FetchOperation.Response>()
+  package let failures = Journal<Bench.Failure>()
+  package let parked = Journal<ParkedChange>()
 
-  init(
+  package init(
     options: StubCloud.Options = StubCloud.Options(),
     configuration: SyncConfiguration = SyncConfiguration(),
     resolver: ConflictResolver = .client,
@@ -35,43 +35,43 @@ final class CloudBench: Sendable {
   }
 
   /// Starts the session and lets it create zone and subscription: calls 0 and 1.
-  func start() {
+  package func start() {
     session.start()
     world.run()
   }
 
   @discardableResult
-  func modify(_ records: [Record] = [], delete: [String] = []) throws -> OperationID {
+  package func modify(_ records: [Record] = [], delete: [String] = []) throws -> OperationID {
     try session.modify(
       ModifyOperation(records: records, recordIDsToDelete: delete.map(Bench.id))
     )
   }
 
-  var state: SyncState { session.state }
+  package var state: SyncState { session.state }
 
   /// What is wrong with the session by the cloud's account or by its own.
-  var wrongs: [String] {
+  package var wrongs: [String] {
     cloud.violations + [state.brokenInvariant(.all)].compactMap(\.self)
   }
 
   /// The values that were stored for a field of a record, in order; nil for its deletions.
-  func values(of name: String, field: String = "x") -> [FieldValue?] {
+  package func values(of name: String, field: String = "x") -> [FieldValue?] {
     cloud.changes.filter { $0.recordID.name == name }.map { $0.edit?[field] }
   }
 }
 
 extension Record {
   /// A record of the benches with one number.
-  static func note(_ name: String, _ x: Int, tag: String? = nil) -> Record {
+  package static func note(_ name: String, _ x: Int, tag: String? = nil) -> Record {
     Bench.record(name, ["x": .int64(Int64(x))], tag: tag)
   }
 }
 
 extension StubCloud.Operation {
-  var isModify: Bool { mode == .modify }
-  var isFetch: Bool { mode == .fetch }
+  package var isModify: Bool { mode == .modify }
+  package var isFetch: Bool { mode == .fetch }
   /// The items of a modification: what it saves, and what it deletes.
-  var items: [StubCloud.Change] {
+  package var items: [StubCloud.Change] {
     guard case .modify(let operation) = self else { return [] }
     return operation.records.map { StubCloud.Change(recordID: $0.recordID, edit: $0) }
       + operation.recordIDsToDelete.map { StubCloud.Change(recordID: $0, edit: nil) }
@@ -79,14 +79,14 @@ extension StubCloud.Operation {
 }
 
 extension StubCloud.Fault {
-  static func failure(_ code: SyncError.Code, retryAfter: Duration? = nil) -> Self {
+  package static func failure(_ code: SyncError.Code, retryAfter: Duration? = nil) -> Self {
     .failure(SyncError(code, retryAfter: retryAfter))
   }
 }
 
 extension ScriptedHandler.Reply where Value == ModifyOperation.Response {
   /// The answer to a request of which single items failed.
-  static func items(_ failures: [(String, SyncError.Code)]) -> Self {
+  package static func items(_ failures: [(String, SyncError.Code)]) -> Self {
     let items = failures.map { ItemFailure(Bench.id($0.0), SyncError($0.1)) }
     return .failure(SyncError(.partialFailure, itemErrors: items))
   }

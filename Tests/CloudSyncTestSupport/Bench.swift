@@ -1,31 +1,31 @@
-import CloudSyncCore
+package import CloudSyncCore
 
 /// A session in a virtual world with a scripted handler, and everything that it announces.
-final class Bench: Sendable {
-  let world = VirtualEnvironment()
-  let handler: ScriptedHandler
-  let session: CloudSyncSession
-  let completions = Journal<Completion>()
-  let pages = Journal<FetchOperation.Response>()
-  let failures = Journal<Failure>()
-  let halts = Journal<SyncError?>()
-  let events = Journal<EventRecord>()
-  let parked = Journal<ParkedChange>()
+package final class Bench: Sendable {
+  package let world = VirtualEnvironment()
+  package let handler: ScriptedHandler
+  package let session: CloudSyncSession
+  package let completions = Journal<Completion>()
+  package let pages = Journal<FetchOperation.Response>()
+  package let failures = Journal<Failure>()
+  package let halts = Journal<SyncError?>()
+  package let events = Journal<EventRecord>()
+  package let parked = Journal<ParkedChange>()
 
-  struct Completion: Sendable {
-    var operation: ModifyOperation
-    var response: ModifyOperation.Response
-    var id: OperationID { operation.id }
+  package struct Completion: Sendable {
+    package var operation: ModifyOperation
+    package var response: ModifyOperation.Response
+    package var id: OperationID { operation.id }
   }
 
-  struct Failure: Sendable {
-    var work: SyncWork
-    var error: SyncError
+  package struct Failure: Sendable {
+    package var work: SyncWork
+    package var error: SyncError
   }
 
-  static let zoneID = ZoneID(name: "Notes")
+  package static let zoneID = ZoneID(name: "Notes")
 
-  init(
+  package init(
     limits: RequestLimits = RequestLimits(),
     configuration: SyncConfiguration = SyncConfiguration(),
     resolver: ConflictResolver = .client,
@@ -68,9 +68,9 @@ final class Bench: Sendable {
     session.parkedSubject.sink { [parked] change in parked.add(change) }
   }
 
-  static func id(_ name: String) -> RecordID { RecordID(name: name, zoneID: zoneID) }
+  package static func id(_ name: String) -> RecordID { RecordID(name: name, zoneID: zoneID) }
 
-  static func record(
+  package static func record(
     _ name: String,
     _ fields: [String: FieldValue] = ["x": 1],
     tag: String? = nil
@@ -80,7 +80,7 @@ final class Bench: Sendable {
 
   /// Submits one operation that saves and deletes.
   @discardableResult
-  func modify(
+  package func modify(
     _ records: [Record] = [],
     delete: [String] = []
   ) throws -> OperationID {
@@ -90,13 +90,13 @@ final class Bench: Sendable {
   }
 
   /// Starts the session and lets it create zone and subscription.
-  func start() {
+  package func start() {
     session.start()
     world.run()
   }
 
-  var state: SyncState { session.state }
+  package var state: SyncState { session.state }
 
   /// What contradicts itself in the state, if anything.
-  var brokenInvariant: String? { state.brokenInvariant(.all) }
+  package var brokenInvariant: String? { state.brokenInvariant(.all) }
 }

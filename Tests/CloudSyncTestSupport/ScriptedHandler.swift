@@ -4,47 +4,64 @@ import FoundationEssentials
 import Foundation
 #endif
 
-import CloudSyncCore
+package import CloudSyncCore
 
 /// A handler that answers as a test says, and remembers what it was asked.
-final class ScriptedHandler: OperationHandler {
+package final class ScriptedHandler: OperationHandler {
   /// How a call is answered.
-  enum Reply<Value: Sendable>: Sendable {
+  package enum Reply<Value: Sendable>: Sendable {
     case now(Result<Value, SyncError>)
     case after(Duration, Result<Value, SyncError>)
     case twice(Result<Value, SyncError>, again: Duration)
     case never
 
-    static func success(_ value: Value) -> Self { .now(.success(value)) }
-    static func failure(_ code: SyncError.Code, retryAfter: Duration? = nil) -> Self {
+    package static func success(_ value: Value) -> Self { .now(.success(value)) }
+    package static func failure(_ code: SyncError.Code, retryAfter: Duration? = nil) -> Self {
       .now(.failure(SyncError(code, retryAfter: retryAfter)))
     }
-    static func failure(_ error: SyncError) -> Self { .now(.failure(error)) }
+    package static func failure(_ error: SyncError) -> Self { .now(.failure(error)) }
   }
 
   /// One call.
-  struct Call: Sendable, Hashable {
-    var mode: OperationMode
-    var time: Timestamp
-    var attempt: Attempt
-    var token: WriteToken
-    var saves: [Record] = []
-    var deletions: [RecordID] = []
-    var fetch: FetchOperation?
+  package struct Call: Sendable, Hashable {
+    package var mode: OperationMode
+    package var time: Timestamp
+    package var attempt: Attempt
+    package var token: WriteToken
+    package var saves: [Record] = []
+    package var deletions: [RecordID] = []
+    package var fetch: FetchOperation?
 
-    var names: [String] { saves.map(\.recordID.name) + deletions.map { "-" + $0.name } }
+    package var names: [String] { saves.map(\.recordID.name) + deletions.map { "-" + $0.name } }
   }
 
   /// The answers, each given the call's number of its kind, counting from 0.
-  struct Script: Sendable {
-    var modify: @Sendable (ModifyOperation, Int) -> Reply<ModifyOperation.Response> = { op, _ in
+  package struct Script: Sendable {
+    package var modify: @Sendable (ModifyOperation, Int) -> Reply<ModifyOperation.Response> = {
+      op,
+      _ in
       .success(ScriptedHandler.allSaved(op))
     }
-    var fetch: @Sendable (FetchOperation, Int) -> Reply<FetchOperation.Response> = { _, _ in
+    package var fetch: @Sendable (FetchOperation, Int) -> Reply<FetchOperation.Response> = { _, _ in
       .success(.init(changeToken: ChangeToken(text: "end")))
     }
-    var createZone: @Sendable (Int) -> Reply<Bool> = { _ in .success(true) }
-    var createSubscription: @Sendable (Int) -> Reply<Bool> = { _ in .success(true) }
+    package var createZone: @Sendable (Int) -> Reply<Bool> = { _ in .success(true) }
+    package var createSubscription: @Sendable (Int) -> Reply<Bool> = { _ in .success(true) }
+
+    package init() {}
+
+    /// A script that differs from the usual answers in some.
+    package init(
+      modify: (@Sendable (ModifyOperation, Int) -> Reply<ModifyOperation.Response>)? = nil,
+      fetch: (@Sendable (FetchOperation, Int) -> Reply<FetchOperation.Response>)? = nil,
+      createZone: (@Sendable (Int) -> Reply<Bool>)? = nil,
+      createSubscription: (@Sendable (Int) -> Reply<Bool>)? = nil
+    ) {
+      if let modify { self.modify = modify }
+      if let fetch { self.fetch = fetch }
+      if let createZone { self.createZone = createZone }
+      if let createSubscription { self.createSubscription = createSubscription }
+    }
   }
 
   private struct State: Sendable {
@@ -53,11 +70,11 @@ final class ScriptedHandler: OperationHandler {
     var cancelled: [Attempt] = []
   }
 
-  let limits: RequestLimits
+  package let limits: RequestLimits
   private let world: VirtualEnvironment
   private let state: Locked<State>
 
-  init(
+  package init(
     in world: VirtualEnvironment,
     limits: RequestLimits = RequestLimits(),
     script: Script = Script()
@@ -67,12 +84,12 @@ final class ScriptedHandler: OperationHandler {
     state = Locked(State(script: script))
   }
 
-  var calls: [Call] { state.withLock { $0.calls } }
-  var modifyCalls: [Call] { calls.filter { $0.mode == .modify } }
-  var fetchCalls: [Call] { calls.filter { $0.mode == .fetch } }
-  var cancelled: [Attempt] { state.withLock { $0.cancelled } }
+  package var calls: [Call] { state.withLock { $0.calls } }
+  package var modifyCalls: [Call] { calls.filter { $0.mode == .modify } }
+  package var fetchCalls: [Call] { calls.filter { $0.mode == .fetch } }
+  package var cancelled: [Attempt] { state.withLock { $0.cancelled } }
 
-  func change(_ body: @Sendable (inout Script) -> Void) {
+  package func change(_ body: @Sendable (inout Script) -> Void) {
     var script = state.withLock { $0.script }
     body(&script)
     let changed = script
@@ -80,7 +97,7 @@ final class ScriptedHandler: OperationHandler {
   }
 
   /// Everything saved, with change tags that count the calls of the record's name.
-  static func allSaved(_ operation: ModifyOperation) -> ModifyOperation.Response {
+  package static func allSaved(_ operation: ModifyOperation) -> ModifyOperation.Response {
     ModifyOperation.Response(
       savedRecords: operation.records.map { record in
         record.withChangeTag((record.changeTag ?? "") + "+")
@@ -116,7 +133,7 @@ final class ScriptedHandler: OperationHandler {
     Call(mode: mode, time: world.now, attempt: context.attempt, token: context.writeToken)
   }
 
-  func handle(
+  package func handle(
     createZoneOperation: CreateZoneOperation,
     context: RequestContext,
     completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
@@ -125,7 +142,7 @@ final class ScriptedHandler: OperationHandler {
     answer(script.createZone(number), completion)
   }
 
-  func handle(
+  package func handle(
     createSubscriptionOperation: CreateSubscriptionOperation,
     context: RequestContext,
     completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
@@ -134,7 +151,7 @@ final class ScriptedHandler: OperationHandler {
     answer(script.createSubscription(number), completion)
   }
 
-  func handle(
+  package func handle(
     modifyOperation: ModifyOperation,
     context: RequestContext,
     completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
@@ -146,7 +163,7 @@ final class ScriptedHandler: OperationHandler {
     answer(script.modify(modifyOperation, number), completion)
   }
 
-  func handle(
+  package func handle(
     fetchOperation: FetchOperation,
     context: RequestContext,
     completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
@@ -157,10 +174,10 @@ final class ScriptedHandler: OperationHandler {
     answer(script.fetch(fetchOperation, number), completion)
   }
 
-  func cancel(_ attempt: Attempt) { state.withLock { $0.cancelled.append(attempt) } }
+  package func cancel(_ attempt: Attempt) { state.withLock { $0.cancelled.append(attempt) } }
 }
 
 extension ChangeToken {
   /// A token of a text's bytes.
-  init?(text: String) { self.init(Data(text.utf8)) }
+  package init?(text: String) { self.init(Data(text.utf8)) }
 }

@@ -1,1 +1,0 @@
-../../CloudSyncCoreTests/Support/Journal.swift

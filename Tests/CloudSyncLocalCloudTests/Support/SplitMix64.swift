@@ -1,1 +1,0 @@
-../../CloudSyncCoreTests/Support/SplitMix64.swift

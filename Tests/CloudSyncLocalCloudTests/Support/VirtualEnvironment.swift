@@ -1,1 +1,0 @@
-../../CloudSyncCoreTests/Support/VirtualEnvironment.swift
