@@ -19,7 +19,7 @@ enum LogHarness {
     options.pageSize = 7
     options.itemLimit = 20
     options.refuse = { id, _ in id.name == "r13" ? SyncError(.invalidArguments, "no") : nil }
-    let bench = CloudBench(options: options) { number, _ in
+    let bench = CloudHarness(options: options) { number, _ in
       switch number % 11 {
       case 3: .failure(.networkFailure)
       case 5: .lostAfter

@@ -66,8 +66,8 @@ struct SimulationTests {
   private final class Canary: SimulationChecker {
     let rule = "the canary must fail"
 
-    func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-      guard case .edited(let edits) = moment, edits.contains(where: { $0.number > 40 }) else {
+    func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+      guard case .edited(let edits) = event, edits.contains(where: { $0.number > 40 }) else {
         return nil
       }
       return "there is an edit \(edits[0].number)"

@@ -41,7 +41,7 @@ struct ToolTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appendingPathComponent("session.jsonl").path
-    let bench = CloudBench { number, _ in number == 2 ? .failure(.networkFailure) : nil }
+    let bench = CloudHarness { number, _ in number == 2 ? .failure(.networkFailure) : nil }
     let recorder = EventRecorder(.ring())
     recorder.attach(to: bench.session)
     bench.session.start()

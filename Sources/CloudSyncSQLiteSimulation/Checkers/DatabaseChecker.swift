@@ -25,8 +25,8 @@ final class DatabaseChecker: ZoneLossChecker {
   ]
 
   func finish(_ end: SimulationEnd) -> String? {
-    for (number, seat) in end.devices.enumerated() {
-      guard let device = seat.device as? SQLiteDevice else { continue }
+    for (number, entry) in end.devices.enumerated() {
+      guard let device = entry.device as? SQLiteDevice else { continue }
       let failures = device.history.withLock { $0.failures }
       if let failure = failures.first { return "device \(number): \(failure)" }
       guard device.engine?.isRunning == true else { return "the engine of device \(number) is off" }

@@ -56,7 +56,7 @@ final class EqualityChecker: ZoneLossChecker {
         let found = device.rows(of: table, but: orphans)
         let wanted = best.rows(of: table, but: orphans)
         guard let (row, text) = Self.difference(found, wanted) else { continue }
-        return "device \(number) \(text), unlike device \(best.seat.number)"
+        return "device \(number) \(text), unlike device \(best.setup.number)"
           + RowHistories(devices).words(row)
       }
     }

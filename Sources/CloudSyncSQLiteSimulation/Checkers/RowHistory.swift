@@ -101,7 +101,7 @@ struct RowHistories {
           inOrder.append(RowHistory(id: edit.row))
         }
         guard let place = places[edit.row] else { continue }
-        inOrder[place].edits.append((device: device.seat.number, edit: edit))
+        inOrder[place].edits.append((device: device.setup.number, edit: edit))
       }
     }
   }

@@ -7,8 +7,8 @@ protocol ZoneLossChecker: SimulationChecker {
 }
 
 extension ZoneLossChecker {
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    if case .zoneLost = moment { losesZones = true }
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    if case .zoneLost = event { losesZones = true }
     return nil
   }
 }

@@ -6,7 +6,7 @@ package import CloudSyncSimulator
 extension SQLiteDevice {
   /// Makes edits: through the app's connection or another, with the engine running or stopped, now or
   /// when the app does not run.
-  package func take(_ edits: [DeviceEdit]) {
+  package func apply(_ edits: [DeviceEdit]) {
     let choice = history.withLock { $0.random.below(40) }
     switch choice {
     case 0: history.withLock { $0.postponed += edits }
@@ -32,7 +32,7 @@ extension SQLiteDevice {
   }
 
   /// Does what a user can do to get the engine going again.
-  package func mend() {
+  package func repair() {
     let postponed = history.withLock { history in
       defer { history.postponed = [] }
       return history.postponed

@@ -37,22 +37,22 @@ package final class SQLiteDevice: SimulatedDevice {
     var random: SeededRandom
   }
 
-  let seat: DeviceSeat
+  let setup: DeviceSetup
   let schema: SimulatedSchema
   let disk: SimulatedDisk
   let app = Locked(App())
   let history: Locked<History>
 
   /// Creates a device with empty tables.
-  package init(_ seat: DeviceSeat) {
-    self.seat = seat
-    schema = SimulatedSchema(seed: seat.commonSeed)
-    var random = SeededRandom(seed: seat.seed)
+  package init(_ setup: DeviceSetup) {
+    self.setup = setup
+    schema = SimulatedSchema(seed: setup.commonSeed)
+    var random = SeededRandom(seed: setup.seed)
     // The same for all of them, so that a campaign can tell what a seed costs.
-    var common = SeededRandom(seed: seat.commonSeed).fork(78)
+    var common = SeededRandom(seed: setup.commonSeed).fork(78)
     let isInFile = common.chance(1, in: 12)
     var history = History(random: random.fork(1))
-    if seat.number > 0, random.chance(1, in: 3) { history.version = 1 }
+    if setup.number > 0, random.chance(1, in: 3) { history.version = 1 }
     do {
       disk = try SimulatedDisk(inFile: isInFile, enforcesForeignKeys: schema.isEnforced)
       try disk.file().execute(schema.sql(history.version))

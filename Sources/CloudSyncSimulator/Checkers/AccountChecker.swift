@@ -11,18 +11,18 @@ final class AccountChecker: SimulationChecker {
   }
 
   private let owner: AccountIdentity
-  private var seats: [Known]
+  private var hosts: [Known]
 
   init(devices: Int, owner: AccountIdentity) {
     self.owner = owner
-    seats = Array(repeating: .nothing, count: devices)
+    hosts = Array(repeating: .nothing, count: devices)
   }
 
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    switch moment {
-    case .launched: seats[device] = .nothing
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    switch event {
+    case .launched: hosts[device] = .nothing
     case .event(_, .accountStatusChanged(let status, let identity)?, _):
-      seats[device] =
+      hosts[device] =
         if status != .available {
           .bad("\(status)")
         } else if identity != owner {
@@ -31,7 +31,7 @@ final class AccountChecker: SimulationChecker {
           .good
         }
     case .called(let work, _):
-      switch seats[device] {
+      switch hosts[device] {
       case .good: break
       case .nothing: return "device \(device) sent a \(work.mode) before it knew the account"
       case .bad(let text): return "device \(device) sent a \(work.mode), the account is \(text)"

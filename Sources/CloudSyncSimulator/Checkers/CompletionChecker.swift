@@ -13,8 +13,8 @@ final class CompletionChecker: SimulationChecker {
     ended = Array(repeating: [], count: devices)
   }
 
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    switch moment {
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    switch event {
     case .launched:
       lastNumber[device] = 0
       ended[device] = []

@@ -16,8 +16,8 @@ final class DeletionChecker: SimulationChecker {
 
   init(knowsWriteTokens: Bool) { self.knowsWriteTokens = knowsWriteTokens }
 
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    switch moment {
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    switch event {
     case .edited(let edits): for edit in edits { makers[edit.number] = device }
     case .zoneLost:
       // What was in the zone was deleted with it.
@@ -37,7 +37,7 @@ final class DeletionChecker: SimulationChecker {
     _ response: ModifyOperation.Response,
     _ device: Int
   ) -> String? {
-    for record in newSaves.take(operation, response) {
+    for record in newSaves.note(operation, response) {
       let name = record.recordID.name
       let values = record.editValues
       if present.insert(name).inserted, deleted.contains(name),

@@ -20,8 +20,8 @@ final class EditChecker: SimulationChecker {
   private var lastDeletion: [DeviceRecordKey: Int] = [:]
   private var changes = 0
 
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    switch moment {
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    switch event {
     case .edited(let edits):
       for edit in edits {
         let key = DeviceRecordKey(device: device, name: edit.name)

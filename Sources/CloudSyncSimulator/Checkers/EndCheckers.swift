@@ -6,9 +6,10 @@ final class LivenessChecker: SimulationChecker {
 
   func finish(_ end: SimulationEnd) -> String? {
     guard !end.isQuiet else { return nil }
-    let unrest = end.devices.enumerated()
-      .compactMap { device, seat in seat.unrest.map { "device \(device): \($0)" } }
-    return unrest.isEmpty ? "the devices go on and on" : unrest.joined(separator: "; ")
+    let pendingReason = end.devices.enumerated()
+      .compactMap { device, host in host.pendingReason.map { "device \(device): \($0)" } }
+    return pendingReason.isEmpty
+      ? "the devices go on and on" : pendingReason.joined(separator: "; ")
   }
 }
 
@@ -16,8 +17,8 @@ final class LivenessChecker: SimulationChecker {
 final class HaltChecker: SimulationChecker {
   let rule = "a session halts only over an error that does not pass"
 
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    guard case .event(_, _, let state) = moment, let error = state.haltReason?.error,
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    guard case .event(_, _, let state) = event, let error = state.haltReason?.error,
       error.code.isCloudCode
     else { return nil }
     let isFinal = OperationMode.allCases.contains { mode in
@@ -32,8 +33,8 @@ final class QueueChecker: SimulationChecker {
   let rule = "in the end nothing is queued, parked or halted"
 
   func finish(_ end: SimulationEnd) -> String? {
-    for (device, seat) in end.devices.enumerated() {
-      guard let state = seat.state else { return "device \(device) does not run" }
+    for (device, host) in end.devices.enumerated() {
+      guard let state = host.state else { return "device \(device) does not run" }
       if let reason = state.haltReason { return "device \(device) is halted: \(reason.error)" }
       if state.hasWorkQueued { return "device \(device) has work in its queues" }
       if let parked = state.parkedRecords.first {
@@ -49,15 +50,15 @@ final class ConvergenceChecker: SimulationChecker {
   let rule = "in the end all devices equal the cloud"
 
   func finish(_ end: SimulationEnd) -> String? {
-    for (device, seat) in end.devices.enumerated() where seat.contents != end.cloud {
+    for (device, host) in end.devices.enumerated() where host.contents != end.cloud {
       let theirs = Dictionary(end.cloud.map { ($0.name, $0) }) { first, _ in first }
-      for record in seat.contents {
+      for record in host.contents {
         guard let other = theirs[record.name] else {
           return "device \(device) shows \(record), the cloud has no such record"
         }
         if other != record { return "device \(device) shows \(record), the cloud has \(other)" }
       }
-      let mine = Set(seat.contents.map(\.name))
+      let mine = Set(host.contents.map(\.name))
       let missing = end.cloud.first { !mine.contains($0.name) }
       return "device \(device) does not show \(missing.map { "\($0)" } ?? "everything")"
     }

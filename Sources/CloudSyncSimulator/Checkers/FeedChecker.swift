@@ -4,42 +4,42 @@ import CloudSyncCore
 final class FeedChecker: SimulationChecker {
   let rule = "the position in the feed is monotone"
 
-  private struct Seat {
+  private struct Host {
     /// The place of each token in the order in which the device was given them.
     var places: [ChangeToken: Int] = [:]
     var position = 0
     var page: UInt64 = 0
   }
 
-  private var seats: [Seat]
+  private var hosts: [Host]
 
-  init(devices: Int) { seats = Array(repeating: Seat(), count: devices) }
+  init(devices: Int) { hosts = Array(repeating: Host(), count: devices) }
 
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    switch moment {
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    switch event {
     case .answered(.fetch, _, .success(.fetch(let response))):
-      guard let token = response.changeToken, seats[device].places[token] == nil else { break }
-      seats[device].places[token] = seats[device].places.count + 1
+      guard let token = response.changeToken, hosts[device].places[token] == nil else { break }
+      hosts[device].places[token] = hosts[device].places.count + 1
     case .called(.fetch(let operation), _):
       guard operation.recordIDs.isEmpty else { break }
       guard let token = operation.changeToken else {
-        seats[device].position = 0
+        hosts[device].position = 0
         break
       }
-      guard let place = seats[device].places[token] else {
+      guard let place = hosts[device].places[token] else {
         return "device \(device) fetches from a token that it was never given"
       }
-      if place < seats[device].position {
+      if place < hosts[device].position {
         return "device \(device) fetches from a place that it has been beyond"
       }
-      seats[device].position = place
-    case .launched: seats[device].page = 0
+      hosts[device].position = place
+    case .launched: hosts[device].page = 0
     case .page(_, let page):
       // One page may answer several fetches.
-      if page.page.number < seats[device].page {
-        return "device \(device) was given page \(page.page.number) after \(seats[device].page)"
+      if page.page.number < hosts[device].page {
+        return "device \(device) was given page \(page.page.number) after \(hosts[device].page)"
       }
-      seats[device].page = page.page.number
+      hosts[device].page = page.page.number
     default: break
     }
     return nil

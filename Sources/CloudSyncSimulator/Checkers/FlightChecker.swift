@@ -11,7 +11,7 @@ final class FlightChecker: SimulationChecker {
     var operation: ModifyOperation
   }
 
-  private struct Seat {
+  private struct Host {
     var inFlight: Attempt?
     var lastNumber: UInt64 = 0
     var sent: Sent?
@@ -19,26 +19,26 @@ final class FlightChecker: SimulationChecker {
     var isLost = false
   }
 
-  private var seats: [Seat]
+  private var hosts: [Host]
 
-  init(devices: Int) { seats = Array(repeating: Seat(), count: devices) }
+  init(devices: Int) { hosts = Array(repeating: Host(), count: devices) }
 
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    switch moment {
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    switch event {
     case .called(let work, let context): return check(work, context, device)
     case .cancelled(let attempt):
-      if seats[device].inFlight == attempt { seats[device].inFlight = nil }
-      if attempt == seats[device].sent?.attempt { seats[device].isLost = true }
+      if hosts[device].inFlight == attempt { hosts[device].inFlight = nil }
+      if attempt == hosts[device].sent?.attempt { hosts[device].isLost = true }
     case .answered(let work, let context, let result):
-      guard seats[device].inFlight == context.attempt else { break }
-      seats[device].inFlight = nil
-      if case .modify = work { seats[device].isLost = Self.isLost(result, seats[device].isLost) }
+      guard hosts[device].inFlight == context.attempt else { break }
+      hosts[device].inFlight = nil
+      if case .modify = work { hosts[device].isLost = Self.isLost(result, hosts[device].isLost) }
     case .killed, .launched:
       // Whether it was sent is known when the session is back.
       // One that takes another's place in the same process is in the same position.
-      seats[device].inFlight = nil
-      seats[device].sent = nil
-      seats[device].isLost = false
+      hosts[device].inFlight = nil
+      hosts[device].sent = nil
+      hosts[device].isLost = false
     default: break
     }
     return nil
@@ -46,21 +46,21 @@ final class FlightChecker: SimulationChecker {
 
   private func check(_ work: SyncWork, _ context: RequestContext, _ device: Int) -> String? {
     let attempt = context.attempt
-    if let other = seats[device].inFlight {
+    if let other = hosts[device].inFlight {
       return "device \(device) sent \(attempt) while \(other) was in flight"
     }
     // A kill may undo the last attempt, so its number may come again, once.
-    if attempt.number < seats[device].lastNumber {
-      return "device \(device) sent \(attempt) after attempt \(seats[device].lastNumber)"
+    if attempt.number < hosts[device].lastNumber {
+      return "device \(device) sent \(attempt) after attempt \(hosts[device].lastNumber)"
     }
-    seats[device].inFlight = attempt
-    seats[device].lastNumber = attempt.number
+    hosts[device].inFlight = attempt
+    hosts[device].lastNumber = attempt.number
     guard case .modify(let operation) = work else { return nil }
     defer {
-      seats[device].sent = Sent(attempt: attempt, token: context.writeToken, operation: operation)
+      hosts[device].sent = Sent(attempt: attempt, token: context.writeToken, operation: operation)
     }
-    guard let sent = seats[device].sent else { return nil }
-    if seats[device].isLost, sent.token != context.writeToken {
+    guard let sent = hosts[device].sent else { return nil }
+    if hosts[device].isLost, sent.token != context.writeToken {
       return "device \(device) sent other records before the request whose answer was lost"
     }
     guard sent.token == context.writeToken else { return nil }

@@ -4,7 +4,7 @@ import CloudSyncCore
 final class GateChecker: SimulationChecker {
   let rule = "nothing is sent before retryAfter"
 
-  private struct Seat {
+  private struct Host {
     var until: Int64 = 0
     /// What it was before the event that changed it last, in case that event is undone.
     var before: Int64 = 0
@@ -12,26 +12,26 @@ final class GateChecker: SimulationChecker {
     var lastEvent: UInt64 = 0
   }
 
-  private var seats: [Seat]
+  private var hosts: [Host]
 
-  init(devices: Int) { seats = Array(repeating: Seat(), count: devices) }
+  init(devices: Int) { hosts = Array(repeating: Host(), count: devices) }
 
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    switch moment {
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    switch event {
     case .event(let record, let input, _):
-      seats[device].lastEvent = record.sequence
+      hosts[device].lastEvent = record.sequence
       guard let wait = input.flatMap(Self.wait) else { break }
-      seats[device].before = seats[device].until
-      seats[device].until = max(seats[device].until, time + wait)
-      seats[device].setBy = record.sequence
+      hosts[device].before = hosts[device].until
+      hosts[device].until = max(hosts[device].until, time + wait)
+      hosts[device].setBy = record.sequence
     case .killed(_, _, let isTorn):
-      if isTorn, seats[device].setBy == seats[device].lastEvent {
-        seats[device].until = seats[device].before
+      if isTorn, hosts[device].setBy == hosts[device].lastEvent {
+        hosts[device].until = hosts[device].before
       }
-    case .clockSet: seats[device].until = 0
+    case .clockSet: hosts[device].until = 0
     case .called(let work, _):
-      guard time < seats[device].until else { break }
-      let early = Duration.nanoseconds(seats[device].until - time)
+      guard time < hosts[device].until else { break }
+      let early = Duration.nanoseconds(hosts[device].until - time)
       return "device \(device) sent a \(work.mode) \(early) before it was asked to"
     default: break
     }

@@ -27,8 +27,8 @@ final class OrderChecker: SimulationChecker {
 
   init(knowsWriteTokens: Bool) { self.knowsWriteTokens = knowsWriteTokens }
 
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    switch moment {
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    switch event {
     case .edited(let edits):
       for edit in edits { makers[edit.number] = device }
       for edit in edits where edit.change == .delete {
@@ -48,7 +48,7 @@ final class OrderChecker: SimulationChecker {
     _ response: ModifyOperation.Response,
     _ device: Int
   ) -> String? {
-    for record in newSaves.take(operation, response) {
+    for record in newSaves.note(operation, response) {
       if let wrong = checkSave(record, device) { return wrong }
     }
     for recordID in response.deletedRecordIDs {

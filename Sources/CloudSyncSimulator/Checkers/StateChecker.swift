@@ -6,8 +6,8 @@ final class StateChecker: SimulationChecker {
 
   private var events = 0
 
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    switch moment {
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    switch event {
     case .event(let record, _, let state):
       events += 1
       guard let broken = state.brokenInvariant(events % 64 == 0 ? .all : .cheap) else { break }
@@ -30,8 +30,8 @@ final class StateChecker: SimulationChecker {
   }
 
   func finish(_ end: SimulationEnd) -> String? {
-    for (device, seat) in end.devices.enumerated() {
-      guard let state = seat.state, let broken = state.brokenInvariant(.all) else { continue }
+    for (device, host) in end.devices.enumerated() {
+      guard let state = host.state, let broken = state.brokenInvariant(.all) else { continue }
       return "at the end of device \(device): \(broken)"
     }
     return nil

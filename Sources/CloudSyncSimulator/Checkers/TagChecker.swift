@@ -11,8 +11,8 @@ final class TagChecker: SimulationChecker {
 
   private var told: Set<Told> = []
 
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? {
-    switch moment {
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    switch event {
     case .called(.modify(let operation), _):
       for record in operation.records {
         guard let tag = record.changeTag else { continue }

@@ -29,7 +29,7 @@ extension NotesDevice {
       }
       session = CloudSyncSession(
         operationHandler: process.handler,
-        zoneID: seat.zoneID,
+        zoneID: setup.zoneID,
         configuration: process.configuration,
         resolver: process.resolver,
         callbackExecutor: process.callbackExecutor,
@@ -132,7 +132,7 @@ extension NotesDevice {
     }
     session.fetchWorkCompletedSubject.sink { [weak self, weak session] _, page in
       guard process.isAlive else { return }
-      self?.take(page)
+      self?.store(page)
       if process.configuration.acknowledgesPages { session?.acknowledge(page.page, .stored) }
     }
     session.parkedSubject.sink { [weak self] change in
@@ -178,7 +178,7 @@ extension NotesDevice {
   }
 
   /// Takes a page.
-  private func take(_ page: FetchOperation.Response) {
+  private func store(_ page: FetchOperation.Response) {
     disk.withLock { disk in
       guard page.page.number > disk.lastPage else { return }
       disk.lastPage = page.page.number
@@ -187,13 +187,13 @@ extension NotesDevice {
         disk.seen = (disk.seen ?? []).union(page.changedRecords.map(\.recordID.name))
       }
       for record in page.changedRecords {
-        disk.take(record, of: record.recordID.name)
+        disk.merge(record, of: record.recordID.name)
       }
-      for recordID in page.deletedRecordIDs { disk.take(nil, of: recordID.name) }
+      for recordID in page.deletedRecordIDs { disk.merge(nil, of: recordID.name) }
       guard page.isLast, page.startedOver, let seen = disk.seen else { return }
       // After a fetch of everything, what was in no page is gone.
       for name in disk.notes.keys.sorted() where !seen.contains(name) {
-        disk.take(nil, of: name)
+        disk.merge(nil, of: name)
       }
       disk.seen = nil
     }
@@ -202,7 +202,7 @@ extension NotesDevice {
 
 extension NotesDevice.Disk {
   /// Takes what the present page says about a record; nil for nothing.
-  mutating func take(_ record: Record?, of name: String) {
+  mutating func merge(_ record: Record?, of name: String) {
     if record == nil, notes[name] == nil { return }
     notes[name, default: NotesDevice.Note()].server = record
     notes[name]?.page = lastPage

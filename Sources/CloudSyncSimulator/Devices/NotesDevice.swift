@@ -63,12 +63,12 @@ public final class NotesDevice: SimulatedDevice {
     var isParked = false
   }
 
-  let seat: DeviceSeat
+  let setup: DeviceSetup
   let disk = Locked(Disk())
   let memory = Locked(Memory())
 
   /// Creates a device without notes.
-  public init(_ seat: DeviceSeat) { self.seat = seat }
+  public init(_ setup: DeviceSetup) { self.setup = setup }
 
   /// The session of the running app.
   public var session: CloudSyncSession? { memory.withLock { $0.session } }
@@ -90,7 +90,7 @@ public final class NotesDevice: SimulatedDevice {
   // MARK: The user
 
   /// Stores edits, and submits them when the session is ready.
-  public func take(_ edits: [DeviceEdit]) {
+  public func apply(_ edits: [DeviceEdit]) {
     disk.withLock { disk in
       for edit in edits {
         let pending = Pending(edit: edit, page: disk.lastPage)
@@ -111,7 +111,7 @@ public final class NotesDevice: SimulatedDevice {
   public func fetch() { session?.fetch() }
 
   /// Gets the session going again.
-  public func mend() {
+  public func repair() {
     guard let session else { return }
     let state = session.state
     if case .lost = state.zoneState { session.decideZone(.recreate) }
@@ -128,7 +128,7 @@ public final class NotesDevice: SimulatedDevice {
       var records: [Record] = []
       var deletions: [RecordID] = []
       for edit in edits {
-        let recordID = RecordID(name: edit.name, zoneID: seat.zoneID)
+        let recordID = RecordID(name: edit.name, zoneID: setup.zoneID)
         switch edit.change {
         case .delete: deletions.append(recordID)
         case .set(let field):

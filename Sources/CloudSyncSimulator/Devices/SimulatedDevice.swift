@@ -17,10 +17,10 @@ public import Foundation
 /// - Call ``DeviceProcess/adopt(_:)`` with a new session before any other call of it.
 /// - Once the process has ended nothing may be stored any more: let callbacks run on the executor of
 ///   the process, or ask ``DeviceProcess/isAlive`` in each.
-/// - What ``take(_:)`` was given must never be lost, whenever the process ends.
+/// - What ``apply(_:)`` was given must never be lost, whenever the process ends.
 public protocol SimulatedDevice: AnyObject, Sendable {
   /// Creates a device on which nothing is stored.
-  init(_ seat: DeviceSeat)
+  init(_ setup: DeviceSetup)
 
   /// Starts the app: makes a session, or restores it from what is stored, and starts it.
   func launch(_ process: DeviceProcess)
@@ -34,14 +34,14 @@ public protocol SimulatedDevice: AnyObject, Sendable {
   /// Takes edits that the user made together, each of another record.
   ///
   /// When it returns they are stored: the user may rely on them.
-  func take(_ edits: [DeviceEdit])
+  func apply(_ edits: [DeviceEdit])
 
   /// Fetches what has changed: a push came, or the user wants to see.
   func fetch()
 
   /// Does what a user does to get going again: starts a halted session, sends parked records again,
   /// decides about a lost zone.
-  func mend()
+  func repair()
 
   /// What the user sees, sorted by name.
   func contents() -> [DeviceRecord]
@@ -71,8 +71,8 @@ extension SimulatedDevice {
   public static func makeCheckers() -> sending [any SimulationChecker]? { nil }
 }
 
-/// The place of a device in a simulation.
-public struct DeviceSeat: Sendable {
+/// What a simulation gives a device to begin with.
+public struct DeviceSetup: Sendable {
   /// Counts the devices from 0.
   public let number: Int
   /// The zone to keep in step.
@@ -82,7 +82,7 @@ public struct DeviceSeat: Sendable {
   /// A seed that all devices of a simulation have in common.
   public let commonSeed: UInt64
 
-  /// Creates a seat.
+  /// Creates a setup.
   public init(number: Int, zoneID: ZoneID, seed: UInt64, commonSeed: UInt64 = 0) {
     self.number = number
     self.zoneID = zoneID

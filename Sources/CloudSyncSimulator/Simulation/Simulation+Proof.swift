@@ -69,7 +69,7 @@ extension Simulation {
       return outcome.violation?.rule == violation.rule
     }
     /// Takes a change if the same rule is still broken.
-    func take(_ change: (inout SimulationOptions) -> Void) -> Bool {
+    func accept(_ change: (inout SimulationOptions) -> Void) -> Bool {
       var smaller = least
       change(&smaller)
       guard smaller != least, fails(smaller) else { return false }
@@ -81,15 +81,15 @@ extension Simulation {
       var step = least[keyPath: number] / 2
       while step > 0 {
         let next = max(lowest, least[keyPath: number] - step)
-        if !take({ $0[keyPath: number] = next }) { step /= 2 }
+        if !accept({ $0[keyPath: number] = next }) { step /= 2 }
       }
     }
     var before: SimulationOptions?
     while before != least, left > 0 {
       before = least
-      for devices in 1..<max(2, least.devices) where take({ $0.devices = devices }) { break }
-      if !take({ $0.faults = .none }) {
-        for point in least.faults.points { _ = take { $0.faults = $0.faults.without(point) } }
+      for devices in 1..<max(2, least.devices) where accept({ $0.devices = devices }) { break }
+      if !accept({ $0.faults = .none }) {
+        for point in least.faults.points { _ = accept { $0.faults = $0.faults.without(point) } }
       }
       shrink(\.edits, to: 0)
       shrink(\.recordCount, to: 1)

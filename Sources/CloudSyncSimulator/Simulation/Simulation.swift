@@ -16,7 +16,7 @@ public struct Simulation<Device: SimulatedDevice>: Sendable {
   /// What the simulation is made of.
   public internal(set) var options: SimulationOptions
   private let checkers: @Sendable () -> sending [any SimulationChecker]
-  package var tampering: (any SimulationTampering)?
+  package var mutation: (any SimulationMutation)?
 
   /// Creates a simulation.
   ///
@@ -36,7 +36,7 @@ public struct Simulation<Device: SimulatedDevice>: Sendable {
     SimulationRun(
       options,
       makeDevice: { Device($0) },
-      tampering: tampering,
+      mutation: mutation,
       recordCheckers: { Device.makeCheckers() },
       checkers: checkers
     )

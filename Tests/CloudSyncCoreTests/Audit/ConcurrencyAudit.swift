@@ -26,7 +26,7 @@ struct ConcurrencyAudit {
 
   /// A session of the real world over a cloud that answers at once.
   private static func liveSession(gate: SyncGate? = nil, cloud: StubCloud) -> CloudSyncSession {
-    CloudSyncSession(operationHandler: cloud, zoneID: Bench.zoneID, gate: gate)
+    CloudSyncSession(operationHandler: cloud, zoneID: SessionHarness.zoneID, gate: gate)
   }
 
   // MARK: Threads
@@ -130,7 +130,7 @@ struct ConcurrencyAudit {
     let session = Self.liveSession(cloud: StubCloud())
     session.start()
     let response = try await session.perform(ModifyOperation(records: [.note("r", 1)]))
-    #expect(response.savedRecords.map(\.recordID) == [Bench.id("r")])
+    #expect(response.savedRecords.map(\.recordID) == [SessionHarness.id("r")])
     let page = try await session.perform(FetchOperation())
     #expect(page.changedRecords.count == 1)
 
@@ -143,7 +143,7 @@ struct ConcurrencyAudit {
 
   @Test("C31: two thousand answers that come at once need no depth of the stack")
   func synchronousAnswers() throws {
-    let bench = Bench(limits: RequestLimits(items: 1))
+    let bench = SessionHarness(limits: RequestLimits(items: 1))
     bench.start()
     for index in 0..<2_000 { try bench.modify([.note("r\(index)", 1)]) }
     bench.world.run()
@@ -156,7 +156,7 @@ struct ConcurrencyAudit {
 
   @Test("C18: every event is published once, in order, whatever the number of middlewares")
   func eventsOnce() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     for name in ["one", "two"] { bench.session.appendMiddleware(Named(name: name)) }
     bench.start()
     try bench.modify([.note("r", 1)])
@@ -170,9 +170,9 @@ struct ConcurrencyAudit {
 
   @Test("C28: when a completion is announced, the state lists its operation no more")
   func completionAfterReduction() throws {
-    let bench = Bench(limits: RequestLimits(items: 1))
+    let bench = SessionHarness(limits: RequestLimits(items: 1))
     bench.session.appendMiddleware(Named(name: "last"))
-    let listed = Journal<OperationID>()
+    let listed = Collector<OperationID>()
     let session = bench.session
     session.modifyWorkCompletedSubject.sink { [weak session] operation, _ in
       guard let session else { return }
@@ -190,7 +190,7 @@ struct ConcurrencyAudit {
 
   @Test("C36: a state is published only when an event applied")
   func statesThatChanged() {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.start()
     let states = Locked(0)
     bench.session.statePublisher.sink { _ in states.withLock { $0 += 1 } }
@@ -199,7 +199,7 @@ struct ConcurrencyAudit {
     for number in 0..<10 {
       bench.session.cancel(OperationID(epoch: 9, number: UInt64(number)))
       bench.session.retryParked()
-      bench.session.dropParked([Bench.id("nothing")])
+      bench.session.dropParked([SessionHarness.id("nothing")])
       bench.session.acknowledge(PageID(number: 99), .stored)
       bench.session.decideZone(.recreate)
       bench.session.resolveAccountSwitch(.discard)
@@ -217,7 +217,7 @@ struct ConcurrencyAudit {
     script.fetch = { _, number in
       .success(.init(changeToken: ChangeToken(text: "\(number)"), hasMore: number < 11))
     }
-    let bench = Bench(configuration: configuration, script: script)
+    let bench = SessionHarness(configuration: configuration, script: script)
     bench.start()
     bench.session.fetch()
     for page in 1...12 {
@@ -235,7 +235,7 @@ struct ConcurrencyAudit {
   @Test("C19: a session that is released is freed, with its timer, and its waiters are told")
   func release() throws {
     let world = VirtualEnvironment()
-    let results = Journal<SyncError.Code>()
+    let results = Collector<SyncError.Code>()
     weak var released: CloudSyncSession?
     do {
       let cloud = StubCloud(in: world) { number, _ in
@@ -243,7 +243,7 @@ struct ConcurrencyAudit {
       }
       let session = CloudSyncSession(
         operationHandler: cloud,
-        zoneID: Bench.zoneID,
+        zoneID: SessionHarness.zoneID,
         environment: world.environment
       )
       released = session
@@ -265,7 +265,7 @@ struct ConcurrencyAudit {
 
   @Test("C32: a halt drops nothing, and a start goes on")
   func haltKeepsWork() throws {
-    let bench = CloudBench { number, _ in number == 2 ? .failure(.internalError) : nil }
+    let bench = CloudHarness { number, _ in number == 2 ? .failure(.internalError) : nil }
     bench.start()
     try bench.modify([.note("a", 1)])
     try bench.modify([.note("b", 1)])
@@ -309,7 +309,7 @@ struct ConcurrencyAudit {
     options.pageSize = 7
     options.itemLimit = 20
     options.refuse = { id, _ in id.name == "r13" ? SyncError(.invalidArguments) : nil }
-    let bench = CloudBench(options: options) { number, _ in
+    let bench = CloudHarness(options: options) { number, _ in
       switch number % 11 {
       case 3: .failure(.networkFailure)
       case 5: .lostAfter

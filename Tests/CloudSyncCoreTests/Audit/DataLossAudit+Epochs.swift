@@ -7,7 +7,7 @@ extension DataLossAudit {
 
   @Test("C33: an edit never goes to another account than the one that it was made for")
   func accountSwitch() throws {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     let account = Locked<(AccountStatus, AccountIdentity?)>((.available, AccountIdentity("A")))
     bench.session.appendMiddleware(
       AccountStatusMiddleware { completion in
@@ -32,12 +32,12 @@ extension DataLossAudit {
     bench.world.runToEnd()
     #expect(bench.cloud.modifications.isEmpty)
     #expect(bench.failures.entries.map(\.error.code) == [.accountSwitched])
-    #expect(bench.failures.entries[0].error.itemErrors.map(\.recordID) == [Bench.id("r")])
+    #expect(bench.failures.entries[0].error.itemErrors.map(\.recordID) == [SessionHarness.id("r")])
   }
 
   @Test("C33: an edit quarantined by a switch goes out when its account is back")
   func accountReturns() throws {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     let account = Locked("A")
     bench.session.appendMiddleware(
       AccountStatusMiddleware { completion in
@@ -63,7 +63,7 @@ extension DataLossAudit {
 
   @Test("C09b: a retry that is pending at a reset is never sent")
   func resetDuringRetry() throws {
-    let bench = CloudBench { number, _ in
+    let bench = CloudHarness { number, _ in
       number == 2 ? .failure(.requestRateLimited, retryAfter: .milliseconds(600)) : nil
     }
     bench.start()
@@ -74,7 +74,9 @@ extension DataLossAudit {
     bench.session.reset()
     bench.world.run()
     #expect(bench.failures.entries.map(\.error.code) == [.reset])
-    #expect(bench.failures.entries[0].error.itemErrors.map(\.recordID) == [Bench.id("old")])
+    #expect(
+      bench.failures.entries[0].error.itemErrors.map(\.recordID) == [SessionHarness.id("old")]
+    )
     bench.start()
     try bench.modify([.note("new", 1)])
     #expect(bench.world.runToEnd())
@@ -85,7 +87,7 @@ extension DataLossAudit {
 
   @Test("C16b: an answer to an old epoch says nothing about the new one")
   func resetDuringZoneCreation() throws {
-    let bench = CloudBench { number, _ in number == 0 ? .delay(.seconds(10)) : nil }
+    let bench = CloudHarness { number, _ in number == 0 ? .delay(.seconds(10)) : nil }
     bench.start()
     bench.world.advance(by: .seconds(1))
     bench.session.reset()
@@ -100,8 +102,8 @@ extension DataLossAudit {
 
   @Test("C16b: an account's status asked for in an old epoch says nothing about the new one")
   func resetDuringAccountCheck() throws {
-    let bench = CloudBench()
-    let questions = Journal<AccountStatusProvider.Completion>()
+    let bench = CloudHarness()
+    let questions = Collector<AccountStatusProvider.Completion>()
     bench.session.appendMiddleware(AccountStatusMiddleware { questions.add($0) })
     bench.start()
     bench.session.reset()
@@ -120,7 +122,7 @@ extension DataLossAudit {
 
   @Test("C16c: everything submitted before a reset belongs to the old epoch")
   func workBeforeReset() throws {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     bench.start()
     for index in 0..<200 { try bench.modify([.note("old", index)]) }
     bench.session.reset()
@@ -139,7 +141,7 @@ extension DataLossAudit {
 
   @Test("C16: a reset after a stop leaves a session that is as new, and not halted")
   func stopThenReset() throws {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     bench.start()
     bench.session.stop()
     bench.session.reset()
@@ -157,7 +159,7 @@ extension DataLossAudit {
 
   @Test("C26b: a record that is changed after it was submitted is saved as it was")
   func recordsAreValues() throws {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     var record = Record.note("r", 1)
     try bench.modify([record])
     record["x"] = 99
@@ -172,10 +174,10 @@ extension DataLossAudit {
     let cloud = StubCloud(in: world)
     let session = CloudSyncSession(
       operationHandler: cloud,
-      zoneID: Bench.zoneID,
+      zoneID: SessionHarness.zoneID,
       environment: world.environment
     )
-    let results = Journal<String>()
+    let results = Collector<String>()
     try session.modify(ModifyOperation(records: [.note("a", 1)])) { result in
       results.add("a \((try? result.get())?.savedRecords.count ?? -1)")
     }
@@ -196,20 +198,20 @@ extension DataLossAudit {
 
   @Test("C38: a completion that nobody was told of is announced after a restore")
   func completionsSurviveRestore() async throws {
-    let bench = Bench()
-    let bytes = Journal<SyncArchive>()
+    let bench = SessionHarness()
+    let bytes = Collector<SyncArchive>()
     bench.session.modifyWorkCompletedSubject.sink { [session = bench.session] _, _ in
       session.snapshot { data in
         if let archive = try? SyncArchive(data) { bytes.add(archive) }
       }
     }
     bench.start()
-    try bench.modify([Bench.record("a")])
-    try bench.modify([Bench.record("b")])
+    try bench.modify([SessionHarness.record("a")])
+    try bench.modify([SessionHarness.record("b")])
     bench.world.run()
     let archive = try #require(bytes.entries.first)
 
-    let restored = Bench(restoring: archive)
+    let restored = SessionHarness(restoring: archive)
     restored.start()
     let ids = bench.completions.entries.map(\.id)
     #expect(ids.count == 2)

@@ -28,7 +28,7 @@ struct DataLossAudit {
     options.delay = .seconds(1)
     options.checksChangeTags = checksTags
     options.knowsWriteTokens = checksTags
-    let bench = CloudBench(options: options) { number, _ in number == 2 ? fault : nil }
+    let bench = CloudHarness(options: options) { number, _ in number == 2 ? fault : nil }
     bench.session.start()
     bench.world.advance(by: .seconds(5))
 
@@ -51,7 +51,7 @@ struct DataLossAudit {
   func deletionAfterFailedSave(fault: StubCloud.Fault) throws {
     var options = StubCloud.Options()
     options.delay = .seconds(1)
-    let bench = CloudBench(options: options) { number, _ in number == 2 ? fault : nil }
+    let bench = CloudHarness(options: options) { number, _ in number == 2 ? fault : nil }
     bench.session.start()
     bench.world.advance(by: .seconds(5))
 
@@ -71,7 +71,7 @@ struct DataLossAudit {
     var options = StubCloud.Options()
     options.delay = .seconds(1)
     options.isAtomic = isAtomic
-    let bench = CloudBench(options: options)
+    let bench = CloudHarness(options: options)
     bench.cloud.save(.note("r", 0))
     bench.session.start()
     bench.world.advance(by: .seconds(5))
@@ -90,7 +90,7 @@ struct DataLossAudit {
 
   @Test("C07: a large operation goes before a small one submitted later", arguments: [true, false])
   func submissionOrder(isBusy: Bool) throws {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     bench.start()
     if isBusy { try bench.modify([.note("busy", 0)]) }
 
@@ -108,10 +108,10 @@ struct DataLossAudit {
 
   @Test("C06: a checkpoint is announced only when everything before it is saved")
   func checkpointAfterFailure() throws {
-    let bench = CloudBench { number, _ in number == 2 ? .failure(.networkFailure) : nil }
+    let bench = CloudHarness { number, _ in number == 2 ? .failure(.networkFailure) : nil }
     for index in 0..<10 { bench.cloud.save(.note("old\(index)", 0)) }
     bench.start()
-    let counts = Journal<[Int]>()
+    let counts = Collector<[Int]>()
     let cloud = bench.cloud
     bench.session.modifyWorkCompletedSubject.sink { operation, response in
       guard operation.checkpointID != nil else { return }
@@ -123,7 +123,7 @@ struct DataLossAudit {
     try bench.session.modify(
       ModifyOperation(
         records: (0..<400).map { .note("r\($0)", 1) },
-        recordIDsToDelete: (0..<10).map { Bench.id("old\($0)") },
+        recordIDsToDelete: (0..<10).map { SessionHarness.id("old\($0)") },
         checkpointID: UUID(uuidString: "00000000-0000-0000-0000-000000000001")
       )
     )
@@ -136,14 +136,14 @@ struct DataLossAudit {
 
   @Test("C01: a checkpoint survives splitting, with saves only as well", arguments: [0, 5])
   func checkpointOfLargeOperation(deletions: Int) throws {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     bench.start()
     let checkpoint = UUID(uuidString: "00000000-0000-0000-0000-000000000002")
 
     try bench.session.modify(
       ModifyOperation(
         records: (0..<900).map { .note("r\($0)", 1) },
-        recordIDsToDelete: (0..<deletions).map { Bench.id("gone\($0)") },
+        recordIDsToDelete: (0..<deletions).map { SessionHarness.id("gone\($0)") },
         checkpointID: checkpoint,
         userInfo: ["why": "test"]
       )
@@ -160,7 +160,7 @@ struct DataLossAudit {
 
   @Test("C13: a code that nobody knows halts with its work kept")
   func unknownCode() throws {
-    let bench = CloudBench { number, _ in number == 2 ? .failure(.unknown(9999)) : nil }
+    let bench = CloudHarness { number, _ in number == 2 ? .failure(.unknown(9999)) : nil }
     bench.start()
     let id = try bench.modify([.note("r", 1)])
     bench.world.runToEnd()
@@ -179,12 +179,12 @@ struct DataLossAudit {
   func unknownItemCode() throws {
     var options = StubCloud.Options()
     options.refuse = { id, _ in id.name == "odd" ? SyncError(.unknown(9999)) : nil }
-    let bench = CloudBench(options: options)
+    let bench = CloudHarness(options: options)
     bench.start()
     try bench.modify([.note("odd", 1), .note("even", 1)])
     bench.world.runToEnd()
 
-    #expect(bench.completions.entries.map(\.response.unsaved) == [[Bench.id("odd")]])
+    #expect(bench.completions.entries.map(\.response.unsaved) == [[SessionHarness.id("odd")]])
     #expect(bench.state.parkedRecords.map(\.error.code) == [.unknown(9999)])
     #expect(bench.state.parkedRecords.map { $0.edit?["x"] } == [1])
     #expect(bench.cloud["even"]?["x"] == 1)
@@ -198,14 +198,18 @@ struct DataLossAudit {
   func missingRecord(policy: MissingRecordPolicy) throws {
     var configuration = SyncConfiguration()
     configuration.missingRecordPolicy = policy
-    let bench = CloudBench(configuration: configuration)
+    let bench = CloudHarness(configuration: configuration)
     bench.start()
     try bench.modify([.note("gone", 1, tag: "t0"), .note("here", 1)])
     bench.world.runToEnd()
 
     let isNew = policy == .recreate
     #expect(bench.cloud["gone"]?["x"] == (isNew ? 1 : nil))
-    #expect(bench.completions.entries.map(\.response.unsaved) == [isNew ? [] : [Bench.id("gone")]])
+    #expect(
+      bench.completions.entries.map(\.response.unsaved) == [
+        isNew ? [] : [SessionHarness.id("gone")]
+      ]
+    )
     #expect(bench.state.parkedRecords.map(\.error.code) == (isNew ? [] : [.unknownItem]))
     #expect(bench.cloud["here"]?["x"] == 1)
     #expect(bench.wrongs == [])
@@ -215,7 +219,7 @@ struct DataLossAudit {
   func partialSuccess() throws {
     var options = StubCloud.Options()
     options.isAtomic = false
-    let bench = CloudBench(options: options)
+    let bench = CloudHarness(options: options)
     for index in 0..<3 { bench.cloud.save(.note("r\(index)", 0)) }
     bench.start()
     try bench.modify((0..<10).map { .note("r\($0)", 1) })
@@ -232,14 +236,16 @@ struct DataLossAudit {
 
   @Test("C23d: a conflict that is the answer to a whole request loses none of its items")
   func conflictOfWholeRequest() throws {
-    let bench = CloudBench { number, _ in number == 2 ? .failure(.serverRecordChanged) : nil }
+    let bench = CloudHarness { number, _ in number == 2 ? .failure(.serverRecordChanged) : nil }
     bench.cloud.save(.note("old", 0))
     bench.start()
     try bench.modify((0..<10).map { .note("r\($0)", 1) }, delete: ["old"])
     bench.world.runToEnd()
 
     #expect(bench.completions.entries.map(\.response.savedRecords.count) == [10])
-    #expect(bench.completions.entries.map(\.response.deletedRecordIDs) == [[Bench.id("old")]])
+    #expect(
+      bench.completions.entries.map(\.response.deletedRecordIDs) == [[SessionHarness.id("old")]]
+    )
     #expect(bench.cloud.records.count == 10)
     #expect(bench.state.isHalted == false)
   }
@@ -248,7 +254,7 @@ struct DataLossAudit {
   func pushDuringFetch() {
     var options = StubCloud.Options()
     options.delay = .seconds(1)
-    let bench = CloudBench(options: options)
+    let bench = CloudHarness(options: options)
     bench.cloud.save(.note("r", 1))
     bench.session.start()
     bench.world.advance(by: .seconds(5))

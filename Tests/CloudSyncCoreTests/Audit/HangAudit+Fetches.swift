@@ -11,7 +11,7 @@ extension HangAudit {
     script.fetch = { _, _ in
       .success(.init(changeToken: ChangeToken(text: "same"), hasMore: true))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     bench.session.fetch(FetchOperation(changeToken: ChangeToken(text: "same")))
     #expect(bench.world.runToEnd())
@@ -29,7 +29,7 @@ extension HangAudit {
     script.fetch = { _, number in
       .success(.init(changeToken: ChangeToken(text: "t\(number)"), hasMore: true))
     }
-    let bench = Bench(configuration: configuration, script: script)
+    let bench = SessionHarness(configuration: configuration, script: script)
     bench.start()
     bench.session.fetch()
     #expect(bench.world.runToEnd())
@@ -51,7 +51,7 @@ extension HangAudit {
     script.fetch = { _, number in
       number == 0 ? .failure(code) : .success(.init(changeToken: ChangeToken(text: "t")))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     bench.session.fetch()
     bench.world.run()
@@ -71,7 +71,7 @@ extension HangAudit {
     script.fetch = { _, number in
       number == 0 ? .failure(.badContainer) : .success(.init(changeToken: nil))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     let id = bench.session.fetch()
     bench.world.runToEnd()
@@ -92,20 +92,20 @@ extension HangAudit {
         .init(
           changedRecords: (0..<399).map { .note("r\($0)", 1) },
           failures: number > 0
-            ? [] : [ItemFailure(Bench.id("bad"), SyncError(.assetNotAvailable))],
+            ? [] : [ItemFailure(SessionHarness.id("bad"), SyncError(.assetNotAvailable))],
           changeToken: ChangeToken(text: "t\(number)"),
           hasMore: number == 0
         )
       )
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     bench.session.fetch()
     #expect(bench.world.runToEnd())
 
     #expect(bench.handler.fetchCalls.count == 2)
     #expect(bench.pages.entries.map(\.changedRecords.count) == [399, 399])
-    #expect(bench.pages.entries[0].failures.map(\.recordID) == [Bench.id("bad")])
+    #expect(bench.pages.entries[0].failures.map(\.recordID) == [SessionHarness.id("bad")])
     #expect(bench.handler.fetchCalls[1].fetch?.changeToken == ChangeToken(text: "t0"))
     #expect(bench.state.isHalted == false)
   }
@@ -120,7 +120,7 @@ extension HangAudit {
     script.fetch = { _, _ in
       .success(.init(changedRecords: [other, .note("r", 1)], changeToken: ChangeToken(text: "t")))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     bench.session.fetch()
     #expect(bench.world.runToEnd())
@@ -133,9 +133,9 @@ extension HangAudit {
 
   @Test("C14: an account that was not there is asked about again, by itself and by a start")
   func accountSignsIn() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let status = Locked(AccountStatus.noAccount)
-    let questions = Journal<Timestamp>()
+    let questions = Collector<Timestamp>()
     let world = bench.world
     bench.session.appendMiddleware(
       AccountStatusMiddleware { completion in
@@ -160,7 +160,7 @@ extension HangAudit {
 
   @Test("C14: accountDidChange asks at once", arguments: AccountStatus.allCases)
   func accountDidChange(before: AccountStatus) throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let status = Locked(before)
     bench.session.appendMiddleware(
       AccountStatusMiddleware { completion in completion(status.withLock { $0 }, nil) }
@@ -183,7 +183,7 @@ extension HangAudit {
     script.modify = { operation, _ in
       .after(.milliseconds(60), .success(ScriptedHandler.allSaved(operation)))
     }
-    let bench = Bench(limits: RequestLimits(items: 1), script: script)
+    let bench = SessionHarness(limits: RequestLimits(items: 1), script: script)
     bench.start()
     let session = bench.session
     session.modifyWorkCompletedSubject.sink { [weak session] operation, _ in
@@ -210,7 +210,7 @@ extension HangAudit {
         .success(.init(changeToken: ChangeToken(text: "t\(number)"), hasMore: number < 49))
       )
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     bench.session.fetch()
     bench.world.advance(by: .milliseconds(610))
@@ -229,7 +229,7 @@ extension HangAudit {
     options.refuse = { id, _ in
       id.name == "bad" ? SyncError(.referenceViolation) : nil
     }
-    let bench = CloudBench(options: options)
+    let bench = CloudHarness(options: options)
     bench.cloud.save(.note("conflict", 0))
     bench.start()
     try bench.modify([.note("bad", 1), .note("conflict", 1)])
@@ -243,7 +243,7 @@ extension HangAudit {
 
   @Test("C39: a wait of the network's or the service's holds everything, says so and can be passed")
   func waitIsExplained() throws {
-    let bench = CloudBench { number, _ in
+    let bench = CloudHarness { number, _ in
       number == 2 ? .failure(.serviceUnavailable, retryAfter: .seconds(30)) : nil
     }
     bench.start()

@@ -28,7 +28,7 @@ struct HangAudit {
   }
 
   /// A bench whose zone is missing until it has been created so many times.
-  static func zonelessBench(_ shape: Shape, creations: Int) -> Bench {
+  static func zonelessBench(_ shape: Shape, creations: Int) -> SessionHarness {
     let created = Locked(0)
     var script = ScriptedHandler.Script()
     script.createZone = { _ in
@@ -39,7 +39,7 @@ struct HangAudit {
       created.withLock { $0 } >= creations
         ? .success(ScriptedHandler.allSaved(operation)) : shape.reply(to: operation, .zoneNotFound)
     }
-    return Bench(script: script)
+    return SessionHarness(script: script)
   }
 
   // MARK: Zones
@@ -84,7 +84,7 @@ struct HangAudit {
   func creationOfMissingZone(code: SyncError.Code) throws {
     var script = ScriptedHandler.Script()
     script.createZone = { _ in .failure(code) }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     try bench.modify([.note("r", 1)])
     bench.world.runToEnd()
@@ -104,7 +104,7 @@ struct HangAudit {
   func refusedCreation() throws {
     var script = ScriptedHandler.Script()
     script.createZone = { number in .success(number > 0) }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     try bench.modify([.note("r", 1)])
     bench.world.runToEnd()
@@ -125,13 +125,13 @@ struct HangAudit {
       operation.records.contains { $0.recordID.name == "big" }
         ? .failure(.limitExceeded) : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     try bench.modify([.note("big", 1)])
     #expect(bench.world.runToEnd())
 
     #expect(bench.handler.modifyCalls.count == 1)
-    #expect(bench.completions.entries.map(\.response.unsaved) == [[Bench.id("big")]])
+    #expect(bench.completions.entries.map(\.response.unsaved) == [[SessionHarness.id("big")]])
     #expect(bench.state.parkedRecords.map(\.error.code) == [.limitExceeded])
 
     try bench.modify((0..<20).map { .note("r\($0)", 1) })
@@ -143,7 +143,7 @@ struct HangAudit {
   func smallRequests() throws {
     var options = StubCloud.Options()
     options.itemLimit = 1
-    let bench = CloudBench(options: options)
+    let bench = CloudHarness(options: options)
     bench.start()
     try bench.modify((0..<400).map { .note("r\($0)", 1) })
     #expect(bench.world.runToEnd())
@@ -162,21 +162,21 @@ struct HangAudit {
       guard operation.records.contains(where: { $0.recordID.name == "hot" }) else {
         return .success(response)
       }
-      let server = Bench.record("hot", ["y": .int64(Int64(number))], tag: "s\(number)")
+      let server = SessionHarness.record("hot", ["y": .int64(Int64(number))], tag: "s\(number)")
       response.savedRecords.removeAll { $0.recordID.name == "hot" }
       response.failures = [
-        ItemFailure(Bench.id("hot"), SyncError(.serverRecordChanged, serverRecord: server))
+        ItemFailure(SessionHarness.id("hot"), SyncError(.serverRecordChanged, serverRecord: server))
       ]
       return .success(response)
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     let id = try bench.modify([.note("hot", 1), .note("cold", 1)])
     #expect(bench.world.runToEnd())
 
     #expect(bench.handler.modifyCalls.count == 6)
     #expect(bench.completions.entries.map(\.id) == [id])
-    #expect(bench.completions.entries[0].response.unsaved == [Bench.id("hot")])
+    #expect(bench.completions.entries[0].response.unsaved == [SessionHarness.id("hot")])
     #expect(bench.state.parkedRecords.map(\.error.code) == [.conflictBudgetSpent])
     #expect(bench.state.isHalted == false)
   }
@@ -184,7 +184,7 @@ struct HangAudit {
   @Test("C12: a record that the cloud refuses for good is parked, and the app can drop it")
   func poisonPill() throws {
     let script = Self.poisoned()
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     try bench.modify([.note("poison", 1)])
     for index in 0..<50 { try bench.modify([.note("r\(index)", 1)]) }
@@ -192,14 +192,14 @@ struct HangAudit {
 
     #expect(bench.state.isHalted == false)
     #expect(bench.completions.entries.map(\.id.number) == Array(1...51))
-    #expect(bench.completions.entries.flatMap(\.response.unsaved) == [Bench.id("poison")])
+    #expect(bench.completions.entries.flatMap(\.response.unsaved) == [SessionHarness.id("poison")])
     #expect(bench.completions.entries.flatMap(\.response.savedRecords).count == 50)
     #expect(bench.handler.modifyCalls.count < 20)
 
-    bench.session.dropParked([Bench.id("poison")])
+    bench.session.dropParked([SessionHarness.id("poison")])
     bench.world.run()
     #expect(bench.state.parkedRecords.isEmpty)
-    #expect(bench.parked.entries.map(\.recordID) == [Bench.id("poison")])
+    #expect(bench.parked.entries.map(\.recordID) == [SessionHarness.id("poison")])
   }
 
   /// Refuses every whole request that holds the poison.
@@ -224,7 +224,7 @@ struct HangAudit {
     script.fetch = { _, number in
       number == 0 ? .never : .success(.init(changeToken: ChangeToken(text: "t")))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     bench.session.fetch()
     try bench.modify([.note("r", 1)])

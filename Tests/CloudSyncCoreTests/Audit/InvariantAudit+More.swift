@@ -16,7 +16,7 @@ extension InvariantAudit {
       .assetFileNotFound, .serverRejectedRequest, .internalError, .constraintViolation,
     ]
     let code = codes[Int(seed) % codes.count]
-    var storm = Storm(seed: seed, faults: [.lostAfter]) { options in
+    var storm = StressTest(seed: seed, faults: [.lostAfter]) { options in
       options.refuse = { id, edit in
         edit != nil && (id.name == "b" || id.name == "d") ? SyncError(code) : nil
       }
@@ -42,7 +42,7 @@ extension InvariantAudit {
 
   @Test("Invariant 8: a server's wait is obeyed by all triggers, and survives stop and restore")
   func serverWait() async throws {
-    let bench = CloudBench { number, _ in
+    let bench = CloudHarness { number, _ in
       number == 2 ? .failure(.requestRateLimited, retryAfter: .seconds(60)) : nil
     }
     bench.start()
@@ -62,7 +62,7 @@ extension InvariantAudit {
     try pull(bench.session)
     #expect(bench.cloud.calls.count == 3)
 
-    let stored = Journal<SyncArchive>()
+    let stored = Collector<SyncArchive>()
     bench.session.snapshot { data in
       if let archive = try? SyncArchive(data) { stored.add(archive) }
     }
@@ -88,7 +88,7 @@ extension InvariantAudit {
 
   @Test("Invariant 9: with the gate open neither kind has two turns in a row", arguments: seeds)
   func turns(seed: UInt64) throws {
-    var storm = Storm(seed: seed, faults: [])
+    var storm = StressTest(seed: seed, faults: [])
     let bench = storm.bench
     for index in 0..<40 { bench.cloud.save(.note("f\(index)", 0)) }
     bench.cloud.change { $0.pageSize = 1 }
@@ -106,7 +106,7 @@ extension InvariantAudit {
 
   @Test("Invariant 10: resets and accounts leak no old work", arguments: seeds)
   func epochs(seed: UInt64) throws {
-    var storm = Storm(seed: seed)
+    var storm = StressTest(seed: seed)
     let bench = storm.bench
     var epochStarts: [Int] = []
     for epoch in 0..<6 {
@@ -141,7 +141,7 @@ extension InvariantAudit {
   )
   func determinism(seed: UInt64) throws {
     let run: () throws -> (Data, SyncState) = {
-      var storm = Storm(seed: seed)
+      var storm = StressTest(seed: seed)
       let bytes = Locked(Data())
       storm.bench.session.journal { part in bytes.withLock { $0.append(part) } }
       for _ in 0..<15 {
@@ -165,7 +165,7 @@ extension InvariantAudit {
   )
   func costOfEvents() {
     // Upstream needs 90 seconds, optimised, for this; a quadratic reducer never ends here.
-    var state = SyncState(zoneID: Bench.zoneID)
+    var state = SyncState(zoneID: SessionHarness.zoneID)
     let now = Timestamp(nanoseconds: 0)
     var kept = state
     state.reduce(.start, at: now)

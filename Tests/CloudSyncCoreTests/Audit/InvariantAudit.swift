@@ -12,7 +12,7 @@ struct InvariantAudit {
     arguments: seeds
   )
   func order(seed: UInt64) throws {
-    var storm = Storm(seed: seed)
+    var storm = StressTest(seed: seed)
     for _ in 0..<25 { try storm.submit(deleting: false) }
     storm.settle()
 
@@ -30,9 +30,9 @@ struct InvariantAudit {
     arguments: seeds
   )
   func checkpoints(seed: UInt64) throws {
-    var storm = Storm(seed: seed)
+    var storm = StressTest(seed: seed)
     let cloud = storm.bench.cloud
-    let seen = Journal<(id: OperationID, values: [String: Int], unsaved: [RecordID])>()
+    let seen = Collector<(id: OperationID, values: [String: Int], unsaved: [RecordID])>()
     storm.bench.session.modifyWorkCompletedSubject.sink { operation, response in
       let values = cloud.records.map { ($0.recordID.name, $0["x"]?.number ?? 0) }
       let unsaved = response.unsaved
@@ -53,8 +53,8 @@ struct InvariantAudit {
 
   @Test("Invariant 3: every submission has exactly one result", arguments: seeds)
   func results(seed: UInt64) throws {
-    var storm = Storm(seed: seed)
-    let results = Journal<OperationID>()
+    var storm = StressTest(seed: seed)
+    let results = Collector<OperationID>()
     let session = storm.bench.session
     var fetches: [OperationID] = []
     session.fetchWorkCompletedSubject.sink { operation, page in
@@ -95,7 +95,7 @@ struct InvariantAudit {
       .duplicate(again: .milliseconds(10)), .duplicate(again: .seconds(2)), .delay(.seconds(3)),
       .delay(.seconds(200)), .failure(.limitExceeded),
     ]
-    var storm = Storm(seed: seed, faults: faults)
+    var storm = StressTest(seed: seed, faults: faults)
     for _ in 0..<25 {
       try storm.submit(deleting: false)
       if storm.below(4) == 0 { storm.bench.session.stop() }
@@ -117,7 +117,7 @@ struct InvariantAudit {
       .lostBefore, .lostAfter, .never, .neverAfter, .failure(.networkFailure),
       .duplicate(again: .milliseconds(10)),
     ]
-    var storm = Storm(seed: seed, faults: faults)
+    var storm = StressTest(seed: seed, faults: faults)
     for _ in 0..<25 { try storm.submit() }
     storm.settle()
 
@@ -134,7 +134,7 @@ struct InvariantAudit {
     arguments: seeds
   )
   func onlyOnceWithTokens(seed: UInt64) throws {
-    var storm = Storm(seed: seed) { $0.knowsWriteTokens = true }
+    var storm = StressTest(seed: seed) { $0.knowsWriteTokens = true }
     for _ in 0..<25 { try storm.submit(deleting: false) }
     storm.settle()
 
@@ -157,14 +157,17 @@ struct InvariantAudit {
   ]
 
   static func conflict(_ id: RecordID) -> SyncError {
-    SyncError(.serverRecordChanged, serverRecord: Bench.record(id.name, ["y": 1], tag: "never"))
+    SyncError(
+      .serverRecordChanged,
+      serverRecord: SessionHarness.record(id.name, ["y": 1], tag: "never")
+    )
   }
 
   @Test("Invariant 5: every loop has a budget", arguments: everything.indices)
   func budgets(index: Int) throws {
     var options = StubCloud.Options()
     Self.everything[index].options(&options)
-    let bench = CloudBench(options: options)
+    let bench = CloudHarness(options: options)
     bench.start()
     for number in 0..<10 {
       try bench.modify([.note("r\(number)", 1)], delete: ["gone\(number)"])
@@ -180,7 +183,7 @@ struct InvariantAudit {
 
   @Test("Invariant 6: a missing zone is repaired with any queue, at any time", arguments: seeds)
   func zoneLoss(seed: UInt64) throws {
-    var storm = Storm(seed: seed, faults: [.lostAfter, .delay(.seconds(2))])
+    var storm = StressTest(seed: seed, faults: [.lostAfter, .delay(.seconds(2))])
     for step in 0..<30 {
       try storm.submit(deleting: false)
       if step % 7 == 3 { storm.bench.cloud.loseZone() }

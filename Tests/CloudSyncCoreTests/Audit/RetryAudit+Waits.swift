@@ -13,7 +13,7 @@ extension RetryAudit {
         ? .failure(.requestRateLimited, retryAfter: .milliseconds(1_500))
         : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     try bench.modify([.note("r", 1)])
     bench.world.run()
@@ -44,7 +44,7 @@ extension RetryAudit {
           ? .failure(.requestRateLimited, retryAfter: .seconds(asked))
           : .success(ScriptedHandler.allSaved(operation))
       }
-      let bench = Bench(script: script)
+      let bench = SessionHarness(script: script)
       bench.start()
       try bench.modify([.note("r", 1)])
       #expect(bench.world.runToEnd(limit: .seconds(300_000)))
@@ -68,7 +68,7 @@ extension RetryAudit {
     }
     script.createZone = { answer(.createZone, $0) }
     script.createSubscription = { answer(.createSubscription, $0) }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     try bench.modify([.note("r", 1)])
     bench.start()
     let before = bench.handler.calls.count
@@ -91,7 +91,7 @@ extension RetryAudit {
       isOffline.withLock { $0 }
         ? .failure(.networkUnavailable) : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     try bench.modify([.note("r", 1)])
     bench.world.advance(by: .seconds(36_000))
@@ -119,7 +119,7 @@ extension RetryAudit {
     }
     var waits: Set<Int64> = []
     for earlier in 0..<8 {
-      let bench = Bench(script: script)
+      let bench = SessionHarness(script: script)
       // Every session has a nonce of its own.
       for _ in 0..<earlier { bench.session.reset() }
       bench.start()
@@ -135,7 +135,7 @@ extension RetryAudit {
   func startAfterFailures() throws {
     var script = ScriptedHandler.Script()
     script.modify = { _, _ in .failure(.networkFailure) }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     try bench.modify([.note("r", 1)])
     bench.world.advance(by: .seconds(3_600))
@@ -156,7 +156,7 @@ extension RetryAudit {
         ? .failure(.requestRateLimited, retryAfter: .seconds(5))
         : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     for index in 0...1_000 {
       try bench.modify([.note("r", index)])
@@ -172,7 +172,7 @@ extension RetryAudit {
 
   @Test("C35: thirty operations over a cloud that answers at once take no time")
   func noFixedDelay() throws {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     bench.start()
     for index in 0..<30 {
       try bench.modify([.note("r\(index)", 1)])
@@ -202,7 +202,7 @@ extension RetryAudit {
         ? .items([("a", codes[0]), ("b", codes[1])])
         : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     try bench.modify([.note("a", 1), .note("b", 1)])
     #expect(bench.world.runToEnd())
@@ -224,7 +224,7 @@ extension RetryAudit {
         ? .items([("a", .batchRequestFailed), ("b", .batchRequestFailed)])
         : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     try bench.modify([.note("a", 1), .note("b", 1)])
     #expect(bench.world.runToEnd())
@@ -246,13 +246,13 @@ extension RetryAudit {
         }
       )
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     try bench.modify([.note("a", 1), .note("big", 1), .note("c", 1)])
     #expect(bench.world.runToEnd())
 
     #expect(bench.state.isHalted == false)
-    #expect(bench.completions.entries.map(\.response.unsaved) == [[Bench.id("big")]])
+    #expect(bench.completions.entries.map(\.response.unsaved) == [[SessionHarness.id("big")]])
     #expect(bench.completions.entries.map(\.response.savedRecords.count) == [2])
     #expect(bench.handler.modifyCalls.count <= 4)
   }

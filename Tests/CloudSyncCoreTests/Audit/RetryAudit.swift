@@ -10,12 +10,12 @@ struct RetryAudit {
   ]
 
   /// A bench whose answers to modifications take a while.
-  static func slowBench(_ delay: Duration = .seconds(1)) -> Bench {
+  static func slowBench(_ delay: Duration = .seconds(1)) -> SessionHarness {
     var script = ScriptedHandler.Script()
     script.modify = { operation, _ in
       .after(delay, .success(ScriptedHandler.allSaved(operation)))
     }
-    return Bench(script: script)
+    return SessionHarness(script: script)
   }
 
   // MARK: Double execution
@@ -79,8 +79,8 @@ struct RetryAudit {
     var script = ScriptedHandler.Script()
     script.createZone = { _ in .after(.seconds(1), .success(true)) }
     script.createSubscription = { _ in .after(.seconds(1), .success(true)) }
-    let bench = Bench(script: script)
-    let questions = Journal<AccountStatusProvider.Completion>()
+    let bench = SessionHarness(script: script)
+    let questions = Collector<AccountStatusProvider.Completion>()
     bench.session.appendMiddleware(AccountStatusMiddleware { questions.add($0) })
     bench.session.start()
     bench.session.start()
@@ -99,7 +99,7 @@ struct RetryAudit {
   func failingCreationAndStarts() {
     var script = ScriptedHandler.Script()
     script.createZone = { _ in .failure(.serverRejectedRequest) }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     for count in 1...5 {
       bench.start()
       #expect(bench.handler.calls.count == count)
@@ -110,8 +110,8 @@ struct RetryAudit {
 
   @Test("C17: fetches in a row never read the same changes twice, and all of them complete")
   func fetchesInARow() {
-    let bench = Bench()
-    let results = Journal<Int>()
+    let bench = SessionHarness()
+    let results = Collector<Int>()
     let fetch: @Sendable (Int) -> Void = { [session = bench.session] number in
       session.fetch { result in if case .success = result { results.add(number) } }
     }
@@ -136,7 +136,7 @@ struct RetryAudit {
         .success(.init(changeToken: ChangeToken(text: "\(number + 1)"), hasMore: number < 3))
       )
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     bench.session.fetch(FetchOperation(changeToken: ChangeToken(text: "0")))
     bench.world.advance(by: .milliseconds(1_500))
@@ -161,7 +161,7 @@ struct RetryAudit {
       .twice(.success(ScriptedHandler.allSaved(operation)), again: .milliseconds(1))
     }
     script.createZone = { _ in .twice(.success(true), again: .seconds(1)) }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     bench.session.fetch()
     try bench.modify([.note("a", 1)])
@@ -181,7 +181,7 @@ struct RetryAudit {
         ? .after(.seconds(302), .failure(SyncError(.badContainer)))
         : .after(.seconds(10), .success(ScriptedHandler.allSaved(operation)))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     try bench.modify([.note("r", 1)])
     #expect(bench.world.runToEnd())
@@ -194,7 +194,10 @@ struct RetryAudit {
   @Test("C43: an expired token is replaced by what the app gives, or by a fetch of everything")
   func expiredToken() {
     for replacement in [nil, ChangeToken(text: "backup")] {
-      let bench = Bench(resolveExpiredChangeToken: { replacement }, script: Self.expiring())
+      let bench = SessionHarness(
+        resolveExpiredChangeToken: { replacement },
+        script: Self.expiring()
+      )
       bench.start()
       bench.session.fetch(FetchOperation(changeToken: ChangeToken(text: "1")))
       #expect(bench.world.runToEnd())
@@ -207,7 +210,7 @@ struct RetryAudit {
 
   @Test("C43b: an expired token is never used again, whatever stop and start do")
   func expiredTokenAndRestart() {
-    let bench = Bench(script: Self.expiring(after: .seconds(1)))
+    let bench = SessionHarness(script: Self.expiring(after: .seconds(1)))
     bench.start()
     bench.session.fetch(FetchOperation(changeToken: ChangeToken(text: "1")))
     bench.world.advance(by: .milliseconds(500))
@@ -238,7 +241,7 @@ struct RetryAudit {
     var options = StubCloud.Options()
     options.delay = .milliseconds(200)
     let resolved = Locked(0)
-    let bench = CloudBench(
+    let bench = CloudHarness(
       options: options,
       resolver: ConflictResolver { conflict in
         resolved.withLock { $0 += 1 }
@@ -263,7 +266,7 @@ struct RetryAudit {
   @Test("C26: edits that all carry the first change tag are no conflicts, one after the other")
   func slowEdits() throws {
     let resolved = Locked(0)
-    let bench = CloudBench(
+    let bench = CloudHarness(
       resolver: ConflictResolver { conflict in
         resolved.withLock { $0 += 1 }
         return .save(conflict.client)

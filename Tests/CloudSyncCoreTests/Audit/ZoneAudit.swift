@@ -10,7 +10,7 @@ struct ZoneAudit {
 
   @Test("A zone that the user erased is not created again without the app's word")
   func erasedZone() throws {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     bench.start()
     bench.cloud.loseZone(Self.purged)
     let id = try bench.modify([.note("r", 1)])
@@ -28,7 +28,7 @@ struct ZoneAudit {
 
   @Test("A zone that the app gives up ends its work as failed, with its records")
   func abandonedZone() throws {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     bench.start()
     bench.cloud.loseZone(Self.purged)
     try bench.modify([.note("r", 1)])
@@ -38,15 +38,15 @@ struct ZoneAudit {
     bench.world.runToEnd()
 
     #expect(bench.failures.entries.map(\.error.code) == [.zoneAbandoned, .zoneAbandoned])
-    #expect(bench.failures.entries[0].error.itemErrors.map(\.recordID) == [Bench.id("r")])
+    #expect(bench.failures.entries[0].error.itemErrors.map(\.recordID) == [SessionHarness.id("r")])
     #expect(bench.cloud.hasZone == false)
     #expect(bench.wrongs == [])
   }
 
   @Test("After a reset of the encrypted data what is queued is uploaded, and the app is told")
   func encryptedDataReset() throws {
-    let bench = CloudBench()
-    let zones = Journal<ZoneState>()
+    let bench = CloudHarness()
+    let zones = Collector<ZoneState>()
     bench.session.zoneSubject.sink { zones.add($0) }
     bench.start()
     bench.cloud.loseZone(Self.reset)
@@ -59,7 +59,7 @@ struct ZoneAudit {
 
   @Test("Change tags of a zone that is gone are not used in the next one")
   func staleChangeTags() throws {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     let saved = bench.cloud.save(.note("r", 0))
     bench.start()
     bench.cloud.loseZone()
@@ -73,7 +73,7 @@ struct ZoneAudit {
 
   @Test("A fetch after a lost zone begins from nothing, and says so")
   func staleToken() {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     bench.cloud.save(.note("r", 0))
     bench.start()
     bench.session.fetch()
@@ -93,23 +93,23 @@ struct ZoneAudit {
     script.fetch = { _, _ in
       .success(
         .init(
-          deletedRecords: [DeletedRecord(recordID: Bench.id("r"), recordType: "Note")],
+          deletedRecords: [DeletedRecord(recordID: SessionHarness.id("r"), recordType: "Note")],
           changeToken: ChangeToken(text: "t")
         )
       )
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     bench.session.fetch()
     bench.world.run()
 
     #expect(bench.pages.entries[0].deletedRecords.map(\.recordType) == ["Note"])
-    #expect(bench.pages.entries[0].deletedRecordIDs == [Bench.id("r")])
+    #expect(bench.pages.entries[0].deletedRecordIDs == [SessionHarness.id("r")])
   }
 
   @Test("A modification that breaks a rule is refused at the call, with record and rule")
   func rules() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     #expect(throws: RecordRuleViolation.self) {
       try bench.modify([.note("r", 1), .note("r", 2)])
     }

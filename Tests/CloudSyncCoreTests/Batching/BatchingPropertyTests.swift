@@ -54,7 +54,7 @@ struct BatchingPropertyTests {
     for _ in 0..<generator.below(6) {
       let name = names.remove(at: generator.below(names.count))
       guard generator.chance(3, in: 4) else {
-        deletions.append(Bench.id(name))
+        deletions.append(SessionHarness.id(name))
         continue
       }
       var fields: [String: FieldValue] = [:]
@@ -66,7 +66,7 @@ struct BatchingPropertyTests {
           fields[key] = .data(Data(repeating: UInt8(number % 256), count: generator.below(200)))
         }
       }
-      records.append(Bench.record(name, fields))
+      records.append(SessionHarness.record(name, fields))
     }
     return ModifyOperation(
       records: records,
@@ -85,7 +85,7 @@ struct BatchingPropertyTests {
       guard number % 3 == 1, case .now(let result) = reply else { return reply }
       return .after(.seconds(1), result)
     })
-    let bench = Bench(limits: limits, script: script)
+    let bench = SessionHarness(limits: limits, script: script)
     var expected: Contents = [:]
     var submitted: [ModifyOperation] = []
     for number in 0..<60 {
@@ -105,7 +105,11 @@ struct BatchingPropertyTests {
     check(bench, submitted, limits)
   }
 
-  private func check(_ bench: Bench, _ submitted: [ModifyOperation], _ limits: RequestLimits) {
+  private func check(
+    _ bench: SessionHarness,
+    _ submitted: [ModifyOperation],
+    _ limits: RequestLimits
+  ) {
     let ended = bench.completions.entries
     #expect(ended.map { $0.operation.userInfo?["number"] } == submitted.indices.map { "\($0)" })
     for (end, operation) in zip(ended, submitted) {

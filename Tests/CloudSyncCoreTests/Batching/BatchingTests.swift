@@ -7,15 +7,15 @@ import Testing
 struct BatchingTests {
   @Test("Adjacent operations travel as one request, and each completes with what is its own")
   func adjacent() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let checkpoint = try #require(UUID(uuidString: "00000000-0000-0000-0000-000000000001"))
     var ids: [OperationID] = []
     for number in 0..<20 {
       ids.append(
         try bench.session.modify(
           ModifyOperation(
-            records: [Bench.record("r\(number)")],
-            recordIDsToDelete: [Bench.id("d\(number)")],
+            records: [SessionHarness.record("r\(number)")],
+            recordIDsToDelete: [SessionHarness.id("d\(number)")],
             checkpointID: number == 7 ? checkpoint : nil,
             userInfo: ["number": "\(number)"]
           )
@@ -34,16 +34,16 @@ struct BatchingTests {
       #expect(end.operation.userInfo == ["number": "\(number)"])
       #expect(end.operation.checkpointID == (number == 7 ? checkpoint : nil))
       #expect(end.response.savedRecords.map(\.recordID.name) == ["r\(number)"])
-      #expect(end.response.deletedRecordIDs == [Bench.id("d\(number)")])
+      #expect(end.response.deletedRecordIDs == [SessionHarness.id("d\(number)")])
       #expect(end.response.unsaved.isEmpty)
     }
   }
 
   @Test("Saves and deletions count together against the limit", arguments: [1, 2, 3, 7, 10, 400])
   func items(limit: Int) throws {
-    let bench = Bench(limits: RequestLimits(items: limit))
-    try bench.modify((0..<5).map { Bench.record("a\($0)") }, delete: ["b", "c", "d"])
-    try bench.modify([Bench.record("e")], delete: ["f"])
+    let bench = SessionHarness(limits: RequestLimits(items: limit))
+    try bench.modify((0..<5).map { SessionHarness.record("a\($0)") }, delete: ["b", "c", "d"])
+    try bench.modify([SessionHarness.record("e")], delete: ["f"])
 
     bench.start()
 
@@ -65,11 +65,11 @@ struct BatchingTests {
   @Test("A request holds no more bytes than the limit, and no fewer than would fit")
   func bytes() throws {
     let limits = RequestLimits(items: 400, bytes: 1_000)
-    let bench = Bench(limits: limits)
+    let bench = SessionHarness(limits: limits)
     var generator = SplitMix64(seed: 7)
     for number in 0..<60 {
       let data = Data(repeating: 1, count: 20 + generator.below(400))
-      try bench.modify([Bench.record("r\(number)", ["data": .data(data)])])
+      try bench.modify([SessionHarness.record("r\(number)", ["data": .data(data)])])
     }
 
     bench.start()
@@ -86,9 +86,9 @@ struct BatchingTests {
 
   @Test("A record larger than the limit by itself is sent alone: the cloud decides")
   func largerThanTheLimit() throws {
-    let bench = Bench(limits: RequestLimits(items: 400, bytes: 1_000))
-    let large = Bench.record("large", ["data": .data(Data(repeating: 1, count: 5_000))])
-    try bench.modify([Bench.record("a"), large, Bench.record("b")])
+    let bench = SessionHarness(limits: RequestLimits(items: 400, bytes: 1_000))
+    let large = SessionHarness.record("large", ["data": .data(Data(repeating: 1, count: 5_000))])
+    try bench.modify([SessionHarness.record("a"), large, SessionHarness.record("b")])
 
     bench.start()
 
@@ -98,8 +98,11 @@ struct BatchingTests {
 
   @Test("A large operation travels as several requests and completes once, with everything")
   func large() throws {
-    let bench = Bench()
-    try bench.modify((0..<1_000).map { Bench.record("r\($0)") }, delete: (0..<100).map { "d\($0)" })
+    let bench = SessionHarness()
+    try bench.modify(
+      (0..<1_000).map { SessionHarness.record("r\($0)") },
+      delete: (0..<100).map { "d\($0)" }
+    )
 
     bench.start()
 
@@ -115,8 +118,8 @@ struct BatchingTests {
   func configuration() throws {
     var configuration = SyncConfiguration()
     configuration.limits = RequestLimits(items: 2)
-    let bench = Bench(configuration: configuration)
-    try bench.modify((0..<5).map { Bench.record("r\($0)") })
+    let bench = SessionHarness(configuration: configuration)
+    try bench.modify((0..<5).map { SessionHarness.record("r\($0)") })
 
     bench.start()
 
@@ -127,8 +130,8 @@ struct BatchingTests {
   func smallest() throws {
     let limits = RequestLimits(items: -3, bytes: 0)
     #expect(limits.items == 1 && limits.bytes == 1)
-    let bench = Bench(limits: limits)
-    try bench.modify([Bench.record("a"), Bench.record("b")], delete: ["c"])
+    let bench = SessionHarness(limits: limits)
+    try bench.modify([SessionHarness.record("a"), SessionHarness.record("b")], delete: ["c"])
 
     bench.start()
 
@@ -138,12 +141,12 @@ struct BatchingTests {
 
   @Test("Empty operations complete in their place, without a request")
   func empty() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     try bench.modify()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     try bench.modify()
     try bench.modify()
-    try bench.modify([Bench.record("b")])
+    try bench.modify([SessionHarness.record("b")])
     #expect(bench.completions.entries.isEmpty)
     bench.world.run()
     #expect(bench.completions.entries.map(\.id.number) == [1])
@@ -157,8 +160,8 @@ struct BatchingTests {
 
   @Test("4,000 one-record edits are 10 requests")
   func many() throws {
-    let bench = Bench()
-    for number in 0..<4_000 { try bench.modify([Bench.record("r\(number)")]) }
+    let bench = SessionHarness()
+    for number in 0..<4_000 { try bench.modify([SessionHarness.record("r\(number)")]) }
 
     bench.start()
 
@@ -172,8 +175,8 @@ struct BatchingTests {
     script.fetch = { _, number in
       .success(.init(changeToken: ChangeToken(text: "\(number)"), hasMore: number < 4))
     }
-    let bench = Bench(limits: RequestLimits(items: 1), script: script)
-    for number in 0..<5 { try bench.modify([Bench.record("r\(number)")]) }
+    let bench = SessionHarness(limits: RequestLimits(items: 1), script: script)
+    for number in 0..<5 { try bench.modify([SessionHarness.record("r\(number)")]) }
     bench.session.fetch()
 
     bench.start()

@@ -6,10 +6,10 @@ import Testing
 struct MergingTests {
   @Test("Two saves of one record are one: the later field over the earlier, null included")
   func saves() throws {
-    let bench = Bench()
-    try bench.modify([Bench.record("a", ["x": 1, "y": 1, "z": 1])])
-    try bench.modify([Bench.record("b")])
-    try bench.modify([Bench.record("a", ["y": 2, "z": .null, "w": 3])])
+    let bench = SessionHarness()
+    try bench.modify([SessionHarness.record("a", ["x": 1, "y": 1, "z": 1])])
+    try bench.modify([SessionHarness.record("b")])
+    try bench.modify([SessionHarness.record("a", ["y": 2, "z": .null, "w": 3])])
 
     bench.start()
 
@@ -24,8 +24,8 @@ struct MergingTests {
 
   @Test("A deletion over a save is a deletion; both operations are told that the record is gone")
   func deletion() throws {
-    let bench = Bench()
-    try bench.modify([Bench.record("a"), Bench.record("b")])
+    let bench = SessionHarness()
+    try bench.modify([SessionHarness.record("a"), SessionHarness.record("b")])
     try bench.modify(delete: ["a"])
 
     bench.start()
@@ -33,7 +33,7 @@ struct MergingTests {
     #expect(bench.handler.modifyCalls.map(\.names) == [["b", "-a"]])
     #expect(
       bench.completions.entries.map(\.response.deletedRecordIDs) == [
-        [Bench.id("a")], [Bench.id("a")],
+        [SessionHarness.id("a")], [SessionHarness.id("a")],
       ]
     )
     #expect(bench.completions.entries[0].response.savedRecords.map(\.recordID.name) == ["b"])
@@ -41,11 +41,11 @@ struct MergingTests {
 
   @Test("A save after a deletion is never in the same request, and nothing passes it")
   func recreation() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     try bench.modify(delete: ["a"])
-    try bench.modify([Bench.record("b")])
-    try bench.modify([Bench.record("a", ["x": 2])])
-    try bench.modify([Bench.record("c")])
+    try bench.modify([SessionHarness.record("b")])
+    try bench.modify([SessionHarness.record("a", ["x": 2])])
+    try bench.modify([SessionHarness.record("c")])
 
     bench.start()
 
@@ -55,9 +55,9 @@ struct MergingTests {
 
   @Test("Save, delete, save, delete: every recreation has its own request")
   func alternating() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     for number in Int64(0)..<3 {
-      try bench.modify([Bench.record("a", ["x": .int64(number)])])
+      try bench.modify([SessionHarness.record("a", ["x": .int64(number)])])
       try bench.modify(delete: ["a"])
     }
 
@@ -71,7 +71,7 @@ struct MergingTests {
 
   @Test("Two deletions of one record are one")
   func deletions() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     try bench.modify(delete: ["a"])
     try bench.modify(delete: ["a", "b"])
 
@@ -87,12 +87,12 @@ struct MergingTests {
     script.modify = { operation, _ in
       .after(.seconds(1), .success(ScriptedHandler.allSaved(operation)))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
-    try bench.modify([Bench.record("a", ["x": 1], tag: "t")])
+    try bench.modify([SessionHarness.record("a", ["x": 1], tag: "t")])
     bench.world.run()
-    try bench.modify([Bench.record("a", ["x": 2], tag: "t")])
-    try bench.modify([Bench.record("a", ["y": 3], tag: "t")])
+    try bench.modify([SessionHarness.record("a", ["x": 2], tag: "t")])
+    try bench.modify([SessionHarness.record("a", ["y": 3], tag: "t")])
 
     bench.world.advance(by: .seconds(10))
 
@@ -113,15 +113,17 @@ struct MergingTests {
         )
       )
     }
-    let bench = Bench(script: script)
-    for number in Int64(0)..<4 { try bench.modify([Bench.record("a", ["x": .int64(number)])]) }
+    let bench = SessionHarness(script: script)
+    for number in Int64(0)..<4 {
+      try bench.modify([SessionHarness.record("a", ["x": .int64(number)])])
+    }
 
     bench.start()
 
     #expect(bench.handler.modifyCalls.count == 1)
     #expect(
       bench.completions.entries.map(\.response.unsaved)
-        == Array(repeating: [Bench.id("a")], count: 4)
+        == Array(repeating: [SessionHarness.id("a")], count: 4)
     )
     #expect(bench.state.parkedRecords.map(\.edit?["x"]) == [3])
     #expect(bench.state.progress.notDone == 4)
@@ -134,10 +136,10 @@ struct MergingTests {
       number == 0
         ? .failure(.serverResponseLost) : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
-    try bench.modify([Bench.record("a", ["x": 1])])
+    let bench = SessionHarness(script: script)
+    try bench.modify([SessionHarness.record("a", ["x": 1])])
     bench.start()
-    try bench.modify([Bench.record("a", ["x": 2])])
+    try bench.modify([SessionHarness.record("a", ["x": 2])])
 
     bench.world.advance(by: .seconds(60))
 
@@ -151,21 +153,21 @@ struct MergingTests {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
       number == 0
-        ? .success(.init(failures: [ItemFailure(Bench.id("a"), .init(.invalidArguments))]))
+        ? .success(.init(failures: [ItemFailure(SessionHarness.id("a"), .init(.invalidArguments))]))
         : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
-    try bench.modify([Bench.record("a", ["x": 1, "y": 1])])
+    let bench = SessionHarness(script: script)
+    try bench.modify([SessionHarness.record("a", ["x": 1, "y": 1])])
     bench.start()
     #expect(bench.state.parkedRecords.count == 1)
 
-    try bench.modify([Bench.record("a", ["y": 2])])
+    try bench.modify([SessionHarness.record("a", ["y": 2])])
     bench.world.run()
 
     let sent = bench.handler.modifyCalls[1].saves[0]
     #expect(sent["x"] == 1 && sent["y"] == 2)
     #expect(bench.state.parkedRecords.isEmpty)
     #expect(bench.completions.entries.map(\.response.unsaved.count) == [1, 0])
-    #expect(bench.parked.entries.map(\.recordID) == [Bench.id("a")])
+    #expect(bench.parked.entries.map(\.recordID) == [SessionHarness.id("a")])
   }
 }

@@ -51,8 +51,8 @@ struct SizingTests {
     arguments: Telling.allCases
   )
   func learns(telling: Telling) throws {
-    let bench = Bench(script: script(atMost: { 60 }, telling))
-    try bench.modify((0..<500).map { Bench.record("r\($0)") })
+    let bench = SessionHarness(script: script(atMost: { 60 }, telling))
+    try bench.modify((0..<500).map { SessionHarness.record("r\($0)") })
 
     bench.start()
 
@@ -68,18 +68,18 @@ struct SizingTests {
   @Test("After some requests of the learnt size a larger one is tried, up to the limit again")
   func growsAgain() throws {
     let most = Locked(5)
-    let bench = Bench(
+    let bench = SessionHarness(
       limits: RequestLimits(items: 40),
       script: script(atMost: { most.withLock { $0 } }, .whole)
     )
     bench.start()
-    try bench.modify((0..<40).map { Bench.record("r\($0)") })
+    try bench.modify((0..<40).map { SessionHarness.record("r\($0)") })
     bench.world.run()
     #expect(bench.state.requestLimits.items == 5)
 
     most.withLock { $0 = 40 }
     let known = bench.handler.modifyCalls.count
-    try bench.modify((0..<1_000).map { Bench.record("s\($0)") })
+    try bench.modify((0..<1_000).map { SessionHarness.record("s\($0)") })
     bench.world.run()
 
     let sizes = bench.handler.modifyCalls.dropFirst(known).dropLast().map(\.names.count)
@@ -90,8 +90,11 @@ struct SizingTests {
 
   @Test("A larger size that is refused again is learnt again, and costs one request each time")
   func staysLearnt() throws {
-    let bench = Bench(limits: RequestLimits(items: 8), script: script(atMost: { 4 }, .whole))
-    try bench.modify((0..<400).map { Bench.record("r\($0)") })
+    let bench = SessionHarness(
+      limits: RequestLimits(items: 8),
+      script: script(atMost: { 4 }, .whole)
+    )
+    try bench.modify((0..<400).map { SessionHarness.record("r\($0)") })
 
     bench.start()
 
@@ -128,16 +131,18 @@ struct SizingTests {
       }
       return .failure(.limitExceeded)
     }
-    let bench = Bench(script: script)
-    try bench.modify((0..<50).map { Bench.record("a\($0)") })
-    try bench.modify([Bench.record("large")])
-    try bench.modify((0..<50).map { Bench.record("b\($0)") })
+    let bench = SessionHarness(script: script)
+    try bench.modify((0..<50).map { SessionHarness.record("a\($0)") })
+    try bench.modify([SessionHarness.record("large")])
+    try bench.modify((0..<50).map { SessionHarness.record("b\($0)") })
 
     bench.start()
 
     #expect(bench.state.parkedRecords.map(\.recordID.name) == ["large"])
     #expect(bench.state.parkedRecords.map(\.error.code) == [.limitExceeded])
-    #expect(bench.completions.entries.map(\.response.unsaved) == [[], [Bench.id("large")], []])
+    #expect(
+      bench.completions.entries.map(\.response.unsaved) == [[], [SessionHarness.id("large")], []]
+    )
     // The search halves: it does not send every record by itself.
     #expect(bench.handler.modifyCalls.count <= 40)
     #expect(bench.brokenInvariant == nil)
@@ -151,12 +156,14 @@ struct SizingTests {
       guard operation.itemCount > 1 else { return .success(response) }
       response.savedRecords.removeAll { $0.recordID.name == "large" }
       if response.savedRecords.count < operation.itemCount {
-        response.failures = [ItemFailure(Bench.id("large"), SyncError(.limitExceeded))]
+        response.failures = [ItemFailure(SessionHarness.id("large"), SyncError(.limitExceeded))]
       }
       return .success(response)
     }
-    let bench = Bench(script: script)
-    try bench.modify((0..<9).map { Bench.record("a\($0)") } + [Bench.record("large")])
+    let bench = SessionHarness(script: script)
+    try bench.modify(
+      (0..<9).map { SessionHarness.record("a\($0)") } + [SessionHarness.record("large")]
+    )
 
     bench.start()
 
@@ -182,9 +189,9 @@ struct SizingTests {
     arguments: [0, 1, 127, 128, 200, 399]
   )
   func isolation(place: Int) throws {
-    let bench = Bench(script: refusing(["r\(place)"], .invalidArguments))
-    try bench.modify((0..<400).map { Bench.record("r\($0)") })
-    try bench.modify((0..<800).map { Bench.record("s\($0)") })
+    let bench = SessionHarness(script: refusing(["r\(place)"], .invalidArguments))
+    try bench.modify((0..<400).map { SessionHarness.record("r\($0)") })
+    try bench.modify((0..<800).map { SessionHarness.record("s\($0)") })
 
     bench.start()
 
@@ -201,8 +208,8 @@ struct SizingTests {
   @Test("Several culprits are found one after the other, and nobody else is parked")
   func severalCulprits() throws {
     let culprits: Set<String> = ["r3", "r4", "r77", "r150", "r399"]
-    let bench = Bench(script: refusing(culprits, .permissionFailure))
-    try bench.modify((0..<400).map { Bench.record("r\($0)") })
+    let bench = SessionHarness(script: refusing(culprits, .permissionFailure))
+    try bench.modify((0..<400).map { SessionHarness.record("r\($0)") })
 
     bench.start()
 
@@ -216,13 +223,13 @@ struct SizingTests {
     var script = ScriptedHandler.Script()
     script.modify = { operation, _ in
       let failures = operation.records.map { record in
-        let server = Bench.record(record.recordID.name, ["n": 2], tag: "theirs")
+        let server = SessionHarness.record(record.recordID.name, ["n": 2], tag: "theirs")
         return ItemFailure(record.recordID, SyncError(.serverRecordChanged, serverRecord: server))
       }
       return .success(ModifyOperation.Response(failures: failures))
     }
-    let bench = Bench(resolver: ConflictResolver { _ in .later }, script: script)
-    try bench.modify((0..<400).map { Bench.record("r\($0)", ["n": 1]) })
+    let bench = SessionHarness(resolver: ConflictResolver { _ in .later }, script: script)
+    try bench.modify((0..<400).map { SessionHarness.record("r\($0)", ["n": 1]) })
 
     bench.start()
 
@@ -237,8 +244,8 @@ struct SizingTests {
   func everythingRefused() throws {
     var script = ScriptedHandler.Script()
     script.modify = { _, _ in .failure(.invalidArguments) }
-    let bench = Bench(script: script)
-    try bench.modify((0..<400).map { Bench.record("r\($0)") })
+    let bench = SessionHarness(script: script)
+    try bench.modify((0..<400).map { SessionHarness.record("r\($0)") })
 
     bench.start()
 

@@ -28,11 +28,11 @@ private final class Insider: Sendable {
   let order: Order
   let place: Place
   /// How often a submission ended, and whether it was kept.
-  let endings = Journal<(number: Int, code: SyncError.Code?)>()
+  let endings = Collector<(number: Int, code: SyncError.Code?)>()
   let submitted = Locked(0)
   /// What was submitted after a reset, in the same callback.
-  let afterReset = Journal<Int>()
-  let wrongs = Journal<String>()
+  let afterReset = Collector<Int>()
+  let wrongs = Collector<String>()
   let wasThere = Locked(0)
   private let last = Locked<OperationID?>(nil)
   private let mayNotSend = Locked(true)
@@ -55,8 +55,8 @@ private final class Insider: Sendable {
       return number % 11 == 9 ? .failure(.internalError) : nil
     }
     session = CloudSyncSession(
-      operationHandler: TellingHandler(cloud) { at(.handlerCancel) },
-      zoneID: Bench.zoneID,
+      operationHandler: ReportingHandler(cloud) { at(.handlerCancel) },
+      zoneID: SessionHarness.zoneID,
       resolver: ConflictResolver { client, _ in
         at(.resolver)
         return client
@@ -204,7 +204,7 @@ private final class Insider: Sendable {
 }
 
 /// A handler that tells when it is asked to give a call up.
-private final class TellingHandler: OperationHandler {
+private final class ReportingHandler: OperationHandler {
   let cloud: StubCloud
   let onCancel: @Sendable () -> Void
   var limits: RequestLimits { cloud.limits }

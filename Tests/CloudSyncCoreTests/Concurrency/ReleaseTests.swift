@@ -41,7 +41,7 @@ private final class Owner: Sendable {
 }
 
 /// A timer that tells when it is gone: a session frees it last.
-private final class TellingTimer: SyncTimer {
+private final class ReportingTimer: SyncTimer {
   private let timer: any SyncTimer
   private let onEnd: @Sendable () -> Void
 
@@ -77,7 +77,7 @@ struct ConcurrencyReleaseTests {
     do {
       let session = CloudSyncSession(
         operationHandler: cloud,
-        zoneID: Bench.zoneID,
+        zoneID: SessionHarness.zoneID,
         environment: world.environment
       )
       owner = Owner(session)
@@ -127,16 +127,16 @@ struct ConcurrencyReleaseTests {
       let (timers, end) = AsyncStream<Void>.makeStream()
       var environment = SyncEnvironment.live
       let make = environment.makeTimer
-      environment.makeTimer = { TellingTimer(make($0, $1)) { end.finish() } }
-      let manner: CrookedCloud.Manner = round % 2 == 0 ? .held : .scattered
-      let cloud = CrookedCloud(StubCloud(), manner, seed: UInt64(round))
+      environment.makeTimer = { ReportingTimer(make($0, $1)) { end.finish() } }
+      let manner: MisbehavingHandler.Manner = round % 2 == 0 ? .held : .scattered
+      let cloud = MisbehavingHandler(StubCloud(), manner, seed: UInt64(round))
       let owners: [Owner]
       let states: AsyncStream<SyncState>
       weak var released: CloudSyncSession?
       do {
         let session = CloudSyncSession(
           operationHandler: cloud,
-          zoneID: Bench.zoneID,
+          zoneID: SessionHarness.zoneID,
           environment: environment
         )
         owners = (0..<8).map { _ in Owner(session) }
@@ -180,7 +180,7 @@ struct ConcurrencyReleaseTests {
     let world = VirtualEnvironment()
     let session = CloudSyncSession(
       operationHandler: StubCloud(),
-      zoneID: Bench.zoneID,
+      zoneID: SessionHarness.zoneID,
       gate: gate,
       environment: world.environment
     )
@@ -193,12 +193,12 @@ struct ConcurrencyReleaseTests {
 
   @Test("Who waits for an operation keeps the session, and is answered")
   func waitersKeep() async throws {
-    let cloud = CrookedCloud(StubCloud(), .held)
+    let cloud = MisbehavingHandler(StubCloud(), .held)
     weak var released: CloudSyncSession?
     var waiting: [Task<Bool, Never>] = []
     let states: AsyncStream<SyncState>
     do {
-      let session = CloudSyncSession(operationHandler: cloud, zoneID: Bench.zoneID)
+      let session = CloudSyncSession(operationHandler: cloud, zoneID: SessionHarness.zoneID)
       released = session
       states = session.statePublisher.values(buffering: .newest)
       session.start()

@@ -30,7 +30,7 @@ final class FaultyCloud: Sendable {
     var error: SyncError {
       var error = SyncError(code, retryAfter: retryAfter)
       if code == .serverRecordChanged, shape != .whole, isSave {
-        error.serverRecord = FaultyCloud.serverRecord(Bench.id(culprit))
+        error.serverRecord = FaultyCloud.serverRecord(SessionHarness.id(culprit))
       }
       return error
     }
@@ -80,7 +80,7 @@ final class FaultyCloud: Sendable {
   func mend() { state.withLock { $0.isMended = true } }
 
   static func serverRecord(_ recordID: RecordID) -> Record {
-    Bench.record(recordID.name, ["x": 5, "y": 6], tag: "s")
+    SessionHarness.record(recordID.name, ["x": 5, "y": 6], tag: "s")
   }
 
   /// Whether a call is answered wrongly.
@@ -132,7 +132,7 @@ final class FaultyCloud: Sendable {
     case .amongDone:
       response.savedRecords.removeAll { $0.recordID.name == fault.culprit }
       response.deletedRecordIDs.removeAll { $0.name == fault.culprit }
-      response.failures = [ItemFailure(Bench.id(fault.culprit), fault.error)]
+      response.failures = [ItemFailure(SessionHarness.id(fault.culprit), fault.error)]
       note(response)
       return .success(response)
     }
@@ -147,17 +147,17 @@ final class FaultyCloud: Sendable {
       return .success(.init(changedRecords: found, changeToken: nil))
     }
     var page = FetchOperation.Response(
-      changedRecords: [Bench.record("fetched")],
+      changedRecords: [SessionHarness.record("fetched")],
       changeToken: ChangeToken(text: "end")
     )
     guard isWrong(.fetch, number) else { return .success(page) }
     switch fault.shape {
     case .whole: return .failure(fault.error)
-    case .alone: return .failure(partial([Bench.id("b")]))
+    case .alone: return .failure(partial([SessionHarness.id("b")]))
     // The culprit is not the first: no order is promised.
-    case .amongRefused: return .failure(partial([Bench.id("a"), Bench.id("b")]))
+    case .amongRefused: return .failure(partial([SessionHarness.id("a"), SessionHarness.id("b")]))
     case .amongDone:
-      page.failures = [ItemFailure(Bench.id("b"), fault.error)]
+      page.failures = [ItemFailure(SessionHarness.id("b"), fault.error)]
       return .success(page)
     }
   }
@@ -166,8 +166,9 @@ final class FaultyCloud: Sendable {
     guard isWrong(mode, number) else { return .success(true) }
     switch fault.shape {
     case .whole: return .failure(fault.error)
-    case .alone: return .failure(partial([Bench.id("b")]))
-    case .amongRefused, .amongDone: return .failure(partial([Bench.id("a"), Bench.id("b")]))
+    case .alone: return .failure(partial([SessionHarness.id("b")]))
+    case .amongRefused, .amongDone:
+      return .failure(partial([SessionHarness.id("a"), SessionHarness.id("b")]))
     }
   }
 }

@@ -22,8 +22,8 @@ struct FetchErrorTests {
   }
 
   /// A trial with one fetch asked for, and modifications behind it.
-  private func trial(_ fault: FaultyCloud.Fault) throws -> ErrorTrial {
-    let trial = ErrorTrial(fault)
+  private func trial(_ fault: FaultyCloud.Fault) throws -> ErrorScenario {
+    let trial = ErrorScenario(fault)
     trial.bench.session.fetch(FetchOperation(changeToken: ChangeToken(text: "old")))
     try trial.submit()
     return trial
@@ -65,7 +65,7 @@ struct FetchErrorTests {
 
   // MARK: Outcomes
 
-  private func checkOnce(_ trial: ErrorTrial) {
+  private func checkOnce(_ trial: ErrorScenario) {
     let bench = trial.bench
     let label = trial.label
     let fault = trial.fault
@@ -98,7 +98,7 @@ struct FetchErrorTests {
 
   private let old = ChangeToken(text: "old")
 
-  private func checkForEver(_ trial: ErrorTrial) {
+  private func checkForEver(_ trial: ErrorScenario) {
     let bench = trial.bench
     let label = trial.label
     if trial.fault.shape == .amongDone { return checkPage(trial) }
@@ -125,7 +125,7 @@ struct FetchErrorTests {
   }
 
   /// A page of which some records could not be read counts all the same.
-  private func checkPage(_ trial: ErrorTrial) {
+  private func checkPage(_ trial: ErrorScenario) {
     let bench = trial.bench
     #expect(bench.pages.entries.count == 1, trial.label)
     #expect(bench.pages.entries.first?.failures.map(\.error.code) == [trial.fault.code])
@@ -134,7 +134,7 @@ struct FetchErrorTests {
     #expect(bench.completions.entries.count == 3, trial.label)
   }
 
-  private func checkHalt(_ trial: ErrorTrial) {
+  private func checkHalt(_ trial: ErrorScenario) {
     let reason = trial.state.haltReason
     #expect(reason?.error.code == trial.toldCode && reason?.mode == .fetch, trial.label)
     #expect(trial.state.fetchQueue.count == 1, trial.label)
@@ -142,7 +142,7 @@ struct FetchErrorTests {
     #expect(trial.cloud.wrong.count == 1, trial.label)
   }
 
-  private func checkFailure(_ trial: ErrorTrial, code: SyncError.Code) {
+  private func checkFailure(_ trial: ErrorScenario, code: SyncError.Code) {
     let bench = trial.bench
     #expect(bench.failures.entries.map(\.error.code) == [code], trial.label)
     #expect(!bench.state.isHalted && bench.state.fetchQueue.isEmpty, trial.label)
@@ -151,7 +151,7 @@ struct FetchErrorTests {
   }
 
   /// After the cloud was mended the fetch that waited, or a new one, goes through.
-  private func mend(_ trial: ErrorTrial) throws {
+  private func mend(_ trial: ErrorScenario) throws {
     let bench = trial.bench
     let ended = bench.pages.entries.count + bench.failures.entries.count
     #expect(ended + bench.state.fetchQueue.count == 1, trial.label)
@@ -164,7 +164,7 @@ struct FetchErrorTests {
   }
 }
 
-extension ErrorTrial {
+extension ErrorScenario {
   /// What the table says about an answer with one error in it, whatever its wrapping.
   var outcome: ErrorDisposition {
     ErrorTable.disposition(of: toldCode, for: fault.kind, in: .request)

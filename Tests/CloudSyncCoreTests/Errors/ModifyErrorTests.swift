@@ -33,7 +33,7 @@ struct ModifyErrorTests {
   )
   func wrongOnce(code: SyncError.Code, shape: FaultyCloud.Shape) throws {
     for fault in Self.faults(code, shape, isForEver: false) {
-      let trial = ErrorTrial(fault)
+      let trial = ErrorScenario(fault)
       try trial.submit()
 
       trial.run()
@@ -52,7 +52,7 @@ struct ModifyErrorTests {
   )
   func wrongForEver(code: SyncError.Code, shape: FaultyCloud.Shape) throws {
     for fault in Self.faults(code, shape, isForEver: true) {
-      let trial = ErrorTrial(fault)
+      let trial = ErrorScenario(fault)
       try trial.submit()
 
       trial.run()
@@ -68,7 +68,7 @@ struct ModifyErrorTests {
   // MARK: Outcomes
 
   /// What one wrong answer leads to.
-  private func checkOnce(_ trial: ErrorTrial) {
+  private func checkOnce(_ trial: ErrorScenario) {
     let label = trial.label
     let state = trial.state
     switch trial.disposition {
@@ -99,7 +99,7 @@ struct ModifyErrorTests {
   }
 
   /// What the same wrong answer leads to when it does not end.
-  private func checkForEver(_ trial: ErrorTrial) {
+  private func checkForEver(_ trial: ErrorScenario) {
     let fault = trial.fault
     let label = trial.label
     let state = trial.state
@@ -151,7 +151,7 @@ struct ModifyErrorTests {
   }
 
   /// Nothing is given up; the request is tried again and again, ever more rarely.
-  private func checkWaiting(_ trial: ErrorTrial) {
+  private func checkWaiting(_ trial: ErrorScenario) {
     let label = trial.label
     #expect(trial.parked.isEmpty && !trial.state.isHalted, label)
     // Operations before the culprit's may have ended.
@@ -169,7 +169,7 @@ struct ModifyErrorTests {
   }
 
   /// The request is repeated as it was, with its token, before anything else.
-  private func checkUnchanged(_ trial: ErrorTrial) {
+  private func checkUnchanged(_ trial: ErrorScenario) {
     let calls = trial.bench.handler.modifyCalls
     let wrong = calls.prefix(trial.cloud.wrong.count + 1)
     #expect(Set(wrong.map(\.token)).count == 1, trial.label)
@@ -177,7 +177,7 @@ struct ModifyErrorTests {
   }
 
   /// Zone, then subscription, then the work again.
-  private func checkRecreation(_ trial: ErrorTrial) {
+  private func checkRecreation(_ trial: ErrorScenario) {
     let modes = trial.calls.map(\.mode)
     let expected: [OperationMode] = [
       .createZone, .createSubscription, .modify, .createZone, .createSubscription, .modify,
@@ -186,7 +186,7 @@ struct ModifyErrorTests {
   }
 
   /// Saves are set aside and probed; a deletion has its budget.
-  private func checkQuota(_ trial: ErrorTrial) {
+  private func checkQuota(_ trial: ErrorScenario) {
     let names = trial.fault.shape == .whole ? trial.names : [trial.fault.culprit]
     let isProbed = trial.fault.isSave
     // A probe may be on its way at this very moment.
@@ -197,7 +197,7 @@ struct ModifyErrorTests {
   }
 }
 
-extension ErrorTrial {
+extension ErrorScenario {
   /// How many modifications were submitted.
   var operationCount: Int { fault.shape == .alone && fault.kind == .modify ? 1 : 3 }
 }

@@ -8,27 +8,29 @@ struct RetryAfterTests {
   private func bench(
     _ error: SyncError,
     asFailures: Bool = false
-  ) throws -> Bench {
+  ) throws -> SessionHarness {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
       guard number == 0 else { return .success(ScriptedHandler.allSaved(operation)) }
       guard asFailures else { return .failure(error) }
       return .success(.init(failures: error.itemErrors))
     }
-    let bench = Bench(script: script)
-    try bench.modify([Bench.record("a"), Bench.record("b"), Bench.record("c")])
+    let bench = SessionHarness(script: script)
+    try bench.modify([
+      SessionHarness.record("a"), SessionHarness.record("b"), SessionHarness.record("c"),
+    ])
     bench.start()
     return bench
   }
 
   /// The time between the first two modifications.
-  private func firstPause(of bench: Bench) -> Duration? {
+  private func firstPause(of bench: SessionHarness) -> Duration? {
     let times = bench.handler.modifyCalls.map(\.time)
     return times.count < 2 ? nil : .nanoseconds(times[0].distance(to: times[1]))
   }
 
   private func item(_ name: String, _ code: SyncError.Code, _ wait: Duration?) -> ItemFailure {
-    ItemFailure(Bench.id(name), SyncError(code, retryAfter: wait))
+    ItemFailure(SessionHarness.id(name), SyncError(code, retryAfter: wait))
   }
 
   @Test("The longest wait of a partial failure and its items counts", arguments: [false, true])
@@ -71,7 +73,7 @@ struct RetryAfterTests {
     for _ in 0..<10 {
       bench.session.start()
       bench.session.connectivityChanged()
-      try bench.modify([Bench.record("d")])
+      try bench.modify([SessionHarness.record("d")])
       bench.session.fetch()
       bench.session.stop()
       bench.session.start()
@@ -91,8 +93,8 @@ struct RetryAfterTests {
   func growth() throws {
     var script = ScriptedHandler.Script()
     script.modify = { _, _ in .failure(.requestRateLimited, retryAfter: .seconds(30)) }
-    let bench = Bench(script: script)
-    try bench.modify([Bench.record("a")])
+    let bench = SessionHarness(script: script)
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
 
     bench.world.advance(by: .seconds(7_200))
@@ -122,13 +124,14 @@ struct RetryAfterTests {
       .success(
         .init(
           failures: number > 0
-            ? [] : [ItemFailure(Bench.id("x"), SyncError(.zoneBusy, retryAfter: .seconds(30)))],
+            ? []
+            : [ItemFailure(SessionHarness.id("x"), SyncError(.zoneBusy, retryAfter: .seconds(30)))],
           changeToken: ChangeToken(text: "t\(number)"),
           hasMore: number == 0
         )
       )
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     bench.session.fetch()
     bench.world.advance(by: .seconds(29))
@@ -153,7 +156,7 @@ struct RetryAfterTests {
       let sessions = handlers.map { handler in
         CloudSyncSession(
           operationHandler: handler,
-          zoneID: Bench.zoneID,
+          zoneID: SessionHarness.zoneID,
           gate: gate,
           environment: world.environment
         )
@@ -161,9 +164,10 @@ struct RetryAfterTests {
       for session in sessions { session.start() }
       world.run()
 
-      try sessions[0].modify(ModifyOperation(records: [Bench.record("a"), Bench.record("b")]))
+      try sessions[0]
+        .modify(ModifyOperation(records: [SessionHarness.record("a"), SessionHarness.record("b")]))
       world.run()
-      try sessions[1].modify(ModifyOperation(records: [Bench.record("c")]))
+      try sessions[1].modify(ModifyOperation(records: [SessionHarness.record("c")]))
       world.advance(by: .seconds(59))
       #expect(handlers[1].modifyCalls.isEmpty, "\(code)")
       world.advance(by: .seconds(30))

@@ -33,7 +33,7 @@ struct ZoneWorkErrorTests {
   )
   func wrongOnce(code: SyncError.Code, kind: OperationMode) throws {
     for fault in Self.faults(code, kind, isForEver: false) {
-      let trial = ErrorTrial(fault)
+      let trial = ErrorScenario(fault)
       try trial.submit()
 
       trial.run()
@@ -62,7 +62,7 @@ struct ZoneWorkErrorTests {
   )
   func wrongForEver(code: SyncError.Code, kind: OperationMode) throws {
     for fault in Self.faults(code, kind, isForEver: true) {
-      let trial = ErrorTrial(fault)
+      let trial = ErrorScenario(fault)
       try trial.submit()
 
       trial.run()
@@ -81,8 +81,8 @@ struct ZoneWorkErrorTests {
     } else {
       script.createSubscription = { $0 == 0 ? .success(false) : .success(true) }
     }
-    let bench = Bench(script: script)
-    try bench.modify([Bench.record("a")])
+    let bench = SessionHarness(script: script)
+    try bench.modify([SessionHarness.record("a")])
 
     bench.start()
 
@@ -96,7 +96,7 @@ struct ZoneWorkErrorTests {
 
   // MARK: Outcomes
 
-  private func checkForEver(_ trial: ErrorTrial) {
+  private func checkForEver(_ trial: ErrorScenario) {
     let state = trial.state
     let label = trial.label
     if case .giveUpSubscription = trial.outcome { return checkGivenUp(trial) }
@@ -121,7 +121,7 @@ struct ZoneWorkErrorTests {
     }
   }
 
-  private func checkHalt(_ trial: ErrorTrial) {
+  private func checkHalt(_ trial: ErrorScenario) {
     let reason = trial.state.haltReason
     #expect(reason?.error.code == trial.toldCode && reason?.mode == trial.fault.kind, trial.label)
     #expect(trial.cloud.wrong.count == 1, trial.label)
@@ -136,7 +136,7 @@ struct ZoneWorkErrorTests {
   }
 
   /// The session works without its subscription, and says why.
-  private func checkGivenUp(_ trial: ErrorTrial) {
+  private func checkGivenUp(_ trial: ErrorScenario) {
     guard case .givenUp(let error) = trial.state.subscriptionState else {
       Issue.record("the subscription is not given up: \(trial.fault)")
       return
@@ -146,7 +146,7 @@ struct ZoneWorkErrorTests {
     #expect(trial.bench.completions.entries.count == 3, trial.label)
   }
 
-  private func mend(_ trial: ErrorTrial) {
+  private func mend(_ trial: ErrorScenario) {
     trial.mend()
     trial.checkMended()
     #expect(trial.state.hasCreatedZone == true, trial.label)

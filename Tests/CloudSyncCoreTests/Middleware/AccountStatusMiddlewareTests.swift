@@ -9,7 +9,7 @@ struct AccountStatusMiddlewareTests {
     private let state = Locked<(AccountStatus, AccountIdentity?, isSilent: Bool)>(
       (.available, AccountIdentity("ann"), false)
     )
-    let questions = Journal<AccountStatusProvider.Completion>()
+    let questions = Collector<AccountStatusProvider.Completion>()
 
     func say(_ status: AccountStatus, _ identity: String? = "ann", isSilent: Bool = false) {
       state.withLock { $0 = (status, identity.map { AccountIdentity($0) }, isSilent) }
@@ -26,8 +26,8 @@ struct AccountStatusMiddlewareTests {
     var count: Int { questions.entries.count }
   }
 
-  private func bench(_ provider: Provider) -> Bench {
-    let bench = Bench()
+  private func bench(_ provider: Provider) -> SessionHarness {
+    let bench = SessionHarness()
     bench.session.appendMiddleware(provider.middleware)
     return bench
   }
@@ -37,7 +37,7 @@ struct AccountStatusMiddlewareTests {
     let provider = Provider()
     provider.say(.available, isSilent: true)
     let bench = bench(provider)
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
     #expect(provider.count == 0)
 
@@ -67,9 +67,9 @@ struct AccountStatusMiddlewareTests {
     let provider = Provider()
     provider.say(status, nil)
     let bench = bench(provider)
-    let told = Journal<AccountStatus>()
+    let told = Collector<AccountStatus>()
     bench.session.accountStatusSubject.sink { told.add($0) }
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
     bench.world.advance(by: .seconds(3_600))
 
@@ -92,7 +92,7 @@ struct AccountStatusMiddlewareTests {
     bench.start()
     provider.say(.noAccount, nil)
     bench.session.accountDidChange()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
 
     #expect(provider.count == 2)
@@ -107,7 +107,7 @@ struct AccountStatusMiddlewareTests {
     bench.start()
     provider.say(.available, "bob")
     bench.session.accountDidChange()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.advance(by: .seconds(3_600))
     #expect(bench.handler.modifyCalls.isEmpty)
     #expect(bench.session.explain().reasons.contains(.accountSwitched))
@@ -143,7 +143,7 @@ struct AccountStatusMiddlewareTests {
     let provider = Provider()
     provider.say(.available, isSilent: true)
     let bench = bench(provider)
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
     bench.world.advance(by: .seconds(299))
     #expect(provider.count == 1)
@@ -166,7 +166,7 @@ struct AccountStatusMiddlewareTests {
           ? .failure(.notAuthenticated) : .success(ScriptedHandler.allSaved(operation))
       }
     }
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
     #expect(bench.state.accountState == .away(.signedOut))
 
@@ -182,8 +182,8 @@ struct AccountStatusMiddlewareTests {
     let first = bench(provider)
     first.start()
     first.session.stop()
-    try first.modify([Bench.record("a")])
-    let bytes = Journal<SyncArchive>()
+    try first.modify([SessionHarness.record("a")])
+    let bytes = Collector<SyncArchive>()
     first.session.snapshot { data in
       if let archive = try? SyncArchive(data) { bytes.add(archive) }
     }
@@ -192,7 +192,7 @@ struct AccountStatusMiddlewareTests {
 
     let silent = Provider()
     silent.say(.available, isSilent: true)
-    let second = Bench(restoring: archive)
+    let second = SessionHarness(restoring: archive)
     second.session.appendMiddleware(silent.middleware)
     second.start()
     #expect(silent.count == 1 && second.handler.calls.isEmpty)
@@ -204,7 +204,7 @@ struct AccountStatusMiddlewareTests {
 
   @Test("Without it the session has one nameless account that is always good")
   func without() {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.start()
 
     #expect(bench.state.accountState == .noProvider)

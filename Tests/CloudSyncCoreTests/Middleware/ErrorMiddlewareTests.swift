@@ -5,7 +5,7 @@ import Testing
 @Suite("ErrorMiddleware")
 struct ErrorMiddlewareTests {
   /// A session whose first answer to each kind of work is an error.
-  private func bench(_ kind: OperationMode, _ error: SyncError) throws -> Bench {
+  private func bench(_ kind: OperationMode, _ error: SyncError) throws -> SessionHarness {
     var script = ScriptedHandler.Script()
     switch kind {
     case .createZone:
@@ -21,8 +21,8 @@ struct ErrorMiddlewareTests {
         number == 0 ? .failure(error) : .success(.init(changeToken: ChangeToken(text: "t")))
       }
     }
-    let bench = Bench(script: script)
-    try bench.modify([Bench.record("a"), Bench.record("b")])
+    let bench = SessionHarness(script: script)
+    try bench.modify([SessionHarness.record("a"), SessionHarness.record("b")])
     bench.session.fetch()
     return bench
   }
@@ -63,9 +63,9 @@ struct ErrorMiddlewareTests {
 
   @Test("A whole success passes as it is")
   func success() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let spies = bench.spies(around: "ErrorMiddleware")
-    try bench.modify([Bench.record("a")], delete: ["b"])
+    try bench.modify([SessionHarness.record("a")], delete: ["b"])
     bench.session.fetch()
 
     bench.start()
@@ -84,9 +84,12 @@ struct ErrorMiddlewareTests {
       response.savedRecords.removeAll { $0.recordID.name == "b" }
       return .success(response)
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     let spies = bench.spies(around: "ErrorMiddleware")
-    try bench.modify([Bench.record("a"), Bench.record("b"), Bench.record("c")], delete: ["d"])
+    try bench.modify(
+      [SessionHarness.record("a"), SessionHarness.record("b"), SessionHarness.record("c")],
+      delete: ["d"]
+    )
 
     bench.start()
 
@@ -113,12 +116,12 @@ struct ErrorMiddlewareTests {
     script.modify = { operation, number in
       var response = ScriptedHandler.allSaved(operation)
       if number == 0 {
-        response.failures = [ItemFailure(Bench.id("a"), SyncError(.operationCancelled))]
+        response.failures = [ItemFailure(SessionHarness.id("a"), SyncError(.operationCancelled))]
       }
       return .success(response)
     }
-    let bench = Bench(script: script)
-    try bench.modify([Bench.record("a")])
+    let bench = SessionHarness(script: script)
+    try bench.modify([SessionHarness.record("a")])
 
     bench.start()
     bench.world.advance(by: .seconds(60))
@@ -131,8 +134,8 @@ struct ErrorMiddlewareTests {
   func silence() throws {
     var script = ScriptedHandler.Script()
     script.modify = { _, _ in .success(.init()) }
-    let bench = Bench(script: script)
-    try bench.modify([Bench.record("a"), Bench.record("b")])
+    let bench = SessionHarness(script: script)
+    try bench.modify([SessionHarness.record("a"), SessionHarness.record("b")])
 
     bench.start()
     bench.world.advance(by: .seconds(3_600))
@@ -150,12 +153,12 @@ struct ErrorMiddlewareTests {
       return .failure(
         SyncError(
           .partialFailure,
-          itemErrors: [ItemFailure(Bench.id("stranger"), SyncError(.invalidArguments))]
+          itemErrors: [ItemFailure(SessionHarness.id("stranger"), SyncError(.invalidArguments))]
         )
       )
     }
-    let bench = Bench(script: script)
-    try bench.modify([Bench.record("a")])
+    let bench = SessionHarness(script: script)
+    try bench.modify([SessionHarness.record("a")])
 
     bench.start()
     bench.world.advance(by: .seconds(60))
@@ -170,8 +173,8 @@ struct ErrorMiddlewareTests {
     script.modify = { operation, _ in
       .twice(.failure(SyncError(.networkFailure)), again: .milliseconds(1))
     }
-    let bench = Bench(script: script)
-    try bench.modify([Bench.record("a")])
+    let bench = SessionHarness(script: script)
+    try bench.modify([SessionHarness.record("a")])
 
     bench.start()
     bench.world.advance(by: .milliseconds(10))
@@ -182,7 +185,7 @@ struct ErrorMiddlewareTests {
 
   @Test("An answer of another kind halts with the code invalidAnswer and keeps the work")
   func wrongKind() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let liar = SpyMiddleware(
       "Liar",
       change: { event, _ in
@@ -191,7 +194,7 @@ struct ErrorMiddlewareTests {
       }
     )
     bench.session.insertMiddleware(liar, before: "ErrorMiddleware")
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
 
     bench.start()
 
@@ -206,15 +209,15 @@ struct ErrorMiddlewareTests {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
       guard number == 0 else { return .success(ScriptedHandler.allSaved(operation)) }
-      let server = Bench.record("a", ["x": 9], tag: "s")
+      let server = SessionHarness.record("a", ["x": 9], tag: "s")
       let error = SyncError(.serverRecordChanged, serverRecord: server)
-      return .success(.init(failures: [ItemFailure(Bench.id("a"), error)]))
+      return .success(.init(failures: [ItemFailure(SessionHarness.id("a"), error)]))
     }
     script.fetch = { _, number in
       number == 0
         ? .failure(.changeTokenExpired) : .success(.init(changeToken: ChangeToken(text: "new")))
     }
-    let bench = Bench(
+    let bench = SessionHarness(
       resolver: ConflictResolver { client, _ in
         asked.withLock { $0 += 1 }
         return client
@@ -223,7 +226,7 @@ struct ErrorMiddlewareTests {
       script: script
     )
     bench.start()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.session.fetch(FetchOperation(changeToken: ChangeToken(text: "old")))
     bench.world.run()
 
@@ -233,7 +236,7 @@ struct ErrorMiddlewareTests {
       Issue.record("the first decision is not the conflict's")
       return
     }
-    #expect(recordID == Bench.id("a") && record.changeTag == "s" && record["x"] == 1)
+    #expect(recordID == SessionHarness.id("a") && record.changeTag == "s" && record["x"] == 1)
     #expect(decisions.last == .expiredToken(ChangeToken(text: "older")))
     #expect(bench.handler.fetchCalls.last?.fetch?.changeToken == ChangeToken(text: "older"))
   }
@@ -242,12 +245,12 @@ struct ErrorMiddlewareTests {
   func timeout() throws {
     var configuration = SyncConfiguration()
     configuration.timeout = .seconds(20)
-    let bench = Bench(
+    let bench = SessionHarness(
       configuration: configuration,
       script: .init(modify: { _, _ in .never })
     )
     let spies = bench.spies(around: "ErrorMiddleware")
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
 
     bench.world.advance(by: .seconds(20))

@@ -18,9 +18,9 @@ struct LoggerMiddlewareTests {
     }
   }
 
-  private func logged(_ body: (Bench) throws -> Void) rethrows -> [String] {
-    let lines = Journal<String>()
-    let bench = Bench(
+  private func logged(_ body: (SessionHarness) throws -> Void) rethrows -> [String] {
+    let lines = Collector<String>()
+    let bench = SessionHarness(
       script: .init(
         modify: { operation, number in
           if number == 0 { return .failure(.networkFailure) }
@@ -36,10 +36,10 @@ struct LoggerMiddlewareTests {
     return lines.entries
   }
 
-  private func everything(_ bench: Bench) throws {
+  private func everything(_ bench: SessionHarness) throws {
     try bench.session.modify(
       ModifyOperation(
-        records: [Bench.record("secretname", ["secretfield": "secret value"])],
+        records: [SessionHarness.record("secretname", ["secretfield": "secret value"])],
         userInfo: ["secretkey": "secret info"]
       )
     )
@@ -85,9 +85,9 @@ struct LoggerMiddlewareTests {
       .start, .halt(error), .reset(nonce: 1),
       .restored(nonce: 1, configuration: SyncConfiguration()),
       .doWork(.fetch(FetchOperation())), .doWork(.modify(ModifyOperation())),
-      .doWork(.createZone(CreateZoneOperation(zoneID: Bench.zoneID))),
+      .doWork(.createZone(CreateZoneOperation(zoneID: SessionHarness.zoneID))),
       .cancel(OperationID(epoch: 1, number: 1)), .retryNow, .connectivityChanged,
-      .retryParked(nil), .dropParked([Bench.id("secret")]),
+      .retryParked(nil), .dropParked([SessionHarness.id("secret")]),
       .acknowledge(PageID(number: 1), .stored), .accountDidChange,
       .resolveAccountSwitch(.wait, nonce: 1), .decideZone(.recreate), .accountProviderAttached,
       .accountCheckStarted, .accountStatusChanged(.available, nil), .gateClosed(Wait(.service)),
@@ -109,9 +109,9 @@ struct LoggerMiddlewareTests {
 
   @Test("Without a sink it writes nothing and passes everything on")
   func noSink() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.session.appendMiddleware(Named(logger: LoggerMiddleware(sink: nil)))
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
 
     #expect(bench.completions.entries.count == 1)

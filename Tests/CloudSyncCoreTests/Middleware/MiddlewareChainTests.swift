@@ -10,7 +10,7 @@ struct MiddlewareChainTests {
   ]
 
   /// Writes its name down when an event reaches it and when it has been reduced.
-  private static func marker(_ name: String, _ order: Journal<String>) -> SpyMiddleware {
+  private static func marker(_ name: String, _ order: Collector<String>) -> SpyMiddleware {
     SpyMiddleware(
       name,
       change: { event, _ in
@@ -23,8 +23,8 @@ struct MiddlewareChainTests {
 
   @Test("The default chain has the documented order")
   func defaultOrder() {
-    let bench = Bench()
-    let order = Journal<String>()
+    let bench = SessionHarness()
+    let order = Collector<String>()
     // Put in from the back, so that only the named neighbours decide about the places.
     for name in Self.defaults.reversed() {
       bench.session.insertMiddleware(Self.marker("before " + name, order), before: name)
@@ -40,8 +40,8 @@ struct MiddlewareChainTests {
 
   @Test("Append puts at the end; insert before and after put beside the named one")
   func places() {
-    let bench = Bench()
-    let order = Journal<String>()
+    let bench = SessionHarness()
+    let order = Collector<String>()
     bench.session.appendMiddleware(Self.marker("1", order))
     bench.session.appendMiddleware(Self.marker("2", order))
     bench.session.insertMiddleware(Self.marker("0", order), before: "1")
@@ -56,11 +56,11 @@ struct MiddlewareChainTests {
 
   @Test("One that joins later sees the events from then on")
   func joinsLater() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.start()
     let spy = SpyMiddleware()
     bench.session.appendMiddleware(spy)
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
 
     #expect(spy.names == ["doWork", "startWork", "workSuccess"])
@@ -68,7 +68,7 @@ struct MiddlewareChainTests {
 
   @Test("The state before next is the old one, after it the new one")
   func states() {
-    let bench = Bench()
+    let bench = SessionHarness()
     let spy = SpyMiddleware()
     bench.session.appendMiddleware(spy)
     bench.start()
@@ -80,7 +80,7 @@ struct MiddlewareChainTests {
 
   @Test("A middleware may change an event; those after it and the log see the changed one")
   func changesEvents() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let spy = SpyMiddleware(
       change: { event, _ in
         guard case .halt(let error) = event else { return event }
@@ -99,12 +99,12 @@ struct MiddlewareChainTests {
 
   @Test("A middleware may drop an event: what was called has then not happened")
   func dropsEvents() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let drop = SpyMiddleware(
       change: { event, _ in if case .doWork(.modify) = event { .noop } else { event } }
     )
     bench.session.insertMiddleware(drop, before: "SplittingMiddleware")
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
 
     #expect(bench.handler.modifyCalls.isEmpty && bench.state.modifyQueue.isEmpty)
@@ -114,7 +114,7 @@ struct MiddlewareChainTests {
 
   @Test("What it dispatches is reduced next, in the order asked, before the next input")
   func dispatches() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let spy = SpyMiddleware(
       react: { event, context in
         guard case .retryParked = event else { return }
@@ -141,7 +141,7 @@ struct MiddlewareChainTests {
 
   @Test("It may hold a request back and have the session look again at a time")
   func wakes() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let opening = bench.world.now.advanced(byNanoseconds: 5_000_000_000)
     let holding = SpyMiddleware(
       change: { event, context in
@@ -150,7 +150,7 @@ struct MiddlewareChainTests {
       react: { _, context in if context.now < opening { context.wake(at: opening) } }
     )
     bench.session.insertMiddleware(holding, before: "SplittingMiddleware")
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
     bench.world.advance(by: .seconds(4))
     #expect(bench.handler.calls.isEmpty)
@@ -174,7 +174,7 @@ struct MiddlewareChainTests {
         next(event)
       }
     }
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.session.appendMiddleware(Joining())
     bench.world.run()
 

@@ -31,7 +31,7 @@ struct MiddlewareMisuseTests {
 
   /// Has a wrong middleware at the end of the chain, or at its front.
   private static func commit(_ deed: Wrong.Deed, atEnd: Bool) {
-    let bench = Bench()
+    let bench = SessionHarness()
     if atEnd {
       bench.session.appendMiddleware(Wrong(deed: deed))
     } else {
@@ -59,12 +59,12 @@ struct MiddlewareMisuseTests {
   @Test("A name that is taken, and a neighbour that is not there, trap")
   func names() async {
     await #expect(processExitsWith: .failure) {
-      let bench = Bench()
+      let bench = SessionHarness()
       bench.session.appendMiddleware(SpyMiddleware("ZoneMiddleware"))
       bench.world.run()
     }
     await #expect(processExitsWith: .failure) {
-      let bench = Bench()
+      let bench = SessionHarness()
       bench.session.insertMiddleware(SpyMiddleware(), before: "NoSuchMiddleware")
       bench.world.run()
     }
@@ -73,7 +73,7 @@ struct MiddlewareMisuseTests {
   @Test("The same calls, made rightly, do not end the process")
   func rightly() async {
     await #expect(processExitsWith: .success) {
-      let bench = Bench()
+      let bench = SessionHarness()
       bench.session.appendMiddleware(
         SpyMiddleware(react: { event, context in
           if case .start = event { context.dispatch(.noop) }

@@ -8,9 +8,9 @@ struct RetryMiddlewareTests {
 
   @Test("It gives every wait its length, which grows, is jittered, and has a cap")
   func lengths() throws {
-    let bench = Bench(script: away)
+    let bench = SessionHarness(script: away)
     let spies = bench.spies(around: "RetryMiddleware")
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
     bench.world.advance(by: .seconds(7_200))
 
@@ -28,7 +28,7 @@ struct RetryMiddlewareTests {
   func jitter() {
     let lengths = (0..<64)
       .map { nonce in
-        SyncState(zoneID: Bench.zoneID, nonce: nonce).waitLength(for: Wait(.network))
+        SyncState(zoneID: SessionHarness.zoneID, nonce: nonce).waitLength(for: Wait(.network))
       }
 
     #expect(Set(lengths).count == 64)
@@ -38,9 +38,9 @@ struct RetryMiddlewareTests {
 
   @Test("The session sends again when the wait is over, not before and not later")
   func wakesInTime() throws {
-    let bench = Bench(script: away)
+    let bench = SessionHarness(script: away)
     let spies = bench.spies(around: "RetryMiddleware")
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
     bench.world.advance(by: .seconds(100))
 
@@ -54,7 +54,7 @@ struct RetryMiddlewareTests {
 
   @Test("A length that a middleware before it has decided is kept")
   func decidedBefore() throws {
-    let bench = Bench(script: away)
+    let bench = SessionHarness(script: away)
     let patient = SpyMiddleware(
       "Patient",
       change: { event, _ in
@@ -64,7 +64,7 @@ struct RetryMiddlewareTests {
       }
     )
     bench.session.insertMiddleware(patient, before: "RetryMiddleware")
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
 
     bench.world.advance(by: .seconds(200))
@@ -82,8 +82,8 @@ struct RetryMiddlewareTests {
       isAway.withLock { $0 }
         ? .failure(.networkFailure) : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
-    try bench.modify([Bench.record("a")])
+    let bench = SessionHarness(script: script)
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
     bench.world.advance(by: .seconds(600))
     #expect(bench.state.retryCount > 5 && bench.state.lastRetryError?.code == .networkFailure)
@@ -103,10 +103,10 @@ struct RetryMiddlewareTests {
 
   @Test("A clock set back costs at most one more wait; one set forward ends it early")
   func clockJumps() throws {
-    let bench = Bench(
+    let bench = SessionHarness(
       script: .init(modify: { _, _ in .failure(.zoneBusy, retryAfter: .seconds(60)) })
     )
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
     bench.world.jumpClock(by: .seconds(-1_000_000))
     bench.session.connectivityChanged()

@@ -6,9 +6,9 @@ import Testing
 struct SplittingMiddlewareTests {
   @Test("It gives every request its limits, and nothing else passes changed")
   func limits() throws {
-    let bench = Bench(limits: RequestLimits(items: 7, bytes: 9_000))
+    let bench = SessionHarness(limits: RequestLimits(items: 7, bytes: 9_000))
     let spies = bench.spies(around: "SplittingMiddleware")
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.session.fetch()
 
     bench.start()
@@ -35,9 +35,9 @@ struct SplittingMiddlewareTests {
       operation.itemCount > 3
         ? .failure(.limitExceeded) : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(limits: RequestLimits(items: 8), script: script)
+    let bench = SessionHarness(limits: RequestLimits(items: 8), script: script)
     let spies = bench.spies(around: "SplittingMiddleware")
-    try bench.modify((0..<10).map { Bench.record("r\($0)") })
+    try bench.modify((0..<10).map { SessionHarness.record("r\($0)") })
 
     bench.start()
 
@@ -53,7 +53,7 @@ struct SplittingMiddlewareTests {
 
   @Test("Limits that a middleware before it has decided are kept")
   func decidedBefore() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let small = SpyMiddleware(
       "Small",
       change: { event, _ in
@@ -63,7 +63,7 @@ struct SplittingMiddlewareTests {
       }
     )
     bench.session.insertMiddleware(small, before: "SplittingMiddleware")
-    try bench.modify((0..<5).map { Bench.record("r\($0)") })
+    try bench.modify((0..<5).map { SessionHarness.record("r\($0)") })
 
     bench.start()
 

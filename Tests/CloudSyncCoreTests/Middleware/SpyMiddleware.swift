@@ -18,7 +18,7 @@ struct SpyMiddleware: Middleware {
   }
 
   let name: String
-  let sights = Journal<Sight>()
+  let sights = Collector<Sight>()
   private let change: @Sendable (SyncEvent, MiddlewareContext) -> SyncEvent
   private let react: @Sendable (SyncEvent, MiddlewareContext) -> Void
 
@@ -63,7 +63,7 @@ struct SpyMiddleware: Middleware {
   func all(_ name: String) -> [Sight] { sights.entries.filter { $0.event.name == name } }
 }
 
-extension Bench {
+extension SessionHarness {
   /// Puts a spy before and one after a middleware.
   func spies(around name: String) -> (before: SpyMiddleware, after: SpyMiddleware) {
     let spies = (before: SpyMiddleware("Before"), after: SpyMiddleware("After"))

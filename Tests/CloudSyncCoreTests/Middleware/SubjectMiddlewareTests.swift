@@ -6,10 +6,10 @@ import Testing
 struct SubjectMiddlewareTests {
   @Test("Every event is published once, in order, with number, time, origin and cause")
   func events() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let spy = SpyMiddleware()
     bench.session.appendMiddleware(spy)
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.session.fetch()
     bench.start()
 
@@ -30,14 +30,14 @@ struct SubjectMiddlewareTests {
 
   @Test("A subscriber sees the state after the event, and every state that changed")
   func states() throws {
-    let bench = Bench()
-    let counts = Journal<UInt64>()
-    let seen = Journal<Bool>()
+    let bench = SessionHarness()
+    let counts = Collector<UInt64>()
+    let seen = Collector<Bool>()
     bench.session.statePublisher.sink { counts.add($0.eventCount) }
     bench.session.modifyWorkCompletedSubject.sink { [session = bench.session] operation, _ in
       seen.add(!session.state.modifyQueue.contains { $0.id == operation.id })
     }
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
 
     #expect(seen.entries == [true])
@@ -49,14 +49,14 @@ struct SubjectMiddlewareTests {
 
   @Test("Completions, pages and failures are announced once, in the order of their submission")
   func announcements() throws {
-    let bench = Bench(
+    let bench = SessionHarness(
       script: .init(fetch: { operation, number in
         number == 0
           ? .failure(.permissionFailure)
           : .success(.init(changeToken: ChangeToken(text: "t\(number)"), hasMore: number < 3))
       })
     )
-    for number in 0..<5 { try bench.modify([Bench.record("r\(number)")]) }
+    for number in 0..<5 { try bench.modify([SessionHarness.record("r\(number)")]) }
     bench.session.fetch()
     bench.start()
     bench.session.fetch()
@@ -70,14 +70,14 @@ struct SubjectMiddlewareTests {
 
   @Test("Being stopped is published with its reason, working again as nil")
   func halts() throws {
-    let bench = Bench(
+    let bench = SessionHarness(
       script: .init(modify: { operation, number in
         number == 0
           ? .after(.seconds(1), .failure(SyncError(.internalError)))
           : .success(ScriptedHandler.allSaved(operation))
       })
     )
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
     bench.session.stop()
     bench.world.run()
@@ -95,9 +95,9 @@ struct SubjectMiddlewareTests {
 
   @Test("The zone's state and the progress are published when they change")
   func zoneAndProgress() throws {
-    let zones = Journal<String>()
-    let progress = Journal<SyncProgress>()
-    let bench = Bench(
+    let zones = Collector<String>()
+    let progress = Collector<SyncProgress>()
+    let bench = SessionHarness(
       script: .init(modify: { operation, number in
         number == 0
           ? .failure(.zoneNotFound) : .success(ScriptedHandler.allSaved(operation))
@@ -113,7 +113,7 @@ struct SubjectMiddlewareTests {
       }
     }
     bench.session.progressSubject.sink { progress.add($0) }
-    try bench.modify([Bench.record("a"), Bench.record("b")])
+    try bench.modify([SessionHarness.record("a"), SessionHarness.record("b")])
     bench.start()
 
     #expect(zones.entries == ["creating", "ready", "recreating", "ready"])
@@ -124,9 +124,9 @@ struct SubjectMiddlewareTests {
 
   @Test("An event that changes nothing is published as an event and as nothing else")
   func nothingChanged() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.start()
-    let states = Journal<UInt64>()
+    let states = Collector<UInt64>()
     bench.session.statePublisher.sink { states.add($0.eventCount) }
     let events = bench.events.entries.count
 

@@ -13,10 +13,10 @@ struct WorkMiddlewareTests {
 
   @Test("One request is in flight at a time, whatever is asked for meanwhile")
   func oneAtATime() throws {
-    let bench = Bench(script: slow)
+    let bench = SessionHarness(script: slow)
     bench.start()
     for number in 0..<5 {
-      try bench.modify([Bench.record("r\(number)")])
+      try bench.modify([SessionHarness.record("r\(number)")])
       bench.session.fetch()
       bench.world.run()
       #expect(bench.handler.modifyCalls.count == 1 && bench.handler.fetchCalls.isEmpty)
@@ -30,10 +30,10 @@ struct WorkMiddlewareTests {
 
   @Test("Every call of the handler follows from one request event, with its attempt")
   func callsFollowFromEvents() throws {
-    let bench = Bench(limits: RequestLimits(items: 2), script: slow)
+    let bench = SessionHarness(limits: RequestLimits(items: 2), script: slow)
     let spy = SpyMiddleware()
     bench.session.appendMiddleware(spy)
-    try bench.modify((0..<7).map { Bench.record("r\($0)") })
+    try bench.modify((0..<7).map { SessionHarness.record("r\($0)") })
     bench.session.fetch()
     bench.start()
     bench.world.advance(by: .seconds(60))
@@ -46,20 +46,20 @@ struct WorkMiddlewareTests {
 
   @Test("Nothing is sent before start, while stopped, or while the gate is closed")
   func waits() throws {
-    let bench = Bench(
+    let bench = SessionHarness(
       script: .init(modify: { operation, number in
         number == 0
           ? .failure(.zoneBusy, retryAfter: .seconds(60))
           : .success(ScriptedHandler.allSaved(operation))
       })
     )
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.advance(by: .seconds(60))
     #expect(bench.handler.calls.isEmpty)
 
     bench.start()
     #expect(bench.handler.modifyCalls.count == 1)
-    try bench.modify([Bench.record("b")])
+    try bench.modify([SessionHarness.record("b")])
     bench.world.advance(by: .seconds(30))
     #expect(bench.handler.modifyCalls.count == 1)
 
@@ -74,7 +74,7 @@ struct WorkMiddlewareTests {
 
   @Test("A request whose answer was lost is asked for as retryWork")
   func retryWork() throws {
-    let bench = Bench(
+    let bench = SessionHarness(
       script: .init(modify: { operation, number in
         number == 0
           ? .failure(.serverResponseLost) : .success(ScriptedHandler.allSaved(operation))
@@ -82,7 +82,7 @@ struct WorkMiddlewareTests {
     )
     let spy = SpyMiddleware()
     bench.session.appendMiddleware(spy)
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.start()
     bench.world.advance(by: .seconds(60))
 
@@ -94,11 +94,11 @@ struct WorkMiddlewareTests {
 
   @Test("A call that is given up is cancelled: by the deadline, reset, and a fetch's cancellation")
   func cancels() throws {
-    let bench = Bench(
+    let bench = SessionHarness(
       script: .init(modify: { _, _ in .never }, fetch: { _, _ in .never })
     )
     bench.start()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.advance(by: .seconds(301))
     #expect(bench.handler.cancelled.map(\.number) == [3])
 
@@ -119,9 +119,9 @@ struct WorkMiddlewareTests {
 
   @Test("stop and an answer that comes in time cancel nothing")
   func doesNotCancel() throws {
-    let bench = Bench(script: slow)
+    let bench = SessionHarness(script: slow)
     bench.start()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
     bench.session.stop()
     bench.world.advance(by: .seconds(10))
@@ -133,7 +133,7 @@ struct WorkMiddlewareTests {
   @Test("A request that a middleware drops is asked for again at the next input, not for ever")
   func dropped() throws {
     let isExpensive = Locked(true)
-    let bench = Bench()
+    let bench = SessionHarness()
     let thrifty = SpyMiddleware(
       "Thrifty",
       change: { event, _ in
@@ -142,7 +142,7 @@ struct WorkMiddlewareTests {
       }
     )
     bench.session.insertMiddleware(thrifty, before: "SplittingMiddleware")
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
 
     bench.start()
     bench.world.advance(by: .seconds(3_600))

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("ZoneMiddleware")
 struct ZoneMiddlewareTests {
-  private func created(_ bench: Bench) -> [OperationMode] {
+  private func created(_ bench: SessionHarness) -> [OperationMode] {
     bench.handler.calls.map(\.mode).filter { $0 == .createZone || $0 == .createSubscription }
   }
 
   @Test("On start it queues the zone and then the subscription, before all other work")
   func onStart() throws {
-    let bench = Bench()
-    try bench.modify([Bench.record("a")])
+    let bench = SessionHarness()
+    try bench.modify([SessionHarness.record("a")])
     bench.session.fetch()
 
     bench.start()
@@ -22,10 +22,10 @@ struct ZoneMiddlewareTests {
 
   @Test("Nothing but start makes it queue anything")
   func onlyStart() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let spy = SpyMiddleware()
     bench.session.appendMiddleware(spy)
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.session.stop()
     bench.session.connectivityChanged()
     bench.session.retryNow()
@@ -38,7 +38,7 @@ struct ZoneMiddlewareTests {
 
   @Test("What is known to exist is not created again")
   func onceOnly() {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.start()
     for _ in 0..<3 {
       bench.session.stop()
@@ -51,7 +51,7 @@ struct ZoneMiddlewareTests {
 
   @Test("A start while the creation is on its way does not double it")
   func whileCreating() {
-    let bench = Bench(
+    let bench = SessionHarness(
       script: .init(createZone: { _ in .after(.seconds(1), .success(true)) })
     )
     for _ in 0..<3 {
@@ -65,7 +65,7 @@ struct ZoneMiddlewareTests {
 
   @Test("After reset both are asked for again; a refusal is asked for again at the next start")
   func again() {
-    let bench = Bench(
+    let bench = SessionHarness(
       script: .init(createSubscription: { number in
         number == 1 ? .failure(.permissionFailure) : .success(true)
       })

@@ -9,8 +9,8 @@ struct FoundBugsTests {
   private static func bench(
     refusing names: Set<String>,
     resolver: ConflictResolver = .client
-  ) -> Bench {
-    let bench = Bench(limits: RequestLimits(items: 2), resolver: resolver)
+  ) -> SessionHarness {
+    let bench = SessionHarness(limits: RequestLimits(items: 2), resolver: resolver)
     bench.handler.change { script in
       script.modify = { operation, _ in .success(Self.answer(operation, refusing: names)) }
     }
@@ -31,7 +31,7 @@ struct FoundBugsTests {
     return response
   }
 
-  private static func acceptAll(_ bench: Bench) {
+  private static func acceptAll(_ bench: SessionHarness) {
     bench.handler.change { script in
       script.modify = { operation, _ in .success(ScriptedHandler.allSaved(operation)) }
     }
@@ -40,10 +40,10 @@ struct FoundBugsTests {
   @Test("An operation that was merged with a parked edit and is cancelled does not take it along")
   func cancelKeepsParked() throws {
     let bench = Self.bench(refusing: ["a"])
-    try bench.modify([Bench.record("a", ["x": 1])])
+    try bench.modify([SessionHarness.record("a", ["x": 1])])
     bench.world.run()
     bench.handler.change { script in script.modify = { _, _ in .failure(.networkFailure) } }
-    let later = try bench.modify([Bench.record("a", ["y": 2])])
+    let later = try bench.modify([SessionHarness.record("a", ["y": 2])])
     bench.world.run()
     bench.session.cancel(later)
     bench.world.run()
@@ -59,7 +59,7 @@ struct FoundBugsTests {
   @Test("A reset tells about parked records that are on their way, too")
   func resetTellsRetried() throws {
     let bench = Self.bench(refusing: ["a"])
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
     bench.handler.change { script in script.modify = { _, _ in .failure(.networkFailure) } }
     bench.session.retryParked()
@@ -71,7 +71,7 @@ struct FoundBugsTests {
       Issue.record("nothing was told of the parked record")
       return
     }
-    #expect(recordID == Bench.id("a"))
+    #expect(recordID == SessionHarness.id("a"))
     #expect(error.code == .reset)
   }
 
@@ -79,9 +79,9 @@ struct FoundBugsTests {
   func fateAfterCompletion() throws {
     let bench = Self.bench(refusing: ["b"])
     bench.session.stop()
-    try bench.modify([Bench.record("a"), Bench.record("b")])
-    try bench.modify([Bench.record("c")])
-    let order = Journal<String>()
+    try bench.modify([SessionHarness.record("a"), SessionHarness.record("b")])
+    try bench.modify([SessionHarness.record("c")])
+    let order = Collector<String>()
     bench.session.modifyWorkCompletedSubject.sink { operation, response in
       order.add("\(operation.id.number) unsaved \(response.unsaved.map(\.name))")
     }
@@ -92,8 +92,8 @@ struct FoundBugsTests {
         number == 0
           ? .success(
             .init(failures: [
-              ItemFailure(Bench.id("a"), SyncError(.networkFailure)),
-              ItemFailure(Bench.id("b"), SyncError(.invalidArguments)),
+              ItemFailure(SessionHarness.id("a"), SyncError(.networkFailure)),
+              ItemFailure(SessionHarness.id("b"), SyncError(.invalidArguments)),
             ])
           ) : .success(ScriptedHandler.allSaved(operation))
       }
@@ -108,22 +108,23 @@ struct FoundBugsTests {
 
   @Test("A cancelled operation that waits for its turn ends as cancelled in a reset")
   func resetOfCancelled() throws {
-    let bench = Bench(limits: RequestLimits(items: 3))
+    let bench = SessionHarness(limits: RequestLimits(items: 3))
     bench.start()
     bench.handler.change { script in
       script.modify = { operation, number in
         guard number == 0 else { return .failure(.zoneBusy, retryAfter: .seconds(60)) }
         return .success(
           .init(
-            deletedRecordIDs: [Bench.id("c")],
-            failures: ["a", "b"].map { ItemFailure(Bench.id($0), SyncError(.batchRequestFailed)) }
+            deletedRecordIDs: [SessionHarness.id("c")],
+            failures: ["a", "b"]
+              .map { ItemFailure(SessionHarness.id($0), SyncError(.batchRequestFailed)) }
           )
         )
       }
     }
     bench.session.stop()
-    try bench.modify([Bench.record("a")])
-    let second = try bench.modify([Bench.record("b")], delete: ["c"])
+    try bench.modify([SessionHarness.record("a")])
+    let second = try bench.modify([SessionHarness.record("b")], delete: ["c"])
     bench.session.start()
     bench.world.run()
     bench.session.cancel(second)
@@ -144,7 +145,7 @@ struct FoundBugsTests {
           ? .success(ScriptedHandler.allSaved(operation)) : .failure(.networkFailure)
       }
     }
-    let id = try bench.modify(["a", "b", "c"].map { Bench.record($0) })
+    let id = try bench.modify(["a", "b", "c"].map { SessionHarness.record($0) })
     bench.world.run()
     bench.session.cancel(id)
     bench.world.run()

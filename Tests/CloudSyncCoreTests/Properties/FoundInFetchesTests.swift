@@ -15,7 +15,7 @@ struct FoundInFetchesTests {
   func unacknowledgedPage() throws {
     var configuration = SyncConfiguration()
     configuration.acknowledgesPages = true
-    let bench = Bench(configuration: configuration)
+    let bench = SessionHarness(configuration: configuration)
     bench.start()
     bench.session.fetch()
     bench.world.run()
@@ -24,7 +24,7 @@ struct FoundInFetchesTests {
     bench.session.snapshot { data in bytes.withLock { $0 = data } }
     bench.world.run()
 
-    let next = Bench(restoring: try SyncArchive(#require(bytes.withLock { $0 })))
+    let next = SessionHarness(restoring: try SyncArchive(#require(bytes.withLock { $0 })))
     next.start()
 
     #expect(next.pages.entries.map(\.page.number) == [1])
@@ -33,7 +33,7 @@ struct FoundInFetchesTests {
 
   @Test("The first page from nothing says so, also when the zone is lost in the middle of a run")
   func beginnings() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.handler.change { script in
       script.fetch = { operation, number in
         if number == 1 { return .failure(.zoneNotFound) }
@@ -52,7 +52,7 @@ struct FoundInFetchesTests {
 
   @Test("A run from nothing that is cut short is gone on with, and still says what is gone")
   func cutShort() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.handler.change { script in
       script.fetch = { operation, number in
         number == 1
@@ -74,7 +74,7 @@ struct FoundInFetchesTests {
 
   @Test("A clock set back costs one more wait at most, although nothing else happens")
   func clockSetBack() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.start()
     bench.handler.change { script in
       script.modify = { operation, number in
@@ -83,7 +83,7 @@ struct FoundInFetchesTests {
           : .success(ScriptedHandler.allSaved(operation))
       }
     }
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
     bench.world.jumpClock(by: .seconds(-86_400))
 
@@ -94,7 +94,7 @@ struct FoundInFetchesTests {
 
   @Test("A timer that was set before the clock was set forward does not hold later ones back")
   func clockSetForward() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.start()
     bench.handler.change { script in
       script.modify = { operation, number in
@@ -105,7 +105,7 @@ struct FoundInFetchesTests {
         }
       }
     }
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
     bench.world.jumpClock(by: .seconds(86_400))
     bench.session.connectivityChanged()

@@ -7,9 +7,9 @@ import Testing
 struct FoundInMergesTests {
   @Test("Edits of different versions of a record are not merged under one of their tags")
   func differentVersions() throws {
-    let server = Bench.record("a", ["x": 7, "y": 8], tag: "new")
-    let asked = Journal<Conflict>()
-    let bench = Bench(
+    let server = SessionHarness.record("a", ["x": 7, "y": 8], tag: "new")
+    let asked = Collector<Conflict>()
+    let bench = SessionHarness(
       resolver: ConflictResolver { conflict in
         asked.add(conflict)
         return .save(conflict.client)
@@ -22,8 +22,8 @@ struct FoundInMergesTests {
     }
     bench.start()
     bench.session.stop()
-    try bench.modify([Bench.record("a", ["x": 1], tag: "new")])
-    try bench.modify([Bench.record("a", ["y": 2], tag: "old")])
+    try bench.modify([SessionHarness.record("a", ["x": 1], tag: "new")])
+    try bench.modify([SessionHarness.record("a", ["y": 2], tag: "old")])
     bench.session.start()
     bench.world.run()
 
@@ -36,20 +36,20 @@ struct FoundInMergesTests {
 
   @Test("A conflict that has to be looked up counts once")
   func lookedUpOnce() throws {
-    let server = Bench.record("a", ["x": 7], tag: "new")
+    let server = SessionHarness.record("a", ["x": 7], tag: "new")
     var configuration = SyncConfiguration()
     configuration.conflictBudget = 1
-    let bench = Bench(configuration: configuration)
+    let bench = SessionHarness(configuration: configuration)
     bench.handler.change { script in
       script.fetch = { _, _ in .success(.init(changedRecords: [server], changeToken: nil)) }
       script.modify = { operation, number in
-        let failure = ItemFailure(Bench.id("a"), SyncError(.serverRecordChanged))
+        let failure = ItemFailure(SessionHarness.id("a"), SyncError(.serverRecordChanged))
         return number == 0
           ? .success(.init(failures: [failure])) : .success(ScriptedHandler.allSaved(operation))
       }
     }
     bench.start()
-    try bench.modify([Bench.record("a", ["x": 1], tag: "old")])
+    try bench.modify([SessionHarness.record("a", ["x": 1], tag: "old")])
     bench.world.run()
 
     #expect(bench.completions.entries.map(\.response.unsaved) == [[]])
@@ -57,29 +57,29 @@ struct FoundInMergesTests {
 
   @Test("A parked record that is on its way again is still shown")
   func returningIsShown() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.start()
     bench.handler.change { script in
       script.modify = { _, number in
-        let failure = ItemFailure(Bench.id("a"), SyncError(.invalidArguments))
+        let failure = ItemFailure(SessionHarness.id("a"), SyncError(.invalidArguments))
         return number == 0 ? .success(.init(failures: [failure])) : .never
       }
     }
-    try bench.modify([Bench.record("a", ["x": 1])])
+    try bench.modify([SessionHarness.record("a", ["x": 1])])
     bench.world.run()
-    #expect(bench.state.parkedRecords.map(\.recordID) == [Bench.id("a")])
+    #expect(bench.state.parkedRecords.map(\.recordID) == [SessionHarness.id("a")])
     bench.session.retryParked()
     bench.world.run()
 
     #expect(bench.state.parkedRecords.isEmpty && bench.state.modifyQueue.isEmpty)
-    #expect(bench.state.returningRecords.map(\.recordID) == [Bench.id("a")])
+    #expect(bench.state.returningRecords.map(\.recordID) == [SessionHarness.id("a")])
     #expect(bench.state.returningRecords.map { $0.edit?["x"] } == [1])
   }
 
   @Test("A record that was deleted after a conflict is made anew of what the app gave alone")
   func madeAnewAfterConflict() throws {
-    let server = Bench.record("a", ["x": 9, "y": 1], tag: "new")
-    let bench = Bench()
+    let server = SessionHarness.record("a", ["x": 9, "y": 1], tag: "new")
+    let bench = SessionHarness()
     bench.start()
     bench.handler.change { script in
       script.modify = { operation, number in
@@ -87,11 +87,11 @@ struct FoundInMergesTests {
         conflict.serverRecord = server
         let errors = [conflict, SyncError(.unknownItem)]
         return number < errors.count
-          ? .success(.init(failures: [ItemFailure(Bench.id("a"), errors[number])]))
+          ? .success(.init(failures: [ItemFailure(SessionHarness.id("a"), errors[number])]))
           : .success(ScriptedHandler.allSaved(operation))
       }
     }
-    try bench.modify([Bench.record("a", ["y": 2], tag: "old")])
+    try bench.modify([SessionHarness.record("a", ["y": 2], tag: "old")])
     bench.world.run()
 
     let sent = bench.handler.modifyCalls.map { $0.saves.first }
@@ -102,8 +102,8 @@ struct FoundInMergesTests {
 
   @Test("A record that is made anew does not bring back what a later edit has replaced")
   func madeAnew() throws {
-    let old = Bench.record("a", ["x": 1, "y": 1], tag: "t")
-    let bench = Bench(limits: RequestLimits(items: 1))
+    let old = SessionHarness.record("a", ["x": 1, "y": 1], tag: "t")
+    let bench = SessionHarness(limits: RequestLimits(items: 1))
     bench.start()
     bench.handler.change { script in
       script.modify = { operation, number in
@@ -113,8 +113,8 @@ struct FoundInMergesTests {
     bench.session.stop()
     var whole = old
     whole["y"] = 3
-    try bench.modify([Bench.record("a", ["x": 2], tag: "t")])
-    try bench.modify([Bench.record("b")])
+    try bench.modify([SessionHarness.record("a", ["x": 2], tag: "t")])
+    try bench.modify([SessionHarness.record("b")])
     try bench.session.modify(ModifyOperation(records: [whole], ancestors: [old]))
     bench.session.start()
     bench.world.run()
@@ -129,9 +129,9 @@ struct FoundInMergesTests {
   func goneAndMadeAgain() throws {
     var configuration = SyncConfiguration()
     configuration.missingRecordPolicy = .park
-    let bench = Bench(configuration: configuration)
+    let bench = SessionHarness(configuration: configuration)
     bench.start()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
     let tag = try #require(bench.completions.entries.last?.response.savedRecords.first?.changeTag)
     bench.handler.change { script in
@@ -144,10 +144,10 @@ struct FoundInMergesTests {
         )
       }
     }
-    try bench.modify([Bench.record("a", ["y": 2], tag: tag)])
+    try bench.modify([SessionHarness.record("a", ["y": 2], tag: tag)])
     bench.world.run()
     bench.session.dropParked()
-    try bench.modify([Bench.record("a", ["y": 3])])
+    try bench.modify([SessionHarness.record("a", ["y": 3])])
     bench.world.run()
 
     #expect(bench.handler.modifyCalls.map { $0.saves.first?.changeTag } == [nil, tag, nil])

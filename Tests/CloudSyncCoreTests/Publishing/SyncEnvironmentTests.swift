@@ -33,7 +33,7 @@ struct SyncEnvironmentLiveTests {
 
   @Test("On its executor, a timer that was rescheduled or cancelled does not fire for the old time")
   func timerIsReplaced() async {
-    let journal = Journal<String>()
+    let journal = Collector<String>()
     let executor = live.makeExecutor()
     let timers = Locked<[any SyncTimer]>([])  // Holds them until the test is over.
     let cancelled = live.makeTimer(executor) { journal.add("cancelled") }
@@ -77,7 +77,7 @@ struct SyncEnvironmentLiveTests {
 
   @Test("Jobs of one executor run one after the other, in the order given")
   func executorIsSerial() async {
-    let journal = Journal<Int>()
+    let journal = Collector<Int>()
     let executor = live.makeExecutor()
 
     for number in 0..<1_000 { executor.run { journal.add(number) } }
@@ -99,7 +99,7 @@ struct SyncEnvironmentLiveTests {
 struct SyncExecutorTests {
   @Test("The immediate executor runs a job before run returns, nested ones inside")
   func immediate() {
-    let journal = Journal<Int>()
+    let journal = Collector<Int>()
 
     SyncExecutor.immediate.run {
       SyncExecutor.immediate.run { journal.add(1) }
@@ -111,7 +111,7 @@ struct SyncExecutorTests {
 
   @Test("A dispatch queue runs jobs in order")
   func queue() async {
-    let journal = Journal<Int>()
+    let journal = Collector<Int>()
     let executor = SyncExecutor.queue(DispatchQueue(label: "test"))
 
     await withCheckedContinuation { continuation in

@@ -13,7 +13,7 @@ struct PublisherTests {
   @Test("map and sink take tuples apart as the README's usage does")
   func readsLikeTheReadme() {
     let completed = SyncSubject<(String, Response)>()
-    let journal = Journal<String>()
+    let journal = Collector<String>()
     completed
       .map { _, response in
         (response.token, response.records, response.deleted)
@@ -30,7 +30,7 @@ struct PublisherTests {
   @Test("compactMap drops nil, filter drops what it refuses, and they chain")
   func operators() {
     let subject = SyncSubject<String>()
-    let journal = Journal<Int>()
+    let journal = Collector<Int>()
     let subscription = subject.compactMap { Int($0) }.filter { $0 % 2 == 0 }.map { $0 * 10 }
       .sink { journal.add($0) }
 

@@ -32,12 +32,12 @@ struct SyncStatusTests {
   @Test("It follows the session's state, and tells its observers")
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
   func follows() async throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let status = SyncStatus(of: bench.session)
     #expect(!status.isRunning)
     #expect(status.explanation.contains("start()"))
 
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
     await wait { status.waitingOperations == 1 }
     #expect(status.progress.waiting == 1)
@@ -52,11 +52,11 @@ struct SyncStatusTests {
   @Test("It shows what stopped the session, what it waits for, and what was set aside")
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
   func showsTroubles() async throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let status = SyncStatus(of: bench.session)
     bench.start()
     bench.handler.change { $0.modify = { _, _ in .failure(.networkUnavailable) } }
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
     await wait { status.lastError?.code == .networkUnavailable }
     #expect(status.nextTry != nil)
@@ -79,7 +79,7 @@ struct SyncStatusTests {
 
     bench.session.start()
     bench.handler.change { $0.modify = { _, _ in .failure(.missingEntitlement) } }
-    try bench.modify([Bench.record("b")])
+    try bench.modify([SessionHarness.record("b")])
     bench.world.run()
     await wait { status.haltedError?.code == .missingEntitlement }
   }
@@ -87,7 +87,7 @@ struct SyncStatusTests {
   @Test("It keeps no session alive, and is not kept alive by one")
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
   func releases() {
-    var bench: Bench? = Bench()
+    var bench: SessionHarness? = SessionHarness()
     weak let session = bench?.session
     var status: SyncStatus? = bench.map { SyncStatus(of: $0.session) }
     weak let released = status

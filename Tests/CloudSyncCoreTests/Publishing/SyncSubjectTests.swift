@@ -8,8 +8,8 @@ struct SubjectTests {
   @Test("Every subscriber gets every value in order, also when the subscription is thrown away")
   func deliversInOrder() {
     let subject = SyncSubject<Int>()
-    let first = Journal<Int>()
-    let second = Journal<Int>()
+    let first = Collector<Int>()
+    let second = Collector<Int>()
     subject.sink { first.add($0) }
     subject.send(1)
     subject.sink { second.add($0) }
@@ -24,8 +24,8 @@ struct SubjectTests {
   @Test("A subject that replays gives a new subscriber the last value before sink returns")
   func replaysLast() {
     let subject = SyncSubject<Int?>(replaysLast: true)
-    let journal = Journal<Int?>()
-    let early = Journal<Int?>()
+    let journal = Collector<Int?>()
+    let early = Collector<Int?>()
     subject.sink { early.add($0) }
     #expect(early.entries.isEmpty)
     subject.send(1)
@@ -42,7 +42,7 @@ struct SubjectTests {
   @Test("A value sent while the last one is being replayed comes after it")
   func sendDuringReplay() {
     let subject = SyncSubject<Int>(replaysLast: true)
-    let journal = Journal<Int>()
+    let journal = Collector<Int>()
     subject.send(1)
 
     subject.sink { value in
@@ -57,7 +57,7 @@ struct SubjectTests {
   @Test("A value sent from inside a subscriber reaches everybody after the one under way")
   func sendInsideSink() {
     let subject = SyncSubject<Int>()
-    let journal = Journal<String>()
+    let journal = Collector<String>()
     subject.sink { value in
       journal.add("a\(value)")
       if value < 3 { subject.send(value + 1) }
@@ -74,7 +74,7 @@ struct SubjectTests {
   @Test("A subscription added during a send sees the next value that is sent")
   func sinkDuringSend() {
     let subject = SyncSubject<Int>()
-    let journal = Journal<Int>()
+    let journal = Collector<Int>()
     subject.sink { value in
       guard value == 1 else { return }
       subject.send(2)
@@ -90,7 +90,7 @@ struct SubjectTests {
   @Test("A subscription added during a send to a replaying subject gets that value at once")
   func sinkDuringReplayingSend() {
     let subject = SyncSubject<Int>(replaysLast: true)
-    let journal = Journal<Int>()
+    let journal = Collector<Int>()
     subject.sink { value in
       guard value == 1 else { return }
       subject.sink { journal.add($0) }
@@ -106,7 +106,7 @@ struct SubjectTests {
   @Test("A subscription cancelled during a send gets nothing more, and nobody else misses a value")
   func cancelDuringSend() {
     let subject = SyncSubject<Int>()
-    let journal = Journal<String>()
+    let journal = Collector<String>()
     let held = Locked<[SyncSubscription]>([])
     subject.sink { journal.add("a\($0)") }.store(in: held)
     subject.sink { value in
@@ -146,8 +146,8 @@ struct SubjectTests {
   @Test("Values of eight threads reach two subscribers in one order, each thread's in its own")
   func concurrentSends() {
     let subject = SyncSubject<(thread: Int, number: Int)>()
-    let first = Journal<[Int]>()
-    let second = Journal<[Int]>()
+    let first = Collector<[Int]>()
+    let second = Collector<[Int]>()
     subject.sink { thread, number in first.add([thread, number]) }
     subject.sink { thread, number in second.add([thread, number]) }
 
@@ -169,7 +169,7 @@ struct SubjectTests {
   func concurrentReplay() {
     let subject = SyncSubject<Int>(replaysLast: true)
     subject.send(0)
-    let journals = (0..<40).map { _ in Journal<Int>() }
+    let journals = (0..<40).map { _ in Collector<Int>() }
 
     DispatchQueue.concurrentPerform(iterations: 2) { thread in
       if thread == 0 {

@@ -5,7 +5,7 @@ import Testing
 @Suite("VirtualEnvironment")
 struct VirtualEnvironmentTests {
   private let world = VirtualEnvironment()
-  private let journal = Journal<String>()
+  private let journal = Collector<String>()
 
   /// Notes what happened and how many seconds after the beginning.
   private func note(_ text: String) {

@@ -10,9 +10,9 @@ struct AnswerOrderTests {
     script.modify = { operation, number in
       number == 0 ? .never : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
     bench.session.fetch()
     bench.world.run()
@@ -28,9 +28,11 @@ struct AnswerOrderTests {
   func joinedFetches() {
     var script = ScriptedHandler.Script()
     script.fetch = { _, _ in
-      .success(.init(changedRecords: [Bench.record("a")], changeToken: ChangeToken(text: "t")))
+      .success(
+        .init(changedRecords: [SessionHarness.record("a")], changeToken: ChangeToken(text: "t"))
+      )
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.session.fetch()
     bench.session.fetch()
     bench.start()

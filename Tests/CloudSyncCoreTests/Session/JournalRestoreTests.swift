@@ -9,7 +9,7 @@ import CloudSyncTestSupport
 import Testing
 
 /// A process that is killed right after one of its events was journaled: before the event's effects.
-private final class MortalProcess: Sendable {
+private final class KillableProcess: Sendable {
   private struct Life: Sendable {
     var isAlive = true
     var events = 0
@@ -27,7 +27,7 @@ private final class MortalProcess: Sendable {
     restoring bytes: Data? = nil,
     dyingAfter last: Int
   ) throws {
-    let handler = MortalHandler(cloud) { [life] in life.withLock { $0.isAlive } }
+    let handler = KillableHandler(cloud) { [life] in life.withLock { $0.isAlive } }
     if let bytes {
       session = CloudSyncSession(
         restoring: try SyncArchive(bytes),
@@ -38,7 +38,7 @@ private final class MortalProcess: Sendable {
     } else {
       session = CloudSyncSession(
         operationHandler: handler,
-        zoneID: Bench.zoneID,
+        zoneID: SessionHarness.zoneID,
         resolver: .client,
         environment: world.environment
       )
@@ -74,7 +74,7 @@ private final class MortalProcess: Sendable {
 }
 
 /// Passes calls and answers on as long as its process lives.
-private struct MortalHandler: OperationHandler {
+private struct KillableHandler: OperationHandler {
   let cloud: StubCloud
   let isAlive: @Sendable () -> Bool
 
@@ -147,7 +147,7 @@ struct JournalRestoreTests {
     },
     { session, _ in session.fetch() },
     { session, cloud in
-      _ = cloud.save(Bench.record("b", ["y": 9]))
+      _ = cloud.save(SessionHarness.record("b", ["y": 9]))
       try session.modify(ModifyOperation(records: [.note("b", 3), .note("c", 3)]))
       try session.modify(ModifyOperation())
     },
@@ -158,7 +158,7 @@ struct JournalRestoreTests {
     },
     { session, _ in
       try session.modify(
-        ModifyOperation(records: [.note("d", 5)], recordIDsToDelete: [Bench.id("a")])
+        ModifyOperation(records: [.note("d", 5)], recordIDsToDelete: [SessionHarness.id("a")])
       )
     },
     { session, _ in session.fetch(FetchOperation(startingOver: true)) },
@@ -182,15 +182,15 @@ struct JournalRestoreTests {
   /// Runs the steps in a process that dies after so many events, and the rest in another one.
   private static func run(
     dyingAfter last: Int
-  ) throws -> (first: MortalProcess, second: MortalProcess?, cloud: StubCloud) {
+  ) throws -> (first: KillableProcess, second: KillableProcess?, cloud: StubCloud) {
     let world = VirtualEnvironment()
     let cloud = cloud(in: world)
-    let first = try MortalProcess(over: cloud, in: world, dyingAfter: last)
-    var second: MortalProcess?
+    let first = try KillableProcess(over: cloud, in: world, dyingAfter: last)
+    var second: KillableProcess?
     world.run()
     for step in steps {
       if !first.isAlive, second == nil {
-        second = try MortalProcess(
+        second = try KillableProcess(
           over: cloud,
           in: world,
           restoring: first.bytes,
@@ -204,7 +204,7 @@ struct JournalRestoreTests {
     }
     _ = world.runToEnd(limit: .seconds(3_600))
     if !first.isAlive, second == nil {
-      second = try MortalProcess(over: cloud, in: world, restoring: first.bytes, dyingAfter: .max)
+      second = try KillableProcess(over: cloud, in: world, restoring: first.bytes, dyingAfter: .max)
       world.run()
       second?.session.start()
       _ = world.runToEnd(limit: .seconds(3_600))

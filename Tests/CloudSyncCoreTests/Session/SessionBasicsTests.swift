@@ -6,9 +6,9 @@ import Testing
 struct SessionBasicsTests {
   @Test("A started session creates zone and subscription, then sends what is queued, in order")
   func startsAndSends() throws {
-    let bench = Bench()
-    try bench.modify([Bench.record("a")])
-    try bench.modify([Bench.record("b")], delete: ["c"])
+    let bench = SessionHarness()
+    try bench.modify([SessionHarness.record("a")])
+    try bench.modify([SessionHarness.record("b")], delete: ["c"])
     #expect(bench.handler.calls.isEmpty)
 
     bench.start()
@@ -18,16 +18,18 @@ struct SessionBasicsTests {
     )
     #expect(bench.handler.modifyCalls[0].names == ["a", "b", "-c"])
     #expect(bench.completions.entries.map(\.id.number) == [1, 2])
-    #expect(bench.completions.entries[1].response.deletedRecordIDs == [Bench.id("c")])
+    #expect(bench.completions.entries[1].response.deletedRecordIDs == [SessionHarness.id("c")])
     #expect(bench.state.hasWorkQueued == false)
     #expect(bench.brokenInvariant == nil)
   }
 
   @Test("Ten quick edits of one record are one or two requests and no conflict")
   func quickEdits() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.start()
-    for value in 0..<10 { try bench.modify([Bench.record("a", ["x": .int64(Int64(value))])]) }
+    for value in 0..<10 {
+      try bench.modify([SessionHarness.record("a", ["x": .int64(Int64(value))])])
+    }
     bench.world.run()
 
     #expect(bench.handler.modifyCalls.count <= 2)
@@ -42,9 +44,9 @@ struct SessionBasicsTests {
       number < 5
         ? .failure(.networkFailure) : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
 
     #expect(bench.world.runToEnd(limit: .seconds(3600)))
 
@@ -62,13 +64,13 @@ struct SessionBasicsTests {
     script.fetch = { _, number in
       .success(
         .init(
-          changedRecords: [Bench.record("r\(number)")],
+          changedRecords: [SessionHarness.record("r\(number)")],
           changeToken: ChangeToken(text: "t\(number)"),
           hasMore: number < 2
         )
       )
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     bench.session.fetch(FetchOperation(changeToken: ChangeToken(text: "t")))
     bench.world.run()
@@ -83,22 +85,25 @@ struct SessionBasicsTests {
 
   @Test("A conflict is resolved into the server's record and sent with its tag")
   func conflict() throws {
-    let server = Bench.record("a", ["x": 5, "y": 2], tag: "s")
+    let server = SessionHarness.record("a", ["x": 5, "y": 2], tag: "s")
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
       number == 0
         ? .now(
           .success(
             .init(failures: [
-              ItemFailure(Bench.id("a"), SyncError(.serverRecordChanged, serverRecord: server))
+              ItemFailure(
+                SessionHarness.id("a"),
+                SyncError(.serverRecordChanged, serverRecord: server)
+              )
             ])
           )
         )
         : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
-    try bench.modify([Bench.record("a", ["x": 1])])
+    try bench.modify([SessionHarness.record("a", ["x": 1])])
     bench.world.run()
 
     #expect(bench.handler.modifyCalls.count == 2)
@@ -113,11 +118,11 @@ struct SessionBasicsTests {
     script.modify = { operation, number in
       number == 0 ? .never : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
-    try bench.modify([Bench.record("b")])
+    try bench.modify([SessionHarness.record("b")])
     bench.world.run()
     #expect(bench.handler.modifyCalls.count == 1)
 
@@ -135,10 +140,10 @@ struct SessionBasicsTests {
 struct SessionWaitingTests {
   @Test("Waiting for a session that is stopped ends at once, and says no")
   func stopped() async throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.start()
     bench.session.stop()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
 
     let session = bench.session

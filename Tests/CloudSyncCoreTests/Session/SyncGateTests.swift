@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @Suite("SyncGate")
@@ -19,7 +20,7 @@ struct SyncGateTests {
     guard let archive else {
       let session = CloudSyncSession(
         operationHandler: handler,
-        zoneID: Bench.zoneID,
+        zoneID: SessionHarness.zoneID,
         gate: gate,
         environment: world.environment
       )
@@ -39,7 +40,7 @@ struct SyncGateTests {
     let busy = SyncError(.requestRateLimited, retryAfter: .seconds(60))
     let (session, _) = session(first: busy)
     session.start()
-    try session.modify(ModifyOperation(records: [Bench.record("a")]))
+    try session.modify(ModifyOperation(records: [SessionHarness.record("a")]))
     world.run()
     return session
   }
@@ -49,7 +50,7 @@ struct SyncGateTests {
   {
     let elapsed = world.elapsed
     session.start()
-    try session.modify(ModifyOperation(records: [Bench.record("b")]))
+    try session.modify(ModifyOperation(records: [SessionHarness.record("b")]))
     while handler.modifyCalls.isEmpty, world.elapsed - elapsed < .seconds(100_000) {
       world.advance(by: .seconds(1))
     }
@@ -106,7 +107,7 @@ struct SyncGateTests {
   @Test("A restored session that is asked to wait closes the gate for the others")
   func restored() throws {
     let asked = try askedSession()
-    let bytes = Journal<SyncArchive>()
+    let bytes = Collector<SyncArchive>()
     asked.snapshot { if let archive = try? SyncArchive($0) { bytes.add(archive) } }
     world.run()
     let archive = try #require(bytes.entries.first)

@@ -5,17 +5,18 @@ import Foundation
 #endif
 
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @Suite("A journal with a torn tail")
 struct TornJournalTests {
   /// The frames of a journal, the first of them a state.
   private static func frames() throws -> [Data] {
-    let bench = Bench()
-    let frames = Journal<Data>()
+    let bench = SessionHarness()
+    let frames = Collector<Data>()
     bench.session.journal { frames.add($0) }
     bench.start()
-    try bench.modify([Bench.record("a", ["x": 1])])
+    try bench.modify([SessionHarness.record("a", ["x": 1])])
     bench.world.run()
     bench.session.stop()
     bench.world.run()

@@ -1,12 +1,13 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Waiting for a session while the clock is set")
 struct WaiterTests {
   /// A session with work that nothing sends: only a waiter sets its timer.
-  private static func bench() throws -> Bench {
-    let bench = Bench()
-    try bench.modify([Bench.record("a")])
+  private static func bench() throws -> SessionHarness {
+    let bench = SessionHarness()
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
     return bench
   }
@@ -15,7 +16,7 @@ struct WaiterTests {
   ///
   /// - Returns: Whether nobody waits any more after that time.
   private static func isServed(
-    in bench: Bench,
+    in bench: SessionHarness,
     afterJumpOf jump: Duration,
     andWaitOf wait: Duration
   ) async -> Bool {

@@ -21,29 +21,29 @@ enum AnalysisHarness {
   }
 
   static func bytes(_ redactor: Redactor = .none) throws -> [UInt8] {
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     let recorder = EventRecorder(.ring(), redactor: redactor)
     recorder.attach(to: bench.session)
     bench.world.advance(by: .seconds(1))
     bench.start()
-    try bench.modify(["a", "b", "c"].map { Bench.record($0) })
+    try bench.modify(["a", "b", "c"].map { SessionHarness.record($0) })
     bench.world.advance(by: .seconds(10))
-    try bench.modify([Bench.record("d", tag: "old")])
+    try bench.modify([SessionHarness.record("d", tag: "old")])
     bench.world.advance(by: .seconds(10))
-    try bench.modify(["e", "f"].map { Bench.record($0) })
+    try bench.modify(["e", "f"].map { SessionHarness.record($0) })
     bench.world.advance(by: .seconds(10))
-    try bench.modify(["g", "h", "i", "j"].map { Bench.record($0) })
+    try bench.modify(["g", "h", "i", "j"].map { SessionHarness.record($0) })
     bench.world.advance(by: .seconds(10))
-    try bench.modify([Bench.record("k")])
+    try bench.modify([SessionHarness.record("k")])
     bench.world.advance(by: .seconds(400))
     bench.session.fetch()
     bench.world.advance(by: .seconds(10))
-    bench.session.dropParked([Bench.id("e")])
+    bench.session.dropParked([SessionHarness.id("e")])
     bench.world.run()
     bench.session.stop()
     bench.world.run()
-    try bench.modify([Bench.record("a", ["x": 2])])
-    try bench.modify([Bench.record("a", ["y": 3])])
+    try bench.modify([SessionHarness.record("a", ["x": 2])])
+    try bench.modify([SessionHarness.record("a", ["y": 3])])
     let last = try bench.modify(delete: ["b"])
     bench.session.cancel(last)
     bench.world.advance(by: .seconds(50))
@@ -63,11 +63,11 @@ enum AnalysisHarness {
         .success(
           .init(failures: [
             ItemFailure(
-              Bench.id("d"),
+              SessionHarness.id("d"),
               SyncError(
                 .serverRecordChanged,
                 "changed by “somebody”",
-                serverRecord: Bench.record("d", ["x": 7], tag: "server")
+                serverRecord: SessionHarness.record("d", ["x": 7], tag: "server")
               )
             )
           ])
@@ -76,7 +76,7 @@ enum AnalysisHarness {
         .success(
           .init(
             savedRecords: operation.records.filter { $0.recordID.name == "f" },
-            failures: [ItemFailure(Bench.id("e"), SyncError(.invalidArguments))]
+            failures: [ItemFailure(SessionHarness.id("e"), SyncError(.invalidArguments))]
           )
         )
       case 5: .failure(.limitExceeded)
@@ -87,8 +87,9 @@ enum AnalysisHarness {
     script.fetch = { _, number in
       .success(
         .init(
-          changedRecords: (number == 0 ? ["x", "y"] : ["d"]).map { Bench.record($0, tag: "f") },
-          deletedRecords: number == 0 ? [] : [DeletedRecord(recordID: Bench.id("z"))],
+          changedRecords: (number == 0 ? ["x", "y"] : ["d"])
+            .map { SessionHarness.record($0, tag: "f") },
+          deletedRecords: number == 0 ? [] : [DeletedRecord(recordID: SessionHarness.id("z"))],
           changeToken: ChangeToken(text: "t\(number)"),
           hasMore: number == 0
         )

@@ -138,8 +138,8 @@ struct OperationHistoryTests {
 
   @Test("A log that begins while an operation waits says that it was there already")
   func found() throws {
-    let bench = Bench()
-    let id = try bench.modify([Bench.record("a")])
+    let bench = SessionHarness()
+    let id = try bench.modify([SessionHarness.record("a")])
     bench.world.run()
     let recorder = EventRecorder(.ring(), redactor: .none)
     recorder.attach(to: bench.session)

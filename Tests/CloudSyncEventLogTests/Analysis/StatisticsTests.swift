@@ -141,7 +141,8 @@ struct LogStatisticsTests {
     #expect(statistics.eventCount == (try AnalysisHarness.log().count))
     #expect(statistics.savedRecords == 0 && statistics.times.isEmpty)
     #expect(try LogStatistics(of: &reader) == statistics)
-    let kinds = try RecordHistory(of: "d", zoneID: Bench.zoneID, in: log).entries.map(\.kind)
+    let kinds = try RecordHistory(of: "d", zoneID: SessionHarness.zoneID, in: log).entries
+      .map(\.kind)
     #expect(kinds == [.queued, .fetched])
   }
 }

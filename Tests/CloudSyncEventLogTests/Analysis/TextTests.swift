@@ -92,7 +92,7 @@ struct StepTextTests {
   @Test("What a terminal takes for a command is written as an escape, and long names are cut")
   func hostile() {
     let name = "a\u{1b}[31m\u{202e}\n" + String(repeating: "b", count: 500)
-    let operation = ModifyOperation(records: [Bench.record(name)])
+    let operation = ModifyOperation(records: [SessionHarness.record(name)])
     let record = EventRecord(
       sequence: 1,
       time: Timestamp(nanoseconds: 0),

@@ -27,7 +27,7 @@ struct FixtureTests {
         ? .failure(SyncError(.networkFailure, "no network"))
         : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     let recorder = EventRecorder(.ring(), redactor: .none)
     bench.session.start()
     bench.world.run()
@@ -35,7 +35,7 @@ struct FixtureTests {
     bench.world.run()
     bench.session.appendMiddleware(AccountStatusMiddleware { $0(.available, AccountIdentity("u")) })
     bench.world.run()
-    try bench.modify([Bench.record("tea", ["title": "Tea", "cups": 2, "strength": 0.5])])
+    try bench.modify([SessionHarness.record("tea", ["title": "Tea", "cups": 2, "strength": 0.5])])
     bench.world.runToEnd()
     recorder.detach(from: bench.session)
     bench.world.run()

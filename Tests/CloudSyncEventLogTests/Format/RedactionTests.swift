@@ -21,7 +21,7 @@ struct RedactionTests {
     options.refuse = { id, _ in
       id.name == "no" ? SyncError(.invalidArguments, "Secret message") : nil
     }
-    let bench = CloudBench(options: options, resolver: .client) { number, _ in
+    let bench = CloudHarness(options: options, resolver: .client) { number, _ in
       number == 4 ? .failure(SyncError(.networkFailure, "Secret failure")) : nil
     }
     let recorder = EventRecorder(.ring())
@@ -46,7 +46,7 @@ struct RedactionTests {
   }
 
   private static func record(_ name: String, _ text: String) -> Record {
-    Bench.record(
+    SessionHarness.record(
       name,
       ["title": .string(text), "blob": .data(Data("Secret".utf8)), "list": [.string(text)]]
     )

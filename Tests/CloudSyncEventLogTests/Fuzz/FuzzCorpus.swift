@@ -66,7 +66,7 @@ enum FuzzCorpus {
     }
     var configuration = SyncConfiguration()
     configuration.acknowledgesPages = true
-    let bench = CloudBench(options: options, configuration: configuration) { number, _ in
+    let bench = CloudHarness(options: options, configuration: configuration) { number, _ in
       switch number % 13 {
       case 3: .failure(.networkFailure)
       case 5: .lostAfter
@@ -84,7 +84,7 @@ enum FuzzCorpus {
     return recorder.data(redactor: redactor).map { Array($0) } ?? []
   }
 
-  private static func drive(_ bench: CloudBench) throws {
+  private static func drive(_ bench: CloudHarness) throws {
     for index in 0..<4 { bench.cloud.save(.note("r\(index)", 100)) }
     bench.session.start()
     let first = try bench.modify((0..<5).map { .note("r\($0)", 1) }, delete: ["gone"])

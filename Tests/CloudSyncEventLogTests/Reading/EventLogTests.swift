@@ -34,7 +34,7 @@ struct EventLogTests {
   @Test("A jump is exact anywhere in a long log, also around the states that are kept")
   func jumps() throws {
     let folder = try Scratch()
-    let bench = Bench()
+    let bench = SessionHarness()
     let recorder = EventRecorder(.file(LogFile(path: folder.file("log.jsonl"))), redactor: .none)
     recorder.attach(to: bench.session)
     bench.start()
@@ -96,7 +96,7 @@ struct EventLogTests {
 
   @Test("A log without events has a state, an end and no more")
   func noEvents() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let recorder = EventRecorder(.ring())
     recorder.attach(to: bench.session)
     bench.world.run()

@@ -8,7 +8,7 @@ import Testing
 enum SmallLog {
   /// A session that starts and saves one record.
   static func make() throws -> [UInt8] {
-    let bench = Bench()
+    let bench = SessionHarness()
     let recorder = EventRecorder(.ring(), redactor: .none)
     recorder.attach(to: bench.session)
     bench.start()

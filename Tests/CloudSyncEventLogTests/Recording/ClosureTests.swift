@@ -8,7 +8,7 @@ import Testing
 struct ClosureTests {
   @Test("A function gets whole lines, which together are the log that a ring has")
   func wholeLines() throws {
-    let pieces = Journal<Data>()
+    let pieces = Collector<Data>()
     let run = try LogHarness.eventfulRun(sink: .closure { pieces.add($0) }, redactor: .none)
     let expected = try LogHarness.eventfulRun(sink: .ring()).bytes
 
@@ -19,7 +19,7 @@ struct ClosureTests {
 
   @Test("A recorder that is detached is not called")
   func detached() throws {
-    let pieces = Journal<Data>()
+    let pieces = Collector<Data>()
     let recorded = RecordedHarness(.closure { pieces.add($0) })
     recorded.attach()
     recorded.bench.start()
@@ -33,7 +33,7 @@ struct ClosureTests {
 
   @Test("A middleware that joins is in the log at its place")
   func joining() throws {
-    let pieces = Journal<Data>()
+    let pieces = Collector<Data>()
     let recorded = RecordedHarness(.closure { pieces.add($0) })
     recorded.attach()
     recorded.bench.start()

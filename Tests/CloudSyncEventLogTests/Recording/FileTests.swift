@@ -156,10 +156,10 @@ struct FileTests {
   func hidesByDefault() throws {
     let folder = try Scratch()
     let recorder = EventRecorder(.file(LogFile(path: folder.file("log.jsonl"))))
-    let bench = Bench()
+    let bench = SessionHarness()
     recorder.attach(to: bench.session)
     bench.start()
-    try bench.modify([Bench.record("r", ["title": "Secret"])])
+    try bench.modify([SessionHarness.record("r", ["title": "Secret"])])
     bench.world.run()
     recorder.detach(from: bench.session)
     bench.world.run()

@@ -6,7 +6,7 @@ import Testing
 
 /// A bench that is recorded, step by step.
 struct RecordedHarness {
-  let bench = Bench()
+  let bench = SessionHarness()
   let recorder: EventRecorder
 
   init(_ sink: EventRecorder.Sink, redactor: Redactor = .none) {

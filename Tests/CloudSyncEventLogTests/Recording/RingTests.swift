@@ -98,7 +98,7 @@ struct RingTests {
     func makeSession() -> CloudSyncSession {
       CloudSyncSession(
         operationHandler: StubCloud(in: world, options: StubCloud.Options()) { _, _ in nil },
-        zoneID: Bench.zoneID,
+        zoneID: SessionHarness.zoneID,
         environment: world.environment
       )
     }

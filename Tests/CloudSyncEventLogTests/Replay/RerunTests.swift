@@ -121,7 +121,7 @@ struct RerunTests {
         next(event)
       }
     }
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.session.appendMiddleware(Mine())
     let recorder = EventRecorder(.ring())
     recorder.attach(to: bench.session)
@@ -138,7 +138,7 @@ struct RerunTests {
 
   @Test("A middleware that joins while it is recorded joins in the re-run")
   func joiningMiddleware() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let recorder = EventRecorder(.ring())
     recorder.attach(to: bench.session)
     bench.start()

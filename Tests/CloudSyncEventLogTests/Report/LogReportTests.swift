@@ -120,7 +120,7 @@ struct LogReportTests {
 
   @Test("A log without events gives a page")
   func takesAnEmptyLog() throws {
-    let bench = CloudBench()
+    let bench = CloudHarness()
     let recorder = EventRecorder(.ring(), redactor: .none)
     recorder.attach(to: bench.session)
     bench.world.run()

@@ -13,11 +13,11 @@ import Foundation
 enum ScriptHarness {
   /// Records what a test does with a bench.
   static func log(
-    _ bench: Bench,
+    _ bench: SessionHarness,
     redactor: Redactor = .none,
     attachingLate: Bool = false,
-    before: (Bench) throws -> Void = { _ in },
-    _ body: (Bench) throws -> Void
+    before: (SessionHarness) throws -> Void = { _ in },
+    _ body: (SessionHarness) throws -> Void
   ) throws -> EventLog {
     let recorder = EventRecorder(.ring(), redactor: redactor)
     try before(bench)
@@ -44,11 +44,11 @@ enum ScriptHarness {
       default: .after(.milliseconds(100), .success(ScriptedHandler.allSaved(operation)))
       }
     }
-    return try log(Bench(script: script)) { bench in
+    return try log(SessionHarness(script: script)) { bench in
       bench.start()
       for index in 0..<30 {
         let name = "n\(index % 7)"
-        try bench.modify([Bench.record(name, ["x": .int64(Int64(index)), "text": "Tea"])])
+        try bench.modify([SessionHarness.record(name, ["x": .int64(Int64(index)), "text": "Tea"])])
         if index % 4 == 0 { bench.session.fetch() }
         bench.world.advance(by: .seconds(1))
       }
@@ -58,12 +58,14 @@ enum ScriptHarness {
   /// Values of every kind, and text that has to be escaped, in calls, answers and decisions.
   static func hostileLog(redactor: Redactor) throws -> EventLog {
     let hostile = "\")\n\\(fatalError()) \u{0}\u{202e}*/ \u{65}\u{301} \u{2028}#\"\"\""
-    var record = Bench.record("every", everyValue(hostile), tag: hostile)
+    var record = SessionHarness.record("every", everyValue(hostile), tag: hostile)
     record.encryptedKeys = ["text"]
-    record.parent = Bench.id("parent\"\\(x)")
+    record.parent = SessionHarness.id("parent\"\\(x)")
     record.creationDate = Timestamp(nanoseconds: -1)
     record.modificationDate = Timestamp(nanoseconds: .max)
-    let (sent, server) = (record, Bench.record("every", ["text": .string(hostile)], tag: "s1"))
+    let (sent, server) = (
+      record, SessionHarness.record("every", ["text": .string(hostile)], tag: "s1")
+    )
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
       switch number {
@@ -90,7 +92,7 @@ enum ScriptHarness {
         ? .failure(.changeTokenExpired)
         : .success(.init(changedRecords: [sent], changeToken: ChangeToken(Data([0, 1, 255]))))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     return try log(bench, redactor: redactor) { bench in
       bench.start()
       try bench.session.modify(
@@ -103,7 +105,7 @@ enum ScriptHarness {
       )
       bench.session.fetch(FetchOperation(changeToken: ChangeToken(Data(hostile.utf8))))
       bench.world.advance(by: .seconds(60))
-      var other = Bench.record("other", ["x": 1, "gone": .null])
+      var other = SessionHarness.record("other", ["x": 1, "gone": .null])
       other.encryptedKeys = ["x"]
       try bench.modify([other])
       bench.world.advance(by: .seconds(60))

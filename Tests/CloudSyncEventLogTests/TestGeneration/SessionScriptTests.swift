@@ -79,8 +79,8 @@ struct SessionScriptTests {
           : .success(ScriptedHandler.allSaved(operation))
       )
     }
-    let log = try ScriptHarness.log(Bench(limits: RequestLimits(items: 1), script: script)) {
-      bench in
+    let log = try ScriptHarness.log(SessionHarness(limits: RequestLimits(items: 1), script: script))
+    { bench in
       bench.start()
       for index in 0..<4 { try bench.modify([.note("r\(index)", index)]) }
       bench.world.advance(by: .seconds(1))
@@ -116,7 +116,8 @@ struct SessionScriptTests {
     var configuration = SyncConfiguration()
     configuration.acknowledgesPages = true
     configuration.timeout = .seconds(30)
-    let log = try ScriptHarness.log(Bench(configuration: configuration, script: script)) { bench in
+    let log = try ScriptHarness.log(SessionHarness(configuration: configuration, script: script)) {
+      bench in
       let session = bench.session
       session.appendMiddleware(
         AccountStatusMiddleware { completion in
@@ -147,7 +148,7 @@ struct SessionScriptTests {
       session.resolveAccountSwitch(.adopt)
       try bench.modify([.note("c", 1)])
       session.retryNow()
-      session.dropParked([Bench.id("c")])
+      session.dropParked([SessionHarness.id("c")])
       session.decideZone(.recreate)
       bench.world.advance(by: .seconds(1))
       session.reset()
@@ -164,7 +165,7 @@ struct SessionScriptTests {
   func closedGate() throws {
     var wait = Wait(.service, serverNanoseconds: 60_000_000_000)
     wait.nanoseconds = 60_000_000_000
-    var script = SessionScript(zoneID: Bench.zoneID)
+    var script = SessionScript(zoneID: SessionHarness.zoneID)
     script.at(.zero, .start)
     script.after(.seconds(1), .closeGate(wait))
     script.at(.seconds(2), .modify(ModifyOperation(records: [.note("a", 1)])))
@@ -197,7 +198,7 @@ struct SessionScriptTests {
 
   @Test("A script that goes round in circles is given up")
   func endlessScript() throws {
-    var script = SessionScript(zoneID: Bench.zoneID)
+    var script = SessionScript(zoneID: SessionHarness.zoneID)
     script.at(.zero, .start)
     for _ in 0..<500 {
       script.answer(.createZone(.failure(SyncError(.networkFailure))), after: .seconds(1))

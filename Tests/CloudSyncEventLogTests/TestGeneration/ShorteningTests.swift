@@ -25,7 +25,7 @@ struct ShorteningTests {
 
   @Test("An operation that the app gave up needs itself and the call that gave it up")
   func cancelled() throws {
-    let log = try ScriptHarness.log(Bench()) { bench in
+    let log = try ScriptHarness.log(SessionHarness()) { bench in
       bench.start()
       for index in 0..<9 { try bench.modify([.note("r\(index)", index)]) }
       bench.world.advance(by: .seconds(1))
@@ -58,12 +58,12 @@ struct ShorteningTests {
       return .success(
         .init(
           savedRecords: operation.records.filter { $0.recordID.name != "r5" },
-          failures: [ItemFailure(Bench.id("r5"), error)]
+          failures: [ItemFailure(SessionHarness.id("r5"), error)]
         )
       )
     }
     let resolver = ConflictResolver { (_: Record, _: Record) -> Record? in nil }
-    let log = try ScriptHarness.log(Bench(resolver: resolver, script: script)) { bench in
+    let log = try ScriptHarness.log(SessionHarness(resolver: resolver, script: script)) { bench in
       bench.start()
       try bench.modify((0..<9).map { .note("r\($0)", $0, tag: "old") })
       bench.world.advance(by: .seconds(1))
@@ -92,7 +92,7 @@ struct ShorteningTests {
     let script = try SessionScript(ScriptHarness.haltingLog())
     #expect(script.shortened(keeping: .quotaExceeded) == script)
 
-    var quiet = SessionScript(zoneID: Bench.zoneID)
+    var quiet = SessionScript(zoneID: SessionHarness.zoneID)
     quiet.at(.zero, .start)
     #expect(quiet.shortened(keeping: nil).entryCount == 0)
   }

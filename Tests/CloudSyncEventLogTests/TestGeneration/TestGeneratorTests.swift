@@ -17,11 +17,12 @@ struct TestGeneratorTests {
     }
     var configuration = SyncConfiguration()
     configuration.timeout = .seconds(60)
-    return try ScriptHarness.log(Bench(configuration: configuration, script: script)) { bench in
+    return try ScriptHarness.log(SessionHarness(configuration: configuration, script: script)) {
+      bench in
       bench.session.start()
       try bench.modify([.note("tea", 1)], delete: ["coffee"])
       bench.world.advance(by: .seconds(1))
-      try bench.modify([Bench.record("tea", ["x": 2, "text": "Earl \"Grey\""], tag: "+")])
+      try bench.modify([SessionHarness.record("tea", ["x": 2, "text": "Earl \"Grey\""], tag: "+")])
       bench.world.advance(by: .milliseconds(1_500))
     }
   }
@@ -81,7 +82,7 @@ struct TestGeneratorTests {
   private static func restoredLog() throws -> EventLog {
     var script = ScriptedHandler.Script()
     script.modify = { _, _ in .after(.seconds(2), .failure(SyncError(.permissionFailure))) }
-    return try ScriptHarness.log(Bench(script: script)) { bench in
+    return try ScriptHarness.log(SessionHarness(script: script)) { bench in
       bench.start()
       try bench.modify([.note("r", 1)])
     } _: { bench in

@@ -11,8 +11,8 @@ struct SessionTests {
     let world: VirtualEnvironment
     let session: CloudSyncSession
     let connection: LocalCloudConnection
-    let fetched = Journal<FetchOperation.Response>()
-    let statuses = Journal<AccountStatus>()
+    let fetched = Collector<FetchOperation.Response>()
+    let statuses = Collector<AccountStatus>()
 
     init(_ cloud: LocalCloud, _ name: String, in world: VirtualEnvironment) {
       self.world = world

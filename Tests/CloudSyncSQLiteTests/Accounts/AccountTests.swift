@@ -20,9 +20,9 @@ struct AccountTests {
   /// A database of Anna's, and one of Bert's with a row of its own.
   private func twoAccounts(
     _ decision: AccountSwitchDecision
-  ) throws -> (AccountBench, other: SyncBench.Device) {
-    let mac = try AccountBench(setUp: Self.rows, options: switching(decision))
-    let other = try AccountBench.otherDevice(of: mac, account: "bert")
+  ) throws -> (AccountHarness, other: SyncHarness.Device) {
+    let mac = try AccountHarness(setUp: Self.rows, options: switching(decision))
+    let other = try AccountHarness.otherDevice(of: mac, account: "bert")
     try other.execute("INSERT INTO notes(id, title) VALUES('z', 'Z')")
     try mac.bench.sync(other)
     try mac.sync()
@@ -31,7 +31,7 @@ struct AccountTests {
 
   @Test("Rows made before anybody signs in are uploaded at the sign-in")
   func signIn() throws {
-    let mac = try AccountBench(account: nil, setUp: Self.rows)
+    let mac = try AccountHarness(account: nil, setUp: Self.rows)
     try mac.sync()
     try mac.database.execute("INSERT INTO notes(id, title) VALUES('c', 'C')")
     #expect(try mac.records("anna") == [])
@@ -44,7 +44,7 @@ struct AccountTests {
 
   @Test("Signed out, rows stay; edits of rows that the cloud has are sent at the next sign-in")
   func signOut() throws {
-    let mac = try AccountBench(setUp: Self.rows)
+    let mac = try AccountHarness(setUp: Self.rows)
     try mac.sync()
     try mac.signIn(nil)
     try mac.database.execute(
@@ -53,7 +53,7 @@ struct AccountTests {
     try mac.sync()
     #expect(try mac.records("anna").contains("b:notes"))
     try mac.restart()
-    #expect(try mac.lines(AccountBench.titles) == ["'a'|'A2'"])
+    #expect(try mac.lines(AccountHarness.titles) == ["'a'|'A2'"])
 
     try mac.signIn("anna")
     #expect(try mac.records("anna") == ["a:notes", "l:lists", "m:lists"])
@@ -67,20 +67,20 @@ struct AccountTests {
   func signOutDeletes() throws {
     var options = SyncEngineOptions()
     options.signedOut = { .deleteLocalData }
-    let mac = try AccountBench(setUp: Self.rows, options: options)
+    let mac = try AccountHarness(setUp: Self.rows, options: options)
     try mac.sync()
     try mac.signIn(nil)
-    #expect(try mac.lines(AccountBench.titles) == [])
+    #expect(try mac.lines(AccountHarness.titles) == [])
     #expect(try mac.lines("SELECT * FROM cloudsync_rows") == [])
 
     // What is made from now on belongs to whoever signs in.
     try mac.database.execute("INSERT INTO notes(id, title) VALUES('n', 'N')")
     try mac.sync()
     try mac.restart()
-    #expect(try mac.lines(AccountBench.titles) == ["'n'|'N'"])
+    #expect(try mac.lines(AccountHarness.titles) == ["'n'|'N'"])
     try mac.signIn("anna")
     try mac.sync()
-    #expect(try mac.lines(AccountBench.titles) == ["'a'|'A'", "'b'|'B'", "'n'|'N'"])
+    #expect(try mac.lines(AccountHarness.titles) == ["'a'|'A'", "'b'|'B'", "'n'|'N'"])
     #expect(try mac.records("anna").contains("n:notes"))
   }
 
@@ -88,14 +88,14 @@ struct AccountTests {
   func notReady() throws {
     var options = SyncEngineOptions()
     options.signedOut = { .deleteLocalData }
-    let mac = try AccountBench(setUp: Self.rows, options: options)
+    let mac = try AccountHarness(setUp: Self.rows, options: options)
     try mac.sync()
     let anna = AccountIdentity("anna")
     try mac.bench.cloud.setAccountStatus(.temporarilyUnavailable, account: anna)
     mac.engine.accountDidChange()
     try mac.database.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'")
     try mac.sync()
-    #expect(try mac.lines(AccountBench.titles) == ["'a'|'A2'", "'b'|'B'"])
+    #expect(try mac.lines(AccountHarness.titles) == ["'a'|'A2'", "'b'|'B'"])
 
     try mac.bench.cloud.setAccountStatus(.available, account: anna)
     mac.engine.accountDidChange()
@@ -105,7 +105,7 @@ struct AccountTests {
 
   @Test("Another account: nothing of the rows goes there until the app has decided")
   func asks() throws {
-    let mac = try AccountBench(setUp: Self.rows)
+    let mac = try AccountHarness(setUp: Self.rows)
     try mac.sync()
     try mac.signIn("bert")
     try mac.database.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'")
@@ -118,7 +118,7 @@ struct AccountTests {
     try mac.restart()
     #expect(mac.engine.question == question)
     #expect(try mac.records("bert") == [])
-    #expect(try mac.lines(AccountBench.titles) == ["'a'|'A2'", "'b'|'B'"])
+    #expect(try mac.lines(AccountHarness.titles) == ["'a'|'A2'", "'b'|'B'"])
 
     // The old account comes back.
     try mac.signIn("anna")
@@ -136,8 +136,8 @@ struct AccountTests {
     try mac.sync()
     try mac.bench.sync(other)
 
-    #expect(try other.lines(AccountBench.titles) == ["'a'|'A2'", "'b'|'B'", "'z'|'Z'"])
-    #expect(try mac.lines(AccountBench.titles) == other.lines(AccountBench.titles))
+    #expect(try other.lines(AccountHarness.titles) == ["'a'|'A2'", "'b'|'B'", "'z'|'Z'"])
+    #expect(try mac.lines(AccountHarness.titles) == other.lines(AccountHarness.titles))
     #expect(try other.lines("SELECT list FROM notes WHERE id = 'a'") == ["'m'"])
     #expect(try mac.records("anna").count == 4)
   }
@@ -149,7 +149,7 @@ struct AccountTests {
     try mac.signIn("bert")
     try mac.sync()
 
-    #expect(try mac.lines(AccountBench.titles) == ["'z'|'Z'"])
+    #expect(try mac.lines(AccountHarness.titles) == ["'z'|'Z'"])
     #expect(try mac.lines("SELECT * FROM lists") == [])
     #expect(try mac.lines("SELECT * FROM local") == ["1|'a'"])
     #expect(try mac.records("anna") == ["a:notes", "b:notes", "l:lists", "m:lists"])
@@ -157,24 +157,24 @@ struct AccountTests {
     // And back again.
     try mac.signIn("anna")
     try mac.sync()
-    #expect(try mac.lines(AccountBench.titles) == ["'a'|'A'", "'b'|'B'"])
+    #expect(try mac.lines(AccountHarness.titles) == ["'a'|'A'", "'b'|'B'"])
     #expect(mac.errors.withLock { $0 } == [])
   }
 
   @Test("An answer without a question changes nothing")
   func noQuestion() throws {
-    let mac = try AccountBench(setUp: Self.rows)
+    let mac = try AccountHarness(setUp: Self.rows)
     try mac.sync()
     try mac.engine.resolveAccountSwitch(.discard)
     try mac.engine.decideZone(.deleteLocalData)
     try mac.sync()
-    #expect(try mac.lines(AccountBench.titles) == ["'a'|'A'", "'b'|'B'"])
+    #expect(try mac.lines(AccountHarness.titles) == ["'a'|'A'", "'b'|'B'"])
   }
 }
 
-extension AccountBench {
+extension AccountHarness {
   /// Another device, whose user is always signed in.
-  static func otherDevice(of bench: AccountBench, account: String) throws -> SyncBench.Device {
+  static func otherDevice(of bench: AccountHarness, account: String) throws -> SyncHarness.Device {
     let database = try DatabaseFile(path: ":memory:")
     try database.execute(schema)
     let engine = try SyncEngine(
@@ -188,6 +188,6 @@ extension AccountBench {
       ),
       environment: bench.bench.world.environment
     )
-    return SyncBench.Device("other", database, engine)
+    return SyncHarness.Device("other", database, engine)
   }
 }

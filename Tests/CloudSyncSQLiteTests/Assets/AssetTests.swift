@@ -12,15 +12,15 @@ struct AssetTests {
 
   private func device(
     _ name: String,
-    _ bench: SyncBench,
+    _ bench: SyncHarness,
     _ folder: TestFolder?
-  ) throws -> SyncBench.Device {
+  ) throws -> SyncHarness.Device {
     var options = SyncEngineOptions()
     options.assets = folder.map { AssetOptions(folder: "\($0.path)/\(name)", threshold: 1_000) }
     return try bench.device(name, Self.schema, tables: ["photos"], options: options)
   }
 
-  private func record(_ bench: SyncBench) throws -> Record {
+  private func record(_ bench: SyncHarness) throws -> Record {
     let owner = AccountIdentity("owner")
     let record = try bench.cloud.records(account: owner, zone: bench.zoneID).first
     return try #require(record)
@@ -29,7 +29,7 @@ struct AssetTests {
   @Test("A BLOB over the threshold comes over in a file, a smaller one in the record")
   func bothWays() throws {
     let folder = try TestFolder("bothWays")
-    let bench = SyncBench(assetFolder: folder.path + "/cloud")
+    let bench = SyncHarness(assetFolder: folder.path + "/cloud")
     let mac = try device("mac", bench, folder)
     let phone = try device("phone", bench, folder)
     try mac.execute("INSERT INTO photos VALUES('a', 'Sea', zeroblob(1000), randomblob(5000))")
@@ -59,7 +59,7 @@ struct AssetTests {
   @Test("A BLOB is sent again neither with other columns nor when it is what the cloud has")
   func unchanged() throws {
     let folder = try TestFolder("unchanged")
-    let bench = SyncBench(assetFolder: folder.path + "/cloud")
+    let bench = SyncHarness(assetFolder: folder.path + "/cloud")
     let mac = try device("mac", bench, folder)
     try mac.execute("INSERT INTO photos VALUES('a', 'Sea', NULL, zeroblob(5000))")
     try bench.sync(mac)
@@ -80,7 +80,7 @@ struct AssetTests {
   @Test("A row whose file is missing waits with its reason, and is whole when the file is there")
   func missing() throws {
     let folder = try TestFolder("missing")
-    let bench = SyncBench(assetFolder: folder.path + "/cloud")
+    let bench = SyncHarness(assetFolder: folder.path + "/cloud")
     let mac = try device("mac", bench, folder)
     let phone = try device("phone", bench, folder)
     try mac.execute(
@@ -114,7 +114,7 @@ struct AssetTests {
 
   @Test("Without a folder every BLOB stays in its record, and one that is too large is set aside")
   func inline() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try device("mac", bench, nil)
     try mac.execute(
       "INSERT INTO photos VALUES('a', 'Sea', NULL, zeroblob(5000)), ('b', 'Sky', NULL, zeroblob(2000000))"

@@ -29,10 +29,10 @@ struct AttachedCrashTests {
 
 /// A fragile database and a sound one that edit the same rows.
 private final class AttachedScript {
-  private let bench = SyncBench()
+  private let bench = SyncHarness()
   private let folder: TestFolder
   private let database: FragileDatabase
-  private let phone: SyncBench.Device
+  private let phone: SyncHarness.Device
   private let options: SyncEngineOptions
   private var random: SeededRandom
   private var engine: SyncEngine?
@@ -100,7 +100,7 @@ private final class AttachedScript {
         database: database,
         tables: ["notes"],
         zoneID: bench.zoneID,
-        operationHandler: MortalHandler(
+        operationHandler: KillableHandler(
           bench.cloud.connect(
             device: "mac",
             account: AccountIdentity("owner"),

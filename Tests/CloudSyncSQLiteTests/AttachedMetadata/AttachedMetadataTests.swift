@@ -24,14 +24,14 @@ struct AttachedMetadataTests {
   }
 
   private func engine(
-    _ bench: SyncBench,
+    _ bench: SyncHarness,
     _ database: FragileDatabase,
     _ options: SyncEngineOptions
   ) throws -> SyncEngine {
     try bench.engine("mac", database, ["notes"], options)
   }
 
-  private func run(_ bench: SyncBench, _ engine: SyncEngine) throws {
+  private func run(_ bench: SyncHarness, _ engine: SyncEngine) throws {
     try engine.start()
     for _ in 0..<2 {
       engine.sendChanges()
@@ -42,8 +42,8 @@ struct AttachedMetadataTests {
 
   private func make(
     _ name: String
-  ) throws -> (SyncBench, TestFolder, FragileDatabase, SyncBench.Device) {
-    let bench = SyncBench()
+  ) throws -> (SyncHarness, TestFolder, FragileDatabase, SyncHarness.Device) {
+    let bench = SyncHarness()
     let folder = try TestFolder(name)
     let database = try FragileDatabase(
       path: folder.file("data.sqlite"),

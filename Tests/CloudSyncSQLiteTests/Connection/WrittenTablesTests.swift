@@ -79,7 +79,7 @@ struct WrittenTablesTests {
 
   @Test("Of an engine's blocks those are told that write to a table or to its status")
   func tellsOfAnEngine() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: ["lists", "notes"])
     let recorder = RecordingDatabase(try DatabaseFile(path: ":memory:"))
     try recorder.database.execute(Self.schema + "DELETE FROM lists;")

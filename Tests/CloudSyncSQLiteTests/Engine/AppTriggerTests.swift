@@ -26,7 +26,7 @@ struct AppTriggerTests {
 
   @Test("What they change in a row that came from the cloud is taken back; the rest of it stays")
   func changedRows() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: ["notes"])
     let phone = try bench.device("phone", Self.schema, tables: ["notes"])
     let before = try phone.lines(Self.triggers)

@@ -14,8 +14,8 @@ struct InstalledTriggerTests {
 
   private func pair(
     enforcesForeignKeys: Bool = true
-  ) throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    try SyncBench.pair(
+  ) throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
+    try SyncHarness.pair(
       Self.schema,
       tables: Self.tables,
       enforcesForeignKeys: enforcesForeignKeys

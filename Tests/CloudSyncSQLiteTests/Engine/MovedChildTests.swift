@@ -12,7 +12,7 @@ struct MovedChildTests {
 
   @Test("The row stays everywhere, also where another device has edited it meanwhile")
   func staysWithAnEdit() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: ["lists", "notes"])
     let phone = try bench.device("phone", Self.schema, tables: ["lists", "notes"])
     try mac.execute(

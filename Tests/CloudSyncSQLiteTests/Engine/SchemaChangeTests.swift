@@ -14,7 +14,7 @@ struct SchemaChangeTests {
     """
 
   /// Starts the app anew, with the tables that it has now.
-  private func migrate(_ device: SyncBench.Device, _ sql: String, in bench: SyncBench) throws {
+  private func migrate(_ device: SyncHarness.Device, _ sql: String, in bench: SyncHarness) throws {
     try bench.restart(device, ["notes", "tags"], after: sql)
   }
 
@@ -22,7 +22,7 @@ struct SchemaChangeTests {
     "What an old version does not know it neither loses nor clears, and has after its migration"
   )
   func unknownTablesAndColumns() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.new, tables: ["notes", "tags"])
     let phone = try bench.device("phone", Self.old, tables: ["notes"])
     try mac.execute(
@@ -47,7 +47,7 @@ struct SchemaChangeTests {
 
   @Test("A row that an old version makes anew has nothing of the row before it", arguments: [1, 2])
   func madeAnew(times: Int) throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.new, tables: ["notes", "tags"])
     let phone = try bench.device("phone", Self.old, tables: ["notes"])
     try mac.execute("INSERT INTO notes VALUES('a', 'Tea', 5)")
@@ -69,7 +69,7 @@ struct SchemaChangeTests {
 
   @Test("A row that was inserted before a migration does not set the columns that it adds")
   func insertedBeforeMigration() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.new, tables: ["notes", "tags"])
     let phone = try bench.device("phone", Self.old, tables: ["notes"])
     try bench.sync(mac, phone)
@@ -89,7 +89,7 @@ struct SchemaChangeTests {
 
   @Test("What a migration puts into a new column goes to the others")
   func filledByMigration() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.old, tables: ["notes"])
     let phone = try bench.device("phone", Self.new, tables: ["notes", "tags"])
     try mac.execute("INSERT INTO notes VALUES('a', 'Tea'), ('b', 'Cup')")

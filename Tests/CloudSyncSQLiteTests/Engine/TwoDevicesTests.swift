@@ -18,13 +18,13 @@ struct TwoDevicesTests {
   private static let lists = "SELECT * FROM lists ORDER BY id"
 
   /// Two databases with the same schema and nothing in them.
-  private func pair() throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    try SyncBench.pair(Self.schema, tables: Self.tables)
+  private func pair() throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
+    try SyncHarness.pair(Self.schema, tables: Self.tables)
   }
 
   @Test("Rows that were there before, edits and deletions come to the other database")
   func bothWays() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let old = Self.schema + "INSERT INTO lists VALUES('l', 'Old');"
     let mac = try bench.device("mac", old, tables: Self.tables)
     let phone = try bench.device("phone", Self.schema, tables: Self.tables)
@@ -102,7 +102,7 @@ struct TwoDevicesTests {
 
   @Test("An update that changes nothing sends nothing")
   func nothing() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     try mac.execute("INSERT INTO notes(id, title, body) VALUES('a', 'Tea', zeroblob(100))")
     try bench.sync(mac)
@@ -137,7 +137,7 @@ struct TwoDevicesTests {
 
   @Test("Tearing down leaves the user's tables exactly as they were")
   func tearDown() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     try mac.execute("INSERT INTO notes(id) VALUES('a')")
     try bench.sync(mac)
@@ -152,7 +152,7 @@ struct TwoDevicesTests {
 
   @Test("An engine that is let go without being stopped is gone", arguments: [0, 1, 2, 3, 30])
   func release(seconds: Int) throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let database = try DatabaseFile(path: ":memory:")
     try database.execute(Self.schema)
     var engine: SyncEngine? = try bench.engine("mac", database, Self.tables)

@@ -11,14 +11,14 @@ struct NullKeyTests {
     """
   private static let tables = ["notes", "pairs"]
 
-  private func lines(_ device: SyncBench.Device) throws -> [String] {
+  private func lines(_ device: SyncHarness.Device) throws -> [String] {
     try device.lines("SELECT * FROM notes ORDER BY 1, 2")
       + device.lines("SELECT * FROM pairs ORDER BY 1, 2, 3")
   }
 
   @Test("Rows with NULL in their keys stay as they are, are listed, and hinder nothing")
   func leftOut() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let old =
       Self.schema
       + "INSERT INTO notes VALUES(NULL, 'old'); INSERT INTO pairs VALUES('a', NULL, 'old');"
@@ -46,7 +46,7 @@ struct NullKeyTests {
 
   @Test("A row is sent once it has a key, and deleted elsewhere when it loses it")
   func comesAndGoes() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     let phone = try bench.device("phone", Self.schema, tables: Self.tables)
     try mac.execute("INSERT INTO notes VALUES(NULL, 'a'); INSERT INTO pairs VALUES('p', 1, 'b')")

@@ -13,7 +13,7 @@ struct StrangeKeyTests {
 
   /// Sends rows there, an edit of all of them back, and a deletion of all but one of each table.
   private func roundTrip(_ inserts: String) throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     let phone = try bench.device("phone", Self.schema, tables: Self.tables)
     func compare(_ moment: Comment) throws {
@@ -78,7 +78,7 @@ struct StrangeKeyTests {
 
   @Test("A key over the size of a record parks its row, says so, and holds up nothing")
   func tooLong() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     let phone = try bench.device("phone", Self.schema, tables: Self.tables)
     try mac.execute(

@@ -25,7 +25,7 @@ struct UUIDFunctionTests {
   @Test("In a simulated world runs are alike, and its devices give different identifiers")
   func simulated() throws {
     func run() throws -> [String] {
-      let bench = SyncBench()
+      let bench = SyncHarness()
       let mac = try bench.device("mac", Self.schema, tables: ["notes"])
       let phone = try bench.device("phone", Self.schema, tables: ["notes"])
       try mac.execute("INSERT INTO notes(title) VALUES('a'), ('b')")

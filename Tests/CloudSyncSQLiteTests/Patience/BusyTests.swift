@@ -38,8 +38,8 @@ struct BusyTests {
   private static let notes = "SELECT * FROM notes ORDER BY id"
   private static let busy = SyncEngineError(.busy, "another connection is writing")
 
-  private func pair() throws -> (SyncBench, StubbornDatabase, SyncEngine, SyncBench.Device) {
-    let bench = SyncBench()
+  private func pair() throws -> (SyncHarness, StubbornDatabase, SyncEngine, SyncHarness.Device) {
+    let bench = SyncHarness()
     let database = StubbornDatabase(try DatabaseFile(path: ":memory:"))
     try database.file.execute(Self.schema)
     let engine = try bench.engine("mac", database, ["notes"])

@@ -158,7 +158,7 @@ struct ActionTriggerTests {
     alsoNative: Bool = false,
     isRecursive: Bool = false
   ) throws -> [[String]] {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let device = try bench.device(
       "mac",
       one.schema,
@@ -210,7 +210,7 @@ struct ActionTriggerTests {
   @Test("They are removed when the engine's connection enforces foreign keys, and by tearing down")
   func removal() throws {
     let one = Self.circle
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let device = try bench.device("mac", one.schema, tables: one.tables, enforcesForeignKeys: false)
     let triggers = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'cloudsync_action_%'"
     let made = try device.lines(triggers)
@@ -234,7 +234,7 @@ struct ActionTriggerTests {
 
   @Test("A chain of 10,000 rows goes in one statement", arguments: [true, false])
   func chain(isRecursive: Bool) throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let schema = """
       CREATE TABLE folders(
         id TEXT PRIMARY KEY NOT NULL, up TEXT REFERENCES folders ON DELETE CASCADE

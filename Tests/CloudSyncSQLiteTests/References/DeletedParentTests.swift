@@ -54,8 +54,8 @@ struct DeletedParentTests {
   private func meet(
     _ one: DeletedParentCase,
     _ orphans: OrphanPolicy = .restoreParent
-  ) throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    let bench = SyncBench()
+  ) throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
+    let bench = SyncHarness()
     var options = SyncEngineOptions()
     options.defaultTable.orphans = orphans
     let mac = try bench.device(
@@ -89,8 +89,8 @@ struct DeletedParentTests {
   }
 
   private func check(
-    _ bench: SyncBench,
-    _ devices: [SyncBench.Device],
+    _ bench: SyncHarness,
+    _ devices: [SyncHarness.Device],
     parents: [String],
     children: [String]
   ) throws {
@@ -138,7 +138,7 @@ struct DeletedParentTests {
 
   @Test("A parent that comes back keeps what only newer versions of the app know")
   func unknownColumns() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let old = """
       CREATE TABLE parents(id TEXT PRIMARY KEY NOT NULL, title TEXT);
       CREATE TABLE children(id TEXT PRIMARY KEY NOT NULL, parent TEXT REFERENCES parents(id));

@@ -17,8 +17,8 @@ struct OrphanTests {
     _ tables: [String] = tables,
     enforced: [Bool],
     options: SyncEngineOptions = SyncEngineOptions()
-  ) throws -> (SyncBench, [SyncBench.Device]) {
-    let bench = SyncBench()
+  ) throws -> (SyncHarness, [SyncHarness.Device]) {
+    let bench = SyncHarness()
     let devices = try enforced.enumerated()
       .map { number, isEnforced in
         try bench.device(
@@ -33,8 +33,8 @@ struct OrphanTests {
   }
 
   private func expectEqual(
-    _ bench: SyncBench,
-    _ devices: [SyncBench.Device],
+    _ bench: SyncHarness,
+    _ devices: [SyncHarness.Device],
     _ tables: [String] = tables
   ) throws {
     for device in devices {

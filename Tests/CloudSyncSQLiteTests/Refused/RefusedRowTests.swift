@@ -10,16 +10,16 @@ struct RefusedRowTests {
 
   private func pair(
     _ closed: String
-  ) throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
+  ) throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
     var options = SyncEngineOptions()
     options.defaultTable.allowsMissingDefaults = true
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.open, tables: ["notes"], options: options)
     let phone = try bench.device("phone", closed, tables: ["notes"], options: options)
     return (bench, mac, phone)
   }
 
-  private func restart(_ device: SyncBench.Device, _ sql: String, in bench: SyncBench) throws {
+  private func restart(_ device: SyncHarness.Device, _ sql: String, in bench: SyncHarness) throws {
     var options = SyncEngineOptions()
     options.defaultTable.allowsMissingDefaults = true
     try bench.restart(device, ["notes"], options, after: sql)

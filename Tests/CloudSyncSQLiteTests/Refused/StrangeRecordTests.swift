@@ -19,7 +19,7 @@ struct StrangeRecordTests {
   }
 
   /// Saves records as an app would that knows nothing of engines.
-  private func save(_ records: [Record], in bench: SyncBench, as name: String) throws {
+  private func save(_ records: [Record], in bench: SyncHarness, as name: String) throws {
     let session = CloudSyncSession(
       operationHandler: bench.cloud.connect(
         device: name,
@@ -40,7 +40,7 @@ struct StrangeRecordTests {
     _ name: String,
     _ type: String,
     _ fields: [String: FieldValue],
-    in bench: SyncBench
+    in bench: SyncHarness
   ) -> Record {
     var record = Record(
       recordType: type,
@@ -52,7 +52,7 @@ struct StrangeRecordTests {
 
   @Test("Each is parked with an error that names it, and the others are stored")
   func strange() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device(
       "mac",
       Self.schema,

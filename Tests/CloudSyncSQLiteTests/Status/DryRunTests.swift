@@ -17,7 +17,7 @@ struct DryRunTests {
   private func preview(
     _ name: String,
     _ database: DatabaseFile,
-    in bench: SyncBench,
+    in bench: SyncHarness,
     tables: [String] = Self.tables
   ) async throws -> SyncPreview {
     try await SyncEngine.dryRun(
@@ -54,7 +54,7 @@ struct DryRunTests {
 
   @Test("On a database without an engine it tells what an engine would do, and leaves no trace")
   func fresh() async throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     try mac.execute("INSERT INTO lists VALUES('l', 'List'), ('m', 'More')")
     try bench.sync(mac)
@@ -72,7 +72,7 @@ struct DryRunTests {
 
   @Test("It tells edits, deletions, merges, refusals and what waits, as they come then")
   func edits() async throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     let phone = try bench.device("phone", Self.schema, tables: Self.tables)
     try mac.execute(
@@ -122,7 +122,7 @@ struct DryRunTests {
 
   @Test("A schema that stands in the way is told, and nothing else is looked at")
   func forbidden() async throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let database = try DatabaseFile(path: ":memory:")
     try database.execute("CREATE TABLE a(id INTEGER PRIMARY KEY, b); INSERT INTO a VALUES(1, 2)")
 
@@ -134,7 +134,7 @@ struct DryRunTests {
 
   @Test("A cloud that has no zone yet, or cannot be asked, is no secret")
   func cloud() async throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let database = try DatabaseFile(path: ":memory:")
     try database.execute(Self.schema + "INSERT INTO lists VALUES('l', 'List')")
     let preview = try await self.preview("mac", database, in: bench)

@@ -15,8 +15,8 @@ struct StatusTests {
     """
   private static let tables = ["lists", "notes", "marks"]
 
-  private func pair() throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    try SyncBench.pair(Self.schema, tables: Self.tables)
+  private func pair() throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
+    try SyncHarness.pair(Self.schema, tables: Self.tables)
   }
 
   @Test("A row is dirty with its edit, in flight on its way, and clean when the cloud has it")

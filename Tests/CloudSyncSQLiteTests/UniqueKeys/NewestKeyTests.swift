@@ -21,14 +21,14 @@ struct NewestKeyTests {
   private func pair(
     _ schema: String = schema,
     tables: [String] = ["tags", "notes"]
-  ) throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    try SyncBench.pair(schema, tables: tables, options: Self.options(.newest))
+  ) throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
+    try SyncHarness.pair(schema, tables: tables, options: Self.options(.newest))
   }
 
   @Test("Without a policy such a table is refused")
   func refused() throws {
     #expect(throws: SyncEngineError.self) {
-      _ = try SyncBench().device("mac", Self.schema, tables: ["tags", "notes"])
+      _ = try SyncHarness().device("mac", Self.schema, tables: ["tags", "notes"])
     }
   }
 
@@ -225,7 +225,7 @@ struct NewestKeyTests {
       CREATE TABLE tags(id TEXT PRIMARY KEY NOT NULL, name TEXT, low TEXT AS (lower(name)) UNIQUE)
       """
     #expect(throws: SyncEngineError.self) {
-      _ = try SyncBench()
+      _ = try SyncHarness()
         .device("mac", schema, tables: ["tags"], options: Self.options(.newest))
     }
   }

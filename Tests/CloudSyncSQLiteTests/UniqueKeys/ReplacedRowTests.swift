@@ -14,10 +14,10 @@ struct ReplacedRowTests {
   private static let query = "SELECT * FROM tags ORDER BY id"
 
   /// Two databases with two rows.
-  private func pair() throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
+  private func pair() throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
     var options = SyncEngineOptions()
     options.defaultTable.uniqueKeys = .newest
-    let (bench, mac, phone) = try SyncBench.pair(Self.schema, tables: ["tags"], options: options)
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["tags"], options: options)
     try mac.execute(
       "INSERT INTO tags VALUES('a', 'work', 'red', 10), ('b', 'play', 'blue', 20)"
     )

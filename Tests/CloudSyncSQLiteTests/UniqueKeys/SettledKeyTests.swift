@@ -20,8 +20,8 @@ struct SettledKeyTests {
 
   private func pair(
     _ policy: UniqueKeyPolicy
-  ) throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    let bench = SyncBench()
+  ) throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
+    let bench = SyncHarness()
     var options = SyncEngineOptions()
     var tags = SyncEngineOptions.Table()
     tags.uniqueKeys = policy
@@ -32,7 +32,7 @@ struct SettledKeyTests {
     return (bench, mac, phone)
   }
 
-  private func lines(_ device: SyncBench.Device) throws -> [String] {
+  private func lines(_ device: SyncHarness.Device) throws -> [String] {
     try Self.tables.flatMap { try device.lines("SELECT * FROM \($0) ORDER BY 1, 2") }
   }
 

@@ -14,7 +14,7 @@ struct UniqueKeyAssetTests {
     let folder =
       "\(manager.temporaryDirectory.path)/cloudsync-unique-\(ProcessInfo.processInfo.processIdentifier)-\(name)-\(isMacFirst)"
     if manager.fileExists(atPath: folder) { try manager.removeItem(atPath: folder) }
-    let bench = SyncBench(assetFolder: folder + "/cloud")
+    let bench = SyncHarness(assetFolder: folder + "/cloud")
     let devices = try ["mac", "phone"]
       .map { device in
         var options = SyncEngineOptions()

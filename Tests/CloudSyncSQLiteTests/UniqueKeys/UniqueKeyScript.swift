@@ -18,9 +18,9 @@ final class UniqueKeyScript {
     """
   static let tables = ["tags", "notes", "links"]
 
-  private let bench = SyncBench()
+  private let bench = SyncHarness()
   private var random: SeededRandom
-  private var devices: [SyncBench.Device] = []
+  private var devices: [SyncHarness.Device] = []
   private let options: SyncEngineOptions
   private let deletes: Bool
   /// Edits are a second apart.
@@ -74,7 +74,7 @@ final class UniqueKeyScript {
     }
   }
 
-  private func edit(_ device: SyncBench.Device) throws {
+  private func edit(_ device: SyncHarness.Device) throws {
     time += 1_000
     let id = random.pick(["a", "b", "c", "d", "e"])
     let name = random.pick(["'x'", "'X'", "'y'", "'z'", "NULL"])

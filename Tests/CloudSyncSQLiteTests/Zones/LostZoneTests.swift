@@ -30,7 +30,7 @@ struct LostZoneTests {
     arguments: [ZoneDeletionReason.deleted, .encryptedDataReset]
   )
   func uploadsAgain(reason: ZoneDeletionReason) throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     let phone = try bench.device("phone", Self.schema, tables: Self.tables)
     try mac.execute(
@@ -58,7 +58,7 @@ struct LostZoneTests {
 
   @Test("A deletion that was not sent is sent when somebody else has uploaded the row again")
   func deletion() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     let phone = try bench.device("phone", Self.schema, tables: Self.tables)
     try mac.execute("INSERT INTO notes(id, title) VALUES('a', 'A'), ('b', 'B')")
@@ -76,7 +76,7 @@ struct LostZoneTests {
 
   @Test("A zone that the user has purged: the app is asked, nothing goes, edits are captured")
   func purged() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     try mac.execute("INSERT INTO notes(id, title) VALUES('a', 'A')")
     try bench.sync(mac)
@@ -106,7 +106,7 @@ struct LostZoneTests {
 
   @Test("Rows go with a purged zone if the app says so")
   func deletesLocalData() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let decision = options { $0 == .purged ? .deleteLocalData : .wait }
     let mac = try bench.device("mac", Self.schema, tables: Self.tables, options: decision)
     try mac.execute(
@@ -125,7 +125,7 @@ struct LostZoneTests {
 
   @Test("A zone that another device has made anew takes no row that only this one has")
   func replaced() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     let phone = try bench.device("phone", Self.schema, tables: Self.tables)
     try mac.execute("INSERT INTO notes(id, title) VALUES('a', 'A')", at: 1_000)
@@ -148,8 +148,8 @@ struct LostZoneTests {
 
   /// A device with an old version of the app, which lacks a table and a column, after the zone was deleted
   /// and the device went that had filled it.
-  private func oldVersionAlone() throws -> (SyncBench, old: SyncBench.Device) {
-    let bench = SyncBench()
+  private func oldVersionAlone() throws -> (SyncHarness, old: SyncHarness.Device) {
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     let old = try bench.device(
       "old",
@@ -244,7 +244,7 @@ struct LostZoneTests {
     arguments: [false, true]
   )
   func refusedAndDeleted(isMadeAnew: Bool) throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     let phone = try bench.device("phone", Self.schema, tables: Self.tables)
     try mac.execute("INSERT INTO notes VALUES('a', NULL, 'Old', 1)")
@@ -273,7 +273,7 @@ struct LostZoneTests {
 
   @Test("A row that waits for its parent is uploaded again, and still waits")
   func waiting() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let mac = try bench.device(
       "mac",
       Self.schema,
@@ -299,7 +299,7 @@ struct LostZoneTests {
 
   @Test("Counters are not counted twice when several devices upload them again")
   func counters() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     var adding = SyncEngineOptions()
     adding.defaultTable.merging.columns["stars"] = .counter
     let mac = try bench.device("mac", Self.schema, tables: Self.tables, options: adding)

@@ -20,8 +20,8 @@ struct RenewalTests {
   private static let tables = ["lists", "notes"]
   private static let notes = "SELECT id, title FROM notes ORDER BY id"
 
-  private func pair() throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    let (bench, mac, phone) = try SyncBench.pair(Self.schema, tables: Self.tables)
+  private func pair() throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: Self.tables)
     try mac.execute(
       """
       INSERT INTO lists VALUES('l', NULL), ('m', 'l');
@@ -33,7 +33,7 @@ struct RenewalTests {
   }
 
   /// Writes as somebody does who has switched the triggers off.
-  private func sneak(_ sql: String, into device: SyncBench.Device) throws {
+  private func sneak(_ sql: String, into device: SyncHarness.Device) throws {
     try device.execute(
       """
       CREATE TEMP TABLE before AS SELECT * FROM cloudsync_outbox;

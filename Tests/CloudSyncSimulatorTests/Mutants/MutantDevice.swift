@@ -28,21 +28,21 @@ extension DeviceFlaw {
 
 /// An app with a mistake, around the default one.
 final class MutantDevice<Flaw: DeviceFlaw>: SimulatedDevice {
-  private let seat: DeviceSeat
+  private let setup: DeviceSetup
   private let notes: Locked<NotesDevice>
 
-  init(_ seat: DeviceSeat) {
-    self.seat = seat
-    notes = Locked(NotesDevice(seat))
+  init(_ setup: DeviceSetup) {
+    self.setup = setup
+    notes = Locked(NotesDevice(setup))
   }
 
   private var base: NotesDevice { notes.withLock { $0 } }
 
   func launch(_ process: DeviceProcess) { base.launch(process) }
   var session: CloudSyncSession? { base.session }
-  func take(_ edits: [DeviceEdit]) { for part in Flaw.taken(edits) { base.take(part) } }
+  func apply(_ edits: [DeviceEdit]) { for part in Flaw.taken(edits) { base.apply(part) } }
   func fetch() { base.fetch() }
-  func mend() { base.mend() }
+  func repair() { base.repair() }
   func contents() -> [DeviceRecord] { Flaw.shown(base.contents()) }
   var archive: Data? { base.archive.map(Flaw.stored) }
   func tearArchive() -> Bool { base.tearArchive() }
@@ -50,7 +50,7 @@ final class MutantDevice<Flaw: DeviceFlaw>: SimulatedDevice {
   func quit() {
     base.quit()
     guard !Flaw.keepsDisk else { return }
-    let fresh = NotesDevice(seat)
+    let fresh = NotesDevice(setup)
     notes.withLock { $0 = fresh }
   }
 }
@@ -98,7 +98,7 @@ extension Mutant {
     _ type: Device.Type
   ) -> SimulationOutcome {
     var simulation = Simulation<Device>(options)
-    simulation.tampering = self
+    simulation.mutation = self
     return simulation.run()
   }
 }

@@ -101,7 +101,7 @@ struct MutantMiddleware: Middleware {
   }
 }
 
-extension Mutant: SimulationTampering {
+extension Mutant: SimulationMutation {
   func attach(to session: CloudSyncSession, device: Int) {
     let middleware = MutantMiddleware(self)
     guard let neighbour = middleware.neighbour else { return }

@@ -20,7 +20,7 @@ struct BadDatabaseTests {
   private func expect(
     _ call: [String],
     _ words: String,
-    in bench: ToolBench,
+    in bench: ToolHarness,
     code: Int32 = 1,
     _ place: SourceLocation = #_sourceLocation
   ) {
@@ -41,7 +41,7 @@ struct BadDatabaseTests {
 
   @Test("A file that is missing, no database or empty is named", arguments: calls)
   func noDatabase(call: [String]) throws {
-    try ToolBench.run("none-\(call[0])") { bench in
+    try ToolHarness.run("none-\(call[0])") { bench in
       expect(call, "x: it cannot be opened", in: bench)
       try Data("This is a letter, and no database at all.".utf8)
         .write(to: URL(fileURLWithPath: bench.path("x")))
@@ -53,7 +53,7 @@ struct BadDatabaseTests {
 
   @Test("A damaged file is named", arguments: calls)
   func damaged(call: [String]) throws {
-    try ToolBench.run("damaged-\(call[0])") { bench in
+    try ToolHarness.run("damaged-\(call[0])") { bench in
       try bench.sql("x", "CREATE TABLE a(id INTEGER PRIMARY KEY, b)", "SELECT 1")
       var data = try #require(bench.bytes("x"))
       for place in 100..<4_000 { data[place] = 0xff }
@@ -64,7 +64,7 @@ struct BadDatabaseTests {
 
   @Test("Views, virtual tables and missing tables cannot be synchronized")
   func notTables() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql(
         "x",
         "CREATE TABLE a(id TEXT PRIMARY KEY NOT NULL)",
@@ -85,7 +85,7 @@ struct BadDatabaseTests {
 
   @Test("A database that another process is writing to is not waited for without end")
   func locked() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("x", "CREATE TABLE a(id INTEGER PRIMARY KEY, b)", "SELECT 1")
       let other = try SQLiteConnection(path: bench.path("x"))
       try other.execute("BEGIN EXCLUSIVE")
@@ -95,7 +95,7 @@ struct BadDatabaseTests {
 
   @Test("Wrong usage ends with 2")
   func usage() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("x", "CREATE TABLE a(id TEXT PRIMARY KEY NOT NULL)", "SELECT 1")
       expect(["check"] + ["@x", "--tables"], "--tables needs a value", in: bench, code: 2)
       expect(["migrate", "@x"], "name tables with --tables", in: bench, code: 2)

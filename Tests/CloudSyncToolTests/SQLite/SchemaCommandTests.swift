@@ -18,7 +18,7 @@ struct SchemaCommandTests {
 
   @Test("A schema that stands in the way is explained, with the SQL, and nothing is written")
   func check() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("shop.db", Self.shop, "SELECT 1")
       let before = bench.bytes("shop.db")
       let result = bench.tool("check", "@shop.db")
@@ -43,7 +43,7 @@ struct SchemaCommandTests {
 
   @Test("The SQL that check prints mends what it was printed for")
   func mendBySQL() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("shop.db", Self.shop, "SELECT 1")
       let rows = try bench.contents("shop.db")
       try bench.sql("shop.db", bench.tool("check", "@shop.db", "--sql").output, "SELECT 1")
@@ -57,7 +57,7 @@ struct SchemaCommandTests {
 
   @Test("Policies make rules milder")
   func policies() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("x.db", "CREATE TABLE a(id INTEGER PRIMARY KEY, b TEXT NOT NULL)", "SELECT 1")
       #expect(bench.tool("check", "@x.db").code == 1)
       let mild = bench.tool(
@@ -76,7 +76,7 @@ struct SchemaCommandTests {
 
   @Test("A migrated copy can be synchronized, has the same rows, and takes new ones")
   func migrate() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("shop.db", Self.shop, "SELECT 1")
       let before = bench.bytes("shop.db")
       let result = bench.tool(
@@ -108,7 +108,7 @@ struct SchemaCommandTests {
 
   @Test("A migration in place says what it did, and has nothing to do the second time")
   func migrateInPlace() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("shop.db", Self.shop, "SELECT 1")
       let first = bench.tool("migrate", "@shop.db", "--all", "--drop-unique", "--salt", "s")
       #expect(first.code == 0)
@@ -123,7 +123,7 @@ struct SchemaCommandTests {
 
   @Test("A migration that fails leaves the database as it was, and no copy behind")
   func migrationFails() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("shop.db", Self.shop, "SELECT 1")
       let before = try bench.contents("shop.db")
       let alone = bench.tool("migrate", "@shop.db", "--tables", "customers")

@@ -40,12 +40,12 @@ struct SyncCommandTests {
     COMMIT;
     """
 
-  private func sync(_ bench: ToolBench, _ names: String...) -> [ToolBench.Outcome] {
+  private func sync(_ bench: ToolHarness, _ names: String...) -> [ToolHarness.Outcome] {
     names.map { bench.tool("sync", "@\($0)", "--cloud", "@cloud") }
   }
 
   /// Three copies of one database that have met.
-  private func three(_ bench: ToolBench) throws {
+  private func three(_ bench: ToolHarness) throws {
     try bench.sql("a.db", Self.schema, Self.rows, "SELECT 1")
     for name in ["b.db", "c.db"] { try bench.sql(name, Self.schema, "SELECT 1") }
     for name in ["a.db", "b.db", "c.db"] {
@@ -56,7 +56,7 @@ struct SyncCommandTests {
 
   @Test("Three copies of a database end with the same rows, wherever they were edited")
   func threeCopies() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try three(bench)
       #expect(try bench.contents("b.db") == bench.contents("a.db"))
       try bench.sql("a.db", "UPDATE people SET name = 'Anna' WHERE id = 'ann'", "SELECT 1")
@@ -95,7 +95,7 @@ struct SyncCommandTests {
 
   @Test("The summary counts what was sent, received and merged, also for scripts")
   func summary() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try three(bench)
       try bench.sql("a.db", "UPDATE teams SET lead = 'bob' WHERE id = 'red'", "SELECT 1")
       #expect(sync(bench, "a.db")[0].output.hasPrefix("sent 1, received "))
@@ -112,7 +112,7 @@ struct SyncCommandTests {
 
   @Test("A dry run tells what is done then, and does nothing")
   func dryRun() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try three(bench)
       try bench.sql("a.db", "UPDATE teams SET lead = NULL WHERE id = 'red'", "SELECT 1")
       _ = sync(bench, "a.db")
@@ -136,7 +136,7 @@ struct SyncCommandTests {
 
   @Test("A run is recorded, and can be run again from its log")
   func log() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("a.db", Self.schema, Self.rows, "SELECT 1")
       let result = bench.tool("sync", "@a.db", "--cloud", "@cloud", "--all", "--log", "@log.jsonl")
       #expect(result.code == 0, "\(result)")
@@ -148,7 +148,7 @@ struct SyncCommandTests {
 
   @Test("What cannot be stored is parked with its reason, and tried again by the next run")
   func parked() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try three(bench)
       try bench.sql(
         "b.db",
@@ -170,7 +170,7 @@ struct SyncCommandTests {
 
   @Test("A detached database is as it was before, and can be synchronized anew")
   func detach() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try three(bench)
       try bench.sql("a.db", "INSERT INTO teams VALUES('new', NULL)", "SELECT 1")
       let rows = try bench.contents("a.db")
@@ -190,7 +190,7 @@ struct SyncCommandTests {
 
   @Test("Rows without a key are left out, and named")
   func unnamedRows() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql(
         "a.db",
         "CREATE TABLE t(id TEXT PRIMARY KEY, v)",
@@ -215,7 +215,7 @@ struct SyncCommandTests {
 
   @Test("Large BLOBs travel beside the cloud's file")
   func blobs() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       let schema = "CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, b BLOB)"
       try bench.sql("a.db", schema, "INSERT INTO f VALUES('x', zeroblob(2000000))", "SELECT 1")
       try bench.sql("b.db", schema, "SELECT 1")

@@ -16,7 +16,7 @@ struct SyncRefusalTests {
 
   /// Expects one clear line, and that the tables are as they were.
   private func expect(
-    _ result: ToolBench.Outcome,
+    _ result: ToolHarness.Outcome,
     _ words: String,
     code: Int32 = 1,
     _ place: SourceLocation = #_sourceLocation
@@ -29,7 +29,7 @@ struct SyncRefusalTests {
 
   @Test("Wrong usage ends with 2")
   func usage() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("a.db", Self.good, "SELECT 1")
       expect(bench.tool("sync", "@a.db", "--all"), "needs --cloud", code: 2)
       expect(bench.tool("sync", "@a.db", "--cloud", "@c"), "name tables with --tables", code: 2)
@@ -64,7 +64,7 @@ struct SyncRefusalTests {
 
   @Test("A schema that stands in the way is told, with what to do")
   func schema() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql(
         "a.db",
         Self.good,
@@ -97,7 +97,7 @@ struct SyncRefusalTests {
 
   @Test("Files that cannot be used are named")
   func files() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("a.db", Self.good, "SELECT 1")
       try Data("a letter, and no database at all".utf8)
         .write(to: URL(fileURLWithPath: bench.path("letter")))
@@ -115,7 +115,7 @@ struct SyncRefusalTests {
 
   @Test("Metadata of a newer version is left alone")
   func newerVersion() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("a.db", Self.good, "SELECT 1")
       #expect(bench.tool("sync", "@a.db", "--cloud", "@c", "--all").code == 0)
       try bench.sql(
@@ -134,7 +134,7 @@ struct SyncRefusalTests {
 
   @Test("A database does not mix two clouds or zones")
   func otherClouds() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       for name in ["a.db", "b.db"] {
         try bench.sql(name, Self.good, "INSERT INTO t VALUES('\(name)', 1)", "SELECT 1")
       }
@@ -151,7 +151,7 @@ struct SyncRefusalTests {
 
   @Test("One process at a time synchronizes a database, by whatever name")
   func lock() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("a.db", Self.good, "SELECT 1")
       try FileManager.default.createSymbolicLink(
         atPath: bench.path("link.db"),

@@ -21,7 +21,7 @@ struct WatchTests {
     private let output = Pipe()
     private var rest = Data()
 
-    init(_ bench: ToolBench, _ name: String, _ program: String) throws {
+    init(_ bench: ToolHarness, _ name: String, _ program: String) throws {
       process.executableURL = URL(fileURLWithPath: program)
       process.arguments = [
         "sync", bench.path(name), "--cloud", bench.path("cloud"), "--all", "--watch",
@@ -53,7 +53,7 @@ struct WatchTests {
 
   @Test("What is edited just before the watch begins is not overlooked")
   func editBeforeTheWatch() throws {
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       try bench.sql("a.db", "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v)", "SELECT 1")
       var summaries: [String] = []
       var errors = ""
@@ -85,7 +85,7 @@ struct WatchTests {
   @Test("Watching processes pass on what any program edits, until they are interrupted")
   func watch() throws {
     guard let program = Self.program else { return }
-    try ToolBench.run { bench in
+    try ToolHarness.run { bench in
       for name in ["a.db", "b.db"] {
         try bench.sql(name, "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v)", "SELECT 1")
       }

@@ -12,7 +12,7 @@ import Testing
 struct ConnectionTests {
   @Test("A long read of a pool sees nothing of what the engine does meanwhile, and hinders nothing")
   func longRead() throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let (phone, laptop) = (try bench.device("phone", .queue), try bench.device("laptop", .pool))
     try bench.sync(phone, laptop)
     try phone.insert("Bread")
@@ -32,14 +32,14 @@ struct ConnectionTests {
     "Where GRDB waits for nobody, the engine says that the database is busy, and goes on when it is not"
   )
   func busy() throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let impatient = try bench.writer("phone", .pool) { $0.busyMode = .immediateError }
     let phone = try bench.device("phone", impatient)
     try bench.sync(phone)
     try phone.insert("Bread")
     let other = try DatabaseQueue(
       path: bench.path("phone"),
-      configuration: ShoppingBench.configuration("other")
+      configuration: ShoppingHarness.configuration("other")
     )
 
     try other.inTransaction(.immediate) { db in
@@ -57,7 +57,7 @@ struct ConnectionTests {
 
   @Test("Where GRDB waits, so does the engine, and nothing fails")
   func waits() throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let other = try bench.writer("phone", .queue) { $0.allowsUnsafeTransactions = true }
     let isWaitedFor = Mutex(false)
     // SQLite asks again at once: the other one commits when it is waited for.
@@ -89,7 +89,7 @@ struct ConnectionTests {
 
   @Test("A database can be closed under the engine; it says so, and loses nothing")
   func closes() throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let phone = try bench.device("phone", .pool)
     try bench.sync(phone)
     phone.engine.stop()
@@ -109,7 +109,7 @@ struct ConnectionTests {
 
   @Test("A migration of the app's is taken up when the engine is made anew")
   func migrates() throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let writer = try bench.writer("phone", .pool)
     try Shopping.migrator.migrate(writer, upTo: "lists and items")
     let old = try SyncEngine(
@@ -135,7 +135,7 @@ struct ConnectionTests {
 
   @Test("GRDB takes the engine's tables for a change of the schema: never let it erase over that")
   func schemaChanges() throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let phone = try bench.device("phone", .queue)
 
     #expect(try phone.writer.read { try Shopping.migrator.hasSchemaChanges($0) })

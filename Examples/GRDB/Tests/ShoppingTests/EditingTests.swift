@@ -14,7 +14,7 @@ struct EditingTests {
     WriterKind.allCases
   )
   func travel(from one: WriterKind, to other: WriterKind) throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let (phone, laptop) = (try bench.device("phone", one), try bench.device("laptop", other))
     try phone.writer.write { db in
       let list = try ShoppingList(title: "Breakfast").insertAndFetch(db)
@@ -37,7 +37,7 @@ struct EditingTests {
 
   @Test("A committed edit is sent without anybody asking for it", arguments: WriterKind.allCases)
   func follows(kind: WriterKind) throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let phone = try bench.device("phone", kind)
     try bench.sync(phone)
 
@@ -50,7 +50,7 @@ struct EditingTests {
   @Test("A transaction that is rolled back sends nothing, nor does a savepoint")
   func rollsBack() throws {
     struct Regret: Error {}
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let phone = try bench.device("phone", .pool)
     try bench.sync(phone)
 
@@ -79,7 +79,7 @@ struct EditingTests {
 
   @Test("Foreign keys are enforced, and what cascades here is gone there")
   func cascades() throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let (phone, laptop) = (try bench.device("phone", .queue), try bench.device("laptop", .pool))
     let list = try phone.writer.write { try ShoppingList(title: "Breakfast").insertAndFetch($0) }
     try phone.insert("Bread", "Milk", into: list.id)
@@ -96,7 +96,7 @@ struct EditingTests {
 
   @Test("Keys come from the app's uuid(), with an engine and without")
   func keys() throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let phone = try bench.device("phone", .queue)
     try phone.insert("Bread")
     try bench.sync(phone)
@@ -108,12 +108,12 @@ struct EditingTests {
 
   @Test("What another connection to the file writes is sent when the engine looks next")
   func secondConnection() throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let phone = try bench.device("phone", .queue)
     try bench.sync(phone)
     let widget = try DatabaseQueue(
       path: bench.path("phone"),
-      configuration: ShoppingBench.configuration("widget")
+      configuration: ShoppingHarness.configuration("widget")
     )
 
     try widget.write { try Item(title: "Bread").insert($0) }
@@ -126,7 +126,7 @@ struct EditingTests {
 
   @Test("syncChanges() returns when everything is there, with real threads")
   func awaits() async throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let phone = try Device(
       "phone",
       try bench.writer("phone", .queue),

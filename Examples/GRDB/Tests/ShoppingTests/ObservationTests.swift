@@ -11,7 +11,7 @@ import Testing
 struct ObservationTests {
   @Test("A ValueObservation gives what came from the cloud", arguments: WriterKind.allCases)
   func values(kind: WriterKind) async throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let (phone, laptop) = (try bench.device("phone", .queue), try bench.device("laptop", kind))
     try bench.sync(phone, laptop)
     let observation = ValueObservation.tracking {
@@ -31,7 +31,7 @@ struct ObservationTests {
 
   @Test("The status of a record can be observed, from the edit to the cloud's answer")
   func status() async throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let phone = try bench.device("phone", .pool)
     try bench.sync(phone)
     let observation = ValueObservation.tracking { db in
@@ -50,7 +50,7 @@ struct ObservationTests {
 
   @Test("A transaction observer hears of each page once, and never of the engine's own affairs")
   func regions() throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let (phone, laptop) = (try bench.device("phone", .queue), try bench.device("laptop", .pool))
     try bench.sync(phone, laptop)
     let counter = Counter()
@@ -69,7 +69,7 @@ struct ObservationTests {
 
   @Test("GRDB alone does not see what is written with the raw handle: it has to be told")
   func rawWrites() throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let phone = try bench.device("phone", .queue)
     let observer = Observer()
     phone.writer.add(transactionObserver: observer)
@@ -90,7 +90,7 @@ struct ObservationTests {
 
   @Test("An observer that forbids a commit undoes the engine's transaction, and the engine says so")
   func forbids() throws {
-    let bench = try ShoppingBench()
+    let bench = try ShoppingHarness()
     let (phone, laptop) = (try bench.device("phone", .queue), try bench.device("laptop", .queue))
     try bench.sync(phone, laptop)
     let observer = Observer()

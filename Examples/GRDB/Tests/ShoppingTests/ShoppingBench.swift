@@ -16,7 +16,7 @@ enum WriterKind: Sendable, CaseIterable {
 }
 
 /// Some of GRDB's databases and a cloud, in virtual time.
-final class ShoppingBench {
+final class ShoppingHarness {
   let world = SimulatedEnvironment()
   let cloud: LocalCloud
   private let account = AccountIdentity("owner")

@@ -5,7 +5,7 @@ struct NewSaves {
   private var versions: Set<RecordVersion> = []
 
   /// The records of a request that it saved, and no request before it, as they were sent.
-  mutating func take(
+  mutating func note(
     _ operation: ModifyOperation,
     _ response: ModifyOperation.Response
   ) -> [Record] {

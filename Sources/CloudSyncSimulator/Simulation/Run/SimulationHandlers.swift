@@ -5,7 +5,7 @@ import CloudSyncLocalCloud
 /// a process that has ended.
 struct DeviceHandler: WorkHandler {
   let run: SimulationRun
-  let seat: SimulationSeat
+  let host: SimulatedHost
   let process: SimulatedProcess
   let base: FaultyOperationHandler
 
@@ -17,15 +17,15 @@ struct DeviceHandler: WorkHandler {
     completion: @escaping Completion
   ) {
     guard process.isAlive else { return }
-    run.tell(.called(work, context), seat.number)
+    run.report(.called(work, context), host.number)
     // Without the handler, which may keep the answer for a request that never comes.
-    let deliver: Completion = { [run, seat, process] result in
+    let deliver: Completion = { [run, host, process] result in
       guard process.isAlive else { return }
-      run.tell(.answered(work, context, result), seat.number)
+      run.report(.answered(work, context, result), host.number)
       completion(result)
     }
-    guard !seat.state.withLock({ $0.isOffline }) else {
-      run.countOffline(work, seat)
+    guard !host.state.withLock({ $0.isOffline }) else {
+      run.countOffline(work, host)
       run.world.schedule(after: .milliseconds(20)) {
         deliver(.failure(SyncError(.networkUnavailable)))
       }
@@ -36,7 +36,7 @@ struct DeviceHandler: WorkHandler {
 
   func cancel(_ attempt: Attempt) {
     guard process.isAlive else { return }
-    run.tell(.cancelled(attempt), seat.number)
+    run.report(.cancelled(attempt), host.number)
     base.cancel(attempt)
   }
 }
@@ -45,52 +45,52 @@ struct DeviceHandler: WorkHandler {
 /// does is told to the checkers, whatever becomes of the answer.
 struct CloudEnd: WorkHandler {
   let run: SimulationRun
-  let seat: SimulationSeat
+  let host: SimulatedHost
 
-  var limits: RequestLimits { seat.connection.limits }
+  var limits: RequestLimits { host.connection.limits }
 
   func handle(
     _ work: SyncWork,
     context: RequestContext,
     completion: @escaping Completion
   ) {
-    if let error = seat.refusal { return completion(.failure(error)) }
-    seat.connection.perform(work, context: context) { result in
-      run.tell(.carriedOut(work, context, result), seat.number)
-      if case .modify = work { run.push(from: seat.number) }
+    if let error = host.refusal { return completion(.failure(error)) }
+    host.connection.perform(work, context: context) { result in
+      run.report(.carriedOut(work, context, result), host.number)
+      if case .modify = work { run.push(from: host.number) }
       completion(result)
     }
   }
 }
 
 /// What the event log hears of a session, told to the checkers.
-final class SeatObserver: SessionObserver {
+final class HostObserver: SessionObserver {
   private let run: SimulationRun
-  private let seat: SimulationSeat
+  private let host: SimulatedHost
   private let process: SimulatedProcess
   private weak let session: CloudSyncSession?
 
   init(
     _ run: SimulationRun,
-    _ seat: SimulationSeat,
+    _ host: SimulatedHost,
     _ process: SimulatedProcess,
     _ session: CloudSyncSession
   ) {
     self.run = run
-    self.seat = seat
+    self.host = host
     self.process = process
     self.session = session
   }
 
   /// Whether the app still has the session: what it does not hear any more, it does not store.
-  private var isHeard: Bool { session.map { $0 === seat.device.session } ?? false }
+  private var isAttached: Bool { session.map { $0 === host.device.session } ?? false }
 
   func begin(_ state: SyncState, middleware: [String], at time: Timestamp) {
-    if isHeard { seat.state.withLock { $0.lastState = state } }
+    if isAttached { host.state.withLock { $0.lastState = state } }
   }
 
   func observe(_ step: ObservedStep) {
-    if process.isAlive, isHeard { run.observed(step, seat, process) }
+    if process.isAlive, isAttached { run.observed(step, host, process) }
   }
 
   func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {}

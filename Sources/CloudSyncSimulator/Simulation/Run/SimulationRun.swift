@@ -22,10 +22,10 @@ struct SimulationMemory {
 /// Everything happens on one thread. The locks are only there because sessions may live on many.
 final class SimulationRun: Sendable {
   let options: SimulationOptions
-  let tampering: (any SimulationTampering)?
+  let mutation: (any SimulationMutation)?
   let world = SimulatedEnvironment(jobLimit: 2_000_000)
   let cloud: LocalCloud
-  let seats: [SimulationSeat]
+  let hosts: [SimulatedHost]
   let variant: SimulationVariant
   let root: SeededRandom
   let memory: Locked<SimulationMemory>
@@ -34,8 +34,8 @@ final class SimulationRun: Sendable {
 
   init(
     _ options: SimulationOptions,
-    makeDevice: @Sendable (DeviceSeat) -> any SimulatedDevice,
-    tampering: (any SimulationTampering)?,
+    makeDevice: @Sendable (DeviceSetup) -> any SimulatedDevice,
+    mutation: (any SimulationMutation)?,
     recordCheckers: @Sendable () -> sending [any SimulationChecker]?,
     checkers: @Sendable () -> sending [any SimulationChecker]
   ) {
@@ -44,7 +44,7 @@ final class SimulationRun: Sendable {
       "A simulation needs at least one device, and no negative number of edits."
     )
     self.options = options
-    self.tampering = tampering
+    self.mutation = mutation
     let root = SeededRandom(seed: options.seed)
     self.root = root
     let variant = SimulationVariant(root.fork(1))
@@ -52,8 +52,8 @@ final class SimulationRun: Sendable {
     let world = world
     let cloud = LocalCloud(options: variant.cloud, now: { world.now })
     self.cloud = cloud
-    seats = (0..<options.devices)
-      .map { Self.seat($0, in: world, cloud, root.fork(100 + UInt64($0)), options, makeDevice) }
+    hosts = (0..<options.devices)
+      .map { Self.host($0, in: world, cloud, root.fork(100 + UInt64($0)), options, makeDevice) }
     memory = Locked(
       SimulationMemory(
         checkers: Self.standardCheckers(options, variant),
@@ -64,26 +64,26 @@ final class SimulationRun: Sendable {
     memory.withLock { memory in
       memory.checkers += recordCheckers() ?? Self.recordCheckers(variant)
       memory.checkers += checkers()
-      if let tampering { memory.checkers += tampering.makeCheckers() }
+      if let mutation { memory.checkers += mutation.makeCheckers() }
     }
   }
 
-  private static func seat(
+  private static func host(
     _ number: Int,
     in world: SimulatedEnvironment,
     _ cloud: LocalCloud,
     _ random: SeededRandom,
     _ options: SimulationOptions,
-    _ makeDevice: (DeviceSeat) -> any SimulatedDevice
-  ) -> SimulationSeat {
+    _ makeDevice: (DeviceSetup) -> any SimulatedDevice
+  ) -> SimulatedHost {
     var draw = random.fork(3)
     let ratio = options.faults[.clockSkew]
     let isSkewed = ratio.hits > 0 && draw.chance(ratio.hits, in: ratio.cases)
     let skew = isSkewed ? draw.within(-600_000...600_000) : 0
-    return SimulationSeat(
+    return SimulatedHost(
       number: number,
       device: makeDevice(
-        DeviceSeat(number: number, zoneID: zoneID, seed: draw.next(), commonSeed: options.seed)
+        DeviceSetup(number: number, zoneID: zoneID, seed: draw.next(), commonSeed: options.seed)
       ),
       clock: SimulatedClock(in: world, skew: .milliseconds(skew)),
       connection: cloud.connect(device: "device-\(number)", account: owner, zoneID: zoneID),
@@ -126,13 +126,13 @@ final class SimulationRun: Sendable {
   var isOver: Bool { memory.withLock { $0.isOver } }
 
   /// Tells the checkers what happens.
-  func tell(_ moment: SimulationMoment, _ device: Int) {
+  func report(_ event: SimulationEvent, _ device: Int) {
     let time = world.elapsedNanoseconds
     memory.withLock { memory in
       guard !memory.isOver else { return }
-      memory.count(moment, device, time)
+      memory.count(event, device, time)
       for checker in memory.checkers {
-        guard let text = checker.take(moment, on: device, at: time) else { continue }
+        guard let text = checker.observe(event, on: device, at: time) else { continue }
         return memory.fail(checker.rule, text, at: time)
       }
     }
@@ -154,7 +154,7 @@ final class SimulationRun: Sendable {
 
 extension SimulationMemory {
   /// Whether nothing goes wrong now.
-  var isCalm: Bool { !hasBegun || isQuiet }
+  var isFaultFree: Bool { !hasBegun || isQuiet }
 
   mutating func fail(_ rule: String, _ text: String, at time: Int64) {
     guard outcome.violation == nil else { return }
@@ -163,8 +163,8 @@ extension SimulationMemory {
   }
 
   /// Counts what happens, and mixes it into the digest.
-  mutating func count(_ moment: SimulationMoment, _ device: Int, _ time: Int64) {
-    switch moment {
+  mutating func count(_ event: SimulationEvent, _ device: Int, _ time: Int64) {
+    switch event {
     case .event(let record, _, _):
       outcome.eventCount += 1
       mix(UInt64(bitPattern: record.time.nanoseconds) ^ record.sequence)

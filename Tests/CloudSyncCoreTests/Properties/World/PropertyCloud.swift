@@ -51,7 +51,7 @@ struct PropertyCloud: Sendable {
   }
 
   let options: Options
-  var mood = CloudMood(itemLimit: nil, refused: [], isFull: false)
+  var mood = CloudBehavior(itemLimit: nil, refused: [], isFull: false)
   var zones: [String: Zone] = [:]
   var losses: [String: ZoneLoss] = [:]
   /// Who is signed in on the device.
@@ -69,7 +69,7 @@ struct PropertyCloud: Sendable {
   static func name(_ index: Int) -> String { "r\(index)" }
   static func tag(_ revision: Int) -> String { "t\(revision)" }
   static func revision(of tag: String?) -> Int { tag.flatMap { Int($0.dropFirst()) } ?? 0 }
-  static func id(_ name: String) -> RecordID { RecordID(name: name, zoneID: Bench.zoneID) }
+  static func id(_ name: String) -> RecordID { RecordID(name: name, zoneID: SessionHarness.zoneID) }
 
   var zone: Zone? {
     get { account.flatMap { zones[$0] } }

@@ -23,7 +23,7 @@ enum ScriptAction: Sendable {
   case otherDevice(OtherEdit, record: Int)
   case loseZone(ZoneLoss)
   case expireTokens
-  case changeCloud(CloudMood)
+  case changeCloud(CloudBehavior)
   /// The process ends, and another one begins from stored bytes.
   case crash(fromSnapshot: Bool)
 }
@@ -76,7 +76,7 @@ enum OtherEdit: Sendable {
 }
 
 /// How the cloud behaves for a while.
-struct CloudMood: Sendable {
+struct CloudBehavior: Sendable {
   var itemLimit: Int?
   var refused: [Int]
   var isFull: Bool
@@ -166,9 +166,9 @@ extension EditPlan {
   }
 }
 
-extension CloudMood {
-  static func draw(_ random: inout SplitMix64) -> CloudMood {
-    CloudMood(
+extension CloudBehavior {
+  static func draw(_ random: inout SplitMix64) -> CloudBehavior {
+    CloudBehavior(
       itemLimit: random.chance(1, in: 3) ? random.below(3) + 1 : nil,
       refused: (0..<6).filter { _ in random.chance(1, in: 6) },
       isFull: random.chance(1, in: 4)

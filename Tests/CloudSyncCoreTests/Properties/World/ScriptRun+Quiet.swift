@@ -10,7 +10,7 @@ extension ScriptRun {
     memory.withLock { memory in
       memory.note("quiet phase")
       memory.isQuiet = true
-      memory.cloud.mood = CloudMood(itemLimit: nil, refused: [], isFull: false)
+      memory.cloud.mood = CloudBehavior(itemLimit: nil, refused: [], isFull: false)
       memory.cloud.trouble = nil
       if memory.cloud.account == nil {
         memory.cloud.account = "A"

@@ -48,7 +48,7 @@ final class ScriptRun: Sendable {
     } else {
       session = CloudSyncSession(
         operationHandler: handler,
-        zoneID: Bench.zoneID,
+        zoneID: SessionHarness.zoneID,
         configuration: configuration,
         resolver: resolver,
         resolveExpiredChangeToken: expiredToken,

@@ -7,7 +7,7 @@ import Testing
 /// What users of the engine that was studied complain of, as far as no other suite has it: see part A
 /// of the study, by whose issues the tests are named.
 @Suite("Known complaints")
-struct ComplaintTests {
+struct RegressionTests {
   private static let schema = """
     CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, title TEXT);
     CREATE TABLE notes(
@@ -17,8 +17,8 @@ struct ComplaintTests {
     """
   private static let tables = ["lists", "notes"]
 
-  private func pair() throws -> (SyncBench, mac: SyncBench.Device, phone: SyncBench.Device) {
-    try SyncBench.pair(Self.schema, tables: Self.tables)
+  private func pair() throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
+    try SyncHarness.pair(Self.schema, tables: Self.tables)
   }
 
   @Test("#335, #547: a full cloud loses no save, and takes no child whose parent it did not take")
@@ -131,12 +131,12 @@ struct ComplaintTests {
 
   @Test("Another connection's edits are sent, made with no engine there, or beside one that runs")
   func otherConnections() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let folder = try TestFolder("complaints")
     let path = folder.file("data.sqlite")
     let app = try DatabaseFile(path: path, createsFile: true)
     try app.execute(Self.schema)
-    let mac = SyncBench.Device("mac", app, try bench.engine("mac", app, Self.tables))
+    let mac = SyncHarness.Device("mac", app, try bench.engine("mac", app, Self.tables))
     let phone = try bench.device("phone", Self.schema, tables: Self.tables)
 
     let widget = try DatabaseFile(path: path)
@@ -156,7 +156,7 @@ struct ComplaintTests {
 
   @Test("Rows of new tables come parents first, whatever the tables' names")
   func newTables() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let new = """
       CREATE TABLE z_roots(id TEXT PRIMARY KEY NOT NULL, title TEXT);
       CREATE TABLE a_leaves(

@@ -11,7 +11,7 @@ import Foundation
 #endif
 
 /// A folder with databases, and the tool.
-struct ToolBench {
+struct ToolHarness {
   /// What a command line came to.
   struct Outcome {
     var code: Int32
@@ -27,7 +27,7 @@ struct ToolBench {
   let folder: String
 
   /// Runs a body with a folder that is removed afterwards.
-  static func run(_ name: String = #function, _ body: (ToolBench) throws -> Void) throws {
+  static func run(_ name: String = #function, _ body: (ToolHarness) throws -> Void) throws {
     let folder =
       FileManager.default.temporaryDirectory.path
       + "/cloudsync-sqlite-\(name.prefix { $0 != "(" })-\(ProcessInfo.processInfo.processIdentifier)"
@@ -39,7 +39,7 @@ struct ToolBench {
       withIntermediateDirectories: true
     )
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    try body(ToolBench(folder: folder))
+    try body(ToolHarness(folder: folder))
   }
 
   func path(_ name: String) -> String { "\(folder)/\(name)" }

@@ -2,8 +2,8 @@ import CloudSyncCore
 import CloudSyncTestSupport
 
 /// A session in a virtual world in which a seed decides what goes wrong.
-struct Storm {
-  let bench: CloudBench
+struct StressTest {
+  let bench: CloudHarness
   private var random: SplitMix64
   /// Every value ever submitted is larger than those before it.
   private(set) var value = 0
@@ -32,7 +32,7 @@ struct Storm {
     options.knowsWriteTokens = seed % 3 != 0
     options.limits = RequestLimits(items: 4)
     change(&options)
-    bench = CloudBench(options: options) { number, operation in
+    bench = CloudHarness(options: options) { number, operation in
       guard number > 1, !faults.isEmpty else { return nil }
       var random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(number))
       let draw = random.next()

@@ -5,7 +5,7 @@ import CloudSyncSQLiteSupport
 import CloudSyncSimulator
 
 /// A database on a device whose user signs in and out.
-final class AccountBench {
+final class AccountHarness {
   static let schema = """
     CREATE TABLE lists(
       id TEXT PRIMARY KEY NOT NULL, title TEXT,
@@ -19,7 +19,7 @@ final class AccountBench {
   static let tables = ["lists", "notes"]
   static let titles = "SELECT id, title FROM notes ORDER BY id"
 
-  let bench = SyncBench()
+  let bench = SyncHarness()
   let connection: LocalCloudConnection
   let database: DatabaseFile
   var engine: SyncEngine
@@ -50,7 +50,7 @@ final class AccountBench {
   private static func engine(
     _ database: DatabaseFile,
     _ connection: LocalCloudConnection,
-    _ bench: SyncBench,
+    _ bench: SyncHarness,
     _ options: SyncEngineOptions
   ) throws -> SyncEngine {
     try SyncEngine(

@@ -1,7 +1,7 @@
 package import CloudSyncCore
 
 /// A mistake that is put into a simulation on purpose, to show that its checkers find it.
-package protocol SimulationTampering: Sendable {
+package protocol SimulationMutation: Sendable {
   /// Puts something between a session and its handler.
   func handler(_ base: any OperationHandler, device: Int) -> any OperationHandler
   /// Puts something into a session.
@@ -10,7 +10,7 @@ package protocol SimulationTampering: Sendable {
   func makeCheckers() -> sending [any SimulationChecker]
 }
 
-extension SimulationTampering {
+extension SimulationMutation {
   package func handler(_ base: any OperationHandler, device: Int) -> any OperationHandler { base }
   package func attach(to session: CloudSyncSession, device: Int) {}
   package func makeCheckers() -> sending [any SimulationChecker] { [] }

@@ -3,7 +3,7 @@ import CloudSyncEventLog
 import CloudSyncLocalCloud
 
 /// What changes about a device in its place.
-struct SeatState: Sendable {
+struct HostState: Sendable {
   var process: SimulatedProcess?
   /// Counts the processes.
   var processes = 0
@@ -24,13 +24,13 @@ struct SeatState: Sendable {
 }
 
 /// A device in its place: its clock, its account, its network and the process that runs.
-final class SimulationSeat: Sendable {
+final class SimulatedHost: Sendable {
   let number: Int
   let device: any SimulatedDevice
   let clock: SimulatedClock
   let connection: LocalCloudConnection
   let random: SeededRandom
-  let state: Locked<SeatState>
+  let state: Locked<HostState>
 
   init(
     number: Int,
@@ -44,7 +44,7 @@ final class SimulationSeat: Sendable {
     self.clock = clock
     self.connection = connection
     self.random = random
-    state = Locked(SeatState(kills: random.fork(1), random: random.fork(2)))
+    state = Locked(HostState(kills: random.fork(1), random: random.fork(2)))
   }
 
   var process: SimulatedProcess? { state.withLock { $0.process } }

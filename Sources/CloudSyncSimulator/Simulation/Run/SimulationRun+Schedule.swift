@@ -15,68 +15,68 @@ extension SimulationRun {
     begin(&workload)
     while !isOver, let step = workload.next() {
       world.advance(by: step.gap)
-      troubleDevices()
+      injectDeviceFaults()
       perform(step)
     }
-    if !isOver { calmDown() }
+    if !isOver { settle() }
     return conclude()
   }
 
   /// Starts in sync: one device makes the first records, all others get them.
   private func begin(_ workload: inout Workload) {
-    for seat in seats {
-      let delay = seat.state.withLock { $0.random.below(1_000) }
-      world.schedule(after: .milliseconds(delay)) { [self] in launch(seat) }
+    for host in hosts {
+      let delay = host.state.withLock { $0.random.below(1_000) }
+      world.schedule(after: .milliseconds(delay)) { [self] in launch(host) }
     }
     world.advance(by: .seconds(2))
-    take(workload.firstEdits(), seats[0])
+    apply(workload.firstEdits(), hosts[0])
     world.advance(by: .seconds(30))
     memory.withLock { $0.hasBegun = true }
-    for seat in seats {
-      seat.state.withLock { $0.faulty }?.plan = options.faults
-      look(after: seat)
+    for host in hosts {
+      host.state.withLock { $0.faulty }?.plan = options.faults
+      scheduleVisits(to: host)
     }
   }
 
   /// Lets a user look at a device now and then.
-  private func look(after seat: SimulationSeat) {
-    let (delay, mends) = seat.state.withLock { state in
+  private func scheduleVisits(to host: SimulatedHost) {
+    let (delay, repairs) = host.state.withLock { state in
       (state.random.within(60...180), state.random.chance(1, in: 2))
     }
     world.schedule(after: .seconds(delay)) { [self] in
       guard !isOver, !isQuiet else { return }
-      if seat.isAwake {
-        if mends { seat.device.mend() }
-        seat.device.fetch()
+      if host.isAwake {
+        if repairs { host.device.repair() }
+        host.device.fetch()
       }
-      look(after: seat)
+      scheduleVisits(to: host)
     }
   }
 
   /// Lets the user of a device make edits; a device that is not awake has no user.
   private func perform(_ step: Workload.Step) {
-    for offset in seats.indices {
-      let seat = seats[(step.device + offset) % seats.count]
-      if seat.isAwake { return take(step.edits, seat) }
+    for offset in hosts.indices {
+      let host = hosts[(step.device + offset) % hosts.count]
+      if host.isAwake { return apply(step.edits, host) }
     }
   }
 
-  private func take(_ edits: [DeviceEdit], _ seat: SimulationSeat) {
-    guard !isOver, seat.isAwake else { return }
-    tell(.edited(edits), seat.number)
-    seat.device.take(edits)
+  private func apply(_ edits: [DeviceEdit], _ host: SimulatedHost) {
+    guard !isOver, host.isAwake else { return }
+    report(.edited(edits), host.number)
+    host.device.apply(edits)
   }
 
   // MARK: The quiet phase
 
-  /// Lets everything heal, and waits until all is at rest and nothing changes any more.
-  private func calmDown() {
-    heal()
+  /// Lets everything endFaults, and waits until all is at rest and nothing changes any more.
+  private func settle() {
+    endFaults()
     var commits = -1
     for round in 0..<Self.roundLimit where !isOver {
-      for seat in seats {
-        seat.device.mend()
-        seat.device.fetch()
+      for host in hosts {
+        host.device.repair()
+        host.device.fetch()
       }
       world.advance(by: .seconds(1))
       world.run(while: { !hasSettled && !isOver }, limit: options.quietLimit)
@@ -92,26 +92,26 @@ extension SimulationRun {
 
   /// Whether no device does anything more by itself.
   private var hasSettled: Bool {
-    seats.allSatisfy { seat in
-      guard let state = seat.device.session?.state, seat.isAwake else { return false }
-      if seat.state.withLock({ $0.isPushed }) { return false }
+    hosts.allSatisfy { host in
+      guard let state = host.device.session?.state, host.isAwake else { return false }
+      if host.state.withLock({ $0.isPushed }) { return false }
       if case .lost = state.zoneState { return true }
       return state.isHalted || state.isRunning && !state.hasWorkQueued && state.parked.quota == nil
     }
   }
 
-  private var isAtRest: Bool { seats.allSatisfy(isAtRest) }
+  private var isAtRest: Bool { hosts.allSatisfy(isAtRest) }
 
-  private func isAtRest(_ seat: SimulationSeat) -> Bool {
-    guard let state = seat.device.session?.state, seat.isAwake else { return false }
+  private func isAtRest(_ host: SimulatedHost) -> Bool {
+    guard let state = host.device.session?.state, host.isAwake else { return false }
     guard case .ready = state.zoneState, state.isRunning, !state.hasWorkQueued else { return false }
-    return state.parkedRecords.isEmpty && !seat.state.withLock { $0.isPushed }
+    return state.parkedRecords.isEmpty && !host.state.withLock { $0.isPushed }
   }
 
   /// What keeps a device from being at rest.
-  private func unrest(_ seat: SimulationSeat) -> String? {
-    if isAtRest(seat) { return nil }
-    return seat.device.session.map { "\($0.explain())" } ?? "the app does not run"
+  private func pendingReason(_ host: SimulatedHost) -> String? {
+    if isAtRest(host) { return nil }
+    return host.device.session.map { "\($0.explain())" } ?? "the app does not run"
   }
 
   // MARK: The end
@@ -119,28 +119,28 @@ extension SimulationRun {
   private func conclude() -> SimulationOutcome {
     if world.isStuck { fail("time goes on", "jobs make jobs without end, and time stands still") }
     if !isOver { finish() }
-    for seat in seats { seat.device.session?.stop() }
+    for host in hosts { host.device.session?.stop() }
     var outcome = memory.withLock { memory in
       memory.isOver = true
       return memory.outcome
     }
     outcome.elapsed = world.elapsed
-    for seat in seats {
-      let (coverage, faulty, recorders) = seat.state.withLock { state in
+    for host in hosts {
+      let (coverage, faulty, recorders) = host.state.withLock { state in
         (state.coverage, state.faulty, state.recorders)
       }
       outcome.coverage.add(coverage)
       if let faulty { outcome.coverage.add(faulty.coverage) }
       for (index, recorder) in recorders.enumerated() {
         guard let data = recorder.data(redactor: .none) else { continue }
-        outcome.logs.append(.init(device: seat.number, process: index + 1, data: data))
+        outcome.logs.append(.init(device: host.number, process: index + 1, data: data))
       }
     }
     // What holds each other is parted, or nothing of it would ever be released.
-    for seat in seats {
-      seat.process?.end()
-      seat.device.quit()
-      seat.state.withLock { state in
+    for host in hosts {
+      host.process?.end()
+      host.device.quit()
+      host.state.withLock { state in
         state.process = nil
         state.faulty = nil
         state.recorders = []
@@ -156,12 +156,12 @@ extension SimulationRun {
       records = try cloud.records(account: Self.owner, zone: Self.zoneID)
     }
     records.sort { $0.recordID.name < $1.recordID.name }
-    let devices = seats.map { seat in
+    let devices = hosts.map { host in
       SimulationEnd.Device(
-        device: seat.device,
-        contents: seat.device.contents(),
-        state: seat.device.session?.state,
-        unrest: unrest(seat)
+        device: host.device,
+        contents: host.device.contents(),
+        state: host.device.session?.state,
+        pendingReason: pendingReason(host)
       )
     }
     let end = SimulationEnd(

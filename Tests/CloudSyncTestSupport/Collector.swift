@@ -1,7 +1,7 @@
 package import CloudSyncCore
 
 /// What happened in a test, in order; closures write into it.
-package final class Journal<Entry: Sendable>: Sendable {
+package final class Collector<Entry: Sendable>: Sendable {
   private let storage = Locked<[Entry]>([])
 
   package init() {}

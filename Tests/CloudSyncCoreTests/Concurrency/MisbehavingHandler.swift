@@ -32,7 +32,7 @@ enum Crowd {
 /// A stub cloud of the real world that answers from any thread, twice, late or not at all.
 ///
 /// A seed decides how each call is answered, but not when: that is up to the threads.
-final class CrookedCloud: OperationHandler {
+final class MisbehavingHandler: OperationHandler {
   /// How answers are given.
   enum Manner: Sendable, CaseIterable {
     /// On the session's own thread, before the call returns.

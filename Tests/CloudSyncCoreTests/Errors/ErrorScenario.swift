@@ -3,9 +3,9 @@ import CloudSyncTestSupport
 import Testing
 
 /// One cell of the error table put to the test: a session, its cloud, and what must always hold.
-struct ErrorTrial {
+struct ErrorScenario {
   let cloud: FaultyCloud
-  let bench: Bench
+  let bench: SessionHarness
 
   var fault: FaultyCloud.Fault { cloud.fault }
   var label: Comment { "\(fault.description)" }
@@ -14,7 +14,7 @@ struct ErrorTrial {
 
   init(_ fault: FaultyCloud.Fault) {
     cloud = FaultyCloud(fault)
-    bench = Bench(script: cloud.script)
+    bench = SessionHarness(script: cloud.script)
   }
 
   /// What the table says about the fault.
@@ -25,14 +25,14 @@ struct ErrorTrial {
 
   /// Submits three operations that travel as one request, or one with the culprit alone.
   func submit() throws {
-    let culprit = Bench.record("b", ["x": 1], tag: "t")
+    let culprit = SessionHarness.record("b", ["x": 1], tag: "t")
     if fault.shape == .alone, fault.kind == .modify {
       if fault.isSave { try bench.modify([culprit]) } else { try bench.modify(delete: ["c"]) }
       return
     }
-    try bench.modify([Bench.record("a"), culprit])
+    try bench.modify([SessionHarness.record("a"), culprit])
     try bench.modify(delete: ["c"])
-    try bench.modify([Bench.record("d")])
+    try bench.modify([SessionHarness.record("d")])
   }
 
   /// Starts the session and lets an hour pass.

@@ -7,7 +7,7 @@ public import Foundation
 #endif
 
 /// Something that happens in a simulation, on one of its devices.
-public enum SimulationMoment: Sendable {
+public enum SimulationEvent: Sendable {
   /// The device has taken edits of the user's.
   case edited([DeviceEdit])
   /// The app was launched.
@@ -53,7 +53,7 @@ public struct SimulationEnd: Sendable {
     /// The state of its session; nil if the app does not run.
     public var state: SyncState?
     /// What keeps the session from being at rest; nil if nothing does.
-    public var unrest: String?
+    public var pendingReason: String?
   }
 
   /// The devices in order.
@@ -68,7 +68,7 @@ public struct SimulationEnd: Sendable {
 
 /// Something that must always hold, watched through a simulation.
 ///
-/// A checker keeps what it needs to know by itself, and takes constant time for a moment: a
+/// A checker keeps what it needs to know by itself, and takes constant time for an event: a
 /// simulation has thousands.
 public protocol SimulationChecker: AnyObject {
   /// What must hold, in one sentence.
@@ -77,11 +77,11 @@ public protocol SimulationChecker: AnyObject {
   /// Takes what happens on a device.
   ///
   /// - Parameters:
-  ///   - moment: What happens.
+  ///   - event: What happens.
   ///   - device: The number of the device.
   ///   - time: Nanoseconds since the beginning.
   /// - Returns: What is wrong with it; nil if nothing is.
-  func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String?
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String?
 
   /// Looks at the end.
   ///
@@ -91,7 +91,7 @@ public protocol SimulationChecker: AnyObject {
 
 extension SimulationChecker {
   /// Nothing is wrong.
-  public func take(_ moment: SimulationMoment, on device: Int, at time: Int64) -> String? { nil }
+  public func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? { nil }
   /// Nothing is wrong.
   public func finish(_ end: SimulationEnd) -> String? { nil }
 }

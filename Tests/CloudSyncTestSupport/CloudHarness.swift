@@ -1,14 +1,14 @@
 package import CloudSyncCore
 
 /// A session over a stub cloud in a virtual world, and what it announces.
-package final class CloudBench: Sendable {
+package final class CloudHarness: Sendable {
   package let world = VirtualEnvironment()
   package let cloud: StubCloud
   package let session: CloudSyncSession
-  package let completions = Journal<Bench.Completion>()
-  package let pages = Journal<FetchOperation.Response>()
-  package let failures = Journal<Bench.Failure>()
-  package let parked = Journal<ParkedChange>()
+  package let completions = Collector<SessionHarness.Completion>()
+  package let pages = Collector<FetchOperation.Response>()
+  package let failures = Collector<SessionHarness.Failure>()
+  package let parked = Collector<ParkedChange>()
 
   package init(
     options: StubCloud.Options = StubCloud.Options(),
@@ -19,17 +19,17 @@ package final class CloudBench: Sendable {
     cloud = StubCloud(in: world, options: options, fault: fault)
     session = CloudSyncSession(
       operationHandler: cloud,
-      zoneID: Bench.zoneID,
+      zoneID: SessionHarness.zoneID,
       configuration: configuration,
       resolver: resolver,
       environment: world.environment
     )
     session.modifyWorkCompletedSubject.sink { [completions] operation, response in
-      completions.add(Bench.Completion(operation: operation, response: response))
+      completions.add(SessionHarness.Completion(operation: operation, response: response))
     }
     session.fetchWorkCompletedSubject.sink { [pages] _, page in pages.add(page) }
     session.workFailedSubject.sink { [failures] work, error in
-      failures.add(Bench.Failure(work: work, error: error))
+      failures.add(SessionHarness.Failure(work: work, error: error))
     }
     session.parkedSubject.sink { [parked] change in parked.add(change) }
   }
@@ -43,7 +43,7 @@ package final class CloudBench: Sendable {
   @discardableResult
   package func modify(_ records: [Record] = [], delete: [String] = []) throws -> OperationID {
     try session.modify(
-      ModifyOperation(records: records, recordIDsToDelete: delete.map(Bench.id))
+      ModifyOperation(records: records, recordIDsToDelete: delete.map(SessionHarness.id))
     )
   }
 
@@ -63,7 +63,7 @@ package final class CloudBench: Sendable {
 extension Record {
   /// A record of the benches with one number.
   package static func note(_ name: String, _ x: Int, tag: String? = nil) -> Record {
-    Bench.record(name, ["x": .int64(Int64(x))], tag: tag)
+    SessionHarness.record(name, ["x": .int64(Int64(x))], tag: tag)
   }
 }
 
@@ -87,7 +87,7 @@ extension StubCloud.Fault {
 extension ScriptedHandler.Reply where Value == ModifyOperation.Response {
   /// The answer to a request of which single items failed.
   package static func items(_ failures: [(String, SyncError.Code)]) -> Self {
-    let items = failures.map { ItemFailure(Bench.id($0.0), SyncError($0.1)) }
+    let items = failures.map { ItemFailure(SessionHarness.id($0.0), SyncError($0.1)) }
     return .failure(SyncError(.partialFailure, itemErrors: items))
   }
 }

@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 /// Every public call of a session, and what else happens to it in the world.
-enum StormCall: CaseIterable, Sendable {
+enum StressCall: CaseIterable, Sendable {
   case modifyOwn, modifyShared, deleteShared, modifyRefused, modifyNothing, breakRule
   case fetch, fetchAnew, performModify, performFetch, performAndCancel, cancel
   case start, stop, reset, retryNow, connectivityChanged
@@ -21,7 +21,7 @@ enum StormCall: CaseIterable, Sendable {
 }
 
 /// A session of the real world that many threads call at once, and what came of it.
-final class LiveStorm: Sendable {
+final class LiveStressTest: Sendable {
   /// What the threads may do.
   enum Kind: Sendable, CaseIterable {
     /// Nothing that gives work of one's own up: every last value must be stored.
@@ -31,23 +31,25 @@ final class LiveStorm: Sendable {
     /// Everything, also another account and a zone that is lost.
     case wild
 
-    var calls: [StormCall] {
-      let left: [StormCall] =
+    var calls: [StressCall] {
+      let left: [StressCall] =
         switch self {
         case .gentle: [.reset, .switchAccount, .loseZone]
         case .resetting: [.switchAccount, .loseZone]
         case .wild: []
         }
       // Most of what happens is work, and what is stopped is started soon.
-      let often: [StormCall] = [.modifyOwn, .modifyOwn, .modifyOwn, .modifyOwn, .modifyShared]
-      let life: [StormCall] = [.start, .start, .start, .releaseAnswers, .releaseAnswers, .retryNow]
-      return StormCall.allCases.filter { !left.contains($0) } + often + often + life
+      let often: [StressCall] = [.modifyOwn, .modifyOwn, .modifyOwn, .modifyOwn, .modifyShared]
+      let life: [StressCall] = [
+        .start, .start, .start, .releaseAnswers, .releaseAnswers, .retryNow,
+      ]
+      return StressCall.allCases.filter { !left.contains($0) } + often + often + life
     }
   }
 
   struct Plan: Sendable, CustomStringConvertible {
     var kind: Kind
-    var manner: CrookedCloud.Manner
+    var manner: MisbehavingHandler.Manner
     var seed: UInt64
     var acknowledges = false
     var hasCallbackQueue = false
@@ -69,17 +71,17 @@ final class LiveStorm: Sendable {
   static let sharedNames = ["s0", "s1", "s2", "s3"]
 
   let plan: Plan
-  let cloud: CrookedCloud
+  let cloud: MisbehavingHandler
   let session: CloudSyncSession
   let tickets = Locked<[Ticket]>([])
-  let accepted = Journal<OperationID>()
-  let sequences = Journal<UInt64>()
-  let tasks = Journal<Task<Void, Never>>()
+  let accepted = Collector<OperationID>()
+  let sequences = Collector<UInt64>()
+  let tasks = Collector<Task<Void, Never>>()
   /// Tasks that end only with the session.
-  let followers = Journal<Task<Void, Never>>()
-  let made = Locked<Set<StormCall>>([])
+  let followers = Collector<Task<Void, Never>>()
+  let made = Locked<Set<StressCall>>([])
   let journalBytes = Locked(Data())
-  let wrongs = Journal<String>()
+  let wrongs = Collector<String>()
   private let announced = Locked<[OperationID: Int]>([:])
   private let running = Locked(0)
   private let pages = Locked<(last: PageID?, areStored: Bool)>((nil, false))
@@ -112,10 +114,10 @@ final class LiveStorm: Sendable {
     self.isFair = isFair
     self.identity = identity
     callbackQueue = queue
-    cloud = CrookedCloud(stub, plan.manner, seed: plan.seed)
+    cloud = MisbehavingHandler(stub, plan.manner, seed: plan.seed)
     session = CloudSyncSession(
       operationHandler: cloud,
-      zoneID: Bench.zoneID,
+      zoneID: SessionHarness.zoneID,
       configuration: configuration,
       resolver: .client,
       resolveExpiredChangeToken: { nil },
@@ -233,7 +235,10 @@ final class LiveStorm: Sendable {
     edit: (name: String, value: Int)? = nil
   ) {
     let ticket = issue(edit)
-    let operation = ModifyOperation(records: records, recordIDsToDelete: delete.map(Bench.id))
+    let operation = ModifyOperation(
+      records: records,
+      recordIDsToDelete: delete.map(SessionHarness.id)
+    )
     do {
       accepted.add(try session.modify(operation) { [weak self] in self?.end(ticket, $0) })
     } catch {

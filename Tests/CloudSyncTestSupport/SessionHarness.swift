@@ -1,16 +1,16 @@
 package import CloudSyncCore
 
 /// A session in a virtual world with a scripted handler, and everything that it announces.
-package final class Bench: Sendable {
+package final class SessionHarness: Sendable {
   package let world = VirtualEnvironment()
   package let handler: ScriptedHandler
   package let session: CloudSyncSession
-  package let completions = Journal<Completion>()
-  package let pages = Journal<FetchOperation.Response>()
-  package let failures = Journal<Failure>()
-  package let halts = Journal<SyncError?>()
-  package let events = Journal<EventRecord>()
-  package let parked = Journal<ParkedChange>()
+  package let completions = Collector<Completion>()
+  package let pages = Collector<FetchOperation.Response>()
+  package let failures = Collector<Failure>()
+  package let halts = Collector<SyncError?>()
+  package let events = Collector<EventRecord>()
+  package let parked = Collector<ParkedChange>()
 
   package struct Completion: Sendable {
     package var operation: ModifyOperation

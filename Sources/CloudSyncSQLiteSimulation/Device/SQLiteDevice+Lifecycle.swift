@@ -49,16 +49,16 @@ extension SQLiteDevice {
       let engine = try SyncEngine(
         database: database,
         tables: schema.tables(version).map(\.name),
-        zoneID: seat.zoneID,
+        zoneID: setup.zoneID,
         operationHandler: process.handler,
         options: options(process),
         environment: process.environment
       )
-      engine.errors.sink { [weak self] error in self?.take(error) }
+      engine.errors.sink { [weak self] error in self?.note(error) }
       app.withLock { $0.engine = engine }
       try engine.start()
     } catch {
-      take(error)
+      note(error)
     }
   }
 
@@ -73,7 +73,7 @@ extension SQLiteDevice {
   }
 
   /// Takes an error of the engine's: it is none of its own where a write was made to fail.
-  func take(_ error: any Error) {
+  func note(_ error: any Error) {
     guard let process = app.withLock({ $0.process }), process.isAlive else { return }
     let wasMade = app.withLock { app in app.database?.takeStrike() ?? false }
     if !wasMade { note("an engine stopped: \(error)") }

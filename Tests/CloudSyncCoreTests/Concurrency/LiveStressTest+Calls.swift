@@ -19,7 +19,7 @@ private struct Bystander: Middleware {
   }
 }
 
-extension StormCall {
+extension StressCall {
   /// Whether nothing that was begun goes on after it.
   fileprivate var isDestructive: Bool {
     switch self {
@@ -29,7 +29,7 @@ extension StormCall {
   }
 }
 
-extension LiveStorm {
+extension LiveStressTest {
   /// What one thread does: so many calls that its seed chooses.
   func call(as member: Int, times: Int) {
     var random = SplitMix64(seed: plan.seed &* 7_919 &+ UInt64(member))
@@ -48,7 +48,7 @@ extension LiveStorm {
   }
 
   /// Submits something, or gives it up.
-  private func work(_ call: StormCall, _ member: Int, _ step: Int, _ random: inout SplitMix64) {
+  private func work(_ call: StressCall, _ member: Int, _ step: Int, _ random: inout SplitMix64) {
     let shared = Self.sharedNames[random.below(Self.sharedNames.count)]
     switch call {
     case .modifyOwn:
@@ -96,8 +96,10 @@ extension LiveStorm {
   }
 
   /// Tells the session to do something.
-  private func order(_ call: StormCall, _ random: inout SplitMix64) {
-    let recordIDs = random.chance(1, in: 2) ? nil : [Bench.id(Self.refusedName), Bench.id("none")]
+  private func order(_ call: StressCall, _ random: inout SplitMix64) {
+    let recordIDs =
+      random.chance(1, in: 2)
+      ? nil : [SessionHarness.id(Self.refusedName), SessionHarness.id("none")]
     switch call {
     case .start: session.start()
     case .stop: session.stop()
@@ -123,7 +125,7 @@ extension LiveStorm {
   }
 
   /// Looks at the session, or has it told.
-  private func look(_ call: StormCall, _ member: Int, _ step: Int, _ random: inout SplitMix64) {
+  private func look(_ call: StressCall, _ member: Int, _ step: Int, _ random: inout SplitMix64) {
     switch call {
     case .addMiddleware: addMiddleware(named: "\(member).\(step)", &random)
     case .journal: writeJournal()
@@ -150,7 +152,7 @@ extension LiveStorm {
   }
 
   /// Something happens in the world.
-  private func happen(_ call: StormCall, _ random: inout SplitMix64) {
+  private func happen(_ call: StressCall, _ random: inout SplitMix64) {
     switch call {
     case .otherDevice:
       cloud.stub.save(.note(Self.sharedNames[random.below(Self.sharedNames.count)], -1))

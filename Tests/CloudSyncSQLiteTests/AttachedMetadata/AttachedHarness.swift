@@ -91,7 +91,7 @@ final class FragileDatabase: SyncDatabase {
 }
 
 /// Sends nothing for a process that is dead.
-final class MortalHandler: WorkHandler {
+final class KillableHandler: WorkHandler {
   private let handler: any OperationHandler
   private let database: FragileDatabase
 

@@ -3,8 +3,8 @@ import CloudSyncTestSupport
 import Testing
 
 @Suite("Many threads calling everything at once")
-struct ConcurrencyStormTests {
-  private static let plans: [LiveStorm.Plan] = [
+struct ConcurrencyStressTests {
+  private static let plans: [LiveStressTest.Plan] = [
     .init(kind: .gentle, manner: .direct, seed: 1),
     .init(kind: .gentle, manner: .scattered, seed: 2),
     .init(kind: .gentle, manner: .scattered, seed: 3, acknowledges: true),
@@ -20,8 +20,8 @@ struct ConcurrencyStormTests {
     .timeLimit(.minutes(5)),
     arguments: plans
   )
-  func storm(_ plan: LiveStorm.Plan) async throws {
-    let storm = LiveStorm(plan)
+  func storm(_ plan: LiveStressTest.Plan) async throws {
+    let storm = LiveStressTest(plan)
     await Crowd.run(8) { member in storm.call(as: member, times: 100) }
     #expect(await storm.settle())
     for task in storm.tasks.entries { await task.value }
@@ -43,7 +43,7 @@ struct ConcurrencyStormTests {
   }
 
   /// Records whose stored value is older than it must be.
-  private func wrongValues(of storm: LiveStorm) -> [String] {
+  private func wrongValues(of storm: LiveStressTest) -> [String] {
     if storm.plan.kind == .wild { return [] }
     var last: [String: Int] = [:]
     for ticket in storm.tickets.withLock({ $0 }) {
@@ -65,7 +65,7 @@ struct ConcurrencyStormTests {
     weak var released: CloudSyncSession?
     let followers: [Task<Void, Never>]
     do {
-      let storm = LiveStorm(.init(kind: .wild, manner: .scattered, seed: 9))
+      let storm = LiveStressTest(.init(kind: .wild, manner: .scattered, seed: 9))
       released = storm.session
       await Crowd.run(8) { member in storm.call(as: member, times: 40) }
       #expect(await storm.settle())
@@ -84,7 +84,7 @@ struct ConcurrencyStormTests {
     script.modify = { operation, number in
       number == 0 ? .never : .success(ScriptedHandler.allSaved(operation))
     }
-    let bench = Bench(script: script)
+    let bench = SessionHarness(script: script)
     bench.start()
     try bench.modify([.note("r", 1)])
     bench.world.run()
@@ -111,11 +111,11 @@ struct ConcurrencyStormTests {
     let handler = ScriptedHandler(in: world, limits: RequestLimits(), script: script)
     let session = CloudSyncSession(
       operationHandler: handler,
-      zoneID: Bench.zoneID,
+      zoneID: SessionHarness.zoneID,
       environment: environment
     )
     session.start()
-    try session.modify(ModifyOperation(records: [Bench.record("r")]))
+    try session.modify(ModifyOperation(records: [SessionHarness.record("r")]))
     world.run()
     world.jumpClock(by: .seconds(301))
     let before = timer.delays.entries.count
@@ -131,7 +131,7 @@ struct ConcurrencyStormTests {
 
 /// A timer that notes what it is set to, and never fires.
 private final class SilentTimer: SyncTimer {
-  let delays = Journal<Int64>()
+  let delays = Collector<Int64>()
 
   func schedule(after nanoseconds: Int64) { delays.add(nanoseconds) }
   func cancel() {}

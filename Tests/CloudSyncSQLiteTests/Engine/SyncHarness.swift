@@ -6,7 +6,7 @@ import CloudSyncSimulator
 import Testing
 
 /// Some databases and a cloud, in virtual time.
-final class SyncBench {
+final class SyncHarness {
   /// A database with its engine.
   final class Device {
     let name: String
@@ -54,8 +54,8 @@ final class SyncBench {
     tables: [String],
     options: SyncEngineOptions = SyncEngineOptions(),
     enforcesForeignKeys: Bool = true
-  ) throws -> (SyncBench, mac: Device, phone: Device) {
-    let bench = SyncBench()
+  ) throws -> (SyncHarness, mac: Device, phone: Device) {
+    let bench = SyncHarness()
     func device(_ name: String) throws -> Device {
       try bench.device(
         name,
