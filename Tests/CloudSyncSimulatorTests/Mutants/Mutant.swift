@@ -10,13 +10,13 @@ enum Mutant: String, Sendable, CaseIterable {
   case dropsWork
   /// No fetch is queued.
   case dropsFetches
-  /// A lost request is not kept as it was (C07: the retry sends something else).
+  /// A lost request is not kept as it was: the retry sends something else.
   case forgetsFreezing
   /// The server's waits are cut to a quarter.
   case undercutsServerWait
   /// The server's waits are taken for the session's own.
   case mistakesServerWait
-  /// What is to be parked counts as saved (C21: a partial failure counts as a success).
+  /// What is to be parked counts as saved: a partial failure counts as a success.
   case savesParked
   /// What is to be sent again after it was parked is dropped.
   case dropsForRetry
@@ -34,7 +34,7 @@ enum Mutant: String, Sendable, CaseIterable {
   case dropsEditOfMissing
   /// An item that is to be sent again is dropped.
   case dropsRetriedItem
-  /// The timer wakes nobody (C02: a wake-up is lost).
+  /// The timer wakes nobody: a wake-up is lost.
   case sleepsOn
   /// A lost zone is given up.
   case abandonsZone
@@ -51,7 +51,7 @@ enum Mutant: String, Sendable, CaseIterable {
   case sendsOldVersion
   /// Saves carry the newest tag that any device was told.
   case ignoresOthers
-  /// Answers go to the next request (C09: a late answer is taken for the present one).
+  /// Answers go to the next request: a late answer is taken for the present one.
   case crossesAnswers
   /// A lost answer is taken for a success.
   case believesLostAnswer
@@ -69,7 +69,7 @@ enum Mutant: String, Sendable, CaseIterable {
   case losesDeletionsOfPage
   /// Every third fetch begins where an earlier one began.
   case fetchesFromOldToken
-  /// Nobody hears of a failed item among good ones (C21).
+  /// Nobody hears of a failed item among good ones.
   case hidesItemFailures
 
   // MARK: In the app

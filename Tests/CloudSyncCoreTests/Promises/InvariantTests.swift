@@ -3,12 +3,12 @@ import CloudSyncTestSupport
 import Testing
 
 /// The twelve invariants of section F of the audit.
-@Suite("Audit: the twelve invariants")
-struct InvariantAudit {
+@Suite("Invariants under random faults")
+struct InvariantTests {
   static let seeds = Array(UInt64(0)..<32)
 
   @Test(
-    "Invariant 1: edits of one record are applied in submission order, whatever fails",
+    "Edits of one record are applied in submission order, whatever fails",
     arguments: seeds
   )
   func order(seed: UInt64) throws {
@@ -26,7 +26,7 @@ struct InvariantAudit {
   }
 
   @Test(
-    "Invariant 2: a completion says that everything before it is saved but what it names",
+    "A completion says that everything before it is saved but what it names",
     arguments: seeds
   )
   func checkpoints(seed: UInt64) throws {
@@ -51,7 +51,7 @@ struct InvariantAudit {
     }
   }
 
-  @Test("Invariant 3: every submission has exactly one result", arguments: seeds)
+  @Test("Every submission has exactly one result", arguments: seeds)
   func results(seed: UInt64) throws {
     var storm = StressTest(seed: seed)
     let results = Collector<OperationID>()
@@ -86,7 +86,7 @@ struct InvariantAudit {
   }
 
   @Test(
-    "Invariant 4: no edit is stored twice unless its first answer was lost",
+    "No edit is stored twice unless its first answer was lost",
     arguments: seeds
   )
   func onlyOnce(seed: UInt64) throws {
@@ -109,7 +109,7 @@ struct InvariantAudit {
   }
 
   @Test(
-    "Invariant 4: a request whose answer was lost is the next one again, with the same token",
+    "A request whose answer was lost is the next one again, with the same token",
     arguments: seeds
   )
   func unchangedRepeats(seed: UInt64) throws {
@@ -130,7 +130,7 @@ struct InvariantAudit {
   }
 
   @Test(
-    "Invariant 4: what is lost is stored once by a cloud that knows write tokens",
+    "What is lost is stored once by a cloud that knows write tokens",
     arguments: seeds
   )
   func onlyOnceWithTokens(seed: UInt64) throws {
@@ -163,7 +163,7 @@ struct InvariantAudit {
     )
   }
 
-  @Test("Invariant 5: every loop has a budget", arguments: everything.indices)
+  @Test("Every loop has a budget", arguments: everything.indices)
   func budgets(index: Int) throws {
     var options = StubCloud.Options()
     Self.everything[index].options(&options)
@@ -181,7 +181,7 @@ struct InvariantAudit {
     #expect(bench.wrongs == [])
   }
 
-  @Test("Invariant 6: a missing zone is repaired with any queue, at any time", arguments: seeds)
+  @Test("A missing zone is repaired with any queue, at any time", arguments: seeds)
   func zoneLoss(seed: UInt64) throws {
     var storm = StressTest(seed: seed, faults: [.lostAfter, .delay(.seconds(2))])
     for step in 0..<30 {

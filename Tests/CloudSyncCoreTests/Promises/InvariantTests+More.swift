@@ -8,8 +8,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension InvariantAudit {
-  @Test("Invariant 7: bad records never block the others", arguments: seeds)
+extension InvariantTests {
+  @Test("Bad records never block the others", arguments: seeds)
   func badRecords(seed: UInt64) throws {
     let codes: [SyncError.Code] = [
       .invalidArguments, .limitExceeded, .referenceViolation, .permissionFailure, .unknown(77),
@@ -40,7 +40,7 @@ extension InvariantAudit {
     }
   }
 
-  @Test("Invariant 8: a server's wait is obeyed by all triggers, and survives stop and restore")
+  @Test("A server's wait is obeyed by all triggers, and survives stop and restore")
   func serverWait() async throws {
     let bench = CloudHarness { number, _ in
       number == 2 ? .failure(.requestRateLimited, retryAfter: .seconds(60)) : nil
@@ -86,7 +86,7 @@ extension InvariantAudit {
     )
   }
 
-  @Test("Invariant 9: with the gate open neither kind has two turns in a row", arguments: seeds)
+  @Test("With the gate open neither kind has two turns in a row", arguments: seeds)
   func turns(seed: UInt64) throws {
     var storm = StressTest(seed: seed, faults: [])
     let bench = storm.bench
@@ -104,7 +104,7 @@ extension InvariantAudit {
     #expect(modes.count { $0 == .fetch } >= 40)
   }
 
-  @Test("Invariant 10: resets and accounts leak no old work", arguments: seeds)
+  @Test("Resets and accounts leak no old work", arguments: seeds)
   func epochs(seed: UInt64) throws {
     var storm = StressTest(seed: seed)
     let bench = storm.bench
@@ -136,7 +136,7 @@ extension InvariantAudit {
   }
 
   @Test(
-    "Invariant 11: the same inputs give the same bytes, and their fold the same state",
+    "The same inputs give the same bytes, and their fold the same state",
     arguments: seeds
   )
   func determinism(seed: UInt64) throws {
@@ -160,7 +160,7 @@ extension InvariantAudit {
   }
 
   @Test(
-    "Invariant 12: the cost of an event does not grow with the queue",
+    "The cost of an event does not grow with the queue",
     .timeLimit(.minutes(5))
   )
   func costOfEvents() {

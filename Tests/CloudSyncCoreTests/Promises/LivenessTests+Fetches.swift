@@ -2,10 +2,10 @@ import CloudSyncCore
 import CloudSyncTestSupport
 import Testing
 
-extension HangAudit {
+extension LivenessTests {
   // MARK: Fetches
 
-  @Test("C17d: a token that does not advance ends the fetch after three pages")
+  @Test("A token that does not advance ends the fetch after three pages")
   func stuckToken() {
     var script = ScriptedHandler.Script()
     script.fetch = { _, _ in
@@ -21,7 +21,7 @@ extension HangAudit {
     #expect(bench.failures.entries.map(\.error.code) == [.tokenStuck])
   }
 
-  @Test("C17d: a fetch that has always more ends when its page budget is spent")
+  @Test("A fetch that has always more ends when its page budget is spent")
   func endlessPages() {
     var configuration = SyncConfiguration()
     configuration.pageBudget = 20
@@ -40,7 +40,7 @@ extension HangAudit {
   }
 
   @Test(
-    "C24, C03: a fetch that fails with an error of modifications ends as failed, and work goes on",
+    "A fetch that fails with an error of modifications ends as failed, and work goes on",
     arguments: [
       SyncError.Code.serverRecordChanged, .limitExceeded, .unknownItem, .batchRequestFailed,
       .quotaExceeded, .referenceViolation, .permissionFailure, .invalidArguments,
@@ -65,7 +65,7 @@ extension HangAudit {
     #expect(bench.completions.entries.count == 1)
   }
 
-  @Test("C03: a halt over a fetch is announced once, with the fetch kept or answered")
+  @Test("A halt over a fetch is announced once, with the fetch kept or answered")
   func haltOverFetch() {
     var script = ScriptedHandler.Script()
     script.fetch = { _, number in
@@ -84,7 +84,7 @@ extension HangAudit {
     #expect(bench.halts.entries.map { $0?.code } == [nil, .badContainer, nil])
   }
 
-  @Test("C44: a record that cannot be downloaded fails alone, and the token advances")
+  @Test("A record that cannot be downloaded fails alone, and the token advances")
   func unreadableRecord() {
     var script = ScriptedHandler.Script()
     script.fetch = { _, number in
@@ -110,7 +110,7 @@ extension HangAudit {
     #expect(bench.state.isHalted == false)
   }
 
-  @Test("C44: a record that breaks a rule is set aside among the page's failures")
+  @Test("A record that breaks a rule is set aside among the page's failures")
   func brokenRecord() {
     let other = Record(
       recordType: "Note",
@@ -131,7 +131,7 @@ extension HangAudit {
 
   // MARK: Accounts
 
-  @Test("C14: an account that was not there is asked about again, by itself and by a start")
+  @Test("An account that was not there is asked about again, by itself and by a start")
   func accountSignsIn() throws {
     let bench = SessionHarness()
     let status = Locked(AccountStatus.noAccount)
@@ -158,7 +158,7 @@ extension HangAudit {
     #expect(bench.handler.calls.map(\.mode) == [.createZone, .createSubscription, .modify])
   }
 
-  @Test("C14: accountDidChange asks at once", arguments: AccountStatus.allCases)
+  @Test("AccountDidChange asks at once", arguments: AccountStatus.allCases)
   func accountDidChange(before: AccountStatus) throws {
     let bench = SessionHarness()
     let status = Locked(before)
@@ -177,7 +177,7 @@ extension HangAudit {
 
   // MARK: Starvation
 
-  @Test("C22: edits that never end let a fetch have its turn")
+  @Test("Edits that never end let a fetch have its turn")
   func editsWithoutEnd() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, _ in
@@ -201,7 +201,7 @@ extension HangAudit {
     #expect(modes.count > 60)
   }
 
-  @Test("C22b: an edit during a fetch of fifty pages waits for one page at most")
+  @Test("An edit during a fetch of fifty pages waits for one page at most")
   func pagesWithoutEnd() throws {
     var script = ScriptedHandler.Script()
     script.fetch = { _, number in
@@ -223,7 +223,7 @@ extension HangAudit {
     #expect(bench.pages.entries.count == 50)
   }
 
-  @Test("C39: a record with a trouble of its own does not keep a fetch waiting")
+  @Test("A record with an error of its own does not keep a fetch waiting")
   func troubledRecordAndFetch() throws {
     var options = StubCloud.Options()
     options.refuse = { id, _ in
@@ -241,7 +241,7 @@ extension HangAudit {
     #expect(bench.cloud["conflict"]?["x"] == 1)
   }
 
-  @Test("C39: a wait of the network's or the service's holds everything, says so and can be passed")
+  @Test("A wait of the network's or the service's holds everything, says so and can be passed")
   func waitIsExplained() throws {
     let bench = CloudHarness { number, _ in
       number == 2 ? .failure(.serviceUnavailable, retryAfter: .seconds(30)) : nil

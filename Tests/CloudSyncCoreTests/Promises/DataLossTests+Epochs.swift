@@ -2,10 +2,10 @@ import CloudSyncCore
 import CloudSyncTestSupport
 import Testing
 
-extension DataLossAudit {
+extension DataLossTests {
   // MARK: Accounts
 
-  @Test("C33: an edit never goes to another account than the one that it was made for")
+  @Test("An edit never goes to another account than the one that it was made for")
   func accountSwitch() throws {
     let bench = CloudHarness()
     let account = Locked<(AccountStatus, AccountIdentity?)>((.available, AccountIdentity("A")))
@@ -35,7 +35,7 @@ extension DataLossAudit {
     #expect(bench.failures.entries[0].error.itemErrors.map(\.recordID) == [SessionHarness.id("r")])
   }
 
-  @Test("C33: an edit quarantined by a switch goes out when its account is back")
+  @Test("An edit quarantined by a switch goes out when its account is back")
   func accountReturns() throws {
     let bench = CloudHarness()
     let account = Locked("A")
@@ -61,7 +61,7 @@ extension DataLossAudit {
 
   // MARK: Resets
 
-  @Test("C09b: a retry that is pending at a reset is never sent")
+  @Test("A retry that is pending at a reset is never sent")
   func resetDuringRetry() throws {
     let bench = CloudHarness { number, _ in
       number == 2 ? .failure(.requestRateLimited, retryAfter: .milliseconds(600)) : nil
@@ -85,7 +85,7 @@ extension DataLossAudit {
     #expect(bench.cloud.modifications.count == 2)
   }
 
-  @Test("C16b: an answer to an old epoch says nothing about the new one")
+  @Test("An answer to an old epoch says nothing about the new one")
   func resetDuringZoneCreation() throws {
     let bench = CloudHarness { number, _ in number == 0 ? .delay(.seconds(10)) : nil }
     bench.start()
@@ -100,7 +100,7 @@ extension DataLossAudit {
     #expect(bench.state.hasCreatedZone == true)
   }
 
-  @Test("C16b: an account's status asked for in an old epoch says nothing about the new one")
+  @Test("An account's status asked for in an old epoch says nothing about the new one")
   func resetDuringAccountCheck() throws {
     let bench = CloudHarness()
     let questions = Collector<AccountStatusProvider.Completion>()
@@ -120,7 +120,7 @@ extension DataLossAudit {
     #expect(bench.cloud.count(of: .createZone) == 1)
   }
 
-  @Test("C16c: everything submitted before a reset belongs to the old epoch")
+  @Test("Everything submitted before a reset belongs to the old epoch")
   func workBeforeReset() throws {
     let bench = CloudHarness()
     bench.start()
@@ -139,7 +139,7 @@ extension DataLossAudit {
     #expect(bench.cloud.modifications.last?.records.map(\.recordID.name) == ["new"])
   }
 
-  @Test("C16: a reset after a stop leaves a session that is as new, and not halted")
+  @Test("A reset after a stop leaves a session as new, and not halted")
   func stopThenReset() throws {
     let bench = CloudHarness()
     bench.start()
@@ -157,7 +157,7 @@ extension DataLossAudit {
 
   // MARK: Values and results
 
-  @Test("C26b: a record that is changed after it was submitted is saved as it was")
+  @Test("A record that the app changes after submitting it is saved as submitted")
   func recordsAreValues() throws {
     let bench = CloudHarness()
     var record = Record.note("r", 1)
@@ -168,7 +168,7 @@ extension DataLossAudit {
     #expect(bench.cloud["r"]?["x"] == 1)
   }
 
-  @Test("C38: every operation has a result of its own, without any subscription")
+  @Test("Every operation has a result of its own, without any subscription")
   func resultsOfTheirOwn() throws {
     let world = VirtualEnvironment()
     let cloud = StubCloud(in: world)
@@ -196,7 +196,7 @@ extension DataLossAudit {
     #expect(results.entries == ["a 1", "fetch 1", "b reset"])
   }
 
-  @Test("C38: a completion that nobody was told of is announced after a restore")
+  @Test("A completion that nobody was told of is announced after a restore")
   func completionsSurviveRestore() async throws {
     let bench = SessionHarness()
     let bytes = Collector<SyncArchive>()

@@ -2,13 +2,8 @@ import CloudSyncCore
 import CloudSyncTestSupport
 import Testing
 
-@Suite("Audit: nothing is done twice, and waits are kept")
-struct RetryAudit {
-  static let ids = [
-    "C08", "C08b", "C09", "C11", "C11b", "C11c", "C11d", "C15", "C17", "C17c", "C20", "C20b",
-    "C26", "C27b", "C29b", "C30", "C35", "C35b", "C43", "C43b", "C45",
-  ]
-
+@Suite("Nothing is done twice, and waits are kept")
+struct RetryAndWaitTests {
   /// A bench whose answers to modifications take a while.
   static func slowBench(_ delay: Duration = .seconds(1)) -> SessionHarness {
     var script = ScriptedHandler.Script()
@@ -20,7 +15,7 @@ struct RetryAudit {
 
   // MARK: Double execution
 
-  @Test("C08: an operation in flight is sent once, whatever stop and start do meanwhile")
+  @Test("An operation in flight is sent once, whatever stop and start do meanwhile")
   func stopAndStartInFlight() throws {
     let bench = Self.slowBench()
     bench.start()
@@ -37,7 +32,7 @@ struct RetryAudit {
     #expect(bench.completions.entries.count == 1)
   }
 
-  @Test("C08: an answer that comes while the session is stopped is taken, once")
+  @Test("An answer that comes while the session is stopped is taken, once")
   func answerWhileStopped() throws {
     let bench = Self.slowBench()
     bench.start()
@@ -53,7 +48,7 @@ struct RetryAudit {
     #expect(bench.handler.modifyCalls.count == 1)
   }
 
-  @Test("C08b: an account that is away for a moment does not have work sent twice")
+  @Test("An account that is away for a moment does not have work sent twice")
   func accountFlap() throws {
     let bench = Self.slowBench()
     let status = Locked(AccountStatus.available)
@@ -74,7 +69,7 @@ struct RetryAudit {
     #expect(bench.completions.entries.count == 1)
   }
 
-  @Test("C15: a session that is started twice asks for everything once")
+  @Test("A session that is started twice asks for everything once")
   func startTwice() {
     var script = ScriptedHandler.Script()
     script.createZone = { _ in .after(.seconds(1), .success(true)) }
@@ -95,7 +90,7 @@ struct RetryAudit {
     #expect(bench.handler.calls.map(\.mode) == [.createZone, .createSubscription])
   }
 
-  @Test("C27b: starting over and over does not pile up creations that fail")
+  @Test("Repeated starts do not pile up zone creations that fail")
   func failingCreationAndStarts() {
     var script = ScriptedHandler.Script()
     script.createZone = { _ in .failure(.serverRejectedRequest) }
@@ -108,7 +103,7 @@ struct RetryAudit {
     }
   }
 
-  @Test("C17: fetches in a row never read the same changes twice, and all of them complete")
+  @Test("Consecutive fetches never read the same changes twice, and all complete")
   func fetchesInARow() {
     let bench = SessionHarness()
     let results = Collector<Int>()
@@ -127,7 +122,7 @@ struct RetryAudit {
     #expect(results.entries == Array(0..<10))
   }
 
-  @Test("C17c: a fetch asked for during paging begins where the run ends, not at its stale token")
+  @Test("A fetch asked for during paging begins where the run ends, not at its stale token")
   func fetchDuringPaging() {
     var script = ScriptedHandler.Script()
     script.fetch = { _, number in
@@ -148,7 +143,7 @@ struct RetryAudit {
     #expect(bench.pages.entries.count { $0.isLast } == 2)
   }
 
-  @Test("C30: a completion that is called twice counts once")
+  @Test("A completion that is called twice counts once")
   func completionTwice() throws {
     var script = ScriptedHandler.Script()
     script.fetch = { _, number in
@@ -173,7 +168,7 @@ struct RetryAudit {
     #expect(bench.handler.calls.count == 5)
   }
 
-  @Test("C30: an answer that comes after its deadline is not taken for that of the next attempt")
+  @Test("An answer that comes after its deadline is not taken for that of the next attempt")
   func staleAnswer() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
@@ -191,7 +186,7 @@ struct RetryAudit {
     #expect(bench.completions.entries.count == 1)
   }
 
-  @Test("C43: an expired token is replaced by what the app gives, or by a fetch of everything")
+  @Test("An expired token is replaced by what the app gives, or by a fetch of everything")
   func expiredToken() {
     for replacement in [nil, ChangeToken(text: "backup")] {
       let bench = SessionHarness(
@@ -208,7 +203,7 @@ struct RetryAudit {
     }
   }
 
-  @Test("C43b: an expired token is never used again, whatever stop and start do")
+  @Test("An expired token is never used again, whatever stop and start do")
   func expiredTokenAndRestart() {
     let bench = SessionHarness(script: Self.expiring(after: .seconds(1)))
     bench.start()
@@ -236,7 +231,7 @@ struct RetryAudit {
 
   // MARK: Coalescing
 
-  @Test("C26: ten quick edits of one record, made alone, are few requests and no conflict")
+  @Test("Ten quick edits of one record, made alone, are few requests and no conflict")
   func quickEdits() throws {
     var options = StubCloud.Options()
     options.delay = .milliseconds(200)
@@ -263,7 +258,7 @@ struct RetryAudit {
     #expect(bench.completions.entries.count == 10)
   }
 
-  @Test("C26: edits that all carry the first change tag are no conflicts, one after the other")
+  @Test("Edits that all carry the first change tag are no conflicts, one after the other")
   func slowEdits() throws {
     let resolved = Locked(0)
     let bench = CloudHarness(

@@ -3,13 +3,8 @@ import Foundation
 import CloudSyncTestSupport
 import Testing
 
-@Suite("Audit: no data is lost, and no signal is wrong")
-struct DataLossAudit {
-  static let ids = [
-    "C01", "C04", "C04b", "C05", "C06", "C07", "C09b", "C13", "C16", "C16b", "C16c", "C17b",
-    "C23b", "C23c", "C23d", "C26b", "C33", "C38",
-  ]
-
+@Suite("No data is lost, and no signal is wrong")
+struct DataLossTests {
   static let oneTimeFaults: [StubCloud.Fault] = [
     .failure(.networkFailure), .failure(.serviceUnavailable, retryAfter: .seconds(3)),
     .failure(.zoneBusy), .failure(.limitExceeded), .failure(.operationCancelled), .lostBefore,
@@ -19,7 +14,7 @@ struct DataLossAudit {
   // MARK: Order
 
   @Test(
-    "C04: a retry never moves work behind later work",
+    "A retry never moves work behind later work",
     arguments: oneTimeFaults,
     [true, false]
   )
@@ -45,7 +40,7 @@ struct DataLossAudit {
   }
 
   @Test(
-    "C04b: a record that was deleted after a failed save stays deleted",
+    "A record that was deleted after a failed save stays deleted",
     arguments: oneTimeFaults
   )
   func deletionAfterFailedSave(fault: StubCloud.Fault) throws {
@@ -66,7 +61,7 @@ struct DataLossAudit {
     #expect(bench.wrongs == [])
   }
 
-  @Test("C05: conflict resolution never moves work behind later work", arguments: [true, false])
+  @Test("Conflict resolution never moves work behind later work", arguments: [true, false])
   func conflictKeepsOrder(isAtomic: Bool) throws {
     var options = StubCloud.Options()
     options.delay = .seconds(1)
@@ -88,7 +83,7 @@ struct DataLossAudit {
     #expect(bench.wrongs == [])
   }
 
-  @Test("C07: a large operation goes before a small one submitted later", arguments: [true, false])
+  @Test("A large operation goes before a small one submitted later", arguments: [true, false])
   func submissionOrder(isBusy: Bool) throws {
     let bench = CloudHarness()
     bench.start()
@@ -106,7 +101,7 @@ struct DataLossAudit {
 
   // MARK: Checkpoints
 
-  @Test("C06: a checkpoint is announced only when everything before it is saved")
+  @Test("A checkpoint is announced only when everything before it is saved")
   func checkpointAfterFailure() throws {
     let bench = CloudHarness { number, _ in number == 2 ? .failure(.networkFailure) : nil }
     for index in 0..<10 { bench.cloud.save(.note("old\(index)", 0)) }
@@ -134,7 +129,7 @@ struct DataLossAudit {
     #expect(bench.wrongs == [])
   }
 
-  @Test("C01: a checkpoint survives splitting, with saves only as well", arguments: [0, 5])
+  @Test("A checkpoint survives splitting, with saves only as well", arguments: [0, 5])
   func checkpointOfLargeOperation(deletions: Int) throws {
     let bench = CloudHarness()
     bench.start()
@@ -158,7 +153,7 @@ struct DataLossAudit {
 
   // MARK: Errors that dropped work
 
-  @Test("C13: a code that nobody knows halts with its work kept")
+  @Test("A code that nobody knows halts with its work kept")
   func unknownCode() throws {
     let bench = CloudHarness { number, _ in number == 2 ? .failure(.unknown(9999)) : nil }
     bench.start()
@@ -175,7 +170,7 @@ struct DataLossAudit {
     #expect(bench.cloud["r"]?["x"] == 1)
   }
 
-  @Test("C13: an item with a code that nobody knows is parked and shown")
+  @Test("An item with a code that nobody knows is parked and shown")
   func unknownItemCode() throws {
     var options = StubCloud.Options()
     options.refuse = { id, _ in id.name == "odd" ? SyncError(.unknown(9999)) : nil }
@@ -192,7 +187,7 @@ struct DataLossAudit {
   }
 
   @Test(
-    "C23c: an edit of a record that the server no longer has is saved anew, or parked and named",
+    "An edit of a record that the server no longer has is saved anew, or parked and named",
     arguments: [MissingRecordPolicy.recreate, .park]
   )
   func missingRecord(policy: MissingRecordPolicy) throws {
@@ -215,7 +210,7 @@ struct DataLossAudit {
     #expect(bench.wrongs == [])
   }
 
-  @Test("C23b: the saved part of a partial failure is reported, with its change tags")
+  @Test("The saved part of a partial failure is reported, with its change tags")
   func partialSuccess() throws {
     var options = StubCloud.Options()
     options.isAtomic = false
@@ -234,7 +229,7 @@ struct DataLossAudit {
     #expect(bench.cloud.modifications.map(\.itemCount) == [10, 3])
   }
 
-  @Test("C23d: a conflict that is the answer to a whole request loses none of its items")
+  @Test("A conflict that is the answer to a whole request loses none of its items")
   func conflictOfWholeRequest() throws {
     let bench = CloudHarness { number, _ in number == 2 ? .failure(.serverRecordChanged) : nil }
     bench.cloud.save(.note("old", 0))
@@ -250,7 +245,7 @@ struct DataLossAudit {
     #expect(bench.state.isHalted == false)
   }
 
-  @Test("C17b: a push during a fetch is answered by one more fetch")
+  @Test("A push during a fetch is answered by one more fetch")
   func pushDuringFetch() {
     var options = StubCloud.Options()
     options.delay = .seconds(1)

@@ -8,10 +8,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Audit: threads, observation and determinism")
-struct ConcurrencyAudit {
-  static let ids = ["C18", "C19", "C21", "C28", "C31", "C32", "C36", "C37", "C40", "C42"]
-
+@Suite("Threads, observation and determinism")
+struct ThreadAndDeterminismTests {
   /// A middleware that does nothing but bear a name.
   private struct Named: Middleware {
     let name: String
@@ -31,7 +29,7 @@ struct ConcurrencyAudit {
 
   // MARK: Threads
 
-  @Test("C40: middleware may be appended from any thread while events pass")
+  @Test("Middleware may be appended from any thread while events pass")
   func appendWhileDispatching() async throws {
     let cloud = StubCloud()
     let session = Self.liveSession(cloud: cloud)
@@ -56,7 +54,7 @@ struct ConcurrencyAudit {
     #expect(session.state.brokenInvariant(.all) == nil)
   }
 
-  @Test("C42: sessions that share a gate and a cloud wait together, on all threads")
+  @Test("Sessions that share a gate and a cloud wait together, on all threads")
   func sharedGate() async throws {
     let gate = SyncGate()
     let session = { @Sendable () -> (CloudSyncSession, StubCloud) in
@@ -85,7 +83,7 @@ struct ConcurrencyAudit {
     }
   }
 
-  @Test("C16, C16c: stop, modify and reset from one thread are taken in order, every time")
+  @Test("Stop, modify and reset from one thread are taken in order, every time")
   func callsInOrder() async throws {
     for round in 0..<100 {
       let cloud = StubCloud()
@@ -110,7 +108,7 @@ struct ConcurrencyAudit {
     }
   }
 
-  @Test("C07: two calls in a row keep their order on a live session, every time")
+  @Test("Two calls in a row keep their order on a live session, every time")
   func callsKeepOrder() async throws {
     for round in 0..<20 {
       let cloud = StubCloud()
@@ -125,7 +123,7 @@ struct ConcurrencyAudit {
     }
   }
 
-  @Test("C38: results can be awaited, and a reset ends the waiting")
+  @Test("Results can be awaited, and a reset ends the wait with its code")
   func awaitedResults() async throws {
     let session = Self.liveSession(cloud: StubCloud())
     session.start()
@@ -141,7 +139,7 @@ struct ConcurrencyAudit {
     await #expect(throws: SyncError.self) { _ = try await waiting.value }
   }
 
-  @Test("C31: two thousand answers that come at once need no depth of the stack")
+  @Test("Two thousand answers given synchronously do not deepen the stack")
   func synchronousAnswers() throws {
     let bench = SessionHarness(limits: RequestLimits(items: 1))
     bench.start()
@@ -154,7 +152,7 @@ struct ConcurrencyAudit {
 
   // MARK: Observation
 
-  @Test("C18: every event is published once, in order, whatever the number of middlewares")
+  @Test("Every event is published once, in order, whatever the number of middlewares")
   func eventsOnce() throws {
     let bench = SessionHarness()
     for name in ["one", "two"] { bench.session.appendMiddleware(Named(name: name)) }
@@ -168,7 +166,7 @@ struct ConcurrencyAudit {
     #expect(bench.events.entries.count { $0.event.name == "doWork" } == 4)
   }
 
-  @Test("C28: when a completion is announced, the state lists its operation no more")
+  @Test("When a completion is announced, the state lists its operation no more")
   func completionAfterReduction() throws {
     let bench = SessionHarness(limits: RequestLimits(items: 1))
     bench.session.appendMiddleware(Named(name: "last"))
@@ -188,7 +186,7 @@ struct ConcurrencyAudit {
     #expect(listed.entries.isEmpty)
   }
 
-  @Test("C36: a state is published only when an event applied")
+  @Test("A state is published only when an event applied")
   func statesThatChanged() {
     let bench = SessionHarness()
     bench.start()
@@ -209,7 +207,7 @@ struct ConcurrencyAudit {
     #expect(states.withLock { $0 } == before)
   }
 
-  @Test("C37: with acknowledgements the next page waits until the app has stored this one")
+  @Test("With acknowledgements the next page waits until the app has stored this one")
   func backPressure() {
     var configuration = SyncConfiguration()
     configuration.acknowledgesPages = true
@@ -232,7 +230,7 @@ struct ConcurrencyAudit {
     #expect(bench.state.hasWorkQueued == false)
   }
 
-  @Test("C19: a session that is released is freed, with its timer, and its waiters are told")
+  @Test("A session that is released is freed, with its timer, and its waiters are told")
   func release() throws {
     let world = VirtualEnvironment()
     let results = Collector<SyncError.Code>()
@@ -263,7 +261,7 @@ struct ConcurrencyAudit {
     #expect(results.entries == [.sessionReleased])
   }
 
-  @Test("C32: a halt drops nothing, and a start goes on")
+  @Test("A halt drops nothing, and a start goes on")
   func haltKeepsWork() throws {
     let bench = CloudHarness { number, _ in number == 2 ? .failure(.internalError) : nil }
     bench.start()
@@ -281,7 +279,7 @@ struct ConcurrencyAudit {
 
   // MARK: Determinism
 
-  @Test("C21: the same calls and answers give the same journal, byte for byte")
+  @Test("The same calls and answers give the same journal, byte for byte")
   func sameJournal() throws {
     let first = try Self.eventfulRun()
     let second = try Self.eventfulRun()
@@ -291,7 +289,7 @@ struct ConcurrencyAudit {
     #expect(first.bytes.count > 10_000)
   }
 
-  @Test("C21: a state is the fold of its journal, and a value that can be stored")
+  @Test("A state is the fold of its journal, and a value that can be stored")
   func foldOfJournal() throws {
     let run = try Self.eventfulRun()
     let archive = try SyncArchive(run.bytes)

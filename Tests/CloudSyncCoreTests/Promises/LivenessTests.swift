@@ -2,13 +2,8 @@ import CloudSyncCore
 import CloudSyncTestSupport
 import Testing
 
-@Suite("Audit: nothing hangs, and nothing goes on for ever")
-struct HangAudit {
-  static let ids = [
-    "C02", "C03", "C10", "C10b", "C12", "C14", "C17d", "C22", "C22b", "C23", "C24", "C25", "C27",
-    "C27c", "C39", "C44",
-  ]
-
+@Suite("Nothing hangs, and nothing goes on for ever")
+struct LivenessTests {
   /// How a cloud says that the zone is missing.
   enum Shape: CaseIterable {
     case whole, items, partialFailure
@@ -45,7 +40,7 @@ struct HangAudit {
   // MARK: Zones
 
   @Test(
-    "C10: a missing zone is created whatever the length of the queue and the shape of the error",
+    "A missing zone is created whatever the length of the queue and the shape of the error",
     arguments: [1, 2, 5],
     Shape.allCases
   )
@@ -63,7 +58,7 @@ struct HangAudit {
     #expect(bench.state.isHalted == false && bench.state.hasCreatedZone == true)
   }
 
-  @Test("C10b: a zone that is created again and again ends with a halt", arguments: Shape.allCases)
+  @Test("A zone that is created again and again ends with a halt", arguments: Shape.allCases)
   func zoneThatNeverAppears(shape: Shape) throws {
     let bench = Self.zonelessBench(shape, creations: .max)
     bench.start()
@@ -78,7 +73,7 @@ struct HangAudit {
   }
 
   @Test(
-    "C27: a creation answered as if the zone were missing does not pile up",
+    "A zone creation answered with zoneNotFound does not pile up creations",
     arguments: [SyncError.Code.zoneNotFound, .userDeletedZone]
   )
   func creationOfMissingZone(code: SyncError.Code) throws {
@@ -100,7 +95,7 @@ struct HangAudit {
     #expect(bench.state.modifyQueue.count == 1)
   }
 
-  @Test("C27c: a creation that is refused halts with its reason, and a start asks again")
+  @Test("A creation that is refused halts with its reason, and a start asks again")
   func refusedCreation() throws {
     var script = ScriptedHandler.Script()
     script.createZone = { number in .success(number > 0) }
@@ -118,7 +113,7 @@ struct HangAudit {
 
   // MARK: Items
 
-  @Test("C02: a single record that is too large is parked after one request")
+  @Test("A single record that is too large is parked after one request")
   func tooLargeRecord() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, _ in
@@ -139,7 +134,7 @@ struct HangAudit {
     #expect(bench.completions.entries.last?.response.savedRecords.count == 20)
   }
 
-  @Test("C02: a cloud that takes one record at a time is served with requests that are never empty")
+  @Test("A cloud that takes one record at a time is served with requests that are never empty")
   func smallRequests() throws {
     var options = StubCloud.Options()
     options.itemLimit = 1
@@ -154,7 +149,7 @@ struct HangAudit {
     #expect(bench.wrongs == [])
   }
 
-  @Test("C23: a record that always conflicts is parked when its budget is spent")
+  @Test("A record that always conflicts is parked when its budget is spent")
   func endlessConflict() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
@@ -181,7 +176,7 @@ struct HangAudit {
     #expect(bench.state.isHalted == false)
   }
 
-  @Test("C12: a record that the cloud refuses for good is parked, and the app can drop it")
+  @Test("A record that the cloud refuses for good is parked, and the app can drop it")
   func poisonPill() throws {
     let script = Self.poisoned()
     let bench = SessionHarness(script: script)
@@ -214,7 +209,7 @@ struct HangAudit {
 
   // MARK: Handlers
 
-  @Test("C25: a handler that never answers is given up at the deadline, and asked again")
+  @Test("A handler that never answers is given up at the deadline, and asked again")
   func silentHandler() throws {
     var script = ScriptedHandler.Script()
     script.createZone = { number in number == 0 ? .never : .success(true) }

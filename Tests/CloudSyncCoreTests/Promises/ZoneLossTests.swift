@@ -3,8 +3,8 @@ import CloudSyncTestSupport
 import Testing
 
 /// The rows of the audit that have no number.
-@Suite("Audit: lost zones, deletions and rules")
-struct ZoneAudit {
+@Suite("Lost zones, deletions and rules")
+struct ZoneLossTests {
   private static let purged = SyncError(.userDeletedZone)
   private static let reset = SyncError(.zoneNotFound, isEncryptedDataReset: true)
 

@@ -2,10 +2,10 @@ import CloudSyncCore
 import CloudSyncTestSupport
 import Testing
 
-extension RetryAudit {
+extension RetryAndWaitTests {
   // MARK: The server's word
 
-  @Test("C09: a rate limit is obeyed by stop and start, and nothing is sent after success")
+  @Test("A rate limit holds across stop and start, and nothing is sent again after success")
   func rateLimitAndRestart() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
@@ -35,7 +35,7 @@ extension RetryAudit {
     #expect(bench.completions.entries.count == 1)
   }
 
-  @Test("C35b: a wait of a day is obeyed, a longer one is asked about after a day")
+  @Test("A wait of a day is obeyed, a longer one is asked about after a day")
   func longestWait() throws {
     for (asked, least) in [(86_400, 86_400), (200_000, 86_400), (3_600, 3_600)] {
       var script = ScriptedHandler.Script()
@@ -57,7 +57,7 @@ extension RetryAudit {
   }
 
   @Test(
-    "C45: a wait that zone or subscription are told to make holds everything",
+    "A wait that zone or subscription are told to make holds everything",
     arguments: [OperationMode.createZone, .createSubscription]
   )
   func waitOfZone(mode: OperationMode) throws {
@@ -83,7 +83,7 @@ extension RetryAudit {
 
   // MARK: The session's own waits
 
-  @Test("C20: a device that is offline for hours never halts, and its waits grow to their cap")
+  @Test("A device that is offline for hours never halts, and its waits grow to their cap")
   func offline() throws {
     var script = ScriptedHandler.Script()
     let isOffline = Locked(true)
@@ -110,7 +110,7 @@ extension RetryAudit {
     #expect(bench.completions.entries.count == 1)
   }
 
-  @Test("C20: devices that failed together do not return together")
+  @Test("Devices that failed together do not return together")
   func jitter() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
@@ -131,7 +131,7 @@ extension RetryAudit {
     #expect(waits.count == 8)
   }
 
-  @Test("C20b: a start after many failures begins the waits afresh, and halts nothing")
+  @Test("A start after many failures begins the waits afresh, and halts nothing")
   func startAfterFailures() throws {
     var script = ScriptedHandler.Script()
     script.modify = { _, _ in .failure(.networkFailure) }
@@ -148,7 +148,7 @@ extension RetryAudit {
     #expect(bench.state.isHalted == false)
   }
 
-  @Test("C29b: after a thousand successes the first rate limit is obeyed as if it were the first")
+  @Test("After a thousand successes the first rate limit is obeyed as if it were the first")
   func noWindUp() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
@@ -170,7 +170,7 @@ extension RetryAudit {
     #expect(bench.completions.entries.count == 1_001)
   }
 
-  @Test("C35: thirty operations over a cloud that answers at once take no time")
+  @Test("Thirty operations over a cloud that answers at once wait for nothing")
   func noFixedDelay() throws {
     let bench = CloudHarness()
     bench.start()
@@ -186,7 +186,7 @@ extension RetryAudit {
   // MARK: Partial failures
 
   @Test(
-    "C11, C11b, C11c: a partial failure means what its items say",
+    "A partial failure means what its items say",
     arguments: [
       [SyncError.Code.zoneNotFound, .zoneNotFound], [.zoneNotFound, .batchRequestFailed],
       [.requestRateLimited, .batchRequestFailed], [.serviceUnavailable, .serviceUnavailable],
@@ -216,7 +216,7 @@ extension RetryAudit {
     #expect(codes[0] == .zoneNotFound || waited >= 500_000_000)
   }
 
-  @Test("C11b: when every item is refused for another one, the culprit is searched for")
+  @Test("When every item is refused for another one, the culprit is searched for")
   func noCulprit() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
@@ -233,7 +233,7 @@ extension RetryAudit {
     #expect(bench.completions.entries.map(\.response.savedRecords.count) == [2])
   }
 
-  @Test("C11d: a record that is too large inside a partial failure is parked, its neighbour saved")
+  @Test("A record that is too large inside a partial failure is parked, its neighbour saved")
   func tooLargeInside() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, _ in
