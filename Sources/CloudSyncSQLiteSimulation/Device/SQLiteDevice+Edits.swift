@@ -43,7 +43,7 @@ extension SQLiteDevice {
     let state = session.state
     if case .lost = state.zoneState {
       // By the engine: what the session has queued is not whole, and of a zone that is gone.
-      do throws(SyncEngineError) { try engine.decideZone(.uploadAgain) } catch { take(error) }
+      do throws(SyncEngineError) { try engine.decideZone(.uploadAgain) } catch { note(error) }
       return
     }
     if state.isHalted { session.start() }

@@ -126,10 +126,6 @@ package final class SQLiteDevice: SimulatedDevice {
     return (records ?? []).sorted { $0.name < $1.name }
   }
 
-  package static func makeCheckers() -> sending [any SimulationChecker]? {
-    [DatabaseChecker(), EqualityChecker(), RowEditChecker()]
-  }
-
   // MARK: Errors
 
   var version: Int { history.withLock { $0.version } }

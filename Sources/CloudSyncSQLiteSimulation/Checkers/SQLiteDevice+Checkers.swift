@@ -1,0 +1,7 @@
+package import CloudSyncSimulator
+
+extension SQLiteDevice {
+  package static func makeCheckers() -> sending [any SimulationChecker]? {
+    [DatabaseChecker(), EqualityChecker(), RowEditChecker()]
+  }
+}
