@@ -151,3 +151,13 @@ let sharedSettings: [SwiftSetting] = [
 for target in package.targets where [.regular, .test, .executable].contains(target.type) {
   target.swiftSettings = (target.swiftSettings ?? []) + sharedSettings
 }
+
+// What calls stat says so, as Apple's review wants. Elsewhere a bundle would bring all of Foundation.
+for target in package.targets
+where ["CloudSyncEventLog", "CloudSyncSQLiteSimulation"].contains(target.name) {
+  #if canImport(Darwin)
+  target.resources = (target.resources ?? []) + [.copy("PrivacyInfo.xcprivacy")]
+  #else
+  target.exclude.append("PrivacyInfo.xcprivacy")
+  #endif
+}

@@ -139,14 +139,11 @@ check_module() {
 
 # Writes what the package manager generates for resources that are embedded in code.
 embedded_resources() {
-  local file=$work/own/$1-resources.swift path names
+  local file=$work/own/$1-resources.swift name names
   read -ra names <<<"$2"
   {
     echo "struct PackageResources {"
-    for path in "${names[@]}"; do
-      path=${path##*/}
-      echo "  static let ${path//[^A-Za-z0-9]/_}: [UInt8] = []"
-    done
+    for name in "${names[@]}"; do echo "  static let ${name//[^A-Za-z0-9]/_}: [UInt8] = []"; done
     echo "}"
   } >"$file"
   echo "$file"
@@ -177,7 +174,8 @@ main() {
   local chosen=("$@") one failed=()
   if [[ $# -eq 0 ]]; then chosen=("${all_triples[@]}"); fi
   [[ -e /usr/include/sqlite3.h ]] || die "sqlite3.h is missing: install libsqlite3-dev"
-  modules=$(swift package --package-path "$package" dump-package | python3 "$here/modules.py")
+  modules=$(swift package --package-path "$package" dump-package |
+    python3 "$here/modules.py" "$package")
   [[ -n $modules ]] || die "the manifest has no modules"
   for one in "${chosen[@]}"; do
     check_triple "$one" || failed+=("$one")

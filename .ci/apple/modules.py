@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Prints the modules of a package in the order in which they can be compiled.
 
-Reads what `swift package dump-package` prints from the standard input. One line a module: its
-name, its folder, its compiler flags, and the resources that are embedded in its code, parted by
-bars. System libraries and tests are left out.
+Reads what `swift package dump-package` prints from the standard input, and the folder of the
+package from the first argument. One line a module: its name, its folder, its compiler flags, and
+the resources that are embedded in its code, parted by bars. System libraries and tests are left
+out.
 """
 import json
+import os
 import sys
 
 
@@ -35,7 +37,20 @@ def names(target):
                 yield dependency[kind][0]
 
 
+def embedded(target, folder):
+    """The files of a target that the package manager embeds in its code."""
+    for resource in target["resources"]:
+        if "embedInCode" not in resource["rule"]:
+            continue
+        path = os.path.join(folder, resource["path"])
+        if os.path.isdir(path):
+            yield from sorted(os.listdir(path))
+        else:
+            yield os.path.basename(path)
+
+
 def main():
+    root = sys.argv[1]
     package = json.load(sys.stdin)
     kinds = ("regular", "executable")
     targets = {t["name"]: t for t in package["targets"] if t["type"] in kinds}
@@ -52,8 +67,8 @@ def main():
     for name in done:
         target = targets[name]
         folder = target.get("path") or f"Sources/{name}"
-        embedded = [r["path"] for r in target["resources"] if "embedInCode" in r["rule"]]
-        print(name, folder, " ".join(flags(target)), " ".join(embedded), sep="|")
+        files = embedded(target, os.path.join(root, folder))
+        print(name, folder, " ".join(flags(target)), " ".join(files), sep="|")
 
 
 main()

@@ -129,6 +129,22 @@ public struct ModifyOperation: Sendable, Identifiable {
     )
   }
 
+  /// The same operation with other content in its records and ancestors.
+  package func replacingRecords(_ replace: (Record) -> Record) -> Self {
+    Self(
+      contents: Contents(
+        id: contents.id,
+        records: contents.records.map(replace),
+        recordIDsToDelete: contents.recordIDsToDelete,
+        ancestors: contents.ancestors.map(replace),
+        ancestorIndexes: contents.ancestorIndexes,
+        checkpointID: contents.checkpointID,
+        userInfo: contents.userInfo,
+        byteCount: contents.byteCount
+      )
+    )
+  }
+
   /// The bytes of one item in a request; a deletion's are those of its name.
   package func byteCount(ofItem index: Int) -> Int {
     let saves = contents.records.count

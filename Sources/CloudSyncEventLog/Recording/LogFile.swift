@@ -116,7 +116,7 @@ public final class LogFile: Sendable {
 
   func endPart() {
     contents.withLock { contents in
-      if contents.descriptor >= 0, fsync(contents.descriptor) != 0 {
+      if contents.descriptor >= 0, !FileSync.synchronize(descriptor: contents.descriptor) {
         fail(contents: &contents, what: "it cannot be synchronized")
       }
       closeFile(contents: &contents)
@@ -135,7 +135,9 @@ public final class LogFile: Sendable {
   /// Has what was written reach the disk.
   func flush() throws(LogError) {
     let error = contents.withLock { contents -> LogError? in
-      if contents.error == nil, contents.descriptor >= 0, fsync(contents.descriptor) != 0 {
+      if contents.error == nil, contents.descriptor >= 0,
+        !FileSync.synchronize(descriptor: contents.descriptor)
+      {
         fail(contents: &contents, what: "it cannot be synchronized")
       }
       return contents.error
@@ -147,7 +149,7 @@ public final class LogFile: Sendable {
     guard contents.descriptor >= 0, contents.error == nil, !bytes.isEmpty else { return }
     if let reason = Self.write(bytes, to: contents.descriptor) {
       fail(contents: &contents, what: "it cannot be written", reason: reason)
-    } else if durability != .system, fsync(contents.descriptor) != 0 {
+    } else if durability != .system, !FileSync.synchronize(descriptor: contents.descriptor) {
       fail(contents: &contents, what: "it cannot be synchronized")
     }
   }
@@ -206,7 +208,7 @@ public final class LogFile: Sendable {
       throw LogError(.file, log: path, "it cannot be created: \(LogSource.lastError)")
     }
     var reason = data.withUnsafeBytes { write($0, to: descriptor) }
-    if reason == nil, fsync(descriptor) != 0 { reason = LogSource.lastError }
+    if reason == nil, !FileSync.synchronize(descriptor: descriptor) { reason = LogSource.lastError }
     close(descriptor)
     if reason == nil, rename(beside, path) != 0 { reason = LogSource.lastError }
     guard let reason else { return }

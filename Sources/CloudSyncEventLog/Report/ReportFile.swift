@@ -35,7 +35,7 @@ struct ReportFile {
 
   /// Has everything reach the disk, and puts the file in its place.
   func finish() throws(LogError) {
-    guard fflush(file) == 0, fsync(fileno(file)) == 0 else { throw failure }
+    guard fflush(file) == 0, FileSync.synchronize(descriptor: fileno(file)) else { throw failure }
     guard rename(pathBeside, path) == 0 else { throw failure }
     fclose(file)
   }

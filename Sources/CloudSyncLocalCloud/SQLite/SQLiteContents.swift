@@ -25,7 +25,9 @@ final class SQLiteContents: LocalCloudTransaction {
     // Names come in any order: with room for their index, pages are written seldom.
     let cacheSize = cachePages > 0 ? cachePages : -32_000
     try mapped { () throws(SQLiteError) in
-      try database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+      try database.execute(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA checkpoint_fullfsync = ON"
+      )
       try database.execute("PRAGMA cache_size = \(cacheSize); PRAGMA wal_autocheckpoint = 4000")
     }
   }

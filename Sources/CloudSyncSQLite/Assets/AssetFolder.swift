@@ -15,15 +15,25 @@ struct AssetFolder {
     "\(options.folder)/\(Hexadecimal.text(of: digest))"
   }
 
-  /// The asset that a BLOB is; its file need not be there yet.
+  /// What the locations of stored assets are relative to.
+  private var base: String { options.base ?? options.folder }
+
+  /// The asset that a BLOB is, as it is stored; its file need not be there yet.
   func asset(of bytes: [UInt8]) -> Asset {
     let digest = SHA256.digest(of: bytes)
     return Asset(sha256: Data(digest), byteCount: Int64(bytes.count), location: path(digest))
+      .relative(to: base)
+  }
+
+  /// The handler with what it needs to find the files of stored assets.
+  func resolving(_ handler: any OperationHandler) -> any OperationHandler {
+    AssetResolvingHandler(handler, folder: base)
   }
 
   /// Sees to it that an asset has its file: whole, or not at all.
   func write(_ bytes: [UInt8], as asset: Asset) throws(SQLiteError) {
     let manager = FileManager.default
+    let asset = asset.resolved(in: base)
     do {
       let known = try? manager.attributesOfItem(atPath: asset.location)[.size] as? Int64
       if known == asset.byteCount { return }
@@ -40,6 +50,7 @@ struct AssetFolder {
   /// The bytes of an asset that has come; or what is wrong with its file.
   func read(_ asset: Asset) -> Result<[UInt8], AssetFailure> {
     let bytes: [UInt8]
+    let asset = asset.resolved(in: base)
     do {
       bytes =
         if let read = options.read { try read(asset) } else {

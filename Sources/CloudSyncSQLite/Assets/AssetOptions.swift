@@ -3,12 +3,19 @@ public import CloudSyncCore
 /// How large BLOBs travel: in files beside their records.
 public struct AssetOptions: Sendable {
   /// A folder of the engine's own for files that are on their way; it is created when it is needed.
+  ///
+  /// The path that it has in this run of the app: the container of an app moves now and then.
   public var folder: String
+  /// The folder that stored locations are relative to; nil is ``folder``.
+  ///
+  /// Name the app's container if the handler puts what it downloads elsewhere in it: then a page that
+  /// was announced again after a move still finds its files.
+  public var base: String?
   /// The size in bytes over which a BLOB becomes an asset.
   ///
   /// A record has room for a million bytes without its assets.
   public var threshold = 50_000
-  /// Reads the file of an asset that has come; nil reads the file at the asset's location.
+  /// Reads the file of an asset that has come, whose location is absolute; nil reads the file there.
   public var read: (@Sendable (Asset) throws -> [UInt8])?
 
   /// Creates options.

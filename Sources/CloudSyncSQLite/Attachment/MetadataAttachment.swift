@@ -59,6 +59,7 @@ struct MetadataAttachment: Sendable {
         """
         PRAGMA \(Self.schema).journal_mode = WAL;
         PRAGMA main.synchronous = FULL; PRAGMA \(Self.schema).synchronous = FULL;
+        PRAGMA fullfsync = ON;
         """
       )
       if try hasTables(connection) { try connection.execute(Self.statusView) }

@@ -104,10 +104,12 @@ public final class SyncEngine: Sendable {
     self.zoneID = zoneID
     self.options = options
     self.environment = environment
-    handler = operationHandler
+    let assets = options.assets.map { AssetFolder(options: $0) }
+    handler = assets?.resolving(operationHandler) ?? operationHandler
     executor = environment.makeExecutor()
     try Self.write(to: database) { (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in
+        try SQLiteVersion.check()
         try UUIDFunction.install(on: connection, environment)
       }
     }

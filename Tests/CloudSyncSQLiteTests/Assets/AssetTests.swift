@@ -1,6 +1,8 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+import CloudSyncSimulator
 import Foundation
 import Testing
 
@@ -127,5 +129,120 @@ struct AssetTests {
       Issue.record("the BLOB is not in the record")
       return
     }
+  }
+
+  @Test(
+    "What was stored before the app's container moved finds its files after",
+    arguments: [0, 1]
+  )
+  func moves(baseIsContainer: Int) throws {
+    let folder = try TestFolder("moves\(baseIsContainer)")
+    let bench = SyncBench(assetFolder: folder.path + "/cloud")
+    func options(_ container: String) -> SyncEngineOptions {
+      var assets = AssetOptions(folder: "\(folder.path)/\(container)/assets", threshold: 1_000)
+      if baseIsContainer == 1 { assets.base = "\(folder.path)/\(container)" }
+      var options = SyncEngineOptions()
+      options.assets = assets
+      return options
+    }
+    let phone = try device("phone", bench, folder)
+    let database = try DatabaseFile(path: ":memory:")
+    try database.execute(Self.schema)
+    let outage = OutageHandler(
+      bench.cloud.connect(
+        device: "mac",
+        account: AccountIdentity("owner"),
+        zoneID: bench.zoneID
+      )
+    )
+    func engine(_ container: String) throws -> SyncEngine {
+      try SyncEngine(
+        database: database,
+        tables: ["photos"],
+        zoneID: bench.zoneID,
+        operationHandler: outage,
+        options: options(container),
+        environment: bench.world.environment
+      )
+    }
+
+    let before = try engine("old")
+    try before.start()
+    bench.world.advance(by: .seconds(60))
+    outage.isOut.withLock { $0 = true }
+    try database.execute("INSERT INTO photos VALUES('a', 'Sea', NULL, randomblob(5000))")
+    before.sendChanges()
+    bench.world.advance(by: .seconds(60))
+    before.stop()
+    #expect(try folder.names(in: "old/assets").count == 1)
+    let stored = try database.lines("SELECT hex(bytes) FROM cloudsync_journal")
+    let path = folder.path.utf8.map { Hexadecimal.text(of: [$0]) }.joined().uppercased()
+    #expect(!stored.isEmpty && !stored.contains { $0.contains(path) })
+
+    try FileManager.default.moveItem(
+      atPath: folder.path + "/old",
+      toPath: folder.path + "/new"
+    )
+    outage.isOut.withLock { $0 = false }
+    let after = try engine("new")
+    try after.start()
+    bench.world.advance(by: .seconds(1_200))
+    after.sendChanges()
+    bench.world.advance(by: .seconds(60))
+    try bench.sync(phone)
+
+    let query = "SELECT id, hex(large) FROM photos"
+    #expect(try phone.lines(query) == database.lines(query))
+    #expect(try phone.lines(query).count == 1)
+  }
+}
+
+/// A cloud that cannot be reached now and then.
+private final class OutageHandler: OperationHandler {
+  let isOut = Locked(false)
+  private let handler: any OperationHandler
+
+  init(_ handler: any OperationHandler) { self.handler = handler }
+
+  private func fail<Value>(_ completion: (Result<Value, SyncError>) -> Void) -> Bool {
+    guard isOut.withLock({ $0 }) else { return false }
+    completion(.failure(SyncError(.networkUnavailable)))
+    return true
+  }
+
+  func handle(
+    createZoneOperation operation: CreateZoneOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) {
+    if fail(completion) { return }
+    handler.handle(createZoneOperation: operation, context: context, completion: completion)
+  }
+
+  func handle(
+    createSubscriptionOperation operation: CreateSubscriptionOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) {
+    if fail(completion) { return }
+    handler.handle(createSubscriptionOperation: operation, context: context, completion: completion)
+  }
+
+  func handle(
+    modifyOperation operation: ModifyOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
+  ) {
+    if fail(completion) { return }
+    handler.handle(modifyOperation: operation, context: context, completion: completion)
+  }
+
+  func handle(
+    fetchOperation operation: FetchOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
+  ) {
+    if fail(completion) { return }
+    handler.handle(fetchOperation: operation, context: context, completion: completion)
   }
 }

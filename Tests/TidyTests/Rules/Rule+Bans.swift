@@ -42,6 +42,13 @@ extension Rule {
       good: [["Sources/A/A.swift": "Duration.nanoseconds(Int64(a)); b(nanoseconds: Int(c))"]]
     ),
     ban(
+      "Files reach the disk by way of FileSync, as fsync alone does not on Apple's systems",
+      in: "Sources",
+      except: "Sources/CloudSyncEventLog/Disk",
+      ["fsync(", "fdatasync("],
+      good: [["Sources/A/A.swift": "FileSync.synchronize(descriptor: a); my.afsync()"]]
+    ),
+    ban(
       "Tests know neither sleep nor chance nor the time",
       in: "Tests",
       ["sleep(", "usleep(", "Task.sleep", "UUID()", "Date()", "Date.now", ".random("],

@@ -44,7 +44,7 @@ enum FileAccess {
     guard descriptor >= 0 else { throw failure("write", beside) }
     do throws(NotesError) {
       try write(data, to: descriptor, at: beside)
-      guard fsync(descriptor) == 0, rename(beside, path) == 0 else { throw failure("write", path) }
+      guard sync(descriptor), rename(beside, path) == 0 else { throw failure("write", path) }
       try syncFolder(of: path)
     } catch {
       close(descriptor)
@@ -113,12 +113,21 @@ enum FileAccess {
     return try body()
   }
 
+  /// Has what was written survive a loss of power; false if it cannot.
+  static func sync(_ descriptor: Int32) -> Bool {
+    #if canImport(Darwin)
+    // There fsync leaves the bytes in the drive's memory.
+    if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+    #endif
+    return fsync(descriptor) == 0
+  }
+
   /// Makes a renaming last.
   private static func syncFolder(of path: String) throws(NotesError) {
     let descriptor = open(folder(of: path), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("open the folder of", path) }
     defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw failure("write the folder of", path) }
+    guard sync(descriptor) else { throw failure("write the folder of", path) }
   }
 
   /// What the system says about the call that has just failed.

@@ -64,6 +64,6 @@ final class JournalFile: Sendable {
   /// Makes what was appended survive a loss of power too.
   func sync() throws(NotesError) {
     guard let descriptor = descriptor.withLock({ $0 }) else { return }
-    guard fsync(descriptor) == 0 else { throw FileAccess.failure("write", path) }
+    guard FileAccess.sync(descriptor) else { throw FileAccess.failure("write", path) }
   }
 }

@@ -11,6 +11,9 @@ public struct Asset: Hashable, Codable, Sendable, CodedValue {
   /// The length of the file in bytes.
   public let byteCount: Int64
   /// Where the file lies: a path or an address that the operation handler understands.
+  ///
+  /// It is stored as it is. A path in a folder that may move, as an app's container does, is better
+  /// stored relative to it: see ``AssetResolvingHandler``.
   public let location: String
 
   /// Creates an asset.

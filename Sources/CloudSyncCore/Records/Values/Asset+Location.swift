@@ -1,0 +1,64 @@
+extension Asset {
+  /// Whether the location is a path that does not say where it begins.
+  ///
+  /// A path begins with a slash, and an address has a scheme: those are absolute.
+  public var isRelative: Bool {
+    !location.utf8.starts(with: "/".utf8) && !location.contains("://")
+  }
+
+  /// The asset with a location that is relative to a folder, if its file lies in the folder.
+  ///
+  /// What is stored in this form is still right when the folder has moved, as the container of an
+  /// app does with an update of the app or a restored backup.
+  ///
+  /// - Parameter folder: The path of a folder, absolute.
+  /// - Returns: The asset as it is stored.
+  public func relative(to folder: String) -> Asset {
+    let prefix = Self.withSlash(folder)
+    guard location.utf8.starts(with: prefix.utf8), location.utf8.count > prefix.utf8.count else {
+      return self
+    }
+    return moved(to: String(decoding: location.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
+  }
+
+  /// The asset with the location that its file has now.
+  ///
+  /// - Parameter folder: The path that the folder has now, absolute.
+  /// - Returns: The asset with an absolute location.
+  public func resolved(in folder: String) -> Asset {
+    isRelative ? moved(to: Self.withSlash(folder) + location) : self
+  }
+
+  private func moved(to location: String) -> Asset {
+    Asset(sha256: sha256, byteCount: byteCount, location: location)
+  }
+
+  private static func withSlash(_ folder: String) -> String {
+    folder.utf8.last == UInt8(ascii: "/") ? folder : folder + "/"
+  }
+}
+
+extension FieldValue {
+  /// The value with its assets replaced; nil if it has none.
+  fileprivate func replacingAssets(_ replace: (Asset) -> Asset) -> FieldValue? {
+    switch self {
+    case .asset(let asset): return .asset(replace(asset))
+    case .list(let values):
+      let replaced = values.map { $0.replacingAssets(replace) }
+      guard replaced.contains(where: { $0 != nil }) else { return nil }
+      return .list(zip(values, replaced).map { $1 ?? $0 })
+    default: return nil
+    }
+  }
+}
+
+extension Record {
+  /// The record with its assets replaced.
+  package func replacingAssets(_ replace: (Asset) -> Asset) -> Record {
+    var record = self
+    for field in fields {
+      if let value = field.value.replacingAssets(replace) { record[field.name] = value }
+    }
+    return record
+  }
+}
