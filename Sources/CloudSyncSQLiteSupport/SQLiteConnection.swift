@@ -38,6 +38,7 @@ package final class SQLiteConnection {
 
   /// Opens a file; ":memory:" is a database that is nowhere else.
   package init(path: String, access: Access = .create) throws(SQLiteError) {
+    try SQLiteVersion.check()
     var handle: OpaquePointer?
     let flags = access.flags | SQLITE_OPEN_NOMUTEX
     let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
