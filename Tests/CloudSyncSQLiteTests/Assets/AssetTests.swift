@@ -137,7 +137,7 @@ struct AssetTests {
   )
   func moves(baseIsContainer: Int) throws {
     let folder = try TestFolder("moves\(baseIsContainer)")
-    let bench = SyncBench(assetFolder: folder.path + "/cloud")
+    let bench = SyncHarness(assetFolder: folder.path + "/cloud")
     func options(_ container: String) -> SyncEngineOptions {
       var assets = AssetOptions(folder: "\(folder.path)/\(container)/assets", threshold: 1_000)
       if baseIsContainer == 1 { assets.base = "\(folder.path)/\(container)" }

@@ -12,7 +12,7 @@ struct StorageFaultTests {
 
   @Test("A disk that fills up while rows come and go is waited for, and nothing is lost")
   func fullDisk() throws {
-    let bench = SyncBench()
+    let bench = SyncHarness()
     let database = try DatabaseFile(path: ":memory:")
     try database.execute(Self.schema)
     let engine = try bench.engine("mac", database, ["notes"])
