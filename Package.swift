@@ -51,7 +51,11 @@ let package = Package(
       name: "CloudSyncEventLog",
       dependencies: ["CloudSyncCore"],
       // The page of the report: in the code, so that neither a bundle nor Foundation is needed.
-      resources: [.embedInCode("Report/Page/Files")]
+      resources: [
+        "report.html", "report.css", "data.js", "states.js", "timeline.js", "list.js", "panels.js",
+        "controls.js",
+      ]
+      .map { .embedInCode("Report/Page/Files/\($0)") }
     ),
     .target(
       name: "CloudSyncLogTestGeneration",

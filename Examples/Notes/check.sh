@@ -167,7 +167,7 @@ swift build --package-path "$root" --product cloudsync >&2
 cloudsync=$(swift build --package-path "$root" --show-bin-path)/cloudsync
 log() { "$cloudsync" log "$@"; }
 expect_part 0 'All three are equal.' "$notes" --record phone.jsonl demo
-expect_part 0 'it has ended properly' log summary phone.jsonl
+expect_part 0 '; complete' log summary phone.jsonl
 expect_part 0 'call: start' log show phone.jsonl
 expect_part 0 'retryWork modify' log show phone.jsonl --record laptop-1
 expect_part 0 '"kind":"retryWork"' log show phone.jsonl --json
@@ -176,7 +176,7 @@ expect_part 0 'modify' log state phone.jsonl --at $((first + 1))
 expect_part 0 'fetch' log state phone.jsonl --at "$first" --diff $((first + 2))
 expect_part 0 'start' log why phone.jsonl $((first + 1))
 # Eight, or seven where two deliveries meet: what is delivered together is one event.
-events=$(log verify phone.jsonl | sed -n 's/^sound: \([0-9]*\) events.*/\1/p')
+events=$(log verify phone.jsonl | sed -n 's/^valid: \([0-9]*\) events.*/\1/p')
 [[ $events == [78] ]] || die "log verify phone.jsonl counts ${events:-no} events"
 expect_part 0 "faithful: $events events" log rerun phone.jsonl
 expect_part 0 'wrote PhoneTests.swift' log rerun phone.jsonl --test PhoneTests.swift

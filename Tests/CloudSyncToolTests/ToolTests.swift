@@ -68,12 +68,12 @@ struct ToolTests {
     #expect(Self.run("log", "verify", "/nowhere").errors.contains("/nowhere: it cannot be opened"))
   }
 
-  @Test("Every command answers about a sound log")
-  func soundLog() throws {
+  @Test("Every command answers about a valid log")
+  func validLog() throws {
     try Self.withLog { path in
       let summary = Self.run("log", "summary", path)
       #expect(summary.code == 0 && summary.output.contains("zone:        Notes"), "\(summary)")
-      #expect(Self.run("log", "verify", path).output.hasPrefix("sound: "))
+      #expect(Self.run("log", "verify", path).output.hasPrefix("valid: "))
       #expect(Self.run("log", "rerun", path).output.hasPrefix("faithful: "))
       let retries = Self.run("log", "show", path, "--kind", "retry")
       #expect(retries.output.split(separator: "\n").count == 1)
@@ -119,6 +119,31 @@ struct ToolTests {
       let salvaged = Self.run("log", "show", path, "--salvage")
       #expect(salvaged.code == 0 && salvaged.errors.contains("line 7"), "\(salvaged)")
       #expect(Self.run("log", "verify", path, "--salvage").code == 1)
+    }
+  }
+
+  @Test("A log that was changed or cut after it was written is not valid")
+  func changedLog() throws {
+    try Self.withLog { path in
+      let text = try String(contentsOfFile: path, encoding: .utf8)
+      let lines = text.split(separator: "\n")
+      let place = try #require(lines.lastIndex { $0.contains("\"kind\":\"input\"") })
+      var changed = lines.map(String.init)
+      changed[place] = changed[place].replacing("\"time\":1", with: "\"time\":2")
+      #expect(changed[place] != lines[place])
+      try (changed.joined(separator: "\n") + "\n")
+        .write(toFile: path, atomically: true, encoding: .utf8)
+      let refused = Self.run("log", "verify", path)
+      #expect(refused.code == 1 && refused.output.contains("not those that were written"))
+
+      let last = try #require(lines.lastIndex { $0.contains("\"kind\":\"event\"") })
+      try (lines[..<last].joined(separator: "\n") + "\n")
+        .write(toFile: path, atomically: true, encoding: .utf8)
+      let cut = Self.run("log", "verify", path)
+      #expect(cut.code == 1 && cut.output.contains("the end is missing"), "\(cut)")
+      let accepted = Self.run("log", "verify", path, "--unfinished")
+      #expect(accepted.code == 0 && accepted.output.hasPrefix("valid: "), "\(accepted)")
+      #expect(Self.run("log", "verify", path, path).errors.contains("it is part 1, and so is"))
     }
   }
 }

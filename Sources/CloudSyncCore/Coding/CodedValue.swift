@@ -38,6 +38,13 @@ package protocol CodedWriter {
   mutating func write(_ value: Double)
   mutating func write(_ value: String)
   mutating func write(_ value: Data)
+  /// Whether a field may be left out where it has the same value as the field of that name that was
+  /// written last, and whether hidden fields of records are written in a shorter form.
+  static var isCompact: Bool { get }
+  /// Writes a field that has the same value most of the time; a compact format leaves it out then.
+  mutating func sharedField<T: CodedValue>(_ name: StaticString, _ value: T)
+  /// The value of a shared field that was written last, where the format knows it.
+  func lastShared<T: CodedValue>(_ name: StaticString) -> T?
   /// The value to write in place of a field's: the same, unless the written form hides it.
   func disclosed(_ value: FieldValue, of field: String) -> FieldValue
   /// The text to write in place of one that tells about the user.
@@ -54,9 +61,16 @@ package enum PrivatePart: UInt8, Sendable {
   case message
   case changeToken
   case accountIdentity
+  case userInfoKey
+  case zoneOwner
 }
 
 extension CodedWriter {
+  @inlinable package static var isCompact: Bool { false }
+  @inlinable package mutating func sharedField<T: CodedValue>(_ name: StaticString, _ value: T) {
+    field(name, value)
+  }
+  @inlinable package func lastShared<T: CodedValue>(_ name: StaticString) -> T? { nil }
   @inlinable package func disclosed(_ value: FieldValue, of field: String) -> FieldValue { value }
   @inlinable package func disclosed(_ text: String, as part: PrivatePart) -> String { text }
   @inlinable package func disclosed(_ bytes: Data, as part: PrivatePart) -> Data { bytes }
@@ -82,8 +96,21 @@ package protocol CodedReader {
   mutating func readDouble() throws(CodedError) -> Double
   mutating func readString() throws(CodedError) -> String
   mutating func readData() throws(CodedError) -> Data
+  /// Whether the format is a compact one, as its writer's `isCompact`.
+  static var isCompact: Bool { get }
+  /// Reads a field that `sharedField(_:_:)` wrote.
+  mutating func sharedField<T: CodedValue>(_ name: StaticString) throws(CodedError) -> T
   /// An error at the present place.
   func failure(_ reason: String) -> CodedError
+}
+
+extension CodedReader {
+  @inlinable package static var isCompact: Bool { false }
+  @inlinable package mutating func sharedField<T: CodedValue>(
+    _ name: StaticString
+  ) throws(CodedError) -> T {
+    try field(name)
+  }
 }
 
 /// Coded bytes that cannot be read.

@@ -61,7 +61,11 @@ extension Record {
 extension Record.Storage {
   /// Writes everything but type and identity.
   package func writeContents<W: CodedWriter>(to writer: inout W) {
-    writer.field("fields", fields)
+    if W.isCompact, let hidden = HiddenFields(fields, disclosed: { writer.disclosed($0, of: $1) }) {
+      writer.field("hidden", hidden)
+    } else {
+      writer.field("fields", fields)
+    }
     writer.field("encryptedKeys", encryptedKeys)
     writer.field("changeTag", changeTag)
     writer.field("parent", parent)
@@ -76,7 +80,9 @@ extension Record.Storage {
     recordID: RecordID,
     contentsFrom reader: inout R
   ) throws(CodedError) {
-    let fields: [RecordField] = try reader.field("fields")
+    let hidden: HiddenFields? = R.isCompact ? try reader.field("hidden") : nil
+    let fields: [RecordField] =
+      if let hidden { hidden.fields } else { try reader.field("fields") }
     guard Self.areSorted(fields) else { throw reader.failure("fields are not sorted") }
     let encryptedKeys: [String] = try reader.field("encryptedKeys")
     guard Self.areSorted(encryptedKeys) else {

@@ -39,13 +39,13 @@ public struct RecordID: Hashable, Codable, Sendable, CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.field("name", name)
-      $0.field("zone", zoneID)
+      $0.sharedField("zone", zoneID)
     }
   }
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     self = try reader.object { (reader) throws(CodedError) in
-      RecordID(name: try reader.field("name"), zoneID: try reader.field("zone"))
+      RecordID(name: try reader.field("name"), zoneID: try reader.sharedField("zone"))
     }
   }
 }

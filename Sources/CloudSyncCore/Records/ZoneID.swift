@@ -68,7 +68,7 @@ public struct ZoneID: Hashable, Codable, Sendable, CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
       $0.field("name", name)
-      $0.field("owner", owner)
+      $0.field("owner", $0.disclosed(owner, as: .zoneOwner))
       $0.field("scope", scope)
     }
   }

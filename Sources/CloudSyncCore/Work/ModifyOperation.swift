@@ -200,7 +200,7 @@ struct UserInfoEntry: Sendable, Hashable {
 extension UserInfoEntry: CodedValue {
   func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
-      $0.field("key", key)
+      $0.field("key", $0.disclosed(key, as: .userInfoKey))
       $0.field("value", $0.disclosed(value, as: .userInfo))
     }
   }

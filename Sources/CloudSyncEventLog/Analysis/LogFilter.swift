@@ -116,7 +116,8 @@ extension EventLog {
     }
     var matcher = LogMatcher(filter, fold: LogFold(self))
     try forEachStep(in: 0...(filter.sequences?.upperBound ?? .max)) { (step) throws(LogError) in
-      matcher.matches(step) ? try body(step) : true
+      guard let step = matcher.match(step) else { return true }
+      return try body(step)
     }
   }
 }
@@ -193,6 +194,7 @@ extension ItemVerdict {
 extension LogStep {
   /// Whether any error of the event is as wanted, errors of single records included.
   func hasError(where isWanted: (SyncError) -> Bool) -> Bool {
+    if let halt, isWanted(halt) { return true }
     let events = [record.event, inputEvent].compactMap(\.self)
     return events.contains { $0.hasError(where: isWanted) }
   }

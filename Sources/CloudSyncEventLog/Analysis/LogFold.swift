@@ -21,6 +21,8 @@ struct LogFold {
     var isKnown = false
     /// Whether the event applied.
     var didApply = false
+    /// The error with which the event stopped the session, if it did.
+    var halt: SyncError?
     /// The request that ended with this event; it is answered if ``isAnswer``.
     var ended: Flight?
     /// Whether the event is the answer to that request, or was made of its answer.
@@ -77,7 +79,10 @@ struct LogFold {
     }
     let end = state.notifications.end
     result.page = state.fetch.nextPage
+    let wasHalted = state.isHalted
     result.didApply = state.reduce(step.record.event, at: step.record.time)
+    if !wasHalted, state.isHalted { result.halt = state.haltReason?.error }
+    result.step.halt = result.halt
     if let flight, state.flight?.attempt != flight.attempt { result.ended = flight }
     if result.ended == nil {
       (result.isAnswer, result.endedEntries, result.endedFetches) = (false, [], [])

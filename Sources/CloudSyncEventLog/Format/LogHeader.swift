@@ -3,7 +3,7 @@ public import CloudSyncCore
 /// The first line of a log: what was recorded, and the state with which it begins.
 public struct LogHeader: Sendable {
   /// The version of the format that this package writes.
-  public static let formatVersion = 1
+  public static let formatVersion = 2
   /// The version of the reduction: with another one the events of a log mean something else.
   public static let reducerVersion = 1
 
@@ -23,6 +23,8 @@ public struct LogHeader: Sendable {
   public var redaction: LogRedaction
   /// The number of the file in a series of rotated ones, from 1.
   public var part: Int
+  /// The part that ended where this one begins; nil for the first one.
+  public var previous: PreviousPart?
   /// The state before the first event.
   public var state: SyncState
 
@@ -32,6 +34,7 @@ public struct LogHeader: Sendable {
     middleware: [String],
     redaction: LogRedaction,
     part: Int = 1,
+    previous: PreviousPart? = nil,
     state: SyncState
   ) {
     formatVersion = Self.formatVersion
@@ -42,7 +45,22 @@ public struct LogHeader: Sendable {
     nonce = state.nonce
     self.redaction = redaction
     self.part = part
+    self.previous = previous
     self.state = state
+  }
+
+  /// The file of a log that another one goes on from.
+  public struct PreviousPart: Sendable, Hashable {
+    /// What the file was called when the next one was begun; nil if it was not kept.
+    public var name: String?
+    /// The digest of all its bytes.
+    public var digest: UInt64
+
+    /// Names a file.
+    public init(name: String?, digest: UInt64) {
+      self.name = name
+      self.digest = digest
+    }
   }
 
   /// Whether a session can be restored from the log.
@@ -100,6 +118,7 @@ extension LogHeader: CodedValue {
       $0.field("redaction", redaction)
       $0.field("isRestorable", isRestorable)
       $0.field("part", part)
+      $0.field("previous", previous)
       $0.field("state", state)
     }
   }
@@ -128,7 +147,24 @@ extension LogHeader: CodedValue {
       throw reader.failure("a log that hides values cannot be restored from")
     }
     part = try reader.amount("part")
+    previous = try reader.field("previous")
     state = try reader.field("state")
+    try reader.endObject()
+  }
+}
+
+extension LogHeader.PreviousPart: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("name", name)
+      $0.field("digest", digest)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    name = try reader.field("name")
+    digest = try reader.field("digest")
     try reader.endObject()
   }
 }

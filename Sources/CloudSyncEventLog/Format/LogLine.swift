@@ -68,23 +68,36 @@ public struct LogEffects: Sendable {
   }
 }
 
-/// The digest of a state, by which a fold or a re-run is checked.
+/// What a log is checked by: a digest of all bytes before it, and one of the state.
 ///
-/// It covers everything in the state but the values of fields, error messages, user info, change
-/// tokens and the account's identity, so that a redacted log has the same digests.
+/// The state's digest covers everything in the state but what a ``Redactor`` may hide, so that a
+/// redacted log has the same. The digest of the bytes finds whatever was changed, added or removed
+/// in the file since it was written.
 public struct LogDigest: Sendable, Hashable {
   /// The number of the last event of the state.
   public var sequence: UInt64
-  /// The digest.
+  /// The digest of the state.
   public var digest: UInt64
-  /// Whether recording ended here as it should.
+  /// The digest of all lines of the file before this one.
+  public var bytes: UInt64
+  /// Whether the file ends here as it should.
   public var isEnd: Bool
+  /// Whether the log goes on in another file.
+  public var isContinued: Bool
 
   /// Creates a digest.
-  public init(sequence: UInt64, digest: UInt64, isEnd: Bool = false) {
+  public init(
+    sequence: UInt64,
+    digest: UInt64,
+    bytes: UInt64 = 0,
+    isEnd: Bool = false,
+    isContinued: Bool = false
+  ) {
     self.sequence = sequence
     self.digest = digest
+    self.bytes = bytes
     self.isEnd = isEnd
+    self.isContinued = isContinued
   }
 
   /// The digest of a state.
@@ -223,7 +236,9 @@ extension LogDigest: CodedValue {
     writer.object {
       $0.field("sequence", sequence)
       $0.field("digest", digest)
+      $0.field("bytes", bytes)
       $0.field("isEnd", isEnd)
+      $0.field("isContinued", isContinued)
     }
   }
 
@@ -231,7 +246,10 @@ extension LogDigest: CodedValue {
     try reader.beginObject()
     sequence = try reader.number("sequence")
     digest = try reader.field("digest")
+    bytes = try reader.field("bytes")
     isEnd = try reader.field("isEnd")
+    isContinued = try reader.field("isContinued")
+    guard isEnd || !isContinued else { throw reader.failure("only an end can be continued") }
     try reader.endObject()
   }
 }

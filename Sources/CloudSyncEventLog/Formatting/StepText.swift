@@ -19,6 +19,8 @@ public struct StepText: Sendable, Hashable, Codable {
   public let kind: String
   /// The event with its names and counts; begins with its name.
   public let words: String
+  /// The code of the error with which the event stopped the session, if it did and does not say so.
+  public let halt: String?
   /// What was done because of it, in order; that something was published is left out.
   public let effects: [String]
 
@@ -36,6 +38,7 @@ public struct StepText: Sendable, Hashable, Codable {
     cause = record.cause
     kind = record.event.name
     words = record.event.words(input: step.inputEvent, decisions: record.decisions)
+    halt = step.silentHalt.map { "\($0.code)" }
     effects = step.effects.compactMap { $0.words(from: record.time) }
   }
 
@@ -43,11 +46,22 @@ public struct StepText: Sendable, Hashable, Codable {
   public var line: String {
     let because = cause.map { " after #\($0)" } ?? ""
     let done = effects.isEmpty ? "" : " → " + effects.joined(separator: ", ")
-    return "\(offset) #\(sequence) \(origin)\(because): \(words)\(done)"
+    let stop = halt.map { "; stops the session: \($0)" } ?? ""
+    return "\(offset) #\(sequence) \(origin)\(because): \(words)\(stop)\(done)"
   }
 }
 
 extension LogStep {
+  /// The error with which the event stopped the session, where its own words do not name it.
+  var silentHalt: SyncError? {
+    switch record.event {
+    case .halt: nil
+    case .settleItems(_, let settlement), .resolveConflict(_, let settlement):
+      settlement.halt == nil ? halt : nil
+    default: halt
+    }
+  }
+
   /// The event in one line of words.
   ///
   /// - Parameter start: The time that offsets count from: when the log begins.

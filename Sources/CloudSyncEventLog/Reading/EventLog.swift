@@ -3,7 +3,8 @@ public import CloudSyncCore
 /// A log that has been opened: every event, and the state after every event, at hand.
 ///
 /// Opening reads the log once, folds it, and keeps where each event is and a state every so many
-/// events; states share what they have in common, so that this takes little memory.
+/// events; states share what they have in common, so that this takes little memory. The files of a
+/// recording that was too long for one are opened as one log.
 ///
 /// ```swift
 /// let log = try EventLog(path: "session.jsonl")
@@ -16,28 +17,26 @@ public struct EventLog: Sendable {
   public let warnings: [LogWarning]
   /// Whether the log says that recording ended as it should.
   public let hasEnded: Bool
+  /// Whether the log says that it goes on in a file that is not among those opened.
+  public let isContinued: Bool
   /// The first digest that the fold does not agree with, if there is one.
   public let mismatch: LogDigest?
+  /// The first digest before which the bytes are not those that were written, if there is one.
+  public let alteration: LogDigest?
   /// Up to which event states are known; less than the last one only in a salvaged log.
   public let lastFoldedSequence: UInt64
 
   private let hasHeader: Bool
-  private let source: LogSource
+  private let parts: [LogPart]
   private let index: [IndexEntry]
   /// The chains of middleware that came into force, with the number of the first event they saw.
   private let chains: [(first: UInt64, names: [String])]
   private let keyframes: [Keyframe]
-  /// Where the last event's lines end.
-  private let end: Int
-
-  /// A state that is kept, after so many of the log's events.
-  private struct Keyframe: Sendable {
-    var count: Int
-    var state: SyncState
-  }
+  /// The errors with which events stopped the session, by the event's number; only looked up.
+  private let halts: [UInt64: SyncError]
 
   /// How many events lie between two states that are kept.
-  private static let keyframeDistance = 1_000
+  static let keyframeDistance = 1_000
 
   /// Opens a file.
   ///
@@ -51,62 +50,62 @@ public struct EventLog: Sendable {
     salvaging: Bool = false,
     progress: ((Int) -> Void)? = nil
   ) throws(LogError) {
-    try self.init(LogSource(path: path), salvaging: salvaging, progress: progress)
+    try self.init(paths: [path], salvaging: salvaging, progress: progress)
+  }
+
+  /// Opens the files of a log that was recorded into several, in any order.
+  ///
+  /// - Parameters:
+  ///   - paths: The files: parts of one recording, without one left out between them.
+  ///   - salvaging: Whether damaged lines are left out, with a warning each, instead of being errors.
+  ///   - progress: Is told now and then how many events have been read.
+  /// - Throws: An error that names the line and what is wrong there; with the code
+  ///   ``LogError/Code/parts`` if the files do not belong together.
+  public init(
+    paths: [String],
+    salvaging: Bool = false,
+    progress: ((Int) -> Void)? = nil
+  ) throws(LogError) {
+    var sources: [LogSource] = []
+    for path in paths { sources.append(try LogSource(path: path)) }
+    try self.init(sources, salvaging: salvaging, progress: progress)
   }
 
   /// Takes the bytes of a log.
   public init(bytes: [UInt8], name: String = "log", salvaging: Bool = false) throws(LogError) {
-    try self.init(LogSource(bytes, name: name), salvaging: salvaging, progress: nil)
+    try self.init([LogSource(bytes, name: name)], salvaging: salvaging, progress: nil)
   }
 
   private init(
-    _ source: LogSource,
+    _ sources: [LogSource],
     salvaging: Bool,
     progress: ((Int) -> Void)?
   ) throws(LogError) {
-    var reader = try LogReader(source, salvaging: salvaging)
-    var index: [IndexEntry] = []
-    var chains: [(first: UInt64, names: [String])] = []
-    var state = reader.header.state
-    var keyframes = [Keyframe(count: 0, state: state)]
-    var mismatch: LogDigest?
-    var isWhole = !reader.isHeaderMissing
-    while let step = try reader.next() {
-      index.append(IndexEntry(sequence: step.sequence, offset: reader.stepOffset, line: step.line))
-      for input in step.chains {
-        if case .middleware(let names) = input.content { chains.append((step.sequence, names)) }
-      }
-      isWhole = isWhole && step.sequence == state.eventCount + 1
-      if isWhole {
-        state.reduce(step.record.event, at: step.record.time)
-        if let digest = step.digest, mismatch == nil, LogDigest.of(state) != digest.digest {
-          mismatch = digest
-        }
-        if index.count % Self.keyframeDistance == 0 {
-          keyframes.append(Keyframe(count: index.count, state: state))
-        }
-      }
-      if index.count % 8_192 == 0 { progress?(index.count) }
-    }
-    header = reader.header
-    hasHeader = !reader.isHeaderMissing
-    warnings = reader.warnings
-    hasEnded = reader.hasEnded
-    lastFoldedSequence = state.eventCount
-    self.mismatch = mismatch
-    self.source = source
-    self.index = index
-    self.chains = chains
-    self.keyframes = keyframes
-    end = reader.endOffset
+    var opening = try LogOpening(sources, salvaging: salvaging)
+    try opening.read(progress: progress)
+    header = opening.header
+    hasHeader = opening.hasHeader
+    warnings = opening.warnings
+    hasEnded = opening.hasEnded
+    isContinued = opening.isContinued
+    lastFoldedSequence = opening.state.eventCount
+    mismatch = opening.mismatch
+    alteration = opening.alteration
+    parts = opening.parts
+    index = opening.index
+    chains = opening.chains
+    keyframes = opening.keyframes
+    halts = opening.halts
   }
 
-  /// What errors call the log: its path.
-  public var name: String { source.name }
+  /// What errors call the log: the path of its last file.
+  public var name: String { parts[parts.count - 1].source.name }
+  /// How many files it was opened from.
+  public var partCount: Int { parts.count }
   /// How many events there are.
   public var count: Int { index.count }
   /// How many bytes its whole lines have.
-  public var byteCount: Int { end }
+  public var byteCount: Int { parts.reduce(0) { $0 + $1.end } }
   /// The number of the first event; nil if there is none.
   public var firstSequence: UInt64? { index.first?.sequence }
   /// The number of the last event; nil if there is none.
@@ -182,14 +181,24 @@ public struct EventLog: Sendable {
     inPlaces places: ClosedRange<Int>,
     body: (LogStep) throws(LogError) -> Bool
   ) throws(LogError) {
-    let end = places.upperBound + 1 < index.count ? index[places.upperBound + 1].offset : end
-    var reader = LogReader(source, header: header, at: index[places.lowerBound], to: end)
     var place = places.lowerBound
-    while place <= places.upperBound, let step = try reader.next() {
-      // What does not fit its neighbours was left out when the log was opened.
-      guard step.sequence == index[place].sequence else { continue }
-      place += 1
-      guard try body(step) else { return }
+    while place <= places.upperBound {
+      let first = index[place]
+      let part = parts[first.part]
+      let next = places.upperBound + 1 < index.count ? index[places.upperBound + 1] : nil
+      let end = next.flatMap { $0.part == first.part ? $0.offset : nil } ?? part.end
+      var reader = LogReader(part.source, header: header, at: first, to: end)
+      while place <= places.upperBound, index[place].part == first.part,
+        var step = try reader.next()
+      {
+        // What does not fit its neighbours was left out when the log was opened.
+        guard step.sequence == index[place].sequence else { continue }
+        place += 1
+        if !halts.isEmpty { step.halt = halts[step.sequence] }
+        guard try body(step) else { return }
+      }
+      // A file that has become shorter since.
+      guard place > places.upperBound || index[place].part != first.part else { return }
     }
   }
 
@@ -222,6 +231,7 @@ public struct EventLog: Sendable {
 
 /// Where an event is in a log.
 struct IndexEntry: Sendable {
+  var part: Int
   var sequence: UInt64
   var offset: Int
   var line: Int

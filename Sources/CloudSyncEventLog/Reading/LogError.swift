@@ -22,6 +22,8 @@ public struct LogError: Error, Sendable, Hashable {
     public static let missingHeader = Code(rawValue: "missingHeader")
     /// Lines are missing, doubled or out of order.
     public static let order = Code(rawValue: "order")
+    /// Files are no parts of one log, or parts between them are missing.
+    public static let parts = Code(rawValue: "parts")
     /// There is no such event in the log.
     public static let noSuchEvent = Code(rawValue: "noSuchEvent")
     /// The state is not known there, because lines before it are damaged.

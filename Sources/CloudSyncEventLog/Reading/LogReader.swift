@@ -13,6 +13,10 @@ public struct LogReader {
   public private(set) var warnings: [LogWarning] = []
   /// Whether the log says that recording ended here.
   public private(set) var hasEnded = false
+  /// Whether the log says that it goes on in another file.
+  public private(set) var isContinued = false
+  /// The first digest before which the file's bytes are not those that were written.
+  public private(set) var alteration: LogDigest?
 
   private var scanner: LineScanner
   private let isSalvaging: Bool
@@ -25,6 +29,8 @@ public struct LogReader {
   private var lastLine = 1
   /// Where in the log the step begins that was returned last.
   private(set) var stepOffset = 0
+  /// Of all lines that have been read.
+  private(set) var lineDigest = LineDigest()
 
   /// Opens a file.
   ///
@@ -71,6 +77,7 @@ public struct LogReader {
       scanner = LineScanner(source)
     }
     lastSequence = header.state.eventCount
+    if !isHeaderMissing { note(line: first) }
   }
 
   /// Whether the header is damaged, so that nothing can be folded.
@@ -149,8 +156,14 @@ public struct LogReader {
     while let line = try scanner.nextLine() {
       lastLine = line.number
       do throws(LogError) {
-        return (line, try scanner.decode(line))
+        let content = try scanner.decode(line)
+        if case .digest(let digest) = content, alteration == nil, digest.bytes != lineDigest.value {
+          alteration = digest
+        }
+        note(line: line)
+        return (line, content)
       } catch {
+        note(line: line)
         if !line.isWhole {
           let reason = "the last line is torn, as a crash leaves it; it is left out"
           warnings.append(LogWarning(kind: .tornLine, line: line.number, reason: reason))
@@ -161,6 +174,12 @@ public struct LogReader {
       }
     }
     return nil
+  }
+
+  private mutating func note(line: LineScanner.Line) {
+    scanner.buffer.withUnsafeBytes {
+      lineDigest.add(line: UnsafeRawBufferPointer(rebasing: $0[line.range]))
+    }
   }
 
   /// What has been read of a step.
@@ -186,6 +205,7 @@ public struct LogReader {
       guard isSalvaging else { throw failure("the log goes on after its end") }
       // An end in the middle says nothing if sound events follow.
       hasEnded = false
+      isContinued = false
     }
     switch content {
     case .header: throw failure("there is a second header; split the log before it")
@@ -234,6 +254,7 @@ public struct LogReader {
       }
       pending.step?.digest = digest
       hasEnded = digest.isEnd
+      isContinued = digest.isContinued
     }
   }
 

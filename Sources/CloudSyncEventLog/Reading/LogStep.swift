@@ -14,6 +14,11 @@ public struct LogStep: Sendable {
   public var chains: [LogInput]
   /// The number of the first line that belongs to it.
   public var line: Int
+  /// The error with which the event stopped the session, if it did.
+  ///
+  /// Some answers do although they report success, such as a page whose token does not advance. What
+  /// the event itself does not tell only the states do: an ``EventLog`` knows it, and a ``LogMatcher``.
+  public var halt: SyncError?
 
   /// Creates a step.
   public init(
@@ -22,7 +27,8 @@ public struct LogStep: Sendable {
     effects: [EffectRecord] = [],
     digest: LogDigest? = nil,
     chains: [LogInput] = [],
-    line: Int = 0
+    line: Int = 0,
+    halt: SyncError? = nil
   ) {
     self.record = record
     self.input = input
@@ -30,6 +36,7 @@ public struct LogStep: Sendable {
     self.digest = digest
     self.chains = chains
     self.line = line
+    self.halt = halt
   }
 
   /// The number of the event.

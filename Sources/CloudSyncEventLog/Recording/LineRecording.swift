@@ -34,7 +34,7 @@ final class LineRecording: SessionObserver {
   func begin(_ state: SyncState, middleware: [String], at time: Timestamp) {
     contents.withLock { contents in
       contents.middleware = middleware
-      if case .file(let file) = target { contents.part = file.beginPart() }
+      if case .file(let file) = target { contents.part = file.beginPart(isFirst: true) }
       contents.writer.begin(state: state, middleware: middleware, at: time, part: contents.part)
       pass(&contents)
     }
@@ -46,14 +46,15 @@ final class LineRecording: SessionObserver {
       pass(&contents, all: false)
       guard case .file(let file) = target, file.isFull(with: contents.writer.count) else { return }
       // Each file is a log by itself: it ends with a digest, and the next begins with the state.
-      contents.writer.end(state: step.state)
+      let digest = contents.writer.end(state: step.state, isContinued: true)
       pass(&contents)
       contents.part = file.beginPart()
       contents.writer.begin(
         state: step.state,
         middleware: contents.middleware,
         at: step.record.time,
-        part: contents.part
+        part: contents.part,
+        previous: .init(name: file.nameOfPreviousPart, digest: digest)
       )
       pass(&contents)
     }

@@ -19,7 +19,13 @@ import Darwin
 /// The header is written at once. What is recorded then is buffered and written now and then, so that
 /// a crash of the process loses the last events at most; a reader sees a torn last line, or that the
 /// end is missing. A file that is full is renamed, `session.jsonl` to `session.1.jsonl` and so on, and
-/// another is begun; each is a log by itself.
+/// another is begun; each is a log by itself that names the one before it, and ``EventLog`` opens
+/// several as one.
+///
+/// By default there are at most four files of 64 MB, 256 MB in all: of a longer recording the oldest
+/// part is deleted with its events, and the log begins with the state after them. Every file begins
+/// with the whole state, which a session with much queued work has to write again for each: limits of
+/// less than a few times its size cost time and space.
 ///
 /// If the file cannot be written recording goes on without it: ``EventRecorder/flush()`` throws
 /// what went wrong.
@@ -100,8 +106,16 @@ public final class LogFile: Sendable {
     }
   }
 
+  /// What the file is called now that was written before the present one; nil if it is not kept.
+  var nameOfPreviousPart: String? {
+    fileLimit > 1
+      ? path(ofOlder: 1).split(separator: "/").last.map(String.init) : nil
+  }
+
   /// Begins a file, and returns its number.
-  func beginPart() -> Int {
+  ///
+  /// - Parameter isFirst: Whether another log begins, which does not go on from the last file.
+  func beginPart(isFirst: Bool = false) -> Int {
     contents.withLock { contents in
       closeFile(contents: &contents)
       rotate(contents: &contents)
@@ -109,7 +123,7 @@ public final class LogFile: Sendable {
       if descriptor < 0 { fail(contents: &contents, what: "it cannot be created") }
       contents.descriptor = descriptor
       contents.size = 0
-      contents.part += 1
+      contents.part = isFirst ? 1 : contents.part + 1
       return contents.part
     }
   }

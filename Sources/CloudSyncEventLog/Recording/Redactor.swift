@@ -9,8 +9,9 @@ import Foundation
 /// What an event log hides before anything leaves the process.
 ///
 /// Whatever the choice, the names of records, fields and zones, the kinds and sizes of values, change
-/// tags and times stay: they are what a log is read for. Hidden are the values of fields, the
-/// values of user info, error messages, change tokens and the account's identity. A log that hides
+/// tags and times stay: they are what a log is read for. Hidden are the values of fields, user info
+/// with its keys, the messages of errors that a handler or a cloud gave, change tokens, the account's
+/// identity and the owners of zones. The library's own error messages stay. A log that hides
 /// something folds, verifies and re-runs like any other, but no session can be restored from it.
 public struct Redactor: Sendable {
   enum Rule: Sendable {
@@ -39,8 +40,8 @@ public struct Redactor: Sendable {
 
   /// Drops values: not even which of them are equal can be told.
   ///
-  /// Change tokens and the account's identity are replaced by digests also here: a session's course
-  /// depends on whether two of them are equal.
+  /// Change tokens, the account's identity, owners of zones and the keys of user info are replaced by
+  /// digests also here: a session's course depends on whether two of them are equal.
   public static func drops(keeping fields: [String] = [], salt: UInt64? = nil) -> Redactor {
     Redactor(rule: .drops(keeping: fields), key: makeKey(salt: salt))
   }
@@ -108,6 +109,12 @@ struct ActiveRedactor: LineRedactor {
   }
 
   func text(_ text: String, as part: PrivatePart) -> String {
+    switch part {
+    case .message where LibraryMessages.contain(text): return text
+    // Whoever is signed in has no name there.
+    case .zoneOwner where UTF8Bytes.equal(text, ZoneID.currentUser): return text
+    default: break
+    }
     if text.isEmpty || isDropped(part: part) { return "" }
     return UTF8Bytes.with(text) { digest(of: $0, domain: part.rawValue) }
   }
@@ -121,7 +128,7 @@ struct ActiveRedactor: LineRedactor {
     return part == .message || part == .userInfo
   }
 
-  /// 128 bits in hexadecimal: no two values of a log meet by chance.
+  /// 72 bits in base64: no two values of a log meet by chance.
   private func digest(of bytes: UnsafeRawBufferPointer, domain: UInt8) -> String {
     var hash = SipHash(key: redactor.key)
     withUnsafeTemporaryAllocation(byteCount: bytes.count + 1, alignment: 1) { message in
@@ -130,19 +137,22 @@ struct ActiveRedactor: LineRedactor {
       hash.combine(bytes: UnsafeRawBufferPointer(message))
     }
     let (low, high) = hash.finish()
-    return String(unsafeUninitializedCapacity: 32) { digits in
-      for place in 0..<16 {
-        let shift = UInt64(60 - 4 * place)
-        digits[place] = Self.digit(bits: low >> shift)
-        digits[16 + place] = Self.digit(bits: high >> shift)
-      }
-      return 32
+    return String(unsafeUninitializedCapacity: Self.digestLength) { digits in
+      for place in 0..<10 { digits[place] = Self.digit(bits: low >> UInt64(6 * place)) }
+      digits[10] = Self.digit(bits: low >> 60 | high << 4)
+      digits[11] = Self.digit(bits: high >> 2)
+      return Self.digestLength
     }
   }
 
-  /// The hexadecimal digit of the last four bits.
+  /// Texts of up to 15 bytes need no memory of their own, and ``HiddenFields`` takes them apart.
+  private static let digestLength = 12
+
+  /// The digit of the last six bits, of those that base64 has for addresses.
   private static func digit(bits: UInt64) -> UInt8 {
-    let value = UInt8(truncatingIfNeeded: bits & 0xf)
-    return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    digits.utf8Start[Int(bits & 63)]
   }
+
+  private static let digits: StaticString =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 }

@@ -17,6 +17,8 @@ struct StepWriter {
   /// How large the state was when it was last looked at.
   private var stateSize = 0
   private(set) var lastSequence: UInt64 = 0
+  /// Of all lines of the present part.
+  private var lineDigest = LineDigest()
 
   /// A digest costs as much as the state is large: so many times as much must have been written
   /// since the one before.
@@ -49,14 +51,17 @@ struct StepWriter {
     state: SyncState,
     middleware: [String],
     at time: Timestamp,
-    part: Int = 1
+    part: Int = 1,
+    previous: LogHeader.PreviousPart? = nil
   ) {
     let start = writer.count
+    lineDigest = LineDigest()
     let header = LogHeader(
       time: time,
       middleware: middleware,
       redaction: redactor.redaction,
       part: part,
+      previous: previous,
       state: state
     )
     write(.header(header))
@@ -115,10 +120,10 @@ struct StepWriter {
     scratch.removeAll()
     input.write(to: &scratch)
     let end = scratch.count
+    scratch.beginLine()
     event.write(to: &scratch)
     return scratch.withBytes { bytes in
-      // The second one has a comma before it.
-      2 * end + 1 == bytes.count && bytes[..<end].elementsEqual(bytes[(end + 1)...])
+      2 * end == bytes.count && bytes[..<end].elementsEqual(bytes[end...])
     }
   }
 
@@ -130,13 +135,30 @@ struct StepWriter {
     )
   }
 
-  mutating func end(state: SyncState) { writeDigest(of: state, isEnd: true) }
+  /// Ends a part of the log, and returns the digest of all its bytes.
+  @discardableResult
+  mutating func end(state: SyncState, isContinued: Bool = false) -> UInt64 {
+    writeDigest(of: state, isEnd: true, isContinued: isContinued)
+    return lineDigest.value
+  }
 
-  private mutating func writeDigest(of state: SyncState, isEnd: Bool = false) {
+  private mutating func writeDigest(
+    of state: SyncState,
+    isEnd: Bool = false,
+    isContinued: Bool = false
+  ) {
     var digest = SkeletonDigest()
     state.write(to: &digest)
     write(
-      .digest(LogDigest(sequence: state.eventCount, digest: digest.value, isEnd: isEnd))
+      .digest(
+        LogDigest(
+          sequence: state.eventCount,
+          digest: digest.value,
+          bytes: lineDigest.value,
+          isEnd: isEnd,
+          isContinued: isContinued
+        )
+      )
     )
     stateSize = 8 * digest.wordCount
     bytesSinceDigest = 0
@@ -144,8 +166,10 @@ struct StepWriter {
   }
 
   private mutating func write(_ line: LogLine) {
+    let start = writer.count
     writer.beginLine()
     line.write(to: &writer)
+    writer.withBytes { lineDigest.add(line: UnsafeRawBufferPointer(rebasing: $0[start...])) }
     writer.endLine()
   }
 }

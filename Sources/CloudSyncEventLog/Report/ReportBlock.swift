@@ -103,6 +103,10 @@ enum ReportBlock {
           + "the log was recorded by another version, or is damaged"
       )
     }
+    if let alteration = log.alteration {
+      notes.append("lines up to event \(alteration.sequence) were changed after they were written")
+    }
+    if log.isContinued { notes.append("the log goes on in another file, which is not shown") }
     if let last = log.lastSequence, log.lastFoldedSequence < last {
       notes.append("states are known up to event \(log.lastFoldedSequence) only")
     }

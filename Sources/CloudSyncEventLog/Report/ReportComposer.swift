@@ -91,9 +91,10 @@ struct ReportComposer {
       }
     var row = ReportRow(step)
     row.kind = tables.kind(of: event)
-    row.marks = EventMarks(event)
+    row.marks = EventMarks(step)
     row.mode = event.mode(in: flight)
     row.text = words.text(of: event, flight: flight)
+    if let halt = step.silentHalt { row.text += "; stops the session: \(words.text(of: halt))" }
     row.input = inputKind(of: step)
     let effectWords = EffectWords(
       state: isKnown ? state : nil,

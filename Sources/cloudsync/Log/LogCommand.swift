@@ -21,9 +21,17 @@ enum LogCommand {
   static let json = Command.Option(name: "--json", help: "JSON, for scripts")
 
   /// Opens a log, showing how far it has come, and passes on its warnings.
-  static func open(_ arguments: Arguments, _ console: Console) throws -> EventLog {
+  ///
+  /// - Parameters:
+  ///   - arguments: What the command was given.
+  ///   - paths: The log's files; by default all operands.
+  static func open(
+    _ arguments: Arguments,
+    _ console: Console,
+    paths: [String]? = nil
+  ) throws -> EventLog {
     let log = try EventLog(
-      path: arguments.operands[0],
+      paths: paths ?? arguments.operands,
       salvaging: arguments.has("--salvage"),
       progress: { console.progress("read \($0) events") }
     )

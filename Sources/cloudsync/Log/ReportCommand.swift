@@ -6,20 +6,23 @@ enum ReportCommand {
     Command(
       path: ["log", "report"],
       summary: "Write a page for the browser that steps through a log.",
-      operands: ["LOG"],
+      operands: ["LOG..."],
       options: [
         .init(name: "-o", value: "FILE", help: "where to write it; LOG.html by default"),
         .init(name: "--title", value: "TEXT", help: "its title; the log's name by default"),
         LogCommand.salvage,
       ],
-      discussion: "The page is one file and needs no network.",
+      discussion: """
+        The page is one file and needs no network. A log that was recorded into several files is shown
+        as one if all of them are given, in any order.
+        """,
       run: run
     )
   }
 
   private static func run(_ arguments: Arguments, _ console: Console) throws {
     let log = try LogCommand.open(arguments, console)
-    let path = arguments.value("-o") ?? "\(arguments.operands[0]).html"
+    let path = arguments.value("-o") ?? "\(log.name).html"
     try LogReport.write(log, toFile: path, title: arguments.value("--title")) {
       console.progress("wrote \($0) events")
     }

@@ -14,7 +14,7 @@ enum RerunCommand {
     Command(
       path: ["log", "rerun"],
       summary: "Run a log again with today's code, and compare everything.",
-      operands: ["LOG"],
+      operands: ["LOG..."],
       options: [
         .init(name: "--from", value: "N", help: "begin with the first input from event N on"),
         .init(name: "--go-on", help: "go on after a divergence, from the log's state"),

@@ -53,7 +53,7 @@ enum ShowCommand {
     var last = reader.header.state.eventCount
     while let step = try reader.next() {
       last = step.sequence
-      if matcher.matches(step) { try show(step, start, arguments, console) }
+      if let step = matcher.match(step) { try show(step, start, arguments, console) }
     }
     for warning in reader.warnings where warning.kind != .noEnd {
       console.note("warning: \(arguments.operands[0]), \(warning)")
@@ -88,7 +88,8 @@ enum ShowCommand {
 
   /// Errors and waits are to be seen at a glance.
   private static func style(of step: LogStep) -> Console.Style {
-    switch step.record.event {
+    if step.halt != nil { return .bad }
+    return switch step.record.event {
     case .halt, .failFetch, .workFailure: .bad
     case .retry, .split, .startOver, .retryWork, .gateClosed: .warning
     case .settleItems(_, let settlement) where settlement.error != nil: .warning
@@ -125,7 +126,8 @@ enum ShowCommand {
   ) throws {
     var follower = LogFollower(path: arguments.operands[0], after: last)
     while true {
-      for step in try follower.newSteps() where matcher.matches(step) {
+      for step in try follower.newSteps() {
+        guard let step = matcher.match(step) else { continue }
         try show(step, follower.start ?? step.record.time, arguments, console)
       }
       usleep(200_000)

@@ -7,7 +7,7 @@ enum StateCommand {
     Command(
       path: ["log", "state"],
       summary: "Show the state after an event, or what differs from the state after another.",
-      operands: ["LOG"],
+      operands: ["LOG..."],
       options: [
         .init(name: "--at", value: "N", help: "the state after event N; the last one by default"),
         .init(name: "--diff", value: "M", help: "what differs in the state after event M"),

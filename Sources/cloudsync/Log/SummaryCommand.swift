@@ -7,7 +7,7 @@ enum SummaryCommand {
     Command(
       path: ["log", "summary"],
       summary: "Tell what a log is about: its length, what happened how often, what took long.",
-      operands: ["LOG"],
+      operands: ["LOG..."],
       options: [LogCommand.salvage, LogCommand.json],
       run: run
     )
@@ -63,8 +63,9 @@ enum SummaryCommand {
       summary.isRestorable ? "nothing is hidden" : "values are hidden (\(summary.redaction))"
     console.line("values:      \(hidden)")
     let end =
-      summary.hasEnded
-      ? "it has ended properly" : "its end is missing: the process ended, or goes on"
+      log.isContinued
+      ? "it goes on in another file"
+      : summary.hasEnded ? "complete" : "its end is missing: the process ended, or goes on"
     console.line("events:      \(log.count); \(end)")
     console.line("at the end:  \(summary.explanation)")
     console.line()

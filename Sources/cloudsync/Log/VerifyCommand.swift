@@ -6,35 +6,58 @@ enum VerifyCommand {
     Command(
       path: ["log", "verify"],
       summary: "Check that a log is whole, and that its events lead to its digests.",
-      operands: ["LOG"],
-      options: [LogCommand.salvage],
-      discussion: "The exit code is 0 if all is well, and 1 if not.",
+      operands: ["LOG..."],
+      options: [
+        .init(name: "--unfinished", help: "a log whose end is missing is valid too"),
+        LogCommand.salvage,
+      ],
+      discussion: """
+        Checked are the bytes of every line, the order of the events, the states that they lead to,
+        and that the log says where it ends. The end is missing while recording goes on, after a
+        crash, and when something was cut off; these cannot be told apart.
+        The exit code is 0 if the log is valid, and 1 if not.
+        """,
       run: run
     )
   }
 
   private static func run(_ arguments: Arguments, _ console: Console) throws {
     let log = try LogCommand.open(arguments, console)
-    var isSound = true
+    let faults = faults(of: log, acceptsNoEnd: arguments.has("--unfinished"))
+    for fault in faults { console.line("\(console.styled("not valid", .bad)): \(fault)") }
+    guard faults.isEmpty, !log.warnings.contains(where: { $0.kind == .salvaged }) else {
+      throw ToolError.negative
+    }
+    let end = log.hasEnded && !log.isContinued ? "complete" : "the end is missing"
+    console.line("\(console.styled("valid", .good)): \(log.count) events, \(end)")
+  }
+
+  private static func faults(of log: EventLog, acceptsNoEnd: Bool) -> [String] {
+    var faults: [String] = []
+    if let alteration = log.alteration {
+      faults.append(
+        "lines up to event \(alteration.sequence) are not those that were written: something was"
+          + " changed, added or removed"
+      )
+    }
     if let mismatch = log.mismatch {
-      isSound = false
-      console.line(
-        console.styled("not sound", .bad)
-          + ": folding the events up to \(mismatch.sequence) gives another state than was recorded;"
+      faults.append(
+        "folding the events up to \(mismatch.sequence) gives another state than was recorded;"
           + " “cloudsync log rerun” finds where today's code differs"
       )
     }
     if log.lastFoldedSequence < log.lastSequence ?? 0 {
-      isSound = false
-      console.line(
-        console.styled("not whole", .bad)
-          + ": there is no state after event \(log.lastFoldedSequence), lines are missing"
+      faults.append("there is no state after event \(log.lastFoldedSequence): lines are missing")
+    }
+    guard !acceptsNoEnd else { return faults }
+    if log.isContinued {
+      faults.append("the log goes on in another file: give that file too")
+    } else if !log.hasEnded {
+      faults.append(
+        "the end is missing: the process ended, recording goes on, or lines were cut off;"
+          + " --unfinished accepts that"
       )
     }
-    guard isSound, !log.warnings.contains(where: { $0.kind == .salvaged }) else {
-      throw ToolError.negative
-    }
-    let end = log.hasEnded ? "it has ended properly" : "its end is missing"
-    console.line("\(console.styled("sound", .good)): \(log.count) events, \(end)")
+    return faults
   }
 }

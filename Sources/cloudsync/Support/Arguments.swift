@@ -55,7 +55,7 @@ struct Arguments {
     if operands.count < wanted.count {
       throw ToolError.usage("\(call) needs \(wanted[operands.count]); “\(call) --help” says more")
     }
-    if operands.count > wanted.count {
+    if operands.count > wanted.count, wanted.last?.hasSuffix("...") != true {
       throw ToolError.usage("\(call) does not take “\(operands[wanted.count])”")
     }
   }

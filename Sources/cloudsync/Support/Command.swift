@@ -16,7 +16,8 @@ struct Command {
   var path: [String]
   /// What it does, in one line.
   var summary: String
-  /// What it is given besides options, as the help calls it.
+  /// What it is given besides options, as the help calls it; the last one with dots if there may be
+  /// several.
   var operands: [String] = []
   var options: [Option] = []
   /// More about it, with examples.

@@ -7,8 +7,9 @@ import Testing
 
 /// Logs of every released version of the format, and the documentation's examples, which are theirs.
 ///
-/// `CLOUDSYNC_WRITE_FIXTURE=1` writes the present version's log anew: only before its release.
-@Suite("Released formats")
+/// `CLOUDSYNC_WRITE_FIXTURE=1 swift test --filter FixtureTests` writes the present version's log and
+/// the examples anew: only before its release.
+@Suite("Released formats", .serialized)
 struct FixtureTests {
   private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -42,9 +43,26 @@ struct FixtureTests {
     return recorder.data(redactor: .none).map { Array($0) } ?? []
   }
 
+  @Test("The present version's log is what is recorded today")
+  func present() throws {
+    let path = Self.fixture(LogHeader.formatVersion)
+    let today = try Self.record()
+    if ProcessInfo.processInfo.environment["CLOUDSYNC_WRITE_FIXTURE"] != nil {
+      try Data(today).write(to: URL(fileURLWithPath: path))
+      try Self.writeExamples(LineForm.lines(today))
+    }
+    let lines = LineForm.lines([UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
+
+    #expect(
+      LineForm.lines(today).map { String(decoding: $0, as: UTF8.self) }
+        == lines.map { String(decoding: $0, as: UTF8.self) }
+    )
+    #expect(Set(lines.map(SmallLog.kind)) == Set(LogLine.kinds.map { "\($0)" }))
+  }
+
   @Test(
     "A log of every version folds, verifies and re-runs",
-    arguments: 1...LogHeader.formatVersion
+    arguments: 2...LogHeader.formatVersion
   )
   func released(version: Int) throws {
     let log = try EventLog(path: Self.fixture(version))
@@ -54,20 +72,28 @@ struct FixtureTests {
     #expect(try Replay.rerun(log).divergences.map(\.description) == [])
   }
 
-  @Test("The present version's log is what is recorded today")
-  func present() throws {
-    let path = Self.fixture(LogHeader.formatVersion)
-    let today = try Self.record()
-    if ProcessInfo.processInfo.environment["CLOUDSYNC_WRITE_FIXTURE"] != nil {
-      try Data(today).write(to: URL(fileURLWithPath: path))
-    }
-    let lines = LineForm.lines([UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
+  /// Puts the longest line of each kind but the header into the documentation, where one stands now.
+  private static func writeExamples(_ lines: [[UInt8]]) throws {
+    let text = String(decoding: try Data(contentsOf: documentation), as: UTF8.self)
+    let kinds = LogLine.kinds.map { "\($0)" }
+    let written = text.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { line -> String in
+        guard line.hasPrefix("{\"version\"") else { return String(line) }
+        guard let kind = kinds.first(where: { line.contains(",\"kind\":\"\($0)\",\"payload\"") }),
+          let example = example(of: kind, in: lines)
+        else { return String(line) }
+        return String(decoding: example, as: UTF8.self)
+      }
+    try Data(written.joined(separator: "\n").utf8).write(to: documentation)
+  }
 
-    #expect(
-      LineForm.lines(today).map { String(decoding: $0, as: UTF8.self) }
-        == lines.map { String(decoding: $0, as: UTF8.self) }
-    )
-    #expect(Set(lines.map(SmallLog.kind)) == Set(LogLine.kinds.map { "\($0)" }))
+  /// The line of a kind that shows most: an answer that a middleware changed, and what it became.
+  private static func example(of kind: String, in lines: [[UInt8]]) -> [UInt8]? {
+    let all = lines.filter { SmallLog.kind($0) == kind }
+    let words = ["input": "\"workFailure\"", "event": "\"retry\"", "effect": "\"call\""]
+    return all.first { line in
+      words[kind].map { String(decoding: line, as: UTF8.self).contains($0) } ?? false
+    } ?? all.last
   }
 
   @Test("Every example of the documentation is a line of the present version's log")

@@ -57,13 +57,13 @@ struct BadInputTests {
     Damage(name: "no header", code: .missingHeader, line: 1) { $0.removeFirst() },
     Damage(name: "second header", code: .order, line: 3) { $0.insert($0[0], at: 2) },
     Damage(name: "version of the format", code: .version, line: 1) {
-      replacing("\"formatVersion\":1", "\"formatVersion\":2", &$0[0])
+      replacing("\"formatVersion\":2", "\"formatVersion\":1", &$0[0])
     },
     Damage(name: "version of the reduction", code: .version, line: 1) {
       replacing("\"reducerVersion\":1", "\"reducerVersion\":0", &$0[0])
     },
     Damage(name: "version of a line", code: .version, line: 2) {
-      replacing("{\"version\":1", "{\"version\":3", &$0[1])
+      replacing("{\"version\":2", "{\"version\":3", &$0[1])
     },
     Damage(name: "no UTF-8", code: .malformedLine, line: 2) {
       $0[1] = Array(repeating: 0xff, count: 9)
@@ -162,7 +162,7 @@ struct BadInputTests {
   func hostileCounts() throws {
     var lines = LineForm.lines(try SmallLog.make())
     let arrays = String(repeating: "[],", count: 200_000)
-    lines[1] = Array("{\"version\":1,\"kind\":\"event\",\"payload\":[\(arrays)[]]}".utf8)
+    lines[1] = Array("{\"version\":2,\"kind\":\"event\",\"payload\":[\(arrays)[]]}".utf8)
     #expect(try SmallLog.failure(LineForm.log(lines)).line == 2)
     lines[1] = Array(repeating: UInt8(ascii: "["), count: 1_000_000)
     #expect(try SmallLog.failure(LineForm.log(lines)).line == 2)

@@ -11,6 +11,17 @@ import Foundation
 
 /// Recorded sessions for scripts.
 enum ScriptHarness {
+  /// A log's lines as they would be recorded.
+  static func bytes(of log: EventLog) throws -> [UInt8] {
+    var lines: [LogLine] = [.header(log.header)]
+    try log.forEachStep { step in
+      if let input = step.input { lines.append(.input(input)) }
+      lines.append(.event(step.record))
+      return true
+    }
+    return LineForm.log(lines.map { LineForm.write($0) })
+  }
+
   /// Records what a test does with a bench.
   static func log(
     _ bench: SessionHarness,

@@ -20,8 +20,12 @@ package struct LineReader: CodedReader {
   private var arrays: UInt64 = 0
   private var depth = 0
   private var isAbsent = false
+  /// The values of shared fields that were read last, by name.
+  private var shared: [(name: StaticString, value: any CodedValue)] = []
   /// Deeper nesting than this is not read: no value of a session has it.
   private static let deepest = 64
+
+  package static var isCompact: Bool { true }
 
   /// Prepares to read a line, which must stay where it is meanwhile.
   package init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
@@ -125,6 +129,20 @@ package struct LineReader: CodedReader {
     index += count + 2
     try expect(UInt8(ascii: ":"))
     isFirst = false
+  }
+
+  package mutating func sharedField<T: CodedValue>(
+    _ name: StaticString
+  ) throws(CodedError) -> T {
+    try key(name)
+    let place = shared.firstIndex { $0.name.isSame(as: name) }
+    if isAbsent, let place, let value = shared[place].value as? T {
+      isAbsent = false
+      return value
+    }
+    let value = try T(from: &self)
+    if let place { shared[place].value = value } else { shared.append((name, value)) }
+    return value
   }
 
   /// The field is not there: fine if it is optional.

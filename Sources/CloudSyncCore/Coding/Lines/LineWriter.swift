@@ -21,6 +21,10 @@ package struct LineWriter: CodedWriter {
   /// A bit for each value that is open, the innermost one lowest: nothing nests deeper than 64.
   private var arrays: UInt64 = 0
   private var pendingKey: StaticString?
+  /// The values of shared fields that were written last on this line, by name.
+  private var shared: [(name: StaticString, value: any CodedValue)] = []
+
+  package static var isCompact: Bool { true }
 
   package init(redactor: (any LineRedactor)? = nil) { self.redactor = redactor }
 
@@ -40,12 +44,14 @@ package struct LineWriter: CodedWriter {
     isFirst = true
     arrays = 0
     pendingKey = nil
+    shared.removeAll(keepingCapacity: true)
   }
 
   /// Begins a line: nothing separates it from what is there.
   package mutating func beginLine() {
     buffer.makeUnique()
     isFirst = true
+    shared.removeAll(keepingCapacity: true)
   }
 
   package mutating func endLine() { buffer.append(UInt8(ascii: "\n")) }
@@ -76,6 +82,22 @@ package struct LineWriter: CodedWriter {
   }
 
   package mutating func key(_ name: StaticString) { pendingKey = name }
+
+  package mutating func sharedField<T: CodedValue>(_ name: StaticString, _ value: T) {
+    let place = shared.firstIndex { $0.name.isSame(as: name) }
+    if let place {
+      if let last = shared[place].value as? T, last == value { return }
+      shared[place].value = value
+    } else {
+      shared.append((name, value))
+    }
+    key(name)
+    value.write(to: &self)
+  }
+
+  package func lastShared<T: CodedValue>(_ name: StaticString) -> T? {
+    shared.first { $0.name.isSame(as: name) }?.value as? T
+  }
 
   package mutating func beginArray(count: Int) {
     separate()
@@ -198,4 +220,15 @@ package protocol LineRedactor: Sendable {
   func text(_ text: String, as part: PrivatePart) -> String
   /// The bytes to write in place of some that tell about the user.
   func bytes(_ bytes: Data, as part: PrivatePart) -> Data
+}
+
+extension StaticString {
+  /// Whether two names are the same: one name may lie in several places.
+  func isSame(as other: StaticString) -> Bool {
+    utf8Start == other.utf8Start
+      || UTF8Bytes.equal(
+        UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount),
+        UnsafeRawBufferPointer(start: other.utf8Start, count: other.utf8CodeUnitCount)
+      )
+  }
 }

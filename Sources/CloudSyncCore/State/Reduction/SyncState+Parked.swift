@@ -54,7 +54,7 @@ extension SyncState {
       let error = SyncError(
         .tooManyParked,
         "\(configuration.parkingBudget) records in a row were refused; "
-          + "the last error is \(parked.inOrder.last?.error.description ?? "unknown")"
+          + "the last error is \(parked.inOrder.last?.error.code.description ?? "unknown")"
       )
       halt(error, over: flight, at: now)
     }

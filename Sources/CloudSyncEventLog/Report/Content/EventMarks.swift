@@ -16,7 +16,13 @@ struct EventMarks: OptionSet, Sendable {
 
   init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  init(_ event: SyncEvent) {
+  init(_ step: LogStep) {
+    self.init(step.record.event)
+    // An answer that reports success may stop the session all the same.
+    if step.silentHalt != nil { formUnion([.halt, .error]) }
+  }
+
+  private init(_ event: SyncEvent) {
     switch event {
     case .halt(let error): self = error.code == .stopped ? .halt : [.halt, .error]
     case .workFailure(_, let error):

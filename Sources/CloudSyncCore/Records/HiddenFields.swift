@@ -1,0 +1,215 @@
+/// Fields of a record whose values are all hidden, in a form that is short.
+///
+/// A log has every record several times, as it is queued, saved and fetched. Names are written once
+/// for records in a row, with those that a record lacks, and of every value one letter for its kind,
+/// its size where the kind does not tell it, and its digest where it is not that of the value before.
+struct HiddenFields: CodedValue {
+  /// The names of the fields of several records, sorted.
+  private struct Names: CodedValue {
+    var names: [String]
+
+    /// More are not gathered: they would be written for nothing.
+    private static let limit = 256
+
+    static func == (lhs: Self, rhs: Self) -> Bool { UTF8Bytes.equal(lhs.names, rhs.names) }
+
+    /// These names and those of another record.
+    func joined(with others: [String]) -> Names {
+      if UTF8Bytes.equal(names, others) { return self }
+      var all: [String] = []
+      var rest = others[...]
+      for name in names {
+        while let other = rest.first, UTF8Bytes.order(other, name) < 0 {
+          all.append(rest.removeFirst())
+        }
+        if let other = rest.first, UTF8Bytes.equal(other, name) { rest.removeFirst() }
+        all.append(name)
+      }
+      return all.count + rest.count > Self.limit ? Names(others) : Names(all + rest)
+    }
+
+    /// The places of names that a record does not have.
+    func places(without others: [String]) -> [Int] {
+      if names.count == others.count { return [] }
+      var next = 0
+      return names.indices.filter { place in
+        guard next < others.count, UTF8Bytes.equal(names[place], others[next]) else { return true }
+        next += 1
+        return false
+      }
+    }
+
+    func write<W: CodedWriter>(to writer: inout W) {
+      writer.beginArray(count: names.count)
+      for name in names { writer.write(name) }
+      writer.endArray()
+    }
+
+    init(_ names: [String]) { self.names = names }
+
+    init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+      names = try reader.array { (reader) throws(CodedError) in try reader.readString() }
+    }
+  }
+
+  /// The fields, each with a redaction or nothing as its value.
+  let fields: [RecordField]
+
+  /// How long each digest is.
+  static let digestLength = 12
+
+  /// The kinds with their letters, and the size of those that have only one.
+  fileprivate static let kinds: [(letter: UInt8, kind: String, size: Int?)] = [
+    (UInt8(ascii: "n"), "null", 0), (UInt8(ascii: "s"), "string", nil),
+    (UInt8(ascii: "i"), "int64", 8), (UInt8(ascii: "d"), "double", 8),
+    (UInt8(ascii: "t"), "timestamp", 8), (UInt8(ascii: "b"), "data", nil),
+    (UInt8(ascii: "r"), "reference", nil), (UInt8(ascii: "a"), "asset", nil),
+    (UInt8(ascii: "l"), "location", nil), (UInt8(ascii: "m"), "list", nil),
+  ]
+
+  /// Takes fields as they are disclosed; nil if one of them is to be read as it is.
+  init?(_ fields: [RecordField], disclosed: (FieldValue, String) -> FieldValue) {
+    var hidden: [RecordField] = []
+    hidden.reserveCapacity(fields.count)
+    var hasDigests: Bool?
+    for field in fields {
+      let value = disclosed(field.value, field.name)
+      if let redaction = value.redactedValue {
+        let length = redaction.digest.utf8.count
+        guard Self.isShort(redaction), length == 0 || length == Self.digestLength,
+          hasDigests ?? (length > 0) == (length > 0)
+        else { return nil }
+        hasDigests = length > 0
+      } else if case .null = value {
+        // What removes a field is no value.
+      } else {
+        return nil
+      }
+      hidden.append(RecordField(name: field.name, value: value))
+    }
+    guard hasDigests != nil else { return nil }
+    self.fields = hidden
+  }
+
+  private static func isShort(_ redaction: Redaction) -> Bool {
+    guard let entry = kinds.first(where: { UTF8Bytes.equal($0.kind, redaction.kind) }) else {
+      return false
+    }
+    return entry.kind != "null" && entry.size ?? redaction.byteCount == redaction.byteCount
+  }
+
+  func write<W: CodedWriter>(to writer: inout W) {
+    var letters: [UInt8] = []
+    var sizes: [Int] = []
+    var digests = ""
+    var last = ""
+    for field in fields {
+      guard let redaction = field.value.redactedValue,
+        let entry = Self.kinds.first(where: { UTF8Bytes.equal($0.kind, redaction.kind) })
+      else {
+        letters.append(Self.kinds[0].letter)
+        continue
+      }
+      letters.append(entry.letter)
+      if entry.size == nil { sizes.append(redaction.byteCount) }
+      // Many fields of a record have the same value: times above all.
+      let isRepeated = !redaction.digest.isEmpty && UTF8Bytes.equal(redaction.digest, last)
+      digests += isRepeated ? "=" : redaction.digest
+      last = redaction.digest
+    }
+    let own = fields.map(\.name)
+    let known: Names? = writer.lastShared("names")
+    let names = known?.joined(with: own) ?? Names(own)
+    let without = names.places(without: own)
+    writer.object {
+      $0.sharedField("names", names)
+      $0.optional("without", without.isEmpty ? nil : without) { writer, places in
+        writer.beginArray(count: places.count)
+        for place in places { writer.write(place) }
+        writer.endArray()
+      }
+      $0.field("kinds", String(decoding: letters, as: UTF8.self))
+      $0.key("sizes")
+      $0.beginArray(count: sizes.count)
+      for size in sizes { $0.write(size) }
+      $0.endArray()
+      $0.field("digests", digests)
+    }
+  }
+
+  init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    let all: Names = try reader.sharedField("names")
+    let without = try reader.optional("without") { (reader) throws(CodedError) in
+      try reader.array { (reader) throws(CodedError) in try reader.readAmount() }
+    }
+    let names = Self.names(of: all, without: without ?? [])
+    let letters: String = try reader.field("kinds")
+    try reader.key("sizes")
+    let sizes = try reader.array { (reader) throws(CodedError) in try reader.readAmount() }
+    let digests: String = try reader.field("digests")
+    guard letters.utf8.count == names.count else {
+      throw reader.failure("there are more names than kinds, or fewer")
+    }
+    var values = Values(sizes: sizes[...], digests: Substring(digests).utf8)
+    var fields: [RecordField] = []
+    fields.reserveCapacity(names.count)
+    for (name, letter) in zip(names, letters.utf8) {
+      guard let value = values.next(letter) else {
+        throw reader.failure("a kind is unknown, or a size or digest is missing")
+      }
+      fields.append(RecordField(name: name, value: value))
+    }
+    guard values.isAtEnd else {
+      throw reader.failure("there are more sizes or digests than values")
+    }
+    try reader.endObject()
+    self.fields = fields
+  }
+
+  private static func names(of all: Names, without places: [Int]) -> [String] {
+    if places.isEmpty { return all.names }
+    var next = 0
+    return all.names.indices.compactMap { place in
+      while next < places.count, places[next] < place { next += 1 }
+      return next < places.count && places[next] == place ? nil : all.names[place]
+    }
+  }
+
+  /// The values that are still to be read.
+  private struct Values {
+    var sizes: ArraySlice<Int>
+    var digests: Substring.UTF8View
+    let hasDigests: Bool
+    var last = ""
+
+    init(sizes: ArraySlice<Int>, digests: Substring.UTF8View) {
+      self.sizes = sizes
+      self.digests = digests
+      hasDigests = !digests.isEmpty
+    }
+
+    var isAtEnd: Bool { sizes.isEmpty && digests.isEmpty }
+
+    mutating func next(_ letter: UInt8) -> FieldValue? {
+      guard let entry = kinds.first(where: { $0.letter == letter }) else { return nil }
+      if entry.kind == "null" { return .null }
+      guard let size = entry.size ?? sizes.popFirst(), size >= 0, !hasDigests || readDigest() else {
+        return nil
+      }
+      return .redacted(Redaction(kind: entry.kind, byteCount: size, digest: last))
+    }
+
+    private mutating func readDigest() -> Bool {
+      if digests.first == UInt8(ascii: "=") {
+        digests.removeFirst()
+        return !last.isEmpty
+      }
+      let part = digests.prefix(digestLength)
+      guard part.count == digestLength, let text = String(part) else { return false }
+      digests = digests.dropFirst(digestLength)
+      last = text
+      return true
+    }
+  }
+}
