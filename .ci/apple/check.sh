@@ -174,7 +174,8 @@ main() {
   local chosen=("$@") one failed=()
   if [[ $# -eq 0 ]]; then chosen=("${all_triples[@]}"); fi
   [[ -e /usr/include/sqlite3.h ]] || die "sqlite3.h is missing: install libsqlite3-dev"
-  modules=$(swift package --package-path "$package" dump-package |
+  # With a folder of its own: a build in the package's would have to end first.
+  modules=$(swift package --package-path "$package" --scratch-path "$scratch/manifest" dump-package |
     python3 "$here/modules.py" "$package")
   [[ -n $modules ]] || die "the manifest has no modules"
   for one in "${chosen[@]}"; do

@@ -3,8 +3,8 @@
 
 Reads what `swift package dump-package` prints from the standard input, and the folder of the
 package from the first argument. One line a module: its name, its folder, its compiler flags, and
-the resources that are embedded in its code, parted by bars. System libraries and tests are left
-out.
+the resources that are embedded in its code, parted by bars. System libraries, tests and what only
+tests use are left out.
 """
 import json
 import os
@@ -67,6 +67,8 @@ def main():
     for name in done:
         target = targets[name]
         folder = target.get("path") or f"Sources/{name}"
+        if folder.startswith("Tests/"):
+            continue
         files = embedded(target, os.path.join(root, folder))
         print(name, folder, " ".join(flags(target)), " ".join(files), sep="|")
 

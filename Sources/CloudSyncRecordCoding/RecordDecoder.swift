@@ -3,7 +3,7 @@ public import CloudSyncCore
 /// Turns records into models that are `Decodable`: the mirror image of ``RecordEncoder``.
 ///
 /// Only fields are read; the record's identity, tag and dates stay with the record. A field that
-/// is absent or ``FieldValue/null`` is nil to an optional. A whole number is read as a `Double`
+/// is absent or `FieldValue.null` is nil to an optional. A whole number is read as a `Double`
 /// or `Float` where it is exact; nothing else is converted, and no number is cut to fit.
 ///
 /// What a ``RecordEncoder`` wrote under the same ``keyEncoding`` is read back equal, within the

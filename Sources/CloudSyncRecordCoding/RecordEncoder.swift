@@ -17,8 +17,8 @@ public import CloudSyncCore
 /// | `Double`, `Float` | double |
 /// | `Date` | timestamp |
 /// | `Data` | data |
-/// | `Timestamp`, ``Reference``, ``Asset``, ``Location``, ``FieldValue`` | as they are |
-/// | ``RecordID`` | reference that deletes nothing |
+/// | `Timestamp`, `Reference`, `Asset`, `Location`, `FieldValue` | as they are |
+/// | `RecordID` | reference that deletes nothing |
 /// | enumerations with raw values | the raw value |
 /// | arrays, sets | list, lists of lists included |
 /// | anything with keys: structures, classes, dictionaries | string that holds JSON |
@@ -33,7 +33,7 @@ public import CloudSyncCore
 /// coded elements.
 ///
 /// A `Date` is rounded to the nanosecond, and comes back with the same bits where its own steps
-/// are no finer: everywhere but within 97 days of the beginning of 2001. One that ``Timestamp``
+/// are no finer: everywhere but within 97 days of the beginning of 2001. One that `Timestamp`
 /// does not reach (it covers the years 1678 to 2261) is an error, and so are `Date.distantPast`
 /// and `Date.distantFuture`. Inside JSON every date keeps its bits.
 ///
@@ -41,7 +41,7 @@ public import CloudSyncCore
 public struct RecordEncoder: Sendable {
   /// What becomes of an optional that is nil.
   public enum NilEncoding: Hashable, Sendable {
-    /// The field is ``FieldValue/null``, which removes it in the cloud.
+    /// The field is `FieldValue.null`, which removes it in the cloud.
     case null
     /// The field is left out, so that the cloud keeps what it has.
     case omit
@@ -59,7 +59,7 @@ public struct RecordEncoder: Sendable {
   public var encryptedKeys: Set<String>
   /// How many lists and structures may lie inside each other in one field.
   ///
-  /// Lists alone may be nested ``RecordRules/maximumListDepth`` deep at most.
+  /// Lists alone may be nested `RecordRules.maximumListDepth` deep at most.
   public var maximumNesting: Int
   /// What models can read while they encode themselves.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]

@@ -64,6 +64,30 @@ extension Rule {
       .map { file.finding($1.line, "\($1.text) is no feature known to exist") }
   }
 
+  /// Modules whose manifest of privacy says why they call `stat`, and the tool, which is no app.
+  private static let privacyModules = [
+    "CloudSyncEventLog", "CloudSyncSQLiteSimulation", "cloudsync",
+  ]
+
+  private static let privacy = perFile(
+    "Only modules that say so in PrivacyInfo.xcprivacy ask for a file's facts",
+    in: "Sources",
+    bad: [
+      ["Sources/CloudSyncCore/A.swift": "stat(path, &status)"],
+      ["Sources/CloudSyncSQLite/A/A.swift": "guard fstat(descriptor, &status) == 0"],
+    ],
+    good: [
+      ["Sources/CloudSyncEventLog/A.swift": "var status = stat(); fstat(descriptor, &status)"],
+      ["Sources/CloudSyncCore/A.swift": "status(path); my.stats(a)"],
+    ]
+  ) { file in
+    guard !privacyModules.contains(where: { file.path.hasPrefix("Sources/\($0)/") }) else {
+      return []
+    }
+    return ["stat(", "fstat(", "lstat("].flatMap { file.places(of: Tokenizer.texts(of: $0)) }
+      .map { file.finding($0.line, "Apple's review wants to know why: add PrivacyInfo.xcprivacy") }
+  }
+
   private static let topLevel = Rule(
     name: "The top level has no folders but those a newcomer expects",
     bad: [["Documentation/A.swift": ""], SourceTree(files: [], folders: ["Sources", "Scripts"])],
