@@ -92,6 +92,7 @@ public final class CloudSyncSession: Sendable {
   ) {
     var configuration = configuration
     configuration.limits = configuration.limits ?? operationHandler.limits
+    configuration.check()
     self.init(
       state: SyncState(
         zoneID: zoneID,
@@ -155,6 +156,7 @@ public final class CloudSyncSession: Sendable {
   ) {
     var restored = configuration ?? archive.state.configuration
     restored.limits = configuration?.limits ?? operationHandler.limits
+    restored.check()
     self.init(
       state: archive.state,
       operationHandler: operationHandler,

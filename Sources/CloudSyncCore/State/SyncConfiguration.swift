@@ -1,14 +1,15 @@
 /// What a session may be told about how to work: limits, budgets, policies.
 ///
-/// It is part of the state, because the reduction depends on it.
+/// It is part of the state, because the reduction depends on it. A session checks it when it is made
+/// and traps if ``problem`` names anything: the values are the programmer's, not the user's.
 public struct SyncConfiguration: Sendable {
   /// How much one request may hold; by default what the handler says.
   public var limits: RequestLimits?
-  /// How long an answer is waited for before it counts as lost: 5 minutes.
+  /// How long an answer is waited for before it counts as lost: 5 minutes; at least a millisecond.
   public var timeout: Duration = .seconds(300)
-  /// The first of the growing waits: 1 second.
+  /// The first of the growing waits: 1 second; at least a millisecond.
   public var firstWait: Duration = .seconds(1)
-  /// The longest of the session's own waits: 10 minutes.
+  /// The longest of the session's own waits: 10 minutes; at least the first.
   public var longestWait: Duration = .seconds(600)
   /// How often in a row one edit may conflict before it is parked: 5.
   public var conflictBudget = 5
@@ -31,6 +32,38 @@ public struct SyncConfiguration: Sendable {
 
   /// Creates the default configuration.
   public init() {}
+}
+
+extension SyncConfiguration {
+  /// What is wrong with the values, if anything: the first property that cannot be worked with, why,
+  /// and what to give it.
+  public var problem: String? {
+    if let limits, limits.items < 1 || limits.bytes < 1 {
+      return "limits is \(limits.items) items and \(limits.bytes) bytes: allow at least one of each"
+    }
+    // Less would be calls without end, as fast as the device can make them.
+    let shortest = Duration.milliseconds(1)
+    if timeout < shortest { return "timeout is \(timeout): give it at least \(shortest)" }
+    if firstWait < shortest { return "firstWait is \(firstWait): give it at least \(shortest)" }
+    if longestWait < firstWait {
+      return "longestWait is \(longestWait): give it at least firstWait, \(firstWait)"
+    }
+    let budgets = [
+      ("conflictBudget", conflictBudget, 0), ("failureBudget", failureBudget, 0),
+      ("zoneBudget", zoneBudget, 1), ("parkingBudget", parkingBudget, 1),
+      ("stuckTokenBudget", stuckTokenBudget, 1), ("pageBudget", pageBudget, 1),
+    ]
+    for (name, value, least) in budgets where value < least {
+      return "\(name) is \(value): give it at least \(least)"
+    }
+    return nil
+  }
+
+  /// Traps if something is wrong with the values.
+  func check() {
+    let problem = problem
+    precondition(problem == nil, "SyncConfiguration.\(problem ?? "")")
+  }
 }
 
 /// What happens when a zone is found to be lost, for each reason.
@@ -132,5 +165,6 @@ extension SyncConfiguration: CodedValue {
     zonePolicy = try reader.field("zonePolicy")
     missingRecordPolicy = try reader.field("missingRecordPolicy")
     try reader.endObject()
+    if let problem { throw reader.failure(problem) }
   }
 }

@@ -107,7 +107,7 @@ final class LiveStressTest: Sendable {
     }
     let queue = plan.hasCallbackQueue ? DispatchQueue(label: "Callbacks") : nil
     var configuration = SyncConfiguration()
-    configuration.firstWait = .microseconds(100)
+    configuration.firstWait = .milliseconds(1)
     configuration.longestWait = .milliseconds(1)
     configuration.timeout = .milliseconds(40)
     configuration.acknowledgesPages = plan.acknowledges
