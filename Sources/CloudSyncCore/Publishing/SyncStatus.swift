@@ -23,7 +23,7 @@ public final class SyncStatus {
   public private(set) var isRunning = false
   /// Whether a request is in flight.
   public private(set) var isBusy = false
-  /// How far the session has come.
+  /// How far the present run of work has come, from idle to idle.
   public private(set) var progress = SyncProgress()
   /// Modifications that have not completed.
   public private(set) var waitingOperations = 0

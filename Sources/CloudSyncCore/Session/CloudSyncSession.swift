@@ -40,7 +40,7 @@ public final class CloudSyncSession: Sendable {
   ///
   /// A new subscriber gets the last value.
   public let zoneSubject = SyncSubject<ZoneState>(replaysLast: true)
-  /// How far the session has come.
+  /// How far the present run of work has come, from idle to idle.
   ///
   /// A new subscriber gets the last value.
   public let progressSubject = SyncSubject<SyncProgress>(replaysLast: true)

@@ -86,7 +86,7 @@ public struct SyncState: Sendable {
     _read { yield contents.value.notifications }
     _modify { yield &contents.value.notifications }
   }
-  /// How far the session has come.
+  /// How far the present run of work has come, from idle to idle.
   public package(set) var progress: SyncProgress {
     _read { yield contents.value.progress }
     _modify { yield &contents.value.progress }

@@ -18,8 +18,8 @@ final class Notebook: Sendable {
   private let journal: JournalFile
   private let recorder: EventRecorder?
   private let store: Mutex<NoteStore>
-  /// How many notes the cloud has changed.
-  private let received = Mutex(0)
+  /// How many notes the cloud has changed, and has been told of.
+  private let counts = Mutex((received: 0, sent: 0))
 
   /// Opens a folder; a new one is created.
   init(_ arguments: Arguments) throws(NotesError) {
@@ -102,12 +102,14 @@ final class Notebook: Sendable {
   private func take(_ page: FetchOperation.Response) {
     let pending = Pending(session.state)
     let count = changeOrExit { $0.take(page, pending: pending) }
-    received.withLock { $0 += count }
+    counts.withLock { $0.received += count }
   }
 
   private func take(_ response: ModifyOperation.Response) {
     let pending = Pending(session.state)
     changeOrExit { $0.take(response, pending: pending) }
+    let count = response.savedRecords.count + response.deletedRecordIDs.count
+    counts.withLock { $0.sent += count }
   }
 
   private func take(_ change: ParkedChange) {
@@ -164,7 +166,8 @@ final class Notebook: Sendable {
 
   var notes: [Note] { store.withLock { $0.visible } }
   var device: String { store.withLock { $0.device } }
-  var receivedCount: Int { received.withLock { $0 } }
+  var receivedCount: Int { counts.withLock { $0.received } }
+  var sentCount: Int { counts.withLock { $0.sent } }
 
   func add(_ text: String) async throws -> String {
     let id = store.withLock { $0.newID() }

@@ -91,11 +91,10 @@ struct NotesTool {
   }
 
   private static func sync(_ notebook: Notebook, _ arguments: Arguments) async throws {
-    let before = notebook.session.state.progress.done
     try await notebook.sync(upTo: .seconds(arguments.waitSeconds))
     let state = notebook.session.state
     Output.line(
-      "sent \(state.progress.done - before), received \(notebook.receivedCount), "
+      "sent \(notebook.sentCount), received \(notebook.receivedCount), "
         + "\(notebook.notes.count) notes"
     )
     for parked in state.parkedRecords {

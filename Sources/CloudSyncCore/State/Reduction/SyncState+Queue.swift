@@ -10,6 +10,7 @@ extension SyncState {
       guard isCountable(id: operation.id), operation.id.number >= nextOperation else {
         return false
       }
+      beginProgressIfIdle()
       nextOperation = operation.id.number + 1
       modify.queue.append(operation)
       modify.queuedItems += operation.itemCount
@@ -19,6 +20,7 @@ extension SyncState {
       return true
     case .fetch(let operation):
       guard isCountable(id: operation.id) else { return false }
+      beginProgressIfIdle()
       nextOperation = max(nextOperation, operation.id.number + 1)
       return queueFetch(operation)
     case .createZone:
@@ -34,6 +36,11 @@ extension SyncState {
       }
       return true
     }
+  }
+
+  /// Counts anew, if this is the first work after the session had none.
+  private mutating func beginProgressIfIdle() {
+    if !hasWorkQueued { progress = SyncProgress() }
   }
 
   /// Gives up an operation: whatever of it has not been sent.

@@ -1,4 +1,7 @@
-/// How far a session has come: what is counted, and what is only known to come.
+/// How far the present run of work has come: what is counted, and what is only known to come.
+///
+/// A run begins with the first operation that is submitted while the session has no work, and ends
+/// when it has none again. The numbers of a run that has ended stay until the next begins.
 public struct SyncProgress: Sendable {
   /// Records submitted for saving or deletion.
   public var submitted = 0
@@ -6,7 +9,7 @@ public struct SyncProgress: Sendable {
   public var done = 0
   /// Of these, records that were parked or given up.
   public var notDone = 0
-  /// Pages fetched.
+  /// Pages fetched in this run.
   public var fetchedPages = 0
   /// Changed and deleted records in these pages.
   public var fetchedRecords = 0
