@@ -146,8 +146,8 @@ package struct TreeWriter: CodedWriter {
   package mutating func write(_ value: String) { add(.string(value)) }
   package mutating func write(_ value: Data) { add(.string(value.base64EncodedString())) }
 
-  package func disclosed(_ value: FieldValue, of field: String) -> FieldValue {
-    isSkeleton ? SkeletonDigest().disclosed(value, of: field) : value
+  package func disclosed<Value: RedactableValue>(_ value: Value, of field: String) -> Value {
+    isSkeleton ? value.skeleton : value
   }
   package func disclosed(_ text: String, as part: PrivatePart) -> String { isSkeleton ? "" : text }
   package func disclosed(_ bytes: Data, as part: PrivatePart) -> Data {

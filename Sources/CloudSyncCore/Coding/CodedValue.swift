@@ -46,11 +46,17 @@ package protocol CodedWriter {
   /// The value of a shared field that was written last, where the format knows it.
   func lastShared<T: CodedValue>(_ name: StaticString) -> T?
   /// The value to write in place of a field's: the same, unless the written form hides it.
-  func disclosed(_ value: FieldValue, of field: String) -> FieldValue
+  func disclosed<Value: RedactableValue>(_ value: Value, of field: String) -> Value
   /// The text to write in place of one that tells about the user.
   func disclosed(_ text: String, as part: PrivatePart) -> String
   /// The bytes to write in place of some that tell about the user.
   func disclosed(_ bytes: Data, as part: PrivatePart) -> Data
+}
+
+/// A value of the user's that a written form may hide.
+package protocol RedactableValue {
+  /// What stands for the value where nothing but its kind and size may be seen.
+  var skeleton: Self { get }
 }
 
 /// What tells about the user or the account besides the values of fields.
@@ -71,7 +77,10 @@ extension CodedWriter {
     field(name, value)
   }
   @inlinable package func lastShared<T: CodedValue>(_ name: StaticString) -> T? { nil }
-  @inlinable package func disclosed(_ value: FieldValue, of field: String) -> FieldValue { value }
+  @inlinable package func disclosed<Value: RedactableValue>(
+    _ value: Value,
+    of field: String
+  ) -> Value { value }
   @inlinable package func disclosed(_ text: String, as part: PrivatePart) -> String { text }
   @inlinable package func disclosed(_ bytes: Data, as part: PrivatePart) -> Data { bytes }
 }

@@ -72,16 +72,8 @@ package struct SkeletonDigest: CodedWriter {
     mix(last)
   }
 
-  package func disclosed(_ value: FieldValue, of field: String) -> FieldValue {
-    // Of what is hidden already, kind and size are left.
-    let redaction = value.redactedValue
-    return .redacted(
-      Redaction(
-        kind: redaction?.kind ?? value.kind,
-        byteCount: redaction?.byteCount ?? value.byteCount,
-        digest: ""
-      )
-    )
+  package func disclosed<Value: RedactableValue>(_ value: Value, of field: String) -> Value {
+    value.skeleton
   }
   package func disclosed(_ text: String, as part: PrivatePart) -> String { "" }
   package func disclosed(_ bytes: Data, as part: PrivatePart) -> Data { Data() }

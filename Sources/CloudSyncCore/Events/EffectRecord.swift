@@ -98,29 +98,3 @@ extension EffectRecord: CodedValue {
     try reader.endObject()
   }
 }
-
-extension Publication {
-  private static let allNames: [StaticString] = [
-    "event", "state", "halted", "accountStatus", "zone", "progress",
-  ]
-
-  private var bits: some Collection<Int> {
-    Self.allNames.indices.lazy.filter { rawValue & (1 << UInt8($0)) != 0 }
-  }
-
-  /// The names of what is published, in the order of their bits.
-  public var names: [String] { bits.map { "\(Self.allNames[$0])" } }
-
-  fileprivate func writeNames<W: CodedWriter>(to writer: inout W) {
-    writer.beginArray(count: bits.count)
-    for bit in bits { writer.tag(bit, of: Self.allNames) }
-    writer.endArray()
-  }
-
-  fileprivate init<R: CodedReader>(namesFrom reader: inout R) throws(CodedError) {
-    let bits = try reader.array { (reader) throws(CodedError) in
-      try reader.tag(of: Self.allNames)
-    }
-    self.init(rawValue: bits.reduce(0) { $0 | 1 << UInt8($1) })
-  }
-}

@@ -61,18 +61,6 @@ public indirect enum ItemVerdict: Sendable {
   case parkForQuota(SyncError)
 }
 
-/// Why a zone is not there any more.
-public enum ZoneLoss: Int, Sendable, CaseIterable {
-  /// The zone does not exist: it never did, or a device of the user deleted it.
-  case missing
-  /// The user erased the app's data in the settings.
-  case purged
-  /// The user reset the encrypted data of the account.
-  case encryptedDataReset
-
-  package static let codedNames: [StaticString] = ["missing", "purged", "encryptedDataReset"]
-}
-
 /// Why an account cannot be used at the moment.
 public enum AccountTrouble: Int, Sendable, CaseIterable {
   /// Nobody is signed in.
@@ -89,7 +77,6 @@ public enum AccountTrouble: Int, Sendable, CaseIterable {
   ]
 }
 
-extension ZoneLoss: CodedTag {}
 extension AccountTrouble: CodedTag {}
 
 extension Settlement: CodedValue {

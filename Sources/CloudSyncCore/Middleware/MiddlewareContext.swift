@@ -136,25 +136,3 @@ enum Effect: Sendable {
   case askAccount(AccountStatusProvider)
   case closeSharedGate(Wait)
 }
-
-/// What a session announces after an event; values are those of the new state.
-public struct Publication: OptionSet, Sendable {
-  /// The bits.
-  public let rawValue: UInt8
-
-  /// Creates a set from its bits.
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  /// The event that was reduced, with its number, time and cause.
-  public static let event = Self(rawValue: 1 << 0)
-  /// The new state.
-  public static let state = Self(rawValue: 1 << 1)
-  /// Why the session is stopped, or that it works again.
-  public static let halted = Self(rawValue: 1 << 2)
-  /// The account's status as the provider told it.
-  public static let accountStatus = Self(rawValue: 1 << 3)
-  /// The state of the zone.
-  public static let zone = Self(rawValue: 1 << 4)
-  /// The progress.
-  public static let progress = Self(rawValue: 1 << 5)
-}

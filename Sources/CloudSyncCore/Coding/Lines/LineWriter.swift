@@ -199,8 +199,10 @@ package struct LineWriter: CodedWriter {
 
   // MARK: Hiding
 
-  package func disclosed(_ value: FieldValue, of field: String) -> FieldValue {
-    redactor.map { $0.value(value, of: field) } ?? value
+  package func disclosed<Value: RedactableValue>(_ value: Value, of field: String) -> Value {
+    // Field values are the only ones: once compiled for them, the casts cost nothing.
+    guard let redactor, let known = value as? FieldValue else { return value }
+    return redactor.value(known, of: field) as? Value ?? value.skeleton
   }
 
   package func disclosed(_ text: String, as part: PrivatePart) -> String {

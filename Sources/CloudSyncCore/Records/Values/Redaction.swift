@@ -33,3 +33,17 @@ public struct Redaction: Hashable, Codable, Sendable, CodedValue {
     }
   }
 }
+
+extension FieldValue: RedactableValue {
+  package var skeleton: FieldValue {
+    // Of what is hidden already, kind and size are left.
+    let redaction = redactedValue
+    return .redacted(
+      Redaction(
+        kind: redaction?.kind ?? kind,
+        byteCount: redaction?.byteCount ?? byteCount,
+        digest: ""
+      )
+    )
+  }
+}
