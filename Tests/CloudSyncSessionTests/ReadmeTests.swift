@@ -43,14 +43,31 @@ func openSession(_ handler: any OperationHandler, over store: Store) throws -> C
   store.beginJournal()  // a new file, to replace the old one when it has its first bytes
   session.journal { bytes in store.appendToJournal(bytes) }
   session.fetchWorkCompletedSubject.sink { _, page in  // in one transaction, the token included
-    store.save(page.changedRecords, delete: page.deletedRecordIDs, token: page.changeToken)
+    if page.isBeginning { store.forgetNames() }  // a fetch of everything begins
+    let records = page.recordsToStore { store.record($0) }  // pages hold whole records
+    store.save(records, delete: page.deletedRecordIDs, token: page.changeToken)
+    // What the cloud had, and neither a page nor a completion has named since, is gone.
+    if page.startedOver, page.isLast { store.deleteUnnamed() }
   }
-  session.modifyWorkCompletedSubject.sink { _, response in  // records with their new change tags
-    store.save(response.savedRecords, delete: response.deletedRecordIDs, token: nil)
+  session.modifyWorkCompletedSubject.sink { _, response in  // what was sent, with new change tags
+    let records = response.recordsToStore { store.record($0) }
+    store.save(records, delete: response.deletedRecordIDs, token: nil)
   }
   session.start()
-  session.fetch(FetchOperation(changeToken: store.changeToken))
+  let token = store.changeToken
+  session.fetch(FetchOperation(changeToken: token, startingOver: token == nil))
   return session
+}
+
+func save(_ edited: Record, over shown: Record, _ session: CloudSyncSession, _ store: Store) throws
+{
+  let operation = ModifyOperation(records: [edited], ancestors: [shown])
+  try session.modify(
+    operation,
+    accepted: { accepted in  // it is in the journal: store the edit
+      store.edit(accepted.records.map { $0.merged(into: store.record($0.recordID)) })
+    }
+  )
 }
 // README: end
 
@@ -59,6 +76,8 @@ final class Store: Sendable {
   private struct Contents: Sendable {
     var journal: Data?
     var records: [RecordID: Record] = [:]
+    /// What pages and completions have named since a fetch of everything began.
+    var named: Set<RecordID> = []
     var changeToken: ChangeToken?
   }
 
@@ -68,13 +87,39 @@ final class Store: Sendable {
   var changeToken: ChangeToken? { contents.withLock { $0.changeToken } }
   var count: Int { contents.withLock { $0.records.count } }
 
+  func record(_ recordID: RecordID) -> Record? { contents.withLock { $0.records[recordID] } }
+
   func beginJournal() { contents.withLock { $0.journal = Data() } }
   func appendToJournal(_ bytes: Data) { contents.withLock { $0.journal?.append(bytes) } }
+
+  /// Stores what the cloud has.
   func save(_ records: [Record], delete recordIDs: [RecordID], token: ChangeToken?) {
     contents.withLock { contents in
-      for record in records { contents.records[record.recordID] = record }
+      for record in records {
+        contents.records[record.recordID] = record
+        contents.named.insert(record.recordID)
+      }
       for recordID in recordIDs { contents.records[recordID] = nil }
       if let token { contents.changeToken = token }
+    }
+  }
+
+  /// Stores what the user has edited.
+  func edit(_ records: [Record]) {
+    contents.withLock { contents in
+      for record in records { contents.records[record.recordID] = record }
+    }
+  }
+
+  func forgetNames() { contents.withLock { $0.named = [] } }
+
+  /// Deletes what the cloud has no more; what it never had has no change tag.
+  func deleteUnnamed() {
+    contents.withLock { contents in
+      for (recordID, record) in contents.records
+      where record.changeTag != nil && !contents.named.contains(recordID) {
+        contents.records[recordID] = nil
+      }
     }
   }
 }
@@ -134,10 +179,29 @@ struct ReadmeTests {
 
     let next = try openSession(AsyncHandlerAdapter(YesCloud()), over: store)
     #expect(await next.idle(upTo: .seconds(600)))
-    #expect(next.state.progress.done == 1)
+    #expect(next.state.epoch > session.state.epoch)
     try next.modify(ModifyOperation(recordIDsToDelete: [Self.note.recordID]))
     #expect(await next.idle(upTo: .seconds(600)))
     #expect(store.count == 0)
+  }
+
+  @Test("An edit of the third snippet leaves the record's other fields as they are")
+  func keepsOtherFields() async throws {
+    let store = Store()
+    let session = try openSession(AsyncHandlerAdapter(YesCloud()), over: store)
+    #expect(await session.idle(upTo: .seconds(600)))
+    var stored = Self.note.withChangeTag("0")
+    stored["stars"] = 3
+    store.save([stored], delete: [], token: nil)
+    var edited = stored
+    edited["text"] = "Buy oat milk"
+    try save(edited, over: stored, session, store)
+    #expect(await session.idle(upTo: .seconds(600)))
+
+    let record = try #require(store.record(Self.note.recordID))
+    #expect(record["text"] == "Buy oat milk")
+    #expect(record["stars"] == 3)
+    #expect(record.changeTag == "1")
   }
 
   @Test("The usage of README.md works")
@@ -286,7 +350,7 @@ private enum Usage {
         (response.changeToken, response.changedRecords, response.deletedRecordIDs)
       }
       .sink { changeToken, records, recordIDsToDelete in
-        // Process new and deleted records, and save the change token together with them
+        // Store whole records, delete others, and save the change token together with them
       }
 
     // Listen for modification work that has been completed
@@ -295,7 +359,7 @@ private enum Usage {
         (response.savedRecords, response.deletedRecordIDs, operation.userInfo)
       }
       .sink { records, recordIDsToDelete, userInfo in
-        // Process saved records, which have new change tags, and deleted ones
+        // Merge what was sent, with its new change tags, into the stored records
       }
     // README: end
 
@@ -307,8 +371,10 @@ private enum Usage {
     // Obtain the change token from disk
     let changeToken: ChangeToken? = store.changeToken
 
-    // Queue a fetch operation
-    cloudSyncSession.fetch(FetchOperation(changeToken: changeToken))
+    // Queue a fetch operation; without a token it begins from nothing
+    cloudSyncSession.fetch(
+      FetchOperation(changeToken: changeToken, startingOver: changeToken == nil)
+    )
     // README: end
 
     // README: modify

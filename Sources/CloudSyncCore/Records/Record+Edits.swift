@@ -86,6 +86,21 @@ extension Record {
     return Record(storage: result)
   }
 
+  /// Returns the whole record after this one was saved: the stored one, with the fields that the
+  /// saved one has, and its change tag.
+  ///
+  /// A saved record holds what was sent and the new change tag, not the whole record; a field that
+  /// is null in it was removed. ``ModifyOperation/Response/recordsToStore(stored:)`` does this for
+  /// a completion.
+  ///
+  /// - Parameter stored: The whole record as the app has it; nil if it has none.
+  /// - Returns: The whole record.
+  /// - Complexity: O(*n*) in the number of fields of both.
+  public func merged(into stored: Record?) -> Record {
+    let whole = stored ?? Record(recordType: recordType, recordID: recordID)
+    return whole.applying(self).withChangeTag(changeTag ?? stored?.changeTag)
+  }
+
   /// Returns this edit without the fields that the cloud's whole record already has.
   ///
   /// A null for a field that is absent or null there is no difference. Everything that is no field

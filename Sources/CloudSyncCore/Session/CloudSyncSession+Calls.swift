@@ -36,6 +36,10 @@ extension CloudSyncSession {
   ///   - operation: The edits.
   ///   - completion: Called once, with what became of the records, or with the error for which the
   ///     operation was given up.
+  ///   - accepted: Called once, when the operation is in the session's state and in its journal, with
+  ///     the operation as it is queued: named, and reduced to what differs from the ancestors. It is
+  ///     called where all callbacks are, in order with pages and completions, and before the
+  ///     operation's own: apply the edits to what is stored then, and no page can come in between.
   /// - Returns: The operation's name.
   /// - Throws: A violation that names the record and the rule, before anything is queued.
   /// - Complexity: O(*n*) in the records of the operation, on the caller's thread; O(1) on the
@@ -43,10 +47,11 @@ extension CloudSyncSession {
   @discardableResult
   public func modify(
     _ operation: ModifyOperation,
-    completion: (@Sendable (Result<ModifyOperation.Response, SyncError>) -> Void)? = nil
+    completion: (@Sendable (Result<ModifyOperation.Response, SyncError>) -> Void)? = nil,
+    accepted: (@Sendable (ModifyOperation) -> Void)? = nil
   ) throws(RecordRuleViolation) -> OperationID {
     let submission = try Submission(operation, zoneID: zoneID)
-    return submit { id in
+    return submit(accepted: accepted) { id in
       if let completion { completions.withLock { $0.add(.modify(completion), for: id) } }
       return .modify(submission.operation(named: id))
     }
@@ -72,10 +77,14 @@ extension CloudSyncSession {
   }
 
   /// Names an operation and puts it into the inbox, both at once: numbers ascend in the queue.
-  func submit(work: (OperationID) -> SyncWork) -> OperationID {
+  func submit(
+    accepted: (@Sendable (ModifyOperation) -> Void)? = nil,
+    work: (OperationID) -> SyncWork
+  ) -> OperationID {
     let (id, isIdle) = inbox.withLock { inbox -> (OperationID, Bool) in
       let id = inbox.makeOperationID()
-      inbox.inputs.append(.event(.doWork(work(id)), .call))
+      let event = SyncEvent.doWork(work(id))
+      inbox.inputs.append(accepted.map { .submission(event, accepted: $0) } ?? .event(event, .call))
       defer { inbox.isScheduled = true }
       return (id, !inbox.isScheduled)
     }

@@ -62,6 +62,9 @@ extension CloudSyncSession {
     engine.context.now = environment.now()
     switch input {
     case .event(let event, let origin): engine.run(event, origin: origin, cause: nil, in: self)
+    case .submission(let event, let accepted):
+      engine.accepted = accepted
+      engine.run(event, origin: .call, cause: nil, in: self)
     case .answer(let attempt, let result): take(result, to: attempt, engine)
     case .accountAnswer(let check, let status, let identity):
       // An answer to a question that nobody waits for any more: of an older epoch, or given twice.

@@ -1,6 +1,6 @@
 extension CloudSyncSession {
   /// Runs a callback where callbacks run.
-  private func callBack(_ body: @escaping @Sendable () -> Void) {
+  func callBack(_ body: @escaping @Sendable () -> Void) {
     if let callbackExecutor { callbackExecutor.run(body) } else { body() }
   }
 

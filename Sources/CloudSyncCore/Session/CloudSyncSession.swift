@@ -2,7 +2,7 @@
 /// request at a time, and survives everything that a cloud answers.
 ///
 /// The session stores nothing itself. It is embedded under any storage layer: edits go in through
-/// ``modify(_:completion:)``, changes and completions come out through the publishers, and
+/// ``modify(_:completion:accepted:)``, changes and completions come out through the publishers, and
 /// ``snapshot()`` and ``journal(to:)`` give the bytes from which it goes on in another process.
 ///
 /// ```swift
@@ -23,8 +23,13 @@ public final class CloudSyncSession: Sendable {
   /// Every event, once, after it was reduced.
   public let eventsPublisher = SyncSubject<EventRecord>()
   /// Every page of a fetch; the page whose `isLast` is true completes the operation.
+  ///
+  /// Its records are whole.
   public let fetchWorkCompletedSubject = SyncSubject<(FetchOperation, FetchOperation.Response)>()
   /// Every modification of which all records are saved, deleted or parked, in order.
+  ///
+  /// The saved records hold what was sent and the new change tags, not whole records: store what
+  /// ``ModifyOperation/Response/recordsToStore(stored:)`` returns.
   public let modifyWorkCompletedSubject = SyncSubject<(ModifyOperation, ModifyOperation.Response)>()
   /// Every operation that ended otherwise: it was given up, or its fetch failed.
   public let workFailedSubject = SyncSubject<(SyncWork, SyncError)>()

@@ -33,6 +33,8 @@ final class Engine {
   /// Who is told everything.
   @exclusivity(unchecked) var observers: [any SessionObserver] = []
   @exclusivity(unchecked) var waiters: [Waiter] = []
+  /// Who wants to know that the modification which is being taken is in the state.
+  @exclusivity(unchecked) var accepted: (@Sendable (ModifyOperation) -> Void)?
   /// Whether a state that contradicts itself is a bug, as in any session; a log may be damaged.
   var checksInvariants = true
   /// The number of the provider's present check.
@@ -85,8 +87,19 @@ final class Engine {
     if context.didChange { session.stateDidChange(state: context.state, by: context.reducedEvent) }
     if let journal { journal(SyncArchive.frame(of: record)) }
     if !observers.isEmpty { observe(isInput ? one.event : nil) }
+    if accepted != nil { announceAcceptance(in: session) }
     performEffects(in: session)
     if !context.decisions.isEmpty { context.decisions.removeAll() }
+  }
+
+  /// Tells the app that its modification is in the state and the journal: before anything else that
+  /// the event brings about, and not if a middleware has dropped it.
+  private func announceAcceptance(in session: CloudSyncSession) {
+    defer { accepted = nil }
+    guard let accepted, context.didChange,
+      case .doWork(.modify(let operation)) = context.reducedEvent
+    else { return }
+    session.callBack { accepted(operation) }
   }
 
   /// The event that was just reduced, as a record.

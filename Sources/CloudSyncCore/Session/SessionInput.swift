@@ -8,6 +8,8 @@ import Foundation
 enum SessionInput: Sendable {
   /// A call of the app's, or a report from elsewhere.
   case event(SyncEvent, EventRecord.Origin)
+  /// A modification of the app's, which wants to know when it is taken.
+  case submission(SyncEvent, accepted: @Sendable (ModifyOperation) -> Void)
   /// The handler's answer to an attempt.
   case answer(Attempt, Result<SyncWork.Result, SyncError>)
   /// The account provider's answer to a check.

@@ -1,7 +1,7 @@
 extension FetchOperation {
   /// One page of changes.
   public struct Response: Sendable {
-    /// The changed records, whole.
+    /// The changed records, whole: a field that is absent is absent in the cloud.
     public var changedRecords: [Record]
     /// The deleted records, with their types where the server tells them.
     public var deletedRecords: [DeletedRecord]
@@ -45,6 +45,16 @@ extension FetchOperation {
     public var isLast: Bool { !hasMore }
     /// The identifiers of the deleted records.
     public var deletedRecordIDs: [RecordID] { deletedRecords.map(\.recordID) }
+    /// The changed records as the app is to store them: as they are, for they are whole.
+    ///
+    /// A completion has the same method, which merges what was saved into what is stored; so one
+    /// function of the app's can store both.
+    ///
+    /// - Parameter stored: Not called.
+    /// - Returns: The changed records.
+    public func recordsToStore<Failure: Error>(
+      stored: (RecordID) throws(Failure) -> Record?
+    ) throws(Failure) -> [Record] { changedRecords }
     /// Whether the page brings anything.
     public var isEmpty: Bool {
       changedRecords.isEmpty && deletedRecords.isEmpty && failures.isEmpty

@@ -5,7 +5,9 @@ extension ModifyOperation {
   public struct Response: Sendable {
     /// The saved records with their new change tags.
     ///
-    /// A handler may return them whole or with the system fields only.
+    /// They hold what was sent, not the whole records: fields that the edit did not touch are
+    /// absent. Store what ``recordsToStore(stored:)`` returns. A handler may return them whole or
+    /// with the system fields only.
     public var savedRecords: [Record]
     /// The records that are gone from the cloud.
     public var deletedRecordIDs: [RecordID]
@@ -27,6 +29,20 @@ extension ModifyOperation {
 
     /// The records of an announced operation that are not in the cloud.
     public var unsaved: [RecordID] { failures.map(\.recordID) }
+
+    /// The saved records as the app is to store them: whole.
+    ///
+    /// A page has the same method, so one function of the app's can store both.
+    ///
+    /// - Parameter stored: Gives the record as the app has stored it; nil if it has none.
+    /// - Returns: Each saved record, merged into the stored one.
+    public func recordsToStore<Failure: Error>(
+      stored: (RecordID) throws(Failure) -> Record?
+    ) throws(Failure) -> [Record] {
+      try savedRecords.map { (record) throws(Failure) in
+        record.merged(into: try stored(record.recordID))
+      }
+    }
   }
 }
 

@@ -33,7 +33,7 @@ struct NoteStore: Codable, Sendable {
   var changeToken: ChangeToken?
   /// The number of the last page that is stored.
   var lastPage: UInt64 = 0
-  /// While everything is fetched: the notes that were in a page.
+  /// While everything is fetched: the notes that were in a page, or were saved since.
   var seen: [String]?
   var notes: [Note] = []
 
@@ -127,8 +127,10 @@ struct NoteStore: Codable, Sendable {
     for recordID in page.deletedRecordIDs { takeServer(nil, recordID, pending) }
     if let token = page.changeToken { changeToken = token }
     if page.isLast, page.startedOver, let seen {
-      // After a fetch of everything, what was in no page is gone.
-      let gone = notes.filter { $0.server != nil && !seen.contains($0.id) }
+      // After a fetch of everything, what was in no page and was not saved meanwhile is gone.
+      let gone = notes.filter {
+        $0.server != nil && !seen.contains($0.id) && !pending.names.contains($0.id)
+      }
       for note in gone { takeServer(nil, Self.recordID(note.id), pending) }
       self.seen = nil
     }
@@ -137,8 +139,16 @@ struct NoteStore: Codable, Sendable {
 
   /// Takes what the cloud did with this device's edits.
   mutating func take(_ response: ModifyOperation.Response, pending: Pending) {
-    for record in response.savedRecords { takeServer(record, record.recordID, pending) }
+    for record in response.savedRecords { takeSaved(record, pending) }
     for recordID in response.deletedRecordIDs { takeServer(nil, recordID, pending) }
+  }
+
+  /// Takes a record that was saved: it holds what was sent, not the whole record.
+  mutating func takeSaved(_ record: Record, _ pending: Pending) {
+    // What is saved while everything is fetched may be in no page.
+    seen?.append(record.recordID.name)
+    let server = notes.first { $0.id == record.recordID.name }?.server
+    takeServer(record.merged(into: server), record.recordID, pending)
   }
 
   /// Takes the cloud's record, nil if it has none.

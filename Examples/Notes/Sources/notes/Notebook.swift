@@ -115,8 +115,7 @@ final class Notebook: Sendable {
   private func take(_ change: ParkedChange) {
     let pending = Pending(session.state)
     switch change {
-    case .saved(let record):
-      changeOrExit { $0.takeServer(record, record.recordID, pending) }
+    case .saved(let record): changeOrExit { $0.takeSaved(record, pending) }
     case .deleted(let recordID): changeOrExit { $0.takeServer(nil, recordID, pending) }
     case .refused, .dropped: break
     }
@@ -188,10 +187,26 @@ final class Notebook: Sendable {
   }
 
   /// Has an edit accepted: it is in the journal, then in the notes, and then the user hears of it.
+  ///
+  /// The notes are changed in order with the session's pages: one that comes meanwhile is not lost.
   private func submit(_ note: Note?, _ id: String, _ text: String?) async throws {
-    try session.modify(NoteStore.operation(from: note, to: text, id: id))
+    let operation = NoteStore.operation(from: note, to: text, id: id)
+    try session.modify(
+      operation,
+      accepted: { [weak self] _ in
+        // The journal first: what it holds is done again after a crash, see `apply`.
+        self?.syncJournalOrExit()
+        self?.changeOrExit { $0.set(id, text) }
+      }
+    )
     try await flush()
-    try change { $0.set(id, text) }
+  }
+
+  private func syncJournalOrExit() {
+    do throws(NotesError) { try journal.sync() } catch {
+      Output.error(error)
+      NotesTool.exit(1)
+    }
   }
 
   /// Submits a note as it is, from what the cloud has of it.

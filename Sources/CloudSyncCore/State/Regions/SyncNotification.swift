@@ -14,7 +14,7 @@ package indirect enum SyncNotification: Sendable {
 
 /// What happened to a parked record after its operation had completed without it.
 public enum ParkedChange: Sendable {
-  /// It is saved now; the record has its new change tag.
+  /// It is saved now; the record holds what was sent and its new change tag.
   case saved(Record)
   /// It is deleted now.
   case deleted(RecordID)
