@@ -52,6 +52,7 @@ extension FetchOperation {
     ///
     /// - Parameter stored: Not called.
     /// - Returns: The changed records.
+    /// - Throws: Nothing of its own; the signature is that of a completion.
     public func recordsToStore<Failure: Error>(
       stored: (RecordID) throws(Failure) -> Record?
     ) throws(Failure) -> [Record] { changedRecords }

@@ -36,6 +36,7 @@ extension ModifyOperation {
     ///
     /// - Parameter stored: Gives the record as the app has stored it; nil if it has none.
     /// - Returns: Each saved record, merged into the stored one.
+    /// - Throws: What the closure throws.
     public func recordsToStore<Failure: Error>(
       stored: (RecordID) throws(Failure) -> Record?
     ) throws(Failure) -> [Record] {
