@@ -100,4 +100,32 @@ struct PlainImportTests {
     let page = await iterator.next()
     #expect(page?.1.changedRecords.count == 1)
   }
+
+  @Test("A state for a test is built of events")
+  func state() throws {
+    let start = Timestamp(nanoseconds: 1_700_000_000_000_000_000)
+    var state = SyncState(zoneID: Self.zoneID)
+    state.reduce(.start, at: start)
+    for name in ["a", "b"] {
+      let operation = try ModifyOperation(records: [Self.note(name, "Hello")])
+        .submitted(as: state.nextOperationID, in: state.zoneID)
+      state.reduce(.doWork(.modify(operation)), at: start)
+    }
+    #expect(state.modifyQueue.count == 2)
+
+    state.reduce(.startWork(SyncRequest(mode: .modify)), at: start)
+    #expect(state.isModifying)
+    let attempt = try #require(state.currentContext?.attempt)
+    let error = SyncError(.serverRejectedRequest, "no")
+    let settlement = Settlement(
+      verdicts: [.park(error), .saved(Self.note("b", "Hello").withChangeTag("1"))]
+    )
+    state.reduce(.settleItems(attempt, settlement), at: start)
+    #expect(state.parkedRecords.map(\.recordID.name) == ["a"])
+    #expect(state.progress.done == 1 && state.progress.notDone == 1)
+
+    state.reduce(.halt(SyncError(.stopped, "by the test")), at: start)
+    #expect(state.isHalted)
+    #expect(state.explain(at: start).reasons.contains(.stopped))
+  }
 }

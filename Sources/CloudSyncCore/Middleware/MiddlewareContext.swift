@@ -75,7 +75,12 @@ public final class MiddlewareContext {
   public var isLastEvent: Bool { pendingEvents == 0 }
 
   /// Has an event reduced after this one, before the next input is taken.
+  ///
+  /// A modification, ``SyncEvent/doWork(_:)``, is submitted instead, as by a call of the session: it
+  /// gets a name of its own, and its turn comes after the modifications that were called before. If
+  /// it breaks a rule it ends as failed, with the code ``SyncError/Code/invalidArguments``.
   public func dispatch(_ event: SyncEvent) {
+    if case .doWork(.modify(let operation)) = event { return ask(.submit(operation)) }
     ask(.dispatch(event))
     pendingEvents += 1
   }
@@ -128,6 +133,7 @@ public final class MiddlewareContext {
 /// Something to be done after an event has passed the chain.
 enum Effect: Sendable {
   case dispatch(SyncEvent)
+  case submit(ModifyOperation)
   case wake(Timestamp)
   case callHandler
   case cancelHandler(Attempt)

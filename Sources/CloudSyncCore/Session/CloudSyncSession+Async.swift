@@ -27,7 +27,7 @@ extension CloudSyncSession {
     return try await finish { completion in
       self.submit { id in
         self.completions.withLock { $0.add(.modify(completion), for: id) }
-        return .modify(submission.operation(named: id))
+        return .event(.doWork(.modify(submission.operation(named: id))), .call)
       }
     }
   }

@@ -51,9 +51,10 @@ extension CloudSyncSession {
     accepted: (@Sendable (ModifyOperation) -> Void)? = nil
   ) throws(RecordRuleViolation) -> OperationID {
     let submission = try Submission(operation, zoneID: zoneID)
-    return submit(accepted: accepted) { id in
+    return submit { id in
       if let completion { completions.withLock { $0.add(.modify(completion), for: id) } }
-      return .modify(submission.operation(named: id))
+      let event = SyncEvent.doWork(.modify(submission.operation(named: id)))
+      return accepted.map { .submission(event, accepted: $0) } ?? .event(event, .call)
     }
   }
 
@@ -72,24 +73,8 @@ extension CloudSyncSession {
       if let completion { completions.withLock { $0.add(.fetch(completion), for: id) } }
       var operation = operation
       operation.id = id
-      return .fetch(operation)
+      return .event(.doWork(.fetch(operation)), .call)
     }
-  }
-
-  /// Names an operation and puts it into the inbox, both at once: numbers ascend in the queue.
-  func submit(
-    accepted: (@Sendable (ModifyOperation) -> Void)? = nil,
-    work: (OperationID) -> SyncWork
-  ) -> OperationID {
-    let (id, isIdle) = inbox.withLock { inbox -> (OperationID, Bool) in
-      let id = inbox.makeOperationID()
-      let event = SyncEvent.doWork(work(id))
-      inbox.inputs.append(accepted.map { .submission(event, accepted: $0) } ?? .event(event, .call))
-      defer { inbox.isScheduled = true }
-      return (id, !inbox.isScheduled)
-    }
-    if isIdle { executor.run { [self] in drain() } }
-    return id
   }
 
   /// Gives up an operation: whatever of it has not been sent.

@@ -10,6 +10,30 @@ extension CloudSyncSession {
     if isIdle { executor.run { [self] in drain() } }
   }
 
+  /// Names an operation and puts it at the end of the line, both at once: numbers ascend in the queue.
+  @discardableResult
+  func submit(_ input: (OperationID) -> SessionInput) -> OperationID {
+    let (id, isIdle) = inbox.withLock { inbox -> (OperationID, Bool) in
+      let id = inbox.makeOperationID()
+      inbox.inputs.append(input(id))
+      defer { inbox.isScheduled = true }
+      return (id, !inbox.isScheduled)
+    }
+    if isIdle { executor.run { [self] in drain() } }
+    return id
+  }
+
+  /// Queues a modification that a middleware has dispatched behind everything called before: the
+  /// names of those calls are given already.
+  ///
+  /// One that breaks a rule gets no name, and the reduction tells its failure.
+  func submit(dispatched operation: ModifyOperation, cause: UInt64) {
+    guard let submission = try? Submission(operation, zoneID: zoneID) else {
+      return post(.dispatched(.doWork(.modify(operation.unnamed)), cause: cause))
+    }
+    submit { id in .dispatched(.doWork(.modify(submission.operation(named: id))), cause: cause) }
+  }
+
   /// Has the executor take what is in the inbox.
   func schedule() {
     let isIdle = inbox.withLock { inbox -> Bool in
@@ -65,6 +89,8 @@ extension CloudSyncSession {
     case .submission(let event, let accepted):
       engine.accepted = accepted
       engine.run(event, origin: .call, cause: nil, in: self)
+    case .dispatched(let event, let cause):
+      engine.run(event, origin: .middleware, cause: cause, in: self)
     case .answer(let attempt, let result): take(result, to: attempt, engine)
     case .accountAnswer(let check, let status, let identity):
       // An answer to a question that nobody waits for any more: of an older epoch, or given twice.

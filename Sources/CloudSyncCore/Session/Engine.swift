@@ -156,6 +156,7 @@ final class Engine {
       switch effect {
       case .dispatch(let event):
         pending.append(Pending(event: event, origin: .middleware, cause: sequence))
+      case .submit(let operation): session.submit(dispatched: operation, cause: sequence)
       case .wake(let time): arm(time: time, because: sequence, in: session)
       case .publish(let publication): session.publish(publication, engine: self)
       case .announce(let numbers): session.announce(numbers, engine: self)

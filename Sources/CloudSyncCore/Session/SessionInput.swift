@@ -10,6 +10,8 @@ enum SessionInput: Sendable {
   case event(SyncEvent, EventRecord.Origin)
   /// A modification of the app's, which wants to know when it is taken.
   case submission(SyncEvent, accepted: @Sendable (ModifyOperation) -> Void)
+  /// A modification that a middleware has dispatched because of an event.
+  case dispatched(SyncEvent, cause: UInt64)
   /// The handler's answer to an attempt.
   case answer(Attempt, Result<SyncWork.Result, SyncError>)
   /// The account provider's answer to a check.

@@ -42,7 +42,7 @@ extension Effect {
   /// The effect as the event log has it; events that follow are no effects there.
   func record(in state: SyncState) -> EffectRecord? {
     switch self {
-    case .dispatch: nil
+    case .dispatch, .submit: nil
     case .wake(let time): .wake(time)
     case .callHandler: Self.callRecord(in: state)
     case .cancelHandler(let attempt): .cancel(attempt)

@@ -110,6 +110,9 @@ extension SyncState {
   /// The fetches that have not completed, in the order of their submission.
   public var fetchQueue: [FetchOperation] { (fetch.run?.operations ?? []) + fetch.waiting }
 
+  /// The name that the state expects the next operation to have; later ones may have higher numbers.
+  public var nextOperationID: OperationID { OperationID(epoch: epoch, number: nextOperation) }
+
   /// Whether a storage layer that feeds the session should submit more: less than two requests'
   /// worth of items and of bytes is waiting.
   public var wantsMoreWork: Bool {

@@ -169,6 +169,11 @@ public struct ModifyOperation: Sendable, Identifiable {
     )
   }
 
+  /// The same operation without a name, which no queue takes.
+  var unnamed: Self {
+    id == .unassigned ? self : submitted(as: .unassigned, records: records, byteCount: 0)
+  }
+
   /// Whether the operation was given up and announces nothing any more.
   package var isWithdrawn: Bool { byteCount < 0 }
 

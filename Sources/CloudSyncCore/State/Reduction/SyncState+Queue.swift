@@ -6,7 +6,8 @@ extension SyncState {
   mutating func reduceDoWork(work: SyncWork) -> Bool {
     switch work {
     case .modify(let operation):
-      // Only `modify(_:)` names and checks operations; numbers ascend in the queue.
+      if operation.id == .unassigned { return refuse(unsubmitted: operation) }
+      // Numbers ascend in the queue.
       guard isCountable(id: operation.id), operation.id.number >= nextOperation else {
         return false
       }
@@ -36,6 +37,20 @@ extension SyncState {
       }
       return true
     }
+  }
+
+  /// Ends an operation that was not submitted as it has to be: it is told, and nothing is queued.
+  private mutating func refuse(unsubmitted operation: ModifyOperation) -> Bool {
+    var reason = "the operation has no name; put ModifyOperation.submitted(as:in:) in its place"
+    do throws(RecordRuleViolation) { _ = try Submission(operation, zoneID: zoneID) } catch {
+      reason = "\(error)"
+    }
+    let error = SyncError(.invalidArguments, reason)
+    let failures = allItems(of: operation).map { ItemFailure($0, error) }
+    notifications.add(
+      .modifyFailed(operation, error, ModifyOperation.Response(failures: failures))
+    )
+    return true
   }
 
   /// Counts anew, if this is the first work after the session had none.

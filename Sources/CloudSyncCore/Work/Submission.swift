@@ -19,7 +19,14 @@ struct Submission: Sendable {
       bytes += recordID.name.utf8.count
     }
     try Self.checkUniqueness(operation: operation)
-    if operation.ancestors.isEmpty {
+    if operation.id != .unassigned {
+      // Submitted before: its records are reduced already, and lack what did not differ.
+      records = operation.records
+      ancestors = operation.records.indices.compactMap { index in
+        operation.ancestor(at: index).map { (index, $0) }
+      }
+      byteCount = bytes
+    } else if operation.ancestors.isEmpty {
       records = operation.records
       ancestors = []
       byteCount = bytes
@@ -79,5 +86,32 @@ struct Submission: Sendable {
       ancestors.append((index, ancestor))
     }
     return (records, ancestors)
+  }
+}
+
+extension ModifyOperation {
+  /// The operation as a session queues it: checked, reduced to what differs from the ancestors, and
+  /// named.
+  ///
+  /// ``CloudSyncSession/modify(_:completion:accepted:)`` does this. A middleware that puts another
+  /// operation in the place of one keeps its name, and a test names an operation by the state that
+  /// is to take it:
+  ///
+  /// ```swift
+  /// let operation = ModifyOperation(records: [record])
+  /// let submitted = try operation.submitted(as: state.nextOperationID, in: state.zoneID)
+  /// state.reduce(.doWork(.modify(submitted)), at: now)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - id: The name.
+  ///   - zoneID: The session's zone.
+  /// - Returns: The operation to queue.
+  /// - Throws: The rule that a record breaks.
+  public func submitted(
+    as id: OperationID,
+    in zoneID: ZoneID
+  ) throws(RecordRuleViolation) -> ModifyOperation {
+    try Submission(self, zoneID: zoneID).operation(named: id)
   }
 }
