@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @Suite("The callback for an accepted modification")
@@ -6,11 +7,11 @@ struct AcceptanceTests {
   /// What an app stores, by the guide's rules, in order with the session's callbacks.
   private final class Store: Sendable {
     private let records = Locked<[RecordID: Record]>([:])
-    private let log = Journal<String>()
+    private let log = Collector<String>()
 
     var entries: [String] { log.entries }
 
-    subscript(_ name: String) -> Record? { records.withLock { $0[Bench.id(name)] } }
+    subscript(_ name: String) -> Record? { records.withLock { $0[SessionHarness.id(name)] } }
 
     func listen(to session: CloudSyncSession) {
       session.fetchWorkCompletedSubject.sink { [self] _, page in
@@ -37,8 +38,8 @@ struct AcceptanceTests {
 
   @Test("It is called once, after the journal and before the operation's own completion")
   func order() throws {
-    let bench = Bench()
-    let log = Journal<String>()
+    let bench = SessionHarness()
+    let log = Collector<String>()
     bench.session.journal { _ in log.add("journal") }
     bench.session.modifyWorkCompletedSubject.sink { operation, _ in
       log.add("completed \(operation.id)")
@@ -61,9 +62,9 @@ struct AcceptanceTests {
 
   @Test("It is given the operation as it is queued, reduced to what was edited")
   func reduced() throws {
-    let bench = Bench()
-    let accepted = Journal<ModifyOperation>()
-    let before = Bench.record("a", ["text": "old", "stars": 3], tag: "1")
+    let bench = SessionHarness()
+    let accepted = Collector<ModifyOperation>()
+    let before = SessionHarness.record("a", ["text": "old", "stars": 3], tag: "1")
     var after = before
     after["text"] = "new"
     let id = try bench.session.modify(
@@ -89,8 +90,8 @@ struct AcceptanceTests {
         if case .doWork(.modify) = event { next(.noop) } else { next(event) }
       }
     }
-    let bench = Bench()
-    let accepted = Journal<ModifyOperation>()
+    let bench = SessionHarness()
+    let accepted = Collector<ModifyOperation>()
     bench.session.insertMiddleware(Dropping(), before: "SplittingMiddleware")
     _ = try bench.session.modify(ModifyOperation(), accepted: { accepted.add($0) })
     bench.session.fetch()
@@ -108,7 +109,7 @@ struct AcceptanceTests {
     for step in 0..<60 {
       let world = VirtualEnvironment()
       let page = FetchOperation.Response(
-        changedRecords: [Bench.record("a", ["text": "old", "stars": 5], tag: "2")],
+        changedRecords: [SessionHarness.record("a", ["text": "old", "stars": 5], tag: "2")],
         changeToken: ChangeToken(text: "end")
       )
       let script = ScriptedHandler.Script(
@@ -119,7 +120,7 @@ struct AcceptanceTests {
       )
       let session = CloudSyncSession(
         operationHandler: ScriptedHandler(in: world, script: script),
-        zoneID: Bench.zoneID,
+        zoneID: SessionHarness.zoneID,
         callbackExecutor: callsBackElsewhere
           ? SyncExecutor { job in world.schedule(afterNanoseconds: 5_000_000, job) } : nil,
         environment: world.environment
@@ -127,7 +128,9 @@ struct AcceptanceTests {
       let store = Store()
       store.listen(to: session)
       store.accept(
-        ModifyOperation(records: [Bench.record("a", ["text": "old", "stars": 3], tag: "1")])
+        ModifyOperation(records: [
+          SessionHarness.record("a", ["text": "old", "stars": 3], tag: "1")
+        ])
       )
       session.start()
       session.fetch()

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Modifications that a middleware dispatches")
@@ -14,10 +15,10 @@ struct DispatchedWorkTests {
 
   @Test("They are named, saved and announced like any other")
   func saved() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.session.appendMiddleware(
       Self.dispatching(
-        ModifyOperation(records: [Bench.record("d")], userInfo: ["by": "middleware"])
+        ModifyOperation(records: [SessionHarness.record("d")], userInfo: ["by": "middleware"])
       )
     )
     bench.start()
@@ -38,13 +39,13 @@ struct DispatchedWorkTests {
 
   @Test("Calls that were made before are not put off or lost by them")
   func order() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.session.appendMiddleware(
-      Self.dispatching(ModifyOperation(records: [Bench.record("d")]))
+      Self.dispatching(ModifyOperation(records: [SessionHarness.record("d")]))
     )
     bench.start()
     bench.session.retryParked()
-    for name in ["a", "b", "c"] { try bench.modify([Bench.record(name)]) }
+    for name in ["a", "b", "c"] { try bench.modify([SessionHarness.record(name)]) }
     bench.world.run()
 
     let names = bench.completions.entries.map { $0.operation.records.map(\.recordID.name) }
@@ -55,7 +56,7 @@ struct DispatchedWorkTests {
 
   @Test("One that breaks a rule ends as failed, with the rule")
   func violation() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let foreign = RecordID(name: "a", zoneID: ZoneID(name: "Elsewhere"))
     bench.session.appendMiddleware(
       Self.dispatching(ModifyOperation(records: [Record(recordType: "Note", recordID: foreign)]))
@@ -75,8 +76,8 @@ struct DispatchedWorkTests {
 
   @Test("An operation that has ended may be submitted again: the same edit, under another name")
   func again() throws {
-    let bench = Bench()
-    let before = Bench.record("a", ["text": "old", "stars": 3], tag: "1")
+    let bench = SessionHarness()
+    let before = SessionHarness.record("a", ["text": "old", "stars": 3], tag: "1")
     var after = before
     after["text"] = "new"
     bench.start()
@@ -95,16 +96,16 @@ struct DispatchedWorkTests {
 
   @Test("An operation without a name that reaches the reduction is told as failed")
   func unnamed() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let replacing = SpyMiddleware(
       change: { event, _ in
         guard case .doWork(.modify) = event else { return event }
-        return .doWork(.modify(ModifyOperation(records: [Bench.record("x")])))
+        return .doWork(.modify(ModifyOperation(records: [SessionHarness.record("x")])))
       }
     )
     bench.session.insertMiddleware(replacing, before: "SplittingMiddleware")
     bench.start()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
 
     #expect(bench.failures.entries.map(\.error.code) == [.invalidArguments])
@@ -113,7 +114,7 @@ struct DispatchedWorkTests {
 
   @Test("A middleware may put another operation in the place of one, under its name")
   func replaced() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     let replacing = SpyMiddleware(
       change: { event, context in
         guard case .doWork(.modify(let operation)) = event else { return event }
@@ -130,7 +131,7 @@ struct DispatchedWorkTests {
     )
     bench.session.insertMiddleware(replacing, before: "SplittingMiddleware")
     bench.start()
-    let id = try bench.modify([Bench.record("a")])
+    let id = try bench.modify([SessionHarness.record("a")])
     bench.world.run()
 
     #expect(bench.completions.entries.map(\.id) == [id])

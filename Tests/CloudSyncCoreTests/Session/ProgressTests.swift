@@ -1,16 +1,17 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Progress")
 struct ProgressTests {
   private static func records(_ count: Int, _ value: FieldValue) -> [Record] {
-    (0..<count).map { Bench.record("r\($0)", ["x": value]) }
+    (0..<count).map { SessionHarness.record("r\($0)", ["x": value]) }
   }
 
   @Test("Every run of work is counted by itself, from idle to idle")
   func countsRuns() throws {
-    let bench = Bench(limits: RequestLimits(items: 5))
-    let progress = Journal<SyncProgress>()
+    let bench = SessionHarness(limits: RequestLimits(items: 5))
+    let progress = Collector<SyncProgress>()
     bench.session.progressSubject.sink { progress.add($0) }
     bench.start()
     for run in 1...3 {
@@ -27,15 +28,15 @@ struct ProgressTests {
 
   @Test("Work that comes before the session is idle belongs to the same run")
   func countsOn() throws {
-    let bench = Bench(
+    let bench = SessionHarness(
       script: ScriptedHandler.Script(modify: { operation, _ in
         .after(.seconds(1), .success(ScriptedHandler.allSaved(operation)))
       })
     )
     bench.start()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.advance(by: .milliseconds(500))
-    try bench.modify([Bench.record("b")])
+    try bench.modify([SessionHarness.record("b")])
     bench.world.advance(by: .seconds(10))
 
     #expect(bench.state.progress.submitted == 2)
@@ -44,7 +45,7 @@ struct ProgressTests {
 
   @Test("A fetch after a run of edits counts its own pages only")
   func countsPages() throws {
-    let bench = Bench()
+    let bench = SessionHarness()
     bench.start()
     for _ in 1...2 {
       bench.session.fetch()
@@ -52,7 +53,7 @@ struct ProgressTests {
     }
     #expect(bench.state.progress.fetchedPages == 1)
 
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.session.fetch()
     bench.world.run()
 
@@ -62,7 +63,7 @@ struct ProgressTests {
 
   @Test("What is parked counts as not done, in the run in which it was parked")
   func countsParked() throws {
-    let bench = Bench(
+    let bench = SessionHarness(
       script: ScriptedHandler.Script(modify: { operation, number in
         number == 0
           ? .success(
@@ -76,13 +77,13 @@ struct ProgressTests {
       })
     )
     bench.start()
-    try bench.modify([Bench.record("a")])
+    try bench.modify([SessionHarness.record("a")])
     bench.world.run()
     #expect(bench.state.progress.notDone == 1)
     #expect(bench.state.progress.waiting == 0)
 
     bench.session.retryParked()
-    try bench.modify([Bench.record("b")])
+    try bench.modify([SessionHarness.record("b")])
     bench.world.run()
 
     #expect(bench.state.progress.submitted - bench.state.progress.done >= 0)

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @Suite("SyncConfiguration")
@@ -74,19 +75,19 @@ struct SyncConfigurationTests {
     await #expect(processExitsWith: .failure) {
       var configuration = SyncConfiguration()
       configuration.timeout = .zero
-      _ = Bench(configuration: configuration)
+      _ = SessionHarness(configuration: configuration)
     }
     await #expect(processExitsWith: .failure) {
       var configuration = SyncConfiguration()
       configuration.stuckTokenBudget = 0
-      _ = Bench(configuration: configuration)
+      _ = SessionHarness(configuration: configuration)
     }
   }
 
   @Test("Stored bytes with such a value are refused, and do not trap")
   func stored() throws {
     for mistake in Self.mistakes where mistake.name != "limits" {
-      let state = SyncState(zoneID: Bench.zoneID, configuration: mistake.configuration)
+      let state = SyncState(zoneID: SessionHarness.zoneID, configuration: mistake.configuration)
       let bytes = SyncArchive.frame(of: state)
 
       let error = #expect(throws: CodedError.self) { _ = try SyncArchive(bytes) }
