@@ -181,6 +181,52 @@ public final class CloudSyncSession: Sendable {
     schedule()
   }
 
+  /// Goes on from what a storage layer with a queue of its own has stored instead of a journal.
+  ///
+  /// A new epoch begins, and nothing is queued: submit what has not completed. Store the new
+  /// session's ``SyncState/essence`` before ``start()``, so that the epoch comes only once.
+  ///
+  /// - Parameters:
+  ///   - essence: What an earlier session has left.
+  ///   - operationHandler: Does the input and output.
+  ///   - configuration: Limits, budgets and policies.
+  ///   - resolver: Decides about conflicts; by default the fields that the app has set win, all
+  ///     others stay as the server has them.
+  ///   - resolveExpiredChangeToken: Gives the token to fetch from when one has expired; nil to fetch
+  ///     everything.
+  ///   - callbackExecutor: Where callbacks run, in order; the session's own executor by default.
+  ///   - gate: A gate shared with the other sessions of the account.
+  ///   - environment: Clock, threads, timer and randomness; the real ones by default.
+  public convenience init(
+    restoring essence: SyncEssence,
+    operationHandler: any OperationHandler,
+    configuration: SyncConfiguration = SyncConfiguration(),
+    resolver: ConflictResolver = .fieldwise(default: .client),
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil,
+    callbackExecutor: SyncExecutor? = nil,
+    gate: SyncGate? = nil,
+    environment: SyncEnvironment = .live
+  ) {
+    var configuration = configuration
+    configuration.limits = configuration.limits ?? operationHandler.limits
+    configuration.check()
+    self.init(
+      state: SyncState(
+        restoring: essence,
+        configuration: configuration,
+        nonce: environment.nonce()
+      ),
+      operationHandler: operationHandler,
+      chain: Self.defaultChain(
+        resolver: resolver,
+        resolveExpiredChangeToken: resolveExpiredChangeToken
+      ),
+      callbackExecutor: callbackExecutor,
+      gate: gate,
+      environment: environment
+    )
+  }
+
   init(
     state: SyncState,
     operationHandler: any OperationHandler,
