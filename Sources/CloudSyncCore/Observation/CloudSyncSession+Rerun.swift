@@ -30,7 +30,7 @@ extension CloudSyncSession {
     engine.withLock { engine in
       engine.context.now = time
       engine.context.recordedDecisions = decisions
-      engine.run(event, origin: origin, cause: cause, in: self)
+      engine.run(event, origin: origin, cause: cause)
     }
   }
 
@@ -47,7 +47,7 @@ extension CloudSyncSession {
 
 extension CloudSyncSession {
   /// Takes an event as a report from elsewhere, as from another session that shares the gate.
-  package func report(_ event: SyncEvent) { post(.event(event, .report)) }
+  package func report(_ event: SyncEvent) { inbox.post(.event(event, .report)) }
 }
 
 /// A handler that never answers.

@@ -25,8 +25,8 @@ extension CloudSyncSession {
   public func perform(_ operation: ModifyOperation) async throws -> ModifyOperation.Response {
     let submission = try Submission(operation, zoneID: zoneID)
     return try await finish { completion in
-      self.submit { id in
-        self.completions.withLock { $0.add(.modify(completion), for: id) }
+      self.inbox.submit { id in
+        self.outputs.completions.withLock { $0.add(.modify(completion), for: id) }
         return .event(.doWork(.modify(submission.operation(named: id))), .call)
       }
     }
@@ -75,7 +75,7 @@ extension CloudSyncSession {
         isSatisfied: { !$0.hasWorkQueued && $0.notifications.queue.isEmpty },
         resume: { continuation.resume(returning: $0) }
       )
-      post(.waiter(waiter))
+      inbox.post(.waiter(waiter))
     }
   }
 
@@ -99,14 +99,14 @@ extension CloudSyncSession {
         } else {
           outcome.withLock { $0 = .failed }
         }
-        self?.post(.event(.noop, .report))
+        self?.inbox.post(.event(.noop, .report))
       }
       let waiter = Waiter(
         deadline: deadline,
         isSatisfied: { _ in outcome.withLock { $0 != nil } },
         resume: { _ in continuation.resume(returning: outcome.withLock { $0 } ?? .failed) }
       )
-      post(.waiter(waiter))
+      inbox.post(.waiter(waiter))
     }
   }
 

@@ -11,11 +11,11 @@ extension CloudSyncSession {
   ///
   /// Whatever is in flight is not sent again. The session's own waits begin afresh; one that the
   /// server asked for goes on.
-  public func start() { post(.event(.start, .call)) }
+  public func start() { inbox.post(.event(.start, .call)) }
 
   /// Stops the session; queued work is kept, and an answer that is on its way is still taken.
   public func stop() {
-    post(.event(.halt(SyncError(.stopped, "the session was stopped")), .call))
+    inbox.post(.event(.halt(SyncError(.stopped, "the session was stopped")), .call))
   }
 
   /// Gives up all work and forgets what is known of zone, account and tokens: the session is as
@@ -25,7 +25,7 @@ extension CloudSyncSession {
   /// records; answers that are on their way are ignored.
   public func reset() {
     let input = SessionInput.event(.reset(nonce: environment.nonce()), .call)
-    post(input) { $0.pendingResets += 1 }
+    inbox.post(input, isReset: true)
   }
 
   // MARK: Work
@@ -51,8 +51,8 @@ extension CloudSyncSession {
     accepted: (@Sendable (ModifyOperation) -> Void)? = nil
   ) throws(RecordRuleViolation) -> OperationID {
     let submission = try Submission(operation, zoneID: zoneID)
-    return submit { id in
-      if let completion { completions.withLock { $0.add(.modify(completion), for: id) } }
+    return inbox.submit { id in
+      if let completion { outputs.completions.withLock { $0.add(.modify(completion), for: id) } }
       let event = SyncEvent.doWork(.modify(submission.operation(named: id)))
       return accepted.map { .submission(event, accepted: $0) } ?? .event(event, .call)
     }
@@ -69,8 +69,8 @@ extension CloudSyncSession {
     _ operation: FetchOperation = FetchOperation(),
     completion: (@Sendable (Result<FetchOperation.Response, SyncError>) -> Void)? = nil
   ) -> OperationID {
-    submit { id in
-      if let completion { completions.withLock { $0.add(.fetch(completion), for: id) } }
+    inbox.submit { id in
+      if let completion { outputs.completions.withLock { $0.add(.fetch(completion), for: id) } }
       var operation = operation
       operation.id = id
       return .event(.doWork(.fetch(operation)), .call)
@@ -81,61 +81,63 @@ extension CloudSyncSession {
   ///
   /// It then ends as failed with the code ``SyncError/Code/cancelled``, with what had been saved and
   /// what was not; an operation that was wholly sent completes as usual.
-  public func cancel(_ id: OperationID) { post(.event(.cancel(id), .call)) }
+  public func cancel(_ id: OperationID) { inbox.post(.event(.cancel(id), .call)) }
 
   // MARK: Waits
 
   /// Tries now, whatever the waits, the server's included: for a button that says "Sync now".
-  public func retryNow() { post(.event(.retryNow, .call)) }
+  public func retryNow() { inbox.post(.event(.retryNow, .call)) }
 
   /// Tries now because the network is back; a wait that the server asked for goes on.
-  public func connectivityChanged() { post(.event(.connectivityChanged, .call)) }
+  public func connectivityChanged() { inbox.post(.event(.connectivityChanged, .call)) }
 
   // MARK: Parked records
 
   /// Sends parked records again, before everything that is queued: these, or all.
   public func retryParked(_ recordIDs: [RecordID]? = nil) {
-    post(.event(.retryParked(recordIDs), .call))
+    inbox.post(.event(.retryParked(recordIDs), .call))
   }
 
   /// Drops parked records: these, or all.
   public func dropParked(_ recordIDs: [RecordID]? = nil) {
-    post(.event(.dropParked(recordIDs), .call))
+    inbox.post(.event(.dropParked(recordIDs), .call))
   }
 
   // MARK: Pages, account, zone
 
   /// Says what the app did with a page, when the configuration asks for acknowledgements.
   public func acknowledge(_ page: PageID, _ answer: PageAnswer) {
-    post(.event(.acknowledge(page, answer), .call))
+    inbox.post(.event(.acknowledge(page, answer), .call))
   }
 
   /// Says that the account may have changed: nothing is sent before its provider has answered.
-  public func accountDidChange() { post(.event(.accountDidChange, .call)) }
+  public func accountDidChange() { inbox.post(.event(.accountDidChange, .call)) }
 
   /// Decides what becomes of the work of an account when another has signed in.
   public func resolveAccountSwitch(_ decision: AccountSwitchDecision) {
-    post(.event(.resolveAccountSwitch(decision, nonce: environment.nonce()), .call))
+    inbox.post(.event(.resolveAccountSwitch(decision, nonce: environment.nonce()), .call))
   }
 
   /// Decides what becomes of a lost zone.
-  public func decideZone(_ decision: ZoneDecision) { post(.event(.decideZone(decision), .call)) }
+  public func decideZone(_ decision: ZoneDecision) {
+    inbox.post(.event(.decideZone(decision), .call))
+  }
 
   // MARK: Middleware
 
   /// Adds a middleware at the end of the chain, next to the reduction.
   public func appendMiddleware(_ middleware: any Middleware) {
-    post(.middleware(middleware, .end))
+    inbox.post(.middleware(middleware, .end))
   }
 
   /// Adds a middleware before the one of a name.
   public func insertMiddleware(_ middleware: any Middleware, before name: String) {
-    post(.middleware(middleware, .before(name)))
+    inbox.post(.middleware(middleware, .before(name)))
   }
 
   /// Adds a middleware after the one of a name.
   public func insertMiddleware(_ middleware: any Middleware, after name: String) {
-    post(.middleware(middleware, .after(name)))
+    inbox.post(.middleware(middleware, .after(name)))
   }
 
   // MARK: Diagnosis
@@ -152,11 +154,11 @@ extension CloudSyncSession {
   /// all of it to one file and ``SyncArchive/init(_:)`` reads it back. Call it again with another
   /// closure to begin a new file. The closure runs on the session's executor.
   public func journal(to write: @escaping @Sendable (_ bytes: Data) -> Void) {
-    post(.journal(write))
+    inbox.post(.journal(write))
   }
 
   /// Gives the bytes of everything called before, and of every announcement not yet delivered.
   public func snapshot(completion: @escaping @Sendable (_ bytes: Data) -> Void) {
-    post(.snapshot(completion))
+    inbox.post(.snapshot(completion))
   }
 }

@@ -19,58 +19,54 @@ public final class CloudSyncSession: Sendable {
   // MARK: Publishers
 
   /// The state after every event that changed it; a new subscriber gets the present one at once.
-  public let statePublisher = SyncSubject<SyncState>(replaysLast: true)
+  public var statePublisher: SyncSubject<SyncState> { outputs.publishers.state }
   /// Every event, once, after it was reduced.
-  public let eventsPublisher = SyncSubject<EventRecord>()
+  public var eventsPublisher: SyncSubject<EventRecord> { outputs.publishers.events }
   /// Every page of a fetch; the page whose `isLast` is true completes the operation.
   ///
   /// Its records are whole.
-  public let fetchWorkCompletedSubject = SyncSubject<(FetchOperation, FetchOperation.Response)>()
+  public var fetchWorkCompletedSubject: SyncSubject<(FetchOperation, FetchOperation.Response)> {
+    outputs.publishers.fetchedPages
+  }
   /// Every modification of which all records are saved, deleted or parked, in order.
   ///
   /// The saved records hold what was sent and the new change tags, not whole records: store what
   /// ``ModifyOperation/Response/recordsToStore(stored:)`` returns.
-  public let modifyWorkCompletedSubject = SyncSubject<(ModifyOperation, ModifyOperation.Response)>()
+  public var modifyWorkCompletedSubject: SyncSubject<(ModifyOperation, ModifyOperation.Response)> {
+    outputs.publishers.modifyCompleted
+  }
   /// Every operation that ended otherwise: it was given up, or its fetch failed.
-  public let workFailedSubject = SyncSubject<(SyncWork, SyncError)>()
+  public var workFailedSubject: SyncSubject<(SyncWork, SyncError)> { outputs.publishers.failed }
   /// Why the session is stopped; nil when it works again.
   ///
   /// A new subscriber gets the last value.
-  public let haltedSubject = SyncSubject<SyncError?>(replaysLast: true)
+  public var haltedSubject: SyncSubject<SyncError?> { outputs.publishers.halted }
   /// The account's status as the provider last told it.
   ///
   /// A new subscriber gets the last value.
-  public let accountStatusSubject = SyncSubject<AccountStatus>(replaysLast: true)
+  public var accountStatusSubject: SyncSubject<AccountStatus> { outputs.publishers.accountStatus }
   /// The state of the zone when it changes.
   ///
   /// A new subscriber gets the last value.
-  public let zoneSubject = SyncSubject<ZoneState>(replaysLast: true)
+  public var zoneSubject: SyncSubject<ZoneState> { outputs.publishers.zone }
   /// How far the present run of work has come, from idle to idle.
   ///
   /// A new subscriber gets the last value.
-  public let progressSubject = SyncSubject<SyncProgress>(replaysLast: true)
+  public var progressSubject: SyncSubject<SyncProgress> { outputs.publishers.progress }
   /// What became of parked records after their operations had completed without them.
-  public let parkedSubject = SyncSubject<ParkedChange>()
+  public var parkedSubject: SyncSubject<ParkedChange> { outputs.publishers.parked }
 
   // MARK: Parts
 
   /// The zone, which no event changes.
   let zoneID: ZoneID
-  let handler: any OperationHandler
   let environment: SyncEnvironment
-  let executor: SyncExecutor
-  /// Where callbacks run; nil for the session's own executor.
-  let callbackExecutor: SyncExecutor?
-  let inbox: Locked<Inbox>
+  /// Where calls go, in order.
+  let inbox: Inbox
+  /// What takes them out, and decides.
   let engine: Locked<Engine>
-  let completions = Locked(CompletionTable())
-  let sharedGate: SyncGate?
-  private let timerBox = Locked<(any SyncTimer)?>(nil)
-  let published: Locked<SyncState>
-  /// Whether a delivery of the newest state is on its way to the callbacks' executor.
-  let isStateOnItsWay = Locked(false)
-
-  var timer: (any SyncTimer)? { timerBox.withLock { $0 } }
+  /// What the engine does to the world.
+  let outputs: SessionOutputs
 
   /// Creates a session.
   ///
@@ -174,11 +170,7 @@ public final class CloudSyncSession: Sendable {
       environment: environment
     )
     let event = SyncEvent.restored(nonce: environment.nonce(), configuration: restored)
-    inbox.withLock {
-      $0.pendingResets += 1
-      $0.inputs.append(.event(event, .call))
-    }
-    schedule()
+    inbox.post(.event(event, .call), isReset: true)
   }
 
   /// Goes on from what a storage layer with a queue of its own has stored instead of a journal.
@@ -236,29 +228,23 @@ public final class CloudSyncSession: Sendable {
     environment: SyncEnvironment
   ) {
     zoneID = state.zoneID
-    handler = operationHandler
     self.environment = environment
-    executor = environment.makeExecutor()
-    self.callbackExecutor = callbackExecutor
-    sharedGate = gate
-    published = Locked(state)
-    inbox = Locked(Inbox(state: state))
-    engine = Locked(Engine(state: state, chain: chain, now: environment.now()))
-    statePublisher.send(state)
-    haltedSubject.send(state.haltReason?.error)
-    let timer = environment.makeTimer(executor) { [weak self] in self?.post(.timer) }
-    timerBox.withLock { $0 = timer }
-    gate?.join(self, restoring: state.gate.servers, at: environment.now())
-  }
-
-  deinit {
-    timer?.cancel()
-    let waiting = completions.withLock { $0.removeAll() }
-    engine.withLock { engine in
-      for observer in engine.observers { observer.end(engine.context.state) }
-    }
-    let error = SyncError(.sessionReleased, "the session was released")
-    for completion in waiting { completion.fail(error) }
+    let executor = environment.makeExecutor()
+    let inbox = Inbox(for: state, executor: executor)
+    outputs = SessionOutputs(
+      state: state,
+      handler: operationHandler,
+      inbox: inbox,
+      timer: environment.makeTimer(executor) { [weak inbox] in inbox?.post(.timer) },
+      callbackExecutor: callbackExecutor,
+      gate: gate
+    )
+    engine = Locked(
+      Engine(state: state, chain: chain, inbox: inbox, outputs: outputs, now: environment.now)
+    )
+    inbox.connect(to: engine)
+    self.inbox = inbox
+    gate?.join(inbox, restoring: state.gate.servers, at: environment.now())
   }
 
   /// The middleware of a session, in the order in which events pass them.
@@ -278,5 +264,5 @@ public final class CloudSyncSession: Sendable {
   }
 
   /// The state after the last event.
-  public var state: SyncState { published.withLock { $0 } }
+  public var state: SyncState { outputs.state }
 }

@@ -4,8 +4,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The part of a session that only its executor touches: it takes inputs one by one and runs every
-/// event that follows from one through the chain before the next is taken.
+/// The owner of a session's input loop: it takes what is in the inbox one by one, and runs every event
+/// that follows from an input through the chain, with all its effects, before the next is taken.
+///
+/// Only the session's executor touches it, under the lock that it lies behind.
 final class Engine {
   /// An event that waits for its turn.
   private struct Pending {
@@ -15,6 +17,9 @@ final class Engine {
   }
 
   let context: MiddlewareContext
+  let inbox: Inbox
+  private let outputs: SessionOutputs
+  private let now: @Sendable () -> Timestamp
   private var middlewares: [any Middleware]
   /// Runs an event through the chain, and reduces it at its end.
   @exclusivity(unchecked) private var chain: (SyncEvent) -> SyncEvent = { $0 }
@@ -22,7 +27,7 @@ final class Engine {
   /// Effects that are being performed, in memory that is used again and again.
   @exclusivity(unchecked) private var performing: [Effect] = []
   /// Inputs that are being taken, likewise.
-  @exclusivity(unchecked) var taking: [SessionInput] = []
+  @exclusivity(unchecked) private var taking: [SessionInput] = []
   @exclusivity(unchecked) var journal: (@Sendable (Data) -> Void)?
   /// When the timer is set to fire.
   @exclusivity(unchecked) var armed: Timestamp?
@@ -40,11 +45,53 @@ final class Engine {
   /// The number of the provider's present check.
   var accountCheck: UInt64 = 0
 
-  init(state: SyncState, chain: [any Middleware], now: Timestamp) {
-    context = MiddlewareContext(state: state, now: now)
+  init(
+    state: SyncState,
+    chain: [any Middleware],
+    inbox: Inbox,
+    outputs: SessionOutputs,
+    now: @escaping @Sendable () -> Timestamp
+  ) {
+    context = MiddlewareContext(state: state, now: now())
     middlewares = chain
+    self.inbox = inbox
+    self.outputs = outputs
+    self.now = now
     linkChain()
   }
+
+  deinit {
+    for observer in observers { observer.end(context.state) }
+  }
+
+  // MARK: The loop
+
+  /// Takes inputs until there are none: only the executor calls it, never twice at once.
+  func drain() {
+    while true {
+      let isBusy = journal == nil && context.state.hasWorkQueued
+      let first = context.state.notifications.first
+      let delivered = inbox.take(into: &taking, first: first, isBusy: isBusy)
+      if taking.isEmpty, delivered == nil { return }
+      if let delivered { process(delivered: delivered) }
+      for input in taking { process(input) }
+      taking.removeAll(keepingCapacity: true)
+    }
+  }
+
+  private func process(_ input: SessionInput) {
+    context.now = now()
+    handle(input)
+    serveWaiters()
+  }
+
+  func process(delivered number: UInt64) {
+    context.now = now()
+    run(.delivered(upTo: number), origin: .report)
+    serveWaiters()
+  }
+
+  // MARK: The chain
 
   /// Links the chain: the reduction, and before it the middleware from the last to the first.
   private func linkChain() {
@@ -61,45 +108,50 @@ final class Engine {
   }
 
   /// Runs an event, and all that follows from it.
-  func run(
-    _ event: SyncEvent,
-    origin: EventRecord.Origin,
-    cause: UInt64?,
-    in session: CloudSyncSession
-  ) {
-    runOne(one: Pending(event: event, origin: origin, cause: cause), isInput: true, in: session)
+  func run(_ event: SyncEvent, origin: EventRecord.Origin, cause: UInt64? = nil) {
+    runOne(one: Pending(event: event, origin: origin, cause: cause), isInput: true)
     var next = 0
     while next < pending.count {
       let one = pending[next]
       next += 1
       context.pendingEvents = pending.count - next
-      runOne(one: one, isInput: false, in: session)
+      runOne(one: one, isInput: false)
     }
     pending.removeAll(keepingCapacity: true)
     context.pendingEvents = 0
   }
 
-  private func runOne(one: Pending, isInput: Bool, in session: CloudSyncSession) {
+  private func runOne(one: Pending, isInput: Bool) {
     context.prepare(one.event, origin: one.origin, cause: one.cause)
     _ = chain(one.event)
     let sequence = context.state.eventCount
     checkInvariants(sequence: sequence)
-    if context.didChange { session.stateDidChange(state: context.state, by: context.reducedEvent) }
+    if context.didChange { showState() }
     if let journal { journal(SyncArchive.frame(of: record)) }
     if !observers.isEmpty { observe(isInput ? one.event : nil) }
-    if accepted != nil { announceAcceptance(in: session) }
-    performEffects(in: session)
+    if accepted != nil { announceAcceptance() }
+    performEffects()
     if !context.decisions.isEmpty { context.decisions.removeAll() }
+  }
+
+  /// Shows the new state to other threads, and keeps the names of new operations in step with it.
+  private func showState() {
+    outputs.stateDidChange(to: context.state)
+    switch context.reducedEvent {
+    case .reset, .restored: inbox.epochDidChange(to: context.state.epoch, byReset: true)
+    case .resolveAccountSwitch: inbox.epochDidChange(to: context.state.epoch, byReset: false)
+    default: break
+    }
   }
 
   /// Tells the app that its modification is in the state and the journal: before anything else that
   /// the event brings about, and not if a middleware has dropped it.
-  private func announceAcceptance(in session: CloudSyncSession) {
+  private func announceAcceptance() {
     defer { accepted = nil }
     guard let accepted, context.didChange,
       case .doWork(.modify(let operation)) = context.reducedEvent
     else { return }
-    session.callBack { accepted(operation) }
+    outputs.callBack { accepted(operation) }
   }
 
   /// The event that was just reduced, as a record.
@@ -148,7 +200,7 @@ final class Engine {
     #endif
   }
 
-  private func performEffects(in session: CloudSyncSession) {
+  private func performEffects() {
     guard !context.effects.isEmpty else { return }
     swap(&performing, &context.effects)
     let sequence = context.state.eventCount
@@ -156,30 +208,44 @@ final class Engine {
       switch effect {
       case .dispatch(let event):
         pending.append(Pending(event: event, origin: .middleware, cause: sequence))
-      case .submit(let operation): session.submit(dispatched: operation, cause: sequence)
-      case .wake(let time): arm(time: time, because: sequence, in: session)
-      case .publish(let publication): session.publish(publication, engine: self)
-      case .announce(let numbers): session.announce(numbers, engine: self)
-      case .callHandler: callHandler(in: session)
-      case .cancelHandler(let attempt): session.handler.cancel(attempt)
+      case .submit(let operation): submit(dispatched: operation, cause: sequence)
+      case .wake(let time): arm(time: time, because: sequence)
+      case .publish(let publication):
+        outputs.publish(publication, of: context.state) { record }
+      case .announce(let numbers): outputs.announce(numbers, of: context.state)
+      case .callHandler: callHandler()
+      case .cancelHandler(let attempt): outputs.handler.cancel(attempt)
       case .askAccount(let provider):
         accountCheck = sequence
-        session.ask(provider, check: sequence)
-      case .closeSharedGate(let wait): session.closeSharedGate(wait: wait, at: context.now)
+        outputs.ask(provider, check: sequence)
+      case .closeSharedGate(let wait): outputs.closeSharedGate(wait: wait, at: context.now)
       }
     }
     performing.removeAll(keepingCapacity: true)
   }
 
-  private func callHandler(in session: CloudSyncSession) {
+  private func callHandler() {
     guard let work = context.state.currentWork, let request = context.state.currentContext else {
       return
     }
-    session.call(work, request: request)
+    outputs.call(work, request: request)
+  }
+
+  /// Queues a modification that a middleware has dispatched behind everything called before: the
+  /// names of those calls are given already.
+  ///
+  /// One that breaks a rule gets no name, and the reduction tells its failure.
+  private func submit(dispatched operation: ModifyOperation, cause: UInt64) {
+    guard let submission = try? Submission(operation, zoneID: context.state.zoneID) else {
+      return inbox.post(.dispatched(.doWork(.modify(operation.unnamed)), cause: cause))
+    }
+    inbox.submit { id in
+      .dispatched(.doWork(.modify(submission.operation(named: id))), cause: cause)
+    }
   }
 
   /// Sets the timer, unless it fires early enough already.
-  func arm(time: Timestamp, because sequence: UInt64?, in session: CloudSyncSession) {
+  func arm(time: Timestamp, because sequence: UInt64?) {
     if let armed {
       // It fires as soon as it can: setting it again would take back what is on its way.
       if firesAtOnce { return }
@@ -190,7 +256,7 @@ final class Engine {
     armed = time
     armedBy = sequence
     firesAtOnce = delay == 0
-    session.timer?.schedule(after: delay)
+    outputs.timer.schedule(after: delay)
   }
 
   /// Puts a middleware where it is wanted.
@@ -220,7 +286,7 @@ final class Engine {
   }
 
   /// Tells the waiters whose wish is fulfilled, or whose time is over.
-  func serveWaiters(in session: CloudSyncSession) {
+  func serveWaiters() {
     guard !waiters.isEmpty else { return }
     let now = context.now
     let wake = context.state.wakeTime(at: now)
@@ -234,9 +300,9 @@ final class Engine {
       } else {
         // A timer that is due and has not fired yet must not be put off for the waiter.
         if let wake, wake <= waiter.deadline.until {
-          arm(time: wake, because: armedBy, in: session)
+          arm(time: wake, because: armedBy)
         } else {
-          arm(time: waiter.deadline.until, because: nil, in: session)
+          arm(time: waiter.deadline.until, because: nil)
         }
         rest.append(waiter)
       }

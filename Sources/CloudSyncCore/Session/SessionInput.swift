@@ -45,28 +45,3 @@ struct Waiter: Sendable {
   var isSatisfied: @Sendable (SyncState) -> Bool
   var resume: @Sendable (Bool) -> Void
 }
-
-/// What waits to be taken by the session, in order, and the numbers that calls are given at once.
-struct Inbox: Sendable {
-  var inputs: [SessionInput] = []
-  /// Whether the session's executor has been asked to take inputs.
-  var isScheduled = false
-  /// The number of the next operation.
-  var nextOperation: UInt64
-  /// The epoch of the state as it was last seen.
-  var epoch: UInt64
-  /// Resets that are called and not yet taken.
-  var pendingResets: UInt64 = 0
-  /// Every announcement before this number has been delivered.
-  var deliveredUpTo: UInt64 = 0
-
-  init(state: SyncState) {
-    nextOperation = state.nextOperation
-    epoch = state.epoch
-  }
-
-  mutating func makeOperationID() -> OperationID {
-    defer { nextOperation += 1 }
-    return OperationID(epoch: epoch + pendingResets, number: nextOperation)
-  }
-}

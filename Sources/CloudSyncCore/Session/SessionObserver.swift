@@ -83,11 +83,11 @@ extension SyncWork {
 extension CloudSyncSession {
   /// Tells an observer everything from the next input on.
   package func attach(_ observer: any SessionObserver) {
-    post(.observer(observer, isAttached: true))
+    inbox.post(.observer(observer, isAttached: true))
   }
 
   /// Tells an observer nothing more.
   package func detach(_ observer: any SessionObserver) {
-    post(.observer(observer, isAttached: false))
+    inbox.post(.observer(observer, isAttached: false))
   }
 }

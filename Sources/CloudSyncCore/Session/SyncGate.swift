@@ -4,7 +4,7 @@
 /// process; across restarts each session's own stored state tells it how long to wait.
 public final class SyncGate: Sendable {
   fileprivate struct Member: Sendable {
-    weak var session: CloudSyncSession?
+    weak var inbox: Inbox?
   }
 
   fileprivate struct State: Sendable {
@@ -20,26 +20,26 @@ public final class SyncGate: Sendable {
 
   /// Adds a session, which is told at once what is left of the wait; what an earlier process has
   /// left it to wait for holds for the others too.
-  func join(_ session: CloudSyncSession, restoring servers: Deadline?, at now: Timestamp) {
-    let (others, wait) = state.withLock { state -> ([CloudSyncSession], Wait?) in
-      let others = state.members.compactMap(\.session)
-      state.members = others.map(Member.init) + [Member(session: session)]
+  func join(_ inbox: Inbox, restoring servers: Deadline?, at now: Timestamp) {
+    let (others, wait) = state.withLock { state -> ([Inbox], Wait?) in
+      let others = state.members.compactMap(\.inbox)
+      state.members = others.map(Member.init) + [Member(inbox: inbox)]
       return (others, state.remainingWait(at: now))
     }
-    // Released after the lock: the last release of a session runs completions.
+    // Released after the lock: the last release of an inbox releases what waits in it.
     _ = consume others
-    if let wait { session.post(.event(.gateClosed(wait), .report)) }
+    if let wait { inbox.post(.event(.gateClosed(wait), .report)) }
     guard let servers, servers.end(at: now) > now else { return }
-    close(.decided(until: servers.end(at: now), at: now, cause: .service), by: session, at: now)
+    close(.decided(until: servers.end(at: now), at: now, cause: .service), by: inbox, at: now)
   }
 
   /// Tells the other sessions what one of them was told.
-  func close(_ wait: Wait, by session: CloudSyncSession, at now: Timestamp) {
+  func close(_ wait: Wait, by inbox: Inbox, at now: Timestamp) {
     let others = state.withLock { state in
       state.remember(wait, at: now)
-      return state.members.compactMap(\.session)
+      return state.members.compactMap(\.inbox)
     }
-    for other in others where other !== session {
+    for other in others where other !== inbox {
       other.post(.event(.gateClosed(wait), .report))
     }
   }

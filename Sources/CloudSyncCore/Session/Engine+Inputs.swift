@@ -1,0 +1,68 @@
+extension Engine {
+  /// Does what an input asks for.
+  func handle(_ input: SessionInput) {
+    switch input {
+    case .event(let event, let origin): run(event, origin: origin)
+    case .submission(let event, let accepted):
+      self.accepted = accepted
+      run(event, origin: .call)
+    case .dispatched(let event, let cause):
+      run(event, origin: .middleware, cause: cause)
+    case .answer(let attempt, let result): handle(result, of: attempt)
+    case .accountAnswer(let check, let status, let identity):
+      // An answer to a question that nobody waits for any more: of an older epoch, or given twice.
+      guard check == accountCheck, context.state.account.check != nil else { return }
+      let event = SyncEvent.accountStatusChanged(status, identity)
+      run(event, origin: .report, cause: check)
+    case .timer: processTimer()
+    case .middleware(let middleware, let position):
+      attach(middleware, at: position)
+      for event in middleware.attachmentEvents {
+        run(event, origin: .call)
+      }
+    case .journal(let write):
+      confirmDeliveries()
+      journal = write
+      write(SyncArchive.frame(of: context.state))
+    case .snapshot(let completion):
+      confirmDeliveries()
+      completion(SyncArchive.frame(of: context.state))
+    case .observer(let observer, let isAttached):
+      observe(observer, isAttached: isAttached)
+    case .waiter(let waiter): waiters.append(waiter)
+    }
+  }
+
+  /// Takes the handler's answer, if anybody still waits for it.
+  private func handle(_ result: Result<SyncWork.Result, SyncError>, of attempt: Attempt) {
+    guard let flight = context.state.flight, flight.attempt == attempt else { return }
+    let event: SyncEvent =
+      switch result {
+      case .success(let result): .workSuccess(attempt, result)
+      case .failure(let error): .workFailure(attempt, error)
+      }
+    run(event, origin: .handler, cause: flight.startedBy)
+  }
+
+  /// Wakes the state if its time has come; a timer that fired early is set again.
+  private func processTimer() {
+    let cause = armedBy
+    armed = nil
+    armedBy = nil
+    let now = context.now
+    if case .wait(_, let until) = context.state.next(at: now) {
+      guard let until else { return }
+      // A clock that was set back costs one more wait: the event moves what it has pushed away.
+      if until > now, !context.state.hasDistantDeadline(at: now) {
+        return arm(time: until, because: cause)
+      }
+    }
+    run(.woke, origin: .timer, cause: cause)
+  }
+
+  /// Tells the state what has been delivered, so that stored bytes do not announce it again.
+  private func confirmDeliveries() {
+    let delivered = inbox.deliveredUpTo
+    if delivered > context.state.notifications.first { process(delivered: delivered) }
+  }
+}

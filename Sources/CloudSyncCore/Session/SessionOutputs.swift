@@ -1,0 +1,83 @@
+/// What a session does to the world: it calls the handler and the subscribers, and closes the gate.
+///
+/// Whatever comes back goes into the inbox.
+final class SessionOutputs: Sendable {
+  let handler: any OperationHandler
+  let publishers = SessionPublishers()
+  let completions = Locked(CompletionTable())
+  let timer: any SyncTimer
+  let inbox: Inbox
+  /// Where callbacks run; nil for the session's own executor.
+  let callbackExecutor: SyncExecutor?
+  private let gate: SyncGate?
+  private let published: Locked<SyncState>
+  /// Whether a delivery of the newest state is on its way to the callbacks' executor.
+  let isStateOnItsWay = Locked(false)
+
+  init(
+    state: SyncState,
+    handler: any OperationHandler,
+    inbox: Inbox,
+    timer: any SyncTimer,
+    callbackExecutor: SyncExecutor?,
+    gate: SyncGate?
+  ) {
+    self.handler = handler
+    self.inbox = inbox
+    self.timer = timer
+    self.callbackExecutor = callbackExecutor
+    self.gate = gate
+    published = Locked(state)
+    publishers.state.send(state)
+    publishers.halted.send(state.haltReason?.error)
+  }
+
+  deinit {
+    timer.cancel()
+    let waiting = completions.withLock { $0.removeAll() }
+    let error = SyncError(.sessionReleased, "the session was released")
+    for completion in waiting { completion.fail(error) }
+  }
+
+  // MARK: The state
+
+  /// The state after the last event, for other threads.
+  var state: SyncState { published.withLock { $0 } }
+
+  /// Shows a new state to other threads.
+  func stateDidChange(to state: SyncState) { published.withLock { $0 = state } }
+
+  // MARK: Handler, provider and gate
+
+  /// Calls the handler; its answer is an input like any other.
+  func call(_ work: SyncWork, request: RequestContext) {
+    let attempt = request.attempt
+    switch work {
+    case .createZone(let operation):
+      handler.handle(createZoneOperation: operation, context: request) { [weak inbox] result in
+        inbox?.post(.answer(attempt, result.map(SyncWork.Result.createZone)))
+      }
+    case .createSubscription(let operation):
+      handler.handle(createSubscriptionOperation: operation, context: request) {
+        [weak inbox] result in
+        inbox?.post(.answer(attempt, result.map(SyncWork.Result.createSubscription)))
+      }
+    case .modify(let operation):
+      handler.handle(modifyOperation: operation, context: request) { [weak inbox] result in
+        inbox?.post(.answer(attempt, result.map(SyncWork.Result.modify)))
+      }
+    case .fetch(let operation):
+      handler.handle(fetchOperation: operation, context: request) { [weak inbox] result in
+        inbox?.post(.answer(attempt, result.map(SyncWork.Result.fetch)))
+      }
+    }
+  }
+
+  func ask(_ provider: AccountStatusProvider, check: UInt64) {
+    provider.ask { [weak inbox] status, identity in
+      inbox?.post(.accountAnswer(check: check, status, identity))
+    }
+  }
+
+  func closeSharedGate(wait: Wait, at now: Timestamp) { gate?.close(wait, by: inbox, at: now) }
+}
