@@ -20,7 +20,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   /// Every rule that the package keeps.
-  static let all = sizes + reasons + bans + imports + package
+  static let all = sizes + shape + reasons + bans + imports + package
 }
 
 extension Rule {
