@@ -20,7 +20,7 @@ extension LocalCloud {
       for field in record.fields {
         guard case .asset(let asset) = field.value else { continue }
         do {
-          record[field.name] = .asset(try Self.keep(asset, in: assetFolder))
+          record[field.name] = .asset(try Self.keep(asset: asset, in: assetFolder))
         } catch {
           let reason = "\(asset.location): \(error)"
           failures.append(ItemFailure(record.recordID, SyncError(.assetFileNotFound, reason)))
@@ -37,7 +37,7 @@ extension LocalCloud {
     return .success(ModifyOperation(records: records, recordIDsToDelete: deletions))
   }
 
-  private static func keep(_ asset: Asset, in folder: String) throws -> Asset {
+  private static func keep(asset: Asset, in folder: String) throws -> Asset {
     let manager = FileManager.default
     let name = Hexadecimal.text(of: asset.sha256)
     let path = "\(folder)/\(name)"

@@ -10,7 +10,8 @@ extension LocalCloud {
     account: AccountIdentity,
     zone: ZoneID
   ) throws(LocalCloudStoreError) -> [Record] {
-    try transaction(.read, frame("", account, zone)) { (engine) throws(LocalCloudStoreError) in
+    try transaction(.read, frame: frame(device: "", account: account, zoneID: zone)) {
+      (engine) throws(LocalCloudStoreError) in
       guard let account = try engine.account(), let zone = try engine.zone(of: account),
         zone.gone == nil
       else { return [] }
@@ -21,7 +22,8 @@ extension LocalCloud {
 
   /// How many bytes an account holds, assets among them.
   public func usedByteCount(account: AccountIdentity) throws(LocalCloudStoreError) -> Int64 {
-    try transaction(.read, accountFrame(account)) { (engine) throws(LocalCloudStoreError) in
+    try transaction(.read, frame: accountFrame(account: account)) {
+      (engine) throws(LocalCloudStoreError) in
       try engine.account()?.usedBytes ?? 0
     }
   }
@@ -31,7 +33,8 @@ extension LocalCloud {
     _ zone: ZoneID,
     account: AccountIdentity
   ) throws(LocalCloudStoreError) -> Bool {
-    try transaction(.read, frame("", account, zone)) { (engine) throws(LocalCloudStoreError) in
+    try transaction(.read, frame: frame(device: "", account: account, zoneID: zone)) {
+      (engine) throws(LocalCloudStoreError) in
       guard let account = try engine.account() else { return false }
       return try engine.zone(of: account).map { $0.gone == nil } ?? false
     }
@@ -48,12 +51,13 @@ extension LocalCloud {
     account: AccountIdentity,
     reason: ZoneDeletionReason = .deleted
   ) throws(LocalCloudStoreError) -> Bool {
-    let frame = frame("", account, zone)
-    let subscribers = try transaction(.write, frame) { (engine) throws(LocalCloudStoreError) in
-      try engine.deleteZone(reason)
+    let frame = frame(device: "", account: account, zoneID: zone)
+    let subscribers = try transaction(.write, frame: frame) {
+      (engine) throws(LocalCloudStoreError) in
+      try engine.deleteZone(reason: reason)
     }
     guard let subscribers else { return false }
-    push(frame, to: subscribers)
+    push(frame: frame, to: subscribers)
     return true
   }
 
@@ -62,18 +66,19 @@ extension LocalCloud {
     _ zone: ZoneID,
     account: AccountIdentity
   ) throws(LocalCloudStoreError) {
-    try transaction(.write, frame("", account, zone)) { (engine) throws(LocalCloudStoreError) in
+    try transaction(.write, frame: frame(device: "", account: account, zoneID: zone)) {
+      (engine) throws(LocalCloudStoreError) in
       guard let account = try engine.account(), var zone = try engine.zone(of: account) else {
         return
       }
       zone.generation += 1
-      try engine.set(zone, of: account)
+      try engine.set(zone: zone, of: account)
     }
   }
 
   /// Makes all change tokens of the feed of an account's database void.
   public func expireDatabaseTokens(account: AccountIdentity) throws(LocalCloudStoreError) {
-    try change(account) { $0.generation += 1 }
+    try change(account: account) { $0.generation += 1 }
   }
 
   /// Sets whether an account can be used, for all its devices; at first it is available.
@@ -81,7 +86,7 @@ extension LocalCloud {
     _ status: AccountStatus,
     account: AccountIdentity
   ) throws(LocalCloudStoreError) {
-    try change(account) { $0.status = status }
+    try change(account: account) { $0.status = status }
   }
 
   /// Sets how many bytes an account may hold; nil for what the options say.
@@ -89,21 +94,22 @@ extension LocalCloud {
     _ byteCount: Int64?,
     account: AccountIdentity
   ) throws(LocalCloudStoreError) {
-    try change(account) { $0.quota = byteCount }
+    try change(account: account) { $0.quota = byteCount }
   }
 
   private func change(
-    _ account: AccountIdentity,
-    _ body: @Sendable (inout AccountDocument) -> Void
+    account: AccountIdentity,
+    body: @Sendable (inout AccountDocument) -> Void
   ) throws(LocalCloudStoreError) {
-    try transaction(.write, accountFrame(account)) { (engine) throws(LocalCloudStoreError) in
+    try transaction(.write, frame: accountFrame(account: account)) {
+      (engine) throws(LocalCloudStoreError) in
       var document = try engine.madeAccount()
       body(&document)
-      try engine.set(document)
+      try engine.set(account: document)
     }
   }
 
-  private func accountFrame(_ account: AccountIdentity) -> RequestFrame {
-    frame("", account, ZoneID(name: ZoneID.defaultZoneName))
+  private func accountFrame(account: AccountIdentity) -> RequestFrame {
+    frame(device: "", account: account, zoneID: ZoneID(name: ZoneID.defaultZoneName))
   }
 }

@@ -82,25 +82,25 @@ public final class LocalCloud: Sendable {
 
   // MARK: Requests
 
-  func frame(_ device: String, _ account: AccountIdentity, _ zoneID: ZoneID) -> RequestFrame {
+  func frame(device: String, account: AccountIdentity, zoneID: ZoneID) -> RequestFrame {
     RequestFrame(device: device, account: account, zoneID: zoneID, now: now(), options: options)
   }
 
   /// Runs one request in one transaction; the store's troubles become errors of the request.
   func answer<Value: Sendable>(
-    _ kind: LocalCloudTransactionKind,
-    _ frame: RequestFrame,
-    _ body: (CloudEngine) throws(LocalCloudStoreError) -> Result<Value, SyncError>
+    kind: LocalCloudTransactionKind,
+    frame: RequestFrame,
+    body: (CloudEngine) throws(LocalCloudStoreError) -> Result<Value, SyncError>
   ) -> Result<Value, SyncError> {
     do throws(LocalCloudStoreError) {
-      return try transaction(kind, frame, body)
+      return try transaction(kind, frame: frame, body)
     } catch { return .failure(error.syncError) }
   }
 
   /// Runs a body of the engine's in one transaction.
   func transaction<Value: Sendable>(
     _ kind: LocalCloudTransactionKind,
-    _ frame: RequestFrame,
+    frame: RequestFrame,
     _ body: (CloudEngine) throws(LocalCloudStoreError) -> Value
   ) throws(LocalCloudStoreError) -> Value {
     try store.transaction(kind) { (transaction) throws(LocalCloudStoreError) in
@@ -109,7 +109,7 @@ public final class LocalCloud: Sendable {
   }
 
   /// Lets a device pay for the items of a request.
-  func pay(_ count: Int, _ frame: RequestFrame) -> SyncError? {
+  func pay(count: Int, frame: RequestFrame) -> SyncError? {
     guard let throttle = frame.options.throttle else { return nil }
     let key = "\(frame.account.value.utf8.count)/\(frame.account.value)/\(frame.device)"
     let seed = UTF8Bytes.stableHash(text: key, seed: frame.options.seed)
@@ -117,14 +117,14 @@ public final class LocalCloud: Sendable {
       var bucket =
         state.buckets[ByteKey(key)] ?? TokenBucket(throttle, seed: seed, now: frame.now)
       defer { state.buckets[ByteKey(key)] = bucket }
-      return bucket.pay(max(1, count), throttle, now: frame.now)
+      return bucket.pay(count: max(1, count), throttle: throttle, now: frame.now)
     }
   }
 
   // MARK: Pushes
 
   /// Lets the devices that subscribed to a zone know of a change, except the one that made it.
-  func push(_ frame: RequestFrame, to subscribers: [String]) {
+  func push(frame: RequestFrame, to subscribers: [String]) {
     if subscribers.isEmpty { return }
     state.withLock { state in
       for device in subscribers where !UTF8Bytes.equal(device, frame.device) {
@@ -148,17 +148,17 @@ public final class LocalCloud: Sendable {
   func takePushes(device: String, account: AccountIdentity, zoneID: ZoneID) -> [LocalCloudPush] {
     let push = LocalCloudPush(device: device, account: account, zoneID: zoneID)
     let time = now()
-    return state.withLock { $0.pushes.take(push, now: time) }
+    return state.withLock { $0.pushes.take(address: push, now: time) }
   }
 
   func listen(
     device: String,
     account: AccountIdentity,
     zoneID: ZoneID,
-    _ listener: (@Sendable (LocalCloudPush) -> Void)?
+    listener: (@Sendable (LocalCloudPush) -> Void)?
   ) {
     let push = LocalCloudPush(device: device, account: account, zoneID: zoneID)
-    state.withLock { $0.pushes.listen(push, listener) }
+    state.withLock { $0.pushes.listen(address: push, listener: listener) }
     deliverPushes()
   }
 }

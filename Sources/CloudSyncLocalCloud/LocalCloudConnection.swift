@@ -38,7 +38,8 @@ public final class LocalCloudConnection: OperationHandler {
     AccountStatusProvider { completion in
       self.executor.run {
         guard let frame = self.frame else { return completion(.noAccount, nil) }
-        let status = self.cloud.answer(.read, frame) { (engine) throws(LocalCloudStoreError) in
+        let status = self.cloud.answer(kind: .read, frame: frame) {
+          (engine) throws(LocalCloudStoreError) in
           .success(try engine.account()?.status ?? .available)
         }
         switch status {
@@ -50,12 +51,14 @@ public final class LocalCloudConnection: OperationHandler {
   }
 
   /// What a request is made with; nil when nobody is signed in.
-  private var frame: RequestFrame? { account.map { cloud.frame(device, $0, zoneID) } }
+  private var frame: RequestFrame? {
+    account.map { cloud.frame(device: device, account: $0, zoneID: zoneID) }
+  }
 
   /// Carries out a request on the executor.
   private func serve<Value: Sendable>(
-    _ completion: @escaping @Sendable (Result<Value, SyncError>) -> Void,
-    _ body: @escaping @Sendable (LocalCloud, RequestFrame) -> Result<Value, SyncError>
+    completion: @escaping @Sendable (Result<Value, SyncError>) -> Void,
+    body: @escaping @Sendable (LocalCloud, RequestFrame) -> Result<Value, SyncError>
   ) {
     executor.run {
       guard let frame = self.frame else {
@@ -71,11 +74,15 @@ public final class LocalCloudConnection: OperationHandler {
     context: RequestContext,
     completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
   ) {
-    serve(completion) { cloud, frame in
-      if let error = CloudEngine.refusal(frame.zoneID, asked: operation.zoneID, toCreate: true) {
+    serve(completion: completion) { cloud, frame in
+      if let error = CloudEngine.refusal(
+        zoneID: frame.zoneID,
+        asked: operation.zoneID,
+        toCreate: true
+      ) {
         return .failure(error)
       }
-      return cloud.answer(.write, frame) { (engine) throws(LocalCloudStoreError) in
+      return cloud.answer(kind: .write, frame: frame) { (engine) throws(LocalCloudStoreError) in
         try engine.createZone()
       }
     }
@@ -87,11 +94,15 @@ public final class LocalCloudConnection: OperationHandler {
     context: RequestContext,
     completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
   ) {
-    serve(completion) { cloud, frame in
-      if let error = CloudEngine.refusal(frame.zoneID, asked: operation.zoneID, toCreate: false) {
+    serve(completion: completion) { cloud, frame in
+      if let error = CloudEngine.refusal(
+        zoneID: frame.zoneID,
+        asked: operation.zoneID,
+        toCreate: false
+      ) {
         return .failure(error)
       }
-      return cloud.answer(.write, frame) { (engine) throws(LocalCloudStoreError) in
+      return cloud.answer(kind: .write, frame: frame) { (engine) throws(LocalCloudStoreError) in
         try engine.createSubscription()
       }
     }
@@ -108,7 +119,7 @@ public final class LocalCloudConnection: OperationHandler {
       guard let frame = self.frame else {
         return completion(.failure(SyncError(.notAuthenticated, "nobody is signed in")))
       }
-      if let error = self.cloud.pay(operation.itemCount, frame) {
+      if let error = self.cloud.pay(count: operation.itemCount, frame: frame) {
         return completion(.failure(error))
       }
       let kept: ModifyOperation
@@ -116,12 +127,15 @@ public final class LocalCloudConnection: OperationHandler {
       case .success(let operation): kept = operation
       case .failure(let error): return completion(.failure(error))
       }
-      let answer = self.cloud.answer(.write, frame) { (engine) throws(LocalCloudStoreError) in
+      let answer = self.cloud.answer(kind: .write, frame: frame) {
+        (engine) throws(LocalCloudStoreError) in
         let (result, subscribers) = try engine.modify(kept, token)
         return result.map { ($0, subscribers) }
       }
       completion(answer.map(\.0))
-      if case .success(let (_, subscribers)) = answer { self.cloud.push(frame, to: subscribers) }
+      if case .success(let (_, subscribers)) = answer {
+        self.cloud.push(frame: frame, to: subscribers)
+      }
     }
   }
 
@@ -131,8 +145,8 @@ public final class LocalCloudConnection: OperationHandler {
     context: RequestContext,
     completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
   ) {
-    serve(completion) { cloud, frame in
-      cloud.answer(.read, frame) { (engine) throws(LocalCloudStoreError) in
+    serve(completion: completion) { cloud, frame in
+      cloud.answer(kind: .read, frame: frame) { (engine) throws(LocalCloudStoreError) in
         try engine.fetch(operation)
       }
     }
@@ -150,7 +164,7 @@ public final class LocalCloudConnection: OperationHandler {
   ) throws(SyncError) -> DatabaseChanges {
     guard let frame else { throw SyncError(.notAuthenticated, "nobody is signed in") }
     return
-      try cloud.answer(.read, frame) { (engine) throws(LocalCloudStoreError) in
+      try cloud.answer(kind: .read, frame: frame) { (engine) throws(LocalCloudStoreError) in
         try engine.databaseChanges(since: token)
       }
       .get()
@@ -170,6 +184,6 @@ public final class LocalCloudConnection: OperationHandler {
   /// ``LocalCloud/deliverPushes()``. Pass nil to stop.
   public func onPush(_ listener: (@Sendable (LocalCloudPush) -> Void)?) {
     guard let account else { return }
-    cloud.listen(device: device, account: account, zoneID: zoneID, listener)
+    cloud.listen(device: device, account: account, zoneID: zoneID, listener: listener)
   }
 }

@@ -18,6 +18,6 @@ extension SQLiteConnection {
   }
 
   private static func lastError(of connection: SQLiteConnection) -> SQLiteError {
-    unsafe error(sqlite3_extended_errcode(connection.handle), connection.handle)
+    unsafe error(sqlite3_extended_errcode(connection.handle), handle: connection.handle)
   }
 }

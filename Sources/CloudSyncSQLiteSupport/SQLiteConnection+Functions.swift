@@ -44,7 +44,7 @@ extension SQLiteConnection {
       }
     )
     // SQLite lets go of the context itself where it refuses.
-    guard code == SQLITE_OK else { throw unsafe Self.error(code, handle) }
+    guard code == SQLITE_OK else { throw unsafe Self.error(code, handle: handle) }
   }
 }
 

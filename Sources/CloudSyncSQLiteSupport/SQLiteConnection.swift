@@ -43,7 +43,7 @@ package final class SQLiteConnection {
     let flags = access.flags | SQLITE_OPEN_NOMUTEX
     let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
     guard code == SQLITE_OK, let handle = unsafe handle else {
-      let error = unsafe Self.error(code, handle)
+      let error = unsafe Self.error(code, handle: handle)
       unsafe sqlite3_close_v2(handle)
       throw error
     }
@@ -89,7 +89,7 @@ package final class SQLiteConnection {
   /// Runs statements that have no values and whose rows do not matter.
   package func execute(_ sql: String) throws(SQLiteError) {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
-    if code != SQLITE_OK { throw error(code, sql) }
+    if code != SQLITE_OK { throw error(code, sql: sql) }
   }
 
   /// The statement of a text, prepared at its first use and kept.
@@ -127,7 +127,7 @@ package final class SQLiteConnection {
     var prepared: OpaquePointer?
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
     let code = unsafe sqlite3_prepare_v3(handle, sql, -1, flags, &prepared, nil)
-    guard code == SQLITE_OK else { throw error(code, sql) }
+    guard code == SQLITE_OK else { throw error(code, sql: sql) }
     guard let prepared = unsafe prepared else {
       throw SQLiteError(code: SQLITE_MISUSE, message: "there is no statement", sql: sql)
     }
@@ -187,11 +187,11 @@ package final class SQLiteConnection {
 
   // MARK: Errors
 
-  private func error(_ code: Int32, _ sql: String) -> SQLiteError {
-    unsafe Self.error(code, handle, sql)
+  private func error(_ code: Int32, sql: String) -> SQLiteError {
+    unsafe Self.error(code, handle: handle, sql: sql)
   }
 
-  static func error(_ code: Int32, _ handle: OpaquePointer?, _ sql: String? = nil) -> SQLiteError {
+  static func error(_ code: Int32, handle: OpaquePointer?, sql: String? = nil) -> SQLiteError {
     let message = unsafe handle.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "no memory"
     return SQLiteError(code: code, message: message, sql: sql)
   }

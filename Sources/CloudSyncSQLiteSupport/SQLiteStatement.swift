@@ -124,7 +124,7 @@ package final class SQLiteStatement {
       unsafe sqlite3_reset(handle)
       return false
     default:
-      let error = unsafe SQLiteConnection.error(code, connection, sql)
+      let error = unsafe SQLiteConnection.error(code, handle: connection, sql: sql)
       unsafe sqlite3_reset(handle)
       throw error
     }

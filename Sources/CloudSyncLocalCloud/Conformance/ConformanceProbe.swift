@@ -58,11 +58,11 @@ final class ConformanceProbe: Sendable {
     }
   }
 
-  func id(_ name: String) -> RecordID { RecordID(name: name, zoneID: zoneID) }
+  func id(name: String) -> RecordID { RecordID(name: name, zoneID: zoneID) }
 
   /// An edit of the checks.
   func note(_ name: String, _ fields: [String: FieldValue], tag: String? = nil) -> Record {
-    Record(recordType: "Conformance", recordID: id(name), fields: fields, changeTag: tag)
+    Record(recordType: "Conformance", recordID: id(name: name), fields: fields, changeTag: tag)
   }
 
   /// Creates the zone from device a.
@@ -72,7 +72,7 @@ final class ConformanceProbe: Sendable {
   }
 
   /// Saves one record on a device, and returns it with its new tag.
-  func save(_ device: ConformanceDevice, _ record: Record) async -> Record? {
+  func save(device: ConformanceDevice, record: Record) async -> Record? {
     let answer = await device.modify([record])
     let response = value(answer, "saving \(record.recordID.name)")
     expect(
@@ -87,7 +87,7 @@ final class ConformanceProbe: Sendable {
 
   /// All pages from a token on; the check ends when they do not.
   func pages(
-    _ device: ConformanceDevice,
+    device: ConformanceDevice,
     after token: ChangeToken? = nil
   ) async -> [FetchOperation.Response] {
     var pages: [FetchOperation.Response] = []
@@ -133,8 +133,8 @@ final class ConformanceDevice: Sendable {
   }
 
   private func answer<Value: Sendable>(
-    _ what: String,
-    _ call: (@escaping @Sendable (Result<Value, SyncError>) -> Void) -> Void
+    what: String,
+    call: (@escaping @Sendable (Result<Value, SyncError>) -> Void) -> Void
   ) async -> Result<Value, SyncError> {
     let isAnswered = Locked(false)
     let found = found
@@ -155,14 +155,14 @@ final class ConformanceDevice: Sendable {
 
   func createZone() async -> Result<Bool, SyncError> {
     let operation = CreateZoneOperation(zoneID: zoneID)
-    return await answer("createZone") {
+    return await answer(what: "createZone") {
       handler.handle(createZoneOperation: operation, context: context(), completion: $0)
     }
   }
 
   func createSubscription() async -> Result<Bool, SyncError> {
     let operation = CreateSubscriptionOperation(zoneID: zoneID)
-    return await answer("createSubscription") {
+    return await answer(what: "createSubscription") {
       handler.handle(createSubscriptionOperation: operation, context: context(), completion: $0)
     }
   }
@@ -173,7 +173,7 @@ final class ConformanceDevice: Sendable {
     context given: RequestContext? = nil
   ) async -> Result<ModifyOperation.Response, SyncError> {
     let operation = ModifyOperation(records: records, recordIDsToDelete: recordIDs)
-    return await answer("modify") {
+    return await answer(what: "modify") {
       handler.handle(
         modifyOperation: operation,
         context: given ?? context(),
@@ -186,14 +186,14 @@ final class ConformanceDevice: Sendable {
     await fetch(FetchOperation(changeToken: token))
   }
 
-  func lookUp(_ recordIDs: [RecordID]) async -> Result<FetchOperation.Response, SyncError> {
+  func lookUp(recordIDs: [RecordID]) async -> Result<FetchOperation.Response, SyncError> {
     await fetch(FetchOperation(lookingUp: recordIDs))
   }
 
   private func fetch(
     _ operation: FetchOperation
   ) async -> Result<FetchOperation.Response, SyncError> {
-    await answer("fetch") {
+    await answer(what: "fetch") {
       handler.handle(fetchOperation: operation, context: context(), completion: $0)
     }
   }

@@ -43,41 +43,52 @@ extension OperationHandlerConformance {
       probe.expect(response.savedRecords.map(\.recordID.name) == names, "records or order differ")
       probe.expect(response.savedRecords.allSatisfy { $0.changeTag != nil }, "a tag is missing")
       guard let first = response.savedRecords.first else { return }
-      let again = await probe.save(probe.a, probe.note("c", ["x": 2], tag: first.changeTag))
+      let again = await probe.save(
+        device: probe.a,
+        record: probe.note("c", ["x": 2], tag: first.changeTag)
+      )
       probe.expect(again?.changeTag != first.changeTag, "a second save kept the change tag")
     },
     Check("A stale change tag is a conflict that carries the server's whole record") { probe in
       await probe.createZone()
-      let first = await probe.save(probe.a, probe.note("a", ["x": 1, "y": 1]))
-      _ = await probe.save(probe.b, probe.note("a", ["x": 2], tag: first?.changeTag))
+      let first = await probe.save(device: probe.a, record: probe.note("a", ["x": 1, "y": 1]))
+      _ = await probe.save(
+        device: probe.b,
+        record: probe.note("a", ["x": 2], tag: first?.changeTag)
+      )
       let answer = await probe.a.modify([probe.note("a", ["x": 3], tag: first?.changeTag)])
       probe.expect(answer, fails: ["a"], with: [.serverRecordChanged], "a stale tag")
       let server = answer.firstItemError?.serverRecord
       probe.expect(server?["x"] == 2, "the conflict does not have the server's record")
       probe.expect(server?["y"] == 1, "the server's record in the conflict is not whole")
       let merged = probe.note("a", ["x": 3], tag: server?.changeTag)
-      _ = await probe.save(probe.a, merged)
+      _ = await probe.save(device: probe.a, record: merged)
     },
     Check("A record that exists is not made anew without its change tag") { probe in
       await probe.createZone()
-      _ = await probe.save(probe.a, probe.note("a", ["x": 1]))
+      _ = await probe.save(device: probe.a, record: probe.note("a", ["x": 1]))
       let answer = await probe.b.modify([probe.note("a", ["x": 2])])
       probe.expect(answer, fails: ["a"], with: [.serverRecordChanged], "a save without a tag")
     },
     Check("A record that was deleted is an unknown item for a save with its tag") { probe in
       await probe.createZone()
-      guard let saved = await probe.save(probe.a, probe.note("a", ["x": 1])) else { return }
+      guard let saved = await probe.save(device: probe.a, record: probe.note("a", ["x": 1])) else {
+        return
+      }
       _ = probe.value(await probe.b.modify(delete: [saved.recordID]), "deleting a record")
       let answer = await probe.a.modify([probe.note("a", ["x": 2], tag: saved.changeTag)])
       probe.expect(answer, fails: ["a"], with: [.unknownItem], "a save of a deleted record")
-      _ = await probe.save(probe.a, probe.note("a", ["x": 3]))
+      _ = await probe.save(device: probe.a, record: probe.note("a", ["x": 3]))
     },
     Check("A save sets its fields, removes those that are null, and keeps the others") { probe in
       await probe.createZone()
-      let first = await probe.save(probe.a, probe.note("a", ["x": 1, "y": 1, "z": 1]))
+      let first = await probe.save(
+        device: probe.a,
+        record: probe.note("a", ["x": 1, "y": 1, "z": 1])
+      )
       let edit = probe.note("a", ["x": 2, "y": .null], tag: first?.changeTag)
-      _ = await probe.save(probe.a, edit)
-      let page = probe.value(await probe.b.lookUp([edit.recordID]), "looking up")
+      _ = await probe.save(device: probe.a, record: edit)
+      let page = probe.value(await probe.b.lookUp(recordIDs: [edit.recordID]), "looking up")
       guard let record = page?.changedRecords.first else { return }
       probe.expect(record["x"] == 2, "a field was not set")
       probe.expect(record["y"].map(\.isNull) ?? true, "a field was not removed")
@@ -85,11 +96,12 @@ extension OperationHandlerConformance {
     },
     Check("A request with one bad item answers for every item, or fails as a whole") { probe in
       await probe.createZone()
-      _ = await probe.save(probe.a, probe.note("taken", ["x": 1]))
+      _ = await probe.save(device: probe.a, record: probe.note("taken", ["x": 1]))
       let records = [probe.note("new", ["x": 1]), probe.note("taken", ["x": 2])]
       let answer = await probe.b.modify(records)
       probe.expect(answer, fails: ["taken"], with: [.serverRecordChanged], "a mixed request")
-      let isSaved = probe.value(await probe.a.lookUp([probe.id("new")]), "looking up")
+      let isSaved =
+        probe.value(await probe.a.lookUp(recordIDs: [probe.id(name: "new")]), "looking up")
         .map { !$0.changedRecords.isEmpty }
       let isTold = (try? answer.get())?.savedRecords.contains { $0.recordID.name == "new" } ?? false
       probe.expect(isSaved == isTold, "what is told to be saved is not what is saved")
@@ -97,12 +109,15 @@ extension OperationHandlerConformance {
     Check("A deletion is answered, and one of a missing record succeeds or is an unknown item") {
       probe in
       await probe.createZone()
-      _ = await probe.save(probe.a, probe.note("a", ["x": 1]))
-      let first = probe.value(await probe.a.modify(delete: [probe.id("a")]), "deleting a record")
-      probe.expect(first?.deletedRecordIDs == [probe.id("a")], "a deletion is not told")
-      let second = await probe.a.modify(delete: [probe.id("a")])
+      _ = await probe.save(device: probe.a, record: probe.note("a", ["x": 1]))
+      let first = probe.value(
+        await probe.a.modify(delete: [probe.id(name: "a")]),
+        "deleting a record"
+      )
+      probe.expect(first?.deletedRecordIDs == [probe.id(name: "a")], "a deletion is not told")
+      let second = await probe.a.modify(delete: [probe.id(name: "a")])
       if case .success(let response) = second, response.failures.isEmpty {
-        probe.expect(response.deletedRecordIDs == [probe.id("a")], "a deletion is not told")
+        probe.expect(response.deletedRecordIDs == [probe.id(name: "a")], "a deletion is not told")
       } else {
         probe.expect(second, fails: ["a"], with: [.unknownItem], "a second deletion")
       }
@@ -121,7 +136,7 @@ extension OperationHandlerConformance {
         let server = again.firstItemError?.serverRecord
         probe.expect(server?.contains(edit: edit) == true, "the conflict hides what was saved")
       }
-      let records = await probe.pages(probe.b).flatMap(\.changedRecords)
+      let records = await probe.pages(device: probe.b).flatMap(\.changedRecords)
       probe.expect(records.count == 1, "a repeat saved \(records.count) records")
     },
     Check("A request of as many items as the limits allow passes") { probe in
@@ -133,10 +148,10 @@ extension OperationHandlerConformance {
     },
     Check("Every kind of value comes back as it was saved") { probe in
       await probe.createZone()
-      _ = await probe.save(probe.a, probe.note("target", ["x": 1]))
-      let record = probe.note("a", values(probe))
-      _ = await probe.save(probe.a, record)
-      let page = probe.value(await probe.b.lookUp([record.recordID]), "looking up")
+      _ = await probe.save(device: probe.a, record: probe.note("target", ["x": 1]))
+      let record = probe.note("a", values(probe: probe))
+      _ = await probe.save(device: probe.a, record: record)
+      let page = probe.value(await probe.b.lookUp(recordIDs: [record.recordID]), "looking up")
       for field in record.fields {
         let value = page?.changedRecords.first?[field.name]
         probe.expect(
@@ -148,8 +163,8 @@ extension OperationHandlerConformance {
   ]
 
   /// A value of every kind that every cloud keeps exactly.
-  private static func values(_ probe: ConformanceProbe) -> [String: FieldValue] {
-    let reference = Reference(recordID: probe.id("target"))
+  private static func values(probe: ConformanceProbe) -> [String: FieldValue] {
+    let reference = Reference(recordID: probe.id(name: "target"))
     return [
       "text": "déjà vu — e\u{301} 👩‍👩‍👧 \u{0}end",
       "empty": "",

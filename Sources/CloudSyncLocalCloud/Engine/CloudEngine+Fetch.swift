@@ -10,12 +10,12 @@ extension CloudEngine {
     case .success(let (_, zone)):
       operation.recordIDs.isEmpty
         ? try page(of: zone, after: operation.changeToken)
-        : try lookUp(operation.recordIDs, in: zone)
+        : try lookUp(recordIDs: operation.recordIDs, in: zone)
     }
   }
 
   private func lookUp(
-    _ recordIDs: [RecordID],
+    recordIDs: [RecordID],
     in zone: ZoneDocument
   ) throws(LocalCloudStoreError) -> Result<FetchOperation.Response, SyncError> {
     if recordIDs.count > options.itemLimit {
@@ -109,7 +109,7 @@ extension CloudEngine {
     since token: ChangeToken?
   ) throws(LocalCloudStoreError) -> Result<DatabaseChanges, SyncError> {
     let account = try account()
-    if let error = Self.refusal(account?.status ?? .available) { return .failure(error) }
+    if let error = Self.refusal(status: account?.status ?? .available) { return .failure(error) }
     let seed = try counters().seed
     var place = FeedToken(
       feed: .database,

@@ -41,11 +41,11 @@ struct CloudEngine {
     counters.accounts += 1
     try store.setDocument(StoreDocument(.counters(counters)), for: StoreCounters.key)
     let account = AccountDocument(number: counters.accounts)
-    try set(account)
+    try set(account: account)
     return account
   }
 
-  func set(_ account: AccountDocument) throws(LocalCloudStoreError) {
+  func set(account: AccountDocument) throws(LocalCloudStoreError) {
     try store.setDocument(StoreDocument(.account(account)), for: AccountDocument.key(frame.account))
   }
 
@@ -55,7 +55,7 @@ struct CloudEngine {
     return nil
   }
 
-  func set(_ zone: ZoneDocument, of account: AccountDocument) throws(LocalCloudStoreError) {
+  func set(zone: ZoneDocument, of account: AccountDocument) throws(LocalCloudStoreError) {
     let key = ZoneDocument.key(account: account.number, zone.zoneID)
     try store.setDocument(StoreDocument(.zone(zone)), for: key)
   }
@@ -63,7 +63,7 @@ struct CloudEngine {
   // MARK: Admission
 
   /// What keeps the account from being used.
-  static func refusal(_ status: AccountStatus) -> SyncError? {
+  static func refusal(status: AccountStatus) -> SyncError? {
     switch status {
     case .available: nil
     case .temporarilyUnavailable:
@@ -74,7 +74,7 @@ struct CloudEngine {
   }
 
   /// What is wrong with asking for a zone at all; only private databases are served so far.
-  static func refusal(_ zoneID: ZoneID, asked: ZoneID, toCreate: Bool) -> SyncError? {
+  static func refusal(zoneID: ZoneID, asked: ZoneID, toCreate: Bool) -> SyncError? {
     guard zoneID == asked else {
       return SyncError(.invalidArguments, "the request is for the zone \(asked)")
     }
@@ -99,8 +99,8 @@ struct CloudEngine {
     (account: AccountDocument, zone: ZoneDocument), SyncError
   > {
     let account = try account()
-    if let error = Self.refusal(account?.status ?? .available) { return .failure(error) }
-    if let error = Self.refusal(frame.zoneID, asked: frame.zoneID, toCreate: false) {
+    if let error = Self.refusal(status: account?.status ?? .available) { return .failure(error) }
+    if let error = Self.refusal(zoneID: frame.zoneID, asked: frame.zoneID, toCreate: false) {
       return .failure(error)
     }
     guard let account, let zone = try zone(of: account) else {
@@ -122,7 +122,7 @@ struct CloudEngine {
   /// Creates the zone; one that exists stays as it is.
   func createZone() throws(LocalCloudStoreError) -> Result<Bool, SyncError> {
     var account = try madeAccount()
-    if let error = Self.refusal(account.status) { return .failure(error) }
+    if let error = Self.refusal(status: account.status) { return .failure(error) }
     let old = try zone(of: account)
     if let old, old.gone == nil { return .success(true) }
     var counters = try counters()
@@ -132,10 +132,10 @@ struct CloudEngine {
     }
     try store.setDocument(StoreDocument(.counters(counters)), for: StoreCounters.key)
     account.position += 1
-    try set(account)
+    try set(account: account)
     var zone = ZoneDocument(number: counters.zones, zoneID: frame.zoneID)
     zone.databasePosition = account.position
-    try set(zone, of: account)
+    try set(zone: zone, of: account)
     return .success(true)
   }
 
@@ -150,7 +150,7 @@ struct CloudEngine {
         return .success(true)
       }
       zone.subscribers.insert(frame.device, at: place)
-      try set(zone, of: account)
+      try set(zone: zone, of: account)
       return .success(true)
     }
   }
@@ -158,7 +158,7 @@ struct CloudEngine {
   /// Deletes the zone with its records and its feed; the feed of the database tells why.
   ///
   /// Returns the devices that are to hear of it; nil where there is no zone.
-  func deleteZone(_ reason: ZoneDeletionReason) throws(LocalCloudStoreError) -> [String]? {
+  func deleteZone(reason: ZoneDeletionReason) throws(LocalCloudStoreError) -> [String]? {
     guard var account = try account(), var zone = try zone(of: account), zone.gone == nil else {
       return nil
     }
@@ -166,12 +166,12 @@ struct CloudEngine {
     try store.removeItems(in: zone.key)
     account.position += 1
     account.usedBytes = max(0, account.usedBytes - zone.usedBytes)
-    try set(account)
+    try set(account: account)
     zone.gone = reason
     zone.usedBytes = 0
     zone.subscribers = []
     zone.databasePosition = account.position
-    try set(zone, of: account)
+    try set(zone: zone, of: account)
     return subscribers
   }
 }

@@ -40,9 +40,9 @@ struct FeedToken {
     writer.write(emptyPages)
     writer.write(variation)
     let payload = writer.bytes
-    let check = Self.check(payload, seed: seed)
+    let check = Self.check(bytes: payload, seed: seed)
     var bytes = (0..<8).map { UInt8(truncatingIfNeeded: check >> UInt64(8 * $0)) }
-    bytes += Self.shuffled(payload, key: check)
+    bytes += Self.shuffled(bytes: payload, key: check)
     return ChangeToken(Data(bytes))
   }
 
@@ -52,8 +52,8 @@ struct FeedToken {
     guard bytes.count > 8, bytes.count < 100 else { return nil }
     var check: UInt64 = 0
     for index in 0..<8 { check |= UInt64(bytes[index]) << UInt64(8 * index) }
-    let payload = Self.shuffled(Array(bytes[8...]), key: check)
-    guard Self.check(payload, seed: seed) == check else { return nil }
+    let payload = Self.shuffled(bytes: Array(bytes[8...]), key: check)
+    guard Self.check(bytes: payload, seed: seed) == check else { return nil }
     do throws(CodedError) {
       var reader = BinaryReader(payload)
       guard let feed = Feed(rawValue: try reader.readUInt64()) else { return nil }
@@ -75,11 +75,11 @@ struct FeedToken {
     self.position = position
   }
 
-  private static func check(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
+  private static func check(bytes: [UInt8], seed: UInt64) -> UInt64 {
     bytes.reduce(UTF8Bytes.mix(seed, UInt64(bytes.count))) { UTF8Bytes.mix($0, UInt64($1)) }
   }
 
-  private static func shuffled(_ bytes: [UInt8], key: UInt64) -> [UInt8] {
+  private static func shuffled(bytes: [UInt8], key: UInt64) -> [UInt8] {
     var generator = SplitMix64(seed: key)
     return bytes.map { $0 ^ UInt8(truncatingIfNeeded: generator.next()) }
   }

@@ -2,8 +2,8 @@ import CloudSyncCore
 
 extension ModifyRequest {
   /// Judges one item by itself, and returns what it counts for the request's limit.
-  func examine(_ index: Int) throws(LocalCloudStoreError) -> Int {
-    guard let edit = items[index].edit else { return try examineDeletion(index) }
+  func examine(index: Int) throws(LocalCloudStoreError) -> Int {
+    guard let edit = items[index].edit else { return try examineDeletion(index: index) }
     let byteCount: Int
     do throws(RecordRuleViolation) {
       byteCount = try RecordRules.checkedByteCount(of: edit, zone: zone.zoneID)
@@ -21,11 +21,16 @@ extension ModifyRequest {
       errors[index] = error
       return byteCount
     }
-    try merge(index, edit, nullCount > 0, newBytes: assetBytes.addingClamped(Int64(byteCount)))
+    try merge(
+      index: index,
+      edit: edit,
+      hasNulls: nullCount > 0,
+      newBytes: assetBytes.addingClamped(other: Int64(byteCount))
+    )
     return byteCount
   }
 
-  private func examineDeletion(_ index: Int) throws(LocalCloudStoreError) -> Int {
+  private func examineDeletion(index: Int) throws(LocalCloudStoreError) -> Int {
     let recordID = items[index].recordID
     do throws(RecordRuleViolation) {
       try RecordRules.check(recordID, zone: zone.zoneID)
@@ -44,15 +49,15 @@ extension ModifyRequest {
 
   /// Looks the record up, compares change tags, and makes the record that would be stored.
   private func merge(
-    _ index: Int,
-    _ edit: Record,
-    _ hasNulls: Bool,
+    index: Int,
+    edit: Record,
+    hasNulls: Bool,
     newBytes: Int64
   ) throws(LocalCloudStoreError) {
     let old = try store.item(named: items[index].recordID.name, in: key)
     items[index].old = old
     let server = old?.record
-    if let error = refusal(edit, server) {
+    if let error = refusal(edit: edit, server: server) {
       errors[index] = error
       return
     }
@@ -75,7 +80,7 @@ extension ModifyRequest {
   }
 
   /// Why the save policy refuses an edit.
-  private func refusal(_ edit: Record, _ server: Record?) -> SyncError? {
+  private func refusal(edit: Record, server: Record?) -> SyncError? {
     let isChecked = options.savePolicy == .ifServerRecordUnchanged
     guard let server else {
       return isChecked && edit.changeTag != nil
@@ -114,22 +119,22 @@ extension ModifyRequest {
             "an asset has at most \(options.assetByteLimit) bytes"
           )
         }
-        assetBytes = assetBytes.addingClamped(asset.byteCount)
+        assetBytes = assetBytes.addingClamped(other: asset.byteCount)
       case .list(let values):
-        let found = contentOfList(values)
+        let found = contentOfList(values: values)
         hasReferences = hasReferences || found.hasReferences
-        assetBytes = assetBytes.addingClamped(found.assetBytes)
+        assetBytes = assetBytes.addingClamped(other: found.assetBytes)
         error = error ?? found.error
       case .redacted:
         error = SyncError(.invalidArguments, "a redacted value cannot be saved")
       }
     }
-    return (hasReferences, assetBytes, nullCount, error ?? encryptionError(storage))
+    return (hasReferences, assetBytes, nullCount, error ?? encryptionError(storage: storage))
   }
 
   /// Lists have values of one kind, and no lists.
   private func contentOfList(
-    _ values: [FieldValue]
+    values: [FieldValue]
   ) -> (hasReferences: Bool, assetBytes: Int64, error: SyncError?) {
     var hasReferences = false
     var assetBytes: Int64 = 0
@@ -149,14 +154,14 @@ extension ModifyRequest {
           let message = "an asset has at most \(options.assetByteLimit) bytes"
           return (hasReferences, assetBytes, SyncError(.limitExceeded, message))
         }
-        assetBytes = assetBytes.addingClamped(asset.byteCount)
+        assetBytes = assetBytes.addingClamped(other: asset.byteCount)
       }
     }
     return (hasReferences, assetBytes, nil)
   }
 
   /// References cannot be encrypted, and assets are so anyway.
-  private func encryptionError(_ storage: Record.Storage) -> SyncError? {
+  private func encryptionError(storage: Record.Storage) -> SyncError? {
     for key in storage.encryptedKeys {
       let (index, isFound) = storage.position(of: key)
       guard isFound else { continue }
@@ -179,9 +184,9 @@ extension Record {
     let fields = storage.fields
     for index in fields.indices {
       switch fields[index].value {
-      case .asset(let asset): sum = sum.addingClamped(asset.byteCount)
+      case .asset(let asset): sum = sum.addingClamped(other: asset.byteCount)
       case .list(let values):
-        for case .asset(let asset) in values { sum = sum.addingClamped(asset.byteCount) }
+        for case .asset(let asset) in values { sum = sum.addingClamped(other: asset.byteCount) }
       default: continue
       }
     }
@@ -191,7 +196,7 @@ extension Record {
 
 extension Int64 {
   /// The sum, or the end of the range.
-  func addingClamped(_ other: Int64) -> Int64 {
+  func addingClamped(other: Int64) -> Int64 {
     let (sum, isOutOfReach) = addingReportingOverflow(other)
     return isOutOfReach ? (other < 0 ? .min : .max) : sum
   }

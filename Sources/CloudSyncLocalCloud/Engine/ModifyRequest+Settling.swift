@@ -25,7 +25,8 @@ extension ModifyRequest {
     var links: [ByteKey: Int] = [:]
     for index in items.indices where items[index].hasReferences && errors[index] == nil {
       guard let edit = items[index].edit else { continue }
-      if let error = try checkReferences(of: edit, items[index].old?.record, &links) {
+      if let error = try checkReferences(of: edit, server: items[index].old?.record, links: &links)
+      {
         errors[index] = error
       }
     }
@@ -33,17 +34,17 @@ extension ModifyRequest {
 
   private func checkReferences(
     of edit: Record,
-    _ server: Record?,
-    _ links: inout [ByteKey: Int]
+    server: Record?,
+    links: inout [ByteKey: Int]
   ) throws(LocalCloudStoreError) -> SyncError? {
     if options.referenceCheck != .none, let parent = edit.parent, parent != server?.parent,
-      try exists(parent) == false
+      try exists(recordID: parent) == false
     {
       return SyncError(.referenceViolation, "the parent \(parent) does not exist")
     }
     for field in edit.fields {
       let known = server?[field.name]
-      for reference in field.value.references where !isKnown(reference, known) {
+      for reference in field.value.references where !isKnown(reference: reference, value: known) {
         guard reference.recordID.zoneID == zone.zoneID,
           RecordRules.isName(reference.recordID.name)
         else {
@@ -51,7 +52,9 @@ extension ModifyRequest {
         }
         let isDeleting = reference.action == .deleteSelf
         let isChecked = options.referenceCheck == .all || isDeleting
-        if isChecked, options.referenceCheck != .none, try exists(reference.recordID) == false {
+        if isChecked, options.referenceCheck != .none,
+          try exists(recordID: reference.recordID) == false
+        {
           return SyncError(.referenceViolation, "there is no record \(reference.recordID)")
         }
       }
@@ -60,17 +63,17 @@ extension ModifyRequest {
     let merged = server?.applying(edit) ?? edit
     for target in merged.deletionTargets where !old.contains(where: { UTF8Bytes.equal($0, target) })
     {
-      if let error = try count(target, &links) { return error }
+      if let error = try count(target: target, links: &links) { return error }
     }
     return nil
   }
 
-  private func isKnown(_ reference: Reference, _ value: FieldValue?) -> Bool {
+  private func isKnown(reference: Reference, value: FieldValue?) -> Bool {
     value?.references.contains(reference) ?? false
   }
 
   /// Whether a record will be there after the request.
-  private func exists(_ recordID: RecordID) throws(LocalCloudStoreError) -> Bool {
+  private func exists(recordID: RecordID) throws(LocalCloudStoreError) -> Bool {
     guard recordID.zoneID == zone.zoneID else { return false }
     if let index = itemIndex(of: recordID.name) {
       if items[index].edit == nil { return false }
@@ -83,8 +86,8 @@ extension ModifyRequest {
 
   /// Counts one more record that goes with another; refuses it when there are enough.
   private func count(
-    _ target: String,
-    _ links: inout [ByteKey: Int]
+    target: String,
+    links: inout [ByteKey: Int]
   ) throws(LocalCloudStoreError) -> SyncError? {
     let limit = options.deletingReferenceLimit
     let present: Int
@@ -107,21 +110,21 @@ extension ModifyRequest {
     let quota = account.quota ?? options.quota
     var left = Int64.max
     if let quota {
-      left = quota.addingClamped(-account.usedBytes)
-      for item in items where item.edit == nil { left = left.addingClamped(item.oldBytes) }
+      left = quota.addingClamped(other: -account.usedBytes)
+      for item in items where item.edit == nil { left = left.addingClamped(other: item.oldBytes) }
     }
     for index in items.indices where errors.isEmpty || errors[index] == nil {
       guard let edit = items[index].edit else { continue }
-      if let error = schema.admit(edit, options) {
+      if let error = schema.admit(edit: edit, options: options) {
         errors[index] = error
         continue
       }
       guard quota != nil else { continue }
-      let growth = items[index].newBytes.addingClamped(-items[index].oldBytes)
+      let growth = items[index].newBytes.addingClamped(other: -items[index].oldBytes)
       if growth > 0, growth > left {
         errors[index] = SyncError(.quotaExceeded, "the account's storage is full")
       } else {
-        left = left.addingClamped(-growth)
+        left = left.addingClamped(other: -growth)
       }
     }
   }

@@ -7,17 +7,17 @@ extension ModifyRequest {
     response.savedRecords.reserveCapacity(operation.records.count)
     for index in items.indices where items[index].edit != nil {
       if let error = errors.isEmpty ? nil : errors[index] {
-        fail(index, error)
+        fail(index: index, error: error)
       } else {
-        try save(index)
+        try save(index: index)
       }
     }
     if options.touchesParents { try touchParents() }
     for index in items.indices where items[index].edit == nil {
       if let error = errors.isEmpty ? nil : errors[index] {
-        fail(index, error)
+        fail(index: index, error: error)
       } else {
-        try delete(items[index].recordID.name)
+        try delete(name: items[index].recordID.name)
         response.deletedRecordIDs.append(items[index].recordID)
         outcomes.append(.deleted)
       }
@@ -30,7 +30,7 @@ extension ModifyRequest {
     }
   }
 
-  private func fail(_ index: Int, _ error: SyncError) {
+  private func fail(index: Int, error: SyncError) {
     response.failures.append(ItemFailure(items[index].recordID, error))
     outcomes.append(.failed(error))
   }
@@ -44,14 +44,14 @@ extension ModifyRequest {
     return zone.lastPosition
   }
 
-  private func use(_ bytes: Int64) {
-    account.usedBytes = max(0, account.usedBytes.addingClamped(bytes))
-    zone.usedBytes = max(0, zone.usedBytes.addingClamped(bytes))
+  private func use(bytes: Int64) {
+    account.usedBytes = max(0, account.usedBytes.addingClamped(other: bytes))
+    zone.usedBytes = max(0, zone.usedBytes.addingClamped(other: bytes))
   }
 
   // MARK: Saves
 
-  private func save(_ index: Int) throws(LocalCloudStoreError) {
+  private func save(index: Int) throws(LocalCloudStoreError) {
     guard let edit = items[index].edit, let merged = items[index].merged else { return }
     let old = items[index].old
     let position = try nextPosition()
@@ -66,15 +66,15 @@ extension ModifyRequest {
       in: key,
       replacing: old?.position
     )
-    try relink(items[index].recordID.name, from: old?.record, to: merged)
-    use(items[index].newBytes.addingClamped(-items[index].oldBytes))
+    try relink(name: items[index].recordID.name, from: old?.record, to: merged)
+    use(bytes: items[index].newBytes.addingClamped(other: -items[index].oldBytes))
     outcomes.append(.saved(position, creationDate: known))
     let isAsSent = old?.record == nil && edit.fields.count == merged.fields.count
-    response.savedRecords.append(isAsSent ? merged : answered(edit, merged))
+    response.savedRecords.append(isAsSent ? merged : answered(edit: edit, merged: merged))
   }
 
   /// What the client gets back: what it sent, with the new tag and dates.
-  private func answered(_ edit: Record, _ merged: Record) -> Record {
+  private func answered(edit: Record, merged: Record) -> Record {
     let copy = edit.storage.copy()
     copy.changeTag = merged.storage.changeTag
     copy.creationDate = merged.storage.creationDate
@@ -83,7 +83,7 @@ extension ModifyRequest {
   }
 
   private func relink(
-    _ name: String,
+    name: String,
     from old: Record?,
     to new: Record?
   ) throws(LocalCloudStoreError) {
@@ -123,7 +123,7 @@ extension ModifyRequest {
   // MARK: Deletions
 
   /// Deletes a record, and then those that go with it, and those that go with them.
-  private func delete(_ name: String) throws(LocalCloudStoreError) {
+  private func delete(name: String) throws(LocalCloudStoreError) {
     var queue = [name]
     var next = 0
     while next < queue.count {
@@ -139,8 +139,8 @@ extension ModifyRequest {
         in: key,
         replacing: old.position
       )
-      try relink(name, from: record, to: nil)
-      use(-record.quotaByteCount)
+      try relink(name: name, from: record, to: nil)
+      use(bytes: -record.quotaByteCount)
     }
   }
 }

@@ -65,7 +65,7 @@ final class ModifyRequest {
   func run() throws(LocalCloudStoreError) -> Result<ModifyOperation.Response, SyncError> {
     if let error = enterItems() { return .failure(error) }
     var byteCount = 0
-    for index in items.indices { byteCount += try examine(index) }
+    for index in items.indices { byteCount += try examine(index: index) }
     if byteCount > options.requestByteLimit {
       return .failure(
         SyncError(
@@ -95,7 +95,7 @@ final class ModifyRequest {
     for index in items.indices {
       let name = items[index].recordID.name
       let hash = NameTable.hash(name)
-      if find(name, hash: hash) != nil {
+      if find(name: name, hash: hash) != nil {
         return SyncError(.invalidArguments, "\(items[index].recordID) is in the request twice")
       }
       names.add(hash, index)
@@ -103,18 +103,18 @@ final class ModifyRequest {
     return nil
   }
 
-  private func find(_ name: String, hash: UInt64) -> Int? {
+  private func find(name: String, hash: UInt64) -> Int? {
     let items = items
-    return names.find(hash) { UTF8Bytes.equal(items[$0].recordID.name, name) }
+    return names.find(hash: hash) { UTF8Bytes.equal(items[$0].recordID.name, name) }
   }
 
   /// The index of the item of a name, if the request has one.
-  func itemIndex(of name: String) -> Int? { find(name, hash: NameTable.hash(name)) }
+  func itemIndex(of name: String) -> Int? { find(name: name, hash: NameTable.hash(name)) }
 
   /// Keeps the account and the zone as they are now.
   func keepDocuments() throws(LocalCloudStoreError) {
-    try engine.set(account)
-    try engine.set(zone, of: account)
+    try engine.set(account: account)
+    try engine.set(zone: zone, of: account)
   }
 
   /// The answer when nothing was done.
@@ -152,16 +152,19 @@ extension CloudEngine {
       device: frame.device,
       zone.zoneID
     )
-    let digest = AnswerDocument.digest(operation)
+    let digest = AnswerDocument.digest(operation: operation)
     if options.knowsWriteTokens, case .answer(let known) = try store.document(answerKey)?.content,
       known.token == token, known.zone == zone.number
     {
-      return (repeated(known, operation, digest, zone: zone.number, seed: seed), [])
+      return (
+        repeated(known: known, operation: operation, digest: digest, zone: zone.number, seed: seed),
+        []
+      )
     }
     let request = ModifyRequest(operation, self, account, zone, seed: seed)
     let result = try request.run()
     guard case .success(let response) = result else { return (result, []) }
-    guard !request.outcomes.isEmpty else { return (shaped(response), []) }
+    guard !request.outcomes.isEmpty else { return (shaped(response: response), []) }
     let answer = AnswerDocument(
       token: token,
       digest: digest,
@@ -177,7 +180,7 @@ extension CloudEngine {
 
   /// A response of which nothing was done, in the shape that the options ask for.
   private func shaped(
-    _ response: ModifyOperation.Response
+    response: ModifyOperation.Response
   ) -> Result<ModifyOperation.Response, SyncError> {
     guard options.partialFailureShape == .error, !response.failures.isEmpty else {
       return .success(response)
@@ -189,9 +192,9 @@ extension CloudEngine {
 
   /// The answer to a request that was carried out already.
   private func repeated(
-    _ known: AnswerDocument,
-    _ operation: ModifyOperation,
-    _ digest: UInt64,
+    known: AnswerDocument,
+    operation: ModifyOperation,
+    digest: UInt64,
     zone: Int64,
     seed: UInt64
   ) -> Result<ModifyOperation.Response, SyncError> {

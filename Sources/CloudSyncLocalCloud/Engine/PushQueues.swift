@@ -26,14 +26,14 @@ struct PushQueues: Sendable {
   }
 
   /// The pushes to an address that are due.
-  mutating func take(_ address: LocalCloudPush, now: Timestamp) -> [LocalCloudPush] {
+  mutating func take(address: LocalCloudPush, now: Timestamp) -> [LocalCloudPush] {
     let isTaken = { (waiting: Waiting) in waiting.push == address && waiting.due <= now }
     let taken = waiting.filter(isTaken).map(\.push)
     if !taken.isEmpty { waiting.removeAll(where: isTaken) }
     return taken
   }
 
-  mutating func listen(_ address: LocalCloudPush, _ listener: Listener?) {
+  mutating func listen(address: LocalCloudPush, listener: Listener?) {
     listeners.removeAll { $0.address == address }
     if let listener { listeners.append((address, listener)) }
   }

@@ -10,18 +10,18 @@ struct TokenBucket: Sendable {
   private var generator: SplitMix64
 
   init(_ throttle: LocalCloudOptions.Throttle, seed: UInt64, now: Timestamp) {
-    level = Self.capacity(throttle)
+    level = Self.capacity(throttle: throttle)
     filled = now
     generator = SplitMix64(seed: seed)
   }
 
   /// Pays for some items; returns the refusal if there are not enough.
   mutating func pay(
-    _ count: Int,
-    _ throttle: LocalCloudOptions.Throttle,
+    count: Int,
+    throttle: LocalCloudOptions.Throttle,
     now: Timestamp
   ) -> SyncError? {
-    let capacity = Self.capacity(throttle)
+    let capacity = Self.capacity(throttle: throttle)
     // A clock that went back lets nothing flow.
     let elapsed = max(0, filled.distance(to: now))
     let (flow, isMuch) = elapsed.multipliedReportingOverflow(by: Int64(throttle.refillPerSecond))
@@ -43,7 +43,7 @@ struct TokenBucket: Sendable {
     )
   }
 
-  private static func capacity(_ throttle: LocalCloudOptions.Throttle) -> Int64 {
+  private static func capacity(throttle: LocalCloudOptions.Throttle) -> Int64 {
     let (product, isTooMuch) = Int64(throttle.burst).multipliedReportingOverflow(by: scale)
     return isTooMuch ? .max : product
   }

@@ -37,7 +37,7 @@ extension LocalCloudStoreError {
   /// Runs a body on a store's file, and throws SQLite's errors as the store's.
   static func mapping<Value>(
     path: String,
-    _ body: () throws(SQLiteError) -> Value
+    body: () throws(SQLiteError) -> Value
   ) throws(LocalCloudStoreError) -> Value {
     do throws(SQLiteError) { return try body() } catch {
       throw LocalCloudStoreError(error, path: path)

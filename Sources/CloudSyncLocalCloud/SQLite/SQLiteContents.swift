@@ -33,23 +33,23 @@ final class SQLiteContents: LocalCloudTransaction {
   }
 
   /// Begins a transaction; those that write wait for each other here.
-  func begin(_ kind: LocalCloudTransactionKind) throws(LocalCloudStoreError) {
+  func begin(kind: LocalCloudTransactionKind) throws(LocalCloudStoreError) {
     isWriting = kind == .write
     try mapped { () throws(SQLiteError) in
       try database.fixedStatement(isWriting ? "BEGIN IMMEDIATE" : "BEGIN").run()
     }
-    report(.began)
+    report(step: .began)
   }
 
   /// Makes what was written last.
   func commit() throws(LocalCloudStoreError) {
-    report(.committing)
+    report(step: .committing)
     try mapped { () throws(SQLiteError) in try database.fixedStatement("COMMIT").run() }
-    report(.committed)
+    report(step: .committed)
   }
 
   /// Undoes what was written, and names the file in the error.
-  func abandon(_ error: LocalCloudStoreError) -> LocalCloudStoreError {
+  func abandon(error: LocalCloudStoreError) -> LocalCloudStoreError {
     // Where SQLite has rolled back by itself there is nothing to undo, and it says so.
     do throws(SQLiteError) { try database.fixedStatement("ROLLBACK").run() } catch {}
     var error = error
@@ -59,23 +59,23 @@ final class SQLiteContents: LocalCloudTransaction {
 
   /// Reads the whole file and compares its parts.
   func verify() throws(LocalCloudStoreError) {
-    try SQLiteSchema.checkEverything(database, path: path)
+    try SQLiteSchema.checkEverything(database: database, path: path)
   }
 
-  private func report(_ step: SQLiteStore.Step) { if isWriting { onStep?(step) } }
+  private func report(step: SQLiteStore.Step) { if isWriting { onStep?(step) } }
 
   // MARK: Errors
 
   /// Runs a body, and throws SQLite's errors as the store's.
   private func mapped<Value>(
-    _ body: () throws(SQLiteError) -> Value
+    body: () throws(SQLiteError) -> Value
   ) throws(LocalCloudStoreError) -> Value {
-    try LocalCloudStoreError.mapping(path: path, body)
+    try LocalCloudStoreError.mapping(path: path, body: body)
   }
 
   /// The text of a column that is always text.
   private func name(
-    _ column: Int32,
+    column: Int32,
     of row: SQLiteStatement
   ) throws(LocalCloudStoreError) -> String {
     guard let name = row.text(column) else {
@@ -121,12 +121,12 @@ final class SQLiteContents: LocalCloudTransaction {
         try statement.run()
       }
     }
-    report(.wrote)
+    report(step: .wrote)
   }
 
   // MARK: Items
 
-  private func place(_ zone: StoredZoneKey, _ position: Int64) -> Int64 {
+  private func place(zone: StoredZoneKey, position: Int64) -> Int64 {
     zone.number << StoredZoneKey.positionBits | position
   }
 
@@ -145,7 +145,7 @@ final class SQLiteContents: LocalCloudTransaction {
     }
     guard let found else { return nil }
     return try StoredItem(
-      position: found.place - place(zone, 0),
+      position: found.place - place(zone: zone, position: 0),
       recordID: RecordID(name: name, zoneID: zone.zoneID),
       bytes: found.body
     )
@@ -163,7 +163,7 @@ final class SQLiteContents: LocalCloudTransaction {
       if let former {
         statement =
           try database.fixedStatement("UPDATE items SET place = ?1, body = ?2 WHERE place = ?3")
-          .bind(place(zone, former), at: 3)
+          .bind(place(zone: zone, position: former), at: 3)
       } else {
         statement =
           try database.fixedStatement(
@@ -171,12 +171,12 @@ final class SQLiteContents: LocalCloudTransaction {
           )
           .bind(zone.number, at: 3).bind(item.recordID.name, at: 4)
       }
-      statement.bind(place(zone, item.position), at: 1)
+      statement.bind(place(zone: zone, position: item.position), at: 1)
       try statement.binding(writer.bytes, at: 2) { () throws(SQLiteError) in
         try statement.run()
       }
     }
-    report(.wrote)
+    report(step: .wrote)
   }
 
   func items(
@@ -189,7 +189,7 @@ final class SQLiteContents: LocalCloudTransaction {
         "SELECT place, name, body FROM items WHERE place > ?1 AND place < ?2 ORDER BY place LIMIT ?3"
       )
     }
-    query.bind(place(zone, position), at: 1)
+    query.bind(place(zone: zone, position: position), at: 1)
       .bind((zone.number + 1) << StoredZoneKey.positionBits, at: 2)
       .bind(Int64(limit), at: 3)
     var items: [StoredItem] = []
@@ -197,8 +197,8 @@ final class SQLiteContents: LocalCloudTransaction {
       () throws(LocalCloudStoreError) in
       items.append(
         try StoredItem(
-          position: query.integer(0) - place(zone, 0),
-          recordID: RecordID(name: name(1, of: query), zoneID: zone.zoneID),
+          position: query.integer(0) - place(zone: zone, position: 0),
+          recordID: RecordID(name: name(column: 1, of: query), zoneID: zone.zoneID),
           bytes: query.bytes(2)
         )
       )
@@ -209,13 +209,13 @@ final class SQLiteContents: LocalCloudTransaction {
   func removeItems(in zone: StoredZoneKey) throws(LocalCloudStoreError) {
     try mapped { () throws(SQLiteError) in
       try database.fixedStatement("DELETE FROM items WHERE place >= ?1 AND place < ?2")
-        .bind(place(zone, 0), at: 1)
+        .bind(place(zone: zone, position: 0), at: 1)
         .bind((zone.number + 1) << StoredZoneKey.positionBits, at: 2)
         .run()
       try database.fixedStatement("DELETE FROM links WHERE zone = ?1")
         .bind(zone.number, at: 1).run()
     }
-    report(.wrote)
+    report(step: .wrote)
   }
 
   // MARK: Links
@@ -234,7 +234,7 @@ final class SQLiteContents: LocalCloudTransaction {
     var names: [String] = []
     try query.forEachRow(mapping: { LocalCloudStoreError($0, path: path) }) {
       () throws(LocalCloudStoreError) in
-      names.append(try name(0, of: query))
+      names.append(try name(column: 0, of: query))
     }
     return names
   }
@@ -252,6 +252,6 @@ final class SQLiteContents: LocalCloudTransaction {
       try database.fixedStatement(isPresent ? insert : delete)
         .bind(zone.number, at: 1).bind(target, at: 2).bind(source, at: 3).run()
     }
-    report(.wrote)
+    report(step: .wrote)
   }
 }

@@ -43,7 +43,7 @@ enum SQLiteSchema {
     path: String
   ) throws(LocalCloudStoreError) {
     let header = try LocalCloudStoreError.mapping(path: path) { () throws(SQLiteError) in
-      try fillIfEmpty(database)
+      try fillIfEmpty(database: database)
       return try Header(of: database)
     }
     guard header.applicationID == applicationID else {
@@ -63,19 +63,19 @@ enum SQLiteSchema {
     guard header.tableCount == 4 else {
       throw LocalCloudStoreError(damagedDatabase: "tables are missing", path: path)
     }
-    if header.byteCount <= checkedByteCount { try checkEverything(database, path: path) }
+    if header.byteCount <= checkedByteCount { try checkEverything(database: database, path: path) }
   }
 
-  private static func fillIfEmpty(_ database: SQLiteConnection) throws(SQLiteError) {
-    guard try isEmpty(database) else { return }
+  private static func fillIfEmpty(database: SQLiteConnection) throws(SQLiteError) {
+    guard try isEmpty(database: database) else { return }
     try database.execute("PRAGMA journal_mode = WAL")
     try database.transaction { () throws(SQLiteError) in
       // Somebody else may have been faster.
-      if try isEmpty(database) { try database.execute(tables) }
+      if try isEmpty(database: database) { try database.execute(tables) }
     }
   }
 
-  private static func isEmpty(_ database: SQLiteConnection) throws(SQLiteError) -> Bool {
+  private static func isEmpty(database: SQLiteConnection) throws(SQLiteError) -> Bool {
     let count = try database.integer("SELECT count(*) FROM sqlite_schema")
     let application = try database.integer("PRAGMA application_id")
     let version = try database.integer("PRAGMA user_version")
@@ -84,7 +84,7 @@ enum SQLiteSchema {
 
   /// Reads the whole file and compares its parts.
   static func checkEverything(
-    _ database: SQLiteConnection,
+    database: SQLiteConnection,
     path: String
   ) throws(LocalCloudStoreError) {
     let finding = try LocalCloudStoreError.mapping(path: path) { () throws(SQLiteError) in

@@ -54,12 +54,12 @@ public final class SQLiteStore: LocalCloudStore {
     _ body: (any LocalCloudTransaction) throws(LocalCloudStoreError) -> Value
   ) throws(LocalCloudStoreError) -> Value {
     try contents.withLock { contents throws(LocalCloudStoreError) in
-      try contents.begin(kind)
+      try contents.begin(kind: kind)
       do throws(LocalCloudStoreError) {
         let value = try body(contents)
         try contents.commit()
         return value
-      } catch { throw contents.abandon(error) }
+      } catch { throw contents.abandon(error: error) }
     }
   }
 

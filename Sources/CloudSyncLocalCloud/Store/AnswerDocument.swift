@@ -76,7 +76,7 @@ struct AnswerDocument: CodedValue {
   }
 
   /// Tells two requests apart: names in order, change tags, and which of them are deletions.
-  static func digest(_ operation: ModifyOperation) -> UInt64 {
+  static func digest(operation: ModifyOperation) -> UInt64 {
     var hash = UTF8Bytes.mix(UInt64(operation.records.count), UInt64(operation.itemCount))
     for record in operation.records {
       hash = UTF8Bytes.stableHash(text: record.recordID.name, seed: hash)

@@ -29,7 +29,7 @@ private final class MemoryContents: LocalCloudTransaction {
     var sources: [ByteKey: [String]] = [:]
 
     func number(of name: String, hash: UInt64) -> Int? {
-      names.find(hash) { UTF8Bytes.equal(items[$0].recordID.name, name) }
+      names.find(hash: hash) { UTF8Bytes.equal(items[$0].recordID.name, name) }
     }
   }
 
@@ -51,7 +51,7 @@ private final class MemoryContents: LocalCloudTransaction {
     keys.insert(key, at: keys.firstPlace { UTF8Bytes.order($0, key) < 0 })
   }
 
-  private func made(_ zone: StoredZoneKey) -> Zone {
+  private func made(zone: StoredZoneKey) -> Zone {
     if let known = zones[zone.number] { return known }
     let made = Zone()
     zones[zone.number] = made
@@ -66,7 +66,7 @@ private final class MemoryContents: LocalCloudTransaction {
   }
 
   func setItem(_ item: StoredItem, in zone: StoredZoneKey, replacing former: Int64?) {
-    let zone = made(zone)
+    let zone = made(zone: zone)
     let name = item.recordID.name
     let hash = NameTable.hash(name)
     if let former, let number = zone.number(of: name, hash: hash) {
@@ -97,7 +97,7 @@ private final class MemoryContents: LocalCloudTransaction {
     in zone: StoredZoneKey,
     isPresent: Bool
   ) {
-    let zone = made(zone)
+    let zone = made(zone: zone)
     var names = zone.sources[ByteKey(target)] ?? []
     let place = names.firstPlace { UTF8Bytes.order($0, source) < 0 }
     let isThere = place < names.count && UTF8Bytes.equal(names[place], source)

@@ -25,7 +25,7 @@ struct NameTable {
 
   /// The number under a hash of which the body says that it is the one.
   @inline(__always)
-  func find(_ hash: UInt64, _ isIt: (Int) -> Bool) -> Int? {
+  func find(hash: UInt64, isIt: (Int) -> Bool) -> Int? {
     let mask = slots.count - 1
     var index = Int(truncatingIfNeeded: hash) & mask
     while slots[index].entry != 0 {
@@ -41,11 +41,11 @@ struct NameTable {
   /// Adds a number whose name is not there yet.
   mutating func add(_ hash: UInt64, _ number: Int) {
     if count * 4 >= slots.count * 3 { grow() }
-    place(Slot(hash: hash, entry: UInt64(number) + 1))
+    place(slot: Slot(hash: hash, entry: UInt64(number) + 1))
     count += 1
   }
 
-  private mutating func place(_ slot: Slot) {
+  private mutating func place(slot: Slot) {
     let mask = slots.count - 1
     var index = Int(truncatingIfNeeded: slot.hash) & mask
     while slots[index].entry != 0 { index = (index + 1) & mask }
@@ -55,6 +55,6 @@ struct NameTable {
   private mutating func grow() {
     let old = slots
     slots = Array(repeating: Slot(hash: 0, entry: 0), count: old.count * 2)
-    for slot in old where slot.entry != 0 { place(slot) }
+    for slot in old where slot.entry != 0 { place(slot: slot) }
   }
 }

@@ -70,7 +70,7 @@ struct SchemaDocument: CodedValue {
   }
 
   /// Checks an edit, and adds what is new where the mode allows it.
-  mutating func admit(_ edit: Record, _ options: LocalCloudOptions) -> SyncError? {
+  mutating func admit(edit: Record, options: LocalCloudOptions) -> SyncError? {
     let name = edit.recordType
     var index = types.firstPlace { UTF8Bytes.order($0.name, name) < 0 }
     if index == types.count || !UTF8Bytes.equal(types[index].name, name) {
@@ -84,7 +84,14 @@ struct SchemaDocument: CodedValue {
     var place = 0
     for position in storage.fields.indices {
       guard let kind = Self.kind(of: storage.fields[position].value) else { continue }
-      let error = admit(storage, position, kind, type: &index, from: &place, options)
+      let error = admit(
+        record: storage,
+        position: position,
+        kind: kind,
+        type: &index,
+        from: &place,
+        options: options
+      )
       if let error { return error }
     }
     return nil
@@ -92,12 +99,12 @@ struct SchemaDocument: CodedValue {
 
   /// Checks one field against the schema's fields from a place on.
   private mutating func admit(
-    _ record: Record.Storage,
-    _ position: Int,
-    _ kind: Int,
+    record: Record.Storage,
+    position: Int,
+    kind: Int,
     type index: inout Int,
     from place: inout Int,
-    _ options: LocalCloudOptions
+    options: LocalCloudOptions
   ) -> SyncError? {
     let name = record.fields[position].name
     var order = 1

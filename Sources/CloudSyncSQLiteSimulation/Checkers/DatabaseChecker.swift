@@ -32,7 +32,7 @@ final class DatabaseChecker: ZoneLossChecker {
       guard device.engine?.isRunning == true else { return "the engine of device \(number) is off" }
       let but = losesZones ? " AND record_name NOT IN (\(SQLiteDevice.orphans))" : ""
       for query in Self.noRecords.map({ $0 + but }) + Self.empty {
-        let lines = device.attempt { () throws in try device.disk.file().lines(query) }
+        let lines = device.attempt { () throws in try device.disk.file().lines(sql: query) }
         guard let lines else { return "device \(number) cannot be read: \(query)" }
         if let line = lines.first { return "device \(number): \(line) is left by \(query)" }
       }
@@ -47,7 +47,7 @@ extension SQLiteDevice {
   /// Who has deleted the parent deletes its children as they come. But who brings children back into a
   /// zone that was lost cannot know that, nor can those who had deleted them.
   var orphans: [String] {
-    let names = attempt { () throws in try disk.file().rows(Self.orphans) }
+    let names = attempt { () throws in try disk.file().rows(sql: Self.orphans) }
     var orphans: [String] = []
     for case .text(let name)? in (names ?? []).map(\.first) { orphans.append(name) }
     return orphans

@@ -30,7 +30,7 @@ extension SQLiteDevice {
     let names = table.columns.map(\.name)
     let list = (key + names).joined(separator: ", ")
     let query = "SELECT \(list) FROM \(table.name) ORDER BY \(key.joined(separator: ", "))"
-    let found = attempt { () throws in try disk.file().rows(query) }
+    let found = attempt { () throws in try disk.file().rows(sql: query) }
     return (found ?? [])
       .map { row in
         let id = RowID(table: table.name, key: Array(row.prefix(key.count)))
@@ -52,19 +52,21 @@ final class EqualityChecker: ZoneLossChecker {
     guard let best = devices.max(by: { $0.version < $1.version }) else { return nil }
     let orphans = losesZones ? Set(devices.flatMap(\.orphans)) : []
     for (number, device) in devices.enumerated() {
-      for table in device.schema.tables(device.version) {
+      for table in device.schema.tables(version: device.version) {
         let found = device.rows(of: table, but: orphans)
         let wanted = best.rows(of: table, but: orphans)
-        guard let (row, text) = Self.difference(found, wanted) else { continue }
+        guard let (row, text) = Self.difference(found: found, wanted: wanted) else { continue }
         return "device \(number) \(text), unlike device \(best.setup.number)"
-          + RowHistories(devices).words(row)
+          + RowHistories(devices).words(id: row)
       }
     }
-    guard let (row, text) = Self.difference(best, end.records, but: orphans) else { return nil }
-    return text + (row.map { RowHistories(devices).words($0) } ?? "")
+    guard let (row, text) = Self.difference(device: best, records: end.records, but: orphans) else {
+      return nil
+    }
+    return text + (row.map { RowHistories(devices).words(id: $0) } ?? "")
   }
 
-  private static func difference(_ found: [EndRow], _ wanted: [EndRow]) -> (RowID, String)? {
+  private static func difference(found: [EndRow], wanted: [EndRow]) -> (RowID, String)? {
     let (present, expected) = (Set(found.map(\.line)), Set(wanted.map(\.line)))
     if let row = found.first(where: { !expected.contains($0.line) }) {
       return (row.id, "has \(row.line)")
@@ -74,11 +76,11 @@ final class EqualityChecker: ZoneLossChecker {
 
   /// What a device has otherwise than the cloud.
   private static func difference(
-    _ device: SQLiteDevice,
-    _ records: [Record],
+    device: SQLiteDevice,
+    records: [Record],
     but orphans: Set<String>
   ) -> (RowID?, String)? {
-    let tables = device.schema.tables(device.version)
+    let tables = device.schema.tables(version: device.version)
     var rows: [(name: String, row: EndRow, table: SimulatedSchema.Table)] = []
     for table in tables {
       rows += device.rows(of: table, but: orphans).map { ($0.recordName, $0, table) }
@@ -99,10 +101,10 @@ final class EqualityChecker: ZoneLossChecker {
       }
       for column in found.table.columns {
         let value = found.row[column.name]?.literal
-        guard value != literal(column, version) else { continue }
+        guard value != literal(column: column, version: version) else { continue }
         return (
           found.row.id,
-          "\(found.row.line) has \(column.name) in the cloud \(literal(column, version))"
+          "\(found.row.line) has \(column.name) in the cloud \(literal(column: column, version: version))"
         )
       }
     }
@@ -112,7 +114,7 @@ final class EqualityChecker: ZoneLossChecker {
   }
 
   /// The value of a column as the cloud has it; its default if nobody has ever set it.
-  private static func literal(_ column: SimulatedSchema.Column, _ version: RowVersion) -> String {
+  private static func literal(column: SimulatedSchema.Column, version: RowVersion) -> String {
     guard let known = version[column.name] else { return column.initial }
     guard case .value(let value)? = ValueCodec.decode(known.value) else { return "no value" }
     return value.literal

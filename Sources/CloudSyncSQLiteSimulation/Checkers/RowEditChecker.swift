@@ -14,7 +14,7 @@ final class RowEditChecker: ZoneLossChecker {
     // All are equal, says another checker; so whoever knows most speaks for all.
     guard let best = devices.max(by: { $0.version < $1.version }) else { return nil }
     let histories = RowHistories(devices)
-    let tables = best.schema.tables(best.version)
+    let tables = best.schema.tables(version: best.version)
     var rows: [RowID: EndRow] = [:]
     for table in tables {
       for row in best.rows(of: table) {
@@ -22,7 +22,9 @@ final class RowEditChecker: ZoneLossChecker {
         guard let history = histories[row.id] else { return "nobody has made \(row.line)" }
         for column in table.columns {
           let value = row[column.name] ?? .null
-          if let text = history.invention(column, value) { return "\(row.id) has \(text)" }
+          if let text = history.invention(column: column, value: value) {
+            return "\(row.id) has \(text)"
+          }
         }
       }
     }
@@ -31,27 +33,33 @@ final class RowEditChecker: ZoneLossChecker {
     for history in histories.inOrder {
       guard let table = tables.first(where: { $0.name == history.id.table }) else { continue }
       let row = rows[history.id]
-      let isShaken = histories.isShaken(history, best.schema)
-      if let text = wrong(history, row, table, isShaken, best.schema) {
-        return text + histories.words(history.id)
+      let isShaken = histories.isShaken(history: history, schema: best.schema)
+      if let text = wrong(
+        history: history,
+        row: row,
+        table: table,
+        isShaken: isShaken,
+        schema: best.schema
+      ) {
+        return text + histories.words(id: history.id)
       }
     }
     return nil
   }
 
   private func wrong(
-    _ history: RowHistory,
-    _ row: EndRow?,
-    _ table: SimulatedSchema.Table,
-    _ isShaken: Bool,
-    _ schema: SimulatedSchema
+    history: RowHistory,
+    row: EndRow?,
+    table: SimulatedSchema.Table,
+    isShaken: Bool,
+    schema: SimulatedSchema
   ) -> String? {
     if history.deleters.isEmpty {
       // It may have gone with a parent that is not in its own history.
       if isShaken, schema.action == .cascade { return nil }
       guard let row else { return "\(history.id) is gone, and nobody has deleted it" }
       for column in table.columns where column.parent == nil || !isShaken {
-        let newest = history.newest(column.name)
+        let newest = history.newest(column: column.name)
         let value = row[column.name] ?? .null
         if newest.isEmpty || newest.contains(value) { continue }
         let wanted = newest.map(\.literal).joined(separator: " or ")

@@ -28,7 +28,7 @@ struct RowHistory {
   }
 
   /// The values that a column was given, with their times.
-  private func values(_ column: String) -> [(time: HybridTime, value: SQLiteValue)] {
+  private func values(column: String) -> [(time: HybridTime, value: SQLiteValue)] {
     edits.compactMap { _, edit in
       switch edit.change {
       case .inserted(let values):
@@ -40,16 +40,16 @@ struct RowHistory {
   }
 
   /// The values of the newest edit of a column; several if they were made at the same time.
-  func newest(_ column: String) -> [SQLiteValue] {
-    let values = values(column)
+  func newest(column: String) -> [SQLiteValue] {
+    let values = values(column: column)
     let newest = values.map(\.time).max()
     return values.filter { $0.time == newest }.map(\.value)
   }
 
   /// Tells of a value that nobody has ever set.
-  func invention(_ column: SimulatedSchema.Column, _ value: SQLiteValue) -> String? {
+  func invention(column: SimulatedSchema.Column, value: SQLiteValue) -> String? {
     if value == .null || value.literal == column.initial { return nil }
-    if values(column.name).contains(where: { $0.value == value }) { return nil }
+    if values(column: column.name).contains(where: { $0.value == value }) { return nil }
     return "\(column.name) \(value.literal), which nobody has set"
   }
 
@@ -71,8 +71,10 @@ struct RowHistory {
   }
 
   /// The rows that it has ever referred to.
-  func parents(_ schema: SimulatedSchema) -> [RowID] {
-    guard let table = schema.tables(SimulatedSchema.newest).first(where: { $0.name == id.table })
+  func parents(schema: SimulatedSchema) -> [RowID] {
+    guard
+      let table = schema.tables(version: SimulatedSchema.newest)
+        .first(where: { $0.name == id.table })
     else { return [] }
     var found: [RowID] = []
     for (column, value) in zip(table.key, id.key) {
@@ -80,7 +82,7 @@ struct RowHistory {
     }
     for column in table.columns {
       guard let parent = column.parent else { continue }
-      for (_, value) in values(column.name) where value != .null {
+      for (_, value) in values(column: column.name) where value != .null {
         found.append(RowID(table: parent, key: [value]))
       }
     }
@@ -109,14 +111,14 @@ struct RowHistories {
   subscript(id: RowID) -> RowHistory? { places[id].map { inOrder[$0] } }
 
   /// What users have done with a row.
-  func words(_ id: RowID) -> String { ": " + (self[id]?.words ?? "nobody has made it") }
+  func words(id: RowID) -> String { ": " + (self[id]?.words ?? "nobody has made it") }
 
   /// Whether a row that it ever referred to was ever deleted.
-  func isShaken(_ history: RowHistory, _ schema: SimulatedSchema) -> Bool {
-    history.parents(schema)
+  func isShaken(history: RowHistory, schema: SimulatedSchema) -> Bool {
+    history.parents(schema: schema)
       .contains { parent in
         guard let other = self[parent] else { return false }
-        return !other.deleters.isEmpty || isShaken(other, schema)
+        return !other.deleters.isEmpty || isShaken(history: other, schema: schema)
       }
   }
 }

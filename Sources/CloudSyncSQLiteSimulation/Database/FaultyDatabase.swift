@@ -47,7 +47,7 @@ package final class FaultyDatabase: StatementKeeping {
   }
 
   /// Has a statement go wrong: the first of those to come has the number 1.
-  package func arm(_ fault: Fault, at statement: Int) {
+  package func arm(fault: Fault, at statement: Int) {
     state.withLock { state in
       state.fault = fault
       state.statement = statement
@@ -96,7 +96,7 @@ package final class FaultyDatabase: StatementKeeping {
       try willWrite(self, connection)
       let (armed, statement) = state.withLock { ($0.fault, $0.statement) }
       guard let armed else { return try body(connection) }
-      let fault = StatementFault(at: statement) { [self] in strike(armed) }
+      let fault = StatementFault(at: statement) { [self] in strike(fault: armed) }
       defer {
         if !fault.hasStruck { state.withLock { $0.statement = fault.remaining } }
       }
@@ -107,7 +107,7 @@ package final class FaultyDatabase: StatementKeeping {
     return value
   }
 
-  private func strike(_ fault: Fault) {
+  private func strike(fault: Fault) {
     state.withLock { state in
       state.fault = nil
       state.strikes += 1

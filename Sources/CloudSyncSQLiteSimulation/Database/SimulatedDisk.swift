@@ -60,7 +60,7 @@ final class SimulatedDisk: Sendable {
 
   var isInFile: Bool { folder != nil }
 
-  private func path(_ copy: Int) -> String? { folder.map { "\($0)/\(copy).sqlite" } }
+  private func path(copy: Int) -> String? { folder.map { "\($0)/\(copy).sqlite" } }
 
   /// The connection of the app.
   func file() throws -> DatabaseFile {
@@ -80,7 +80,7 @@ final class SimulatedDisk: Sendable {
   }
 
   private func connect() throws -> DatabaseFile {
-    let path = path(state.withLock { $0.copy }) ?? ":memory:"
+    let path = path(copy: state.withLock { $0.copy }) ?? ":memory:"
     let file = try DatabaseFile(
       path: path,
       enforcesForeignKeys: enforcesForeignKeys,
@@ -101,7 +101,7 @@ final class SimulatedDisk: Sendable {
   }
 
   private func logLength() -> Int {
-    guard let path = path(state.withLock { $0.copy }) else { return 0 }
+    guard let path = path(copy: state.withLock { $0.copy }) else { return 0 }
     var status = stat()
     return stat("\(path)-wal", &status) == 0 ? Int(status.st_size) : 0
   }
@@ -111,7 +111,9 @@ final class SimulatedDisk: Sendable {
   /// - Returns: Whether a write was torn: not if the last one came to nothing.
   func crash(isTorn: Bool = false) throws -> Bool {
     let copy = state.withLock { $0.copy }
-    guard let old = path(copy), let new = path(copy + 1), state.withLock({ $0.file != nil }) else {
+    guard let old = path(copy: copy), let new = path(copy: copy + 1),
+      state.withLock({ $0.file != nil })
+    else {
       return false
     }
     var wasTorn = false

@@ -53,14 +53,18 @@ package struct SimulatedSchema: Sendable, Hashable {
   var isEnforced: Bool { action != .none }
 
   /// The tables of a version, parents first.
-  func tables(_ version: Int) -> [Table] {
+  func tables(version: Int) -> [Table] {
     let key = Column(name: "id", type: "TEXT")
     let pair = [Column(name: "a", type: "INTEGER"), Column(name: "b", type: "TEXT")]
-    func child(_ column: String, of table: String) -> Column {
+    func child(column: String, of table: String) -> Column {
       Column(name: column, type: "TEXT", parent: action == .none ? nil : table)
     }
     var lists = Table(name: "lists", key: [key], columns: pair)
-    var notes = Table(name: "notes", key: [key], columns: [child("list", of: "lists")] + pair)
+    var notes = Table(
+      name: "notes",
+      key: [key],
+      columns: [child(column: "list", of: "lists")] + pair
+    )
     notes.columns[2].initial = "''"
     var list = Column(name: "list", type: "TEXT")
     if action == .cascade { list.parent = "lists" }
@@ -71,22 +75,22 @@ package struct SimulatedSchema: Sendable, Hashable {
     let marks = Table(
       name: "marks",
       key: [Column(name: "id", type: "INTEGER")],
-      columns: [child("note", of: "notes")] + pair
+      columns: [child(column: "note", of: "notes")] + pair
     )
     return [lists, notes, tags, marks]
   }
 
   /// The statements that make the tables of a version.
-  func sql(_ version: Int) -> String { tables(version).map(sql).joined(separator: "\n") }
+  func sql(version: Int) -> String { tables(version: version).map(sql).joined(separator: "\n") }
 
   /// The statements that make the newest version of the oldest.
   var migration: String {
-    let marks = tables(2).filter { $0.name == "marks" }.map(sql)
+    let marks = tables(version: 2).filter { $0.name == "marks" }.map(sql)
     return "ALTER TABLE lists ADD COLUMN c REAL DEFAULT 0.5; ALTER TABLE notes ADD COLUMN c BLOB;"
       + marks.joined()
   }
 
-  private func sql(_ table: Table) -> String {
+  private func sql(table: Table) -> String {
     var parts = (table.key + table.columns)
       .map { column in
         var text = "\(column.name) \(column.type)"
@@ -112,7 +116,7 @@ package struct SimulatedSchema: Sendable, Hashable {
   // MARK: Rows
 
   /// The row that a record of the workload stands for; its number is that of the record.
-  func row(_ number: Int, _ version: Int) -> RowID {
+  func row(number: Int, version: Int) -> RowID {
     let place = number % 5
     let text = SQLiteValue.text("k\(number)")
     switch place {
@@ -136,7 +140,7 @@ package struct RowID: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The condition that finds it.
-  func condition(_ table: SimulatedSchema.Table) -> String {
+  func condition(table: SimulatedSchema.Table) -> String {
     zip(table.key, key).map { "\($0.name) = \($1.literal)" }.joined(separator: " AND ")
   }
 }

@@ -41,13 +41,13 @@ struct RowEditor {
     self.version = version
   }
 
-  private var tables: [SimulatedSchema.Table] { schema.tables(version) }
+  private var tables: [SimulatedSchema.Table] { schema.tables(version: version) }
 
   /// Sets a column of a row, which is inserted if it is not there.
-  mutating func set(_ field: String, of row: RowID, to number: Int64) throws(SQLiteError) {
+  mutating func set(field: String, of row: RowID, to number: Int64) throws(SQLiteError) {
     guard let table = tables.first(where: { $0.name == row.table }) else { return }
-    guard let (column, value) = try value(field, number, table) else { return }
-    let condition = row.condition(table)
+    guard let (column, value) = try value(field, number: number, table: table) else { return }
+    let condition = row.condition(table: table)
     let query = "SELECT \(column) FROM \(table.name) WHERE \(condition)"
     if let present = try connection.value(query) {
       // What changes nothing is no edit.
@@ -57,22 +57,22 @@ struct RowEditor {
       )
       try note(row, .set(column: column, value: value))
     } else {
-      guard try hasParents(of: row, table) else { return }
+      guard try hasParents(of: row, table: table) else { return }
       let columns = (table.key.map(\.name) + [column]).joined(separator: ", ")
       let values = (row.key + [value]).map(\.literal).joined(separator: ", ")
       try connection.execute("INSERT INTO \(table.name)(\(columns)) VALUES(\(values))")
       let names = table.columns.map(\.name)
       let list = names.joined(separator: ", ")
-      let made = try connection.rows("SELECT \(list) FROM \(table.name) WHERE \(condition)")
+      let made = try connection.rows(sql: "SELECT \(list) FROM \(table.name) WHERE \(condition)")
       guard let made = made.first else { return }
       try note(row, .inserted(Array(zip(names, made).map { (column: $0, value: $1) })))
     }
   }
 
   /// Deletes a row that nothing keeps.
-  mutating func delete(_ row: RowID) throws(SQLiteError) {
+  mutating func delete(row: RowID) throws(SQLiteError) {
     guard let table = tables.first(where: { $0.name == row.table }) else { return }
-    let condition = row.condition(table)
+    let condition = row.condition(table: table)
     let query = "SELECT count(*) FROM \(table.name) WHERE \(condition)"
     guard try connection.integer(query) == 1 else { return }
     let children = schema.action == .cascade ? try descendants(of: row) : []
@@ -87,14 +87,14 @@ struct RowEditor {
   }
 
   private mutating func note(_ row: RowID, _ change: RowEdit.Change) throws(SQLiteError) {
-    let time = try isCaptured(row, change) ? HybridTime.zero : .zero.successor
+    let time = try isCaptured(row: row, change: change) ? HybridTime.zero : .zero.successor
     edits.append(RowEdit(row: row, time: time, change: change))
   }
 
   /// Whether the engine's triggers see an edit: not so in tables and columns that are newer than they.
   ///
   /// Nobody knows then when the edit was made, and it counts as older than all others.
-  private func isCaptured(_ row: RowID, _ change: RowEdit.Change) throws(SQLiteError) -> Bool {
+  private func isCaptured(row: RowID, change: RowEdit.Change) throws(SQLiteError) -> Bool {
     var column = ""
     if case .set(let name, _) = change { column = name.quotedName }
     return try connection.integer(
@@ -126,7 +126,7 @@ struct RowEditor {
       for column in table.key + table.columns where column.parent == row.table {
         let list = table.key.map(\.name).joined(separator: ", ")
         let children = try connection.rows(
-          "SELECT \(list) FROM \(table.name) WHERE \(column.name) = \(key.literal) ORDER BY 1"
+          sql: "SELECT \(list) FROM \(table.name) WHERE \(column.name) = \(key.literal) ORDER BY 1"
         )
         for child in children {
           let child = RowID(table: table.name, key: child)
@@ -140,24 +140,24 @@ struct RowEditor {
   /// Whether the parents are there that the key of a new row refers to.
   private func hasParents(
     of row: RowID,
-    _ table: SimulatedSchema.Table
+    table: SimulatedSchema.Table
   ) throws(SQLiteError) -> Bool {
     for (column, value) in zip(table.key, row.key) {
       guard let parent = column.parent else { continue }
-      guard try isThere(value, in: parent) else { return false }
+      guard try isThere(key: value, in: parent) else { return false }
     }
     return true
   }
 
-  private func isThere(_ key: SQLiteValue, in table: String) throws(SQLiteError) -> Bool {
+  private func isThere(key: SQLiteValue, in table: String) throws(SQLiteError) -> Bool {
     try connection.integer("SELECT count(*) FROM \(table) WHERE id = \(key.literal)") > 0
   }
 
   /// The column that a field stands for, and the value that an edit gives it.
   private func value(
     _ field: String,
-    _ number: Int64,
-    _ table: SimulatedSchema.Table
+    number: Int64,
+    table: SimulatedSchema.Table
   ) throws(SQLiteError) -> (column: String, value: SQLiteValue)? {
     if field == "b" {
       let isNull = number % 7 == 0 && table.column("b")?.initial == "NULL"
@@ -166,7 +166,7 @@ struct RowEditor {
     if field == "c" {
       let parent = table.columns.first { $0.name == "list" || $0.name == "note" }
       if let parent, number % 3 > 0 {
-        return (parent.name, try reference(parent, number))
+        return (parent.name, try reference(column: parent, number: number))
       }
       switch table.column("c")?.type {
       case "REAL": return ("c", .real(Double(number) + 0.25))
@@ -179,12 +179,12 @@ struct RowEditor {
 
   /// A row that is there to refer to, or none.
   private func reference(
-    _ column: SimulatedSchema.Column,
-    _ number: Int64
+    column: SimulatedSchema.Column,
+    number: Int64
   ) throws(SQLiteError) -> SQLiteValue {
     let candidates: [Int64] = column.name == "list" ? [0, 5] : [1, 4, 6]
     let key = SQLiteValue.text("k\(candidates[Int(number % Int64(candidates.count))])")
     let table = column.name == "list" ? "lists" : "notes"
-    return try isThere(key, in: table) ? key : .null
+    return try isThere(key: key, in: table) ? key : .null
   }
 }

@@ -59,15 +59,15 @@ extension SQLiteDevice {
       let file = try elsewhere ? disk.otherFile() : disk.file()
       return try file.write { [self] handle in
         let connection = SQLiteConnection(borrowing: handle)
-        try setClock(connection, process)
+        try setClock(connection: connection, process: process)
         return try connection.transaction { () throws(SQLiteError) in
           var editor = RowEditor(connection, schema, version)
           for edit in edits {
             let number = Int(edit.name.drop { !$0.isNumber }) ?? 0
-            let row = schema.row(number, version)
+            let row = schema.row(number: number, version: version)
             switch edit.change {
-            case .set(let field): try editor.set(field, of: row, to: edit.number)
-            case .delete: try editor.delete(row)
+            case .set(let field): try editor.set(field: field, of: row, to: edit.number)
+            case .delete: try editor.delete(row: row)
             }
             try editor.stamp()
           }

@@ -44,14 +44,14 @@ extension SQLiteDevice {
         if !engine.isRunning { try engine.start() }
         return
       }
-      let database = try makeDatabase(process)
+      let database = try makeDatabase(process: process)
       app.withLock { $0.database = database }
       let engine = try SyncEngine(
         database: database,
-        tables: schema.tables(version).map(\.name),
+        tables: schema.tables(version: version).map(\.name),
         zoneID: setup.zoneID,
         operationHandler: process.handler,
-        options: options(process),
+        options: options(process: process),
         environment: process.environment
       )
       engine.errors.sink { [weak self] error in self?.note(error) }
@@ -62,7 +62,7 @@ extension SQLiteDevice {
     }
   }
 
-  private func options(_ process: DeviceProcess) -> SyncEngineOptions {
+  private func options(process: DeviceProcess) -> SyncEngineOptions {
     var options = SyncEngineOptions()
     options.configuration = process.configuration
     options.sessionWillStart = { session in process.adopt(session) }
@@ -104,14 +104,14 @@ extension SQLiteDevice {
 
   // MARK: The database
 
-  private func makeDatabase(_ process: DeviceProcess) throws -> FaultyDatabase {
+  private func makeDatabase(process: DeviceProcess) throws -> FaultyDatabase {
     FaultyDatabase(
       try disk.file(),
       willWrite: { [weak self] database, connection in
         guard let self, process.isAlive else { throw FaultyDatabase.ProcessHasEnded() }
-        try setClock(connection, process)
+        try setClock(connection: connection, process: process)
         disk.willWrite()
-        draw(database, process)
+        draw(database: database, process: process)
       },
       didStrike: { fault in
         switch fault {
@@ -123,7 +123,7 @@ extension SQLiteDevice {
   }
 
   /// Draws what goes wrong with the writes to come.
-  private func draw(_ database: FaultyDatabase, _ process: DeviceProcess) {
+  private func draw(database: FaultyDatabase, process: DeviceProcess) {
     let points = [FaultPoint.killedWriting, .writeFails].filter { process.ratio(of: $0).hits > 0 }
     // When everything heals, nothing waits for its statement.
     if points.isEmpty { database.disarm() }
@@ -134,12 +134,12 @@ extension SQLiteDevice {
         history.random.chance(ratio.hits, in: ratio.cases) ? history.random.within(1...60) : nil
       }
       guard let statement else { continue }
-      return database.arm(point == .writeFails ? .fails : .ends, at: statement)
+      return database.arm(fault: point == .writeFails ? .fails : .ends, at: statement)
     }
   }
 
   /// Lets the database's clock show what the device's does, whose time is the simulation's.
-  func setClock(_ connection: SQLiteConnection, _ process: DeviceProcess) throws(SQLiteError) {
+  func setClock(connection: SQLiteConnection, process: DeviceProcess) throws(SQLiteError) {
     let milliseconds = process.now.nanoseconds / 1_000_000
     do throws(SQLiteError) {
       try connection.execute("UPDATE cloudsync_clock SET fixed = \(milliseconds << 16)")
@@ -152,6 +152,6 @@ extension SQLiteDevice {
   /// Whether the engine has its tables, so that edits are captured.
   var isReady: Bool {
     let tables = "SELECT count(*) FROM sqlite_schema WHERE name = 'cloudsync_clock'"
-    return attempt { () throws in try disk.file().rows(tables) } == [[.integer(1)]]
+    return attempt { () throws in try disk.file().rows(sql: tables) } == [[.integer(1)]]
   }
 }

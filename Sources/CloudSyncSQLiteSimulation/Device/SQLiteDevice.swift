@@ -55,7 +55,7 @@ package final class SQLiteDevice: SimulatedDevice {
     if setup.number > 0, random.chance(1, in: 3) { history.version = 1 }
     do {
       disk = try SimulatedDisk(inFile: isInFile, enforcesForeignKeys: schema.isEnforced)
-      try disk.file().execute(schema.sql(history.version))
+      try disk.file().execute(schema.sql(version: history.version))
     } catch {
       preconditionFailure("A simulation needs a folder for temporary files: \(error)")
     }
@@ -74,7 +74,7 @@ package final class SQLiteDevice: SimulatedDevice {
   package var archive: Data? {
     guard let engine, engine.session != nil, !engine.isJournalBehind else { return nil }
     return attempt { () throws in
-      let pieces = try disk.file().rows("SELECT bytes FROM cloudsync_journal ORDER BY id")
+      let pieces = try disk.file().rows(sql: "SELECT bytes FROM cloudsync_journal ORDER BY id")
       var data = Data()
       for piece in pieces { if case .blob(let bytes) = piece[0] { data += bytes } }
       return data
@@ -88,11 +88,11 @@ package final class SQLiteDevice: SimulatedDevice {
     }
     return attempt { () throws in
       let count = "SELECT count(*) FROM cloudsync_journal"
-      let pieces = try disk.file().rows(count)
+      let pieces = try disk.file().rows(sql: count)
       guard case .integer(let number) = pieces[0][0], number > 1 else { return false }
       if disk.isInFile {
         guard try disk.crash(isTorn: true) else { return false }
-        let left = try disk.file().rows(count)
+        let left = try disk.file().rows(sql: count)
         if left != [[.integer(number - 1)]] { note("a torn log has other rows: \(left)") }
       } else {
         try disk.file()
@@ -107,10 +107,10 @@ package final class SQLiteDevice: SimulatedDevice {
   /// The rows, with their whole numbers.
   package func contents() -> [DeviceRecord] {
     let records = attempt { () throws in
-      try schema.tables(version)
+      try schema.tables(version: version)
         .flatMap { table -> [DeviceRecord] in
           let key = table.key.map(\.name).joined(separator: ", ")
-          return try disk.file().rows("SELECT \(key), a FROM \(table.name)")
+          return try disk.file().rows(sql: "SELECT \(key), a FROM \(table.name)")
             .map { row in
               var fields: [DeviceRecord.Field] = []
               if case .integer(let number)? = row.last {

@@ -32,8 +32,9 @@ final class CompletionChecker: SimulationChecker {
       for failure in error.itemErrors { note(failure.error.serverRecord) }
     case .answered(_, _, .success(.fetch(let response))):
       for record in response.changedRecords { note(record) }
-    case .completed(let operation, let response): return check(operation, response, device)
-    case .parked(.saved(let record)): return check(record, device)
+    case .completed(let operation, let response):
+      return check(operation: operation, response: response, device: device)
+    case .parked(.saved(let record)): return check(record: record, device: device)
     case .failed(let work, let error):
       guard case .modify(let operation) = work else { break }
       return "device \(device) gave up operation \(operation.id): \(error)"
@@ -47,16 +48,16 @@ final class CompletionChecker: SimulationChecker {
     versions.insert(RecordVersion(name: record.recordID.name, tag: record.changeTag ?? ""))
   }
 
-  private func check(_ record: Record, _ device: Int) -> String? {
+  private func check(record: Record, device: Int) -> String? {
     let version = RecordVersion(name: record.recordID.name, tag: record.changeTag ?? "")
     if versions.contains(version) { return nil }
     return "device \(device) was told that \(version.name) is saved as \(version.tag), it is not"
   }
 
   private func check(
-    _ operation: ModifyOperation,
-    _ response: ModifyOperation.Response,
-    _ device: Int
+    operation: ModifyOperation,
+    response: ModifyOperation.Response,
+    device: Int
   ) -> String? {
     if !ended[device].insert(operation.id).inserted {
       return "device \(device) was told twice that \(operation.id) has ended"
@@ -72,7 +73,7 @@ final class CompletionChecker: SimulationChecker {
         + " of \(operation.id)"
     }
     for record in response.savedRecords {
-      if let wrong = check(record, device) { return wrong }
+      if let wrong = check(record: record, device: device) { return wrong }
     }
     return nil
   }

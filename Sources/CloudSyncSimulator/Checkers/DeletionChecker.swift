@@ -26,16 +26,16 @@ final class DeletionChecker: SimulationChecker {
       // An edit whose answer was lost with it is sent again.
       committed = []
     case .carriedOut(.modify(let operation), _, .success(.modify(let response))):
-      return check(operation, response, device)
+      return check(operation: operation, response: response, device: device)
     default: break
     }
     return nil
   }
 
   private func check(
-    _ operation: ModifyOperation,
-    _ response: ModifyOperation.Response,
-    _ device: Int
+    operation: ModifyOperation,
+    response: ModifyOperation.Response,
+    device: Int
   ) -> String? {
     for record in newSaves.note(operation, response) {
       let name = record.recordID.name

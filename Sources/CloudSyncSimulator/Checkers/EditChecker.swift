@@ -31,11 +31,11 @@ final class EditChecker: SimulationChecker {
       }
     case .carriedOut(.modify(let operation), _, .success(.modify(let response))):
       changes += 1
-      note(operation, response, device)
-      noteMissing(response.failures, device)
+      note(operation, response, device: device)
+      noteMissing(failures: response.failures, device: device)
     case .carriedOut(.modify, _, .failure(let error)):
       changes += 1
-      noteMissing(error.itemErrors, device)
+      noteMissing(failures: error.itemErrors, device: device)
     default: break
     }
     return nil
@@ -44,7 +44,7 @@ final class EditChecker: SimulationChecker {
   private func note(
     _ operation: ModifyOperation,
     _ response: ModifyOperation.Response,
-    _ device: Int
+    device: Int
   ) {
     var saved = Set(response.savedRecords.map(\.recordID.name))
     for record in operation.records where saved.remove(record.recordID.name) != nil {
@@ -56,7 +56,7 @@ final class EditChecker: SimulationChecker {
   }
 
   /// What is missing need not be deleted.
-  private func noteMissing(_ failures: [ItemFailure], _ device: Int) {
+  private func noteMissing(failures: [ItemFailure], device: Int) {
     for failure in failures where failure.error.code == .unknownItem {
       lastDeletion[DeviceRecordKey(device: device, name: failure.recordID.name)] = changes
     }

@@ -25,14 +25,16 @@ final class FlightChecker: SimulationChecker {
 
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
     switch event {
-    case .called(let work, let context): return check(work, context, device)
+    case .called(let work, let context): return check(work: work, context: context, device: device)
     case .cancelled(let attempt):
       if hosts[device].inFlight == attempt { hosts[device].inFlight = nil }
       if attempt == hosts[device].sent?.attempt { hosts[device].isLost = true }
     case .answered(let work, let context, let result):
       guard hosts[device].inFlight == context.attempt else { break }
       hosts[device].inFlight = nil
-      if case .modify = work { hosts[device].isLost = Self.isLost(result, hosts[device].isLost) }
+      if case .modify = work {
+        hosts[device].isLost = Self.isLost(result: result, wasLost: hosts[device].isLost)
+      }
     case .killed, .launched:
       // Whether it was sent is known when the session is back.
       // One that takes another's place in the same process is in the same position.
@@ -44,7 +46,7 @@ final class FlightChecker: SimulationChecker {
     return nil
   }
 
-  private func check(_ work: SyncWork, _ context: RequestContext, _ device: Int) -> String? {
+  private func check(work: SyncWork, context: RequestContext, device: Int) -> String? {
     let attempt = context.attempt
     if let other = hosts[device].inFlight {
       return "device \(device) sent \(attempt) while \(other) was in flight"
@@ -74,8 +76,8 @@ final class FlightChecker: SimulationChecker {
 
   /// Whether what was sent may have been carried out without the session knowing.
   private static func isLost(
-    _ result: Result<SyncWork.Result, SyncError>,
-    _ wasLost: Bool
+    result: Result<SyncWork.Result, SyncError>,
+    wasLost: Bool
   ) -> Bool {
     guard case .failure(let error) = result else { return false }
     switch error.code {

@@ -38,16 +38,16 @@ final class GateChecker: SimulationChecker {
     return nil
   }
 
-  private static func wait(_ event: SyncEvent) -> Int64? {
+  private static func wait(event: SyncEvent) -> Int64? {
     switch event {
     case .workFailure(_, let error):
-      longest(error.retryAfterNanoseconds, error.itemErrors)
-    case .workSuccess(_, .modify(let response)): longest(nil, response.failures)
+      longest(wait: error.retryAfterNanoseconds, failures: error.itemErrors)
+    case .workSuccess(_, .modify(let response)): longest(wait: nil, failures: response.failures)
     default: nil
     }
   }
 
-  private static func longest(_ wait: Int64?, _ failures: [ItemFailure]) -> Int64? {
+  private static func longest(wait: Int64?, failures: [ItemFailure]) -> Int64? {
     failures.reduce(wait) { longest, failure in
       guard let wait = failure.error.retryAfterNanoseconds else { return longest }
       return max(longest ?? 0, wait)

@@ -37,19 +37,19 @@ final class OrderChecker: SimulationChecker {
       }
     case .zoneLost: zoneLosses += 1
     case .carriedOut(.modify(let operation), _, .success(.modify(let response))):
-      return check(operation, response, device)
+      return check(operation: operation, response: response, device: device)
     default: break
     }
     return nil
   }
 
   private func check(
-    _ operation: ModifyOperation,
-    _ response: ModifyOperation.Response,
-    _ device: Int
+    operation: ModifyOperation,
+    response: ModifyOperation.Response,
+    device: Int
   ) -> String? {
     for record in newSaves.note(operation, response) {
-      if let wrong = checkSave(record, device) { return wrong }
+      if let wrong = checkSave(record: record, device: device) { return wrong }
     }
     for recordID in response.deletedRecordIDs {
       let key = DeviceRecordKey(device: device, name: recordID.name)
@@ -61,7 +61,7 @@ final class OrderChecker: SimulationChecker {
     return nil
   }
 
-  private func checkSave(_ record: Record, _ device: Int) -> String? {
+  private func checkSave(record: Record, device: Int) -> String? {
     let key = DeviceRecordKey(device: device, name: record.recordID.name)
     var trail = trails[key] ?? Trail()
     let life = Int64(zoneLosses) << 32 + Int64(lives[key.name] ?? 0)

@@ -39,8 +39,8 @@ extension NotesDevice {
     process.adopt(session)
     let accepted = known
     memory.withLock { $0 = Memory(process: process, session: session, known: accepted) }
-    listen(to: session, process)
-    beginJournal(of: session, process)
+    listen(to: session, process: process)
+    beginJournal(of: session, process: process)
     session.start()
     // By then the session has announced what was not known to be delivered.
     session.snapshot { [weak self] _ in
@@ -68,7 +68,7 @@ extension NotesDevice {
   }
 
   /// Has the session write a new journal; its first piece, a snapshot, replaces the file.
-  private func beginJournal(of session: CloudSyncSession, _ process: DeviceProcess) {
+  private func beginJournal(of session: CloudSyncSession, process: DeviceProcess) {
     let isBegun = Locked(false)
     session.journal { [weak self, weak session] bytes in
       guard process.isAlive, let self else { return }
@@ -82,7 +82,7 @@ extension NotesDevice {
       // Later, because the session is in the middle of its work.
       process.executor.run { [weak self, weak session] in
         guard process.isAlive, let self, let session else { return }
-        beginJournal(of: session, process)
+        beginJournal(of: session, process: process)
         memory.withLock { $0.isCompacting = false }
       }
     }
@@ -120,23 +120,23 @@ extension NotesDevice {
       return lost.sorted { $0.number < $1.number }
     }
     memory.withLock { $0.isReady = true }
-    for edit in lost { submit([edit]) }
+    for edit in lost { submit(edits: [edit]) }
     session.fetch()
   }
 
   // MARK: What the session announces
 
-  private func listen(to session: CloudSyncSession, _ process: DeviceProcess) {
+  private func listen(to session: CloudSyncSession, process: DeviceProcess) {
     session.modifyWorkCompletedSubject.sink { [weak self] operation, response in
-      if process.isAlive { self?.completed(operation, response) }
+      if process.isAlive { self?.completed(operation: operation, response: response) }
     }
     session.fetchWorkCompletedSubject.sink { [weak self, weak session] _, page in
       guard process.isAlive else { return }
-      self?.store(page)
+      self?.store(page: page)
       if process.configuration.acknowledgesPages { session?.acknowledge(page.page, .stored) }
     }
     session.parkedSubject.sink { [weak self] change in
-      if process.isAlive { self?.parkedChanged(change) }
+      if process.isAlive { self?.parkedChanged(change: change) }
     }
     session.zoneSubject.sink { [weak session] zone in
       // A new zone has other contents than the old one.
@@ -145,40 +145,40 @@ extension NotesDevice {
   }
 
   /// Takes the end of an operation.
-  private func completed(_ operation: ModifyOperation, _ response: ModifyOperation.Response) {
+  private func completed(operation: ModifyOperation, response: ModifyOperation.Response) {
     let numbers = Self.numbers(of: operation)
     disk.withLock { disk in
       // The edits of an operation are of different records.
       guard !numbers.isEmpty else { return }
       let mine = Set(numbers)
       for record in response.savedRecords {
-        disk.notes[record.recordID.name, default: Note()].settle(mine, record)
+        disk.notes[record.recordID.name, default: Note()].settle(mine: mine, record: record)
       }
       for recordID in response.deletedRecordIDs {
-        disk.notes[recordID.name, default: Note()].settle(mine, nil)
-        disk.forgetIfEmpty(recordID.name)
+        disk.notes[recordID.name, default: Note()].settle(mine: mine, record: nil)
+        disk.forgetIfEmpty(name: recordID.name)
       }
       for failure in response.failures {
-        disk.notes[failure.recordID.name]?.park(mine)
+        disk.notes[failure.recordID.name]?.park(mine: mine)
       }
     }
   }
 
   /// Takes what became of a parked record.
-  private func parkedChanged(_ change: ParkedChange) {
+  private func parkedChanged(change: ParkedChange) {
     disk.withLock { disk in
       let name = change.recordID.name
       switch change {
-      case .saved(let record): disk.notes[name, default: Note()].settleParked(record)
-      case .deleted: disk.notes[name, default: Note()].settleParked(nil)
+      case .saved(let record): disk.notes[name, default: Note()].settleParked(record: record)
+      case .deleted: disk.notes[name, default: Note()].settleParked(record: nil)
       case .refused, .dropped: break
       }
-      disk.forgetIfEmpty(name)
+      disk.forgetIfEmpty(name: name)
     }
   }
 
   /// Takes a page.
-  private func store(_ page: FetchOperation.Response) {
+  private func store(page: FetchOperation.Response) {
     disk.withLock { disk in
       guard page.page.number > disk.lastPage else { return }
       disk.lastPage = page.page.number
@@ -187,13 +187,13 @@ extension NotesDevice {
         disk.seen = (disk.seen ?? []).union(page.changedRecords.map(\.recordID.name))
       }
       for record in page.changedRecords {
-        disk.merge(record, of: record.recordID.name)
+        disk.merge(record: record, of: record.recordID.name)
       }
-      for recordID in page.deletedRecordIDs { disk.merge(nil, of: recordID.name) }
+      for recordID in page.deletedRecordIDs { disk.merge(record: nil, of: recordID.name) }
       guard page.isLast, page.startedOver, let seen = disk.seen else { return }
       // After a fetch of everything, what was in no page is gone.
       for name in disk.notes.keys.sorted() where !seen.contains(name) {
-        disk.merge(nil, of: name)
+        disk.merge(record: nil, of: name)
       }
       disk.seen = nil
     }
@@ -202,28 +202,30 @@ extension NotesDevice {
 
 extension NotesDevice.Disk {
   /// Takes what the present page says about a record; nil for nothing.
-  mutating func merge(_ record: Record?, of name: String) {
+  mutating func merge(record: Record?, of name: String) {
     if record == nil, notes[name] == nil { return }
     notes[name, default: NotesDevice.Note()].server = record
     notes[name]?.page = lastPage
-    forgetIfEmpty(name)
+    forgetIfEmpty(name: name)
   }
 
-  mutating func forgetIfEmpty(_ name: String) {
+  mutating func forgetIfEmpty(name: String) {
     if notes[name]?.isEmpty ?? false { notes[name] = nil }
   }
 }
 
 extension NotesDevice.Note {
   /// The edits of an operation are in the cloud, and with them all earlier ones.
-  mutating func settle(_ mine: Set<Int64>, _ record: Record?) {
-    settle(pending.last { mine.contains($0.edit.number) }, record)
+  mutating func settle(mine: Set<Int64>, record: Record?) {
+    settle(last: pending.last { mine.contains($0.edit.number) }, record: record)
   }
 
   /// Parked edits are in the cloud.
-  mutating func settleParked(_ record: Record?) { settle(pending.last { $0.isParked }, record) }
+  mutating func settleParked(record: Record?) {
+    settle(last: pending.last { $0.isParked }, record: record)
+  }
 
-  private mutating func settle(_ last: NotesDevice.Pending?, _ record: Record?) {
+  private mutating func settle(last: NotesDevice.Pending?, record: Record?) {
     // Told again after a restart: it is stored.
     guard let last else { return }
     pending.removeAll { $0.edit.number <= last.edit.number }
@@ -233,7 +235,7 @@ extension NotesDevice.Note {
   }
 
   /// The session has set edits aside.
-  mutating func park(_ mine: Set<Int64>) {
+  mutating func park(mine: Set<Int64>) {
     for place in pending.indices where mine.contains(pending[place].edit.number) {
       pending[place].isParked = true
     }

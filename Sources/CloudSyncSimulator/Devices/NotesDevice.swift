@@ -97,13 +97,13 @@ public final class NotesDevice: SimulatedDevice {
         disk.notes[edit.name, default: Note()].pending.append(pending)
       }
     }
-    if memory.withLock({ $0.isReady }) { submit(edits) }
+    if memory.withLock({ $0.isReady }) { submit(edits: edits) }
   }
 
   /// What the user sees.
   public func contents() -> [DeviceRecord] {
     disk.withLock { disk in
-      disk.notes.keys.sorted().compactMap { name in disk.notes[name]?.visible(name) }
+      disk.notes.keys.sorted().compactMap { name in disk.notes[name]?.visible(name: name) }
     }
   }
 
@@ -122,7 +122,7 @@ public final class NotesDevice: SimulatedDevice {
   // MARK: Submitting
 
   /// Submits edits of different records as one operation.
-  func submit(_ edits: [DeviceEdit]) {
+  func submit(edits: [DeviceEdit]) {
     guard let session, !edits.isEmpty else { return }
     let operation = disk.withLock { disk in
       var records: [Record] = []
@@ -161,7 +161,7 @@ public final class NotesDevice: SimulatedDevice {
 
 extension NotesDevice.Note {
   /// The record as the user sees it; nil if there is none.
-  func visible(_ name: String) -> DeviceRecord? {
+  func visible(name: String) -> DeviceRecord? {
     guard !pending.isEmpty else { return server.map(DeviceRecord.init) }
     var fields = server.map { DeviceRecord($0).fields } ?? []
     var exists = server != nil

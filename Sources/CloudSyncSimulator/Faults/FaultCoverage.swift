@@ -61,7 +61,7 @@ public struct FaultCoverage: Sendable, Hashable {
   /// The cells that were hit, in order, with their counts.
   public var cells: [(cell: Cell, count: Int)] {
     counts.indices.compactMap { index in
-      counts[index] > 0 ? (Self.cell(index), counts[index]) : nil
+      counts[index] > 0 ? (Self.cell(index: index), counts[index]) : nil
     }
   }
 
@@ -72,7 +72,7 @@ public struct FaultCoverage: Sendable, Hashable {
     return (cell.mode.rawValue * codeCount + code) * pointCount + point
   }
 
-  private static func cell(_ index: Int) -> Cell {
+  private static func cell(index: Int) -> Cell {
     let point = index % pointCount
     let code = index / pointCount % codeCount
     return Cell(

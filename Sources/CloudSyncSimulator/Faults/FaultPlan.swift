@@ -149,16 +149,16 @@ extension FaultPlan: CustomStringConvertible {
         continue
       }
       let isOut = name.hasPrefix("-")
-      let point = try Self.point(isOut ? String(name.dropFirst()) : name)
+      let point = try Self.point(name: isOut ? String(name.dropFirst()) : name)
       if words.count == 2, !isOut {
-        self[point] = try Self.ratio(String(words[1]), of: name)
+        self[point] = try Self.ratio(text: String(words[1]), of: name)
       } else {
         self[point] = isOut ? .zero : point.usualRatio
       }
     }
   }
 
-  private static func point(_ name: String) throws(ParsingError) -> FaultPoint {
+  private static func point(name: String) throws(ParsingError) -> FaultPoint {
     guard let point = FaultPoint(rawValue: name) else {
       let names = FaultPoint.allCases.map(\.rawValue).joined(separator: ", ")
       throw ParsingError(description: "there is no fault “\(name)”; there are \(names)")
@@ -166,7 +166,7 @@ extension FaultPlan: CustomStringConvertible {
     return point
   }
 
-  private static func ratio(_ text: String, of name: String) throws(ParsingError) -> Ratio {
+  private static func ratio(text: String, of name: String) throws(ParsingError) -> Ratio {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
     guard numbers.count == 2, let hits = numbers[0], let cases = numbers[1], hits >= 0, cases > 0,
       hits <= cases, cases <= 1_000_000_000

@@ -24,42 +24,48 @@ extension FaultyOperationHandler {
   /// Sends a call on its way.
   func send(_ call: FaultyCall) {
     var random = call.journey.random
-    guard let point = call.journey.point else { return carryOut(call) }
+    guard let point = call.journey.point else { return carryOut(call: call) }
     switch point {
     case .requestLost:
       let code = random.pick(
         [SyncError.Code.networkFailure, .networkUnavailable, .serverResponseLost]
       )
-      answer(call, .failure(SyncError(code)))
-    case .answerLost: carryOut(call) { [self] _ in answer(call, .failure(Self.lost)) }
+      answer(call: call, result: .failure(SyncError(code)))
+    case .answerLost:
+      carryOut(call: call) { [self] _ in answer(call: call, result: .failure(Self.lost)) }
     case .never:
-      if random.chance(1, in: 2) { carryOut(call) { _ in } }
+      if random.chance(1, in: 2) { carryOut(call: call) { _ in } }
     case .late:
       let delay = random.pick([1_000, 20_000, 120_000, 310_000, 700_000]) + random.below(1_000)
-      carryOut(call) { [self] result in answer(call, result, after: Int64(delay) * 1_000_000) }
+      carryOut(call: call) { [self] result in
+        answer(call: call, result: result, after: Int64(delay) * 1_000_000)
+      }
     case .duplicated:
       let delay = Int64(random.pick([0, 300, 4_000, 60_000])) * 1_000_000
-      carryOut(call) { [self] result in
-        answer(call, result)
-        answer(call, result, after: delay)
+      carryOut(call: call) { [self] result in
+        answer(call: call, result: result)
+        answer(call: call, result: result, after: delay)
       }
     case .outOfOrder:
-      carryOut(call) { [self] result in hold { call.deliver(result) } }
+      carryOut(call: call) { [self] result in hold { call.deliver(result) } }
     case .limitExceeded:
       let limit = random.within(1...max(1, call.work.itemCount - 1))
-      if call.work.itemCount > limit { return answer(call, .failure(SyncError(.limitExceeded))) }
-      carryOut(call)
-    case .assetMissing: answer(call, .failure(Self.assetMissing(call.work, &random)))
+      if call.work.itemCount > limit {
+        return answer(call: call, result: .failure(SyncError(.limitExceeded)))
+      }
+      carryOut(call: call)
+    case .assetMissing:
+      answer(call: call, result: .failure(Self.assetMissing(work: call.work, random: &random)))
     default:
-      guard let error = point.refusal(&random) else { return carryOut(call) }
-      answer(call, .failure(error))
+      guard let error = point.refusal(random: &random) else { return carryOut(call: call) }
+      answer(call: call, result: .failure(error))
     }
   }
 
   private static let lost = SyncError(.serverResponseLost)
 
   /// The answer of an atomic request of which one record cannot be saved.
-  private static func assetMissing(_ work: SyncWork, _ random: inout SeededRandom) -> SyncError {
+  private static func assetMissing(work: SyncWork, random: inout SeededRandom) -> SyncError {
     guard case .modify(let operation) = work else { return SyncError(.assetFileNotFound) }
     let culprit = random.below(max(1, operation.records.count))
     let ids = operation.records.map(\.recordID) + operation.recordIDsToDelete
@@ -75,20 +81,20 @@ extension FaultyOperationHandler {
 
   /// Has the other handler do the work, when the request has arrived.
   private func carryOut(
-    _ call: FaultyCall,
-    _ answered: (@Sendable (Result<SyncWork.Result, SyncError>) -> Void)? = nil
+    call: FaultyCall,
+    answered: (@Sendable (Result<SyncWork.Result, SyncError>) -> Void)? = nil
   ) {
     world.virtual.schedule(afterNanoseconds: call.journey.there) { [self] in
       base.perform(call.work, context: call.context) { [self] result in
-        if let answered { answered(result) } else { answer(call, result) }
+        if let answered { answered(result) } else { answer(call: call, result: result) }
       }
     }
   }
 
   /// Lets an answer arrive after its way back.
   func answer(
-    _ call: FaultyCall,
-    _ result: Result<SyncWork.Result, SyncError>,
+    call: FaultyCall,
+    result: Result<SyncWork.Result, SyncError>,
     after delay: Int64 = 0
   ) {
     world.virtual.schedule(afterNanoseconds: call.journey.back + delay) { call.deliver(result) }
@@ -116,7 +122,7 @@ extension FaultPoint {
   }
 
   /// What a request is answered that the service refuses.
-  fileprivate func refusal(_ random: inout SeededRandom) -> SyncError? {
+  fileprivate func refusal(random: inout SeededRandom) -> SyncError? {
     let wait = Duration.milliseconds(random.pick([200, 3_000, 30_000]) + random.below(2_000))
     let isTold = random.chance(1, in: 2)
     return switch self {

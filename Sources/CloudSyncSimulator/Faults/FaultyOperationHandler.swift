@@ -87,14 +87,14 @@ public final class FaultyOperationHandler: WorkHandler {
     context: RequestContext,
     completion: @escaping Completion
   ) {
-    let journey = draw(work, context.writeToken)
+    let journey = draw(work: work, token: context.writeToken)
     // Weakly, because an answer may be held here for ever.
     let call = FaultyCall(work: work, context: context, journey: journey) { [weak self] result in
-      self?.deliver(result, to: work.mode, journey.point, completion)
+      self?.deliver(result: result, to: work.mode, point: journey.point, completion: completion)
     }
     if let point = journey.point {
       state.withLock { $0.coverage.count(point) }
-      if point.isOfWorld { return enterChangedWorld(point, call) }
+      if point.isOfWorld { return enterChangedWorld(point: point, call: call) }
     }
     send(call)
   }
@@ -104,7 +104,7 @@ public final class FaultyOperationHandler: WorkHandler {
 
   // MARK: Drawing
 
-  private func draw(_ work: SyncWork, _ token: WriteToken) -> FaultyCall.Journey {
+  private func draw(work: SyncWork, token: WriteToken) -> FaultyCall.Journey {
     state.withLock { state in
       let isRepeat = token == state.lastToken
       state.lastToken = token
@@ -130,10 +130,10 @@ public final class FaultyOperationHandler: WorkHandler {
   // MARK: Answers
 
   private func deliver(
-    _ result: Result<SyncWork.Result, SyncError>,
+    result: Result<SyncWork.Result, SyncError>,
     to mode: OperationMode,
-    _ point: FaultPoint?,
-    _ completion: Completion
+    point: FaultPoint?,
+    completion: Completion
   ) {
     let held = state.withLock { state in
       state.coverage.count(.init(mode: mode, code: result.errorCode, point: point))
@@ -145,14 +145,14 @@ public final class FaultyOperationHandler: WorkHandler {
   }
 
   /// Lets an answer come after that to the next request.
-  func hold(_ answer: @escaping @Sendable () -> Void) {
+  func hold(answer: @escaping @Sendable () -> Void) {
     state.withLock { $0.held.append(answer) }
   }
 
-  private func enterChangedWorld(_ point: FaultPoint, _ call: FaultyCall) {
+  private func enterChangedWorld(point: FaultPoint, call: FaultyCall) {
     if change(point) { return send(call) }
     guard let error = point.worldError else { return send(call) }
-    answer(call, .failure(error))
+    answer(call: call, result: .failure(error))
   }
 }
 

@@ -38,18 +38,18 @@ public final class RecordingOperationHandler: WorkHandler {
   ) {
     storage.withLock { $0.append(Exchange(work: work, context: context)) }
     base.perform(work, context: context) { [self] result in
-      change(context.attempt) { $0.answers.append(result) }
+      change(attempt: context.attempt) { $0.answers.append(result) }
       completion(result)
     }
   }
 
   /// Passes it on that nobody waits for an answer any more.
   public func cancel(_ attempt: Attempt) {
-    change(attempt) { $0.isCancelled = true }
+    change(attempt: attempt) { $0.isCancelled = true }
     base.cancel(attempt)
   }
 
-  private func change(_ attempt: Attempt, _ body: @Sendable (inout Exchange) -> Void) {
+  private func change(attempt: Attempt, body: @Sendable (inout Exchange) -> Void) {
     storage.withLock { exchanges in
       guard let place = exchanges.lastIndex(where: { $0.context.attempt == attempt }) else {
         return

@@ -137,7 +137,7 @@ public final class ScriptedOperationHandler: WorkHandler {
     let (answer, tag) = state.withLock { state -> (Answer, Int) in
       state.calls += 1
       state.tags += 1
-      guard state.next < state.steps.count, state.steps[state.next].fits(work) else {
+      guard state.next < state.steps.count, state.steps[state.next].fits(work: work) else {
         let expected = state.next < state.steps.count ? "\(state.steps[state.next])" : nil
         state.mismatches.append(
           Mismatch(call: state.calls, expected: expected, asked: work.summary)
@@ -147,27 +147,31 @@ public final class ScriptedOperationHandler: WorkHandler {
       defer { state.next += 1 }
       return (state.steps[state.next].answer, state.tags)
     }
-    give(answer, to: work, tag: tag, completion)
+    give(answer: answer, to: work, tag: tag, completion: completion)
   }
 
   /// Notes that nobody waits for an answer any more.
   public func cancel(_ attempt: Attempt) { state.withLock { $0.cancelled.append(attempt) } }
 
   private func give(
-    _ answer: Answer,
+    answer: Answer,
     to work: SyncWork,
     tag: Int,
-    _ completion: @escaping Completion
+    completion: @escaping Completion
   ) {
     switch answer {
     case .success: completion(.success(work.success(tag: tag)))
     case .result(let result): completion(.success(result))
     case .failure(let error): completion(.failure(error))
     case .after(let delay, let answer):
-      world.schedule(after: delay) { self.give(answer, to: work, tag: tag, completion) }
+      world.schedule(after: delay) {
+        self.give(answer: answer, to: work, tag: tag, completion: completion)
+      }
     case .twice(let answer, let delay):
-      give(answer, to: work, tag: tag, completion)
-      world.schedule(after: delay) { self.give(answer, to: work, tag: tag, completion) }
+      give(answer: answer, to: work, tag: tag, completion: completion)
+      world.schedule(after: delay) {
+        self.give(answer: answer, to: work, tag: tag, completion: completion)
+      }
     case .never: break
     }
   }
@@ -183,7 +187,7 @@ extension ScriptedOperationHandler.Step: CustomStringConvertible {
   }
 
   /// Whether a call is the expected one.
-  func fits(_ work: SyncWork) -> Bool {
+  func fits(work: SyncWork) -> Bool {
     guard work.mode == mode else { return false }
     guard case .modify(let operation) = work else { return true }
     if let saves, saves != operation.records.map(\.recordID.name) { return false }

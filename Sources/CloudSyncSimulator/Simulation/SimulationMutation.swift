@@ -3,7 +3,7 @@ package import CloudSyncCore
 /// A mistake that is put into a simulation on purpose, to show that its checkers find it.
 package protocol SimulationMutation: Sendable {
   /// Puts something between a session and its handler.
-  func handler(_ base: any OperationHandler, device: Int) -> any OperationHandler
+  func handler(base: any OperationHandler, device: Int) -> any OperationHandler
   /// Puts something into a session.
   func attach(to session: CloudSyncSession, device: Int)
   /// Further checkers.
@@ -11,7 +11,7 @@ package protocol SimulationMutation: Sendable {
 }
 
 extension SimulationMutation {
-  package func handler(_ base: any OperationHandler, device: Int) -> any OperationHandler { base }
+  package func handler(base: any OperationHandler, device: Int) -> any OperationHandler { base }
   package func attach(to session: CloudSyncSession, device: Int) {}
   package func makeCheckers() -> sending [any SimulationChecker] { [] }
 }

@@ -27,7 +27,8 @@ struct Workload {
 
   /// The records that all devices begin with.
   mutating func firstEdits() -> [DeviceEdit] {
-    (0..<names / 2).map { index in edit(index, .set(field: random.pick(Self.fields))) }
+    (0..<names / 2)
+      .map { index in edit(name: index, change: .set(field: random.pick(Self.fields))) }
   }
 
   /// The next edits; nil when all are made.
@@ -49,7 +50,8 @@ struct Workload {
     made += count
     let edits = chosen.map { name -> DeviceEdit in
       random.chance(1, in: 8)
-        ? edit(name, .delete) : edit(name, .set(field: random.pick(Self.fields)))
+        ? edit(name: name, change: .delete)
+        : edit(name: name, change: .set(field: random.pick(Self.fields)))
     }
     return Step(gap: gap, device: device, edits: edits)
   }
@@ -67,7 +69,7 @@ struct Workload {
     random.chance(1, in: 2) ? random.below(min(Self.hotNames, names)) : random.below(names)
   }
 
-  private mutating func edit(_ name: Int, _ change: DeviceEdit.Change) -> DeviceEdit {
+  private mutating func edit(name: Int, change: DeviceEdit.Change) -> DeviceEdit {
     number += 1
     return DeviceEdit(number: number, name: "note-\(name)", change: change)
   }

@@ -57,13 +57,13 @@ enum CheckCommand {
     }
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
+  private static func run(_ arguments: Arguments, console: Console) throws {
     let target = DatabaseArguments(arguments)
-    let database = try target.open(.readOnly)
+    let database = try target.open(access: .readOnly)
     let names = try target.naming { try SyncEngine.tableNames(in: database) }
-    let tables = try target.tables(names, orElse: names)
+    let tables = try target.tables(names: names, orElse: names)
     if tables.isEmpty { throw ToolError.failure("\(target.path): it has no tables") }
-    let options = try target.options(tables)
+    let options = try target.options(tables: tables)
     let violations = try target.naming {
       try SyncEngine.check(database, tables: tables, options: options)
     }
@@ -71,15 +71,15 @@ enum CheckCommand {
     if arguments.has("--json") {
       console.line(try JSONText.block(report))
     } else if arguments.has("--sql") {
-      for sql in mendingSQL(violations) { console.block(sql) }
+      for sql in mendingSQL(violations: violations) { console.block(sql) }
     } else {
-      show(violations, report, console)
+      show(violations: violations, report: report, console: console)
     }
     if report.errors > 0 { throw ToolError.negative }
   }
 
   /// The SQL of all tables, that of each once.
-  static func mendingSQL(_ violations: [SchemaViolation]) -> [String] {
+  static func mendingSQL(violations: [SchemaViolation]) -> [String] {
     var tables: [String] = []
     return violations.compactMap { violation in
       guard let sql = violation.sql, !tables.contains(violation.table) else { return nil }
@@ -89,9 +89,9 @@ enum CheckCommand {
   }
 
   private static func show(
-    _ violations: [SchemaViolation],
-    _ report: Report,
-    _ console: Console
+    violations: [SchemaViolation],
+    report: Report,
+    console: Console
   ) {
     for table in report.tables {
       let ofTable = violations.filter { $0.table == table }
@@ -104,7 +104,7 @@ enum CheckCommand {
         )
         console.line("  \(word): \(violation.reason)")
       }
-      for sql in mendingSQL(ofTable) {
+      for sql in mendingSQL(violations: ofTable) {
         console.line(console.styled("  This mends it:", .faint))
         console.block(sql)
       }

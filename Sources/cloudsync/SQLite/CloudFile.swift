@@ -51,7 +51,7 @@ struct CloudFile {
   }
 
   /// Throws if a database belongs to another cloud, so that nothing is mixed.
-  func check(_ database: DatabaseFile) throws {
+  func check(database: DatabaseFile) throws {
     guard let place = try SyncEngine.place(in: database) else { return }
     guard place.zoneID == request.zoneID else {
       throw ToolError.failure(

@@ -54,12 +54,12 @@ struct DatabaseArguments {
   // MARK: The file
 
   /// Opens the file without changing what it is.
-  func open(_ access: DatabaseFile.Access) throws -> DatabaseFile {
+  func open(access: DatabaseFile.Access) throws -> DatabaseFile {
     try naming { try DatabaseFile(path: path, access: access) }
   }
 
   /// Runs a body whose errors are about the file, and names it in them.
-  func naming<Value>(_ body: () throws -> Value) throws -> Value {
+  func naming<Value>(body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as SyncEngineError {
       throw failure(error)
     }
@@ -80,8 +80,8 @@ struct DatabaseArguments {
   ///   - fallback: The tables if none are asked for; nil where they must be.
   /// - Returns: The tables, each once.
   /// - Throws: That the options contradict each other, or that there are no tables.
-  func tables(_ names: [String], orElse fallback: [String]?) throws -> [String] {
-    let wanted = list("--tables", names)
+  func tables(names: [String], orElse fallback: [String]?) throws -> [String] {
+    let wanted = list("--tables", known: names)
     if arguments.has("--all"), !wanted.isEmpty {
       throw ToolError.usage("--all and --tables do not go together")
     }
@@ -98,33 +98,33 @@ struct DatabaseArguments {
   }
 
   /// What the engine is told about the tables.
-  func options(_ tables: [String]) throws -> SyncEngineOptions {
+  func options(tables: [String]) throws -> SyncEngineOptions {
     var chosen: [String: [String]] = [:]
     for option in Self.policies where option.value != nil {
-      let names = list(option.name, tables)
+      let names = list(option.name, known: tables)
       for name in names where !tables.contains(name) {
         throw ToolError.usage("\(option.name) names “\(name)”, which is none of the tables")
       }
       chosen[option.name] = names
     }
-    func isChosen(_ name: String, by option: String) -> Bool {
+    func isChosen(name: String, by option: String) -> Bool {
       chosen[option]?.contains(name) == true
     }
     var options = SyncEngineOptions()
     for name in tables {
       var table = SyncEngineOptions.Table()
-      table.hasUniqueIntegerKeys = isChosen(name, by: "--unique-integer-keys")
+      table.hasUniqueIntegerKeys = isChosen(name: name, by: "--unique-integer-keys")
       table.allowsMissingDefaults = arguments.has("--allow-missing-defaults")
-      if isChosen(name, by: "--unique-newest") { table.uniqueKeys = .newest }
-      if isChosen(name, by: "--unique-merge") { table.uniqueKeys = .merge }
-      if isChosen(name, by: "--edit-wins") { table.merging.deletes = .editWins }
+      if isChosen(name: name, by: "--unique-newest") { table.uniqueKeys = .newest }
+      if isChosen(name: name, by: "--unique-merge") { table.uniqueKeys = .merge }
+      if isChosen(name: name, by: "--edit-wins") { table.merging.deletes = .editWins }
       options.tables[name] = table
     }
     return options
   }
 
   /// The names that an option gives, as the database spells them, each once.
-  private func list(_ option: String, _ known: [String]) -> [String] {
+  private func list(_ option: String, known: [String]) -> [String] {
     var result: [String] = []
     for text in arguments.all(option) {
       // A name may have a comma.
@@ -151,7 +151,7 @@ struct DatabaseArguments {
   // MARK: What stands in the way
 
   /// Throws if the schema forbids that the tables are synchronized.
-  func refuse(_ violations: [SchemaViolation]) throws {
+  func refuse(violations: [SchemaViolation]) throws {
     let errors = violations.filter { !$0.isWarning }
     guard let first = errors.first else { return }
     // A table that is not there is not mended.

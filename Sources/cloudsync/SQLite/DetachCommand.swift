@@ -15,12 +15,12 @@ enum DetachCommand {
     )
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
+  private static func run(_ arguments: Arguments, console: Console) throws {
     let target = DatabaseArguments(arguments)
     let lock = try DatabaseLock(target.path)
     defer { lock.release() }
-    let database = try target.open(.readWrite)
-    guard let metadata = try target.naming({ try SyncMetadata.read(from: database) }) else {
+    let database = try target.open(access: .readWrite)
+    guard let metadata = try target.naming(body: { try SyncMetadata.read(from: database) }) else {
       throw ToolError.failure("\(target.path): it is not synchronized; there is nothing to remove")
     }
     try target.naming { try SyncMetadata.remove(from: database) }

@@ -42,24 +42,28 @@ enum MigrateCommand {
     )
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
+  private static func run(_ arguments: Arguments, console: Console) throws {
     let target = DatabaseArguments(arguments)
     guard let output = arguments.value("--output") else {
       let lock = try DatabaseLock(target.path)
       defer { lock.release() }
-      let database = try target.open(.readWrite)
-      return try target.naming { try migrate(database, target, arguments, console) }
+      let database = try target.open(access: .readWrite)
+      return try target.naming {
+        try migrate(database: database, target: target, arguments: arguments, console: console)
+      }
     }
     if access(output, F_OK) == 0 {
       throw ToolError.failure("\(output): it exists already; name a new file")
     }
-    let source = try target.open(.readOnly)
+    let source = try target.open(access: .readOnly)
     let part = output + ".part"
     unlink(part)
     do {
       try target.naming { try source.copy(toFile: part) }
       let copy = try DatabaseFile(path: part, access: .readWrite)
-      try target.naming { try migrate(copy, target, arguments, console) }
+      try target.naming {
+        try migrate(database: copy, target: target, arguments: arguments, console: console)
+      }
     } catch {
       for suffix in ["", "-wal", "-shm", "-journal"] { unlink(part + suffix) }
       throw error
@@ -73,13 +77,13 @@ enum MigrateCommand {
   }
 
   private static func migrate(
-    _ database: DatabaseFile,
-    _ target: DatabaseArguments,
-    _ arguments: Arguments,
-    _ console: Console
+    database: DatabaseFile,
+    target: DatabaseArguments,
+    arguments: Arguments,
+    console: Console
   ) throws {
     let names = try SyncEngine.tableNames(in: database)
-    let tables = try target.tables(names, orElse: nil)
+    let tables = try target.tables(names: names, orElse: nil)
     var migration = PrimaryKeyMigration(
       tables: tables,
       salt: arguments.value("--salt") ?? "",
@@ -91,7 +95,7 @@ enum MigrateCommand {
     var mended: [String] = []
     if arguments.has("--mend") {
       let violations = try SyncEngine.check(database, tables: tables)
-      for sql in CheckCommand.mendingSQL(violations) { try database.execute(sql) }
+      for sql in CheckCommand.mendingSQL(violations: violations) { try database.execute(sql) }
       mended = tables.filter { name in violations.contains { $0.table == name && $0.sql != nil } }
       for table in mended { console.line("mended \(table)") }
     }

@@ -90,10 +90,10 @@ enum StatusCommand {
     }
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
+  private static func run(_ arguments: Arguments, console: Console) throws {
     let target = DatabaseArguments(arguments)
-    let database = try target.open(.readOnly)
-    guard let metadata = try target.naming({ try SyncMetadata.read(from: database) }) else {
+    let database = try target.open(access: .readOnly)
+    guard let metadata = try target.naming(body: { try SyncMetadata.read(from: database) }) else {
       throw ToolError.failure(
         "\(target.path): it is not synchronized; “cloudsync sync \(target.path)” begins with it"
       )
@@ -101,21 +101,21 @@ enum StatusCommand {
     if arguments.has("--json") {
       return console.line(try JSONText.block(Report(target.path, metadata)))
     }
-    show(metadata, target.path, console)
+    show(metadata: metadata, path: target.path, console: console)
   }
 
-  private static func show(_ metadata: SyncMetadata, _ path: String, _ console: Console) {
+  private static func show(metadata: SyncMetadata, path: String, console: Console) {
     let time = metadata.lastSync.map { "last on \(TimeText.date($0))" } ?? "never to the end"
     console.line("\(console.styled(path, .heading)): synchronized \(time)")
     console.line()
     var rows = [["table", "clean", "dirty", "in flight", "waiting", "parked"]]
-    func row(_ name: String, _ counts: SyncMetadata.Counts) -> [String] {
+    func row(name: String, counts: SyncMetadata.Counts) -> [String] {
       [name]
         + [counts.clean, counts.dirty, counts.inFlight, counts.waiting, counts.parked]
         .map { "\($0)" }
     }
-    rows += metadata.tables.map { row($0.name, $0.counts) }
-    if metadata.tables.count > 1 { rows.append(row("all", metadata.counts)) }
+    rows += metadata.tables.map { row(name: $0.name, counts: $0.counts) }
+    if metadata.tables.count > 1 { rows.append(row(name: "all", counts: metadata.counts)) }
     for line in Words.table(rows) { console.line(line) }
     for (title, held) in [("parked", metadata.parked), ("waiting", metadata.waiting)]
     where !held.isEmpty {

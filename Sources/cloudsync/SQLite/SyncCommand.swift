@@ -69,7 +69,7 @@ enum SyncCommand {
     var isJSON: Bool
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
+  private static func run(_ arguments: Arguments, console: Console) throws {
     let target = DatabaseArguments(arguments)
     guard let cloud = arguments.value("--cloud") else {
       throw ToolError.usage("cloudsync sync needs --cloud CLOUDFILE")
@@ -87,19 +87,20 @@ enum SyncCommand {
       throw ToolError.usage("--interval takes a number from 1 to 86400, not \(seconds)")
     }
     let zoneName = arguments.value("--zone")
-    if let zoneName { try check(zoneName) }
+    if let zoneName { try check(zoneName: zoneName) }
     let lock = try DatabaseLock(target.path)
     defer { lock.release() }
     if SamePath.isSame(target.path, cloud) {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
-    let (tables, options) = try examine(target, arguments)
+    let (tables, options) = try examine(target: target, arguments: arguments)
     let zoneID =
-      try zoneName.map { ZoneID(name: $0) } ?? storedZone(target) ?? ZoneID(name: "Database")
+      try zoneName.map { ZoneID(name: $0) } ?? storedZone(target: target)
+      ?? ZoneID(name: "Database")
     let request = Request(
       path: target.path,
       cloud: cloud,
-      device: try device(arguments, target.path),
+      device: try device(arguments: arguments, path: target.path),
       zoneID: zoneID,
       tables: tables,
       options: options,
@@ -115,35 +116,35 @@ enum SyncCommand {
 
   /// Looks whether the database can be synchronized, and finds out which tables are.
   private static func examine(
-    _ target: DatabaseArguments,
-    _ arguments: Arguments
+    target: DatabaseArguments,
+    arguments: Arguments
   ) throws -> (tables: [String], options: SyncEngineOptions) {
-    let database = try target.open(.readOnly)
+    let database = try target.open(access: .readOnly)
     let names = try target.naming { try SyncEngine.tableNames(in: database) }
     let known = try target.naming { try SyncMetadata.read(from: database) }?.tables.map(\.name)
-    let tables = try target.tables(names, orElse: known)
-    let options = try target.options(tables)
+    let tables = try target.tables(names: names, orElse: known)
+    let options = try target.options(tables: tables)
     let violations = try target.naming {
       try SyncEngine.check(database, tables: tables, options: options)
     }
     // Where this is a dry run it tells what stands in the way.
-    if !arguments.has("--dry-run") { try target.refuse(violations) }
+    if !arguments.has("--dry-run") { try target.refuse(violations: violations) }
     return (tables, options)
   }
 
-  private static func check(_ zoneName: String) throws {
+  private static func check(zoneName: String) throws {
     do throws(RecordRuleViolation) { try RecordRules.check(ZoneID(name: zoneName)) } catch {
       throw ToolError.usage("--zone cannot be “\(zoneName)”: \(error)")
     }
   }
 
   /// The zone that the database was synchronized with before.
-  private static func storedZone(_ target: DatabaseArguments) throws -> ZoneID? {
-    let database = try target.open(.readOnly)
+  private static func storedZone(target: DatabaseArguments) throws -> ZoneID? {
+    let database = try target.open(access: .readOnly)
     return try target.naming { try SyncEngine.place(in: database) }?.zoneID
   }
 
-  private static func device(_ arguments: Arguments, _ path: String) throws -> String {
+  private static func device(arguments: Arguments, path: String) throws -> String {
     if let name = arguments.value("--device") {
       if name.isEmpty { throw ToolError.usage("--device needs a name") }
       return name

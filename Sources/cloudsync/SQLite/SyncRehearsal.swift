@@ -59,8 +59,8 @@ struct SyncRehearsal {
       )
     }
     let cloud = try CloudFile(request, isRehearsal: true)
-    try target.naming { try cloud.check(database) }
-    let preview = try preview(database, cloud)
+    try target.naming { try cloud.check(database: database) }
+    let preview = try preview(database: database, cloud: cloud)
     if request.isJSON {
       let report = Report(
         database: request.path,
@@ -75,12 +75,12 @@ struct SyncRehearsal {
       )
       console.line(try JSONText.block(report))
     } else {
-      show(preview, console)
+      show(preview: preview, console: console)
     }
     if preview.isForbidden { throw ToolError.negative }
   }
 
-  private func preview(_ database: DatabaseFile, _ cloud: CloudFile) throws -> SyncPreview {
+  private func preview(database: DatabaseFile, cloud: CloudFile) throws -> SyncPreview {
     let result = Locked<Result<SyncPreview, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
     let folder = try NewFolder.makeTemporary(for: "dry-run", option: "--dry-run")
@@ -106,7 +106,7 @@ struct SyncRehearsal {
 
   // MARK: Words
 
-  private func show(_ preview: SyncPreview, _ console: Console) {
+  private func show(preview: SyncPreview, console: Console) {
     for violation in preview.violations {
       console.line("\(console.styled("schema", .warning)): \(violation)")
     }
@@ -114,10 +114,10 @@ struct SyncRehearsal {
       return console.line("nothing would be done: see “cloudsync check \(request.path)”")
     }
     if !preview.hasZone { console.line("the zone “\(request.zoneID.name)” would be made") }
-    show(preview.sent, "would be sent", console)
-    show(preview.applied, "would be stored", console)
-    for refusal in preview.refused { show(refusal, "refused", console) }
-    for refusal in preview.waiting { show(refusal, "waiting", console) }
+    show(changes: preview.sent, title: "would be sent", console: console)
+    show(changes: preview.applied, title: "would be stored", console: console)
+    for refusal in preview.refused { show(refusal: refusal, word: "refused", console: console) }
+    for refusal in preview.waiting { show(refusal: refusal, word: "waiting", console: console) }
     if preview.unknownRecords > 0 {
       console.line(
         "\(Words.count(preview.unknownRecords, "record")) would be kept for tables that are not here"
@@ -129,7 +129,7 @@ struct SyncRehearsal {
     )
   }
 
-  private func show(_ changes: [SyncPreview.Change], _ title: String, _ console: Console) {
+  private func show(changes: [SyncPreview.Change], title: String, console: Console) {
     for change in changes {
       var columns = ""
       if case .update(let names) = change.action, !names.isEmpty {
@@ -139,7 +139,7 @@ struct SyncRehearsal {
     }
   }
 
-  private func show(_ refusal: SyncPreview.Refusal, _ word: String, _ console: Console) {
+  private func show(refusal: SyncPreview.Refusal, word: String, console: Console) {
     console.line(
       "\(console.styled(word, .warning)): \(refusal.table) \(refusal.key):"
         + " \(Words.line(refusal.reason))"

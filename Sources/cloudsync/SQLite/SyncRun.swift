@@ -37,7 +37,7 @@ final class SyncRun {
       try DatabaseFile(path: request.path, enforcesForeignKeys: request.enforcesForeignKeys)
     }
     let (database, cloud) = (database, cloud)
-    try target.naming { try cloud.check(database) }
+    try target.naming { try cloud.check(database: database) }
     var options = request.options
     assetFolder = request.path + "-cloudsync-assets"
     options.assets = cloud.assets(stagedIn: assetFolder)
@@ -79,9 +79,9 @@ final class SyncRun {
         try engine.start()
         try engine.retryParked()
       }
-      let isDone = try synchronize(console)
-      try SyncSummary(self).show(console)
-      try warn(console)
+      let isDone = try synchronize(console: console)
+      try SyncSummary(self).show(console: console)
+      try warn(console: console)
       if isDone, request.isWatching { try SyncWatch(self).run(console) }
       try close()
       if !isDone {
@@ -95,7 +95,7 @@ final class SyncRun {
   }
 
   /// Sends and fetches until nothing is left; returns false if the user wants it to end before.
-  private func synchronize(_ console: Console) throws -> Bool {
+  private func synchronize(console: Console) throws -> Bool {
     let done = DispatchSemaphore(value: 0)
     engine.syncChanges { done.signal() }
     var last = (counts: counts, time: clock.now)
@@ -103,7 +103,7 @@ final class SyncRun {
       try throwIfStuck()
       if Interrupt.hasCome { return false }
       if counts != last.counts { last = (counts, clock.now) }
-      if clock.now - last.time > Self.patience { explainWait(console) }
+      if clock.now - last.time > Self.patience { explainWait(console: console) }
       console.progress(progress)
     }
     console.endProgress()
@@ -113,7 +113,7 @@ final class SyncRun {
   }
 
   /// Names rows that are left out.
-  private func warn(_ console: Console) throws {
+  private func warn(console: Console) throws {
     let rows = try target.naming { try engine.unnamedRows(limit: 3) }
     for row in rows { console.note("warning: \(request.path): \(row.reason)") }
   }
@@ -139,7 +139,7 @@ final class SyncRun {
   }
 
   /// Says once why nothing goes on.
-  private func explainWait(_ console: Console) {
+  private func explainWait(console: Console) {
     guard !hasExplained, let session = engine.session, session.explain().reasons.contains(.gate)
     else { return }
     hasExplained = true

@@ -40,7 +40,7 @@ struct SyncSummary {
     var pending: Int
   }
 
-  func show(_ console: Console) throws {
+  func show(console: Console) throws {
     let metadata = try SyncMetadata.read(from: run.database)
     let (parked, waiting) = (metadata?.parked ?? [], metadata?.waiting ?? [])
     if run.request.isJSON {
@@ -69,14 +69,14 @@ struct SyncSummary {
         + " parked \(counts.parked)"
     )
     if isUpdate, counts.parked == 0 { return }
-    show(parked, "parked", console)
-    show(waiting, "waiting", console)
+    show(held: parked, word: "parked", console: console)
+    show(held: waiting, word: "waiting", console: console)
   }
 
   private func show(
-    _ held: [SyncMetadata.HeldRecord],
-    _ word: String,
-    _ console: Console
+    held: [SyncMetadata.HeldRecord],
+    word: String,
+    console: Console
   ) {
     for one in held.prefix(Self.shown) {
       console.line("  \(console.styled(word, .warning)): \(one.table) \(one.key): \(one.words)")

@@ -28,7 +28,7 @@ struct SyncWatch {
     let never = DispatchSemaphore(value: 0)
     while !Interrupt.hasCome {
       _ = never.wait(timeout: .now() + Self.pace)
-      if !run.engine.isRunning { try restart(console) }
+      if !run.engine.isRunning { try restart(console: console) }
       try throwIfHalted()
       if let version = try version(of: run.database), version != lastVersion {
         lastVersion = version
@@ -46,14 +46,14 @@ struct SyncWatch {
       var comparable = counts
       comparable.pending = shown.pending
       if comparable != shown {
-        try SyncSummary(run, since: shown).show(console)
+        try SyncSummary(run, since: shown).show(console: console)
         shown = counts
       }
     }
   }
 
   /// Begins anew after an error that passes.
-  private func restart(_ console: Console) throws {
+  private func restart(console: Console) throws {
     if let error = run.takeError() {
       guard error.code == .busy else {
         throw ToolError.failure("\(run.request.path): \(error.reason)")

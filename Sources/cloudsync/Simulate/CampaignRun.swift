@@ -46,7 +46,7 @@ struct CampaignRun {
       console.progress(progress)
     }
     console.endProgress()
-    try conclude(console)
+    try conclude(console: console)
   }
 
   /// Runs a seed, every 16th twice.
@@ -83,7 +83,7 @@ struct CampaignRun {
     return text
   }
 
-  private func conclude(_ console: Console) throws {
+  private func conclude(console: Console) throws {
     let tally = tally.withLock { $0 }
     let elapsed = seconds
     let simulated = Double(tally.simulated.components.seconds)
@@ -95,15 +95,15 @@ struct CampaignRun {
         + " (\(Int64(simulated / max(0.001, elapsed))) times as fast as real time)"
     )
     if Interrupt.hasCome { console.line("stopped before the end") }
-    showCoverage(tally, console)
+    showCoverage(tally: tally, console: console)
     for (place, outcome) in tally.failures.enumerated() {
-      try show(outcome, isShrunk: place < Self.shrunkFailures, console)
+      try show(outcome: outcome, isShrunk: place < Self.shrunkFailures, console: console)
     }
     if tally.failed > tally.failures.count {
       console.line("and \(tally.failed - tally.failures.count) more")
     }
-    let missing = missing(tally)
-    let isSameElsewhere = try checkProcesses(tally, console)
+    let missing = missing(tally: tally)
+    let isSameElsewhere = try checkProcesses(tally: tally, console: console)
     if tally.failed > 0 {
       console.line(console.styled("\(tally.failed) of \(tally.done) seeds failed", .bad))
       throw ToolError.negative
@@ -117,9 +117,9 @@ struct CampaignRun {
   }
 
   /// Runs the first seed in another process; returns whether nothing differs.
-  private func checkProcesses(_ tally: CampaignTally, _ console: Console) throws -> Bool {
+  private func checkProcesses(tally: CampaignTally, console: Console) throws -> Bool {
     guard tally.failed == 0, tally.done > 0 else { return true }
-    let (isTried, text) = try ProcessCheck().difference(request.options)
+    let (isTried, text) = try ProcessCheck().difference(options: request.options)
     if let text {
       console.line(console.styled("seed \(request.options.seed): \(text)", .bad))
       console.line("  again:    \(request.options.command)")
@@ -132,14 +132,14 @@ struct CampaignRun {
   private var kind: SimulatedKind { SimulatedKind(request.options) }
 
   /// What so many seeds should have tried.
-  private func missing(_ tally: CampaignTally) -> [String] {
+  private func missing(tally: CampaignTally) -> [String] {
     guard tally.done >= Self.seedsForCoverage, request.options.devices > 1,
       request.options.edits >= kind.usualEdits
     else { return [] }
     return tally.coverage.missing(for: request.options.faults, hasStorage: kind.hasStorage)
   }
 
-  private func showCoverage(_ tally: CampaignTally, _ console: Console) {
+  private func showCoverage(tally: CampaignTally, console: Console) {
     let faults = FaultPoint.allCases.filter { tally.coverage[$0] > 0 }
       .map { "\($0.rawValue) \(tally.coverage[$0])" }
     if !faults.isEmpty { console.line("faults: \(faults.joined(separator: ", "))") }
@@ -151,13 +151,13 @@ struct CampaignRun {
     )
   }
 
-  private func show(_ outcome: SimulationOutcome, isShrunk: Bool, _ console: Console) throws {
+  private func show(outcome: SimulationOutcome, isShrunk: Bool, console: Console) throws {
     guard let violation = outcome.violation else { return }
     console.line("seed \(outcome.options.seed): \(console.styled("\(violation)", .bad))")
     console.line("  again:    \(outcome.options.command)")
     guard isShrunk else { return }
     console.progress("making seed \(outcome.options.seed) smaller")
-    let least = outcome.options.shrunk(violation)
+    let least = outcome.options.shrunk(violation: violation)
     console.endProgress()
     console.line("  smallest: \(least.command)")
     let logged = least.runTwice()

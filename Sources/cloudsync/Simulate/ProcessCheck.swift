@@ -35,7 +35,7 @@ struct ProcessCheck {
   }
 
   /// Runs the seed; returns what differs, and whether it could be tried at all.
-  func difference(_ options: SimulationOptions) throws -> (isTried: Bool, text: String?) {
+  func difference(options: SimulationOptions) throws -> (isTried: Bool, text: String?) {
     guard let executable else { return (false, nil) }
     let folder = try NewFolder.makeTemporary(for: "simulate", option: "--log-dir")
     let logs = "\(folder)/logs"

@@ -58,7 +58,7 @@ enum SimulateCommand {
     var isSingle: Bool
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
+  private static func run(_ arguments: Arguments, console: Console) throws {
     let request = try request(arguments)
     let folder = try LogFolder(request.logFolder)
     if request.isSingle { return try SingleRun(request.options, folder).run(console) }

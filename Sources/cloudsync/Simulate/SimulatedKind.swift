@@ -38,7 +38,7 @@ extension SimulationOptions {
   }
 
   /// The smallest simulation found that breaks the same rule.
-  func shrunk(_ violation: SimulationOutcome.Violation) -> SimulationOptions {
+  func shrunk(violation: SimulationOutcome.Violation) -> SimulationOptions {
     switch SimulatedKind(self) {
     case .notes: Simulation<NotesDevice>(self).shrunk(violation)
     case .sqlite: Simulation<SQLiteDevice>(self).shrunk(violation)

@@ -22,15 +22,15 @@ struct Arguments {
         operands.append(argument)
         continue
       }
-      try take(argument, &rest, command)
+      try take(argument: argument, rest: &rest, command: command)
     }
-    try checkOperands(command)
+    try checkOperands(command: command)
   }
 
   private mutating func take(
-    _ argument: String,
-    _ rest: inout ArraySlice<String>,
-    _ command: Command
+    argument: String,
+    rest: inout ArraySlice<String>,
+    command: Command
   ) throws {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
@@ -50,7 +50,7 @@ struct Arguments {
     values.append((name, value))
   }
 
-  private func checkOperands(_ command: Command) throws {
+  private func checkOperands(command: Command) throws {
     let wanted = command.operands
     if operands.count < wanted.count {
       throw ToolError.usage("\(call) needs \(wanted[operands.count]); “\(call) --help” says more")

@@ -11,20 +11,19 @@ extension Simulation {
     var outcome = logged.run()
     guard outcome.violation == nil else { return outcome }
     let again = logged.run()
-    if let text = Self.difference(outcome, again) {
-      outcome.fail("the same seed gives the same logs, byte for byte", text)
+    if let text = Self.difference(first: outcome, second: again) {
+      outcome.fail(rule: "the same seed gives the same logs, byte for byte", text: text)
     } else {
       for log in outcome.logs {
-        guard let text = Self.divergence(log) else { continue }
-        outcome.fail("every log re-runs without divergence", text)
+        guard let text = Self.divergence(log: log) else { continue }
+        outcome.fail(rule: "every log re-runs without divergence", text: text)
         break
       }
     }
     return outcome
   }
 
-  private static func difference(_ first: SimulationOutcome, _ second: SimulationOutcome) -> String?
-  {
+  private static func difference(first: SimulationOutcome, second: SimulationOutcome) -> String? {
     if let violation = second.violation { return "only the second run found: \(violation)" }
     if first.logs.count != second.logs.count {
       return "there are \(first.logs.count) logs, then \(second.logs.count)"
@@ -36,7 +35,7 @@ extension Simulation {
     return first.digest == second.digest ? nil : "the requests of the two runs differ"
   }
 
-  private static func divergence(_ log: SimulationOutcome.Log) -> String? {
+  private static func divergence(log: SimulationOutcome.Log) -> String? {
     let name = "device \(log.device), process \(log.process)"
     do throws(LogError) {
       let opened = try EventLog(bytes: [UInt8](log.data), name: name)
@@ -60,50 +59,52 @@ extension Simulation {
     var least = options
     least.records = options.recordCount
     var left = attempts
-    func fails(_ smaller: SimulationOptions) -> Bool {
+    func fails(smaller: SimulationOptions) -> Bool {
       guard left > 0 else { return false }
       left -= 1
       var simulation = self
       simulation.options = smaller
-      let outcome = Self.needsLogs(violation) ? simulation.runTwice() : simulation.run()
+      let outcome = Self.needsLogs(violation: violation) ? simulation.runTwice() : simulation.run()
       return outcome.violation?.rule == violation.rule
     }
     /// Takes a change if the same rule is still broken.
-    func accept(_ change: (inout SimulationOptions) -> Void) -> Bool {
+    func accept(change: (inout SimulationOptions) -> Void) -> Bool {
       var smaller = least
       change(&smaller)
-      guard smaller != least, fails(smaller) else { return false }
+      guard smaller != least, fails(smaller: smaller) else { return false }
       least = smaller
       return true
     }
     /// Makes a number smaller by ever smaller steps.
-    func shrink(_ number: WritableKeyPath<SimulationOptions, Int>, to lowest: Int) {
+    func shrink(number: WritableKeyPath<SimulationOptions, Int>, to lowest: Int) {
       var step = least[keyPath: number] / 2
       while step > 0 {
         let next = max(lowest, least[keyPath: number] - step)
-        if !accept({ $0[keyPath: number] = next }) { step /= 2 }
+        if !accept(change: { $0[keyPath: number] = next }) { step /= 2 }
       }
     }
     var before: SimulationOptions?
     while before != least, left > 0 {
       before = least
-      for devices in 1..<max(2, least.devices) where accept({ $0.devices = devices }) { break }
-      if !accept({ $0.faults = .none }) {
+      for devices in 1..<max(2, least.devices) where accept(change: { $0.devices = devices }) {
+        break
+      }
+      if !accept(change: { $0.faults = .none }) {
         for point in least.faults.points { _ = accept { $0.faults = $0.faults.without(point) } }
       }
-      shrink(\.edits, to: 0)
-      shrink(\.recordCount, to: 1)
+      shrink(number: \.edits, to: 0)
+      shrink(number: \.recordCount, to: 1)
     }
     return least
   }
 
-  private static func needsLogs(_ violation: SimulationOutcome.Violation) -> Bool {
+  private static func needsLogs(violation: SimulationOutcome.Violation) -> Bool {
     violation.rule.contains(" log")
   }
 }
 
 extension SimulationOutcome {
-  mutating func fail(_ rule: String, _ text: String) {
+  mutating func fail(rule: String, text: String) {
     violation = violation ?? Violation(rule: rule, text: text, elapsed: elapsed)
   }
 }

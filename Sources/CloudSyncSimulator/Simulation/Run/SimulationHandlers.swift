@@ -17,15 +17,15 @@ struct DeviceHandler: WorkHandler {
     completion: @escaping Completion
   ) {
     guard process.isAlive else { return }
-    run.report(.called(work, context), host.number)
+    run.report(event: .called(work, context), device: host.number)
     // Without the handler, which may keep the answer for a request that never comes.
     let deliver: Completion = { [run, host, process] result in
       guard process.isAlive else { return }
-      run.report(.answered(work, context, result), host.number)
+      run.report(event: .answered(work, context, result), device: host.number)
       completion(result)
     }
     guard !host.state.withLock({ $0.isOffline }) else {
-      run.countOffline(work, host)
+      run.countOffline(work: work, host: host)
       run.world.schedule(after: .milliseconds(20)) {
         deliver(.failure(SyncError(.networkUnavailable)))
       }
@@ -36,7 +36,7 @@ struct DeviceHandler: WorkHandler {
 
   func cancel(_ attempt: Attempt) {
     guard process.isAlive else { return }
-    run.report(.cancelled(attempt), host.number)
+    run.report(event: .cancelled(attempt), device: host.number)
     base.cancel(attempt)
   }
 }
@@ -56,7 +56,7 @@ struct CloudEnd: WorkHandler {
   ) {
     if let error = host.refusal { return completion(.failure(error)) }
     host.connection.perform(work, context: context) { result in
-      run.report(.carriedOut(work, context, result), host.number)
+      run.report(event: .carriedOut(work, context, result), device: host.number)
       if case .modify = work { run.push(from: host.number) }
       completion(result)
     }
@@ -90,7 +90,7 @@ final class HostObserver: SessionObserver {
   }
 
   func observe(_ step: ObservedStep) {
-    if process.isAlive, isAttached { run.observed(step, host, process) }
+    if process.isAlive, isAttached { run.observed(step: step, host: host, process: process) }
   }
 
   func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {}

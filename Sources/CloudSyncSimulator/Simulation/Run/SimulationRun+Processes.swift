@@ -23,7 +23,7 @@ extension SimulationRun {
       in: world,
       seed: seeds.next(),
       plan: .none
-    ) { [self] point in injectWorldFault(point, host) }
+    ) { [self] point in injectWorldFault(point: point, host: host) }
     faulty.plan = plan
     let handler = DeviceHandler(run: self, host: host, process: process, base: faulty)
     host.state.withLock { state in
@@ -35,16 +35,16 @@ extension SimulationRun {
     }
     host.device.launch(
       DeviceProcess(
-        handler: mutation?.handler(handler, device: host.number) ?? handler,
+        handler: mutation?.handler(base: handler, device: host.number) ?? handler,
         environment: process.environment,
         configuration: variant.configuration,
         callbackExecutor: variant.callsBackLater ? process.executor : nil,
         executor: process.executor,
         resolver: variant.resolver,
         process: process,
-        didMake: { [self] session in adopt(session, host, process) },
+        didMake: { [self] session in adopt(session: session, host: host, process: process) },
         plan: { [self] in plan },
-        didFail: { [self] point in storageFailed(point, host, process) }
+        didFail: { [self] point in storageFailed(point: point, host: host, process: process) }
       )
     )
   }
@@ -54,9 +54,9 @@ extension SimulationRun {
 
   /// Watches a new session.
   private func adopt(
-    _ session: CloudSyncSession,
-    _ host: SimulatedHost,
-    _ process: SimulatedProcess
+    session: CloudSyncSession,
+    host: SimulatedHost,
+    process: SimulatedProcess
   ) {
     let number = host.number
     host.state.withLock { state in
@@ -72,30 +72,32 @@ extension SimulationRun {
     }
     if variant.hasProvider {
       session.appendMiddleware(
-        AccountStatusMiddleware { [self] completion in askAccount(host, process, completion) }
+        AccountStatusMiddleware { [self] completion in
+          askAccount(host: host, process: process, completion: completion)
+        }
       )
     }
     mutation?.attach(to: session, device: host.number)
     session.modifyWorkCompletedSubject.sink { [self] operation, response in
-      if process.isAlive { report(.completed(operation, response), number) }
+      if process.isAlive { report(event: .completed(operation, response), device: number) }
     }
     session.fetchWorkCompletedSubject.sink { [self] operation, page in
-      if process.isAlive { report(.page(operation, page), number) }
+      if process.isAlive { report(event: .page(operation, page), device: number) }
     }
     session.workFailedSubject.sink { [self] work, error in
-      if process.isAlive { report(.failed(work, error), number) }
+      if process.isAlive { report(event: .failed(work, error), device: number) }
     }
     session.parkedSubject.sink { [self] change in
-      if process.isAlive { report(.parked(change), number) }
+      if process.isAlive { report(event: .parked(change), device: number) }
     }
-    report(.launched(session), number)
+    report(event: .launched(session), device: number)
   }
 
   /// Answers who is signed in: at once, later, or not at all.
   private func askAccount(
-    _ host: SimulatedHost,
-    _ process: SimulatedProcess,
-    _ completion: @escaping AccountStatusProvider.Completion
+    host: SimulatedHost,
+    process: SimulatedProcess,
+    completion: @escaping AccountStatusProvider.Completion
   ) {
     let isFaultFree = memory.withLock { $0.isFaultFree }
     let (status, isForeign, delay) = host.state.withLock { state in
@@ -104,7 +106,7 @@ extension SimulationRun {
     let identity = isForeign ? AccountIdentity("stranger") : Self.owner
     let answer: @Sendable () -> Void = { [self] in
       guard process.isAlive else { return }
-      report(.accountTold(status, identity), host.number)
+      report(event: .accountTold(status, identity), device: host.number)
       completion(status, status == .available ? identity : nil)
     }
     if isFaultFree || delay < 20 { return answer() }
@@ -116,11 +118,11 @@ extension SimulationRun {
 
   /// Takes an event of a session; some are its last.
   func observed(
-    _ step: ObservedStep,
-    _ host: SimulatedHost,
-    _ process: SimulatedProcess
+    step: ObservedStep,
+    host: SimulatedHost,
+    process: SimulatedProcess
   ) {
-    report(.event(step.record, input: step.input, step.state), host.number)
+    report(event: .event(step.record, input: step.input, step.state), device: host.number)
     let ratio = plan[.killed]
     let isLast = host.state.withLock { state in
       state.stateBefore = state.lastState
@@ -131,36 +133,39 @@ extension SimulationRun {
     }
     guard isLast else { return }
     host.state.withLock { $0.coverage.count(.killed) }
-    kill(host, process)
+    kill(host: host, process: process)
   }
 
   /// Ends a process here.
-  private func kill(_ host: SimulatedHost, _ process: SimulatedProcess) {
+  private func kill(host: SimulatedHost, process: SimulatedProcess) {
     process.end()
     // Later, because the session is in the middle of its work.
-    world.enqueue { [self] in cleanUpAfterKill(host) }
+    world.enqueue { [self] in cleanUpAfterKill(host: host) }
   }
 
   /// Takes what a storage layer has made go wrong.
   private func storageFailed(
-    _ point: FaultPoint,
-    _ host: SimulatedHost,
-    _ process: SimulatedProcess
+    point: FaultPoint,
+    host: SimulatedHost,
+    process: SimulatedProcess
   ) {
     guard process.isAlive else { return }
     host.state.withLock { $0.coverage.count(point) }
-    if point == .killedWriting { kill(host, process) }
+    if point == .killedWriting { kill(host: host, process: process) }
   }
 
   /// Cleans up after a killed app, and launches it again after a while.
-  private func cleanUpAfterKill(_ host: SimulatedHost) {
+  private func cleanUpAfterKill(host: SimulatedHost) {
     let (delay, wantsTear) = host.state.withLock { state in
       let delay = state.kills.pick([2, 5, 60]) * 1_000 + state.kills.below(1_000)
       return (delay, state.kills.chance(1, in: 3))
     }
     let isTorn = wantsTear && host.device.tearArchive()
     let state = host.state.withLock { isTorn ? $0.stateBefore : $0.lastState }
-    report(.killed(archive: host.device.archive, state: state, isTorn: isTorn), host.number)
+    report(
+      event: .killed(archive: host.device.archive, state: state, isTorn: isTorn),
+      device: host.number
+    )
     host.device.quit()
     host.state.withLock { $0.process = nil }
     world.schedule(after: .milliseconds(delay)) { [self] in launch(host) }
@@ -188,7 +193,7 @@ extension SimulationRun {
   }
 
   /// Counts a request that was made without a network.
-  func countOffline(_ work: SyncWork, _ host: SimulatedHost) {
+  func countOffline(work: SyncWork, host: SimulatedHost) {
     host.state.withLock { state in
       state.coverage.count(
         .init(mode: work.mode, code: .networkUnavailable, point: .offline)

@@ -12,7 +12,7 @@ extension SimulationRun {
   /// Runs everything.
   func execute() -> SimulationOutcome {
     var workload = Workload(options, root.fork(2))
-    begin(&workload)
+    begin(workload: &workload)
     while !isOver, let step = workload.next() {
       world.advance(by: step.gap)
       injectDeviceFaults()
@@ -23,7 +23,7 @@ extension SimulationRun {
   }
 
   /// Starts in sync: one device makes the first records, all others get them.
-  private func begin(_ workload: inout Workload) {
+  private func begin(workload: inout Workload) {
     for host in hosts {
       let delay = host.state.withLock { $0.random.below(1_000) }
       world.schedule(after: .milliseconds(delay)) { [self] in launch(host) }
@@ -63,7 +63,7 @@ extension SimulationRun {
 
   private func apply(_ edits: [DeviceEdit], _ host: SimulatedHost) {
     guard !isOver, host.isAwake else { return }
-    report(.edited(edits), host.number)
+    report(event: .edited(edits), device: host.number)
     host.device.apply(edits)
   }
 
@@ -102,22 +102,24 @@ extension SimulationRun {
 
   private var isAtRest: Bool { hosts.allSatisfy(isAtRest) }
 
-  private func isAtRest(_ host: SimulatedHost) -> Bool {
+  private func isAtRest(host: SimulatedHost) -> Bool {
     guard let state = host.device.session?.state, host.isAwake else { return false }
     guard case .ready = state.zoneState, state.isRunning, !state.hasWorkQueued else { return false }
     return state.parkedRecords.isEmpty && !host.state.withLock { $0.isPushed }
   }
 
   /// What keeps a device from being at rest.
-  private func pendingReason(_ host: SimulatedHost) -> String? {
-    if isAtRest(host) { return nil }
+  private func pendingReason(host: SimulatedHost) -> String? {
+    if isAtRest(host: host) { return nil }
     return host.device.session.map { "\($0.explain())" } ?? "the app does not run"
   }
 
   // MARK: The end
 
   private func conclude() -> SimulationOutcome {
-    if world.isStuck { fail("time goes on", "jobs make jobs without end, and time stands still") }
+    if world.isStuck {
+      fail(rule: "time goes on", text: "jobs make jobs without end, and time stands still")
+    }
     if !isOver { finish() }
     for host in hosts { host.device.session?.stop() }
     var outcome = memory.withLock { memory in
@@ -161,7 +163,7 @@ extension SimulationRun {
         device: host.device,
         contents: host.device.contents(),
         state: host.device.session?.state,
-        pendingReason: pendingReason(host)
+        pendingReason: pendingReason(host: host)
       )
     }
     let end = SimulationEnd(
@@ -174,7 +176,7 @@ extension SimulationRun {
     memory.withLock { memory in
       for checker in memory.checkers {
         guard let text = checker.finish(end) else { continue }
-        return memory.fail(checker.rule, text, at: time)
+        return memory.fail(rule: checker.rule, text: text, at: time)
       }
     }
   }

@@ -3,51 +3,51 @@ import CloudSyncLocalCloud
 
 extension SimulationRun {
   /// Brings about a change of the world; returns false where this world cannot change so.
-  func injectWorldFault(_ point: FaultPoint, _ host: SimulatedHost) -> Bool {
+  func injectWorldFault(point: FaultPoint, host: SimulatedHost) -> Bool {
     switch point {
     case .tokenExpired:
       withCloud { (cloud) throws(LocalCloudStoreError) in
         try cloud.expireTokens(Self.zoneID, account: Self.owner)
       }
-    case .zoneDeleted: deleteZone(.deleted, host)
-    case .zonePurged: deleteZone(.purged, host)
-    case .zoneReset: deleteZone(.encryptedDataReset, host)
+    case .zoneDeleted: deleteZone(reason: .deleted, host: host)
+    case .zonePurged: deleteZone(reason: .purged, host: host)
+    case .zoneReset: deleteZone(reason: .encryptedDataReset, host: host)
     case .quotaFull:
-      setQuota(0)
-      later(10...900) { [self] in setQuota(nil) }
-    case .signedOut: return changeAccount(.noAccount, isForeign: false, host)
+      setQuota(byteCount: 0)
+      later(seconds: 10...900) { [self] in setQuota(byteCount: nil) }
+    case .signedOut: return changeAccount(status: .noAccount, isForeign: false, host: host)
     case .accountUnavailable:
-      return changeAccount(.temporarilyUnavailable, isForeign: false, host)
-    case .accountSwitched: return changeAccount(.available, isForeign: true, host)
+      return changeAccount(status: .temporarilyUnavailable, isForeign: false, host: host)
+    case .accountSwitched: return changeAccount(status: .available, isForeign: true, host: host)
     default: return false
     }
     return true
   }
 
   /// Does something after a number of seconds out of a range.
-  func later(_ seconds: ClosedRange<Int>, _ body: @escaping @Sendable () -> Void) {
+  func later(seconds: ClosedRange<Int>, body: @escaping @Sendable () -> Void) {
     let delay = memory.withLock { $0.random.within(seconds) }
     world.schedule(after: .seconds(delay), body)
   }
 
-  private func deleteZone(_ reason: ZoneDeletionReason, _ host: SimulatedHost) {
+  private func deleteZone(reason: ZoneDeletionReason, host: SimulatedHost) {
     withCloud { (cloud) throws(LocalCloudStoreError) in
       guard try cloud.hasZone(Self.zoneID, account: Self.owner) else { return }
       try cloud.deleteZone(Self.zoneID, account: Self.owner, reason: reason)
-      report(.zoneLost, host.number)
+      report(event: .zoneLost, device: host.number)
     }
   }
 
-  private func setQuota(_ byteCount: Int64?) {
+  private func setQuota(byteCount: Int64?) {
     withCloud { (cloud) throws(LocalCloudStoreError) in
       try cloud.setQuota(byteCount, account: Self.owner)
     }
   }
 
   private func changeAccount(
-    _ status: AccountStatus,
+    status: AccountStatus,
     isForeign: Bool,
-    _ host: SimulatedHost
+    host: SimulatedHost
   ) -> Bool {
     guard variant.hasProvider else { return false }
     host.state.withLock { state in
@@ -55,11 +55,11 @@ extension SimulationRun {
       state.isForeign = isForeign
     }
     host.device.session?.accountDidChange()
-    later(5...600) { [self] in restoreAccount(host) }
+    later(seconds: 5...600) { [self] in restoreAccount(host: host) }
     return true
   }
 
-  func restoreAccount(_ host: SimulatedHost) {
+  func restoreAccount(host: SimulatedHost) {
     let didChange = host.state.withLock { state in
       defer {
         state.status = .available
@@ -84,17 +84,17 @@ extension SimulationRun {
       )
     }
     let host = hosts[draws.3]
-    if draws.0 { stall(host) }
-    if draws.1 { disconnect(host) }
+    if draws.0 { stall(host: host) }
+    if draws.1 { disconnect(host: host) }
     if draws.2 {
       host.clock.jump(by: .seconds(draws.4))
       host.state.withLock { $0.coverage.count(.clockSkew) }
-      report(.clockSet, host.number)
+      report(event: .clockSet, device: host.number)
     }
   }
 
   /// Suspends one more device; all are released some time after the first, in random order.
-  private func stall(_ host: SimulatedHost) {
+  private func stall(host: SimulatedHost) {
     guard host.isAwake, let process = host.process else { return }
     process.stall()
     host.state.withLock { $0.coverage.count(.stalled) }
@@ -103,29 +103,29 @@ extension SimulationRun {
       return memory.stalled.count == 1
     }
     guard isFirst else { return }
-    later(30...400) { [self] in
+    later(seconds: 30...400) { [self] in
       let numbers = memory.withLock { memory in
         memory.random.shuffle(&memory.stalled)
         defer { memory.stalled = [] }
         return memory.stalled
       }
       for number in numbers {
-        later(0...20) { [self] in hosts[number].process?.release() }
+        later(seconds: 0...20) { [self] in hosts[number].process?.release() }
       }
     }
   }
 
-  private func disconnect(_ host: SimulatedHost) {
+  private func disconnect(host: SimulatedHost) {
     let wasOffline = host.state.withLock { state in
       defer { state.isOffline = true }
       return state.isOffline
     }
     guard !wasOffline else { return }
     host.state.withLock { $0.coverage.count(.offline) }
-    later(10...600) { [self] in connect(host) }
+    later(seconds: 10...600) { [self] in connect(host: host) }
   }
 
-  func connect(_ host: SimulatedHost) {
+  func connect(host: SimulatedHost) {
     let wasOffline = host.state.withLock { state in
       defer { state.isOffline = false }
       return state.isOffline
@@ -146,8 +146,8 @@ extension SimulationRun {
       host.state.withLock { $0.faulty }?.plan = .none
       host.process?.release()
       launch(host)
-      connect(host)
-      restoreAccount(host)
+      connect(host: host)
+      restoreAccount(host: host)
     }
   }
 }

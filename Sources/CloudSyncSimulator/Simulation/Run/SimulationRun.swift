@@ -53,28 +53,37 @@ final class SimulationRun: Sendable {
     let cloud = LocalCloud(options: variant.cloud, now: { world.now })
     self.cloud = cloud
     hosts = (0..<options.devices)
-      .map { Self.host($0, in: world, cloud, root.fork(100 + UInt64($0)), options, makeDevice) }
+      .map {
+        Self.host(
+          number: $0,
+          in: world,
+          cloud: cloud,
+          random: root.fork(100 + UInt64($0)),
+          options: options,
+          makeDevice: makeDevice
+        )
+      }
     memory = Locked(
       SimulationMemory(
-        checkers: Self.standardCheckers(options, variant),
+        checkers: Self.standardCheckers(options: options, variant: variant),
         outcome: SimulationOutcome(options: options),
         random: root.fork(3)
       )
     )
     memory.withLock { memory in
-      memory.checkers += recordCheckers() ?? Self.recordCheckers(variant)
+      memory.checkers += recordCheckers() ?? Self.recordCheckers(variant: variant)
       memory.checkers += checkers()
       if let mutation { memory.checkers += mutation.makeCheckers() }
     }
   }
 
   private static func host(
-    _ number: Int,
+    number: Int,
     in world: SimulatedEnvironment,
-    _ cloud: LocalCloud,
-    _ random: SeededRandom,
-    _ options: SimulationOptions,
-    _ makeDevice: (DeviceSetup) -> any SimulatedDevice
+    cloud: LocalCloud,
+    random: SeededRandom,
+    options: SimulationOptions,
+    makeDevice: (DeviceSetup) -> any SimulatedDevice
   ) -> SimulatedHost {
     var draw = random.fork(3)
     let ratio = options.faults[.clockSkew]
@@ -93,7 +102,7 @@ final class SimulationRun: Sendable {
 
   /// The checkers of records that have the numbers of edits.
   private static func recordCheckers(
-    _ variant: SimulationVariant
+    variant: SimulationVariant
   ) -> sending [any SimulationChecker] {
     [
       EditChecker(),
@@ -104,8 +113,8 @@ final class SimulationRun: Sendable {
 
   /// The checkers of every simulation.
   private static func standardCheckers(
-    _ options: SimulationOptions,
-    _ variant: SimulationVariant
+    options: SimulationOptions,
+    variant: SimulationVariant
   ) -> sending [any SimulationChecker] {
     var checkers: [any SimulationChecker] = [
       LivenessChecker(), TagChecker(),
@@ -126,28 +135,28 @@ final class SimulationRun: Sendable {
   var isOver: Bool { memory.withLock { $0.isOver } }
 
   /// Tells the checkers what happens.
-  func report(_ event: SimulationEvent, _ device: Int) {
+  func report(event: SimulationEvent, device: Int) {
     let time = world.elapsedNanoseconds
     memory.withLock { memory in
       guard !memory.isOver else { return }
-      memory.count(event, device, time)
+      memory.count(event: event, device: device, time: time)
       for checker in memory.checkers {
         guard let text = checker.observe(event, on: device, at: time) else { continue }
-        return memory.fail(checker.rule, text, at: time)
+        return memory.fail(rule: checker.rule, text: text, at: time)
       }
     }
   }
 
   /// Ends the run because of something that must not happen.
-  func fail(_ rule: String, _ text: String) {
+  func fail(rule: String, text: String) {
     let time = world.elapsedNanoseconds
-    memory.withLock { $0.fail(rule, text, at: time) }
+    memory.withLock { $0.fail(rule: rule, text: text, at: time) }
   }
 
   /// Does something with the cloud, whose memory never fails.
-  func withCloud(_ body: (LocalCloud) throws(LocalCloudStoreError) -> Void) {
+  func withCloud(body: (LocalCloud) throws(LocalCloudStoreError) -> Void) {
     do throws(LocalCloudStoreError) { try body(cloud) } catch {
-      fail("the cloud works", "the cloud's store failed: \(error)")
+      fail(rule: "the cloud works", text: "the cloud's store failed: \(error)")
     }
   }
 }
@@ -156,14 +165,14 @@ extension SimulationMemory {
   /// Whether nothing goes wrong now.
   var isFaultFree: Bool { !hasBegun || isQuiet }
 
-  mutating func fail(_ rule: String, _ text: String, at time: Int64) {
+  mutating func fail(rule: String, text: String, at time: Int64) {
     guard outcome.violation == nil else { return }
     outcome.violation = .init(rule: rule, text: text, elapsed: .nanoseconds(time))
     isOver = true
   }
 
   /// Counts what happens, and mixes it into the digest.
-  mutating func count(_ event: SimulationEvent, _ device: Int, _ time: Int64) {
+  mutating func count(event: SimulationEvent, device: Int, time: Int64) {
     switch event {
     case .event(let record, _, _):
       outcome.eventCount += 1
