@@ -4,16 +4,16 @@ import Testing
 
 /// One cell of the error table put to the test: a session, its cloud, and what must always hold.
 struct ErrorScenario {
-  let cloud: FaultyCloud
+  let cloud: FaultScript
   let bench: SessionHarness
 
-  var fault: FaultyCloud.Fault { cloud.fault }
+  var fault: FaultScript.Fault { cloud.fault }
   var label: Comment { "\(fault.description)" }
   var state: SyncState { bench.state }
   var calls: [ScriptedHandler.Call] { bench.handler.calls }
 
-  init(_ fault: FaultyCloud.Fault) {
-    cloud = FaultyCloud(fault)
+  init(_ fault: FaultScript.Fault) {
+    cloud = FaultScript(fault)
     bench = SessionHarness(script: cloud.script)
   }
 
@@ -41,9 +41,9 @@ struct ErrorScenario {
     bench.world.advance(by: .seconds(3_600))
   }
 
-  /// Mends the cloud, takes the decisions that an app must take, and lets a day pass.
-  func mend() {
-    cloud.mend()
+  /// Repairs the cloud, takes the decisions that an app must take, and lets a day pass.
+  func repair() {
+    cloud.repair()
     if case .lost = state.zoneState { bench.session.decideZone(.recreate) }
     bench.session.start()
     bench.session.retryParked()
@@ -110,8 +110,8 @@ struct ErrorScenario {
     }
   }
 
-  /// After the cloud was mended everything has gone through, and nothing is left.
-  func checkMended() {
+  /// After the cloud was repaired everything has gone through, and nothing is left.
+  func checkRepaired() {
     #expect(bench.brokenInvariant == nil, label)
     #expect(!state.isHalted && !state.hasWorkQueued, label)
     #expect(state.parkedRecords.isEmpty, label)

@@ -6,12 +6,12 @@ import Testing
 struct FetchErrorTests {
   private static func faults(
     _ code: SyncError.Code,
-    _ shape: FaultyCloud.Shape,
+    _ shape: FaultScript.Shape,
     isForEver: Bool
-  ) -> [FaultyCloud.Fault] {
+  ) -> [FaultScript.Fault] {
     [nil, .seconds(30)]
       .map { wait in
-        FaultyCloud.Fault(
+        FaultScript.Fault(
           kind: .fetch,
           shape: shape,
           code: code,
@@ -21,65 +21,65 @@ struct FetchErrorTests {
       }
   }
 
-  /// A trial with one fetch asked for, and modifications behind it.
-  private func trial(_ fault: FaultyCloud.Fault) throws -> ErrorScenario {
-    let trial = ErrorScenario(fault)
-    trial.bench.session.fetch(FetchOperation(changeToken: ChangeToken(text: "old")))
-    try trial.submit()
-    return trial
+  /// A scenario with one fetch asked for, and modifications behind it.
+  private func scenario(_ fault: FaultScript.Fault) throws -> ErrorScenario {
+    let scenario = ErrorScenario(fault)
+    scenario.bench.session.fetch(FetchOperation(changeToken: ChangeToken(text: "old")))
+    try scenario.submit()
+    return scenario
   }
 
   @Test(
     "One wrong answer costs nothing but what the table says",
     arguments: SyncError.Code.everyCode,
-    FaultyCloud.Shape.allCases
+    FaultScript.Shape.allCases
   )
-  func wrongOnce(code: SyncError.Code, shape: FaultyCloud.Shape) throws {
+  func wrongOnce(code: SyncError.Code, shape: FaultScript.Shape) throws {
     for fault in Self.faults(code, shape, isForEver: false) {
-      let trial = try trial(fault)
+      let scenario = try scenario(fault)
 
-      trial.run()
+      scenario.run()
 
-      trial.checkAlways()
-      checkOnce(trial)
-      try mend(trial)
+      scenario.checkAlways()
+      checkOnce(scenario)
+      try mend(scenario)
     }
   }
 
   @Test(
     "The same wrong answer for ever loses nothing, does not spin, and can be mended",
     arguments: SyncError.Code.everyCode,
-    FaultyCloud.Shape.allCases
+    FaultScript.Shape.allCases
   )
-  func wrongForEver(code: SyncError.Code, shape: FaultyCloud.Shape) throws {
+  func wrongForEver(code: SyncError.Code, shape: FaultScript.Shape) throws {
     for fault in Self.faults(code, shape, isForEver: true) {
-      let trial = try trial(fault)
+      let scenario = try scenario(fault)
 
-      trial.run()
+      scenario.run()
 
-      trial.checkAlways()
-      checkForEver(trial)
-      try mend(trial)
+      scenario.checkAlways()
+      checkForEver(scenario)
+      try mend(scenario)
     }
   }
 
   // MARK: Outcomes
 
-  private func checkOnce(_ trial: ErrorScenario) {
-    let bench = trial.bench
-    let label = trial.label
-    let fault = trial.fault
-    if fault.shape == .amongDone { return checkPage(trial) }
-    switch trial.outcome {
+  private func checkOnce(_ scenario: ErrorScenario) {
+    let bench = scenario.bench
+    let label = scenario.label
+    let fault = scenario.fault
+    if fault.shape == .amongDone { return checkPage(scenario) }
+    switch scenario.outcome {
     case .halt:
-      checkHalt(trial)
+      checkHalt(scenario)
     case .askAboutZone:
       guard case .lost(.purged) = bench.state.zoneState else {
         Issue.record("the zone is not lost: \(fault)")
         return
       }
       #expect(bench.state.fetchQueue.count == 1, label)
-    case .failFetch: checkFailure(trial, code: trial.toldCode)
+    case .failFetch: checkFailure(scenario, code: scenario.toldCode)
     case .startOver, .createZone:
       // The token is worth nothing any more: the page belongs to a run from the beginning.
       #expect(
@@ -93,28 +93,28 @@ struct FetchErrorTests {
       #expect(bench.handler.fetchCalls.map { $0.fetch?.changeToken } == [old, old], label)
       #expect(bench.pages.entries.map(\.startedOver) == [false], label)
     }
-    if case .waitForAccount = trial.outcome { #expect(bench.state.hasGoodAccountStatus == true) }
+    if case .waitForAccount = scenario.outcome { #expect(bench.state.hasGoodAccountStatus == true) }
   }
 
   private let old = ChangeToken(text: "old")
 
-  private func checkForEver(_ trial: ErrorScenario) {
-    let bench = trial.bench
-    let label = trial.label
-    if trial.fault.shape == .amongDone { return checkPage(trial) }
-    switch trial.outcome {
-    case .halt: checkHalt(trial)
-    case .askAboutZone: #expect(trial.cloud.wrong.count == 1, label)
-    case .failFetch: checkFailure(trial, code: trial.toldCode)
+  private func checkForEver(_ scenario: ErrorScenario) {
+    let bench = scenario.bench
+    let label = scenario.label
+    if scenario.fault.shape == .amongDone { return checkPage(scenario) }
+    switch scenario.outcome {
+    case .halt: checkHalt(scenario)
+    case .askAboutZone: #expect(scenario.cloud.wrong.count == 1, label)
+    case .failFetch: checkFailure(scenario, code: scenario.toldCode)
     case .startOver:
-      #expect(bench.state.haltReason?.error.code == trial.fault.code, label)
-      #expect(bench.failures.entries.map(\.error.code) == [trial.fault.code], label)
+      #expect(bench.state.haltReason?.error.code == scenario.fault.code, label)
+      #expect(bench.failures.entries.map(\.error.code) == [scenario.fault.code], label)
       #expect(bench.state.fetchQueue.isEmpty, label)
     case .createZone:
       #expect(bench.state.haltReason?.error.code == .zoneBudgetSpent, label)
       #expect(bench.state.fetchQueue.count == 1, label)
     case .waitForAccount:
-      #expect(trial.isAccountWaiting, label)
+      #expect(scenario.isAccountWaiting, label)
       #expect(bench.state.fetchQueue.count == 1, label)
     default:
       #expect(!bench.state.isHalted && bench.state.fetchQueue.count == 1, label)
@@ -125,42 +125,42 @@ struct FetchErrorTests {
   }
 
   /// A page of which some records could not be read counts all the same.
-  private func checkPage(_ trial: ErrorScenario) {
-    let bench = trial.bench
-    #expect(bench.pages.entries.count == 1, trial.label)
-    #expect(bench.pages.entries.first?.failures.map(\.error.code) == [trial.fault.code])
-    #expect(bench.pages.entries.first?.changedRecords.count == 1, trial.label)
-    #expect(!bench.state.isHalted && bench.state.fetchQueue.isEmpty, trial.label)
-    #expect(bench.completions.entries.count == 3, trial.label)
+  private func checkPage(_ scenario: ErrorScenario) {
+    let bench = scenario.bench
+    #expect(bench.pages.entries.count == 1, scenario.label)
+    #expect(bench.pages.entries.first?.failures.map(\.error.code) == [scenario.fault.code])
+    #expect(bench.pages.entries.first?.changedRecords.count == 1, scenario.label)
+    #expect(!bench.state.isHalted && bench.state.fetchQueue.isEmpty, scenario.label)
+    #expect(bench.completions.entries.count == 3, scenario.label)
   }
 
-  private func checkHalt(_ trial: ErrorScenario) {
-    let reason = trial.state.haltReason
-    #expect(reason?.error.code == trial.toldCode && reason?.mode == .fetch, trial.label)
-    #expect(trial.state.fetchQueue.count == 1, trial.label)
-    #expect(trial.bench.failures.entries.isEmpty, trial.label)
-    #expect(trial.cloud.wrong.count == 1, trial.label)
+  private func checkHalt(_ scenario: ErrorScenario) {
+    let reason = scenario.state.haltReason
+    #expect(reason?.error.code == scenario.toldCode && reason?.mode == .fetch, scenario.label)
+    #expect(scenario.state.fetchQueue.count == 1, scenario.label)
+    #expect(scenario.bench.failures.entries.isEmpty, scenario.label)
+    #expect(scenario.cloud.wrong.count == 1, scenario.label)
   }
 
-  private func checkFailure(_ trial: ErrorScenario, code: SyncError.Code) {
-    let bench = trial.bench
-    #expect(bench.failures.entries.map(\.error.code) == [code], trial.label)
-    #expect(!bench.state.isHalted && bench.state.fetchQueue.isEmpty, trial.label)
-    #expect(bench.completions.entries.count == 3, trial.label)
-    #expect(trial.cloud.wrong.count == 1, trial.label)
+  private func checkFailure(_ scenario: ErrorScenario, code: SyncError.Code) {
+    let bench = scenario.bench
+    #expect(bench.failures.entries.map(\.error.code) == [code], scenario.label)
+    #expect(!bench.state.isHalted && bench.state.fetchQueue.isEmpty, scenario.label)
+    #expect(bench.completions.entries.count == 3, scenario.label)
+    #expect(scenario.cloud.wrong.count == 1, scenario.label)
   }
 
   /// After the cloud was mended the fetch that waited, or a new one, goes through.
-  private func mend(_ trial: ErrorScenario) throws {
-    let bench = trial.bench
+  private func mend(_ scenario: ErrorScenario) throws {
+    let bench = scenario.bench
     let ended = bench.pages.entries.count + bench.failures.entries.count
-    #expect(ended + bench.state.fetchQueue.count == 1, trial.label)
-    trial.mend()
+    #expect(ended + bench.state.fetchQueue.count == 1, scenario.label)
+    scenario.repair()
     if bench.pages.entries.isEmpty { bench.session.fetch() }
     bench.world.advance(by: .seconds(3_600))
-    #expect(bench.pages.entries.map(\.isLast) == [true], trial.label)
-    #expect(bench.failures.entries.count <= 1, trial.label)
-    trial.checkMended()
+    #expect(bench.pages.entries.map(\.isLast) == [true], scenario.label)
+    #expect(bench.failures.entries.count <= 1, scenario.label)
+    scenario.checkRepaired()
   }
 }
 

@@ -10,12 +10,12 @@ struct ZoneWorkErrorTests {
     _ code: SyncError.Code,
     _ kind: OperationMode,
     isForEver: Bool
-  ) -> [FaultyCloud.Fault] {
-    [FaultyCloud.Shape.whole, .alone, .amongRefused]
+  ) -> [FaultScript.Fault] {
+    [FaultScript.Shape.whole, .alone, .amongRefused]
       .flatMap { shape in
         [nil, .seconds(30)]
           .map { wait in
-            FaultyCloud.Fault(
+            FaultScript.Fault(
               kind: kind,
               shape: shape,
               code: code,
@@ -33,25 +33,25 @@ struct ZoneWorkErrorTests {
   )
   func wrongOnce(code: SyncError.Code, kind: OperationMode) throws {
     for fault in Self.faults(code, kind, isForEver: false) {
-      let trial = ErrorScenario(fault)
-      try trial.submit()
+      let scenario = ErrorScenario(fault)
+      try scenario.submit()
 
-      trial.run()
+      scenario.run()
 
-      trial.checkAlways()
-      switch trial.outcome {
-      case .halt: checkHalt(trial)
-      case .askAboutZone: #expect(trial.cloud.wrong.count == 1, trial.label)
-      case .giveUpSubscription: checkGivenUp(trial)
+      scenario.checkAlways()
+      switch scenario.outcome {
+      case .halt: checkHalt(scenario)
+      case .askAboutZone: #expect(scenario.cloud.wrong.count == 1, scenario.label)
+      case .giveUpSubscription: checkGivenUp(scenario)
       default:
-        #expect(trial.bench.completions.entries.count == 3, trial.label)
-        #expect(trial.state.hasCreatedZone == true, trial.label)
-        #expect(trial.state.hasCreatedSubscription == true, trial.label)
+        #expect(scenario.bench.completions.entries.count == 3, scenario.label)
+        #expect(scenario.state.hasCreatedZone == true, scenario.label)
+        #expect(scenario.state.hasCreatedSubscription == true, scenario.label)
         // Zone, then subscription, then work, however often one of them is repeated.
-        let modes = trial.calls.map(\.mode)
-        #expect(modes.suffix(2) == [.createSubscription, .modify], trial.label)
+        let modes = scenario.calls.map(\.mode)
+        #expect(modes.suffix(2) == [.createSubscription, .modify], scenario.label)
       }
-      mend(trial)
+      mend(scenario)
     }
   }
 
@@ -62,14 +62,14 @@ struct ZoneWorkErrorTests {
   )
   func wrongForEver(code: SyncError.Code, kind: OperationMode) throws {
     for fault in Self.faults(code, kind, isForEver: true) {
-      let trial = ErrorScenario(fault)
-      try trial.submit()
+      let scenario = ErrorScenario(fault)
+      try scenario.submit()
 
-      trial.run()
+      scenario.run()
 
-      trial.checkAlways()
-      checkForEver(trial)
-      mend(trial)
+      scenario.checkAlways()
+      checkForEver(scenario)
+      mend(scenario)
     }
   }
 
@@ -96,60 +96,63 @@ struct ZoneWorkErrorTests {
 
   // MARK: Outcomes
 
-  private func checkForEver(_ trial: ErrorScenario) {
-    let state = trial.state
-    let label = trial.label
-    if case .giveUpSubscription = trial.outcome { return checkGivenUp(trial) }
-    #expect(trial.bench.handler.modifyCalls.isEmpty, label)
+  private func checkForEver(_ scenario: ErrorScenario) {
+    let state = scenario.state
+    let label = scenario.label
+    if case .giveUpSubscription = scenario.outcome { return checkGivenUp(scenario) }
+    #expect(scenario.bench.handler.modifyCalls.isEmpty, label)
     #expect(state.modifyQueue.count == 3, label)
-    switch trial.outcome {
-    case .halt: checkHalt(trial)
+    switch scenario.outcome {
+    case .halt: checkHalt(scenario)
     case .askAboutZone:
       guard case .lost(.purged) = state.zoneState else {
-        Issue.record("the zone is not lost: \(trial.fault)")
+        Issue.record("the zone is not lost: \(scenario.fault)")
         return
       }
-      #expect(trial.cloud.wrong.count == 1, label)
+      #expect(scenario.cloud.wrong.count == 1, label)
     case .createZone:
       #expect(state.haltReason?.error.code == .zoneBudgetSpent, label)
-      #expect(trial.cloud.wrong.count == 6, label)
+      #expect(scenario.cloud.wrong.count == 6, label)
     case .waitForAccount:
-      #expect(trial.isAccountWaiting, label)
+      #expect(scenario.isAccountWaiting, label)
     default:
       #expect(!state.isHalted && state.isStarting, label)
-      #expect((5...60).contains(trial.cloud.wrong.count), label)
+      #expect((5...60).contains(scenario.cloud.wrong.count), label)
     }
   }
 
-  private func checkHalt(_ trial: ErrorScenario) {
-    let reason = trial.state.haltReason
-    #expect(reason?.error.code == trial.toldCode && reason?.mode == trial.fault.kind, trial.label)
-    #expect(trial.cloud.wrong.count == 1, trial.label)
-    #expect(trial.bench.handler.modifyCalls.isEmpty, trial.label)
-    if trial.fault.kind == .createZone {
-      guard case .refused(let error) = trial.state.zoneState else {
-        Issue.record("the zone is not refused: \(trial.fault)")
+  private func checkHalt(_ scenario: ErrorScenario) {
+    let reason = scenario.state.haltReason
+    #expect(
+      reason?.error.code == scenario.toldCode && reason?.mode == scenario.fault.kind,
+      scenario.label
+    )
+    #expect(scenario.cloud.wrong.count == 1, scenario.label)
+    #expect(scenario.bench.handler.modifyCalls.isEmpty, scenario.label)
+    if scenario.fault.kind == .createZone {
+      guard case .refused(let error) = scenario.state.zoneState else {
+        Issue.record("the zone is not refused: \(scenario.fault)")
         return
       }
-      #expect(error.code == trial.toldCode, trial.label)
+      #expect(error.code == scenario.toldCode, scenario.label)
     }
   }
 
   /// The session works without its subscription, and says why.
-  private func checkGivenUp(_ trial: ErrorScenario) {
-    guard case .givenUp(let error) = trial.state.subscriptionState else {
-      Issue.record("the subscription is not given up: \(trial.fault)")
+  private func checkGivenUp(_ scenario: ErrorScenario) {
+    guard case .givenUp(let error) = scenario.state.subscriptionState else {
+      Issue.record("the subscription is not given up: \(scenario.fault)")
       return
     }
-    #expect(error.code == trial.toldCode, trial.label)
-    #expect(!trial.state.isHalted && trial.cloud.wrong.count == 1, trial.label)
-    #expect(trial.bench.completions.entries.count == 3, trial.label)
+    #expect(error.code == scenario.toldCode, scenario.label)
+    #expect(!scenario.state.isHalted && scenario.cloud.wrong.count == 1, scenario.label)
+    #expect(scenario.bench.completions.entries.count == 3, scenario.label)
   }
 
-  private func mend(_ trial: ErrorScenario) {
-    trial.mend()
-    trial.checkMended()
-    #expect(trial.state.hasCreatedZone == true, trial.label)
-    #expect(trial.state.hasCreatedSubscription == true, trial.label)
+  private func mend(_ scenario: ErrorScenario) {
+    scenario.repair()
+    scenario.checkRepaired()
+    #expect(scenario.state.hasCreatedZone == true, scenario.label)
+    #expect(scenario.state.hasCreatedSubscription == true, scenario.label)
   }
 }

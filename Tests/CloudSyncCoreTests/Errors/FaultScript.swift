@@ -1,8 +1,8 @@
 import CloudSyncCore
 import CloudSyncTestSupport
 
-/// A cloud that answers wrongly once, or for ever, until it is mended.
-final class FaultyCloud: Sendable {
+/// Answers of a scripted handler that are wrong once, or for ever, until the script is repaired.
+final class FaultScript: Sendable {
   /// In what form an error reaches the session.
   enum Shape: String, Sendable, CaseIterable {
     /// As the answer to the whole request.
@@ -30,7 +30,7 @@ final class FaultyCloud: Sendable {
     var error: SyncError {
       var error = SyncError(code, retryAfter: retryAfter)
       if code == .serverRecordChanged, shape != .whole, isSave {
-        error.serverRecord = FaultyCloud.serverRecord(SessionHarness.id(culprit))
+        error.serverRecord = FaultScript.serverRecord(SessionHarness.id(culprit))
       }
       return error
     }
@@ -59,7 +59,7 @@ final class FaultyCloud: Sendable {
   }
 
   private struct State: Sendable {
-    var isMended = false
+    var isRepaired = false
     var wrong: [Wrong] = []
     var saved: Set<String> = []
     var deleted: Set<String> = []
@@ -77,7 +77,7 @@ final class FaultyCloud: Sendable {
   /// The names of the records that were deleted.
   var deleted: Set<String> { state.withLock { $0.deleted } }
 
-  func mend() { state.withLock { $0.isMended = true } }
+  func repair() { state.withLock { $0.isRepaired = true } }
 
   static func serverRecord(_ recordID: RecordID) -> Record {
     SessionHarness.record(recordID.name, ["x": 5, "y": 6], tag: "s")
@@ -87,7 +87,7 @@ final class FaultyCloud: Sendable {
   private func isWrong(_ mode: OperationMode, _ number: Int, holdsCulprit: Bool = true) -> Bool {
     guard mode == fault.kind, holdsCulprit || fault.shape == .whole else { return false }
     return state.withLock { state in
-      guard !state.isMended, fault.isForEver || state.wrong.isEmpty else { return false }
+      guard !state.isRepaired, fault.isForEver || state.wrong.isEmpty else { return false }
       state.wrong.append(Wrong(mode: mode, number: number))
       return true
     }
