@@ -174,14 +174,14 @@ struct ReadmeTests {
     let session = try openSession(AsyncHandlerAdapter(YesCloud()), over: store)
     let response = try await session.perform(ModifyOperation(records: [Self.note]))
     #expect(response.savedRecords.map(\.changeTag) == ["1"])
-    #expect(await session.idle(upTo: .seconds(600)))
+    #expect(await session.idle(upTo: .seconds(1_000_000)))
     #expect(store.count == 1)
 
     let next = try openSession(AsyncHandlerAdapter(YesCloud()), over: store)
-    #expect(await next.idle(upTo: .seconds(600)))
+    #expect(await next.idle(upTo: .seconds(1_000_000)))
     #expect(next.state.epoch > session.state.epoch)
     try next.modify(ModifyOperation(recordIDsToDelete: [Self.note.recordID]))
-    #expect(await next.idle(upTo: .seconds(600)))
+    #expect(await next.idle(upTo: .seconds(1_000_000)))
     #expect(store.count == 0)
   }
 
@@ -209,7 +209,7 @@ struct ReadmeTests {
     let store = Store()
     let session = Usage.makeSharedSession(AsyncHandlerAdapter(YesCloud()))
     try Usage.use(session, store, note: Self.note)
-    #expect(await session.idle(upTo: .seconds(600)))
+    #expect(await session.idle(upTo: .seconds(1_000_000)))
     #expect(session.state.progress.done == 1)
     #expect(await Usage.push(session) == .noData)
   }

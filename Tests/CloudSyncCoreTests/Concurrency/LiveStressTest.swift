@@ -276,7 +276,7 @@ final class LiveStressTest: Sendable {
       if let awaited = session.state.fetch.awaited {
         session.acknowledge(awaited.response.page, .stored)
       }
-      let isIdle = await session.idle(upTo: .seconds(600))
+      let isIdle = await session.idle(upTo: .seconds(1_000_000))
       if !isIdle, !session.state.isHalted { wrongs.add("nothing woke: \(session.explain())") }
       let state = session.state
       if isIdle, state.parkedRecords.isEmpty, state.isRunning { return true }

@@ -17,7 +17,6 @@ struct ConcurrencyStressTests {
 
   @Test(
     "Nothing is lost, doubled, out of order or broken, and everything ends",
-    .timeLimit(.minutes(5)),
     arguments: plans
   )
   func storm(_ plan: LiveStressTest.Plan) async throws {

@@ -50,8 +50,8 @@ struct StorageLayerTests {
 
     try devices[0].set("title", to: "Tea", of: "note")
     try devices[1].set("text", to: "Green, 80 °C", of: "note")
-    for device in devices { _ = await device.session.idle(upTo: .seconds(10)) }
-    for device in devices { _ = await device.session.fetchNow(upTo: .seconds(10)) }
+    for device in devices { _ = await device.session.idle(upTo: .seconds(600)) }
+    for device in devices { _ = await device.session.fetchNow(upTo: .seconds(600)) }
 
     let stored = try cloud.records(account: alice, zone: zone)
     #expect(stored.map(\.fields.count) == [2])

@@ -24,7 +24,9 @@ final class CloudWorld: Sendable {
     at path: String,
     _ change: (inout LocalCloudOptions) -> Void = { _ in }
   ) throws {
-    self.init(store: try SQLiteStore(path: path), change)
+    // Long, because the machine may have so much else to do that a writer waits for its turn.
+    let store = try SQLiteStore(path: path, busyMilliseconds: 600_000, onStep: nil)
+    self.init(store: store, change)
   }
 
   init(
