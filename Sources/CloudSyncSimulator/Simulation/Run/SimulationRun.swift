@@ -15,6 +15,7 @@ struct SimulationMemory {
   var commits = 0
   var stalled: [Int] = []
   var random: SeededRandom
+  var clockSteps: SeededRandom
 }
 
 /// One simulation on its way.
@@ -67,7 +68,8 @@ final class SimulationRun: Sendable {
       SimulationMemory(
         checkers: Self.standardCheckers(options: options, variant: variant),
         outcome: SimulationOutcome(options: options),
-        random: root.fork(3)
+        random: root.fork(3),
+        clockSteps: root.fork(4)
       )
     )
     memory.withLock { memory in
