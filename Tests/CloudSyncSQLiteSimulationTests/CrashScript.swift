@@ -65,7 +65,7 @@ final class CrashScript {
     at statement: Int
   ) throws -> (rows: [[String]], wasReached: Bool, failures: [String]) {
     let (one, two) = (devices[0], devices[1])
-    if let fault { one.database.arm(fault, at: statement) }
+    if let fault { one.database.arm(fault: fault, at: statement) }
     let first = one.database
     launch(one)
     launch(two)
@@ -97,9 +97,9 @@ final class CrashScript {
     }
     let rows = try devices.map { device in
       try Self.tables.flatMap {
-        try device.file.lines("SELECT '\($0)', * FROM \($0) ORDER BY 2, 3")
+        try device.file.lines(sql: "SELECT '\($0)', * FROM \($0) ORDER BY 2, 3")
       }
-        + device.file.lines("SELECT record_name, status FROM cloudsync_status ORDER BY 1")
+        + device.file.lines(sql: "SELECT record_name, status FROM cloudsync_status ORDER BY 1")
     }
     return (rows, first.strikes > 0, failures.withLock { $0 })
   }

@@ -12,7 +12,7 @@ struct StatementFaultTests {
     let file = try DatabaseFile(path: ":memory:")
     try file.execute(Self.schema)
     let database = FaultyDatabase(file)
-    database.arm(fault, at: statement)
+    database.arm(fault: fault, at: statement)
     let succeeded: Bool
     do {
       try database.write { handle in
@@ -27,7 +27,7 @@ struct StatementFaultTests {
       succeeded = false
     }
     #expect(succeeded == (database.strikes == 0))
-    return try file.lines("SELECT a FROM t")
+    return try file.lines(sql: "SELECT a FROM t")
   }
 
   @Test("Nothing of a transaction stays in which any statement fails", arguments: 1...4)
@@ -47,12 +47,12 @@ struct StatementFaultTests {
     let insert: @Sendable (OpaquePointer) throws -> Void = { handle in
       try SQLiteConnection(borrowing: handle).execute("INSERT INTO t VALUES(NULL)")
     }
-    database.arm(.fails, at: 1)
+    database.arm(fault: .fails, at: 1)
     #expect(throws: (any Error).self) { try database.write(insert) }
     try database.write(insert)
-    #expect(try file.lines("SELECT count(*) FROM t") == ["2"])
+    #expect(try file.lines(sql: "SELECT count(*) FROM t") == ["2"])
     database.end()
     #expect(throws: FaultyDatabase.ProcessHasEnded.self) { try database.write(insert) }
-    #expect(try file.lines("SELECT count(*) FROM t") == ["2"])
+    #expect(try file.lines(sql: "SELECT count(*) FROM t") == ["2"])
   }
 }

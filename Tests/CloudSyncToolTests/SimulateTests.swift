@@ -48,13 +48,13 @@ struct SimulateTests {
   @Test("A program that gives other logs, or none, is found out")
   func processes() throws {
     let options = SimulationOptions(seed: 3)
-    let failing = try ProcessCheck(executable: "/bin/sh").difference(options)
+    let failing = try ProcessCheck(executable: "/bin/sh").difference(options: options)
     #expect(failing.isTried && failing.text?.contains("exit code") == true)
 
     let missing = ProcessCheck(executable: "/nowhere/cloudsync")
-    #expect(throws: ToolError.self) { try missing.difference(options) }
+    #expect(throws: ToolError.self) { try missing.difference(options: options) }
     // These tests are run by another program than the tool.
-    #expect(try ProcessCheck().difference(options).isTried == false)
+    #expect(try ProcessCheck().difference(options: options).isTried == false)
   }
 
   @Test("One seed is run with its logs, which a later run does not overwrite")
