@@ -28,4 +28,15 @@ extension SyncError {
       .developerMust
     }
   }
+
+  /// Whether what was wrong with a single record is not the record's fault: out of its budget it is
+  /// parked, and tried again by itself.
+  package var mayPass: Bool {
+    switch code {
+    case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy,
+      .serverResponseLost, .timedOut:
+      true
+    default: false
+    }
+  }
 }

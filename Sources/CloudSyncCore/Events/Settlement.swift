@@ -61,6 +61,19 @@ public indirect enum ItemVerdict: Sendable {
   case parkForQuota(SyncError)
 }
 
+extension ItemVerdict {
+  /// Whether the cloud has carried the item out, now or before.
+  var isDone: Bool {
+    switch self {
+    case .saved, .deleted, .alreadyThere: true
+    default: false
+    }
+  }
+
+  /// Whether it shows that the cloud works, if nothing of the item is left in the request.
+  var endsWaits: Bool { if case .again = self { false } else { true } }
+}
+
 /// Why an account cannot be used at the moment.
 public enum AccountTrouble: Int, Sendable, CaseIterable {
   /// Nobody is signed in.

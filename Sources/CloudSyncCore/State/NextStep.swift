@@ -78,6 +78,7 @@ extension SyncState {
   private func nextTurn(at now: Timestamp) -> NextStep {
     let wantsModify =
       !modify.batch.isEmpty || !modify.queue.isEmpty || !parked.returning.isEmpty
+      || isProbeDue(at: now)
     let wantsFetch = fetch.awaited == nil && (fetch.run != nil || !fetch.waiting.isEmpty)
     // A request whose answer was lost goes before pages too: a cloud that knows it answers with the
     // records of that time, which must not come after a newer page.
@@ -105,6 +106,8 @@ extension SyncState {
     }
     // While a probe is on its way there is no time to wait for.
     if parked.quota != nil, parked.probe == nil { consider(parked.quota) }
+    // One that is due waits for what stands in the way of everything.
+    if let probe = parked.nextProbe, probe.end(at: now) > now { consider(probe) }
     if fetch.awaited != nil { consider(fetch.awaited?.nextOffer) }
     consider(account.check)
     consider(account.nextTry)

@@ -68,7 +68,7 @@ extension SyncState {
     for parked in parked.inOrder where parked.entry.source != 0 {
       return "\(parked.entry.recordID) is parked and still counted as open"
     }
-    return nil
+    return parked.brokenInvariant
   }
 
   private var brokenOpenOperations: String? {

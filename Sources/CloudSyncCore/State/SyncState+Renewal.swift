@@ -13,6 +13,7 @@ extension SyncState {
     fresh.epoch = epoch
     fresh.nextOperation = nextOperation
     fresh.nextAttempt = nextAttempt
+    fresh.answered = answered
     fresh.fetch.nextPage = fetch.nextPage
     fresh.parked.next = parked.next
     fresh.account.owner = owner

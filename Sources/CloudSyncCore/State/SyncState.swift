@@ -16,6 +16,7 @@ public struct SyncState: Sendable {
     var nonce: UInt64
     var nextOperation: UInt64 = 1
     var nextAttempt: UInt64 = 1
+    var answered: UInt64 = 0
     var lastTurn: OperationMode?
     var gate = GateRegion()
     var flight: Flight?
@@ -60,6 +61,11 @@ public struct SyncState: Sendable {
   package var nextAttempt: UInt64 {
     _read { yield contents.value.nextAttempt }
     _modify { yield &contents.value.nextAttempt }
+  }
+  /// How many requests the cloud has carried out, at least in part: what shows that it can be reached.
+  package var answered: UInt64 {
+    _read { yield contents.value.answered }
+    _modify { yield &contents.value.answered }
   }
   /// The kind of the last modification or fetch that was sent, for taking turns.
   package var lastTurn: OperationMode? {

@@ -104,8 +104,9 @@ struct ModifyErrorTests {
     let label = scenario.label
     let state = scenario.state
     switch scenario.disposition {
-    case .retryNetwork where fault.shape == .amongRefused && fault.retryAfter == nil:
-      // A network that is away for one record alone must not hold back its neighbours.
+    case .retryNetwork where fault.shape == .amongRefused,
+      .retryService where fault.shape == .amongRefused:
+      // A cloud that is away for one record alone must not hold back its neighbours.
       #expect(scenario.parked == [fault.culprit: fault.code], label)
       #expect(scenario.bench.completions.entries.count == scenario.operationCount, label)
     case .retryNetwork, .retryService: checkWaiting(scenario)

@@ -104,7 +104,7 @@ extension SyncState {
         .quotaExceeded,
         "the storage is full; the save waits for the next probe"
       )
-      park(entry, error: error, isQuota: true)
+      park(entry, error: error, isQuota: true, at: now)
       return true
     }
     var entry = entry
@@ -130,7 +130,7 @@ extension SyncState {
         // The deletion takes one more attempt before the record is saved again.
         merged.isLastTry = true
         merged.refresh()
-        unpark(recordID)
+        parked.unpark(recordID)
         index.add(recordID, at: modify.batch.count)
         modify.batch.append(merged)
         return false
@@ -148,10 +148,11 @@ extension SyncState {
     merged.wasParked = true
     merged.refresh()
     if parkedEntry.isQuota, parked.quota != nil, merged.edit != nil {
-      park(merged, error: parkedEntry.error, isQuota: true)
+      parked.unpark(recordID)
+      park(merged, error: parkedEntry.error, isQuota: true, at: now)
       return true
     }
-    unpark(recordID)
+    parked.unpark(recordID)
     index.add(recordID, at: modify.batch.count)
     modify.batch.append(merged)
     if merged.needsLookup { modify.lookups += 1 }
@@ -209,8 +210,9 @@ extension SyncState {
     }
     parked.returning = returning
     for var parkedEntry in parked.inOrder {
+      parked.unpark(parkedEntry.entry.recordID)
       parkedEntry.entry.forgetServer()
-      parked.entries[parkedEntry.entry.recordID] = parkedEntry
+      parked.park(parkedEntry)
     }
   }
 }
@@ -231,6 +233,7 @@ extension PendingChange {
     isMixed = false
     needsLookup = false
     conflicts = 0
+    doubt = .none
   }
 }
 

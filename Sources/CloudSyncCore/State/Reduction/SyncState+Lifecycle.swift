@@ -102,11 +102,7 @@ extension SyncState {
     let kept = modify.tagsInvalidBefore
     modify = ModifyRegion()
     modify.tagsInvalidBefore = kept
-    parked.entries = PersistentMap()
-    parked.returning.removeAll()
-    parked.quota = nil
-    parked.probe = nil
-    parked.inRow = 0
+    parked.removeAll()
     sizing = SizingRegion()
   }
 
@@ -158,6 +154,7 @@ extension SyncState {
       parked.quota = Deadline(from: now, nanoseconds: 0)
     }
     probeQuota(at: now)
+    _ = reduceRetryParked(recordIDs: parked.timed.map(\.entry.recordID))
     return true
   }
 

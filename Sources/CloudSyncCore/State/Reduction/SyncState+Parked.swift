@@ -1,70 +1,95 @@
 extension SyncState {
   /// Sets an entry aside with its error, and tells its operations that it is not saved.
-  mutating func park(_ entry: PendingChange, error: SyncError, isQuota: Bool) {
+  mutating func park(
+    _ entry: PendingChange,
+    error: SyncError,
+    isQuota: Bool = false,
+    at now: Timestamp
+  ) {
     let recordID = entry.recordID
     var hint = 0
     forEachSource(of: entry, hint: &hint) { open in
       open.left -= 1
-      open.outcome.failures.append(ItemFailure(recordID, error))
+      open.addFailure(ItemFailure(recordID, error))
     }
     progress.notDone += entry.source == 0 ? 0 : 1 + entry.furtherSources.count
-    if entry.wasParked, entry.source == 0 { announce(.refused(recordID, error)) }
+    if entry.wasParked, entry.source == 0 {
+      announce(.refused(recordID, error), reporter: entry.reporter)
+    }
+    let probe = isQuota ? nil : nextProbe(of: entry, after: error, at: now)
     var kept = entry
+    kept.reporter = max(entry.reporter, entry.source, entry.furtherSources.max() ?? 0)
     kept.source = 0
     kept.furtherSources = []
     kept.wasParked = true
     kept.refresh()
-    parked.entries[recordID] = ParkedEntry(
+    if probe != nil { kept.probe(entry.probes + 1, for: error) }
+    var parkedEntry = ParkedEntry(
       entry: kept,
       error: error,
       number: parked.next,
-      isQuota: isQuota
+      isQuota: isQuota,
+      probe: probe
     )
+    parkedEntry.waitsForAny =
+      error.code == .referenceViolation
+      && !parkedEntry.targets.contains { parked.entries[$0] != nil }
     parked.next += 1
-    // A full storage, and an app that merges by itself, say nothing against the records.
-    if !isQuota, error.code != .awaitsAppEdit { parked.inRow += 1 }
+    parked.park(parkedEntry)
+    // A full storage, an app that merges by itself and what may pass say nothing against the record.
+    if !isQuota, probe == nil, error.code != .awaitsAppEdit { parked.inRow += 1 }
+  }
+
+  /// When a record is tried again by itself that is parked for an error that may pass.
+  ///
+  /// Never before the time that the server asked for; otherwise the wait goes on growing where the
+  /// record's budget ended.
+  private func nextProbe(
+    of entry: PendingChange,
+    after error: SyncError,
+    at now: Timestamp
+  ) -> Deadline? {
+    guard error.mayPass else { return nil }
+    let asked = error.retryAfterNanoseconds.map { Wait(.service, serverNanoseconds: $0) }
+    let length = waitLength(
+      for: asked ?? Wait(.transient),
+      retries: asked == nil ? configuration.failureBudget + entry.probes : entry.probes,
+      place: parked.next
+    )
+    return Deadline(from: now, nanoseconds: length)
   }
 
   /// Announces what became of a parked record: never before the operation that says it is parked.
-  mutating func announce(_ change: ParkedChange) {
-    let recordID = change.recordID
-    let owner = modify.open.lastIndex { open in
-      open.outcome.failures.contains { $0.recordID == recordID }
-    }
-    if let owner {
+  mutating func announce(_ change: ParkedChange, reporter: UInt64) {
+    if reporter != 0, let owner = openIndex(of: reporter) {
       modify.open[owner].followUps.append(change)
     } else {
       notifications.add(.parked(change))
     }
   }
 
-  mutating func unpark(_ recordID: RecordID) { parked.entries[recordID] = nil }
-
   /// What follows when records were parked: probes of the storage, or a halt after too many.
   mutating func afterParking(over flight: Flight, at now: Timestamp) {
-    guard !parked.entries.isEmpty else { return }
-    if let probe = parked.probe, parked.entries[probe] != nil {
-      // The probe was refused, for want of storage or for a reason of its own.
-      if hasParkedForQuota { startQuotaWait(at: now) } else { endQuota() }
-    } else if parked.quota == nil, hasParkedForQuota {
-      startQuotaWait(at: now)
+    if !parked.entries.isEmpty {
+      if let probe = parked.probe, parked.entries[probe] != nil {
+        // The probe was refused, for want of storage or for a reason of its own.
+        if hasParkedForQuota { startQuotaWait(at: now) } else { endQuota() }
+      } else if parked.quota == nil, hasParkedForQuota {
+        startQuotaWait(at: now)
+      }
     }
     if parked.inRow >= configuration.parkingBudget {
       parked.inRow = 0
       let error = SyncError(
         .tooManyParked,
         "\(configuration.parkingBudget) records in a row were refused; "
-          + "the last error is \(parked.inOrder.last?.error.code.description ?? "unknown")"
+          + "the last error is \(parked.last?.error.code.description ?? "unknown")"
       )
       halt(error, over: flight, at: now)
     }
   }
 
-  private var hasParkedForQuota: Bool {
-    var found = false
-    parked.entries.visitUnordered { _, entry in if entry.isQuota { found = true } }
-    return found
-  }
+  private var hasParkedForQuota: Bool { parked.firstForQuota != nil }
 
   private mutating func startQuotaWait(at now: Timestamp) {
     let wait = Wait(.quota)
@@ -86,38 +111,98 @@ extension SyncState {
     guard let quota = parked.quota, quota.isPassed(at: now), parked.probe == nil else {
       return false
     }
-    guard let probe = parked.inOrder.first(where: \.isQuota) else {
+    guard let probe = parked.firstForQuota else {
       parked.quota = nil
       return true
     }
     parked.probe = probe.entry.recordID
-    unpark(probe.entry.recordID)
-    parked.returning.append(probe.entry)
+    returnToBatch(entries: [probe])
     return true
+  }
+
+  /// Whether records are to be tried again that were parked for an error that may have passed.
+  func isProbeDue(at now: Timestamp) -> Bool {
+    cold.value.parked.nextProbe.map { $0.end(at: now) <= now } ?? false
+  }
+
+  /// Puts the records to be tried again at the front of the batch; returns how many they are.
+  ///
+  /// They travel by themselves, lest what is wrong with them comes over the others, and in turn with
+  /// the others. Each has one attempt and is then parked for longer, so that it costs one place in a
+  /// request for each of its growing waits, however many there are.
+  mutating func takeProbes(limits: RequestLimits, at now: Timestamp) -> Int {
+    guard isProbeDue(at: now) else { return 0 }
+    let isAlone = modify.batch.isEmpty && modify.queue.isEmpty && parked.returning.isEmpty
+    guard isAlone || !modify.othersFirst else { return 0 }
+    var probes: [PendingChange] = []
+    var bytes = 0
+    while probes.count < limits.items, let due = parked.firstDue(at: now) {
+      bytes += due.entry.byteCount
+      if !probes.isEmpty, bytes > limits.bytes { break }
+      parked.unpark(due.entry.recordID)
+      probes.append(due.entry)
+    }
+    modify.batch.insert(contentsOf: probes, at: 0)
+    modify.isProbing = true
+    modify.othersFirst = true
+    return probes.count
+  }
+
+  /// Parks those again that were tried and of which nothing was said: soon, or later where the whole
+  /// request failed in passing.
+  mutating func parkProbesAgain(after error: SyncError?, at now: Timestamp) {
+    guard modify.isProbing, modify.frozen == 0 else { return }
+    modify.isProbing = false
+    let probes = modify.batch.filter { $0.probes > 0 }
+    modify.batch.removeAll { $0.probes > 0 }
+    for var entry in probes {
+      guard let reason = entry.probedFor else { continue }
+      var length: Int64 = 0
+      if let error, error.mayPass {
+        length = nextProbe(of: entry, after: error, at: now)?.length ?? 0
+        entry.probe(entry.probes + 1, for: reason)
+      }
+      parked.park(
+        ParkedEntry(
+          entry: entry,
+          error: reason,
+          number: parked.next,
+          isQuota: false,
+          probe: Deadline(from: now, nanoseconds: length)
+        )
+      )
+      parked.next += 1
+    }
   }
 
   /// Storage is free again: everything that waited for it is sent.
   mutating func quotaIsFree() {
     endQuota()
-    returnToBatch(entries: parked.inOrder.filter(\.isQuota))
+    returnToBatch(entries: parked.forQuota)
   }
 
-  /// Tries records again that were refused because of another one, which may be saved now.
-  mutating func returnDependents() {
-    guard !parked.entries.isEmpty else { return }
-    returnToBatch(entries: parked.inOrder.filter { $0.error.code == .referenceViolation })
+  /// Tries records again that were refused because of another one, which is saved now.
+  ///
+  /// Those that refer to it are tried again, and if it had been parked also those of which nobody
+  /// knows what they wait for. One that refers to another parked record waits for that one: it would
+  /// only be refused again.
+  mutating func returnDependents(of recordID: RecordID, wasParked: Bool) {
+    returnToBatch(entries: parked.dependents(of: recordID, wasParked: wasParked))
   }
 
-  private mutating func returnToBatch(entries: [ParkedEntry]) {
+  mutating func returnToBatch(entries: [ParkedEntry]) {
+    guard !entries.isEmpty else { return }
     for parkedEntry in entries {
-      unpark(parkedEntry.entry.recordID)
+      parked.unpark(parkedEntry.entry.recordID)
       parked.returning.append(parkedEntry.entry)
     }
   }
 
   /// Sends parked records again, before everything that is queued.
   mutating func reduceRetryParked(recordIDs: [RecordID]?) -> Bool {
-    let entries = parkedEntries(recordIDs: recordIDs)
+    var entries = parkedEntries(recordIDs: recordIDs)
+    // The app's word is worth a whole budget.
+    for index in entries.indices { entries[index].entry.endProbing() }
     returnToBatch(entries: entries)
     if !entries.isEmpty, hasNoQuotaLeft { endQuota() }
     return !entries.isEmpty
@@ -128,8 +213,11 @@ extension SyncState {
     let entries = parkedEntries(recordIDs: recordIDs)
     let error = SyncError(.droppedByApp, "the app dropped the record")
     for parkedEntry in entries {
-      unpark(parkedEntry.entry.recordID)
-      announce(.dropped(parkedEntry.entry.recordID, error))
+      parked.unpark(parkedEntry.entry.recordID)
+      announce(
+        .dropped(parkedEntry.entry.recordID, error),
+        reporter: parkedEntry.entry.reporter
+      )
     }
     if !entries.isEmpty, hasNoQuotaLeft { endQuota() }
     return !entries.isEmpty
@@ -141,13 +229,8 @@ extension SyncState {
 
   private func parkedEntries(recordIDs: [RecordID]?) -> [ParkedEntry] {
     guard let recordIDs else { return parked.inOrder }
-    var found: [ParkedEntry] = []
-    for recordID in recordIDs {
-      guard let parkedEntry = parked.entries[recordID],
-        !found.contains(where: { $0.number == parkedEntry.number })
-      else { continue }
-      found.append(parkedEntry)
-    }
-    return found
+    // A set is asked for members only; its order never shows.
+    var known: Set<RecordID> = []
+    return recordIDs.compactMap { known.insert($0).inserted ? parked.entries[$0] : nil }
   }
 }

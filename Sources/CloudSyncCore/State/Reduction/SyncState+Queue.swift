@@ -134,7 +134,7 @@ extension SyncState {
     }
     modify.open[index].isCancelled = false
     guard !withdrawn.isEmpty else { return }
-    modify.open[index].outcome.failures += withdrawn.map { ItemFailure($0, error) }
+    for recordID in withdrawn { modify.open[index].addFailure(ItemFailure(recordID, error)) }
     modify.open[index].left -= withdrawn.count
     modify.open[index].wasGivenUp = true
     progress.notDone += withdrawn.count

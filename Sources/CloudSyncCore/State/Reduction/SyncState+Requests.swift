@@ -51,6 +51,9 @@ extension SyncState {
   /// Chooses the entries of the next modification: a prefix of the window.
   private mutating func chooseBatch(limits: RequestLimits, at now: Timestamp) -> Int {
     if modify.frozen > 0 { return modify.frozen }
+    let probes = takeProbes(limits: limits, at: now)
+    if probes > 0 { return probes }
+    modify.othersFirst = false
     fillBatch(limits: limits, at: now)
     var count = 0
     var bytes = 0
@@ -69,6 +72,7 @@ extension SyncState {
     if retry.isLost, flight.mode == .modify { modify.frozen = flight.count }
     cold.value.lastError = retry.error
     closeGate(retry.wait, at: now)
+    parkProbesAgain(after: retry.error, at: now)
     applyCancellations()
     return true
   }
@@ -94,11 +98,12 @@ extension SyncState {
       }
     } else if let entry = modify.batch.first {
       modify.batch.removeFirst()
-      park(entry, error: split.error, isQuota: false)
+      park(entry, error: split.error, at: now)
       // The culprit is found; the others need not travel in small parts because of it.
       if split.isTooLarge { sizing.learnt = nil } else { sizing.isolation = nil }
       afterParking(over: flight, at: now)
     }
+    parkProbesAgain(after: nil, at: now)
     applyCancellations()
     announceCompleted()
     return true

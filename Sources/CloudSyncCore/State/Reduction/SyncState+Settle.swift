@@ -20,6 +20,7 @@ extension SyncState {
       }
       _ = endRequest(attempt: attempt)
       resetRetryCounters()
+      answered += 1
       zone.creations = 0
       receivePage(response, over: flight, at: now)
     case .createZone(let isDone):
@@ -28,6 +29,7 @@ extension SyncState {
     case .createSubscription(let isDone):
       _ = endRequest(attempt: attempt)
       resetRetryCounters()
+      answered += 1
       let error = SyncError(.serverRejectedRequest, "the handler refused to create a subscription")
       zone.subscription = isDone ? .ready : .givenUp(error)
     }
@@ -56,6 +58,7 @@ extension SyncState {
     modify.frozen = 0
     modify.writeToken = nil
     resetRetryCounters()
+    answered += 1
     if zone.creations > 0 { zone.creations = 0 }
     var next = 0
     var hint = 0
@@ -74,13 +77,14 @@ extension SyncState {
       }
     }
     modify.batch.removeFirst(flight.count)
+    if modify.isProbing { modify.isProbing = false }
     if sizing.learnt != nil || sizing.isolation != nil { learnFromSuccess(of: flight.count) }
     applyCancellations()
     announceCompleted()
     return true
   }
 
-  private mutating func settleSaved(
+  mutating func settleSaved(
     entry: PendingChange,
     record: Record,
     replacing tag: String?,
@@ -94,7 +98,7 @@ extension SyncState {
     settleDone(entry: entry, change: .saved(record))
   }
 
-  private mutating func settleDeleted(entry: PendingChange, hint: inout Int) {
+  mutating func settleDeleted(entry: PendingChange, hint: inout Int) {
     let recordID = entry.recordID
     forgetLocalTag(recordID: recordID)
     forEachSource(of: entry, hint: &hint) { open in
@@ -107,9 +111,12 @@ extension SyncState {
   /// What every record that is in the cloud brings about.
   private mutating func settleDone(entry: PendingChange, change: ParkedChange) {
     if cold.value.parked.inRow > 0 { parked.inRow = 0 }
+    let recordID = entry.recordID
+    if entry.wasParked { announce(change, reporter: entry.reporter) }
+    if cold.value.parked.hasDependents {
+      returnDependents(of: recordID, wasParked: entry.wasParked)
+    }
     guard entry.wasParked else { return }
-    announce(change)
-    returnDependents()
     if parked.quota != nil { quotaIsFree() }
   }
 
@@ -165,6 +172,7 @@ extension SyncState {
     if let trouble = settlement.account { loseAccount(trouble, at: now) }
     if let loss = settlement.zone { loseZone(loss, over: flight, at: now) }
     if let error = settlement.halt { refuse(error: error, over: flight, at: now) }
+    parkProbesAgain(after: nil, at: now)
     applyCancellations()
     announceCompleted()
     return true
@@ -183,105 +191,6 @@ extension SyncState {
       }
     }
     halt(error, over: flight, at: now)
-  }
-
-  /// Replaces the entries of a request by what the verdicts leave of them, in their places.
-  private mutating func applyVerdicts(
-    verdicts: [ItemVerdict],
-    of flight: Flight,
-    at now: Timestamp
-  ) {
-    modify.frozen = 0
-    modify.writeToken = nil
-    let batch = modify.batch
-    modify.batch = []
-    modify.batch.reserveCapacity(batch.count)
-    var next = 0
-    var hint = 0
-    var didProgress = false
-    for (place, entry) in batch.enumerated() {
-      let isAnswered =
-        flight.isLookup ? entry.needsLookup && next < flight.count : place < flight.count
-      guard isAnswered else {
-        modify.batch.append(entry)
-        continue
-      }
-      let verdict = next < verdicts.count ? verdicts[next] : .stay
-      next += 1
-      if let kept = apply(verdict: verdict, to: entry, hint: &hint) {
-        modify.batch.append(kept)
-      } else {
-        didProgress = true
-      }
-    }
-    modify.lookups = modify.batch.count { $0.needsLookup }
-    if didProgress { resetRetryCounters() }
-    afterParking(over: flight, at: now)
-  }
-
-  /// Applies one verdict; returns what stays in the window.
-  private mutating func apply(
-    verdict: ItemVerdict,
-    to entry: PendingChange,
-    hint: inout Int
-  ) -> PendingChange? {
-    var entry = entry
-    switch verdict {
-    case .saved(let record):
-      settleSaved(entry: entry, record: record, replacing: entry.edit?.changeTag, hint: &hint)
-      return nil
-    case .deleted:
-      settleDeleted(entry: entry, hint: &hint)
-      return nil
-    case .alreadyThere(let record):
-      // Another device's edit may lie between: later edits of this one must not pass over it.
-      settleSaved(entry: entry, record: record, replacing: record.changeTag, hint: &hint)
-      return nil
-    case .resolved(let record, let server):
-      entry.base = server
-      return conflicted(entry: entry, record: record)
-    case .recreate(let record):
-      entry.ancestor = nil
-      entry.base = nil
-      return conflicted(entry: entry, record: record)
-    case .lookUp:
-      entry.conflicts += 1
-      entry.needsLookup = true
-      if entry.conflicts <= configuration.conflictBudget { return entry }
-      park(entry, error: Self.conflictBudgetSpent, isQuota: false)
-      return nil
-    case .stay: return entry
-    case .again(let error, let isCounted):
-      if isCounted { entry.failures += 1 }
-      if entry.failures <= configuration.failureBudget { return entry }
-      park(entry, error: error, isQuota: false)
-      return nil
-    case .park(let error):
-      // What was saved under that tag is gone: an edit without one is to make the record anew.
-      if error.code == .unknownItem { forgetLocalTag(recordID: entry.recordID) }
-      park(entry, error: error, isQuota: false)
-      return nil
-    case .parkForQuota(let error):
-      park(entry, error: error, isQuota: true)
-      return nil
-    }
-  }
-
-  private static var conflictBudgetSpent: SyncError {
-    SyncError(.conflictBudgetSpent, "the record conflicted again and again")
-  }
-
-  private mutating func conflicted(entry: PendingChange, record: Record) -> PendingChange? {
-    var entry = entry
-    // A conflict that had to be looked up has been counted.
-    if !entry.needsLookup { entry.conflicts += 1 }
-    entry.isMixed = false
-    entry.needsLookup = false
-    entry.intent = .save(record)
-    entry.byteCount = record.byteCount
-    if entry.conflicts <= configuration.conflictBudget { return entry }
-    park(entry, error: Self.conflictBudgetSpent, isQuota: false)
-    return nil
   }
 
   /// Announces, in the order of submission, the operations of which every record is settled.

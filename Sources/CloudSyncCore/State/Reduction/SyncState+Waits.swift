@@ -16,6 +16,7 @@ extension SyncState {
     if let deadline = parked.quota, deadline.end(at: now) < deadline.until {
       parked.quota?.until = deadline.end(at: now)
     }
+    if let start = parked.probesSetAt, start > now { parked.clampProbes(at: now) }
     if let deadline = account.check, deadline.end(at: now) < deadline.until {
       account.check?.until = deadline.end(at: now)
     }
@@ -34,6 +35,7 @@ extension SyncState {
       fetch.awaited?.nextOffer,
     ]
     return deadlines.contains { $0.map { $0.end(at: now) < $0.until } ?? false }
+      || parked.probesSetAt.map { $0 > now } ?? false
   }
 
   /// How long to wait for a cause that has struck once more: growing, jittered, capped, and never
@@ -42,9 +44,13 @@ extension SyncState {
   /// Everything is integer arithmetic, and the jitter is a function of the epoch's nonce, the
   /// attempt and the cause, so that a replay waits just as long.
   package func waitLength(for wait: Wait) -> Int64 {
-    let retries = gate.retries[wait.cause]
+    waitLength(for: wait, retries: gate.retries[wait.cause], place: nextAttempt)
+  }
+
+  /// The same for a number of retries; `place` tells waits of one cause apart.
+  func waitLength(for wait: Wait, retries: Int, place: UInt64) -> Int64 {
     let cap = configuration.longestWait.clampedNanoseconds
-    let place = nextAttempt &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(wait.cause.rawValue + 1)
+    let place = place &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(wait.cause.rawValue + 1)
     let jitter = SplitMix64.first(of: nonce ^ place)
     guard let asked = wait.serverNanoseconds, asked > 0 else {
       let full = Self.doubled(

@@ -7,6 +7,7 @@ extension SyncState {
       return
     }
     resetRetryCounters()
+    answered += 1
     zone.zone = .ready
   }
 

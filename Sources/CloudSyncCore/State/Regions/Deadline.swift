@@ -13,6 +13,9 @@ package struct Deadline: Sendable {
     length = nanoseconds
   }
 
+  /// When the wait began.
+  package var start: Timestamp { until.advanced(byNanoseconds: -length) }
+
   package func isPassed(at now: Timestamp) -> Bool { until <= now }
 
   /// Moves the end, if a clock that was set back has pushed it away.

@@ -160,7 +160,7 @@ extension ScriptMemory {
   private func untold(_ edit: ScriptLedger.Edit) -> SyncError.Code? {
     let number = ledger.entries[edit.ticket].id.number
     let open = present?.modify.open.first { $0.number == number }
-    return open?.outcome.failures.first { $0.recordID.name == edit.record }?.error.code
+    return open?.response.failures.first { $0.recordID.name == edit.record }?.error.code
   }
 
   private func isParkedUntold(_ edit: ScriptLedger.Edit) -> Bool {

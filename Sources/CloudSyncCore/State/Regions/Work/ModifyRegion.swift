@@ -22,6 +22,10 @@ package struct ModifyRegion: Sendable {
   package var queuedBytes = 0
   /// Entries of the window whose server record has to be looked up.
   package var lookups = 0
+  /// Whether parked records are being tried again: they are at the front of the batch.
+  package var isProbing = false
+  /// Whether others have their turn before parked records are tried again.
+  package var othersFirst = false
 
   package init() {}
 }
@@ -40,6 +44,8 @@ extension ModifyRegion: CodedValue {
       $0.field("queuedItems", queuedItems)
       $0.field("queuedBytes", queuedBytes)
       $0.field("lookups", lookups)
+      $0.field("isProbing", isProbing)
+      $0.field("othersFirst", othersFirst)
     }
   }
 
@@ -56,6 +62,8 @@ extension ModifyRegion: CodedValue {
     queuedItems = try reader.amount("queuedItems")
     queuedBytes = try reader.amount("queuedBytes")
     lookups = try reader.amount("lookups")
+    isProbing = try reader.field("isProbing")
+    othersFirst = try reader.field("othersFirst")
     try reader.endObject()
   }
 }

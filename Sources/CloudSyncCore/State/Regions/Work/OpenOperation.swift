@@ -3,8 +3,12 @@ package struct OpenOperation: Sendable {
   package var operation: ModifyOperation
   /// How many of its records are neither saved, deleted nor parked.
   package var left: Int
-  /// What became of the others.
+  /// What became of the others, but for failures.
   package var outcome = ModifyOperation.Response()
+  /// The records that are parked or were given up.
+  ///
+  /// A queue, as that of the follow-ups: many may come one by one, while somebody keeps each state.
+  private var failures = PersistentQueue<ItemFailure>()
   /// The saved records of a large operation, in parts: appending to one long array would copy it
   /// whenever somebody keeps an earlier state.
   package var earlierSaved: [[Record]] = []
@@ -13,7 +17,7 @@ package struct OpenOperation: Sendable {
   /// Whether some of it was given up: it then ends as failed.
   package var wasGivenUp = false
   /// What became of its parked records meanwhile: to be announced after the operation itself.
-  package var followUps: [ParkedChange] = []
+  package var followUps = PersistentQueue<ParkedChange>()
 
   package init(_ operation: ModifyOperation) {
     self.operation = operation
@@ -32,10 +36,13 @@ package struct OpenOperation: Sendable {
     outcome.savedRecords.append(record)
   }
 
+  package mutating func addFailure(_ failure: ItemFailure) { failures.append(failure) }
+
   /// The outcome with all its parts.
   package var response: ModifyOperation.Response {
-    guard !earlierSaved.isEmpty else { return outcome }
+    if earlierSaved.isEmpty, failures.isEmpty { return outcome }
     var whole = outcome
+    whole.failures = Array(failures)
     whole.savedRecords = earlierSaved.flatMap(\.self) + outcome.savedRecords
     return whole
   }
@@ -62,6 +69,8 @@ extension OpenOperation: CodedValue {
     wasGivenUp = try reader.field("wasGivenUp")
     followUps = try reader.field("followUps")
     try reader.endObject()
+    failures = PersistentQueue(outcome.failures)
+    outcome.failures = []
     let records = outcome.savedRecords
     outcome.savedRecords = []
     for record in records { addSaved(record) }

@@ -1,12 +1,31 @@
-/// What is set aside: the shelf, and what is on its way back from it.
+/// What is set aside: the parked entries, and what is on its way back from there.
+///
+/// Entries are found by record, in the order in which they were parked, by what they wait for, and by
+/// the time of their next probe. Only ``park(_:)`` and ``unpark(_:)`` change them, so that all of
+/// these agree.
 package struct ParkedRegion: Sendable {
   /// Parked entries by record.
-  package var entries = PersistentMap<RecordID, ParkedEntry>()
+  package private(set) var entries = PersistentMap<RecordID, ParkedEntry>()
+  /// The records in the order in which they were parked.
+  private var order = PersistentSortedMap<UInt64, RecordID>()
+  /// Those that wait for storage.
+  private var waitingForQuota = PersistentSortedMap<UInt64, RecordID>()
+  /// Those that wait until any parked record is saved.
+  private var waitingForAny = PersistentSortedMap<UInt64, RecordID>()
+  /// Those that refer to a record, by that record.
+  private var dependents = PersistentMap<RecordID, PersistentSortedMap<UInt64, RecordID>>()
+  /// Those that are tried again by themselves, by the time of it.
+  private var probes = PersistentSortedMap<ProbeTime, RecordID>()
+  /// When the first of them is tried again.
+  package private(set) var nextProbe: Deadline?
+  /// When the latest of them was parked: a clock that shows less has been set back.
+  package private(set) var probesSetAt: Timestamp?
+
   /// Entries to be sent again: they go before everything that is queued.
   package var returning = PersistentQueue<PendingChange>()
   /// The number of the next entry to be parked.
   package var next: UInt64 = 1
-  /// How many records were parked since one was saved.
+  /// How many records were refused since one was saved.
   package var inRow = 0
   /// When storage is probed again; saves are parked unsent until then.
   package var quota: Deadline?
@@ -16,8 +35,148 @@ package struct ParkedRegion: Sendable {
   package init() {}
 
   /// All parked entries in the order in which they were parked.
-  package var inOrder: [ParkedEntry] {
-    entries.sorted(by: RecordID.precedes).map(\.value).sorted { $0.number < $1.number }
+  package var inOrder: [ParkedEntry] { entries(of: order) }
+
+  /// The entry that was parked last.
+  package var last: ParkedEntry? { order.last.flatMap { entries[$0.value] } }
+
+  /// The entries that wait for storage, in the order in which they were parked.
+  package var forQuota: [ParkedEntry] { entries(of: waitingForQuota) }
+
+  /// The first of the entries that wait for storage.
+  package var firstForQuota: ParkedEntry? { waitingForQuota.first.flatMap { entries[$0.value] } }
+
+  /// Whether any entry was refused because of another record.
+  package var hasDependents: Bool { !dependents.isEmpty || !waitingForAny.isEmpty }
+
+  /// The entries that may be saved now that a record is, in the order in which they were parked.
+  ///
+  /// - Parameters:
+  ///   - recordID: The record that was saved.
+  ///   - wasParked: Whether it had been parked: then those return as well that refer to no parked
+  ///     record, because nobody knows what they wait for.
+  package func dependents(of recordID: RecordID, wasParked: Bool) -> [ParkedEntry] {
+    var found = dependents[recordID].map(entries(of:)) ?? []
+    guard wasParked, !waitingForAny.isEmpty else { return found }
+    let known = Set(found.map(\.number))
+    found += entries(of: waitingForAny).filter { !known.contains($0.number) }
+    return found.sorted { $0.number < $1.number }
+  }
+
+  /// The entry whose time to be tried again came first, if it has come.
+  package func firstDue(at now: Timestamp) -> ParkedEntry? {
+    guard let nextProbe, nextProbe.end(at: now) <= now else { return nil }
+    return probes.first.flatMap { entries[$0.value] }
+  }
+
+  /// All entries that are tried again by themselves, in the order of their times.
+  package var timed: [ParkedEntry] { probes.values.compactMap { entries[$0] } }
+
+  private func entries(of map: PersistentSortedMap<UInt64, RecordID>) -> [ParkedEntry] {
+    map.values.compactMap { entries[$0] }
+  }
+
+  /// Sets an entry aside; its record must not be parked already.
+  package mutating func park(_ parkedEntry: ParkedEntry) {
+    let recordID = parkedEntry.entry.recordID
+    let number = parkedEntry.number
+    entries[recordID] = parkedEntry
+    order[number] = recordID
+    if parkedEntry.isQuota { waitingForQuota[number] = recordID }
+    if parkedEntry.waitsForAny { waitingForAny[number] = recordID }
+    for target in parkedEntry.targets {
+      var all = dependents[target] ?? PersistentSortedMap()
+      all[number] = recordID
+      dependents[target] = all
+    }
+    guard let probe = parkedEntry.probe else { return }
+    probes[ProbeTime(until: probe.until, number: number)] = recordID
+    probesSetAt = max(probesSetAt ?? probe.start, probe.start)
+    findNextProbe()
+  }
+
+  /// Takes an entry out; nil if the record is not parked.
+  @discardableResult
+  package mutating func unpark(_ recordID: RecordID) -> ParkedEntry? {
+    guard let parkedEntry = entries[recordID] else { return nil }
+    let number = parkedEntry.number
+    entries[recordID] = nil
+    order[number] = nil
+    if parkedEntry.isQuota { waitingForQuota[number] = nil }
+    if parkedEntry.waitsForAny { waitingForAny[number] = nil }
+    for target in parkedEntry.targets {
+      guard var all = dependents[target] else { continue }
+      all[number] = nil
+      dependents[target] = all.isEmpty ? nil : all
+    }
+    if let probe = parkedEntry.probe {
+      probes[ProbeTime(until: probe.until, number: number)] = nil
+      findNextProbe()
+    }
+    return parkedEntry
+  }
+
+  /// Forgets all entries, and what is on its way back.
+  package mutating func removeAll() {
+    let next = next
+    self = ParkedRegion()
+    self.next = next
+  }
+
+  private mutating func findNextProbe() {
+    nextProbe = probes.first.flatMap { entries[$0.value]?.probe }
+    if nextProbe == nil { probesSetAt = nil }
+  }
+
+  /// Moves the times of probes that a clock set back has pushed away.
+  package mutating func clampProbes(at now: Timestamp) {
+    guard let probesSetAt, probesSetAt > now else { return }
+    self.probesSetAt = nil
+    for var parkedEntry in timed {
+      unpark(parkedEntry.entry.recordID)
+      parkedEntry.probe?.clamp(at: now)
+      park(parkedEntry)
+    }
+  }
+
+  /// The first thing about the entries that contradicts itself, in words; nil if nothing does.
+  package var brokenInvariant: String? {
+    var again = ParkedRegion()
+    var numbers: Set<UInt64> = []
+    var broken: String?
+    entries.visitUnordered { recordID, entry in
+      if recordID != entry.entry.recordID { broken = "\(recordID) is parked as another record" }
+      if !numbers.insert(entry.number).inserted { broken = "two parked records have one number" }
+      if entry.number >= next { broken = "\(recordID) was parked in the future" }
+      again.park(entry)
+    }
+    if let broken { return broken }
+    if again.order.entries.map(\.value) != order.entries.map(\.value) {
+      return "the order of parked records is not that of their numbers"
+    }
+    if again.waitingForQuota.values != waitingForQuota.values
+      || again.waitingForAny.values != waitingForAny.values
+      || again.probes.values != probes.values || again.nextProbe != nextProbe
+    {
+      return "what parked records wait for is indexed wrongly"
+    }
+    if again.dependents.count != dependents.count { return "dependents are indexed wrongly" }
+    dependents.visitUnordered { target, records in
+      if again.dependents[target]?.values != records.values {
+        broken = "the dependents of \(target) are indexed wrongly"
+      }
+    }
+    return broken
+  }
+}
+
+/// When an entry is tried again; its number decides among several.
+private struct ProbeTime: Comparable, Sendable {
+  let until: Timestamp
+  let number: UInt64
+
+  static func < (lhs: ProbeTime, rhs: ProbeTime) -> Bool {
+    lhs.until != rhs.until ? lhs.until < rhs.until : lhs.number < rhs.number
   }
 }
 
@@ -29,6 +188,38 @@ package struct ParkedEntry: Sendable {
   package var number: UInt64
   /// Whether it only waits for storage.
   package var isQuota: Bool
+  /// When it is tried again by itself, if what was wrong with it may pass.
+  package var probe: Deadline?
+  /// Whether it returns when any parked record is saved: it was refused because of another record,
+  /// and refers to none that was parked then.
+  package var waitsForAny = false
+
+  /// The records that it waits for: those that it refers to, if it was refused because of them.
+  package var targets: [RecordID] {
+    error.code == .referenceViolation ? entry.edit?.referredRecordIDs ?? [] : []
+  }
+}
+
+extension Record {
+  /// The records that the record refers to by its fields and as its parent, each once.
+  package var referredRecordIDs: [RecordID] {
+    var found: [RecordID] = []
+    func add(_ recordID: RecordID) {
+      if recordID != self.recordID, !found.contains(recordID) { found.append(recordID) }
+    }
+    if let parent { add(parent) }
+    for field in fields {
+      switch field.value {
+      case .reference(let reference): add(reference.recordID)
+      case .list(let values):
+        for value in values {
+          if case .reference(let reference) = value { add(reference.recordID) }
+        }
+      default: break
+      }
+    }
+    return found
+  }
 }
 
 extension ParkedEntry: CodedValue {
@@ -38,6 +229,8 @@ extension ParkedEntry: CodedValue {
       $0.field("error", error)
       $0.field("number", number)
       $0.field("isQuota", isQuota)
+      $0.field("probe", probe)
+      $0.field("waitsForAny", waitsForAny)
     }
   }
 
@@ -47,6 +240,8 @@ extension ParkedEntry: CodedValue {
     error = try reader.field("error")
     number = try reader.field("number")
     isQuota = try reader.field("isQuota")
+    probe = try reader.field("probe")
+    waitsForAny = try reader.field("waitsForAny")
     try reader.endObject()
   }
 }
@@ -66,12 +261,13 @@ extension ParkedRegion: CodedValue {
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
     let list: [ParkedEntry] = try reader.field("entries")
-    for parked in list { entries[parked.entry.recordID] = parked }
+    for parkedEntry in list where entries[parkedEntry.entry.recordID] == nil { park(parkedEntry) }
     returning = try reader.field("returning")
     next = try reader.number("next")
     inRow = try reader.amount("inRow")
     quota = try reader.field("quota")
     probe = try reader.field("probe")
     try reader.endObject()
+    if entries.count != list.count { throw reader.failure("a record is parked twice") }
   }
 }

@@ -27,6 +27,8 @@ package struct PendingChange: Sendable {
   /// Whether edits of different versions of the record were merged: the server's is looked up and
   /// the conflict resolver asked, because neither change tag stands for both.
   package var isMixed = false
+  /// What befell it; nil for a change that nothing has befallen, as nearly all of them.
+  package private(set) var trials: CopyOnWrite<Trials>?
 
   package init(intent: Intent, ancestor: Record?, byteCount: Int, source: UInt64) {
     self.intent = intent
@@ -66,6 +68,9 @@ package struct PendingChange: Sendable {
     case (.delete, .save): return false
     }
     if isMixed { needsLookup = true }
+    // What the cloud may have is no longer what is sent.
+    doubt = .none
+    endProbing()
     add(later.source)
     return true
   }
@@ -84,7 +89,89 @@ package struct PendingChange: Sendable {
   package mutating func refresh() {
     conflicts = 0
     failures = 0
+    endProbing()
+    refusedAt = 0
     needsLookup = isMixed
+  }
+}
+
+/// Whether the cloud may have a change already.
+package enum Doubt: Sendable {
+  /// It has not been sent, or was answered.
+  case none
+  /// It was sent, and the answer was lost.
+  case unanswered
+  /// The same, and a page has told of the record since.
+  case found(Record)
+  /// The same, and a page has told that the record is gone.
+  case gone
+}
+
+/// What befell a change that did not go through at once.
+package struct Trials: Sendable {
+  /// Whether the cloud may have it already.
+  var doubt = Doubt.none
+  /// How often in a row it was parked for an error that may pass, and tried again by itself.
+  var probes = 0
+  /// The error for which it was parked then.
+  var probedFor: SyncError?
+  /// How many requests the cloud had answered when it was last refused in passing; 0 if it was not.
+  var refusedAt: UInt64 = 0
+  /// The number of the last operation that is told that the record is parked; 0 if none is.
+  var reporter: UInt64 = 0
+
+  fileprivate var isEmpty: Bool {
+    guard case .none = doubt else { return false }
+    return probes == 0 && probedFor == nil && refusedAt == 0 && reporter == 0
+  }
+}
+
+extension PendingChange {
+  package var doubt: Doubt {
+    get { trials?.value.doubt ?? .none }
+    set { change { $0.doubt = newValue } }
+  }
+  package var probes: Int { trials?.value.probes ?? 0 }
+  package var probedFor: SyncError? { trials?.value.probedFor }
+
+  /// Notes that it is parked for an error that may pass, and tried again by itself.
+  package mutating func probe(_ count: Int, for error: SyncError) {
+    change {
+      $0.probes = count
+      $0.probedFor = error
+    }
+  }
+
+  /// Makes it a change like any other.
+  package mutating func endProbing() {
+    guard probes > 0 else { return }
+    change {
+      $0.probes = 0
+      $0.probedFor = nil
+    }
+  }
+
+  package var refusedAt: UInt64 {
+    get { trials?.value.refusedAt ?? 0 }
+    set { change { $0.refusedAt = newValue } }
+  }
+  package var reporter: UInt64 {
+    get { trials?.value.reporter ?? 0 }
+    set { change { $0.reporter = newValue } }
+  }
+
+  /// Whether it was sent and not answered, so that the cloud may have it already.
+  package var isInDoubt: Bool { if case .none = doubt { false } else { true } }
+
+  /// Changes what befell it; nothing at all is kept as nil, so that equal changes are coded alike.
+  private mutating func change(_ body: (inout Trials) -> Void) {
+    var changed = trials?.value ?? Trials()
+    body(&changed)
+    if changed.isEmpty {
+      if trials != nil { trials = nil }
+    } else {
+      trials = CopyOnWrite(changed)
+    }
   }
 }
 
@@ -107,6 +194,7 @@ extension PendingChange: CodedValue {
       $0.field("wasParked", wasParked)
       $0.field("isLastTry", isLastTry)
       $0.field("isMixed", isMixed)
+      $0.field("trials", trials?.value)
     }
   }
 
@@ -129,6 +217,59 @@ extension PendingChange: CodedValue {
     wasParked = try reader.field("wasParked")
     isLastTry = try reader.field("isLastTry")
     isMixed = try reader.field("isMixed")
+    trials = (try reader.field("trials") as Trials?).map(CopyOnWrite.init)
+    try reader.endObject()
+  }
+}
+
+extension Doubt: CodedValue {
+  private static let names: [StaticString] = ["none", "unanswered", "found", "gone"]
+
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.key("kind")
+      switch self {
+      case .none: $0.tag(0, of: Self.names)
+      case .unanswered: $0.tag(1, of: Self.names)
+      case .found(let record):
+        $0.tag(2, of: Self.names)
+        $0.field("record", record)
+      case .gone: $0.tag(3, of: Self.names)
+      }
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    try reader.key("kind")
+    switch try reader.tag(of: Self.names) {
+    case 0: self = .none
+    case 1: self = .unanswered
+    case 2: self = .found(try reader.field("record"))
+    default: self = .gone
+    }
+    try reader.endObject()
+  }
+}
+
+extension Trials: CodedValue {
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("doubt", doubt)
+      $0.field("probes", probes)
+      $0.field("probedFor", probedFor)
+      $0.field("refusedAt", refusedAt)
+      $0.field("reporter", reporter)
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    doubt = try reader.field("doubt")
+    probes = try reader.amount("probes")
+    probedFor = try reader.field("probedFor")
+    refusedAt = try reader.field("refusedAt")
+    reporter = try reader.field("reporter")
     try reader.endObject()
   }
 }

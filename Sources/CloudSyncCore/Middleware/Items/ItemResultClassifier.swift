@@ -8,8 +8,8 @@ struct ItemResultClassifier {
   /// What nobody is to blame for: nothing moved, and the answer does not say why.
   private(set) var unexplainedError: SyncError?
   private var settlement = Settlement()
-  /// Whether every item of the answer says that the network is away.
-  private var isNetworkAway = false
+  /// Whether every item of the answer says that the cloud cannot be reached or has no time.
+  private var isCloudAway = false
 
   init(
     resolver: ConflictResolver,
@@ -31,7 +31,7 @@ struct ItemResultClassifier {
   ) -> Settlement {
     settlement.error = error
     settlement.verdicts.reserveCapacity(entries.count)
-    isNetworkAway = entries.allSatisfy { isNetworkFailure(answer: answers[$0.recordID]) }
+    isCloudAway = entries.allSatisfy { isAway(answer: answers[$0.recordID]) }
     var isStuck = true
     for entry in entries {
       let verdict =
@@ -47,9 +47,12 @@ struct ItemResultClassifier {
     return settlement
   }
 
-  private func isNetworkFailure(answer: ItemResults.Answer) -> Bool {
+  private func isAway(answer: ItemResults.Answer) -> Bool {
     guard case .failed(let error) = answer else { return false }
-    return ErrorTable.disposition(of: error.code, for: .modify, in: .item) == .retryNetwork
+    switch ErrorTable.disposition(of: error.code, for: .modify, in: .item) {
+    case .retryNetwork, .retryService: return true
+    default: return false
+    }
   }
 
   /// Nothing moved and nobody is to blame.
@@ -100,12 +103,12 @@ struct ItemResultClassifier {
     case .deleted:
       return missing(entry, error: SyncError(.unknownItem, "the record does not exist"))
     case .failed(let error) where error.code == .unknownItem: return missing(entry, error: error)
-    case .failed(let error): return notLookedUp(error: error)
+    case .failed(let error): return notLookedUp(entry, error: error)
     case .none: return .lookUp
     }
   }
 
-  private mutating func notLookedUp(error: SyncError) -> ItemVerdict {
+  private mutating func notLookedUp(_ entry: PendingChange, error: SyncError) -> ItemVerdict {
     let found = ErrorTable.disposition(of: error.code, for: .fetch, in: .item)
     switch found {
     case .waitForAccount:
@@ -116,7 +119,7 @@ struct ItemResultClassifier {
       return .stay
     default:
       wait(wait: error.wait(disposition: found))
-      return .again(error, counted: found != .retryNetwork && found != .retryService)
+      return .again(error, counted: isCharged(entry: entry, for: found))
     }
   }
 
@@ -126,8 +129,9 @@ struct ItemResultClassifier {
     let found = ErrorTable.disposition(of: error.code, for: .modify, in: .item)
     switch found {
     case .retryNetwork, .retryService, .retryTransient, .resendUnchanged:
-      wait(wait: error.wait(disposition: found))
-      return .again(error, counted: isCharged(found: found, error: error))
+      // A record that is only tried again now and then does not make the others wait.
+      if entry.probes == 0 { wait(wait: error.wait(disposition: found)) }
+      return .again(error, counted: isCharged(entry: entry, for: found))
     case .split, .isolate:
       if isAlone { return .park(error) }
       settlement.isTooLarge = true
@@ -152,15 +156,17 @@ struct ItemResultClassifier {
 
   /// Whether an item is charged for a failure that passes.
   ///
-  /// A network that is away and a service that asks to wait have no count. But a network that is
-  /// away for one item alone, while the others were answered, is that item's own trouble: it must
-  /// not hold them back for ever.
-  private func isCharged(found: ErrorDisposition, error: SyncError) -> Bool {
-    switch found {
-    case .retryNetwork: !isNetworkAway && error.serverWait == nil
-    case .retryService: false
-    default: true
-    }
+  /// A network that is away and a service that asks to wait have no count. But if they are away for
+  /// some items only, that is these items' own trouble, and must not hold back the others for ever.
+  /// An item that is alone in its request shows nothing by itself; it is charged if the cloud has
+  /// answered another request since it refused the item last. Where a request is full of items that
+  /// were charged before, and others wait behind them, they go on being charged: nothing else would
+  /// ever make room.
+  private func isCharged(entry: PendingChange, for found: ErrorDisposition) -> Bool {
+    guard found == .retryNetwork || found == .retryService, isCloudAway else { return true }
+    let state = context.state
+    if isAlone { return entry.refusedAt > 0 && state.answered > entry.refusedAt }
+    return entry.failures > 0 && !state.modify.queue.isEmpty
   }
 
   /// Keeps the longest of the waits that items ask for.

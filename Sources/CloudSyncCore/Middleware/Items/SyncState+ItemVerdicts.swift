@@ -1,0 +1,118 @@
+/// What the verdicts of ``ItemResultClassifier`` do to the entries of a request.
+extension SyncState {
+  /// Replaces the entries of a request by what the verdicts leave of them, in their places.
+  mutating func applyVerdicts(
+    verdicts: [ItemVerdict],
+    of flight: Flight,
+    at now: Timestamp
+  ) {
+    modify.frozen = 0
+    modify.writeToken = nil
+    let batch = modify.batch
+    modify.batch = []
+    modify.batch.reserveCapacity(batch.count)
+    if verdicts.contains(where: \.isDone) { answered += 1 }
+    var next = 0
+    var hint = 0
+    var didProgress = false
+    for (place, entry) in batch.enumerated() {
+      let isAnswered =
+        flight.isLookup ? entry.needsLookup && next < flight.count : place < flight.count
+      guard isAnswered else {
+        modify.batch.append(entry)
+        continue
+      }
+      let verdict = next < verdicts.count ? verdicts[next] : .stay
+      next += 1
+      if let kept = apply(verdict: verdict, to: entry, hint: &hint, at: now) {
+        modify.batch.append(kept)
+      } else if verdict.endsWaits {
+        didProgress = true
+      }
+    }
+    modify.lookups = modify.batch.count { $0.needsLookup }
+    if didProgress { resetRetryCounters() }
+    afterParking(over: flight, at: now)
+  }
+
+  /// Applies one verdict; returns what stays in the window.
+  private mutating func apply(
+    verdict: ItemVerdict,
+    to entry: PendingChange,
+    hint: inout Int,
+    at now: Timestamp
+  ) -> PendingChange? {
+    var entry = entry
+    switch verdict {
+    case .saved(let record):
+      settleSaved(entry: entry, record: record, replacing: entry.edit?.changeTag, hint: &hint)
+      return nil
+    case .deleted:
+      settleDeleted(entry: entry, hint: &hint)
+      return nil
+    case .alreadyThere(let record):
+      // Another device's edit may lie between: later edits of this one must not pass over it.
+      settleSaved(entry: entry, record: record, replacing: record.changeTag, hint: &hint)
+      return nil
+    case .resolved(let record, let server):
+      entry.base = server
+      return conflicted(entry: entry, record: record, at: now)
+    case .recreate(let record):
+      entry.ancestor = nil
+      entry.base = nil
+      return conflicted(entry: entry, record: record, at: now)
+    case .lookUp:
+      entry.endProbing()
+      entry.conflicts += 1
+      entry.needsLookup = true
+      if entry.conflicts <= configuration.conflictBudget { return entry }
+      park(entry, error: Self.conflictBudgetSpent, at: now)
+      return nil
+    case .stay: return entry
+    case .again(let error, let isCounted):
+      if isCounted { entry.failures += 1 }
+      if error.mayPass {
+        // A probe has one attempt: it must not hold up the others.
+        if entry.probes > 0 {
+          park(entry, error: error, at: now)
+          return nil
+        }
+        entry.refusedAt = answered
+        modify.othersFirst = true
+      }
+      if entry.failures <= configuration.failureBudget { return entry }
+      park(entry, error: error, at: now)
+      return nil
+    case .park(let error):
+      // What was saved under that tag is gone: an edit without one is to make the record anew.
+      if error.code == .unknownItem { forgetLocalTag(recordID: entry.recordID) }
+      park(entry, error: error, at: now)
+      return nil
+    case .parkForQuota(let error):
+      park(entry, error: error, isQuota: true, at: now)
+      return nil
+    }
+  }
+
+  private static var conflictBudgetSpent: SyncError {
+    SyncError(.conflictBudgetSpent, "the record conflicted again and again")
+  }
+
+  private mutating func conflicted(
+    entry: PendingChange,
+    record: Record,
+    at now: Timestamp
+  ) -> PendingChange? {
+    var entry = entry
+    entry.endProbing()
+    // A conflict that had to be looked up has been counted.
+    if !entry.needsLookup { entry.conflicts += 1 }
+    entry.isMixed = false
+    entry.needsLookup = false
+    entry.intent = .save(record)
+    entry.byteCount = record.byteCount
+    if entry.conflicts <= configuration.conflictBudget { return entry }
+    park(entry, error: Self.conflictBudgetSpent, at: now)
+    return nil
+  }
+}
