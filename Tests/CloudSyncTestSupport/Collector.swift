@@ -1,4 +1,4 @@
-package import CloudSyncCore
+import CloudSyncCore
 
 /// What happened in a test, in order; closures write into it.
 package final class Collector<Entry: Sendable>: Sendable {

@@ -112,9 +112,10 @@ public final class LogFile: Sendable {
       ? path(ofOlder: 1).split(separator: "/").last.map(String.init) : nil
   }
 
-  /// Begins a file, and returns its number.
+  /// Begins a file.
   ///
   /// - Parameter isFirst: Whether another log begins, which does not go on from the last file.
+  /// - Returns: The number of the file.
   func beginPart(isFirst: Bool = false) -> Int {
     contents.withLock { contents in
       closeFile(contents: &contents)

@@ -75,7 +75,8 @@ private struct ScriptDraft {
 
   /// Notes which middleware the session has besides the usual ones.
   mutating func noteMiddleware(_ names: [String]) {
-    let usual = CloudSyncSession.defaultChain(resolver: .client, resolveExpiredChangeToken: nil).map(\.name)
+    let usual = CloudSyncSession.defaultChain(resolver: .client, resolveExpiredChangeToken: nil)
+      .map(\.name)
     for name in names where !usual.contains(name) && name != "AccountStatusMiddleware" {
       if !script.foreignMiddleware.contains(name) { script.foreignMiddleware.append(name) }
     }

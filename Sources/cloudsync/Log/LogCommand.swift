@@ -24,7 +24,10 @@ enum LogCommand {
   ///
   /// - Parameters:
   ///   - arguments: What the command was given.
+  ///   - console: Where progress and warnings are shown.
   ///   - paths: The log's files; by default all operands.
+  /// - Returns: The log.
+  /// - Throws: A `LogError` that names the file and the line.
   static func open(
     _ arguments: Arguments,
     _ console: Console,

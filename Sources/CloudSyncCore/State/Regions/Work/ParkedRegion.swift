@@ -49,12 +49,13 @@ package struct ParkedRegion: Sendable {
   /// Whether any entry was refused because of another record.
   package var hasDependents: Bool { !dependents.isEmpty || !waitingForAny.isEmpty }
 
-  /// The entries that may be saved now that a record is, in the order in which they were parked.
+  /// The entries that may be saved now that a record is.
   ///
   /// - Parameters:
   ///   - recordID: The record that was saved.
   ///   - wasParked: Whether it had been parked: then those return as well that refer to no parked
   ///     record, because nobody knows what they wait for.
+  /// - Returns: The entries in the order in which they were parked.
   package func dependents(of recordID: RecordID, wasParked: Bool) -> [ParkedEntry] {
     var found = dependents[recordID].map(entries(of:)) ?? []
     guard wasParked, !waitingForAny.isEmpty else { return found }
