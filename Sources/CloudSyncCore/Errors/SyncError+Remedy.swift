@@ -16,7 +16,7 @@ extension SyncError {
       .serverResponseLost, .operationCancelled, .assetFileModified, .changeTokenExpired,
       .batchRequestFailed, .accountTemporarilyUnavailable, .timedOut, .serverRecordChanged,
       .limitExceeded, .zoneNotFound, .partialFailure, .stopped, .reset, .cancelled,
-      .sessionReleased, .outcomeUnknown, .awaitsAppEdit, .referenceViolation, .conflictBudgetSpent:
+      .sessionReleased, .awaitsAppEdit, .referenceViolation, .conflictBudgetSpent:
       .wait
     case .notAuthenticated, .quotaExceeded, .userDeletedZone, .incompatibleVersion,
       .managedAccountRestricted, .participantMayNeedVerification, .tooManyParticipants,

@@ -116,8 +116,6 @@ final class Notebook: Sendable {
     let pending = Pending(session.state)
     switch change {
     case .saved(let record): changeOrExit { $0.takeSaved(record, pending) }
-    case .alreadyInCloud(let record):
-      changeOrExit { $0.takeServer(record, record.recordID, pending) }
     case .deleted(let recordID): changeOrExit { $0.takeServer(nil, recordID, pending) }
     case .refused, .dropped: break
     }

@@ -1,19 +1,16 @@
 /// What the verdicts of ``ItemResultClassifier`` do to the entries of a request.
 extension SyncState {
-  /// Replaces the entries of a request by what the verdicts leave of them: in their places, or behind
-  /// those that have not been answered.
+  /// Replaces the entries of a request by what the verdicts leave of them, in their places.
   mutating func applyVerdicts(
     verdicts: [ItemVerdict],
     of flight: Flight,
     at now: Timestamp
   ) {
-    if flight.mode == .modify { thaw(count: flight.count) }
-    // Verdicts may park and return others, and must not find the batch half done.
-    let unanswered = modify.frozen
+    modify.frozen = 0
+    modify.writeToken = nil
     let batch = modify.batch
     modify.batch = []
     modify.batch.reserveCapacity(batch.count)
-    if unanswered > 0 { modify.batch += batch[flight.count..<(flight.count + unanswered)] }
     if verdicts.contains(where: \.isDone) { answered += 1 }
     var next = 0
     var hint = 0
@@ -22,7 +19,7 @@ extension SyncState {
       let isAnswered =
         flight.isLookup ? entry.needsLookup && next < flight.count : place < flight.count
       guard isAnswered else {
-        if place >= flight.count + unanswered || flight.isLookup { modify.batch.append(entry) }
+        modify.batch.append(entry)
         continue
       }
       let verdict = next < verdicts.count ? verdicts[next] : .stay
@@ -48,13 +45,14 @@ extension SyncState {
     var entry = entry
     switch verdict {
     case .saved(let record):
-      settleSaved(entry: entry, record: record, hint: &hint)
+      settleSaved(entry: entry, record: record, replacing: entry.edit?.changeTag, hint: &hint)
       return nil
     case .deleted:
       settleDeleted(entry: entry, hint: &hint)
       return nil
     case .alreadyThere(let record):
-      settleAlreadyThere(entry: entry, record: record, hint: &hint)
+      // Another device's edit may lie between: later edits of this one must not pass over it.
+      settleSaved(entry: entry, record: record, replacing: record.changeTag, hint: &hint)
       return nil
     case .resolved(let record, let server):
       entry.base = server
@@ -107,7 +105,6 @@ extension SyncState {
   ) -> PendingChange? {
     var entry = entry
     entry.endProbing()
-    entry.doubt = .none
     // A conflict that had to be looked up has been counted.
     if !entry.needsLookup { entry.conflicts += 1 }
     entry.isMixed = false

@@ -200,7 +200,7 @@ extension SyncState {
   mutating func invalidateTags() {
     modify.tagsInvalidBefore = nextOperation
     modify.localTags = CopyOnWrite(LocalTagHistory())
-    thaw(count: modify.frozen)
+    modify.frozen = 0
     modify.lookups = 0
     for index in modify.batch.indices { modify.batch[index].forgetServer() }
     var returning = PersistentQueue<PendingChange>()

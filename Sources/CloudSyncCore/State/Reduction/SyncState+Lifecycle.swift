@@ -85,10 +85,9 @@ extension SyncState {
   /// Ends every modification with an error and empties the shelf.
   mutating func giveUpModifications(error: SyncError) {
     // Whoever waits behind an error has an error of its own; the items tell which records.
-    let unsettled = unsettledItems
     for index in modify.open.indices {
       let open = modify.open[index]
-      endGivenUp(open: open, items: unsettled[open.number] ?? [], error: error)
+      endGivenUp(open: open, items: unsettledItems(of: open), error: error)
     }
     let begun = modify.open.last?.number
     for operation in modify.queue where operation.id.number != begun && !operation.isWithdrawn {
@@ -116,7 +115,7 @@ extension SyncState {
     guard open.left > 0 else { return announce(open) }
     var response = open.response
     response.failures += items.map { ItemFailure($0, error) }
-    progress.done += response.doneCount
+    progress.done += response.savedRecords.count + response.deletedRecordIDs.count
     progress.notDone += items.count
     notifications.add(.modifyFailed(open.operation, error, response))
     for change in open.followUps { notifications.add(.parked(change)) }
@@ -129,19 +128,10 @@ extension SyncState {
   }
 
   /// Continues a stored state in a new process: what was in flight counts as lost.
-  mutating func reduceRestored(
-    nonce: UInt64,
-    configuration: SyncConfiguration,
-    at now: Timestamp
-  ) -> Bool {
-    let lost = flight
+  mutating func reduceRestored(nonce: UInt64, configuration: SyncConfiguration) -> Bool {
+    if let flight, flight.mode == .modify { modify.frozen = flight.count }
     beginEpoch(nonce: nonce)
     self.configuration = configuration
-    if let lost, lost.mode == .modify {
-      freeze(count: lost.count, at: now)
-      applyCancellations()
-      announceCompleted()
-    }
     phase = .created
     cold.value.redeliversOnStart = true
     account.check = nil

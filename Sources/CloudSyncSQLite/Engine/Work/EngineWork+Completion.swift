@@ -13,12 +13,9 @@ extension EngineWork {
     let number = Int64(operation.id.number)
     var sent: [String: Record] = [:]
     for record in operation.records { sent[record.recordID.name] = record }
-    // What the cloud had already is taken as saved: the record is the cloud's, and whole.
-    let inCloud = response.alreadyInCloud
-    let saves = response.savedRecords + inCloud.filter { sent[$0.recordID.name] != nil }
-    var told = try news(of: number, sent, saves)
+    var told = try news(of: number, sent, response.savedRecords)
     let rows = batch?.rowsByName ?? [:]
-    for record in saves {
+    for record in response.savedRecords {
       let name = record.recordID.name
       let place = told.firstIndex { $0.isDeletion && $0.recordID == record.recordID }
       if place == nil, let row = rows[name], let edit = sent[name],
@@ -39,19 +36,14 @@ extension EngineWork {
         try doubt(record.recordID)
       }
     }
-    // A saved record that was deleted since is looked at again; one that was deleted and is there
-    // again, a page has told of.
-    let deletions =
-      response.deletedRecordIDs.filter { sent[$0.name] == nil }
-      + inCloud.map(\.recordID).filter { sent[$0.name] == nil }
-    for recordID in deletions {
+    for recordID in response.deletedRecordIDs {
       guard let row = try row(named: recordID.name), row.operation == number else { continue }
       try deleted(row, &told)
     }
     let done = try failed(response.failures, of: number)
     // Whatever the answer does not name is looked at again.
     try release(number)
-    try applyLater(told, Set(deletions.map(\.name)))
+    try applyLater(told, Set(response.deletedRecordIDs.map(\.name)))
     try removeArrivedAssets()
     return done
   }
@@ -178,19 +170,13 @@ extension EngineWork {
   func take(_ change: ParkedChange) throws(SQLiteError) -> Bool {
     guard let row = try row(named: change.recordID.name) else { return try takeStranger(change) }
     switch change {
-    case .saved(let record), .alreadyInCloud(let record):
-      try saved(record, row, nil, isOwn: false)
+    case .saved(let record): try saved(record, row, nil, isOwn: false)
     case .deleted: try deleted(row, isOwn: false)
     case .refused(_, let error): return try failed(row, error)
     case .dropped: break
     }
     return false
   }
-}
-
-extension ModifyOperation.Response {
-  /// Whether the cloud has any record of the operation.
-  var hasSaves: Bool { !savedRecords.isEmpty || !alreadyInCloud.isEmpty }
 }
 
 extension SyncError {

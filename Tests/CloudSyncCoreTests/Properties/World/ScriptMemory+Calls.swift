@@ -50,7 +50,9 @@ extension ScriptMemory {
   ) {
     guard call.mode == .modify || call.mode == .fetch, call.turn == lastTurn else { return }
     if call.turn == .modify {
-      guard app.pending.isEmpty, state.fetch.awaited == nil else { return }
+      // A lost request goes before everything else, again and again.
+      guard lost == nil, state.modify.frozen == 0, app.pending.isEmpty, state.fetch.awaited == nil
+      else { return }
       let waiting = ledger.entries.first { $0.isFetch && $0.outcome == nil && !$0.isLost }
       if let waiting, waiting.id.number < state.nextOperation {
         fail("\(context.attempt) is a second modification while fetch \(waiting.id) waits")
@@ -137,7 +139,6 @@ extension ScriptMemory {
       peace = 0
       pause = 0
     case .resolveAccountSwitch(let decision, _): if decision != .wait { voidRequests() }
-    case .cancel, .retry: if state.modify.repeated == 0, isGivenUp(record, state) { lost = nil }
     case .decideZone(.abandon): if state.modify.frozen == 0 { lost = nil }
     default: break
     }
@@ -150,14 +151,6 @@ extension ScriptMemory {
     }
     if let wait = record.event.ownWait, wait { pause = max(pause, elapsed + 500_000_000) }
     checkNext(state, at: record.time)
-  }
-
-  /// Whether a lost request was given up in part, or is sent in parts from now on.
-  private func isGivenUp(_ record: EventRecord, _ state: SyncState) -> Bool {
-    guard let lost else { return false }
-    let waiting = Set(state.modify.batch.map(\.recordID))
-    let sent = lost.operation.records.map(\.recordID) + lost.operation.recordIDsToDelete
-    return state.modify.part > 0 || !waiting.isSuperset(of: sent)
   }
 
   private mutating func voidRequests() {

@@ -164,15 +164,11 @@ extension ScriptMemory {
   }
 
   private func isParkedUntold(_ edit: ScriptLedger.Edit) -> Bool {
-    untold(edit).map { !Self.meansGivenUp($0) } ?? false
-  }
-
-  private static func meansGivenUp(_ code: SyncError.Code) -> Bool {
-    code == .cancelled || code == .outcomeUnknown
+    untold(edit).map { $0 != .cancelled } ?? false
   }
 
   private func isGivenUp(_ edit: ScriptLedger.Edit) -> Bool {
-    edit.isGivenUp || untold(edit).map(Self.meansGivenUp) ?? false
+    edit.isGivenUp || untold(edit) == .cancelled
   }
 
   private func isParked(_ edit: ScriptLedger.Edit) -> Bool {
