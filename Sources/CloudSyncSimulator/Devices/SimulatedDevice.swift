@@ -50,11 +50,10 @@ public protocol SimulatedDevice: AnyObject, Sendable {
   var archive: Data? { get }
 
   /// Loses the end of the last bytes that were written for the session, or all of them, as in a crash
-  /// amid a write, and finds other bytes in their place.
+  /// amid a write.
   ///
-  /// - Parameter tail: What stands behind the end then: nothing, zeros, or anything.
   /// - Returns: Whether it did.
-  func tearArchive(leaving tail: Data) -> Bool
+  func tearArchive() -> Bool
 
   /// The checkers that know what is in the records, instead of those for ``NotesDevice``'s.
   ///
@@ -67,7 +66,7 @@ extension SimulatedDevice {
   /// Nothing is told.
   public var archive: Data? { nil }
   /// Writes are whole.
-  public func tearArchive(leaving tail: Data) -> Bool { false }
+  public func tearArchive() -> Bool { false }
   /// The records are those of ``NotesDevice``.
   public static func makeCheckers() -> sending [any SimulationChecker]? { nil }
 }

@@ -10,8 +10,7 @@ extension FaultCoverage {
     for (point, codes) in answers {
       let modes: [OperationMode] =
         switch point {
-        case .limitExceeded, .assetMissing, .quotaFull, .recordRefused, .recordUnanswered:
-          [.modify]
+        case .limitExceeded, .assetMissing, .quotaFull: [.modify]
         case .tokenExpired: [.fetch]
         case .answerLost, .duplicated, .throttle, .zoneBusy, .offline: OperationMode.allCases
         default: [.modify, .fetch]
@@ -48,8 +47,7 @@ extension FaultCoverage {
     (.zonePurged, [.userDeletedZone]), (.zoneReset, [.zoneNotFound]),
     (.signedOut, [.notAuthenticated]), (.accountSwitched, [.notAuthenticated]),
     (.accountUnavailable, [.accountTemporarilyUnavailable]), (.quotaFull, [.quotaExceeded]),
-    (.offline, [.networkUnavailable]), (.recordUnanswered, [.serverResponseLost]),
-    (.recordRefused, FaultPoint.passingCodes),
+    (.offline, [.networkUnavailable]),
   ]
 
   private static let withoutFault: [(OperationMode, SyncError.Code?)] = [

@@ -70,40 +70,19 @@ public enum FaultPoint: String, Sendable, CaseIterable {
   case killedWriting = "killed-writing"
   /// For each write of the storage layer: it fails, as on a full disk.
   case writeFails = "write-fails"
-
-  // MARK: Single records, for as long as an app runs
-
-  /// For each record: whenever it is sent, its item fails in passing (3, 4, 6, 7 or 23), while the
-  /// others of its request are saved, or none is.
-  case recordRefused = "record-refused"
-  /// For each record: the answer to every request that changes it is lost.
-  case recordUnanswered = "record-unanswered"
-
-  // MARK: More of the devices, in a simulation only
-
-  /// For each edit: a device's clock is set forward or back, by minutes to days.
-  case clockStep = "clock-step"
-  /// For each kill amid a write for the session: zeros or old bytes of the disk are where its end
-  /// should be.
-  case dirtyTail = "dirty-tail"
 }
 
 extension FaultPoint {
   /// Whether it is drawn by a `FaultyOperationHandler`, for each request.
   public var isOfHandler: Bool {
     switch self {
-    case .clockSkew, .killed, .stalled, .offline, .killedWriting, .writeFails, .clockStep,
-      .dirtyTail:
-      false
+    case .clockSkew, .killed, .stalled, .offline, .killedWriting, .writeFails: false
     default: true
     }
   }
 
   /// Whether it is drawn by a device's storage layer; that of ``NotesDevice`` draws none.
   public var isOfStorage: Bool { self == .killedWriting || self == .writeFails }
-
-  /// Whether it is the same for a record whenever that is sent.
-  public var isOfRecord: Bool { self == .recordRefused || self == .recordUnanswered }
 
   /// Whether it changes the world before a request, instead of the request itself.
   public var isOfWorld: Bool {

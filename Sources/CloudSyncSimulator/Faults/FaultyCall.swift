@@ -10,8 +10,6 @@ struct FaultyCall: Sendable {
     /// Nanoseconds back.
     var back: Int64
     var point: FaultPoint?
-    /// The records that a fault of single records is about, with what each is answered.
-    var culprits: [ItemFailure] = []
     /// What the details of the fault are drawn from.
     var random = SeededRandom(seed: 0)
   }
@@ -58,9 +56,6 @@ extension FaultyOperationHandler {
       carryOut(call: call)
     case .assetMissing:
       answer(call: call, result: .failure(Self.assetMissing(work: call.work, random: &random)))
-    case .recordRefused: refuseRecords(call)
-    case .recordUnanswered:
-      carryOut(call: call) { [self] _ in answer(call: call, result: .failure(Self.lost)) }
     default:
       guard let error = point.refusal(random: &random) else { return carryOut(call: call) }
       answer(call: call, result: .failure(error))
@@ -85,7 +80,7 @@ extension FaultyOperationHandler {
   }
 
   /// Has the other handler do the work, when the request has arrived.
-  func carryOut(
+  private func carryOut(
     call: FaultyCall,
     answered: (@Sendable (Result<SyncWork.Result, SyncError>) -> Void)? = nil
   ) {
@@ -108,9 +103,7 @@ extension FaultyOperationHandler {
 
 extension FaultPoint {
   /// Whether the service refuses what it was given, whenever that is.
-  var isAboutContent: Bool {
-    self == .limitExceeded || self == .assetMissing || self == .recordRefused
-  }
+  var isAboutContent: Bool { self == .limitExceeded || self == .assetMissing }
 
   /// Whether it can go wrong with a piece of work.
   func applies(to work: SyncWork) -> Bool {

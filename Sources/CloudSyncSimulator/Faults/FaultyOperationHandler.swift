@@ -118,13 +118,6 @@ public final class FaultyOperationHandler: WorkHandler {
         guard ratio.hits > 0, point.applies(to: work) else { continue }
         // What was carried out once is not refused for its content.
         if isRepeat, point.isAboutContent { continue }
-        if point.isOfRecord {
-          // Drawn anew from the record's name each time, so that it is the same each time.
-          journey.culprits = work.culprits(point, ratio: ratio, seed: state.draws[point.place])
-          if journey.culprits.isEmpty { continue }
-          journey.point = point
-          break
-        }
         guard state.draws[point.place].chance(ratio.hits, in: ratio.cases) else { continue }
         journey.point = point
         journey.random = state.draws[point.place].fork()

@@ -84,8 +84,6 @@ enum Mutant: String, Sendable, CaseIterable {
   case losesDisk
   /// The journal misses its last event.
   case tearsWithoutTelling
-  /// The journal's file has zeros behind its end: a torn write that nobody cut off.
-  case leavesZerosBehind
 
   /// How many seeds may pass before one finds it.
   var patience: Int {

@@ -19,8 +19,6 @@ struct HostState: Sendable {
   var lastState: SyncState?
   var stateBefore: SyncState?
   var kills: SeededRandom
-  /// What is behind the end of a torn journal.
-  var tails: SeededRandom
   var random: SeededRandom
   var recorders: [EventRecorder] = []
 }
@@ -46,9 +44,7 @@ final class SimulatedHost: Sendable {
     self.clock = clock
     self.connection = connection
     self.random = random
-    state = Locked(
-      HostState(kills: random.fork(1), tails: random.fork(4), random: random.fork(2))
-    )
+    state = Locked(HostState(kills: random.fork(1), random: random.fork(2)))
   }
 
   var process: SimulatedProcess? { state.withLock { $0.process } }

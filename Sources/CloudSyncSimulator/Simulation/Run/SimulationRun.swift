@@ -15,7 +15,6 @@ struct SimulationMemory {
   var commits = 0
   var stalled: [Int] = []
   var random: SeededRandom
-  var clockSteps: SeededRandom
 }
 
 /// One simulation on its way.
@@ -68,8 +67,7 @@ final class SimulationRun: Sendable {
       SimulationMemory(
         checkers: Self.standardCheckers(options: options, variant: variant),
         outcome: SimulationOutcome(options: options),
-        random: root.fork(3),
-        clockSteps: root.fork(4)
+        random: root.fork(3)
       )
     )
     memory.withLock { memory in
