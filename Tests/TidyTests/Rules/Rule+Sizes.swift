@@ -2,7 +2,7 @@ extension Rule {
   private static let sourceLimit = 500
   private static let testLimit = 600
   private static let functionLimit = 70
-  private static let folderLimit = 12
+  private static let folderLimit = 16
 
   /// Rules about how long and how many.
   static let sizes = [fileLength, functionLength, folderSize]
