@@ -112,10 +112,10 @@ public final class LogFile: Sendable {
       ? path(ofOlder: 1).split(separator: "/").last.map(String.init) : nil
   }
 
-  /// Begins a file.
+  /// Begins a file, and returns its number.
   ///
   /// - Parameter isFirst: Whether another log begins, which does not go on from the last file.
-  /// - Returns: The number of the file.
+  /// - Returns: The number of the part.
   func beginPart(isFirst: Bool = false) -> Int {
     contents.withLock { contents in
       closeFile(contents: &contents)
