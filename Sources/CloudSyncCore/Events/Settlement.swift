@@ -71,7 +71,7 @@ extension ItemVerdict {
   }
 
   /// Whether it shows that the cloud works, if nothing of the item is left in the request.
-  var endsWaits: Bool { if case .again = self { false } else { true } }
+  var endsWaits: Bool { if case .again(let error, _) = self { !error.mayPass } else { true } }
 }
 
 /// Why an account cannot be used at the moment.

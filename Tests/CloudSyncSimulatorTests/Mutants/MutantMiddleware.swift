@@ -108,7 +108,7 @@ extension Mutant: SimulationMutation {
     session.insertMiddleware(middleware, after: neighbour)
   }
 
-  func handler(_ base: any OperationHandler, device: Int) -> any OperationHandler {
+  func handler(base: any OperationHandler, device: Int) -> any OperationHandler {
     MutantHandler(mutant: self, base: base)
   }
 }
