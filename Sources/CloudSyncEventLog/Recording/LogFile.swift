@@ -115,6 +115,7 @@ public final class LogFile: Sendable {
   /// Begins a file, and returns its number.
   ///
   /// - Parameter isFirst: Whether another log begins, which does not go on from the last file.
+  /// - Returns: The number of the part.
   func beginPart(isFirst: Bool = false) -> Int {
     contents.withLock { contents in
       closeFile(contents: &contents)

@@ -1,32 +1,40 @@
 import CloudSyncCore
 
 extension SyncEvent {
-  /// What happened in words for somebody who has never seen a session; nil if it is of no interest.
+  /// What happened in a few words for somebody who has never seen a session; nil if it is of no
+  /// interest. What is said of results, errors and waits are the words that logs have too.
   var demoWords: String? {
-    switch self {
-    case .startWork(let request), .retryWork(let request): requestWords(request)
+    let description = EventDescription()
+    return switch self {
+    case .retryWork: "sends the same request again"
+    case .startWork(let request): request.demoWords
     case .workSuccess(_, .modify(let response)):
-      "is told what is stored: "
-        + "\(Words.count(response.savedRecords.count + response.deletedRecordIDs.count, "edit"))"
+      "response: "
+        + Phrase.count(response.savedRecords.count + response.deletedRecordIDs.count, "edit")
+        + " stored"
     case .workSuccess(_, .fetch(let page)) where !page.isEmpty:
-      "receives \(Words.count(page.changedRecords.count, "row")), "
-        + Words.count(page.deletedRecordIDs.count, "deletion")
+      "receives \(Phrase.count(page.changedRecords.count, "row")), "
+        + Phrase.count(page.deletedRecordIDs.count, "deletion")
     case .settleItems(_, let settlement), .resolveConflict(_, let settlement):
       settlement.demoWords
-    case .retry(_, let retry): retry.demoWords
-    case .split: "was told that this is too much at once: sends less"
-    case .startOver: "was told that its place in the changes is too old: fetches everything"
+    case .retry(_, let retry):
+      retry.isLost
+        ? "the response is lost: retries in \(Phrase.duration(retry.wait.nanoseconds ?? 0))"
+        : "\(retry.error.demoReason): retries in \(Phrase.duration(retry.wait.nanoseconds ?? 0))"
+    case .split(_, let split): "\(description.text(of: split.error)): the next request is smaller"
+    case .startOver: "the change token has expired: fetches everything"
     default: nil
     }
   }
+}
 
-  private func requestWords(_ request: SyncRequest) -> String? {
-    if case .retryWork = self { return "sends the very same request again" }
-    return switch request.mode {
-    case .createZone: "has the zone made"
+extension SyncRequest {
+  fileprivate var demoWords: String? {
+    switch mode {
+    case .createZone: "creates the zone"
     case .createSubscription: nil
     case .modify: "sends its edits"
-    case .fetch: request.isLookup ? "looks at what the cloud has" : "asks what is new"
+    case .fetch: isLookup ? "looks up the cloud's records" : "fetches changes"
     }
   }
 }
@@ -34,24 +42,21 @@ extension SyncEvent {
 extension Settlement {
   fileprivate var demoWords: String? {
     let isAllThere = verdicts.allSatisfy { if case .alreadyThere = $0 { true } else { false } }
-    if isAllThere, !verdicts.isEmpty { return "is told that the cloud has the same already" }
+    if isAllThere, !verdicts.isEmpty { return "response: already in the cloud" }
     // Said of each record by the one who merges.
     let isMerged = verdicts.contains {
       if case .park(let error) = $0 { error.code == .awaitsAppEdit } else { false }
     }
-    return isMerged ? nil : error.map { "is told “\($0.code)”" }
+    return isMerged ? nil : error.map { "error: \($0.code)" }
   }
 }
 
-extension Retry {
-  fileprivate var demoWords: String {
-    let milliseconds = (wait.nanoseconds ?? 0) / 1_000_000
-    let time = "\(milliseconds / 1_000).\(milliseconds % 1_000 / 100) s"
-    if isLost { return "does not know whether that arrived: asks again in \(time)" }
-    switch error.code {
-    case .networkUnavailable, .networkFailure: return "has no network: tries again in \(time)"
-    case .requestRateLimited: return "is asked to wait: tries again in \(time)"
-    default: return "is told “\(error.code)”: tries again in \(time)"
+extension SyncError {
+  fileprivate var demoReason: String {
+    switch code {
+    case .networkUnavailable, .networkFailure: "offline"
+    case .requestRateLimited: "rate limited"
+    default: "\(code)"
     }
   }
 }

@@ -20,11 +20,7 @@ enum LogCommand {
   )
   static let json = Command.Option(name: "--json", help: "JSON, for scripts")
 
-  /// Opens a log, showing how far it has come, and passes on its warnings.
-  ///
-  /// - Parameters:
-  ///   - arguments: What the command was given.
-  ///   - paths: The log's files; by default all operands.
+  /// Opens a log, all operands by default, showing how far it has come, and passes on its warnings.
   static func open(
     _ arguments: Arguments,
     _ console: Console,

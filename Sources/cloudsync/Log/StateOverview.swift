@@ -9,7 +9,7 @@ struct StateOverview: Encodable {
   var explanation: String
   var inFlight: String?
   var zone: String
-  var account: String?
+  var account: String
   var queuedModifications: Int
   var queuedFetches: Int
   var parked: [String]
@@ -30,8 +30,8 @@ struct StateOverview: Encodable {
       let attempt = state.currentContext.map { ", attempt \($0.attempt)" } ?? ""
       return "\(work.mode)\(attempt)"
     }
-    zone = "\(state.zoneState)"
-    account = state.account.reported.map { "\($0)" }
+    zone = StateDescription.text(of: state.zoneState)
+    account = StateDescription.text(of: state.accountState)
     queuedModifications = state.modifyQueue.count
     queuedFetches = state.fetchQueue.count
     parked = state.parkedRecords.map { "\($0.recordID.name): \($0.error.code)" }
@@ -48,7 +48,7 @@ struct StateOverview: Encodable {
       "  \(explanation)",
       "in flight:      \(inFlight ?? "nothing")",
       "zone:           \(zone)",
-      "account:        \(account ?? "nobody is asked")",
+      "account:        \(account)",
       "queued:         \(queuedModifications) modifications, \(queuedFetches) fetches",
       "progress:       \(done) of \(submitted) items done, \(notDone) parked or given up",
       "epoch:          \(epoch)",

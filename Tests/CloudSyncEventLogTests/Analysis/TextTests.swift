@@ -80,7 +80,7 @@ struct StepTextTests {
     #expect(lines[0] == "+1.000s #1 call: start")
     #expect(
       lines.contains {
-        $0.hasPrefix("+1.000s #10 handler after #9: retry 1.3 networkFailure")
+        $0.hasPrefix("+1.000s #10 handler after #9: retry 1.3: networkFailure")
           && $0.contains("(came in as workFailure) → wake in 502ms")
       }
     )

@@ -95,7 +95,7 @@ struct OperationHistoryReader {
       mode = .modify
       itemCount = operation.itemCount
       let (saves, deletions) = (operation.records.count, operation.recordIDsToDelete.count)
-      let text = "\(Formatting.count(saves, "save")) and \(Formatting.count(deletions, "deletion"))"
+      let text = "\(Phrase.count(saves, "save")) and \(Phrase.count(deletions, "deletion"))"
       add(.queued, at: step, text: "\(text) are submitted")
     case .doWork(.fetch(let operation)) where operation.id == id:
       mode = .fetch
@@ -118,7 +118,7 @@ struct OperationHistoryReader {
       else { return }
       let others = run.operations.count - 1
       let with =
-        others > 0 ? ", together with \(Formatting.count(others, "other fetch request"))" : ""
+        others > 0 ? ", together with \(Phrase.count(others, "other fetch request"))" : ""
       add(
         .sent,
         at: step,
@@ -131,10 +131,10 @@ struct OperationHistoryReader {
     guard !own.isEmpty else { return }
     let shared = own.count { $0.sources.count > 1 }
     if shared > 0, case .startWork = step.event, !made.isLookup {
-      let text = "edits of other operations travel with \(Formatting.count(shared, "record")) of it"
+      let text = "edits of other operations travel with \(Phrase.count(shared, "record")) of it"
       add(.merged, at: step, attempt: made.attempt, text: text)
     }
-    let what = "\(own.count) of its \(Formatting.count(itemCount, "record"))"
+    let what = "\(own.count) of its \(Phrase.count(itemCount, "record"))"
     if made.isLookup {
       add(
         .lookedUp,
@@ -168,7 +168,7 @@ struct OperationHistoryReader {
     switch step.event {
     case .workSuccess(_, .fetch(let page)):
       let count = page.changedRecords.count + page.deletedRecords.count
-      let text = "page \(step.page) has \(Formatting.count(count, "change"))"
+      let text = "page \(step.page) has \(Phrase.count(count, "change"))"
       add(
         .fetched,
         at: step,
@@ -231,7 +231,7 @@ struct OperationHistoryReader {
     }
     for (kind, names, code) in counts {
       let reason = code.map { " (\($0))" } ?? ""
-      let text = "\(names.count) by request \(attempt)\(reason): \(Formatting.names(names))"
+      let text = "\(names.count) by request \(attempt)\(reason): \(Phrase.names(names))"
       add(kind, at: step, attempt: attempt, error: code, text: text)
     }
     guard counts.isEmpty else { return }
@@ -251,7 +251,7 @@ struct OperationHistoryReader {
     let failed = step.itemFailures.filter { $0.error.code == code }.map(\.recordID)
     let own = failed.filter { id in places.contains { step.endedEntries[$0].recordID == id } }
     guard !own.isEmpty else { return }
-    let text = "\(own.count) by request \(attempt): \(Formatting.names(own.map(\.name)))"
+    let text = "\(own.count) by request \(attempt): \(Phrase.names(own.map(\.name)))"
     add(.conflict, at: step, attempt: attempt, error: code, text: text)
   }
 
@@ -298,7 +298,7 @@ struct OperationHistoryReader {
   private func words(response: ModifyOperation.Response) -> String {
     let (saved, deleted) = (response.savedRecords.count, response.deletedRecordIDs.count)
     let unsaved =
-      response.unsaved.isEmpty ? "" : ": \(Formatting.names(response.unsaved.map(\.name)))"
+      response.unsaved.isEmpty ? "" : ": \(Phrase.names(response.unsaved.map(\.name)))"
     return "\(saved) saved, \(deleted) deleted, \(response.unsaved.count) not\(unsaved)"
   }
 }

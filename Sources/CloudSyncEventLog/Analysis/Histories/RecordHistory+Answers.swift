@@ -97,7 +97,7 @@ extension RecordHistoryReader {
   }
 
   private func newTag(record: Record) -> String {
-    record.changeTag.map { ", its change tag is \(Formatting.readable($0))" } ?? ""
+    record.changeTag.map { ", its change tag is \(Phrase.readable($0))" } ?? ""
   }
 
   private mutating func processVerdict(at place: Int, attempt: Attempt, step: LogFold.Step) {
@@ -130,7 +130,7 @@ extension RecordHistoryReader {
       add(.saved, at: step, attempt: attempt, text: text)
     case .deleted: add(.deleted, at: step, attempt: attempt, text: "it is gone from the cloud")
     case .resolved(let record, _):
-      let tag = record.changeTag.map { " with change tag \(Formatting.readable($0))" } ?? ""
+      let tag = record.changeTag.map { " with change tag \(Phrase.readable($0))" } ?? ""
       add(.resolved, at: step, attempt: attempt, text: "\(decision)the result is sent\(tag)")
     case .recreate:
       add(
@@ -171,7 +171,7 @@ extension RecordHistoryReader {
   private mutating func processError(error: SyncError, attempt: Attempt, step: LogFold.Step) {
     if error.code == .serverRecordChanged {
       let tag = error.serverRecord?.changeTag
-      let has = tag.map { "the cloud has change tag \(Formatting.readable($0))" }
+      let has = tag.map { "the cloud has change tag \(Phrase.readable($0))" }
       let text = has ?? "the cloud's record is not in the answer"
       add(.conflict, at: step, attempt: attempt, error: error.code, text: text)
     } else {

@@ -36,7 +36,7 @@ public struct RecordHistory: Sendable, Hashable, Codable {
       throw LogError(
         .notFound,
         log: log.name,
-        "nothing happens to a record “\(Formatting.readable(name))”; "
+        "nothing happens to a record “\(Phrase.readable(name))”; "
           + "names are told apart by upper and lower case"
       )
     }
@@ -47,7 +47,7 @@ public struct RecordHistory: Sendable, Hashable, Codable {
 
   /// One line for each entry, the record's name above them.
   public func render() -> String {
-    (["Record \(Formatting.readable("\(recordID)"))"] + entries.map { "  " + $0.line(start: start) })
+    (["Record \(Phrase.readable("\(recordID)"))"] + entries.map { "  " + $0.line(start: start) })
       .joined(separator: "\n")
   }
 }
@@ -168,7 +168,7 @@ struct RecordHistoryReader {
     }
     let sent = step.madeEntries[place]
     let among = "\(place + 1) of \(made.count)"
-    let tag = sent.edit?.changeTag.map { ", change tag \(Formatting.readable($0))" } ?? ""
+    let tag = sent.edit?.changeTag.map { ", change tag \(Phrase.readable($0))" } ?? ""
     let of = sent.sources.isEmpty ? "" : ", for \(operations(numbers: sent.sources))"
     if case .retryWork = step.event {
       let text = "the same request is made again as \(made.attempt)"
@@ -183,14 +183,14 @@ struct RecordHistoryReader {
   private func edit(in operation: ModifyOperation, from first: Int = 0) -> String? {
     let saves = operation.records.dropFirst(first)
     if let record = saves.first(where: { $0.recordID == recordID }) {
-      return "a save of \(Formatting.count(record.fields.count, "field"))"
+      return "a save of \(Phrase.count(record.fields.count, "field"))"
     }
     let deletions = operation.recordIDsToDelete.dropFirst(max(0, first - operation.records.count))
     return deletions.contains(recordID) ? "a deletion" : nil
   }
 
   private func word(for entry: PendingChange) -> String {
-    entry.edit.map { "a save of \(Formatting.count($0.fields.count, "field"))" } ?? "a deletion"
+    entry.edit.map { "a save of \(Phrase.count($0.fields.count, "field"))" } ?? "a deletion"
   }
 
   private func operations(numbers: [UInt64]) -> String {
@@ -207,7 +207,7 @@ struct RecordHistoryReader {
     else { return }
     let name = step.isKnown ? "page \(step.page)" : "a page"
     if let record = page.changedRecords.first(where: { $0.recordID == recordID }) {
-      let tag = record.changeTag.map { ", change tag \(Formatting.readable($0))" } ?? ""
+      let tag = record.changeTag.map { ", change tag \(Phrase.readable($0))" } ?? ""
       add(.fetched, at: step, attempt: attempt, text: "it comes with \(name)\(tag)")
     }
     if page.deletedRecords.contains(where: { $0.recordID == recordID }) {

@@ -5,7 +5,7 @@ struct EffectWords {
   /// The state after the event, where it is known.
   let state: SyncState?
   let time: Timestamp
-  let words: EventWords
+  let words: EventDescription
 
   /// At most so many announcements are told one by one.
   private static let mostNotes: UInt64 = 12
@@ -13,18 +13,18 @@ struct EffectWords {
   func text(of effect: EffectRecord) -> String {
     switch effect {
     case .call(let attempt, let mode, let itemCount, _):
-      let items = itemCount == 0 ? "" : " with \(StateWords.counted(itemCount, "record"))"
+      let items = itemCount == 0 ? "" : " with \(Phrase.count(itemCount, "record"))"
       return "calls the handler: \(mode) \(attempt)\(items)"
     case .cancel(let attempt): return "tells the handler to give up \(attempt)"
     case .wake(let wakeTime):
       return
-        "sets the timer: in \(StateWords.duration(nanoseconds: max(0, time.distance(to: wakeTime))))"
+        "sets the timer: in \(Phrase.duration(max(0, time.distance(to: wakeTime))))"
     case .publish(let publication):
       return "publishes \(publication.names.joined(separator: ", "))"
     case .announce(let first, let count): return "announces \(notes(first: first, count: count))"
     case .askAccount: return "asks about the account"
     case .closeSharedGate(let wait):
-      return "tells other sessions to wait: \(words.wait(wait: wait))"
+      return "tells other sessions to wait: \(words.text(of: wait))"
     }
   }
 
@@ -39,7 +39,7 @@ struct EffectWords {
     switch note {
     case .modifyCompleted(let operation, let response):
       let failures = response.failures.count
-      let rest = failures == 0 ? "" : ", \(StateWords.counted(failures, "record")) not saved"
+      let rest = failures == 0 ? "" : ", \(Phrase.count(failures, "record")) not saved"
       return "modify \(operation.id) completed\(rest)"
     case .modifyFailed(let operation, let error, _):
       return "modify \(operation.id) failed: \(words.text(of: error))"

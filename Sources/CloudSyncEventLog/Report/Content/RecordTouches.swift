@@ -28,7 +28,7 @@ struct RecordTouches {
     case .settleItems(let attempt, let settlement), .resolveConflict(let attempt, let settlement):
       guard let before, before.flight?.attempt == attempt else { return }
       for (entry, verdict) in zip(before.requestedEntries, settlement.verdicts) {
-        add(entry.recordID, verb: Self.verb(verdict: verdict))
+        add(entry.recordID, verb: EventDescription.text(of: verdict))
       }
     case .retryParked(let ids): addParked(ids: ids, before: before, verb: "asked for again")
     case .dropParked(let ids): addParked(ids: ids, before: before, verb: "dropped by the app")
@@ -68,21 +68,5 @@ struct RecordTouches {
       return
     }
     for entry in before.requestedEntries { add(entry.recordID, verb: verb) }
-  }
-
-  /// What a verdict does, in words.
-  static func verb(verdict: ItemVerdict) -> String {
-    switch verdict {
-    case .saved: "saved"
-    case .deleted: "deleted"
-    case .alreadyThere: "in the cloud already"
-    case .resolved: "in conflict, resolved, to be sent again"
-    case .lookUp: "in conflict, to be looked up"
-    case .recreate: "gone, to be saved anew"
-    case .stay: "to be sent again"
-    case .again(let error, _): "refused, to be tried again: \(error.code)"
-    case .park(let error): "parked: \(error.code)"
-    case .parkForQuota: "parked until storage is free"
-    }
   }
 }

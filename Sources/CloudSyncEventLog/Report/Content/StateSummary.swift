@@ -77,16 +77,16 @@ extension StateSummary {
   static let fields: [Field] = now + waits + modifications + fetches + progress
 
   private static let now = [
-    Field("Session", "Phase") { .text(StateWords.phase(phase: $0.state.phase)) },
-    Field("Session", "Account") { .text(StateWords.account(account: $0.state.accountState)) },
-    Field("Session", "Zone") { .text(StateWords.zone(zone: $0.state.zoneState)) },
+    Field("Session", "Phase") { .text(StateDescription.text(of: $0.state.phase)) },
+    Field("Session", "Account") { .text(StateDescription.text(of: $0.state.accountState)) },
+    Field("Session", "Zone") { .text(StateDescription.text(of: $0.state.zoneState)) },
     Field("Session", "Subscription") {
-      .text(StateWords.subscription(subscription: $0.state.subscriptionState))
+      .text(StateDescription.text(of: $0.state.subscriptionState))
     },
     Field("Session", "Epoch") { .count(Int(clamping: $0.state.epoch)) },
-    Field("Now", "In flight") { $0.flight.map { .text(StateWords.flight(flight: $0)) } ?? .none },
+    Field("Now", "In flight") { $0.flight.map { .text(StateDescription.text(of: $0)) } ?? .none },
     Field("Now", "Answer due by") { $0.flight.map { .time($0.deadline.until) } ?? .none },
-    Field("Now", "What is next") { .text(StateWords.next($0.next)) },
+    Field("Now", "What is next") { .text(StateDescription.text(of: $0.next)) },
     Field("Now", "Looks again at") {
       if case .wait(_, let until?) = $0.next { .time(until) } else { .none }
     },
@@ -121,7 +121,7 @@ extension StateSummary {
 
   private static let fetches = [
     Field("Fetch", "Fetches waiting") { .count($0.fetch.waiting.count) },
-    Field("Fetch", "Run") { $0.fetch.run.map { .text(StateWords.run($0)) } ?? .none },
+    Field("Fetch", "Run") { $0.fetch.run.map { .text(StateDescription.text(of: $0)) } ?? .none },
     Field("Fetch", "Page to acknowledge") {
       $0.fetch.awaited.map { .count(Int(clamping: $0.response.page.number)) } ?? .none
     },

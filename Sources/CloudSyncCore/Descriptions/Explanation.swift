@@ -62,33 +62,37 @@ extension SyncState {
     at now: Timestamp
   ) -> String {
     var parts: [String] = []
-    if let mode = operationMode { parts.append("A \(mode) request is in flight") }
-    if reasons.isEmpty { parts.append("A request is about to be made") }
-    if reasons.contains(.notStarted) { parts.append("The session waits for start()") }
-    if let reason = haltReason {
-      parts.append("The session is stopped (\(reason.error)); start() goes on")
+    if let flight {
+      parts.append("Waiting for the response to \(StateDescription.text(of: flight))")
     }
-    if reasons.contains(.accountUnknown) { parts.append("The account's status is not known yet") }
+    if reasons.isEmpty { parts.append("About to send a request") }
+    if reasons.contains(.notStarted) { parts.append("Waiting for start()") }
+    if let reason = haltReason {
+      parts.append("Stopped (\(reason.error)); call start() to continue")
+    }
+    if reasons.contains(.accountUnknown) { parts.append("Waiting for the account's status") }
     if case .away(let trouble) = account.status {
-      parts.append("The account cannot be used (\(trouble))")
+      parts.append("Waiting for the account (\(trouble))")
     }
     if reasons.contains(.accountSwitched) {
       parts.append("Another account signed in; call resolveAccountSwitch(_:)")
     }
-    if reasons.contains(.gate) { parts.append("The session pauses (\(gate.cause))") }
+    if reasons.contains(.gate) { parts.append("Waiting to retry") }
     if case .lost(let loss) = zone.zone {
-      parts.append("The zone is lost (\(loss)); call decideZone(_:)")
+      parts.append("The zone was lost (\(loss)); call decideZone(_:)")
     }
-    if case .refused(let error) = zone.zone { parts.append("The zone was refused (\(error))") }
+    if case .refused(let error) = zone.zone { parts.append("The zone was rejected (\(error))") }
     if reasons.contains(.acknowledgement) {
-      parts.append("A fetched page waits for acknowledge(_:_:)")
+      parts.append("Waiting for acknowledge(_:_:) of a fetched page")
     }
     if reasons.contains(.quota) { parts.append("The storage is full; saves are parked") }
-    if reasons == .idle { parts.append("There is nothing to do") }
-    if !parked.entries.isEmpty { parts.append("\(parked.entries.count) records are parked") }
-    if let nextTry {
-      let seconds = max(0, now.distance(to: nextTry)) / 1_000_000_000
-      parts.append("The next look is in \(seconds) s")
+    if reasons == .idle { parts.append("Nothing to do") }
+    if let nextTry, flight == nil, !parts.isEmpty {
+      let length = max(0, now.distance(to: nextTry))
+      parts[0] += "; next attempt in \(Phrase.duration(length))"
+    }
+    if !parked.entries.isEmpty {
+      parts.append("\(Phrase.count(parked.entries.count, "record")) could not be saved")
     }
     return parts.joined(separator: ". ") + "."
   }
