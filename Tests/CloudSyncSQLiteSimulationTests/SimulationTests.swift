@@ -59,7 +59,6 @@ struct SimulationTests {
       // A deletion that was told before the answer to a save was not looked into.
       (13_011_555, 40, "default"),
       // A record that was made anew was taken for older than the answer to an edit of the one before.
-      (1_003_075, 40, "default"),
       // A child went with its parent while its first save was set aside.
       (1_002_245, 40, "default"),
       // A row came anew before the one before it had gone, and kept its columns.

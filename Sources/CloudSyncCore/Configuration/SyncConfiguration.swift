@@ -15,6 +15,11 @@ public struct SyncConfiguration: Sendable {
   public var conflictBudget = 5
   /// How often one record may fail in passing before it is parked: 5.
   public var failureBudget = 5
+  /// How often an answer to a modification may be lost although the cloud answers other requests,
+  /// before the request is halved: 8.
+  public var lostAnswerBudget = 8
+  /// What becomes of records that are refused: the session parks them by default.
+  public var refusedItems = RefusedItems.park
   /// How often the zone may be created without any other success before the session halts: 5.
   public var zoneBudget = 5
   /// How many records in a row may be parked before the session halts: 100.
@@ -34,6 +39,20 @@ public struct SyncConfiguration: Sendable {
   public init() {}
 }
 
+/// What becomes of a record that is refused, or out of a budget.
+public enum RefusedItems: Int, Sendable, CaseIterable {
+  /// The session keeps it parked: retried, merged with a later edit or dropped as the app says.
+  case park
+  /// The session forgets it, and its operation hands it back among the failures: for a storage layer
+  /// that keeps what is pending by itself.
+  ///
+  /// A deletion whose answer was lost is handed back too, with ``SyncError/Code/outcomeUnknown``,
+  /// instead of being repeated: the storage layer fetches, and decides then.
+  case handBack
+
+  package static let codedNames: [StaticString] = ["park", "handBack"]
+}
+
 extension SyncConfiguration {
   /// What is wrong with the values, if anything: the first property that cannot be worked with, why,
   /// and what to give it.
@@ -50,6 +69,7 @@ extension SyncConfiguration {
     }
     let budgets = [
       ("conflictBudget", conflictBudget, 0), ("failureBudget", failureBudget, 0),
+      ("lostAnswerBudget", lostAnswerBudget, 1),
       ("zoneBudget", zoneBudget, 1), ("parkingBudget", parkingBudget, 1),
       ("stuckTokenBudget", stuckTokenBudget, 1), ("pageBudget", pageBudget, 1),
     ]
@@ -75,6 +95,8 @@ extension SyncConfiguration: CodedValue {
       $0.field("longestWait", longestWait.clampedNanoseconds)
       $0.field("conflictBudget", conflictBudget)
       $0.field("failureBudget", failureBudget)
+      $0.field("lostAnswerBudget", lostAnswerBudget)
+      $0.field("refusedItems", refusedItems)
       $0.field("zoneBudget", zoneBudget)
       $0.field("parkingBudget", parkingBudget)
       $0.field("stuckTokenBudget", stuckTokenBudget)
@@ -93,6 +115,8 @@ extension SyncConfiguration: CodedValue {
     longestWait = .nanoseconds(try reader.field("longestWait") as Int64)
     conflictBudget = try reader.field("conflictBudget")
     failureBudget = try reader.field("failureBudget")
+    lostAnswerBudget = try reader.field("lostAnswerBudget")
+    refusedItems = try reader.field("refusedItems")
     zoneBudget = try reader.field("zoneBudget")
     parkingBudget = try reader.field("parkingBudget")
     stuckTokenBudget = try reader.field("stuckTokenBudget")
@@ -104,3 +128,5 @@ extension SyncConfiguration: CodedValue {
     if let problem { throw reader.failure(problem) }
   }
 }
+
+extension RefusedItems: CodedTag {}

@@ -5,9 +5,9 @@ public enum ConflictResolution: Hashable, Codable, Sendable, CodedValue {
   /// A whole record will do as well: fields that are the cloud's already are not sent, and if
   /// nothing is left the edit counts as saved without a request.
   case save(Record)
-  /// Put the edit on the shelf, where the state shows it until the app retries or drops it.
+  /// Park the edit: the state shows it until the app retries or drops it.
   case park
-  /// Put the edit on the shelf until the app submits an edit of its own for the record.
+  /// Park the edit until the app submits an edit of its own for the record.
   case later
   /// Stop the session and keep all its work.
   case halt

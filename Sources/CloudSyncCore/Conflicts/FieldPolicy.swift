@@ -14,8 +14,8 @@ public enum FieldPolicy: Sendable {
   case maximum
   /// The server's number plus what the client added to the ancestor's.
   ///
-  /// Whole numbers stop at the ends of their range. A missing value of the server or ancestor
-  /// counts as zero.
+  /// Two equal additions are two. Whole numbers stop at the ends of their range. A missing value of
+  /// the server or ancestor counts as zero.
   case counterSum
   /// The server's list, without what the client removed, followed by what the client added.
   ///
@@ -23,14 +23,22 @@ public enum FieldPolicy: Sendable {
   case setUnion
   /// A function of the app; it must return the same for the same values, and not wait.
   ///
-  /// The client's value is null where the edit removes the field. If the result is null the field
-  /// is removed.
+  /// It is asked also where both values are equal. The client's value is null where the edit removes
+  /// the field. If the result is null the field is removed.
   case custom(
     @Sendable (_ client: FieldValue, _ server: FieldValue?, _ ancestor: FieldValue?) -> FieldValue
   )
 }
 
 extension FieldPolicy {
+  /// Whether two edits that lead to the same value may be more than one of them.
+  var countsEqualEdits: Bool {
+    switch self {
+    case .counterSum, .custom: true
+    case .newest, .client, .server, .maximum, .setUnion: false
+    }
+  }
+
   /// Merges the three values of a field.
   ///
   /// - Parameters:

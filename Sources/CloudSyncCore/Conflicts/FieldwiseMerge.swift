@@ -34,18 +34,21 @@ struct FieldwiseMerge: Sendable {
     for index in edited.indices {
       server.move(to: edited[index].name)
       ancestor.move(to: edited[index].name)
-      if server.holds(edited[index].value) { continue }
       if hasAncestor {
+        if ancestor.holds(edited[index].value) { continue }
         if server.agrees(with: ancestor) {
           merged.append(edited[index])
           continue
         }
-        if ancestor.holds(edited[index].value) { continue }
       }
       let name = edited[index].name
+      let policy = policy(for: name)
+      // What both removed is gone; two equal additions may be two.
+      let mayBeTwo = policy.countsEqualEdits && !edited[index].value.isNull
+      if !mayBeTwo, server.holds(edited[index].value) { continue }
       let theirs = server.value
-      let value = policy(for: name)
-        .merge(
+      let value =
+        policy.merge(
           client: edited[index].value,
           server: theirs,
           ancestor: ancestor.value,

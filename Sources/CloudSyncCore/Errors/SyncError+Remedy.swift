@@ -16,7 +16,7 @@ extension SyncError {
       .serverResponseLost, .operationCancelled, .assetFileModified, .changeTokenExpired,
       .batchRequestFailed, .accountTemporarilyUnavailable, .timedOut, .serverRecordChanged,
       .limitExceeded, .zoneNotFound, .partialFailure, .stopped, .reset, .cancelled,
-      .sessionReleased, .awaitsAppEdit, .referenceViolation, .conflictBudgetSpent:
+      .sessionReleased, .outcomeUnknown, .awaitsAppEdit, .referenceViolation, .conflictBudgetSpent:
       .wait
     case .notAuthenticated, .quotaExceeded, .userDeletedZone, .incompatibleVersion,
       .managedAccountRestricted, .participantMayNeedVerification, .tooManyParticipants,

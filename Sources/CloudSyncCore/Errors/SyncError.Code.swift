@@ -148,6 +148,9 @@ extension SyncError.Code {
   /// A record was dropped by the app.
   public static let droppedByApp = Self(rawValue: 1018)
 
+  /// The work was given up after its answer had been lost: it may have been done.
+  public static let outcomeUnknown = Self(rawValue: 1019)
+
   static let cloudNames: [String] = [
     "internalError", "partialFailure", "networkUnavailable", "networkFailure", "badContainer",
     "serviceUnavailable", "requestRateLimited", "missingEntitlement", "notAuthenticated",
@@ -170,7 +173,7 @@ extension SyncError.Code {
     (.tooManyPages, "tooManyPages"), (.zoneBudgetSpent, "zoneBudgetSpent"),
     (.timedOut, "timedOut"), (.invalidAnswer, "invalidAnswer"),
     (.invalidRecord, "invalidRecord"), (.sessionReleased, "sessionReleased"),
-    (.droppedByApp, "droppedByApp"),
+    (.droppedByApp, "droppedByApp"), (.outcomeUnknown, "outcomeUnknown"),
   ]
 }
 

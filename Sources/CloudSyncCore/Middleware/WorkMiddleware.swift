@@ -22,7 +22,7 @@ public struct WorkMiddleware: Middleware {
     if context.isLastEvent, case .request(let request) = context.nextStep,
       !context.hasDropped(wanted: request)
     {
-      let isRepeat = context.state.modify.frozen > 0 && request.mode == .modify
+      let isRepeat = context.state.modify.repeated > 0 && request.mode == .modify
       context.dispatch(isRepeat ? .retryWork(request) : .startWork(request))
     }
     return reduced

@@ -80,7 +80,9 @@ extension CloudSyncSession {
   /// Gives up an operation: whatever of it has not been sent.
   ///
   /// It then ends as failed with the code ``SyncError/Code/cancelled``, with what had been saved and
-  /// what was not; an operation that was wholly sent completes as usual.
+  /// what was not. What is in flight for the first time is waited for. Records whose answer was lost are
+  /// not: they fail with ``SyncError/Code/outcomeUnknown``, for they may have been saved. An operation
+  /// that was wholly answered completes as usual.
   public func cancel(_ id: OperationID) { inbox.post(.event(.cancel(id), .call)) }
 
   // MARK: Waits

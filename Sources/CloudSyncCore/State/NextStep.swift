@@ -80,9 +80,7 @@ extension SyncState {
       !modify.batch.isEmpty || !modify.queue.isEmpty || !parked.returning.isEmpty
       || isProbeDue(at: now)
     let wantsFetch = fetch.awaited == nil && (fetch.run != nil || !fetch.waiting.isEmpty)
-    // A request whose answer was lost goes before pages too: a cloud that knows it answers with the
-    // records of that time, which must not come after a newer page.
-    if wantsFetch, modify.frozen == 0, !wantsModify || lastTurn == .modify {
+    if wantsFetch, !wantsModify || lastTurn == .modify {
       return .request(SyncRequest(mode: .fetch))
     }
     if wantsModify {

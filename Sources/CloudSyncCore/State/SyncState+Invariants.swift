@@ -21,8 +21,11 @@ extension SyncState {
         if flight.count < 1 || flight.count > modify.batch.count {
           return "\(flight.count) entries are in flight, the batch has \(modify.batch.count)"
         }
-        if modify.frozen > 0, modify.frozen != flight.count {
-          return "a frozen request of \(modify.frozen) was sent as \(flight.count)"
+        if modify.repeated > 0, modify.repeated != flight.count {
+          return "a lost request of \(modify.repeated) was sent as \(flight.count)"
+        }
+        if modify.frozen > 0, flight.count > modify.frozen {
+          return "\(flight.count) entries were sent with \(modify.frozen) that are not answered"
         }
         if modify.writeToken == nil { return "a modification is in flight without a token" }
       }
@@ -36,7 +39,10 @@ extension SyncState {
     if modify.frozen < 0 || modify.frozen > modify.batch.count {
       return "\(modify.frozen) frozen entries in a batch of \(modify.batch.count)"
     }
-    if modify.frozen > 0, modify.writeToken == nil { return "a frozen request has no token" }
+    if modify.repeated < 0 || modify.repeated > modify.frozen {
+      return "\(modify.repeated) of \(modify.frozen) entries are sent again"
+    }
+    if modify.repeated > 0, modify.writeToken == nil { return "a lost request has no token" }
     if modify.queuedItems < 0 || modify.queuedBytes < 0 { return "a negative amount is queued" }
     if modify.cursor < 0 { return "the cursor is negative" }
     if modify.cursor > 0, modify.cursor >= modify.queue.first?.itemCount ?? 0 {
@@ -64,6 +70,12 @@ extension SyncState {
     }
     if modify.lookups != modify.batch.count(where: \.needsLookup) {
       return "lookups are counted wrongly"
+    }
+    if modify.batch.prefix(modify.frozen).contains(where: { !$0.isInDoubt || $0.needsLookup }) {
+      return "what was sent and not answered is not in doubt, or is looked up"
+    }
+    for number in modify.cancelling where openIndex(of: number) == nil {
+      return "operation \(number) is given up and not open"
     }
     for parked in parked.inOrder where parked.entry.source != 0 {
       return "\(parked.entry.recordID) is parked and still counted as open"

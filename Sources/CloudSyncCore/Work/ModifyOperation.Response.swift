@@ -9,6 +9,12 @@ extension ModifyOperation {
     /// absent. Store what ``recordsToStore(stored:)`` returns. A handler may return them whole or
     /// with the system fields only.
     public var savedRecords: [Record]
+    /// The records of an announced operation whose edits the cloud had already, as the cloud has them.
+    ///
+    /// They are whole, and may have edits of others: treat them as records of a page. The answer to an
+    /// earlier attempt was lost, or somebody else had the same idea. A record to be deleted is among
+    /// them if a page has told of it since. Handlers leave the list empty.
+    public var alreadyInCloud: [Record]
     /// The records that are gone from the cloud.
     public var deletedRecordIDs: [RecordID]
     /// The records that failed, in the order of the request.
@@ -20,9 +26,11 @@ extension ModifyOperation {
     public init(
       savedRecords: [Record] = [],
       deletedRecordIDs: [RecordID] = [],
-      failures: [ItemFailure] = []
+      failures: [ItemFailure] = [],
+      alreadyInCloud: [Record] = []
     ) {
       self.savedRecords = savedRecords
+      self.alreadyInCloud = alreadyInCloud
       self.deletedRecordIDs = deletedRecordIDs
       self.failures = failures
     }
@@ -35,14 +43,20 @@ extension ModifyOperation {
     /// A page has the same method, so one function of the app's can store both.
     ///
     /// - Parameter stored: Gives the record as the app has stored it; nil if it has none.
-    /// - Returns: Each saved record, merged into the stored one.
+    /// - Returns: Each saved record, merged into the stored one, and those that the cloud had already.
     /// - Throws: What the closure throws.
     public func recordsToStore<Failure: Error>(
       stored: (RecordID) throws(Failure) -> Record?
     ) throws(Failure) -> [Record] {
-      try savedRecords.map { (record) throws(Failure) in
+      let saved = try savedRecords.map { (record) throws(Failure) in
         record.merged(into: try stored(record.recordID))
       }
+      return saved + alreadyInCloud
+    }
+
+    /// How many records the cloud has as they were submitted.
+    package var doneCount: Int {
+      savedRecords.count + alreadyInCloud.count + deletedRecordIDs.count
     }
   }
 }
@@ -53,6 +67,7 @@ extension ModifyOperation.Response: CodedValue {
       $0.field("savedRecords", savedRecords)
       $0.field("deletedRecordIDs", deletedRecordIDs)
       $0.field("failures", failures)
+      $0.field("alreadyInCloud", alreadyInCloud)
     }
   }
 
@@ -61,6 +76,7 @@ extension ModifyOperation.Response: CodedValue {
     savedRecords = try reader.field("savedRecords")
     deletedRecordIDs = try reader.field("deletedRecordIDs")
     failures = try reader.field("failures")
+    alreadyInCloud = try reader.field("alreadyInCloud")
     try reader.endObject()
   }
 }

@@ -139,7 +139,7 @@ struct ReportComposer {
     StateSummary.Source(state, at: time, parkedNames: parkedNames)
   }
 
-  /// Puts the names of parked records into words again when the shelf has changed.
+  /// Puts the names of parked records into words again when they have changed.
   private mutating func tellParked() {
     let key = (state.parked.entries.count, state.parked.next)
     guard key != parkedKey else { return }

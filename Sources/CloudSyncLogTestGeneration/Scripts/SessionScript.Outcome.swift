@@ -100,7 +100,7 @@ struct ScriptTally: Sendable {
     case .fetchPage(let operation, let response): if response.isLast { end(operation.id, [], nil) }
     case .fetchFailed(let operation, let error): end(operation.id, [], error.code)
     case .parked(.refused(_, let error)), .parked(.dropped(_, let error)): lastError = error.code
-    case .parked(.saved), .parked(.deleted): break
+    case .parked(.saved), .parked(.alreadyInCloud), .parked(.deleted): break
     }
   }
 

@@ -251,7 +251,7 @@ extension SyncEngine {
     state.withLock { state in
       state.inFlight[number] = nil
       state.sent[number] = nil
-      if !response.savedRecords.isEmpty { state.zoneLosses = 0 }
+      if response.hasSaves { state.zoneLosses = 0 }
     }
     let isMissing = response.failures.contains { $0.error.code == .unknownItem }
     goOn(dropping: done, isFetchDue: isFetchDue || isMissing)

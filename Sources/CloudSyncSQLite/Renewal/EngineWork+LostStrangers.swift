@@ -47,7 +47,7 @@ extension EngineWork {
   /// forget it.
   func takeStranger(_ change: ParkedChange) throws(SQLiteError) -> Bool {
     switch change {
-    case .saved(let record): try store.strangerIsSaved(record)
+    case .saved(let record), .alreadyInCloud(let record): try store.strangerIsSaved(record)
     case .deleted(let recordID): try store.forgetStranger(recordID.name)
     case .refused(let recordID, let error): return try strangerFailed(recordID, error)
     case .dropped: break

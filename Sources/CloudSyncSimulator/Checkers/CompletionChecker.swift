@@ -34,7 +34,8 @@ final class CompletionChecker: SimulationChecker {
       for record in response.changedRecords { note(record) }
     case .completed(let operation, let response):
       return check(operation: operation, response: response, device: device)
-    case .parked(.saved(let record)): return check(record: record, device: device)
+    case .parked(.saved(let record)), .parked(.alreadyInCloud(let record)):
+      return check(record: record, device: device)
     case .failed(let work, let error):
       guard case .modify(let operation) = work else { break }
       return "device \(device) gave up operation \(operation.id): \(error)"
@@ -67,12 +68,13 @@ final class CompletionChecker: SimulationChecker {
     }
     lastNumber[device] = operation.id.number
     let count =
-      response.savedRecords.count + response.deletedRecordIDs.count + response.failures.count
+      response.savedRecords.count + response.alreadyInCloud.count
+      + response.deletedRecordIDs.count + response.failures.count
     if count != operation.itemCount {
       return "device \(device) was told of \(count) of \(operation.itemCount) records"
         + " of \(operation.id)"
     }
-    for record in response.savedRecords {
+    for record in response.savedRecords + response.alreadyInCloud {
       if let wrong = check(record: record, device: device) { return wrong }
     }
     return nil

@@ -1,7 +1,7 @@
 import CloudSyncCore
 
 /// A session has one request in flight, names each attempt once, and sends one whose answer was lost
-/// again as it was, before any other modification.
+/// again as it was, before any other modification; or parts of it, when that has not helped.
 final class FlightChecker: SimulationChecker {
   let rule = "nothing is in flight twice"
 
@@ -15,8 +15,8 @@ final class FlightChecker: SimulationChecker {
     var inFlight: Attempt?
     var lastNumber: UInt64 = 0
     var sent: Sent?
-    /// Whether the answer to what was sent last was lost.
-    var isLost = false
+    /// How often in a row the answer to what was sent last was lost.
+    var losses = 0
   }
 
   private var hosts: [Host]
@@ -28,19 +28,22 @@ final class FlightChecker: SimulationChecker {
     case .called(let work, let context): return check(work: work, context: context, device: device)
     case .cancelled(let attempt):
       if hosts[device].inFlight == attempt { hosts[device].inFlight = nil }
-      if attempt == hosts[device].sent?.attempt { hosts[device].isLost = true }
+      if attempt == hosts[device].sent?.attempt { hosts[device].losses += 1 }
     case .answered(let work, let context, let result):
       guard hosts[device].inFlight == context.attempt else { break }
       hosts[device].inFlight = nil
       if case .modify = work {
-        hosts[device].isLost = Self.isLost(result: result, wasLost: hosts[device].isLost)
+        hosts[device].losses = Self.losses(result: result, before: hosts[device].losses)
+      } else if case .failure(let error) = result, Self.losesZone(error) {
+        // What was sent to a zone that is gone was sent for nothing.
+        hosts[device].losses = 0
       }
     case .killed, .launched:
       // Whether it was sent is known when the session is back.
       // One that takes another's place in the same process is in the same position.
       hosts[device].inFlight = nil
       hosts[device].sent = nil
-      hosts[device].isLost = false
+      hosts[device].losses = 0
     default: break
     }
     return nil
@@ -62,7 +65,9 @@ final class FlightChecker: SimulationChecker {
       hosts[device].sent = Sent(attempt: attempt, token: context.writeToken, operation: operation)
     }
     guard let sent = hosts[device].sent else { return nil }
-    if hosts[device].isLost, sent.token != context.writeToken {
+    if hosts[device].losses > 0, sent.token != context.writeToken {
+      let isPart = operation.recordNames.isStrictSubset(of: sent.operation.recordNames)
+      if isPart, hosts[device].losses >= SyncConfiguration().lostAnswerBudget { return nil }
       return "device \(device) sent other records before the request whose answer was lost"
     }
     guard sent.token == context.writeToken else { return nil }
@@ -74,17 +79,27 @@ final class FlightChecker: SimulationChecker {
     return "device \(device) sent another request with the write token \(sent.token)"
   }
 
-  /// Whether what was sent may have been carried out without the session knowing.
-  private static func isLost(
+  /// How often in a row what was sent may have been carried out without the session knowing.
+  private static func losses(
     result: Result<SyncWork.Result, SyncError>,
-    wasLost: Bool
-  ) -> Bool {
-    guard case .failure(let error) = result else { return false }
+    before: Int
+  ) -> Int {
+    guard case .failure(let error) = result else { return 0 }
     switch error.code {
-    case .serverResponseLost, .timedOut: return true
+    case .serverResponseLost, .timedOut: return before + 1
     case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy:
-      return wasLost
-    default: return false
+      return before
+    default: return 0
     }
+  }
+
+  private static func losesZone(_ error: SyncError) -> Bool {
+    error.code == .zoneNotFound || error.code == .userDeletedZone
+  }
+}
+
+extension ModifyOperation {
+  fileprivate var recordNames: Set<String> {
+    Set(records.map(\.recordID.name) + recordIDsToDelete.map(\.name))
   }
 }

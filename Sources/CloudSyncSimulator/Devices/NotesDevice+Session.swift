@@ -151,7 +151,7 @@ extension NotesDevice {
       // The edits of an operation are of different records.
       guard !numbers.isEmpty else { return }
       let mine = Set(numbers)
-      for record in response.savedRecords {
+      for record in response.savedRecords + response.alreadyInCloud {
         disk.notes[record.recordID.name, default: Note()].settle(mine: mine, record: record)
       }
       for recordID in response.deletedRecordIDs {
@@ -169,7 +169,8 @@ extension NotesDevice {
     disk.withLock { disk in
       let name = change.recordID.name
       switch change {
-      case .saved(let record): disk.notes[name, default: Note()].settleParked(record: record)
+      case .saved(let record), .alreadyInCloud(let record):
+        disk.notes[name, default: Note()].settleParked(record: record)
       case .deleted: disk.notes[name, default: Note()].settleParked(record: nil)
       case .refused, .dropped: break
       }

@@ -45,8 +45,18 @@ struct FieldwiseMergeTests {
     #expect(try merge(1, 2, 1, policy: never) == nil)
     #expect(try merge(1, nil, 1, policy: never) == nil)
     #expect(try merge(.null, 2, nil, policy: never) == nil)
-    #expect(try merge(2, 2, 1, policy: never) == nil)
+    #expect(try merge(2, 2, 1, policy: .client) == nil)
     #expect(try merge(.null, nil, 1, policy: never) == nil)
+  }
+
+  @Test("A policy that counts is asked about equal edits too")
+  func equalEdits() throws {
+    #expect(try merge(2, 2, 1, policy: .counterSum) == 3)
+    #expect(try merge(2, 2, nil, hasAncestor: false, policy: .counterSum) == 4)
+    #expect(try merge(2, 2, 1, policy: never) == "the policy was asked")
+    for policy in [FieldPolicy.newest, .client, .server, .maximum, .setUnion] {
+      #expect(try merge(2, 2, 1, policy: policy) == nil)
+    }
   }
 
   @Test("What both changed is given to the policy, and so is all that differs without an ancestor")
@@ -55,7 +65,7 @@ struct FieldwiseMergeTests {
     #expect(try merge(.null, 3, 1, policy: never) == "the policy was asked")
     #expect(try merge(2, nil, 1, policy: never) == "the policy was asked")
     #expect(try merge(2, 1, nil, hasAncestor: false, policy: never) == "the policy was asked")
-    #expect(try merge(2, 2, nil, hasAncestor: false, policy: never) == nil)
+    #expect(try merge(2, 2, nil, hasAncestor: false, policy: .client) == nil)
   }
 
   @Test("A policy whose result is the server's value sends nothing")

@@ -106,7 +106,7 @@ struct FoundBugsTests {
     #expect(order.entries == ["1 unsaved [\"b\"]", "dropped b", "2 unsaved []"])
   }
 
-  @Test("A cancelled operation that waits for its turn ends as cancelled in a reset")
+  @Test("A cancelled operation ends as cancelled before a reset ends the others")
   func resetOfCancelled() throws {
     let bench = SessionHarness(limits: RequestLimits(items: 3))
     bench.start()
@@ -132,8 +132,8 @@ struct FoundBugsTests {
     bench.world.run()
 
     #expect(bench.completions.entries.isEmpty)
-    #expect(bench.failures.entries.map(\.error.code) == [.reset, .cancelled])
-    #expect(bench.failures.entries.last?.error.itemErrors.map(\.recordID.name) == ["b"])
+    #expect(bench.failures.entries.map(\.error.code) == [.cancelled, .reset])
+    #expect(bench.failures.entries.first?.error.itemErrors.map(\.recordID.name) == ["b"])
   }
 
   @Test("Records that a cancelled operation had saved are counted as done")

@@ -92,7 +92,7 @@ struct LogReportTests {
     #expect(values.count == about["fields"].list.count)
   }
 
-  @Test("The history of a refused record is told from the queue to the shelf")
+  @Test("The history of a refused record is told from the queue to its parking")
   func tellsLives() throws {
     let page = try page(of: eventfulLog())
 

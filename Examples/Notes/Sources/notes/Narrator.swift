@@ -55,6 +55,7 @@ extension ParkedChange {
   fileprivate var line: String {
     switch self {
     case .saved(let record): "\(record.recordID.name) is saved now"
+    case .alreadyInCloud(let record): "\(record.recordID.name) was in the cloud already"
     case .deleted(let recordID): "\(recordID.name) is deleted now"
     case .refused(let recordID, let error): "\(recordID.name) was refused again (\(error))"
     case .dropped(let recordID, let error): "\(recordID.name) was dropped (\(error))"

@@ -123,7 +123,9 @@ struct NoteStore: Codable, Sendable {
     if page.startedOver {
       seen = (seen ?? []) + page.changedRecords.map(\.recordID.name)
     }
-    for record in page.changedRecords { takeServer(record, record.recordID, pending) }
+    for record in page.changedRecords {
+      takeServer(record, record.recordID, pending)
+    }
     for recordID in page.deletedRecordIDs { takeServer(nil, recordID, pending) }
     if let token = page.changeToken { changeToken = token }
     if page.isLast, page.startedOver, let seen {
@@ -140,6 +142,7 @@ struct NoteStore: Codable, Sendable {
   /// Takes what the cloud did with this device's edits.
   mutating func take(_ response: ModifyOperation.Response, pending: Pending) {
     for record in response.savedRecords { takeSaved(record, pending) }
+    for record in response.alreadyInCloud { takeServer(record, record.recordID, pending) }
     for recordID in response.deletedRecordIDs { takeServer(nil, recordID, pending) }
   }
 

@@ -108,7 +108,8 @@ final class Notebook: Sendable {
   private func take(_ response: ModifyOperation.Response) {
     let pending = Pending(session.state)
     changeOrExit { $0.take(response, pending: pending) }
-    let count = response.savedRecords.count + response.deletedRecordIDs.count
+    let count =
+      response.savedRecords.count + response.alreadyInCloud.count + response.deletedRecordIDs.count
     counts.withLock { $0.sent += count }
   }
 
@@ -116,6 +117,8 @@ final class Notebook: Sendable {
     let pending = Pending(session.state)
     switch change {
     case .saved(let record): changeOrExit { $0.takeSaved(record, pending) }
+    case .alreadyInCloud(let record):
+      changeOrExit { $0.takeServer(record, record.recordID, pending) }
     case .deleted(let recordID): changeOrExit { $0.takeServer(nil, recordID, pending) }
     case .refused, .dropped: break
     }

@@ -183,8 +183,9 @@ struct ItemResultClassifier {
       return .again(error, counted: true)
     }
     guard let server = error.serverRecord, server.recordID == entry.recordID else { return .lookUp }
-    // The answer to an earlier attempt may have been lost, or somebody else had the same idea.
-    if server.contains(edit: edit) { return .alreadyThere(server) }
+    // The answer to an earlier attempt was lost. Otherwise somebody else had the same idea, and only
+    // the resolver knows whether two of them are more than one.
+    if entry.isInDoubt, server.contains(edit: edit) { return .alreadyThere(server) }
     let conflict = Conflict(
       client: edit,
       server: server,

@@ -1,16 +1,19 @@
 /// What the verdicts of ``ItemResultClassifier`` do to the entries of a request.
 extension SyncState {
-  /// Replaces the entries of a request by what the verdicts leave of them, in their places.
+  /// Replaces the entries of a request by what the verdicts leave of them: in their places, or behind
+  /// those that have not been answered.
   mutating func applyVerdicts(
     verdicts: [ItemVerdict],
     of flight: Flight,
     at now: Timestamp
   ) {
-    modify.frozen = 0
-    modify.writeToken = nil
+    if flight.mode == .modify { thaw(count: flight.count) }
+    // Verdicts may park and return others, and must not find the batch half done.
+    let unanswered = modify.frozen
     let batch = modify.batch
     modify.batch = []
     modify.batch.reserveCapacity(batch.count)
+    if unanswered > 0 { modify.batch += batch[flight.count..<(flight.count + unanswered)] }
     if verdicts.contains(where: \.isDone) { answered += 1 }
     var next = 0
     var hint = 0
@@ -19,7 +22,7 @@ extension SyncState {
       let isAnswered =
         flight.isLookup ? entry.needsLookup && next < flight.count : place < flight.count
       guard isAnswered else {
-        modify.batch.append(entry)
+        if place >= flight.count + unanswered || flight.isLookup { modify.batch.append(entry) }
         continue
       }
       let verdict = next < verdicts.count ? verdicts[next] : .stay
@@ -35,7 +38,7 @@ extension SyncState {
     afterParking(over: flight, at: now)
   }
 
-  /// Applies one verdict; returns what stays in the window.
+  /// Applies one verdict; returns what stays in the batch.
   private mutating func apply(
     verdict: ItemVerdict,
     to entry: PendingChange,
@@ -45,14 +48,13 @@ extension SyncState {
     var entry = entry
     switch verdict {
     case .saved(let record):
-      settleSaved(entry: entry, record: record, replacing: entry.edit?.changeTag, hint: &hint)
+      settleSaved(entry: entry, record: record, hint: &hint)
       return nil
     case .deleted:
       settleDeleted(entry: entry, hint: &hint)
       return nil
     case .alreadyThere(let record):
-      // Another device's edit may lie between: later edits of this one must not pass over it.
-      settleSaved(entry: entry, record: record, replacing: record.changeTag, hint: &hint)
+      settleAlreadyThere(entry: entry, record: record, hint: &hint)
       return nil
     case .resolved(let record, let server):
       entry.base = server
@@ -105,6 +107,7 @@ extension SyncState {
   ) -> PendingChange? {
     var entry = entry
     entry.endProbing()
+    entry.doubt = .none
     // A conflict that had to be looked up has been counted.
     if !entry.needsLookup { entry.conflicts += 1 }
     entry.isMixed = false

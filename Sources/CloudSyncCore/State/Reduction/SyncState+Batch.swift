@@ -2,10 +2,10 @@ extension SyncState {
   /// How many queued items one request may look at: a bound for the time that it takes.
   static let longestFill = 4_096
 
-  /// Fills the window from the front of the queue, up to the limit.
+  /// Fills the batch from the front of the queue, up to the limit.
   ///
-  /// What was parked and is to be sent again goes first. Edits of a record that is in the window, or
-  /// on the shelf, are merged with it, in order.
+  /// What was parked and is to be sent again goes first. Edits of a record that is in the batch, or
+  /// parked, are merged with it, in order.
   mutating func fillBatch(limits: RequestLimits, at now: Timestamp) {
     guard modify.frozen == 0 else { return }
     takeReturningChanges(limits: limits)
@@ -82,7 +82,7 @@ extension SyncState {
     return entry
   }
 
-  /// Puts one item into the window, or merges it; false if it has to wait.
+  /// Puts one item into the batch, or merges it; false if it has to wait.
   private mutating func take(
     _ entry: PendingChange,
     _ index: inout BatchIndex,
@@ -200,7 +200,7 @@ extension SyncState {
   mutating func invalidateTags() {
     modify.tagsInvalidBefore = nextOperation
     modify.localTags = CopyOnWrite(LocalTagHistory())
-    modify.frozen = 0
+    thaw(count: modify.frozen)
     modify.lookups = 0
     for index in modify.batch.indices { modify.batch[index].forgetServer() }
     var returning = PersistentQueue<PendingChange>()
@@ -237,7 +237,7 @@ extension PendingChange {
   }
 }
 
-/// Where the window has which record; only while it is filled.
+/// Where the batch has which record; only while it is filled.
 private struct BatchIndex {
   private var places: [RecordID: Int] = [:]
   /// The records, while they are so few that looking through them is faster.
@@ -259,7 +259,7 @@ private struct BatchIndex {
     places.isEmpty ? few.firstIndex(of: recordID) : places[recordID]
   }
 
-  /// Adds a record at the end of the window.
+  /// Adds a record at the end of the batch.
   mutating func add(_ recordID: RecordID, at place: Int) {
     if places.isEmpty, place < Self.fewest {
       few.append(recordID)

@@ -47,6 +47,7 @@ extension SyncState {
     progress.isMoreToFetch = page.hasMore
     fetch.run = run
     if let asked = response.serverWait { closeGate(asked, at: now) }
+    hearOfDoubtful(in: page)
     announce(page, of: run)
     if run.stuck >= configuration.stuckTokenBudget {
       let error = SyncError(

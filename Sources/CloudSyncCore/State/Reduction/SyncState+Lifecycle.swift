@@ -67,7 +67,7 @@ extension SyncState {
     return true
   }
 
-  /// Ends every operation with an error and empties the shelf.
+  /// Ends every operation with an error and forgets what is parked.
   mutating func giveUpEverything(error: SyncError) {
     flight = nil
     giveUpModifications(error: error)
@@ -82,12 +82,13 @@ extension SyncState {
     fetch.lastToken = nil
   }
 
-  /// Ends every modification with an error and empties the shelf.
+  /// Ends every modification with an error and forgets what is parked.
   mutating func giveUpModifications(error: SyncError) {
     // Whoever waits behind an error has an error of its own; the items tell which records.
+    let unsettled = unsettledItems
     for index in modify.open.indices {
       let open = modify.open[index]
-      endGivenUp(open: open, items: unsettledItems(of: open), error: error)
+      endGivenUp(open: open, items: unsettled[open.number] ?? [], error: error)
     }
     let begun = modify.open.last?.number
     for operation in modify.queue where operation.id.number != begun && !operation.isWithdrawn {
@@ -115,7 +116,7 @@ extension SyncState {
     guard open.left > 0 else { return announce(open) }
     var response = open.response
     response.failures += items.map { ItemFailure($0, error) }
-    progress.done += response.savedRecords.count + response.deletedRecordIDs.count
+    progress.done += response.doneCount
     progress.notDone += items.count
     notifications.add(.modifyFailed(open.operation, error, response))
     for change in open.followUps { notifications.add(.parked(change)) }
@@ -128,10 +129,19 @@ extension SyncState {
   }
 
   /// Continues a stored state in a new process: what was in flight counts as lost.
-  mutating func reduceRestored(nonce: UInt64, configuration: SyncConfiguration) -> Bool {
-    if let flight, flight.mode == .modify { modify.frozen = flight.count }
+  mutating func reduceRestored(
+    nonce: UInt64,
+    configuration: SyncConfiguration,
+    at now: Timestamp
+  ) -> Bool {
+    let lost = flight
     beginEpoch(nonce: nonce)
     self.configuration = configuration
+    if let lost, lost.mode == .modify {
+      freeze(count: lost.count, at: now)
+      applyCancellations()
+      announceCompleted()
+    }
     phase = .created
     cold.value.redeliversOnStart = true
     account.check = nil

@@ -7,12 +7,11 @@ extension SyncState {
     at now: Timestamp
   ) {
     let recordID = entry.recordID
-    var hint = 0
-    forEachSource(of: entry, hint: &hint) { open in
-      open.left -= 1
-      open.addFailure(ItemFailure(recordID, error))
+    tellSources(of: entry, error: error)
+    if configuration.refusedItems == .handBack, !entry.wasParked {
+      if !isQuota, !error.mayPass, error.code != .awaitsAppEdit { parked.inRow += 1 }
+      return
     }
-    progress.notDone += entry.source == 0 ? 0 : 1 + entry.furtherSources.count
     if entry.wasParked, entry.source == 0 {
       announce(.refused(recordID, error), reporter: entry.reporter)
     }
@@ -38,6 +37,21 @@ extension SyncState {
     parked.park(parkedEntry)
     // A full storage, an app that merges by itself and what may pass say nothing against the record.
     if !isQuota, probe == nil, error.code != .awaitsAppEdit { parked.inRow += 1 }
+  }
+
+  /// Gives an entry back to its operations and forgets it.
+  mutating func handBack(_ entry: PendingChange, error: SyncError) {
+    tellSources(of: entry, error: error)
+  }
+
+  /// Tells the operations of an entry that it is not saved.
+  private mutating func tellSources(of entry: PendingChange, error: SyncError) {
+    var hint = 0
+    forEachSource(of: entry, hint: &hint) { open in
+      open.left -= 1
+      open.addFailure(ItemFailure(entry.recordID, error))
+    }
+    progress.notDone += entry.source == 0 ? 0 : 1 + entry.furtherSources.count
   }
 
   /// When a record is tried again by itself that is parked for an error that may pass.

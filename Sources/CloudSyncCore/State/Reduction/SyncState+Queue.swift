@@ -60,12 +60,13 @@ extension SyncState {
 
   /// Gives up an operation: whatever of it has not been sent.
   ///
-  /// What is in flight, or was sent without an answer, is waited for first; an edit that has been
-  /// merged with another operation's goes on with that.
+  /// What is in flight is waited for first; what was sent and not answered is given up at once, and
+  /// the operation says that it may be done. An edit that has been merged with another operation's
+  /// goes on with that.
   mutating func reduceCancel(id: OperationID) -> Bool {
     if cancelFetch(id) { return true }
-    if let index = modify.open.firstIndex(where: { $0.operation.id == id }) {
-      modify.open[index].isCancelled = true
+    if let index = openIndex(of: id.number), modify.open[index].operation.id == id {
+      if !modify.cancelling.contains(id.number) { modify.cancelling.append(id.number) }
       applyCancellations()
       return true
     }
@@ -98,33 +99,25 @@ extension SyncState {
     return modify.queue[low].isWithdrawn ? nil : low
   }
 
-  /// Takes the cancelled operations' entries out of the window, as soon as none of them is on its
-  /// way.
+  /// Takes the cancelled operations' entries out of the batch, as soon as none of them is on its way
+  /// for the first time.
   mutating func applyCancellations() {
-    guard modify.open.contains(where: \.isCancelled) else { return }
-    if modify.frozen > 0 { return }
-    if let flight, flight.mode == .modify || flight.isLookup { return }
-    for number in modify.open.filter(\.isCancelled).map(\.number) { withdraw(number) }
+    guard !modify.cancelling.isEmpty else { return }
+    if let flight, flight.isLookup || (flight.mode == .modify && modify.frozen == 0) { return }
+    let numbers = modify.cancelling
+    modify.cancelling = []
+    for number in numbers { withdraw(number) }
     modify.lookups = modify.batch.count { $0.needsLookup }
     announceCompleted()
   }
 
   private mutating func withdraw(_ number: UInt64) {
     guard let index = openIndex(of: number) else { return }
-    let error = SyncError(.cancelled, "the operation was cancelled")
-    var withdrawn: [RecordID] = []
-    modify.batch.removeAll { entry in
-      // What was merged with another edit goes on with it, also with one that had been parked.
-      guard entry.source == number, entry.furtherSources.isEmpty, !entry.wasParked else {
-        return false
-      }
-      withdrawn.append(entry.recordID)
-      return true
-    }
+    var withdrawn = withdrawFromBatch(number)
     if let first = modify.queue.first, first.id.number == number {
       // The part of it that no request has taken yet.
       let rest = items(of: first, from: modify.cursor)
-      withdrawn += rest
+      withdrawn += rest.map { ItemFailure($0, Self.cancelled) }
       modify.queuedItems -= rest.count
       for item in modify.cursor..<first.itemCount {
         modify.queuedBytes -= first.byteCount(ofItem: item)
@@ -132,12 +125,47 @@ extension SyncState {
       _ = modify.queue.popFirst()
       modify.cursor = 0
     }
-    modify.open[index].isCancelled = false
     guard !withdrawn.isEmpty else { return }
-    for recordID in withdrawn { modify.open[index].addFailure(ItemFailure(recordID, error)) }
+    for failure in withdrawn { modify.open[index].addFailure(failure) }
     modify.open[index].left -= withdrawn.count
     modify.open[index].wasGivenUp = true
     progress.notDone += withdrawn.count
+    // It has ended, whether or not its turn has come.
+    if modify.open[index].left == 0 { announce(modify.open.remove(at: index)) }
+  }
+
+  private static var cancelled: SyncError {
+    SyncError(.cancelled, "the operation was cancelled")
+  }
+
+  /// Takes an operation's own entries out of the batch; a request that is sent again is given up if it
+  /// has any of them, and the rest of it is sent under a new write token.
+  private mutating func withdrawFromBatch(_ number: UInt64) -> [ItemFailure] {
+    var withdrawn: [ItemFailure] = []
+    var kept: [PendingChange] = []
+    var (frozen, isChanged) = (0, false)
+    let sent = max(modify.repeated, flight?.mode == .modify ? flight?.count ?? 0 : 0)
+    for (place, entry) in modify.batch.enumerated() {
+      // What was merged with another edit goes on with it, also with one that had been parked.
+      guard entry.source == number, entry.furtherSources.isEmpty, !entry.wasParked else {
+        kept.append(entry)
+        if place < modify.frozen { frozen += 1 }
+        continue
+      }
+      let error = entry.isInDoubt ? Self.outcomeUnknown : Self.cancelled
+      withdrawn.append(ItemFailure(entry.recordID, error))
+      if place < sent { isChanged = true }
+    }
+    guard !withdrawn.isEmpty else { return [] }
+    modify.batch = kept
+    let gone = modify.frozen - frozen
+    if isChanged {
+      if flight?.mode == .modify { flight = nil }
+      thaw(count: gone)
+    } else {
+      modify.frozen = frozen
+    }
+    return withdrawn
   }
 
   /// Where an operation is among the open ones.
@@ -161,20 +189,19 @@ extension SyncState {
     return Array(all.dropFirst(start)) + operation.recordIDsToDelete
   }
 
-  /// The records of an open operation that are still in the window, on the way back to it, or not
-  /// taken yet.
-  func unsettledItems(of open: OpenOperation) -> [RecordID] {
-    var found: [RecordID] = []
-    for entry in modify.batch
-    where entry.source == open.number || entry.furtherSources.contains(open.number) {
-      found.append(entry.recordID)
+  /// The records of the open operations that are still in the batch, on the way back to it, or not
+  /// taken yet, by the operation's number.
+  var unsettledItems: [UInt64: [RecordID]] {
+    // A dictionary is asked for single operations only; its order never shows.
+    var found: [UInt64: [RecordID]] = [:]
+    for entry in modify.batch + Array(parked.returning) where entry.source != 0 {
+      found[entry.source, default: []].append(entry.recordID)
+      for number in entry.furtherSources where number != entry.source {
+        found[number, default: []].append(entry.recordID)
+      }
     }
-    for entry in parked.returning
-    where entry.source == open.number || entry.furtherSources.contains(open.number) {
-      found.append(entry.recordID)
-    }
-    if let first = modify.queue.first, first.id.number == open.number {
-      found += items(of: first, from: modify.cursor)
+    if let first = modify.queue.first, modify.open.last?.number == first.id.number {
+      found[first.id.number, default: []] += items(of: first, from: modify.cursor)
     }
     return found
   }

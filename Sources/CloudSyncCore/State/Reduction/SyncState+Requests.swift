@@ -12,8 +12,9 @@ extension SyncState {
       announceCompleted()
       // Everything that was due may have been parked unsent, or have been empty.
       guard count > 0 else { return true }
-      if modify.frozen == 0 {
+      if modify.repeated == 0 {
         modify.writeToken = WriteToken(nonce: nonce, number: nextAttempt)
+        forgetPages(ofFirst: count)
       }
       beginRequest(mode: .modify, count: count, at: now)
     case .fetch where request.isLookup:
@@ -48,9 +49,12 @@ extension SyncState {
     }
   }
 
-  /// Chooses the entries of the next modification: a prefix of the window.
+  /// Chooses the entries of the next modification: a prefix of the batch.
   private mutating func chooseBatch(limits: RequestLimits, at now: Timestamp) -> Int {
-    if modify.frozen > 0 { return modify.frozen }
+    if modify.repeated > 0 { return modify.repeated }
+    if modify.frozen > 0 {
+      return modify.part > 0 ? min(modify.part, modify.frozen) : modify.frozen
+    }
     let probes = takeProbes(limits: limits, at: now)
     if probes > 0 { return probes }
     modify.othersFirst = false
@@ -69,11 +73,14 @@ extension SyncState {
   /// Sends again after a pause; the same request if its answer was lost.
   mutating func reduceRetry(attempt: Attempt, retry: Retry, at now: Timestamp) -> Bool {
     guard let flight = endRequest(attempt: attempt) else { return false }
-    if retry.isLost, flight.mode == .modify { modify.frozen = flight.count }
+    if retry.isLost, flight.mode == .modify {
+      loseAnswer(over: flight, error: retry.error, at: now)
+    }
     cold.value.lastError = retry.error
     closeGate(retry.wait, at: now)
     parkProbesAgain(after: retry.error, at: now)
     applyCancellations()
+    announceCompleted()
     return true
   }
 
@@ -84,8 +91,7 @@ extension SyncState {
       halt(split.error, over: flight, at: now)
       return true
     }
-    modify.frozen = 0
-    modify.writeToken = nil
+    putBehindFrozen(count: flight.count)
     cold.value.lastError = split.error
     if let asked = split.error.serverWait { closeGate(asked, at: now) }
     if flight.count > 1 {
@@ -96,8 +102,8 @@ extension SyncState {
         sizing.isolation = flight.count / 2
         sizing.suspects = flight.count
       }
-    } else if let entry = modify.batch.first {
-      modify.batch.removeFirst()
+    } else {
+      let entry = modify.batch.remove(at: modify.frozen)
       park(entry, error: split.error, at: now)
       // The culprit is found; the others need not travel in small parts because of it.
       if split.isTooLarge { sizing.learnt = nil } else { sizing.isolation = nil }
@@ -107,6 +113,18 @@ extension SyncState {
     applyCancellations()
     announceCompleted()
     return true
+  }
+
+  /// Puts the first changes of the batch, which were answered and not settled, behind those that have
+  /// not been answered.
+  private mutating func putBehindFrozen(count: Int) {
+    let rest = modify.frozen - count
+    if rest > 0 {
+      let answered = Array(modify.batch.prefix(count))
+      modify.batch.removeFirst(count)
+      modify.batch.insert(contentsOf: answered, at: rest)
+    }
+    thaw(count: count)
   }
 
   /// Ends the flight that an answer belongs to; nil if the answer is not for the current one.

@@ -55,8 +55,7 @@ extension SyncState {
       return reduceSettlement(attempt: flight.attempt, settlement: settlement, at: now)
     }
     self.flight = nil
-    modify.frozen = 0
-    modify.writeToken = nil
+    thaw(count: flight.count)
     resetRetryCounters()
     answered += 1
     if zone.creations > 0 { zone.creations = 0 }
@@ -64,11 +63,10 @@ extension SyncState {
     var hint = 0
     for place in 0..<flight.count {
       let entry = modify.batch[place]
-      if case .save(let sent) = entry.intent {
+      if entry.edit != nil {
         settleSaved(
           entry: entry,
           record: response.savedRecords[next],
-          replacing: sent.changeTag,
           hint: &hint
         )
         next += 1
@@ -84,28 +82,40 @@ extension SyncState {
     return true
   }
 
-  mutating func settleSaved(
-    entry: PendingChange,
-    record: Record,
-    replacing tag: String?,
-    hint: inout Int
-  ) {
-    rememberLocalTag(recordID: entry.recordID, replacing: tag, by: record.changeTag)
-    forEachSource(of: entry, hint: &hint) { open in
-      open.left -= 1
-      open.addSaved(record)
-    }
-    settleDone(entry: entry, change: .saved(record))
+  /// Settles a change that was saved.
+  mutating func settleSaved(entry: PendingChange, record: Record, hint: inout Int) {
+    rememberLocalTag(
+      recordID: entry.recordID,
+      replacing: entry.edit?.changeTag,
+      by: record.changeTag
+    )
+    settle(entry, as: entry.ending(saved: record), hint: &hint)
   }
 
+  /// Settles a change that the cloud has already.
+  mutating func settleAlreadyThere(entry: PendingChange, record: Record, hint: inout Int) {
+    // Another device's edit may lie between: later edits of this one must not pass over it.
+    rememberLocalTag(recordID: entry.recordID, replacing: record.changeTag, by: record.changeTag)
+    settle(entry, as: entry.ending(as: .alreadyInCloud(record)), hint: &hint)
+  }
+
+  /// Settles a deletion that is done.
   mutating func settleDeleted(entry: PendingChange, hint: inout Int) {
     let recordID = entry.recordID
     forgetLocalTag(recordID: recordID)
+    settle(entry, as: entry.ending(as: .deleted(recordID)), hint: &hint)
+  }
+
+  private mutating func settle(
+    _ entry: PendingChange,
+    as ending: ParkedChange,
+    hint: inout Int
+  ) {
     forEachSource(of: entry, hint: &hint) { open in
       open.left -= 1
-      open.outcome.deletedRecordIDs.append(recordID)
+      open.add(ending)
     }
-    settleDone(entry: entry, change: .deleted(recordID))
+    settleDone(entry: entry, change: ending)
   }
 
   /// What every record that is in the cloud brings about.
@@ -212,7 +222,7 @@ extension SyncState {
   /// Announces the end of an operation of which everything is settled.
   mutating func announce(_ open: OpenOperation) {
     let response = open.response
-    progress.done += response.savedRecords.count + response.deletedRecordIDs.count
+    progress.done += response.doneCount
     if open.wasGivenUp {
       let error = SyncError(.cancelled, "the operation was cancelled")
       notifications.add(.modifyFailed(open.operation, error, response))

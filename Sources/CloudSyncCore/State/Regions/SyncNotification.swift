@@ -16,6 +16,8 @@ package indirect enum SyncNotification: Sendable {
 public enum ParkedChange: Sendable {
   /// It is saved now; the record holds what was sent and its new change tag.
   case saved(Record)
+  /// The cloud has it already: the record as the cloud has it, which may hold others' edits too.
+  case alreadyInCloud(Record)
   /// It is deleted now.
   case deleted(RecordID)
   /// It was sent again and refused again.
@@ -28,7 +30,7 @@ extension ParkedChange {
   /// The record.
   public var recordID: RecordID {
     switch self {
-    case .saved(let record): record.recordID
+    case .saved(let record), .alreadyInCloud(let record): record.recordID
     case .deleted(let recordID), .refused(let recordID, _), .dropped(let recordID, _): recordID
     }
   }
@@ -65,7 +67,9 @@ package struct PendingNotifications: Sendable {
 }
 
 extension ParkedChange: CodedValue {
-  private static let names: [StaticString] = ["saved", "deleted", "refused", "dropped"]
+  private static let names: [StaticString] = [
+    "saved", "alreadyInCloud", "deleted", "refused", "dropped",
+  ]
 
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
@@ -74,15 +78,18 @@ extension ParkedChange: CodedValue {
       case .saved(let record):
         $0.tag(0, of: Self.names)
         $0.field("record", record)
-      case .deleted(let recordID):
+      case .alreadyInCloud(let record):
         $0.tag(1, of: Self.names)
+        $0.field("record", record)
+      case .deleted(let recordID):
+        $0.tag(2, of: Self.names)
         $0.field("recordID", recordID)
       case .refused(let recordID, let error):
-        $0.tag(2, of: Self.names)
+        $0.tag(3, of: Self.names)
         $0.field("recordID", recordID)
         $0.field("error", error)
       case .dropped(let recordID, let error):
-        $0.tag(3, of: Self.names)
+        $0.tag(4, of: Self.names)
         $0.field("recordID", recordID)
         $0.field("error", error)
       }
@@ -94,8 +101,9 @@ extension ParkedChange: CodedValue {
     try reader.key("kind")
     switch try reader.tag(of: Self.names) {
     case 0: self = .saved(try reader.field("record"))
-    case 1: self = .deleted(try reader.field("recordID"))
-    case 2: self = .refused(try reader.field("recordID"), try reader.field("error"))
+    case 1: self = .alreadyInCloud(try reader.field("record"))
+    case 2: self = .deleted(try reader.field("recordID"))
+    case 3: self = .refused(try reader.field("recordID"), try reader.field("error"))
     default: self = .dropped(try reader.field("recordID"), try reader.field("error"))
     }
     try reader.endObject()

@@ -80,8 +80,8 @@ struct RecordHistoryReader {
     if let waiting = state.modify.batch.first(where: { $0.recordID == recordID }) {
       entries.append(find(text: "\(word(for: waiting)) was on its way"))
     }
-    if let shelved = state.parked.entries[recordID] {
-      entries.append(find(text: "\(word(for: shelved.entry)) was parked (\(shelved.error.code))"))
+    if let parked = state.parked.entries[recordID] {
+      entries.append(find(text: "\(word(for: parked.entry)) was parked (\(parked.error.code))"))
     }
   }
 
@@ -116,7 +116,7 @@ struct RecordHistoryReader {
     for note in step.notes { process(note: note, step: step) }
   }
 
-  /// Whether an event may have moved entries of the window or the shelf.
+  /// Whether an event may have moved entries of the batch or parked ones.
   private func changesEntries(step: LogFold.Step) -> Bool {
     switch step.event {
     case .doWork, .delivered, .noop, .acknowledge, .start, .halt: false
@@ -133,7 +133,7 @@ struct RecordHistoryReader {
     if parkedBefore != nil, parked == nil, let entry {
       let merged =
         entry.sources.isEmpty ? "" : "; \(operations(numbers: entry.sources)) is merged with it"
-      add(.returned, at: step, text: "it is taken from the shelf to be sent again\(merged)")
+      add(.returned, at: step, text: "it is sent again\(merged)")
     } else if let entry {
       let fresh = entry.sources.filter { entryBefore?.sources.contains($0) != true }
       if entryBefore != nil, !fresh.isEmpty {

@@ -49,6 +49,8 @@ struct EffectWords {
     case .fetchFailed(let operation, let error):
       return "fetch \(operation.id) failed: \(words.text(of: error))"
     case .parked(.saved(let record)): return "\(record.recordID.name) saved after all"
+    case .parked(.alreadyInCloud(let record)):
+      return "\(record.recordID.name) was in the cloud already"
     case .parked(.deleted(let id)): return "\(id.name) deleted after all"
     case .parked(.refused(let id, let error)): return "\(id.name) refused again: \(error.code)"
     case .parked(.dropped(let id, let error)): return "\(id.name) given up: \(error.code)"

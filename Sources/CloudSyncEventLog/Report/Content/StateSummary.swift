@@ -107,7 +107,7 @@ extension StateSummary {
     Field("Modify", "Operations queued") { .count($0.modify.queue.count) },
     Field("Modify", "Operations begun") { .count($0.modify.open.count) },
     Field("Modify", "Records queued") { .count($0.modify.queuedItems) },
-    Field("Modify", "Records in the window") { .count($0.modify.batch.count) },
+    Field("Modify", "Records in the batch") { .count($0.modify.batch.count) },
     Field("Modify", "To be sent unchanged") { .count($0.modify.frozen) },
     Field("Modify", "To be looked up") { .count($0.modify.lookups) },
     Field("Modify", "Records a request") { .count($0.state.requestLimits.items) },

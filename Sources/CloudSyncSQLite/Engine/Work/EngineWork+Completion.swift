@@ -14,6 +14,7 @@ extension EngineWork {
     var sent: [String: Record] = [:]
     for record in operation.records { sent[record.recordID.name] = record }
     var told = try news(of: number, sent, response.savedRecords)
+    try overtaken(response, sent, of: number, &told)
     let rows = batch?.rowsByName ?? [:]
     for record in response.savedRecords {
       let name = record.recordID.name
@@ -36,16 +37,46 @@ extension EngineWork {
         try doubt(record.recordID)
       }
     }
-    for recordID in response.deletedRecordIDs {
+    // One that was deleted and is there again, a page has told of.
+    let deletions = (response.deletedRecordIDs + response.alreadyInCloud.map(\.recordID))
+      .filter { sent[$0.name] == nil }
+    for recordID in deletions {
       guard let row = try row(named: recordID.name), row.operation == number else { continue }
       try deleted(row, &told)
     }
     let done = try failed(response.failures, of: number)
     // Whatever the answer does not name is looked at again.
     try release(number)
-    try applyLater(told, Set(response.deletedRecordIDs.map(\.name)))
+    try applyLater(told, Set(deletions.map(\.name)))
     try removeArrivedAssets()
     return done
+  }
+
+  /// Edits are in the cloud, and so is what came after them there: a record's later state, or its
+  /// deletion.
+  private func overtaken(
+    _ response: ModifyOperation.Response,
+    _ sent: [String: Record],
+    of number: Int64,
+    _ told: inout [Record]
+  ) throws(SQLiteError) {
+    for record in response.alreadyInCloud {
+      guard let edit = sent[record.recordID.name] else { continue }
+      told.removeAll { $0.recordID == record.recordID }
+      told.append(record)
+      guard let row = try row(named: record.recordID.name) else {
+        try store.strangerIsSaved(record)
+        continue
+      }
+      if row.operation == number { try saved(edit, row, edit, isOwn: true) }
+    }
+    for recordID in response.deletedRecordIDs {
+      guard let edit = sent[recordID.name],
+        told.contains(where: { $0.isDeletion && $0.recordID == recordID }),
+        let row = try row(named: recordID.name), row.operation == number
+      else { continue }
+      try saved(edit, row, edit, isOwn: true)
+    }
   }
 
   /// An operation's records were refused; returns those that the session can forget.
@@ -170,13 +201,19 @@ extension EngineWork {
   func take(_ change: ParkedChange) throws(SQLiteError) -> Bool {
     guard let row = try row(named: change.recordID.name) else { return try takeStranger(change) }
     switch change {
-    case .saved(let record): try saved(record, row, nil, isOwn: false)
+    case .saved(let record), .alreadyInCloud(let record):
+      try saved(record, row, nil, isOwn: false)
     case .deleted: try deleted(row, isOwn: false)
     case .refused(_, let error): return try failed(row, error)
     case .dropped: break
     }
     return false
   }
+}
+
+extension ModifyOperation.Response {
+  /// Whether the cloud has any record of the operation.
+  var hasSaves: Bool { !savedRecords.isEmpty || !alreadyInCloud.isEmpty }
 }
 
 extension SyncError {

@@ -17,7 +17,7 @@ struct ScriptLedger: Sendable {
     var base: Int
     /// Whether the app was told that it is not done and will not be.
     var isGivenUp = false
-    /// Whether the app was told that it is on the shelf.
+    /// Whether the app was told that it is parked.
     var isParked = false
     /// Whether a request with it was carried out, or was found to be in the cloud.
     var isDone = false

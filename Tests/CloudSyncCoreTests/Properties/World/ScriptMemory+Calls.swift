@@ -50,9 +50,7 @@ extension ScriptMemory {
   ) {
     guard call.mode == .modify || call.mode == .fetch, call.turn == lastTurn else { return }
     if call.turn == .modify {
-      // A lost request goes before everything else, again and again.
-      guard lost == nil, state.modify.frozen == 0, app.pending.isEmpty, state.fetch.awaited == nil
-      else { return }
+      guard app.pending.isEmpty, state.fetch.awaited == nil else { return }
       let waiting = ledger.entries.first { $0.isFetch && $0.outcome == nil && !$0.isLost }
       if let waiting, waiting.id.number < state.nextOperation {
         fail("\(context.attempt) is a second modification while fetch \(waiting.id) waits")
@@ -87,7 +85,7 @@ extension ScriptMemory {
     names += operation.recordIDsToDelete.map(\.name)
     expect(Set(names).count == names.count, "\(attempt) has a record twice")
     for name in names where state.parked.entries[PropertyCloud.id(name)] != nil {
-      fail("\(attempt) carries \(name), which is on the shelf")
+      fail("\(attempt) carries \(name), which is parked")
     }
     checkRepeat(operation, context)
     for entry in state.requestedEntries where entry.source != 0 {
@@ -149,8 +147,21 @@ extension ScriptMemory {
     {
       sawTimeout(attempt)
     }
+    // What the event itself lost may be given up with it.
+    switch record.event {
+    case .cancel, .retry: if state.modify.repeated == 0, isGivenUp(state) { lost = nil }
+    default: break
+    }
     if let wait = record.event.ownWait, wait { pause = max(pause, elapsed + 500_000_000) }
     checkNext(state, at: record.time)
+  }
+
+  /// Whether a lost request was given up in part, or is sent in parts from now on.
+  private func isGivenUp(_ state: SyncState) -> Bool {
+    guard let lost else { return false }
+    let waiting = Set(state.modify.batch.map(\.recordID))
+    let sent = lost.operation.records.map(\.recordID) + lost.operation.recordIDsToDelete
+    return state.modify.part > 0 || !waiting.isSuperset(of: sent)
   }
 
   private mutating func voidRequests() {

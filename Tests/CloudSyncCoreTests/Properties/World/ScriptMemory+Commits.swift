@@ -164,11 +164,15 @@ extension ScriptMemory {
   }
 
   private func isParkedUntold(_ edit: ScriptLedger.Edit) -> Bool {
-    untold(edit).map { $0 != .cancelled } ?? false
+    untold(edit).map { !Self.meansGivenUp($0) } ?? false
+  }
+
+  private static func meansGivenUp(_ code: SyncError.Code) -> Bool {
+    code == .cancelled || code == .outcomeUnknown
   }
 
   private func isGivenUp(_ edit: ScriptLedger.Edit) -> Bool {
-    edit.isGivenUp || untold(edit) == .cancelled
+    edit.isGivenUp || untold(edit).map(Self.meansGivenUp) ?? false
   }
 
   private func isParked(_ edit: ScriptLedger.Edit) -> Bool {

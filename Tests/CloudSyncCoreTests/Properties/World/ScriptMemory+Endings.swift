@@ -28,7 +28,7 @@ extension ScriptMemory {
         ledger.tainted.insert(name)
       }
     }
-    for record in response.savedRecords { app.learn(record) }
+    for record in response.savedRecords + response.alreadyInCloud { app.learn(record) }
     for recordID in response.deletedRecordIDs { app.known[recordID.name] = nil }
   }
 
@@ -42,7 +42,8 @@ extension ScriptMemory {
     let unsaved = failures.map(\.recordID.name)
     if let saved {
       let told =
-        unsaved + saved.savedRecords.map(\.recordID.name) + saved.deletedRecordIDs.map(\.name)
+        unsaved + saved.savedRecords.map(\.recordID.name)
+        + saved.alreadyInCloud.map(\.recordID.name) + saved.deletedRecordIDs.map(\.name)
       expect(
         told.sorted() == entry.records.sorted(),
         "\(entry.id) is about \(entry.records), its ending about \(told)"
@@ -84,6 +85,9 @@ extension ScriptMemory {
       let name = failure.recordID.name
       switch failure.error.code {
       case .cancelled: ledger.markGivenUp(ticket: ticket, record: name)
+      case .outcomeUnknown:
+        ledger.markGivenUp(ticket: ticket, record: name)
+        ledger.tainted.insert(name)
       case .reset, .accountSwitched, .zoneAbandoned:
         ledger.markGivenUp(ticket: ticket, record: name)
         // What had been parked before may have been merged into it.
@@ -126,7 +130,7 @@ extension ScriptMemory {
     note("    parked \(change)")
     let name = change.recordID.name
     switch change {
-    case .saved(let record):
+    case .saved(let record), .alreadyInCloud(let record):
       app.learn(record)
       ledger.unpark(name)
     case .deleted: ledger.unpark(name)

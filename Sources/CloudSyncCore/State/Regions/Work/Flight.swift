@@ -4,7 +4,7 @@ package struct Flight: Sendable {
   package var mode: OperationMode
   /// Whether records are looked up after a conflict.
   package var isLookup = false
-  /// How many entries of the window it holds, from the front; or how many it looks up.
+  /// How many entries of the batch it holds, from the front; or how many it looks up.
   package var count = 0
   package var deadline: Deadline
   /// The number of the event that made the request.

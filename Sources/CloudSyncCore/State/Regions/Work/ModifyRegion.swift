@@ -4,14 +4,24 @@ package struct ModifyRegion: Sendable {
   package var queue = PersistentQueue<ModifyOperation>()
   /// How many items of the queue's first operation have been taken.
   package var cursor = 0
-  /// Operations with items in the window, or waiting for an earlier one to complete; in order.
+  /// Operations with items in the batch, or waiting for an earlier one to complete; in order.
   package var open: [OpenOperation] = []
   /// The ordered entries that the next requests are made of, one a record; nothing is put back.
   package var batch: [PendingChange] = []
-  /// How many entries at the front of the window were sent without an answer: they are sent again
-  /// unchanged.
+  /// How many entries at the front of the batch were sent and not answered: they go before all others,
+  /// and nothing is merged with them.
   package var frozen = 0
-  /// The token of the request in flight, or of the frozen one.
+  /// How many of them are the request that is sent again unchanged; 0 if the next is a new one.
+  package var repeated = 0
+  /// How many of them at most travel together, 0 if all do: a request that is not answered is halved.
+  package var part = 0
+  /// How often in a row an answer was lost although the cloud answered other requests.
+  package var losses = 0
+  /// How many requests the cloud had answered when the last answer was lost.
+  package var lostAt: UInt64?
+  /// The numbers of open operations that the app has given up, and that could not end yet.
+  package var cancelling: [UInt64] = []
+  /// The token of the request in flight, or of the one that is sent again.
   package var writeToken: WriteToken?
   /// What this session's own saves made of change tags; boxed, for only saves change it.
   package var localTags = CopyOnWrite(LocalTagHistory())
@@ -20,7 +30,7 @@ package struct ModifyRegion: Sendable {
   /// Items and bytes that no request has taken yet.
   package var queuedItems = 0
   package var queuedBytes = 0
-  /// Entries of the window whose server record has to be looked up.
+  /// Entries of the batch whose server record has to be looked up.
   package var lookups = 0
   /// Whether parked records are being tried again: they are at the front of the batch.
   package var isProbing = false
@@ -38,6 +48,14 @@ extension ModifyRegion: CodedValue {
       $0.field("open", open)
       $0.field("batch", batch)
       $0.field("frozen", frozen)
+      $0.field("repeated", repeated)
+      $0.field("part", part)
+      $0.field("losses", losses)
+      $0.field("lostAt", lostAt)
+      $0.key("cancelling")
+      $0.beginArray(count: cancelling.count)
+      for number in cancelling { $0.write(number) }
+      $0.endArray()
       $0.field("writeToken", writeToken)
       $0.field("localTags", localTags.value)
       $0.field("tagsInvalidBefore", tagsInvalidBefore)
@@ -56,6 +74,12 @@ extension ModifyRegion: CodedValue {
     open = try reader.field("open")
     batch = try reader.field("batch")
     frozen = try reader.amount("frozen")
+    repeated = try reader.amount("repeated")
+    part = try reader.amount("part")
+    losses = try reader.amount("losses")
+    lostAt = try reader.field("lostAt")
+    try reader.key("cancelling")
+    cancelling = try reader.array { (reader) throws(CodedError) in try reader.readUInt64() }
     writeToken = try reader.field("writeToken")
     localTags = CopyOnWrite(try reader.field("localTags") as LocalTagHistory)
     tagsInvalidBefore = try reader.field("tagsInvalidBefore")

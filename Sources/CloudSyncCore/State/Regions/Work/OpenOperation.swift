@@ -1,4 +1,4 @@
-/// An operation that has begun to travel: some of its records are, or were, in the window.
+/// An operation that has begun to travel: some of its records are, or were, in the batch.
 package struct OpenOperation: Sendable {
   package var operation: ModifyOperation
   /// How many of its records are neither saved, deleted nor parked.
@@ -12,8 +12,6 @@ package struct OpenOperation: Sendable {
   /// The saved records of a large operation, in parts: appending to one long array would copy it
   /// whenever somebody keeps an earlier state.
   package var earlierSaved: [[Record]] = []
-  /// Whether the app has given up what has not been sent.
-  package var isCancelled = false
   /// Whether some of it was given up: it then ends as failed.
   package var wasGivenUp = false
   /// What became of its parked records meanwhile: to be announced after the operation itself.
@@ -36,6 +34,17 @@ package struct OpenOperation: Sendable {
     outcome.savedRecords.append(record)
   }
 
+  /// Notes how one of its records ended.
+  package mutating func add(_ ending: ParkedChange) {
+    switch ending {
+    case .saved(let record): addSaved(record)
+    case .alreadyInCloud(let record): outcome.alreadyInCloud.append(record)
+    case .deleted(let recordID): outcome.deletedRecordIDs.append(recordID)
+    case .refused(let recordID, let error), .dropped(let recordID, let error):
+      addFailure(ItemFailure(recordID, error))
+    }
+  }
+
   package mutating func addFailure(_ failure: ItemFailure) { failures.append(failure) }
 
   /// The outcome with all its parts.
@@ -54,7 +63,6 @@ extension OpenOperation: CodedValue {
       $0.field("operation", operation)
       $0.field("left", left)
       $0.field("outcome", response)
-      $0.field("isCancelled", isCancelled)
       $0.field("wasGivenUp", wasGivenUp)
       $0.field("followUps", followUps)
     }
@@ -65,7 +73,6 @@ extension OpenOperation: CodedValue {
     operation = try reader.field("operation")
     left = try reader.amount("left")
     outcome = try reader.field("outcome")
-    isCancelled = try reader.field("isCancelled")
     wasGivenUp = try reader.field("wasGivenUp")
     followUps = try reader.field("followUps")
     try reader.endObject()

@@ -1,4 +1,4 @@
-/// One record's edit on its way: an entry of the window, or of the shelf.
+/// One record's edit on its way: an entry of the batch, or a parked one.
 package struct PendingChange: Sendable {
   package enum Intent: Sendable {
     case save(Record)
@@ -20,7 +20,7 @@ package struct PendingChange: Sendable {
   package var failures = 0
   /// Whether the server's record has to be looked up before it is sent.
   package var needsLookup = false
-  /// Whether it comes from the shelf.
+  /// Whether it was parked before.
   package var wasParked = false
   /// A deletion that takes one more attempt because the record is to be saved again.
   package var isLastTry = false

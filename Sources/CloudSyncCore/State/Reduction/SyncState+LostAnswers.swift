@@ -1,0 +1,116 @@
+/// Requests that were sent and not answered: the cloud may have carried them out or not.
+///
+/// They go before everything else of their kind, and nothing is merged with them, until they are
+/// answered. Fetches take their turn between the attempts. What a page tells of such a record meanwhile
+/// stands: a cloud that knows the write token answers a repeat with the records of that time, which
+/// may be older than the page.
+extension SyncState {
+  /// Notes that an answer was lost; a request that the cloud does not answer while it answers others is
+  /// sent in ever smaller parts, until the change that cannot be answered is alone and is parked.
+  mutating func loseAnswer(over flight: Flight, error: SyncError, at now: Timestamp) {
+    freeze(count: flight.count, at: now)
+    // Only another answer shows that it is not the network that is away.
+    if let last = modify.lostAt, answered > last { modify.losses += 1 }
+    modify.lostAt = answered
+    guard modify.repeated > 0, modify.losses >= configuration.lostAnswerBudget else { return }
+    modify.repeated = 0
+    modify.writeToken = nil
+    if flight.count > 1 {
+      modify.part = flight.count / 2
+      return
+    }
+    let entry = modify.batch.removeFirst()
+    thaw(count: 1)
+    var lost = error
+    lost.code = .timedOut
+    lost.message = "the cloud never answered; the record may have been saved"
+    park(entry, error: lost, at: now)
+    afterParking(over: flight, at: now)
+  }
+
+  /// Keeps the first changes of the batch as they were sent.
+  mutating func freeze(count: Int, at now: Timestamp) {
+    for place in 0..<count where !modify.batch[place].isInDoubt {
+      modify.batch[place].doubt = .unanswered
+    }
+    modify.frozen = max(modify.frozen, count)
+    modify.repeated = count
+    if configuration.refusedItems == .handBack { handBackDeletions(at: now) }
+  }
+
+  /// Lets go of so many changes at the front of the batch, which were answered.
+  mutating func thaw(count: Int) {
+    modify.repeated = 0
+    modify.writeToken = nil
+    modify.frozen = max(0, modify.frozen - count)
+    guard modify.frozen == 0 else { return }
+    modify.part = 0
+    modify.losses = 0
+    modify.lostAt = nil
+  }
+
+  /// Hands deletions back whose answer was lost: repeated, they might delete what came since.
+  private mutating func handBackDeletions(at now: Timestamp) {
+    let sent = Array(modify.batch.prefix(modify.frozen))
+    let deletions = sent.filter { $0.edit == nil && !$0.wasParked }
+    guard !deletions.isEmpty else { return }
+    modify.batch.replaceSubrange(
+      0..<modify.frozen,
+      with: sent.filter { $0.edit != nil || $0.wasParked }
+    )
+    thaw(count: deletions.count)
+    for entry in deletions { handBack(entry, error: Self.outcomeUnknown) }
+  }
+
+  static var outcomeUnknown: SyncError {
+    SyncError(.outcomeUnknown, "the answer was lost, and the change was given up: it may be done")
+  }
+
+  /// Notes what a page tells of records whose answer was lost.
+  mutating func hearOfDoubtful(in page: FetchOperation.Response) {
+    guard modify.repeated > 0 else { return }
+    var places: [RecordID: Int] = [:]
+    for place in 0..<modify.repeated { places[modify.batch[place].recordID] = place }
+    for record in page.changedRecords {
+      if let place = places[record.recordID] { modify.batch[place].doubt = .found(record) }
+    }
+    for deleted in page.deletedRecords {
+      if let place = places[deleted.recordID] { modify.batch[place].doubt = .gone }
+    }
+  }
+
+  /// Forgets what pages told of changes that are about to be sent under a new write token: what is
+  /// answered to that is newer than any of them.
+  mutating func forgetPages(ofFirst count: Int) {
+    for place in 0..<count where modify.batch[place].trials != nil {
+      switch modify.batch[place].doubt {
+      case .found, .gone: modify.batch[place].doubt = .unanswered
+      case .none, .unanswered: break
+      }
+    }
+  }
+}
+
+extension PendingChange {
+  /// How the change ended, if the answer says that its record was saved.
+  func ending(saved record: Record) -> ParkedChange {
+    switch doubt {
+    case .none, .unanswered: return .saved(record)
+    case .gone: return .deleted(recordID)
+    case .found(let page):
+      // The page is older if it has the version that the change was made from.
+      let isOlder = UTF8Bytes.equal(page.changeTag, edit?.changeTag)
+      let isSame = UTF8Bytes.equal(page.changeTag, record.changeTag)
+      return isOlder || isSame ? .saved(record) : .alreadyInCloud(page)
+    }
+  }
+
+  /// How the change ended, if the cloud has it already or it is a deletion that is done.
+  func ending(as plain: ParkedChange) -> ParkedChange {
+    switch doubt {
+    case .none, .unanswered: plain
+    case .gone: .deleted(recordID)
+    case .found(let page): .alreadyInCloud(page)
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import CloudSyncCore
+import CloudSyncTestSupport
+import Testing
+
+/// Modifications whose response is lost, again and again.
+@Suite("A modification whose answer is always lost")
+struct LostAnswerTests {
+  /// Loses the answer of every modification that holds one of these records.
+  static func losing(_ names: Set<String>) -> ScriptedHandler.Script {
+    ScriptedHandler.Script(modify: { operation, _ in
+      let all = operation.records.map(\.recordID.name) + operation.recordIDsToDelete.map(\.name)
+      if all.contains(where: names.contains) { return .failure(.serverResponseLost) }
+      return .success(ScriptedHandler.allSaved(operation))
+    })
+  }
+
+  @Test("Fetches take their turn between the attempts")
+  func fetches() throws {
+    let harness = SessionHarness(script: Self.losing(["a"]))
+    harness.start()
+    try harness.modify([.note("a", 1)])
+    harness.world.advance(by: .seconds(10))
+    for _ in 0..<3 {
+      harness.session.fetch()
+      harness.world.advance(by: .seconds(700))
+    }
+    #expect(harness.pages.entries.count == 3)
+    #expect(harness.brokenInvariant == nil)
+  }
+
+  @Test("Only answers that are lost while others come are counted")
+  func networkAway() throws {
+    let harness = SessionHarness(script: Self.losing(["a"]))
+    harness.start()
+    try harness.modify([.note("a", 1), .note("b", 1)])
+    harness.world.advance(by: .seconds(86_400))
+    let calls = harness.handler.modifyCalls
+    #expect(calls.count > 20)
+    #expect(Set(calls.map(\.token)).count == 1 && Set(calls.map(\.names)).count == 1)
+    #expect(harness.state.parkedRecords.isEmpty)
+  }
+
+  @Test(
+    "Out of the budget it is halved until the record that is never answered is alone and parked"
+  )
+  func halves() throws {
+    let harness = SessionHarness(script: Self.losing(["r5"]))
+    harness.start()
+    try harness.modify((0..<8).map { .note("r\($0)", 1) })
+    let later = try harness.modify([.note("later", 1)])
+    for _ in 0..<40 {
+      harness.session.fetch()
+      harness.world.advance(by: .seconds(700))
+    }
+    #expect(harness.completions.entries.map(\.response.unsaved) == [[SessionHarness.id("r5")], []])
+    #expect(harness.completions.entries.last?.id == later)
+    #expect(harness.state.parkedRecords.map(\.error.code) == [.timedOut])
+    #expect(harness.state.parked.nextProbe != nil)
+    // A token never stands for two requests.
+    var contents: [WriteToken: [String]] = [:]
+    for call in harness.handler.modifyCalls {
+      #expect(contents[call.token, default: call.names] == call.names)
+      contents[call.token] = call.names
+    }
+    #expect(harness.brokenInvariant == nil)
+    harness.handler.change { $0 = ScriptedHandler.Script() }
+    harness.world.advance(by: .seconds(1_400))
+    #expect(harness.state.parkedRecords.isEmpty)
+  }
+
+  @Test("`cancel` ends it at once and says that it may be done")
+  func cancel() throws {
+    let harness = SessionHarness(script: Self.losing(["a"]))
+    harness.start()
+    let first = try harness.modify([.note("a", 1)])
+    let second = try harness.modify([.note("b", 1)])
+    harness.world.advance(by: .seconds(30))
+    #expect(harness.completions.entries.isEmpty)
+
+    harness.session.cancel(first)
+    harness.world.run()
+    #expect(harness.failures.entries.map(\.error.code) == [.cancelled])
+    #expect(
+      harness.failures.entries.first?.error.itemErrors.map(\.error.code) == [.outcomeUnknown]
+    )
+    harness.world.advance(by: .seconds(700))
+    #expect(harness.completions.entries.map(\.id) == [second])
+    #expect(harness.state.hasWorkQueued == false && harness.brokenInvariant == nil)
+  }
+
+  @Test("`cancel` gives up a repeat that is in flight, and the rest goes under a new write token")
+  func cancelInFlight() throws {
+    let harness = SessionHarness(
+      script: ScriptedHandler.Script(modify: { operation, _ in
+        operation.records.contains { $0.recordID.name == "a" }
+          ? .never : .success(ScriptedHandler.allSaved(operation))
+      })
+    )
+    harness.start()
+    let first = try harness.modify([.note("a", 1)])
+    let second = try harness.modify([.note("b", 1)])
+    harness.world.advance(by: .seconds(320))
+    #expect(harness.state.isModifying)
+    #expect(harness.handler.modifyCalls.count == 2)
+
+    harness.session.cancel(first)
+    harness.world.run()
+    #expect(harness.failures.entries.count == 1)
+    #expect(harness.completions.entries.map(\.id) == [second])
+    let tokens = harness.handler.modifyCalls.map(\.token)
+    #expect(harness.handler.modifyCalls.last?.names == ["b"])
+    #expect(tokens.dropLast().contains { $0 == tokens.last } == false)
+    #expect(harness.handler.cancelled.count == 2)
+  }
+
+  @Test("What a page tells meanwhile is not undone by an older save", arguments: [true, false])
+  func pageStands(isDeleted: Bool) throws {
+    let losing = Locked(true)
+    var options = StubCloud.Options()
+    options.knowsWriteTokens = true
+    let harness = CloudHarness(options: options) { _, operation in
+      operation.isModify && losing.withLock { $0 } ? .lostAfter : nil
+    }
+    harness.start()
+    try harness.modify([.note("a", 1)])
+    harness.world.advance(by: .seconds(5))
+    let saved = try #require(harness.cloud["a"])
+    if isDeleted {
+      harness.cloud.remove(saved.recordID)
+    } else {
+      harness.cloud.save(Record.note("a", 2, tag: saved.changeTag))
+    }
+    harness.session.fetch()
+    harness.world.advance(by: .seconds(60))
+    #expect(harness.pages.entries.count == 1)
+    losing.withLock { $0 = false }
+    harness.world.advance(by: .seconds(700))
+
+    let response = try #require(harness.completions.entries.first?.response)
+    #expect(response.savedRecords.isEmpty && response.unsaved.isEmpty)
+    if isDeleted {
+      #expect(response.deletedRecordIDs == [saved.recordID])
+    } else {
+      #expect(response.alreadyInCloud == [harness.cloud["a"]])
+      #expect(response.alreadyInCloud.first?["x"] == 2)
+    }
+    #expect(harness.wrongs == [])
+  }
+
+  @Test("A cloud that knows no write tokens: the repeat finds the edit there, and says so")
+  func alreadyThere() throws {
+    var options = StubCloud.Options()
+    options.knowsWriteTokens = false
+    let harness = CloudHarness(options: options) { number, _ in number == 2 ? .lostAfter : nil }
+    harness.start()
+    try harness.modify([.note("a", 1)])
+    harness.world.advance(by: .seconds(60))
+    let response = try #require(harness.completions.entries.first?.response)
+    #expect(response.savedRecords.isEmpty)
+    #expect(response.alreadyInCloud == [harness.cloud["a"]])
+  }
+
+  @Test("Two equal increments are two, whichever device comes first")
+  func equalIncrements() throws {
+    let harness = CloudHarness(resolver: .fieldwise(["x": .counterSum]))
+    harness.start()
+    let zero = harness.cloud.save(.note("a", 0))
+    harness.cloud.save(.note("a", 1))
+    try harness.session.modify(
+      ModifyOperation(
+        records: [Record.note("a", 1, tag: zero.changeTag)],
+        ancestors: [zero]
+      )
+    )
+    harness.world.advance(by: .seconds(60))
+    #expect(harness.cloud["a"]?["x"] == 2)
+    #expect(harness.completions.entries.first?.response.savedRecords.count == 1)
+  }
+}
