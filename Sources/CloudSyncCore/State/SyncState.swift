@@ -16,7 +16,7 @@ public struct SyncState: Sendable {
     var nonce: UInt64
     var nextOperation: UInt64 = 1
     var nextAttempt: UInt64 = 1
-    var answered: UInt64 = 0
+    var answered: UInt64 = 1
     var lastTurn: OperationMode?
     var gate = GateRegion()
     var flight: Flight?
@@ -62,7 +62,8 @@ public struct SyncState: Sendable {
     _read { yield contents.value.nextAttempt }
     _modify { yield &contents.value.nextAttempt }
   }
-  /// How many requests the cloud has carried out, at least in part: what shows that it can be reached.
+  /// One more than the requests that the cloud has carried out, at least in part: what shows that it
+  /// can be reached.
   package var answered: UInt64 {
     _read { yield contents.value.answered }
     _modify { yield &contents.value.answered }

@@ -3,6 +3,12 @@ import CloudSyncCore
 extension ModifyRequest {
   /// Judges one item by itself, and returns what it counts for the request's limit.
   func examine(index: Int) throws(LocalCloudStoreError) -> Int {
+    let byteCount = try examineContent(index: index)
+    if let error = options.refusal?(items[index].recordID) { errors[index] = error }
+    return byteCount
+  }
+
+  private func examineContent(index: Int) throws(LocalCloudStoreError) -> Int {
     guard let edit = items[index].edit else { return try examineDeletion(index: index) }
     let byteCount: Int
     do throws(RecordRuleViolation) {

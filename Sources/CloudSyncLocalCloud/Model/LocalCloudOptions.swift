@@ -99,6 +99,8 @@ public struct LocalCloudOptions: Sendable {
   public var missingDeletion = MissingDeletion.success
   /// Whether a request that comes again with the write token of the last one is answered as then.
   public var knowsWriteTokens = true
+  /// What a record is refused with by itself, whatever is in it; nil refuses none.
+  public var refusal: (@Sendable (RecordID) -> SyncError?)?
   /// Whether saving a record gives its parent a new change tag.
   public var touchesParents = true
 

@@ -82,7 +82,9 @@ package final class SQLiteDevice: SimulatedDevice {
   }
 
   /// Loses the last piece of the journal, if that was written last.
-  package func tearArchive() -> Bool {
+  ///
+  /// The tail is left out: where SQLite's own log ends is for SQLite to find.
+  package func tearArchive(leaving tail: Data) -> Bool {
     guard let database = app.withLock({ $0.database }), session != nil, !database.hasEnded else {
       return false
     }

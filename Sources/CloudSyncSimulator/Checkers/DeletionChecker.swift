@@ -13,10 +13,12 @@ final class DeletionChecker: SimulationChecker {
   private var committed: Set<Int64> = []
   private var makers: [Int64: Int] = [:]
   private var newSaves = NewSaves()
+  private var repeats = RepeatedEdits()
 
   init(knowsWriteTokens: Bool) { self.knowsWriteTokens = knowsWriteTokens }
 
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    repeats.note(event, on: device)
     switch event {
     case .edited(let edits): for edit in edits { makers[edit.number] = device }
     case .zoneLost:
@@ -41,7 +43,10 @@ final class DeletionChecker: SimulationChecker {
       let name = record.recordID.name
       let values = record.editValues
       if present.insert(name).inserted, deleted.contains(name),
-        knowsWriteTokens, !values.contains(where: { !committed.contains($0.number) })
+        knowsWriteTokens,
+        !values.contains(where: {
+          !committed.contains($0.number) || repeats.contains($0.number)
+        })
       {
         return "\(name) is back in the cloud, saved by device \(device) without a new edit"
       }

@@ -18,6 +18,8 @@ final class EditChecker: SimulationChecker {
   /// The keys in the order in which they came up.
   private var keys: [DeviceRecordKey] = []
   private var lastDeletion: [DeviceRecordKey: Int] = [:]
+  /// Deletions that the device was told to be refused: an edit may take their place.
+  private var refusedDeletions: Set<DeviceRecordKey> = []
   private var changes = 0
 
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
@@ -36,6 +38,11 @@ final class EditChecker: SimulationChecker {
     case .carriedOut(.modify, _, .failure(let error)):
       changes += 1
       noteMissing(failures: error.itemErrors, device: device)
+    case .completed(let operation, let response):
+      for failure in response.failures where operation.recordIDsToDelete.contains(failure.recordID)
+      {
+        refusedDeletions.insert(DeviceRecordKey(device: device, name: failure.recordID.name))
+      }
     default: break
     }
     return nil
@@ -69,7 +76,8 @@ final class EditChecker: SimulationChecker {
         guard let entry = entries[number] else { continue }
         switch entry.edit.change {
         case .delete:
-          guard (lastDeletion[key] ?? 0) > entry.madeAt else {
+          let isReplaced = !covered.isEmpty && refusedDeletions.contains(key)
+          guard isReplaced || (lastDeletion[key] ?? 0) > entry.madeAt else {
             return "device \(key.device) deleted \(key.name) by edit \(number), the cloud never did"
           }
           // What was edited before may never have been sent.

@@ -15,8 +15,15 @@ final class FlightChecker: SimulationChecker {
     var inFlight: Attempt?
     var lastNumber: UInt64 = 0
     var sent: Sent?
-    /// How often in a row the answer to what was sent last was lost.
+    /// Whether the answer to what was sent last was lost.
+    var isLost = false
+    /// How many answers to modifications were lost since one was heard.
     var losses = 0
+    /// How many of them although the cloud had answered something else since the last one.
+    var provenLosses = 0
+    var hasAnswered = false
+    /// The records of a request that is sent in parts because it is never answered.
+    var parted: Set<String> = []
   }
 
   private var hosts: [Host]
@@ -28,22 +35,23 @@ final class FlightChecker: SimulationChecker {
     case .called(let work, let context): return check(work: work, context: context, device: device)
     case .cancelled(let attempt):
       if hosts[device].inFlight == attempt { hosts[device].inFlight = nil }
-      if attempt == hosts[device].sent?.attempt { hosts[device].losses += 1 }
+      if attempt == hosts[device].sent?.attempt { lose(device: device) }
     case .answered(let work, let context, let result):
       guard hosts[device].inFlight == context.attempt else { break }
       hosts[device].inFlight = nil
+      if case .success = result { hosts[device].hasAnswered = true }
       if case .modify = work {
-        hosts[device].losses = Self.losses(result: result, before: hosts[device].losses)
+        heard(result: result, device: device)
       } else if case .failure(let error) = result, Self.losesZone(error) {
         // What was sent to a zone that is gone was sent for nothing.
-        hosts[device].losses = 0
+        hosts[device].isLost = false
       }
     case .killed, .launched:
       // Whether it was sent is known when the session is back.
       // One that takes another's place in the same process is in the same position.
       hosts[device].inFlight = nil
       hosts[device].sent = nil
-      hosts[device].losses = 0
+      hosts[device].isLost = false
     default: break
     }
     return nil
@@ -65,10 +73,17 @@ final class FlightChecker: SimulationChecker {
       hosts[device].sent = Sent(attempt: attempt, token: context.writeToken, operation: operation)
     }
     guard let sent = hosts[device].sent else { return nil }
-    if hosts[device].losses > 0, sent.token != context.writeToken {
-      let isPart = operation.recordNames.isStrictSubset(of: sent.operation.recordNames)
-      if isPart, hosts[device].losses >= SyncConfiguration().lostAnswerBudget { return nil }
+    if hosts[device].isLost, sent.token != context.writeToken,
+      !isPart(operation: operation, of: sent.operation, device: device)
+    {
       return "device \(device) sent other records before the request whose answer was lost"
+    }
+    if sent.token != context.writeToken {
+      hosts[device].isLost = false
+      hosts[device].provenLosses = 0
+    }
+    if hosts[device].provenLosses > 2 * SyncConfiguration().lostAnswerBudget {
+      return "device \(device) sends a request again and again that is never answered"
     }
     guard sent.token == context.writeToken else { return nil }
     if sent.operation.records == operation.records,
@@ -79,17 +94,44 @@ final class FlightChecker: SimulationChecker {
     return "device \(device) sent another request with the write token \(sent.token)"
   }
 
-  /// How often in a row what was sent may have been carried out without the session knowing.
-  private static func losses(
-    result: Result<SyncWork.Result, SyncError>,
-    before: Int
-  ) -> Int {
-    guard case .failure(let error) = result else { return 0 }
+  /// Whether a request may go before another whose answer was lost: as a part of one that is never
+  /// answered, or in place of a single record that is parked because of that.
+  private func isPart(
+    operation: ModifyOperation,
+    of sent: ModifyOperation,
+    device: Int
+  ) -> Bool {
+    let names = operation.recordNames
+    if hosts[device].parted.isSuperset(of: sent.recordNames) {
+      if !hosts[device].parted.isSuperset(of: names) { hosts[device].parted = [] }
+      return true
+    }
+    guard hosts[device].losses >= SyncConfiguration().lostAnswerBudget,
+      sent.itemCount == 1 || names.isStrictSubset(of: sent.recordNames)
+    else { return false }
+    hosts[device].parted = sent.recordNames
+    return true
+  }
+
+  private func lose(device: Int) {
+    hosts[device].isLost = true
+    hosts[device].losses += 1
+    if hosts[device].hasAnswered { hosts[device].provenLosses += 1 }
+    hosts[device].hasAnswered = false
+  }
+
+  private func heard(result: Result<SyncWork.Result, SyncError>, device: Int) {
+    guard case .failure(let error) = result else {
+      hosts[device].isLost = false
+      hosts[device].losses = 0
+      hosts[device].provenLosses = 0
+      return
+    }
     switch error.code {
-    case .serverResponseLost, .timedOut: return before + 1
+    case _ where error.code.mayHideAnswer: lose(device: device)
     case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy:
-      return before
-    default: return 0
+      break
+    default: hosts[device].isLost = false
     }
   }
 

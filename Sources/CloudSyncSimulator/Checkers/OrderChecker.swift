@@ -24,10 +24,12 @@ final class OrderChecker: SimulationChecker {
   private var lives: [String: Int] = [:]
   private var zoneLosses = 0
   private var newSaves = NewSaves()
+  private var repeats = RepeatedEdits()
 
   init(knowsWriteTokens: Bool) { self.knowsWriteTokens = knowsWriteTokens }
 
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    repeats.note(event, on: device)
     switch event {
     case .edited(let edits):
       for edit in edits { makers[edit.number] = device }
@@ -70,7 +72,8 @@ final class OrderChecker: SimulationChecker {
       if field.number < last {
         return "device \(device) saved edit \(field.number) of \(key.name) after edit \(last)"
       }
-      if field.number == last, life == trail.life, knowsWriteTokens {
+      let isAllowed = !knowsWriteTokens || repeats.contains(field.number)
+      if field.number == last, life == trail.life, !isAllowed {
         return "device \(device) saved edit \(field.number) of \(key.name) a second time"
       }
       trail.lastOfField[field.name] = field.number

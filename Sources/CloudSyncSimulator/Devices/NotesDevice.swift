@@ -77,12 +77,13 @@ public final class NotesDevice: SimulatedDevice {
   public var archive: Data? { disk.withLock { $0.journal } }
 
   /// Loses the second half of what was written last.
-  public func tearArchive() -> Bool {
+  public func tearArchive(leaving tail: Data) -> Bool {
     disk.withLock { disk in
       let size = disk.journal.count - disk.lastPiece
       // A first piece replaces the file as a whole.
       guard disk.lastPiece > 0, size > 1 else { return false }
       disk.journal.removeLast(size / 2)
+      disk.journal.append(tail)
       return true
     }
   }

@@ -50,10 +50,11 @@ public protocol SimulatedDevice: AnyObject, Sendable {
   var archive: Data? { get }
 
   /// Loses the end of the last bytes that were written for the session, or all of them, as in a crash
-  /// amid a write.
+  /// amid a write, and finds other bytes in their place.
   ///
+  /// - Parameter tail: What stands behind the end then: nothing, zeros, or anything.
   /// - Returns: Whether it did.
-  func tearArchive() -> Bool
+  func tearArchive(leaving tail: Data) -> Bool
 
   /// The checkers that know what is in the records, instead of those for ``NotesDevice``'s.
   ///
@@ -66,7 +67,7 @@ extension SimulatedDevice {
   /// Nothing is told.
   public var archive: Data? { nil }
   /// Writes are whole.
-  public func tearArchive() -> Bool { false }
+  public func tearArchive(leaving tail: Data) -> Bool { false }
   /// The records are those of ``NotesDevice``.
   public static func makeCheckers() -> sending [any SimulationChecker]? { nil }
 }

@@ -10,7 +10,8 @@ extension FaultCoverage {
     for (point, codes) in answers {
       let modes: [OperationMode] =
         switch point {
-        case .limitExceeded, .assetMissing, .quotaFull: [.modify]
+        case .limitExceeded, .assetMissing, .quotaFull, .recordRefused, .recordUnanswered:
+          [.modify]
         case .tokenExpired: [.fetch]
         case .answerLost, .duplicated, .throttle, .zoneBusy, .offline: OperationMode.allCases
         default: [.modify, .fetch]
@@ -47,7 +48,8 @@ extension FaultCoverage {
     (.zonePurged, [.userDeletedZone]), (.zoneReset, [.zoneNotFound]),
     (.signedOut, [.notAuthenticated]), (.accountSwitched, [.notAuthenticated]),
     (.accountUnavailable, [.accountTemporarilyUnavailable]), (.quotaFull, [.quotaExceeded]),
-    (.offline, [.networkUnavailable]),
+    (.offline, [.networkUnavailable]), (.recordUnanswered, [.serverResponseLost]),
+    (.recordRefused, FaultPoint.passingCodes),
   ]
 
   private static let withoutFault: [(OperationMode, SyncError.Code?)] = [

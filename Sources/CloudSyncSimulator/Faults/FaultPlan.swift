@@ -97,6 +97,10 @@ extension FaultPoint {
     case .offline: 24
     case .killedWriting: 25
     case .writeFails: 26
+    case .recordRefused: 27
+    case .recordUnanswered: 28
+    case .clockStep: 29
+    case .dirtyTail: 30
     }
   }
 
@@ -119,6 +123,10 @@ extension FaultPoint {
     case .stalled, .offline: FaultPlan.Ratio(1, in: 40)
     case .killedWriting: FaultPlan.Ratio(1, in: 400)
     case .writeFails: FaultPlan.Ratio(1, in: 800)
+    case .recordRefused: FaultPlan.Ratio(1, in: 100)
+    case .recordUnanswered: FaultPlan.Ratio(1, in: 400)
+    case .clockStep: FaultPlan.Ratio(1, in: 300)
+    case .dirtyTail: FaultPlan.Ratio(1, in: 2)
     }
   }
 }

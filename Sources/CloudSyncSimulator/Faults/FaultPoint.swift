@@ -70,13 +70,31 @@ public enum FaultPoint: String, Sendable, CaseIterable {
   case killedWriting = "killed-writing"
   /// For each write of the storage layer: it fails, as on a full disk.
   case writeFails = "write-fails"
+
+  // MARK: Single records
+
+  /// For each record, in a simulation only: whenever it is sent, the cloud fails its item in passing
+  /// (3, 4, 6, 7 or 23); of an atomic request nothing is saved then.
+  case recordRefused = "record-refused"
+  /// For each record, as long as an app runs: the answer to every request that changes it is lost.
+  case recordUnanswered = "record-unanswered"
+
+  // MARK: More of the devices, in a simulation only
+
+  /// For each edit: a device's clock is set forward or back, by minutes to days.
+  case clockStep = "clock-step"
+  /// For each kill amid a write for the session: zeros or old bytes of the disk are where its end
+  /// should be.
+  case dirtyTail = "dirty-tail"
 }
 
 extension FaultPoint {
   /// Whether it is drawn by a `FaultyOperationHandler`, for each request.
   public var isOfHandler: Bool {
     switch self {
-    case .clockSkew, .killed, .stalled, .offline, .killedWriting, .writeFails: false
+    case .clockSkew, .killed, .stalled, .offline, .killedWriting, .writeFails, .recordRefused,
+      .clockStep, .dirtyTail:
+      false
     default: true
     }
   }

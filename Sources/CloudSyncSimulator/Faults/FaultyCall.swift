@@ -56,6 +56,8 @@ extension FaultyOperationHandler {
       carryOut(call: call)
     case .assetMissing:
       answer(call: call, result: .failure(Self.assetMissing(work: call.work, random: &random)))
+    case .recordUnanswered:
+      carryOut(call: call) { [self] _ in answer(call: call, result: .failure(Self.lost)) }
     default:
       guard let error = point.refusal(random: &random) else { return carryOut(call: call) }
       answer(call: call, result: .failure(error))

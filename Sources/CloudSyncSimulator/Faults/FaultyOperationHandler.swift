@@ -118,6 +118,12 @@ public final class FaultyOperationHandler: WorkHandler {
         guard ratio.hits > 0, point.applies(to: work) else { continue }
         // What was carried out once is not refused for its content.
         if isRepeat, point.isAboutContent { continue }
+        if point == .recordUnanswered {
+          // Drawn anew each time, so that it is the same each time.
+          guard work.hasRecord(hitBy: ratio, seed: state.draws[point.place]) else { continue }
+          journey.point = point
+          break
+        }
         guard state.draws[point.place].chance(ratio.hits, in: ratio.cases) else { continue }
         journey.point = point
         journey.random = state.draws[point.place].fork()
@@ -136,7 +142,9 @@ public final class FaultyOperationHandler: WorkHandler {
     completion: Completion
   ) {
     let held = state.withLock { state in
-      state.coverage.count(.init(mode: mode, code: result.errorCode, point: point))
+      let ofItems = point == nil ? result.pointOfItems : nil
+      if let ofItems { state.coverage.count(ofItems) }
+      state.coverage.count(.init(mode: mode, code: result.errorCode, point: point ?? ofItems))
       defer { state.held = [] }
       return state.held
     }

@@ -6,6 +6,8 @@ package protocol SimulationMutation: Sendable {
   func handler(base: any OperationHandler, device: Int) -> any OperationHandler
   /// Puts something into a session.
   func attach(to session: CloudSyncSession, device: Int)
+  /// Changes what sessions are told to do.
+  func configuration(base: SyncConfiguration) -> SyncConfiguration
   /// Further checkers.
   func makeCheckers() -> sending [any SimulationChecker]
 }
@@ -13,5 +15,6 @@ package protocol SimulationMutation: Sendable {
 extension SimulationMutation {
   package func handler(base: any OperationHandler, device: Int) -> any OperationHandler { base }
   package func attach(to session: CloudSyncSession, device: Int) {}
+  package func configuration(base: SyncConfiguration) -> SyncConfiguration { base }
   package func makeCheckers() -> sending [any SimulationChecker] { [] }
 }

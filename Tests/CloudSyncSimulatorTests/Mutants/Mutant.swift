@@ -44,6 +44,10 @@ enum Mutant: String, Sendable, CaseIterable {
   case haltsOnThrottle
   /// An expired token ends the fetch and is kept.
   case keepsExpiredToken
+  /// A record that is refused in passing is tried for ever, and its operation waits for it.
+  case neverParks
+  /// A request that is never answered is sent again for ever.
+  case neverParts
 
   // MARK: Between the session and its handler
 
@@ -84,15 +88,29 @@ enum Mutant: String, Sendable, CaseIterable {
   case losesDisk
   /// The journal misses its last event.
   case tearsWithoutTelling
+  /// The journal's file has zeros behind its end: a torn write that nobody cut off.
+  case leavesZerosBehind
 
   /// How many seeds may pass before one finds it.
   var patience: Int {
     switch self {
     case .believesLostAnswer, .hidesItemFailures, .dropsRetriedItem, .keepsExpiredToken,
-      .mixesAccounts, .abandonsZone, .shortensRepeats, .forgetsFreezing, .renamesRepeats:
+      .mixesAccounts, .abandonsZone, .shortensRepeats, .forgetsFreezing, .renamesRepeats,
+      .neverParks, .neverParts:
       20
     default: 8
     }
+  }
+
+  /// What goes wrong: little else where a mistake shows only over a rare fault.
+  var faults: FaultPlan {
+    var plan = FaultPlan.none
+    switch self {
+    case .neverParks: plan[.recordRefused] = FaultPlan.Ratio(1, in: 20)
+    case .neverParts: plan[.recordUnanswered] = FaultPlan.Ratio(1, in: 20)
+    default: plan = .default
+    }
+    return plan
   }
 
   /// Those that a test of every day tries.

@@ -45,7 +45,7 @@ final class MutantDevice<Flaw: DeviceFlaw>: SimulatedDevice {
   func repair() { base.repair() }
   func contents() -> [DeviceRecord] { Flaw.shown(base.contents()) }
   var archive: Data? { base.archive.map(Flaw.stored) }
-  func tearArchive() -> Bool { base.tearArchive() }
+  func tearArchive(leaving tail: Data) -> Bool { base.tearArchive(leaving: tail) }
 
   func quit() {
     base.quit()
@@ -80,6 +80,11 @@ enum Late: DeviceFlaw {
   static func stored(_ archive: Data) -> Data { archive.dropLast(12) }
 }
 
+/// What a torn write left behind the journal is never cut off.
+enum Dirty: DeviceFlaw {
+  static func stored(_ archive: Data) -> Data { archive + Data(repeating: 0, count: 64) }
+}
+
 extension Mutant {
   /// Runs a simulation with the mistake in it.
   func run(_ options: SimulationOptions) -> SimulationOutcome {
@@ -89,6 +94,7 @@ extension Mutant {
     case .showsOldContents: run(options, MutantDevice<Blind>.self)
     case .losesDisk: run(options, MutantDevice<Wiped>.self)
     case .tearsWithoutTelling: run(options, MutantDevice<Late>.self)
+    case .leavesZerosBehind: run(options, MutantDevice<Dirty>.self)
     default: run(options, NotesDevice.self)
     }
   }

@@ -108,6 +108,16 @@ extension Mutant: SimulationMutation {
     session.insertMiddleware(middleware, after: neighbour)
   }
 
+  func configuration(base: SyncConfiguration) -> SyncConfiguration {
+    var changed = base
+    switch self {
+    case .neverParks: changed.failureBudget = 1_000_000
+    case .neverParts: changed.lostAnswerBudget = 1_000_000
+    default: break
+    }
+    return changed
+  }
+
   func handler(base: any OperationHandler, device: Int) -> any OperationHandler {
     MutantHandler(mutant: self, base: base)
   }

@@ -24,6 +24,7 @@ struct MutantTests {
       tried += 1
       var options = SimulationOptions(seed: 900_000 + tried)
       options.edits = 150
+      options.faults = mutant.faults
       found = mutant.run(options).violation
     }
 

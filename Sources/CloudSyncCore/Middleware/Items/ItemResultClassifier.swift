@@ -10,6 +10,8 @@ struct ItemResultClassifier {
   private var settlement = Settlement()
   /// Whether every item of the answer says that the cloud cannot be reached or has no time.
   private var isCloudAway = false
+  /// Whether other records are done whose operations wait for those of the request.
+  private var isHoldingBack = false
 
   init(
     resolver: ConflictResolver,
@@ -32,6 +34,9 @@ struct ItemResultClassifier {
     settlement.error = error
     settlement.verdicts.reserveCapacity(entries.count)
     isCloudAway = entries.allSatisfy { isAway(answer: answers[$0.recordID]) }
+    isHoldingBack =
+      isCloudAway
+      && context.state.modify.open.contains { $0.left < $0.operation.itemCount }
     var isStuck = true
     for entry in entries {
       let verdict =
@@ -157,16 +162,18 @@ struct ItemResultClassifier {
   /// Whether an item is charged for a failure that passes.
   ///
   /// A network that is away and a service that asks to wait have no count. But if they are away for
-  /// some items only, that is these items' own trouble, and must not hold back the others for ever.
-  /// An item that is alone in its request shows nothing by itself; it is charged if the cloud has
-  /// answered another request since it refused the item last. Where a request is full of items that
-  /// were charged before, and others wait behind them, they go on being charged: nothing else would
-  /// ever make room.
+  /// some items only, that is these items' own trouble, and must not hold back the others for ever. It
+  /// is charged
+  /// - if the cloud has done something with another item of the request,
+  /// - if it has answered another request since it refused the item last; the next request is of other
+  ///   items, if there are any,
+  /// - if these cannot be sent because an item of this request goes before them,
+  /// - if a service refuses it, and others that are done wait for its operation to complete.
   private func isCharged(entry: PendingChange, for found: ErrorDisposition) -> Bool {
     guard found == .retryNetwork || found == .retryService, isCloudAway else { return true }
     let state = context.state
-    if isAlone { return entry.refusedAt > 0 && state.answered > entry.refusedAt }
-    return entry.failures > 0 && !state.modify.queue.isEmpty
+    return state.modify.areOthersBlocked || (found == .retryService && isHoldingBack)
+      || (entry.refusedAt > 0 && state.answered > entry.refusedAt)
   }
 
   /// Keeps the longest of the waits that items ask for.

@@ -33,6 +33,31 @@ extension SyncState {
     forgetOldTags()
   }
 
+  /// Fills the batch for the next request.
+  ///
+  /// If that would only be of changes that were refused in passing since the cloud answered last,
+  /// others go before them: they show whether it is the cloud that is away.
+  mutating func fillWithOthers(limits: RequestLimits, at now: Timestamp) {
+    if modify.areOthersBlocked { modify.areOthersBlocked = false }
+    let wasRefused = modify.othersFirst
+    modify.othersFirst = false
+    fillBatch(limits: limits, at: now)
+    guard wasRefused, modify.batch.prefix(limits.items).allSatisfy(isRefused) else { return }
+    var more = limits
+    more.items += modify.batch.count(where: isRefused)
+    fillBatch(limits: more, at: now)
+    let others = modify.batch.filter { !isRefused($0) }
+    if others.isEmpty {
+      modify.areOthersBlocked = !modify.queue.isEmpty
+    } else {
+      modify.batch = others + modify.batch.filter(isRefused)
+    }
+  }
+
+  private func isRefused(_ entry: PendingChange) -> Bool {
+    entry.refusedAt > 0 && entry.refusedAt == answered
+  }
+
   /// Counts an operation as begun, once.
   private mutating func openOperation(operation: ModifyOperation) {
     guard modify.cursor == 0, !operation.isWithdrawn,

@@ -57,8 +57,7 @@ extension SyncState {
     }
     let probes = takeProbes(limits: limits, at: now)
     if probes > 0 { return probes }
-    modify.othersFirst = false
-    fillBatch(limits: limits, at: now)
+    fillWithOthers(limits: limits, at: now)
     var count = 0
     var bytes = 0
     for entry in modify.batch.prefix(limits.items) {

@@ -19,6 +19,8 @@ struct HostState: Sendable {
   var lastState: SyncState?
   var stateBefore: SyncState?
   var kills: SeededRandom
+  /// What is behind the end of a torn journal.
+  var tails: SeededRandom
   var random: SeededRandom
   var recorders: [EventRecorder] = []
 }
@@ -44,7 +46,9 @@ final class SimulatedHost: Sendable {
     self.clock = clock
     self.connection = connection
     self.random = random
-    state = Locked(HostState(kills: random.fork(1), random: random.fork(2)))
+    state = Locked(
+      HostState(kills: random.fork(1), tails: random.fork(4), random: random.fork(2))
+    )
   }
 
   var process: SimulatedProcess? { state.withLock { $0.process } }

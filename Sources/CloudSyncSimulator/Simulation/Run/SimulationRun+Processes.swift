@@ -2,6 +2,12 @@ import CloudSyncCore
 import CloudSyncEventLog
 import CloudSyncLocalCloud
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension SimulationRun {
   // MARK: Launching
 
@@ -37,7 +43,8 @@ extension SimulationRun {
       DeviceProcess(
         handler: mutation?.handler(base: handler, device: host.number) ?? handler,
         environment: process.environment,
-        configuration: variant.configuration,
+        configuration: mutation?.configuration(base: variant.configuration)
+          ?? variant.configuration,
         callbackExecutor: variant.callsBackLater ? process.executor : nil,
         executor: process.executor,
         resolver: variant.resolver,
@@ -160,7 +167,9 @@ extension SimulationRun {
       let delay = state.kills.pick([2, 5, 60]) * 1_000 + state.kills.below(1_000)
       return (delay, state.kills.chance(1, in: 3))
     }
-    let isTorn = wantsTear && host.device.tearArchive()
+    let tail = drawTail(of: host)
+    let isTorn = wantsTear && host.device.tearArchive(leaving: tail)
+    if isTorn, !tail.isEmpty { host.state.withLock { $0.coverage.count(.dirtyTail) } }
     let state = host.state.withLock { isTorn ? $0.stateBefore : $0.lastState }
     report(
       event: .killed(archive: host.device.archive, state: state, isTorn: isTorn),
@@ -169,6 +178,18 @@ extension SimulationRun {
     host.device.quit()
     host.state.withLock { $0.process = nil }
     world.schedule(after: .milliseconds(delay)) { [self] in launch(host) }
+  }
+
+  /// What the disk has where the end of a write should be: often nothing.
+  private func drawTail(of host: SimulatedHost) -> Data {
+    let ratio = plan[.dirtyTail]
+    guard ratio.hits > 0 else { return Data() }
+    return host.state.withLock { state in
+      guard state.tails.chance(ratio.hits, in: ratio.cases) else { return Data() }
+      let count = state.tails.pick([1, 7, 64, 512, 4_096])
+      if state.tails.chance(1, in: 2) { return Data(repeating: 0, count: count) }
+      return Data((0..<count).map { _ in UInt8(truncatingIfNeeded: state.tails.next()) })
+    }
   }
 
   // MARK: Pushes

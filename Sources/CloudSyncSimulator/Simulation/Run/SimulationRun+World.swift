@@ -91,6 +91,25 @@ extension SimulationRun {
       host.state.withLock { $0.coverage.count(.clockSkew) }
       report(event: .clockSet, device: host.number)
     }
+    stepClock()
+  }
+
+  /// Sets a clock far forward or back, as a user does who tries out tomorrow, or whose battery was
+  /// empty.
+  private func stepClock() {
+    let ratio = plan[.clockStep]
+    guard ratio.hits > 0 else { return }
+    let (isHit, number, seconds) = memory.withLock { memory in
+      let isHit = memory.clockSteps.chance(ratio.hits, in: ratio.cases)
+      let size = memory.clockSteps.pick([300, 3_600, 86_400, 5 * 86_400])
+      let sign = memory.clockSteps.chance(1, in: 2) ? 1 : -1
+      return (isHit, memory.clockSteps.below(hosts.count), sign * size)
+    }
+    guard isHit else { return }
+    let host = hosts[number]
+    host.clock.jump(by: .seconds(seconds))
+    host.state.withLock { $0.coverage.count(.clockStep) }
+    report(event: .clockSet, device: host.number)
   }
 
   /// Suspends one more device; all are released some time after the first, in random order.
@@ -142,6 +161,7 @@ extension SimulationRun {
     withCloud { (cloud) throws(LocalCloudStoreError) in
       try cloud.setQuota(nil, account: Self.owner)
     }
+    cloud.options.refusal = nil
     for host in hosts {
       host.state.withLock { $0.faulty }?.plan = .none
       host.process?.release()

@@ -15,6 +15,7 @@ struct SimulationMemory {
   var commits = 0
   var stalled: [Int] = []
   var random: SeededRandom
+  var clockSteps: SeededRandom
 }
 
 /// One simulation on its way.
@@ -51,6 +52,7 @@ final class SimulationRun: Sendable {
     self.variant = variant
     let world = world
     let cloud = LocalCloud(options: variant.cloud, now: { world.now })
+    cloud.options.refusal = options.faults.refusal(seed: root.fork(5))
     self.cloud = cloud
     hosts = (0..<options.devices)
       .map {
@@ -67,7 +69,8 @@ final class SimulationRun: Sendable {
       SimulationMemory(
         checkers: Self.standardCheckers(options: options, variant: variant),
         outcome: SimulationOutcome(options: options),
-        random: root.fork(3)
+        random: root.fork(3),
+        clockSteps: root.fork(4)
       )
     )
     memory.withLock { memory in
@@ -121,7 +124,7 @@ final class SimulationRun: Sendable {
       FlightChecker(devices: options.devices),
       GateChecker(devices: options.devices), FeedChecker(devices: options.devices),
       CompletionChecker(devices: options.devices), StateChecker(), HaltChecker(),
-      QueueChecker(),
+      QueueChecker(), PatienceChecker(devices: options.devices),
     ]
     if variant.hasProvider {
       checkers.append(AccountChecker(devices: options.devices, owner: owner))

@@ -36,6 +36,8 @@ package struct ModifyRegion: Sendable {
   package var isProbing = false
   /// Whether others have their turn before parked records are tried again.
   package var othersFirst = false
+  /// Whether the request is of changes that were refused in passing, and all others wait for them.
+  package var areOthersBlocked = false
 
   package init() {}
 }
@@ -64,6 +66,7 @@ extension ModifyRegion: CodedValue {
       $0.field("lookups", lookups)
       $0.field("isProbing", isProbing)
       $0.field("othersFirst", othersFirst)
+      $0.field("areOthersBlocked", areOthersBlocked)
     }
   }
 
@@ -88,6 +91,7 @@ extension ModifyRegion: CodedValue {
     lookups = try reader.amount("lookups")
     isProbing = try reader.field("isProbing")
     othersFirst = try reader.field("othersFirst")
+    areOthersBlocked = try reader.field("areOthersBlocked")
     try reader.endObject()
   }
 }

@@ -115,7 +115,7 @@ package struct Trials: Sendable {
   var probes = 0
   /// The error for which it was parked then.
   var probedFor: SyncError?
-  /// How many requests the cloud had answered when it was last refused in passing; 0 if it was not.
+  /// What ``SyncState/answered`` was when it was last refused in passing; 0 if it was not.
   var refusedAt: UInt64 = 0
   /// The number of the last operation that is told that the record is parked; 0 if none is.
   var reporter: UInt64 = 0

@@ -1,0 +1,43 @@
+import CloudSyncCore
+
+/// The edits that a device sends once more because no answer to them has arrived.
+///
+/// The cloud may have them. If they travel under another write token than before, which happens when a
+/// request is never answered, they are saved a second time.
+struct RepeatedEdits {
+  private var unheard: Set<Int64> = []
+  private var repeated: Set<Int64> = []
+  /// The attempts whose answers are heard, by device.
+  private var inFlight: [Int: Attempt] = [:]
+
+  mutating func note(_ event: SimulationEvent, on device: Int) {
+    switch event {
+    case .called(.modify(let operation), let context):
+      inFlight[device] = context.attempt
+      for number in operation.editNumbers where !unheard.insert(number).inserted {
+        repeated.insert(number)
+      }
+    case .cancelled(let attempt):
+      if inFlight[device] == attempt { inFlight[device] = nil }
+    case .answered(.modify(let operation), let context, .success(.modify(let response)))
+    where inFlight[device] == context.attempt:
+      let saved = Set(response.savedRecords.map(\.recordID))
+      for record in operation.records where saved.contains(record.recordID) {
+        unheard.subtract(record.editValues.map(\.number))
+        repeated.subtract(record.editValues.map(\.number))
+      }
+    default: break
+    }
+  }
+
+  func contains(_ number: Int64) -> Bool { repeated.contains(number) }
+}
+
+extension SyncError.Code {
+  /// Whether what was sent may have been carried out although this was the answer.
+  var mayHideAnswer: Bool { self == .serverResponseLost || self == .timedOut }
+}
+
+extension ModifyOperation {
+  fileprivate var editNumbers: [Int64] { records.flatMap { $0.editValues.map(\.number) } }
+}

@@ -1,0 +1,59 @@
+import CloudSyncCore
+
+extension FaultPoint {
+  /// What an item is answered that is refused in passing.
+  static let passingCodes: [SyncError.Code] = [
+    .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy,
+  ]
+}
+
+extension FaultPlan {
+  /// What the cloud refuses single records with, always the same of a record; nil if it refuses none.
+  func refusal(seed: SeededRandom) -> (@Sendable (RecordID) -> SyncError?)? {
+    let ratio = self[.recordRefused]
+    guard ratio.hits > 0 else { return nil }
+    return { recordID in
+      var random = seed.fork(recordID.hash)
+      guard random.chance(ratio.hits, in: ratio.cases) else { return nil }
+      return SyncError(random.pick(FaultPoint.passingCodes))
+    }
+  }
+}
+
+extension SyncWork {
+  /// Whether any record of a modification is one that is hit.
+  ///
+  /// - Parameters:
+  ///   - ratio: How many records are.
+  ///   - seed: What says which; it is not changed.
+  /// - Returns: Whether there is one; false for other work.
+  func hasRecord(hitBy ratio: FaultPlan.Ratio, seed: SeededRandom) -> Bool {
+    guard case .modify(let operation) = self else { return false }
+    return (operation.records.map(\.recordID) + operation.recordIDsToDelete)
+      .contains { recordID in
+        var random = seed.fork(recordID.hash)
+        return random.chance(ratio.hits, in: ratio.cases)
+      }
+  }
+}
+
+extension RecordID {
+  /// A number made of the name, the same everywhere and for ever.
+  fileprivate var hash: UInt64 {
+    name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+  }
+}
+
+extension Result where Success == SyncWork.Result, Failure == SyncError {
+  /// The fault that an answer without another shows: single records that are refused in passing.
+  var pointOfItems: FaultPoint? {
+    let failures: [ItemFailure]
+    switch self {
+    case .success(.modify(let response)): failures = response.failures
+    case .failure(let error) where error.code == .partialFailure: failures = error.itemErrors
+    default: return nil
+    }
+    let isPassing = failures.contains { FaultPoint.passingCodes.contains($0.error.code) }
+    return isPassing ? .recordRefused : nil
+  }
+}
