@@ -5,7 +5,7 @@
 /// has ever needed. How it lies in memory follows from its history, so it is never coded or compared
 /// as it is.
 ///
-/// - Complexity: Look-up, change and ``first`` are O(log *n*).
+/// - Complexity: Look-up, change, ``first`` and ``first(after:)`` are O(log *n*).
 package struct PersistentSortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   package typealias Element = (key: Key, value: Value)
 
@@ -37,6 +37,9 @@ package struct PersistentSortedMap<Key: Comparable & Sendable, Value: Sendable>:
       }
     }
   }
+
+  /// The entry with the smallest key that is larger than a key.
+  package func first(after key: Key) -> Element? { root.first(after: key) }
 
   /// Removes the entry with the smallest key and returns it, or nil if there is none.
   package mutating func popFirst() -> Element? {
@@ -113,6 +116,17 @@ extension PersistentSortedMap {
       guard nodes.isEmpty else { return nodes[branch(for: key)].value(of: key) }
       let place = place(of: key)
       return place < keys.count && keys[place] == key ? values[place] : nil
+    }
+
+    func first(after key: Key) -> Element? {
+      guard nodes.isEmpty else {
+        let place = branch(for: key)
+        if let found = nodes[place].first(after: key) { return found }
+        return place + 1 < nodes.count ? nodes[place + 1].first : nil
+      }
+      let place = place(of: key)
+      let next = place < keys.count && keys[place] == key ? place + 1 : place
+      return next < keys.count ? (keys[next], values[next]) : nil
     }
 
     /// Adds or replaces; returns whether the key is new, and the second half of a node that was full.

@@ -11,8 +11,7 @@ extension SyncState {
       let wanted = modify.batch.lazy.filter(\.needsLookup).prefix(flight.count)
       return .fetch(FetchOperation(lookingUp: wanted.map(\.recordID)))
     case .fetch:
-      guard let run = fetch.run else { return nil }
-      var operation = run.operations[0]
+      guard let run = fetch.run, var operation = run.operations.first else { return nil }
       operation.changeToken = run.token
       operation.startingOver = run.token == nil
       return .fetch(operation)

@@ -108,7 +108,9 @@ extension SyncState {
   }
 
   /// The fetches that have not completed, in the order of their submission.
-  public var fetchQueue: [FetchOperation] { (fetch.run?.operations ?? []) + fetch.waiting }
+  public var fetchQueue: [FetchOperation] {
+    Array(fetch.run?.operations ?? FetchQueue()) + fetch.waiting
+  }
 
   /// The name that the state expects the next operation to have; later ones may have higher numbers.
   public var nextOperationID: OperationID { OperationID(epoch: epoch, number: nextOperation) }

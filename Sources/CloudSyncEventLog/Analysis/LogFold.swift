@@ -105,7 +105,8 @@ struct LogFold {
 
   /// The fetches that a request in flight is for.
   private func fetches(of flight: Flight) -> [FetchOperation] {
-    flight.mode == .fetch && !flight.isLookup ? state.fetch.run?.operations ?? [] : []
+    flight.mode == .fetch && !flight.isLookup
+      ? Array(state.fetch.run?.operations ?? FetchQueue()) : []
   }
 
   /// Whether an event may end the request in flight.

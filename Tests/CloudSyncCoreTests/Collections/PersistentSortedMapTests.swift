@@ -29,6 +29,9 @@ struct PersistentSortedMapTests {
         #expect(map.values == sorted.map(\.value))
         #expect(map.entries.map(\.key) == sorted.map(\.key))
         #expect(map.first?.key == sorted.first?.key && map.last?.key == sorted.last?.key)
+        for key in -1...300 {
+          #expect(map.first(after: key)?.key == sorted.first { $0.key > key }?.key)
+        }
       }
     }
   }

@@ -119,7 +119,7 @@ extension SyncState {
       fetch.run?.token = nil
       fetch.run?.startedOver = true
     }
-    var waiting = PersistentQueue<FetchOperation>()
+    var waiting = FetchQueue()
     for var operation in fetch.waiting {
       operation.changeToken = nil
       waiting.append(operation)

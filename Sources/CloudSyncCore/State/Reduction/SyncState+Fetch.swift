@@ -11,7 +11,7 @@ extension SyncState {
   /// Begins a run that answers every waiting fetch, if none is running.
   mutating func beginRun() {
     guard fetch.run == nil, let first = fetch.waiting.first else { return }
-    let operations = Array(fetch.waiting)
+    let operations = fetch.waiting
     let token: ChangeToken? =
       operations.contains(where: \.startingOver) ? nil : first.changeToken ?? fetch.lastToken
     // Goes on with a run from nothing that was cut short, so that its end says what is gone.
@@ -65,9 +65,10 @@ extension SyncState {
 
   /// Announces a page, and with the last one the completion of every fetch that it answers.
   private mutating func announce(_ page: FetchOperation.Response, of run: FetchRun) {
-    notifications.add(.fetchPage(run.operations[0], page))
+    guard let first = run.operations.first else { return }
+    notifications.add(.fetchPage(first, page))
     if configuration.acknowledgesPages {
-      fetch.awaited = AwaitedPage(operation: run.operations[0], response: page, nextOffer: nil)
+      fetch.awaited = AwaitedPage(operation: first, response: page, nextOffer: nil)
     }
     guard page.isLast else { return }
     for operation in run.operations.dropFirst() {
@@ -133,8 +134,8 @@ extension SyncState {
   /// Gives up a fetch; false if there is none of that name.
   mutating func cancelFetch(_ id: OperationID) -> Bool {
     let error = SyncError(.cancelled, "the fetch was cancelled")
-    if var run = fetch.run, let index = run.operations.firstIndex(where: { $0.id == id }) {
-      notifications.add(.fetchFailed(run.operations.remove(at: index), error))
+    if var run = fetch.run, let operation = run.operations.remove(id) {
+      notifications.add(.fetchFailed(operation, error))
       if run.operations.isEmpty {
         cutRun(run)
         if let flight, flight.mode == .fetch, !flight.isLookup { self.flight = nil }
@@ -143,11 +144,9 @@ extension SyncState {
       }
       return true
     }
-    guard let operation = fetch.waiting.first(where: { $0.id == id }) else { return false }
+    // Looked at first: what the state shares with others is copied only if there is something to do.
+    guard fetch.waiting.contains(id), let operation = fetch.waiting.remove(id) else { return false }
     notifications.add(.fetchFailed(operation, error))
-    var rest = PersistentQueue<FetchOperation>()
-    for other in fetch.waiting where other.id != id { rest.append(other) }
-    fetch.waiting = rest
     return true
   }
 

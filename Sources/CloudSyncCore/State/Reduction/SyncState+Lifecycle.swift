@@ -72,7 +72,7 @@ extension SyncState {
     flight = nil
     giveUpModifications(error: error)
     let region = fetch
-    for operation in region.run?.operations ?? [] {
+    for operation in region.run?.operations ?? FetchQueue() {
       notifications.add(.fetchFailed(operation, error))
     }
     for operation in region.waiting { notifications.add(.fetchFailed(operation, error)) }

@@ -45,7 +45,7 @@ extension SyncState {
       let error = SyncError(.zoneAbandoned, "the app gave the zone up")
       if let flight, flight.mode == .modify || flight.isLookup { self.flight = nil }
       giveUpModifications(error: error)
-      for operation in fetch.run?.operations ?? [] {
+      for operation in fetch.run?.operations ?? FetchQueue() {
         notifications.add(.fetchFailed(operation, error))
       }
       for operation in fetch.waiting { notifications.add(.fetchFailed(operation, error)) }

@@ -1,7 +1,7 @@
 /// Fetches: those that wait, the one that runs, and where the last one ended.
 package struct FetchRegion: Sendable {
   /// Fetches that wait for the next run.
-  package var waiting = PersistentQueue<FetchOperation>()
+  package var waiting = FetchQueue()
   package var run: FetchRun?
   /// Where the last run ended, or the present one is.
   package var lastToken: ChangeToken?
@@ -18,7 +18,7 @@ package struct FetchRegion: Sendable {
 /// One run: page after page until there is no more.
 package struct FetchRun: Sendable {
   /// The fetches that it answers, at least one.
-  package var operations: [FetchOperation]
+  package var operations: FetchQueue
   package var token: ChangeToken?
   /// Whether it began from nothing.
   package var startedOver: Bool
