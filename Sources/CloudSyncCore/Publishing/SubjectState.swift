@@ -6,7 +6,8 @@
 struct SubjectState<Output: Sendable>: Sendable {
   struct Entry: Sendable {
     let number: Int
-    let observer: Observer<Output>
+    /// Nil once it has cancelled.
+    var observer: Observer<Output>?
     /// What arrived while the observer was still being given the last value; nil at other times.
     var backlog: [Output]?
   }
@@ -24,8 +25,10 @@ struct SubjectState<Output: Sendable>: Sendable {
     let receive: @Sendable (Output) -> Void
   }
 
-  /// The observers, in the order of their numbers.
-  var entries: [Entry] = []
+  /// The observers, in the order of their numbers, and at most as many places of cancelled ones.
+  private var entries: [Entry] = []
+  /// How many places those have.
+  private var cancelled = 0
   /// The number of the next observer.
   var nextNumber = 0
   /// Whether a thread is delivering.
@@ -35,6 +38,12 @@ struct SubjectState<Output: Sendable>: Sendable {
   /// The value sent last, if it is kept for new observers.
   var last: Output?
 
+  /// Whether there is nobody.
+  var isEmpty: Bool { entries.isEmpty }
+
+  /// The observers, in the order of their numbers.
+  var observers: [Observer<Output>] { entries.compactMap(\.observer) }
+
   /// Finds the first observer of a round.
   mutating func firstStep(of value: Output, limit: Int) -> Step? {
     step(from: 0, of: value, limit: limit)
@@ -42,10 +51,9 @@ struct SubjectState<Output: Sendable>: Sendable {
 
   /// Finds the observer that follows in a round, whoever was added or removed since the last one.
   mutating func step(after last: Step, of value: Output, limit: Int) -> Step? {
-    // Observers are only ever added at the end, so the place can only have moved to the front.
-    var index = min(last.index + 1, entries.count)
-    while index > 0, entries[index - 1].number > last.number { index -= 1 }
-    return step(from: index, of: value, limit: limit)
+    let isThere = last.index < entries.count && entries[last.index].number == last.number
+    let next = isThere ? last.index + 1 : place(of: last.number + 1)
+    return step(from: next, of: value, limit: limit)
   }
 
   private mutating func step(from start: Int, of value: Output, limit: Int) -> Step? {
@@ -53,10 +61,12 @@ struct SubjectState<Output: Sendable>: Sendable {
     while index < entries.count {
       let number = entries[index].number
       guard number < limit else { return nil }
-      if entries[index].backlog == nil {
-        return Step(number: number, index: index, receive: entries[index].observer.receive)
+      if let observer = entries[index].observer {
+        if entries[index].backlog == nil {
+          return Step(number: number, index: index, receive: observer.receive)
+        }
+        entries[index].backlog?.append(value)
       }
-      entries[index].backlog?.append(value)
       index += 1
     }
     return nil
@@ -83,15 +93,43 @@ struct SubjectState<Output: Sendable>: Sendable {
 
   /// Takes what arrived while an observer was catching up; when nothing did, it has caught up.
   mutating func takeBacklog(of number: Int) -> [Output] {
-    guard let index = entries.firstIndex(where: { $0.number == number }) else { return [] }
+    guard let index = index(of: number) else { return [] }
     let backlog = entries[index].backlog ?? []
     entries[index].backlog = backlog.isEmpty ? nil : []
     return backlog
   }
 
   /// Removes an observer, and returns it so that it is released outside the lock.
+  ///
+  /// Its place is kept until half of all places are such: that makes it O(log *n*) amortised.
   mutating func remove(_ number: Int) -> Entry? {
-    guard let index = entries.firstIndex(where: { $0.number == number }) else { return nil }
-    return entries.remove(at: index)
+    guard let index = index(of: number) else { return nil }
+    let removed = entries[index]
+    entries[index].observer = nil
+    entries[index].backlog = nil
+    cancelled += 1
+    if cancelled * 2 >= entries.count {
+      entries.removeAll { $0.observer == nil }
+      cancelled = 0
+    }
+    return removed
+  }
+
+  /// Where an observer is that has not cancelled.
+  private func index(of number: Int) -> Int? {
+    let place = place(of: number)
+    guard place < entries.count, entries[place].number == number else { return nil }
+    return entries[place].observer == nil ? nil : place
+  }
+
+  /// The first place whose number is not below a number.
+  private func place(of number: Int) -> Int {
+    var low = 0
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].number < number { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }

@@ -28,13 +28,13 @@ public final class SyncSubject<Output: Sendable>: Sendable {
   }
 
   deinit {
-    let entries = state.withLock { $0.entries }
-    for entry in entries { entry.observer.finish?() }
+    let observers = state.withLock { $0.observers }
+    for observer in observers { observer.finish?() }
   }
 
   /// Whether a value sent now would reach anybody; senders skip making values that nobody takes.
   package var hasSubscribers: Bool {
-    state.withLock { !$0.entries.isEmpty }
+    state.withLock { !$0.isEmpty }
   }
 
   /// Gives a value to every subscriber, after all values sent before.
@@ -45,7 +45,7 @@ public final class SyncSubject<Output: Sendable>: Sendable {
         outdated = state.last
         state.last = value
       }
-      guard !state.entries.isEmpty else { return nil }
+      guard !state.isEmpty else { return nil }
       let limit = state.nextNumber
       if state.isDelivering {
         state.pending.append(.init(value: value, limit: limit))

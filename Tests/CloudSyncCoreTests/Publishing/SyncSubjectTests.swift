@@ -122,6 +122,72 @@ struct SubjectTests {
     #expect(journal.entries == ["a1", "b1", "c1", "d1", "a2", "b2", "d2", "d3"])
   }
 
+  @Test("Subscriptions cancelled in any order take no value from the others, nor their order")
+  func cancelInAnyOrder() {
+    var random = SplitMix64(seed: 7)
+    for _ in 0..<20 {
+      let subject = SyncSubject<Int>()
+      let journal = Collector<Int>()
+      var here: [(number: Int, subscription: SyncSubscription)] = []
+      for number in 0..<200 {
+        here.append((number, subject.sink { _ in journal.add(number) }))
+        if random.chance(2, in: 3) {
+          here.remove(at: random.below(here.count)).subscription.cancel()
+        }
+      }
+      while !here.isEmpty {
+        let before = journal.entries.count
+        subject.send(0)
+        #expect(journal.entries.dropFirst(before) == here.map(\.number)[...])
+        for _ in 0..<min(here.count, 5) {
+          here.remove(at: random.below(here.count)).subscription.cancel()
+        }
+      }
+      #expect(!subject.hasSubscribers)
+    }
+  }
+
+  @Test("Many cancelled during a send: each of the others gets the value once, in order")
+  func cancelManyDuringSend() {
+    let subject = SyncSubject<Int>()
+    let journal = Collector<Int>()
+    let held = Locked<[SyncSubscription]>([])
+    for number in 0..<100 {
+      subject.sink { _ in
+        journal.add(number)
+        // Those before it, itself, and every other one behind it.
+        guard number == 40 else { return }
+        for (place, subscription) in held.withLock({ $0 }).enumerated()
+        where place <= 40 || place % 2 == 0 { subscription.cancel() }
+      }
+      .store(in: held)
+    }
+
+    subject.send(1)
+    let first = journal.entries
+    subject.send(2)
+
+    let others = (41..<100).filter { $0 % 2 == 1 }
+    #expect(first == Array(0...40) + others)
+    #expect(journal.entries.dropFirst(first.count) == others[...])
+  }
+
+  @Test("A subscription cancelled while the last value is replayed to it gets no later one")
+  func cancelDuringReplay() {
+    let subject = SyncSubject<Int>(replaysLast: true)
+    let journal = Collector<Int>()
+    let held = Locked<[SyncSubscription]>([])
+    for number in 1...3 { subject.sink { _ in journal.add(number) }.store(in: held) }
+    subject.send(0)
+    subject.sink { value in
+      journal.add(10 + value)
+      for subscription in held.withLock({ $0 }) { subscription.cancel() }
+      if value == 0 { subject.send(1) }
+    }
+
+    #expect(journal.entries == [1, 2, 3, 10, 11])
+  }
+
   @Test("A cancelled subscription releases its closure, and cancelling twice does nothing")
   func cancelReleases() {
     final class Token: Sendable {}
