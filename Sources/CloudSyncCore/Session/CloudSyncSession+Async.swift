@@ -71,8 +71,9 @@ extension CloudSyncSession {
   public func idle(upTo limit: Duration) async -> Bool {
     await withCheckedContinuation { continuation in
       let waiter = Waiter(
+        number: inbox.nameWaiter(),
         deadline: Deadline(from: environment.now(), nanoseconds: limit.clampedNanoseconds),
-        isSatisfied: { !$0.hasWorkQueued && $0.notifications.queue.isEmpty },
+        isSatisfied: \.isIdle,
         resume: { continuation.resume(returning: $0) }
       )
       inbox.post(.waiter(waiter))
@@ -90,6 +91,7 @@ extension CloudSyncSession {
       if !response.isEmpty { didChange.withLock { $0 = true } }
     }
     defer { subscription.cancel() }
+    let number = inbox.nameWaiter()
     let deadline = Deadline(from: environment.now(), nanoseconds: limit.clampedNanoseconds)
     return await withCheckedContinuation { continuation in
       fetch { [weak self] result in
@@ -99,9 +101,10 @@ extension CloudSyncSession {
         } else {
           outcome.withLock { $0 = .failed }
         }
-        self?.inbox.post(.event(.noop, .report))
+        self?.inbox.post(.fulfilled(number))
       }
       let waiter = Waiter(
+        number: number,
         deadline: deadline,
         isSatisfied: { _ in outcome.withLock { $0 != nil } },
         resume: { _ in continuation.resume(returning: outcome.withLock { $0 } ?? .failed) }

@@ -29,7 +29,9 @@ extension Engine {
       completion(SyncArchive.frame(of: context.state))
     case .observer(let observer, let isAttached):
       observe(observer, isAttached: isAttached)
-    case .waiter(let waiter): waiters.append(waiter)
+    case .waiter(let waiter): add(waiter)
+    case .fulfilled(let number):
+      if let waiter = waiters.remove(number) { waiter.resume(true) }
     }
   }
 
@@ -64,5 +66,33 @@ extension Engine {
   private func confirmDeliveries() {
     let delivered = inbox.deliveredUpTo
     if delivered > context.state.notifications.first { process(delivered: delivered) }
+  }
+
+  // MARK: Waiters
+
+  /// Lets somebody wait, unless the wish is fulfilled already.
+  private func add(_ waiter: Waiter) {
+    if waiter.isSatisfied(context.state) { return waiter.resume(true) }
+    waiters.add(waiter)
+  }
+
+  /// Tells the waiters whose wish is fulfilled, or whose time is over.
+  func serveWaiters() {
+    guard !waiters.isEmpty else { return }
+    let now = context.now
+    let state = context.state
+    let ended = waiters.removeEnded(at: now)
+    for waiter in ended { waiter.resume(waiter.isSatisfied(state)) }
+    if state.isIdle { for waiter in waiters.removeSatisfied(by: state) { waiter.resume(true) } }
+    if state.isHalted {
+      for waiter in waiters.removeAll() { waiter.resume(waiter.isSatisfied(state)) }
+    }
+    guard let end = waiters.nextEnd else { return }
+    // A timer that is due and has not fired yet must not be put off for a waiter.
+    if let wake = state.wakeTime(at: now), wake <= end {
+      arm(time: wake, because: armedBy)
+    } else {
+      arm(time: end, because: nil)
+    }
   }
 }

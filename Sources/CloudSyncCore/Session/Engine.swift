@@ -37,7 +37,7 @@ final class Engine {
   @exclusivity(unchecked) var armedBy: UInt64?
   /// Who is told everything.
   @exclusivity(unchecked) var observers: [any SessionObserver] = []
-  @exclusivity(unchecked) var waiters: [Waiter] = []
+  @exclusivity(unchecked) var waiters = WaiterList()
   /// Who wants to know that the modification which is being taken is in the state.
   @exclusivity(unchecked) var accepted: (@Sendable (ModifyOperation) -> Void)?
   /// Whether a state that contradicts itself is a bug, as in any session; a log may be damaged.
@@ -283,30 +283,5 @@ final class Engine {
     let place = middlewares.firstIndex { $0.name == name }
     precondition(place != nil, "There is no middleware named \(name).")
     return place ?? middlewares.endIndex
-  }
-
-  /// Tells the waiters whose wish is fulfilled, or whose time is over.
-  func serveWaiters() {
-    guard !waiters.isEmpty else { return }
-    let now = context.now
-    let wake = context.state.wakeTime(at: now)
-    var rest: [Waiter] = []
-    for var waiter in waiters {
-      waiter.deadline.clamp(at: now)
-      if waiter.isSatisfied(context.state) {
-        waiter.resume(true)
-      } else if context.state.isHalted || waiter.deadline.isPassed(at: now) {
-        waiter.resume(false)
-      } else {
-        // A timer that is due and has not fired yet must not be put off for the waiter.
-        if let wake, wake <= waiter.deadline.until {
-          arm(time: wake, because: armedBy)
-        } else {
-          arm(time: waiter.deadline.until, because: nil)
-        }
-        rest.append(waiter)
-      }
-    }
-    waiters = rest
   }
 }

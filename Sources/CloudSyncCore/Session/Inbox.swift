@@ -16,6 +16,8 @@ final class Inbox: Sendable {
     var pendingResets: UInt64 = 0
     /// Every announcement before this number has been delivered.
     var deliveredUpTo: UInt64 = 0
+    /// The number of the next waiter.
+    var nextWaiter: UInt64 = 0
   }
 
   private struct Reader: Sendable {
@@ -64,6 +66,14 @@ final class Inbox: Sendable {
     }
     if isIdle { schedule() }
     return id
+  }
+
+  /// Names somebody who is going to wait.
+  func nameWaiter() -> UInt64 {
+    state.withLock { state in
+      defer { state.nextWaiter += 1 }
+      return state.nextWaiter
+    }
   }
 
   /// Remembers that an announcement has been delivered; the state is told when there is time.

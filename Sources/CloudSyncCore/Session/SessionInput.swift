@@ -28,6 +28,8 @@ enum SessionInput: Sendable {
   case observer(any SessionObserver, isAttached: Bool)
   /// Somebody waits for a state.
   case waiter(Waiter)
+  /// What the waiter of a number has waited for has come about.
+  case fulfilled(UInt64)
 }
 
 /// Where a middleware joins the chain.
@@ -36,12 +38,4 @@ enum MiddlewarePosition: Sendable {
   case end
   case before(String)
   case after(String)
-}
-
-/// Somebody who waits for a state, at most until a deadline or until the session is stopped.
-struct Waiter: Sendable {
-  /// A clock set back costs at most one more wait, as at the gate.
-  var deadline: Deadline
-  var isSatisfied: @Sendable (SyncState) -> Bool
-  var resume: @Sendable (Bool) -> Void
 }

@@ -84,6 +84,9 @@ extension SyncState {
       || !createSubscriptionQueue.isEmpty
   }
 
+  /// Whether nothing is queued, on its way or to be announced.
+  var isIdle: Bool { !hasWorkQueued && notifications.queue.isEmpty }
+
   /// The creation of the zone, if it is wished for.
   public var createZoneQueue: [CreateZoneOperation] {
     if case .creating = zone.zone { [CreateZoneOperation(zoneID: zoneID)] } else { [] }

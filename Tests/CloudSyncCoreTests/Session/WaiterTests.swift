@@ -61,6 +61,41 @@ struct WaiterTests {
     #expect(await outcome == .failed)
   }
 
+  @Test("Of many who wait each is told in its own time, and the others when all is done")
+  func many() async throws {
+    let bench = SessionHarness()
+    bench.handler.change { script in script.modify = { _, _ in .never } }
+    bench.start()
+    let id = try bench.modify([SessionHarness.record("a")])
+    bench.world.run()
+    let begun = Collector<Int>()
+    let session = bench.session
+    let results = await withTaskGroup(of: (Int, Bool).self) { group in
+      // Every other one has less time than there will be.
+      for number in 0..<20 {
+        group.addTask {
+          begun.add(number)
+          let limit = number % 2 == 0 ? 100 + number : 10_000 + number
+          return (number, await session.idle(upTo: .seconds(limit)))
+        }
+      }
+      var jobs = 0
+      while begun.entries.count < 20 || jobs < 1_000 {
+        bench.world.run()
+        jobs += 1
+        await Task.yield()
+      }
+      bench.world.advance(by: .seconds(150))
+      session.reset()
+      _ = id
+      bench.world.run()
+      return await group.reduce(into: [Int: Bool]()) { $0[$1.0] = $1.1 }
+    }
+
+    #expect(results.count == 20)
+    for (number, isIdle) in results { #expect(isIdle == (number % 2 == 1)) }
+  }
+
   @Test("Events after the clock was set back do not begin the wait anew")
   func eventsDoNotProlong() async throws {
     let bench = try Self.bench()
