@@ -9,6 +9,8 @@ public final class SyncGate: Sendable {
 
   fileprivate struct State: Sendable {
     var members: [Member] = []
+    /// How many members there may be before those that are gone are looked for.
+    var mostMembers = 8
     /// What the cloud asked for last, and until when that holds.
     var closed: (wait: Wait, deadline: Deadline)?
   }
@@ -22,8 +24,8 @@ public final class SyncGate: Sendable {
   /// left it to wait for holds for the others too.
   func join(_ inbox: Inbox, restoring servers: Deadline?, at now: Timestamp) {
     let (others, wait) = state.withLock { state -> ([Inbox], Wait?) in
-      let others = state.members.compactMap(\.inbox)
-      state.members = others.map(Member.init) + [Member(inbox: inbox)]
+      let others = state.forgetReleased()
+      state.members.append(Member(inbox: inbox))
       return (others, state.remainingWait(at: now))
     }
     // Released after the lock: the last release of an inbox releases what waits in it.
@@ -46,6 +48,16 @@ public final class SyncGate: Sendable {
 }
 
 extension SyncGate.State {
+  /// Forgets the members that are gone, whenever there are twice as many as there were; returns the
+  /// others that it has looked at.
+  mutating func forgetReleased() -> [Inbox] {
+    guard members.count >= mostMembers else { return [] }
+    let others = members.compactMap(\.inbox)
+    members = others.map(SyncGate.Member.init)
+    mostMembers = max(8, members.count * 2)
+    return others
+  }
+
   /// Keeps what ends later: the new wait, or what is left of the last one.
   mutating func remember(_ wait: Wait, at now: Timestamp) {
     let asked = min(wait.serverNanoseconds ?? 0, SyncState.longestServerWait)
