@@ -86,16 +86,13 @@ extension CloudSyncSession {
   /// goes on with the next start.
   public func fetchNow(upTo limit: Duration) async -> FetchOutcome {
     let outcome = Locked<FetchOutcome?>(nil)
-    let didChange = Locked(false)
-    let subscription = fetchWorkCompletedSubject.sink { _, response in
-      if !response.isEmpty { didChange.withLock { $0 = true } }
-    }
-    defer { subscription.cancel() }
+    let outputs = outputs
+    let before = outputs.pagesOfNews.withLock { $0 }
     let number = inbox.nameWaiter()
     let deadline = Deadline(from: environment.now(), nanoseconds: limit.clampedNanoseconds)
     return await withCheckedContinuation { continuation in
-      fetch { [weak self] result in
-        let isNew = didChange.withLock { $0 }
+      fetch { [weak self, weak outputs] result in
+        let isNew = outputs?.pagesOfNews.withLock { $0 } != before
         if case .success = result {
           outcome.withLock { $0 = isNew ? .new : .nothing }
         } else {

@@ -75,6 +75,7 @@ extension SessionOutputs {
       publishers.failed.send((.modify(operation), error))
       complete(operation.id) { [error] in $0.modify?(.failure(error)) }
     case .fetchPage(let operation, let response):
+      if !response.isEmpty { pagesOfNews.withLock { $0 += 1 } }
       publishers.fetchedPages.send((operation, response))
       if response.isLast { complete(operation.id) { $0.fetch?(.success(response)) } }
     case .fetchFailed(let operation, let error):

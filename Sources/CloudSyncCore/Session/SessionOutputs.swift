@@ -11,6 +11,8 @@ final class SessionOutputs: Sendable {
   let callbackExecutor: SyncExecutor?
   private let gate: SyncGate?
   private let published: Locked<SyncState>
+  /// How many pages that bring something have been delivered.
+  let pagesOfNews = Locked(0)
   /// Whether a delivery of the newest state is on its way to the callbacks' executor.
   let isStateOnItsWay = Locked(false)
 
