@@ -110,6 +110,7 @@ try section("jump") { try LogSections.jump() }
 try section("report") { try LogSections.report() }
 try section("cloud") { try CloudSections.saves() }
 try section("feed") { try CloudSections.feed() }
+if wanted.contains("scaling") { try ScalingSection.run(wanted.dropFirst()) }
 section("simulate") { SimulatorSections.simulations() }
 try section("capture") { try SQLiteSections.capture() }
 try section("apply") { try SQLiteSections.apply() }
