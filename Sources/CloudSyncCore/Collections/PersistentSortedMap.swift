@@ -41,13 +41,6 @@ package struct PersistentSortedMap<Key: Comparable & Sendable, Value: Sendable>:
   /// The entry with the smallest key that is larger than a key.
   package func first(after key: Key) -> Element? { root.first(after: key) }
 
-  /// Removes the entry with the smallest key and returns it, or nil if there is none.
-  package mutating func popFirst() -> Element? {
-    guard let first else { return nil }
-    self[first.key] = nil
-    return first
-  }
-
   /// The values in the order of their keys.
   package var values: [Value] {
     var all: [Value] = []

@@ -91,24 +91,15 @@ public final class CloudSyncSession: Sendable {
     gate: SyncGate? = nil,
     environment: SyncEnvironment = .live
   ) {
-    var configuration = configuration
-    configuration.limits = configuration.limits ?? operationHandler.limits
-    configuration.check()
     self.init(
-      state: SyncState(
-        zoneID: zoneID,
-        configuration: configuration,
-        nonce: environment.nonce()
-      ),
       operationHandler: operationHandler,
-      chain: Self.defaultChain(
-        resolver: resolver,
-        resolveExpiredChangeToken: resolveExpiredChangeToken
-      ),
+      configuration: configuration,
+      resolver: resolver,
+      resolveExpiredChangeToken: resolveExpiredChangeToken,
       callbackExecutor: callbackExecutor,
       gate: gate,
       environment: environment
-    )
+    ) { SyncState(zoneID: zoneID, configuration: $0, nonce: environment.nonce()) }
   }
 
   /// Creates a session that resolves conflicts with a function of client and server.
@@ -156,19 +147,20 @@ public final class CloudSyncSession: Sendable {
     environment: SyncEnvironment = .live
   ) {
     var restored = configuration ?? archive.state.configuration
-    restored.limits = configuration?.limits ?? operationHandler.limits
-    restored.check()
+    // What the handler takes may have changed since.
+    restored.limits = configuration?.limits
     self.init(
-      state: archive.state,
       operationHandler: operationHandler,
-      chain: Self.defaultChain(
-        resolver: resolver,
-        resolveExpiredChangeToken: resolveExpiredChangeToken
-      ),
+      configuration: restored,
+      resolver: resolver,
+      resolveExpiredChangeToken: resolveExpiredChangeToken,
       callbackExecutor: callbackExecutor,
       gate: gate,
       environment: environment
-    )
+    ) {
+      restored = $0
+      return archive.state
+    }
     let event = SyncEvent.restored(nonce: environment.nonce(), configuration: restored)
     inbox.post(.event(event, .call), isReset: true)
   }
@@ -199,15 +191,33 @@ public final class CloudSyncSession: Sendable {
     gate: SyncGate? = nil,
     environment: SyncEnvironment = .live
   ) {
+    self.init(
+      operationHandler: operationHandler,
+      configuration: configuration,
+      resolver: resolver,
+      resolveExpiredChangeToken: resolveExpiredChangeToken,
+      callbackExecutor: callbackExecutor,
+      gate: gate,
+      environment: environment
+    ) { SyncState(restoring: essence, configuration: $0, nonce: environment.nonce()) }
+  }
+
+  /// Makes the state that the session begins with of the configuration with its limits.
+  private convenience init(
+    operationHandler: any OperationHandler,
+    configuration: SyncConfiguration,
+    resolver: ConflictResolver,
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)?,
+    callbackExecutor: SyncExecutor?,
+    gate: SyncGate?,
+    environment: SyncEnvironment,
+    makeState: (SyncConfiguration) -> SyncState
+  ) {
     var configuration = configuration
     configuration.limits = configuration.limits ?? operationHandler.limits
     configuration.check()
     self.init(
-      state: SyncState(
-        restoring: essence,
-        configuration: configuration,
-        nonce: environment.nonce()
-      ),
+      state: makeState(configuration),
       operationHandler: operationHandler,
       chain: Self.defaultChain(
         resolver: resolver,

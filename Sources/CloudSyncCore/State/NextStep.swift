@@ -78,7 +78,7 @@ extension SyncState {
   private func nextTurn(at now: Timestamp) -> NextStep {
     let wantsModify =
       !modify.batch.isEmpty || !modify.queue.isEmpty || !parked.returning.isEmpty
-      || isProbeDue(at: now)
+      || cold.value.parked.isProbeDue(at: now)
     let wantsFetch = fetch.awaited == nil && (fetch.run != nil || !fetch.waiting.isEmpty)
     if wantsFetch, !wantsModify || lastTurn == .modify {
       return .request(SyncRequest(mode: .fetch))

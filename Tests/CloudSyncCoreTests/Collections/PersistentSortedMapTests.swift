@@ -35,14 +35,4 @@ struct PersistentSortedMapTests {
       }
     }
   }
-
-  @Test("Taking the first until none is left gives all in order")
-  func popFirst() {
-    var map = PersistentSortedMap<UInt64, Int>()
-    for key in 0..<1_000 { map[UInt64(key * 7_919 % 1_000)] = key }
-    var taken: [UInt64] = []
-    while let first = map.popFirst() { taken.append(first.key) }
-    #expect(taken == Array(0..<1_000))
-    #expect(map.isEmpty && map.first == nil)
-  }
 }

@@ -64,7 +64,7 @@ extension SyncState {
     at now: Timestamp
   ) -> Deadline? {
     guard error.mayPass else { return nil }
-    let asked = error.retryAfterNanoseconds.map { Wait(.service, serverNanoseconds: $0) }
+    let asked = error.serverWait
     let length = waitLength(
       for: asked ?? Wait(.transient),
       retries: asked == nil ? configuration.failureBudget + entry.probes : entry.probes,
@@ -134,18 +134,13 @@ extension SyncState {
     return true
   }
 
-  /// Whether records are to be tried again that were parked for an error that may have passed.
-  func isProbeDue(at now: Timestamp) -> Bool {
-    cold.value.parked.nextProbe.map { $0.end(at: now) <= now } ?? false
-  }
-
   /// Puts the records to be tried again at the front of the batch; returns how many they are.
   ///
   /// They travel by themselves, lest what is wrong with them comes over the others, and in turn with
   /// the others. Each has one attempt and is then parked for longer, so that it costs one place in a
   /// request for each of its growing waits, however many there are.
   mutating func takeProbes(limits: RequestLimits, at now: Timestamp) -> Int {
-    guard isProbeDue(at: now) else { return 0 }
+    guard parked.isProbeDue(at: now) else { return 0 }
     let isAlone = modify.batch.isEmpty && modify.queue.isEmpty && parked.returning.isEmpty
     guard isAlone || !modify.othersFirst else { return 0 }
     var probes: [PendingChange] = []

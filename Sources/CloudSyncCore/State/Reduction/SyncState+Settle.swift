@@ -19,8 +19,7 @@ extension SyncState {
         )
       }
       _ = endRequest(attempt: attempt)
-      resetRetryCounters()
-      answered += 1
+      heardFromCloud()
       zone.creations = 0
       receivePage(response, over: flight, at: now)
     case .createZone(let isDone):
@@ -28,8 +27,7 @@ extension SyncState {
       zoneAnswered(isDone: isDone, over: flight, at: now)
     case .createSubscription(let isDone):
       _ = endRequest(attempt: attempt)
-      resetRetryCounters()
-      answered += 1
+      heardFromCloud()
       let error = SyncError(.serverRejectedRequest, "the handler refused to create a subscription")
       zone.subscription = isDone ? .ready : .givenUp(error)
     }
@@ -56,8 +54,7 @@ extension SyncState {
     }
     self.flight = nil
     thaw(count: flight.count)
-    resetRetryCounters()
-    answered += 1
+    heardFromCloud()
     if zone.creations > 0 { zone.creations = 0 }
     var next = 0
     var hint = 0

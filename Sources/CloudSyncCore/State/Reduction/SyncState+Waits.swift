@@ -4,38 +4,28 @@ extension SyncState {
 
   /// Moves deadlines that a clock set back has pushed away.
   mutating func clampDeadlines(at now: Timestamp) {
-    if let deadline = gate.own, deadline.end(at: now) < deadline.until {
-      gate.own?.until = deadline.end(at: now)
-    }
-    if let deadline = gate.servers, deadline.end(at: now) < deadline.until {
-      gate.servers?.until = deadline.end(at: now)
-    }
-    if let deadline = flight?.deadline, deadline.end(at: now) < deadline.until {
-      flight?.deadline.until = deadline.end(at: now)
-    }
-    if let deadline = parked.quota, deadline.end(at: now) < deadline.until {
-      parked.quota?.until = deadline.end(at: now)
-    }
-    if let start = parked.probesSetAt, start > now { parked.clampProbes(at: now) }
-    if let deadline = account.check, deadline.end(at: now) < deadline.until {
-      account.check?.until = deadline.end(at: now)
-    }
-    if let deadline = account.nextTry, deadline.end(at: now) < deadline.until {
-      account.nextTry?.until = deadline.end(at: now)
-    }
-    if let deadline = fetch.awaited?.nextOffer, deadline.end(at: now) < deadline.until {
-      fetch.awaited?.nextOffer?.until = deadline.end(at: now)
-    }
+    guard hasDistantDeadline(at: now) else { return }
+    gate.own?.clamp(at: now)
+    gate.servers?.clamp(at: now)
+    flight?.deadline.clamp(at: now)
+    parked.quota?.clamp(at: now)
+    parked.clampProbes(at: now)
+    account.check?.clamp(at: now)
+    account.nextTry?.clamp(at: now)
+    fetch.awaited?.nextOffer?.clamp(at: now)
   }
 
   /// Whether a clock that was set back has pushed a deadline away.
   package func hasDistantDeadline(at now: Timestamp) -> Bool {
-    let deadlines = [
-      gate.own, gate.servers, flight?.deadline, parked.quota, account.check, account.nextTry,
-      fetch.awaited?.nextOffer,
-    ]
-    return deadlines.contains { $0.map { $0.end(at: now) < $0.until } ?? false }
+    isDistant(gate.own, at: now) || isDistant(gate.servers, at: now)
+      || isDistant(flight?.deadline, at: now) || isDistant(parked.quota, at: now)
+      || isDistant(account.check, at: now) || isDistant(account.nextTry, at: now)
+      || isDistant(fetch.awaited?.nextOffer, at: now)
       || parked.probesSetAt.map { $0 > now } ?? false
+  }
+
+  private func isDistant(_ deadline: Deadline?, at now: Timestamp) -> Bool {
+    deadline.map { $0.end(at: now) < $0.until } ?? false
   }
 
   /// How long to wait for a cause that has struck once more: growing, jittered, capped, and never
@@ -91,6 +81,12 @@ extension SyncState {
       gate.own = deadline
     }
     return true
+  }
+
+  /// Notes that the cloud has carried out a request, at least in part.
+  mutating func heardFromCloud() {
+    resetRetryCounters()
+    answered += 1
   }
 
   /// Begins waits afresh, after something went well; whether storage is free, and whether the app

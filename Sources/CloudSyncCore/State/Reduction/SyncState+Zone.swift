@@ -6,8 +6,7 @@ extension SyncState {
       halt(error, over: flight, at: now)
       return
     }
-    resetRetryCounters()
-    answered += 1
+    heardFromCloud()
     zone.zone = .ready
   }
 

@@ -66,8 +66,12 @@ package struct ParkedRegion: Sendable {
 
   /// The entry whose time to be tried again came first, if it has come.
   package func firstDue(at now: Timestamp) -> ParkedEntry? {
-    guard let nextProbe, nextProbe.end(at: now) <= now else { return nil }
-    return probes.first.flatMap { entries[$0.value] }
+    isProbeDue(at: now) ? probes.first.flatMap { entries[$0.value] } : nil
+  }
+
+  /// Whether entries are to be tried again whose error may have passed.
+  package func isProbeDue(at now: Timestamp) -> Bool {
+    nextProbe.map { $0.end(at: now) <= now } ?? false
   }
 
   /// All entries that are tried again by themselves, in the order of their times.
