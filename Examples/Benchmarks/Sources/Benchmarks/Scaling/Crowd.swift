@@ -12,7 +12,7 @@ struct Crowd {
   let waitingFetches: [OperationID]
   let parked: [RecordID]
 
-  // Unsafe in name only: the benchmarks run on one thread.
+  // Unsafe in name only, because the benchmarks run on one thread.
   nonisolated(unsafe) private static var made: [Int: Crowd] = [:]
 
   /// The crowd of a size, made once.
