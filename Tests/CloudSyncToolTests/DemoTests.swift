@@ -28,7 +28,7 @@ struct DemoTests {
     try check(code, output.replacing(folder, with: "FOLDER"), folder)
   }
 
-  @Test("Both devices and the cloud end with the same, whatever goes wrong", arguments: 1...12)
+  @Test("Both devices and the cloud end with the same, whatever goes wrong", arguments: 1...4)
   func converges(seed: Int) throws {
     let faults = "request-lost=1/4,answer-lost=1/4,duplicated=1/4,late=1/5,zone-busy=1/6"
     try demo(["--seed", "\(seed)", "--faults", faults]) { code, output, _ in

@@ -18,7 +18,7 @@ struct FuzzTests {
   )
   func mutations(part: UInt64) throws {
     let corpus = try FuzzCorpus.make()
-    let count = Self.setting("CLOUDSYNC_FUZZ", 2_000) / 4
+    let count = Self.setting("CLOUDSYNC_FUZZ", 1_000) / 4
     let first = Self.setting("CLOUDSYNC_FUZZ_SEED", 0) + part * count
     var opened = 0
     var salvaged = 0
@@ -32,7 +32,7 @@ struct FuzzTests {
     }
 
     // The damage must not be so coarse that nothing behind the reader is reached.
-    if count >= 500 {
+    if count >= 250 {
       #expect(opened > Int(count) / 10)
       #expect(salvaged > Int(count))
     }

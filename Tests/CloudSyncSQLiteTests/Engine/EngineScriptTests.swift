@@ -8,7 +8,7 @@ struct EngineScriptTests {
     arguments: 0..<4
   )
   func converge(part: Int) throws {
-    let count = (TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? 16) / 4
+    let count = (TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? 8) / 4
     for number in 0..<count {
       let seed = part * 1_000_000 + number
       if let only = TestSettings.number("CLOUDSYNC_ENGINE_SEED"), only != seed { continue }

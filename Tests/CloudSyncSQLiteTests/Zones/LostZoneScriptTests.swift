@@ -8,7 +8,7 @@ struct LostZoneScriptTests {
     arguments: 0..<2
   )
   func converge(part: Int) throws {
-    let count = (TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? 16) / 2
+    let count = (TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? 8) / 2
     for number in 0..<count {
       let seed = 7_000_000 + part * 1_000_000 + number
       if let only = TestSettings.number("CLOUDSYNC_ENGINE_SEED"), only != seed { continue }
