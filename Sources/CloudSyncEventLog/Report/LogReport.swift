@@ -19,7 +19,7 @@ public enum LogReport {
   ///
   /// - Parameters:
   ///   - log: The log.
-  ///   - title: The heading of the page; by default the log's name.
+  ///   - title: The heading of the page; by default the log's name without its folders.
   ///   - progress: Is told now and then how many events have been written.
   /// - Returns: The bytes of the page.
   /// - Throws: That the log cannot be read, or what writing the page came to.
@@ -41,7 +41,7 @@ public enum LogReport {
   ///
   /// - Parameters:
   ///   - log: The log.
-  ///   - title: The heading of the page; by default the log's name.
+  ///   - title: The heading of the page; by default the log's name without its folders.
   ///   - progress: Is told now and then how many events have been written.
   ///   - sink: Takes the pieces, in their order; what it throws ends the writing.
   /// - Throws: That the log cannot be read, or what the sink throws.
@@ -51,7 +51,8 @@ public enum LogReport {
     progress: ((Int) -> Void)? = nil,
     to sink: (Data) throws(LogError) -> Void
   ) throws(LogError) {
-    let title = title ?? log.name
+    // Folders may tell who the user is.
+    let title = title ?? log.name.split(separator: "/").last.map(String.init) ?? log.name
     try sink(Data(ReportPage.beginning(title: title).utf8))
     var composer = ReportComposer(log, title: title)
     try composer.compose(progress: progress, to: sink)
@@ -63,7 +64,7 @@ public enum LogReport {
   /// - Parameters:
   ///   - log: The log.
   ///   - path: The file.
-  ///   - title: The heading of the page; by default the log's name.
+  ///   - title: The heading of the page; by default the log's name without its folders.
   ///   - progress: Is told now and then how many events have been written.
   /// - Throws: That the log cannot be read, or what writing the page came to.
   public static func write(

@@ -30,6 +30,14 @@ struct LogReportTests {
     #expect(!page.contains("://"), "the page must load nothing")
   }
 
+  @Test("The heading is the log's name without the folders that it is in")
+  func headingHasNoFolder() throws {
+    let bytes = try LogHarness.eventfulRun(sink: .ring()).bytes
+    let log = try EventLog(bytes: bytes, name: "/Users/somebody/logs/today.jsonl")
+    let page = try page(of: log)
+    #expect(page.contains("<title>today.jsonl</title>") && !page.contains("somebody"))
+  }
+
   @Test("SHA-256 is that of the standard")
   func hashIsStandard() {
     func hash(_ text: String) -> String {
