@@ -59,7 +59,7 @@ extension SyncState {
       with: sent.filter { $0.edit != nil || $0.wasParked }
     )
     thaw(count: deletions.count)
-    for entry in deletions { handBack(entry, error: Self.outcomeUnknown) }
+    for entry in deletions { tellSources(of: entry, error: Self.outcomeUnknown) }
   }
 
   static var outcomeUnknown: SyncError {

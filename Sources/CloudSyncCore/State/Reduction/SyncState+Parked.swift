@@ -39,13 +39,8 @@ extension SyncState {
     if !isQuota, probe == nil, error.code != .awaitsAppEdit { parked.inRow += 1 }
   }
 
-  /// Gives an entry back to its operations and forgets it.
-  mutating func handBack(_ entry: PendingChange, error: SyncError) {
-    tellSources(of: entry, error: error)
-  }
-
   /// Tells the operations of an entry that it is not saved.
-  private mutating func tellSources(of entry: PendingChange, error: SyncError) {
+  mutating func tellSources(of entry: PendingChange, error: SyncError) {
     var hint = 0
     forEachSource(of: entry, hint: &hint) { open in
       open.left -= 1
