@@ -172,12 +172,12 @@ expect_part 0 'call: start' log show phone.jsonl
 expect_part 0 'retryWork modify' log show phone.jsonl --record laptop-1
 expect_part 0 '"kind":"retryWork"' log show phone.jsonl --json
 first=$(log show phone.jsonl | sed -n '1s/.*#\([0-9]*\) .*/\1/p')
-expect_part 0 'modify' log state phone.jsonl --at $((first + 1))
+expect_part 0 'in flight:      fetch' log state phone.jsonl --at $((first + 1))
 expect_part 0 'fetch' log state phone.jsonl --at "$first" --diff $((first + 2))
 expect_part 0 'start' log why phone.jsonl $((first + 1))
-# Eight, or seven where two deliveries meet: what is delivered together is one event.
+# Eleven, or fewer where deliveries meet: what is delivered together is one event.
 events=$(log verify phone.jsonl | sed -n 's/^valid: \([0-9]*\) events.*/\1/p')
-[[ $events == [78] ]] || die "log verify phone.jsonl counts ${events:-no} events"
+[[ $events =~ ^(9|10|11)$ ]] || die "log verify phone.jsonl counts ${events:-no} events"
 expect_part 0 "faithful: $events events" log rerun phone.jsonl
 expect_part 0 'wrote PhoneTests.swift' log rerun phone.jsonl --test PhoneTests.swift
 grep -q 'import Testing' PhoneTests.swift || die "the written test is none"
