@@ -165,13 +165,7 @@ package final class VirtualEnvironment: Sendable {
 
   /// Where an appointment is or belongs, from the last to the first.
   private static func place(of appointment: Appointment, in entries: [Entry]) -> Int {
-    var low = 0
-    var high = entries.count
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].appointment > appointment { low = middle + 1 } else { high = middle }
-    }
-    return low
+    entries.indices.firstPlace { entries[$0].appointment <= appointment }
   }
 
   /// Forgets everything that is waiting or scheduled.

@@ -76,6 +76,10 @@ extension CodedReader {
     try key(name)
     return try array { (reader) throws(CodedError) in try reader.readString() }
   }
+  package mutating func field(_ name: StaticString) throws(CodedError) -> [UInt64] {
+    try key(name)
+    return try array { (reader) throws(CodedError) in try reader.readUInt64() }
+  }
 
   package mutating func field<T: CodedValue>(_ name: StaticString) throws(CodedError) -> T? {
     try optional(name) { (reader) throws(CodedError) in try T(from: &reader) }

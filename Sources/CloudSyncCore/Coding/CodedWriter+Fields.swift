@@ -63,6 +63,12 @@ extension CodedWriter {
     for value in values { write(value) }
     endArray()
   }
+  package mutating func field(_ name: StaticString, _ values: [UInt64]) {
+    key(name)
+    beginArray(count: values.count)
+    for value in values { write(value) }
+    endArray()
+  }
 
   package mutating func field<T: CodedValue>(_ name: StaticString, _ value: T?) {
     optional(name, value) { $0.write($1) }

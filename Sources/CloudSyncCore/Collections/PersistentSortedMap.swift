@@ -90,13 +90,7 @@ extension PersistentSortedMap {
 
     /// The first place whose key is not before a key.
     private func place(of key: Key) -> Int {
-      var low = 0
-      var high = keys.count
-      while low < high {
-        let middle = (low + high) / 2
-        if keys[middle] < key { low = middle + 1 } else { high = middle }
-      }
-      return low
+      keys.indices.firstPlace { !(keys[$0] < key) }
     }
 
     /// The place of the node below a branch that a key belongs to.

@@ -124,12 +124,6 @@ struct SubjectState<Output: Sendable>: Sendable {
 
   /// The first place whose number is not below a number.
   private func place(of number: Int) -> Int {
-    var low = 0
-    var high = entries.count
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].number < number { low = middle + 1 } else { high = middle }
-    }
-    return low
+    entries.indices.firstPlace { entries[$0].number >= number }
   }
 }

@@ -180,13 +180,8 @@ public struct ModifyOperation: Sendable, Identifiable {
   /// The ancestor of the record at an index, in a submitted operation that has one.
   package func ancestor(at index: Int) -> Record? {
     let indexes = contents.ancestorIndexes
-    var low = 0
-    var high = indexes.count
-    while low < high {
-      let middle = (low + high) / 2
-      if indexes[middle] < index { low = middle + 1 } else { high = middle }
-    }
-    return low < indexes.count && indexes[low] == index ? contents.ancestors[low] : nil
+    let place = indexes.indices.firstPlace { indexes[$0] >= index }
+    return place < indexes.count && indexes[place] == index ? contents.ancestors[place] : nil
   }
 }
 

@@ -204,13 +204,7 @@ public struct EventLog: Sendable {
 
   /// The place of the first event with at least this number.
   private func firstPlace(from sequence: UInt64) -> Int {
-    var low = 0
-    var high = index.count
-    while low < high {
-      let middle = (low + high) / 2
-      if index[middle].sequence < sequence { low = middle + 1 } else { high = middle }
-    }
-    return low
+    index.indices.firstPlace { index[$0].sequence >= sequence }
   }
 
   private func place(of sequence: UInt64) throws(LogError) -> Int {

@@ -67,9 +67,7 @@ final class CompletionChecker: SimulationChecker {
       return "device \(device) was told of \(operation.id) after operation \(lastNumber[device])"
     }
     lastNumber[device] = operation.id.number
-    let count =
-      response.savedRecords.count + response.alreadyInCloud.count
-      + response.deletedRecordIDs.count + response.failures.count
+    let count = response.doneCount + response.failures.count
     if count != operation.itemCount {
       return "device \(device) was told of \(count) of \(operation.itemCount) records"
         + " of \(operation.id)"

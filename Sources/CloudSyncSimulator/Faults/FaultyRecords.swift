@@ -13,8 +13,7 @@ extension FaultPlan {
     let ratio = self[.recordRefused]
     guard ratio.hits > 0 else { return nil }
     return { recordID in
-      var random = seed.fork(recordID.hash)
-      guard random.chance(ratio.hits, in: ratio.cases) else { return nil }
+      guard var random = ratio.hit(recordID, seed: seed) else { return nil }
       return SyncError(random.pick(FaultPoint.passingCodes))
     }
   }
@@ -30,10 +29,15 @@ extension SyncWork {
   func hasRecord(hitBy ratio: FaultPlan.Ratio, seed: SeededRandom) -> Bool {
     guard case .modify(let operation) = self else { return false }
     return (operation.records.map(\.recordID) + operation.recordIDsToDelete)
-      .contains { recordID in
-        var random = seed.fork(recordID.hash)
-        return random.chance(ratio.hits, in: ratio.cases)
-      }
+      .contains { ratio.hit($0, seed: seed) != nil }
+  }
+}
+
+extension FaultPlan.Ratio {
+  /// What the details of a record's fault are drawn from, always the same; nil if it has none.
+  fileprivate func hit(_ recordID: RecordID, seed: SeededRandom) -> SeededRandom? {
+    var random = seed.fork(recordID.hash)
+    return random.chance(hits, in: cases) ? random : nil
   }
 }
 

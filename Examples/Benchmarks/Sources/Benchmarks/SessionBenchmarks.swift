@@ -120,21 +120,16 @@ enum SessionBenchmarks {
     var bytes = 0
     let clock = ContinuousClock()
     for _ in 0..<5 {
-      let box = SnapshotBox()
+      let box = Box(Data())
       var start = clock.now
-      session.snapshot { box.data = $0 }
+      session.snapshot { box.value = $0 }
       encodes.append((clock.now - start).nanoseconds / 1e6)
-      bytes = box.data.count
+      bytes = box.value.count
       start = clock.now
-      let archive = try SyncArchive(box.data)
+      let archive = try SyncArchive(box.value)
       decodes.append((clock.now - start).nanoseconds / 1e6)
       precondition(archive.state.progress.submitted == count)
     }
     return (encodes.sorted()[2], decodes.sorted()[2], bytes)
-  }
-
-  private final class SnapshotBox: @unchecked Sendable {
-    // It is unchecked because the benchmark's world has one thread.
-    var data = Data()
   }
 }

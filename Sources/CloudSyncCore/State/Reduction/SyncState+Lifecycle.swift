@@ -129,16 +129,12 @@ extension SyncState {
   }
 
   /// Continues a stored state in a new process: what was in flight counts as lost.
-  mutating func reduceRestored(
-    nonce: UInt64,
-    configuration: SyncConfiguration,
-    at now: Timestamp
-  ) -> Bool {
+  mutating func reduceRestored(nonce: UInt64, configuration: SyncConfiguration) -> Bool {
     let lost = flight
     beginEpoch(nonce: nonce)
     self.configuration = configuration
     if let lost, lost.mode == .modify {
-      freeze(count: lost.count, at: now)
+      freeze(count: lost.count)
       applyCancellations()
       announceCompleted()
     }

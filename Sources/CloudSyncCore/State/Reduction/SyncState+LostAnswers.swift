@@ -8,7 +8,7 @@ extension SyncState {
   /// Notes that an answer was lost; a request that the cloud does not answer while it answers others is
   /// sent in ever smaller parts, until the change that cannot be answered is alone and is parked.
   mutating func loseAnswer(over flight: Flight, error: SyncError, at now: Timestamp) {
-    freeze(count: flight.count, at: now)
+    freeze(count: flight.count)
     // Only another answer shows that it is not the network that is away.
     if let last = modify.lostAt, answered > last { modify.losses += 1 }
     modify.lostAt = answered
@@ -29,13 +29,13 @@ extension SyncState {
   }
 
   /// Keeps the first changes of the batch as they were sent.
-  mutating func freeze(count: Int, at now: Timestamp) {
+  mutating func freeze(count: Int) {
     for place in 0..<count where !modify.batch[place].isInDoubt {
       modify.batch[place].doubt = .unanswered
     }
     modify.frozen = max(modify.frozen, count)
     modify.repeated = count
-    if configuration.refusedItems == .handBack { handBackDeletions(at: now) }
+    if configuration.refusedItems == .handBack { handBackDeletions() }
   }
 
   /// Lets go of so many changes at the front of the batch, which were answered.
@@ -50,7 +50,7 @@ extension SyncState {
   }
 
   /// Hands deletions back whose answer was lost: repeated, they might delete what came since.
-  private mutating func handBackDeletions(at now: Timestamp) {
+  private mutating func handBackDeletions() {
     let sent = Array(modify.batch.prefix(modify.frozen))
     let deletions = sent.filter { $0.edit == nil && !$0.wasParked }
     guard !deletions.isEmpty else { return }

@@ -73,11 +73,10 @@ extension SyncState {
     guard let index = queueIndex(of: id) else { return false }
     let operation = modify.queue[index]
     guard operation.itemCount > 0 else { return false }
-    let error = SyncError(.cancelled, "the operation was cancelled")
     let response = ModifyOperation.Response(
-      failures: allItems(of: operation).map { ItemFailure($0, error) }
+      failures: allItems(of: operation).map { ItemFailure($0, Self.cancelled) }
     )
-    notifications.add(.modifyFailed(operation, error, response))
+    notifications.add(.modifyFailed(operation, Self.cancelled, response))
     progress.notDone += operation.itemCount
     modify.queuedItems -= operation.itemCount
     modify.queuedBytes -= operation.byteCount
@@ -89,14 +88,9 @@ extension SyncState {
 
   /// Where an operation of this epoch is in the queue: numbers ascend in it.
   private func queueIndex(of id: OperationID) -> Int? {
-    var low = 0
-    var high = modify.queue.count
-    while low < high {
-      let middle = (low + high) / 2
-      if modify.queue[middle].id < id { low = middle + 1 } else { high = middle }
-    }
-    guard low < modify.queue.count, modify.queue[low].id == id else { return nil }
-    return modify.queue[low].isWithdrawn ? nil : low
+    let place = (0..<modify.queue.count).firstPlace { modify.queue[$0].id >= id }
+    guard place < modify.queue.count, modify.queue[place].id == id else { return nil }
+    return modify.queue[place].isWithdrawn ? nil : place
   }
 
   /// Takes the cancelled operations' entries out of the batch, as soon as none of them is on its way
@@ -134,7 +128,7 @@ extension SyncState {
     if modify.open[index].left == 0 { announce(modify.open.remove(at: index)) }
   }
 
-  private static var cancelled: SyncError {
+  static var cancelled: SyncError {
     SyncError(.cancelled, "the operation was cancelled")
   }
 
@@ -170,13 +164,8 @@ extension SyncState {
 
   /// Where an operation is among the open ones.
   func openIndex(of number: UInt64) -> Int? {
-    var low = 0
-    var high = modify.open.count
-    while low < high {
-      let middle = (low + high) / 2
-      if modify.open[middle].number < number { low = middle + 1 } else { high = middle }
-    }
-    return low < modify.open.count && modify.open[low].number == number ? low : nil
+    let place = modify.open.indices.firstPlace { modify.open[$0].number >= number }
+    return place < modify.open.count && modify.open[place].number == number ? place : nil
   }
 
   func allItems(of operation: ModifyOperation) -> [RecordID] { items(of: operation, from: 0) }

@@ -44,7 +44,7 @@ extension SyncState {
     case .halt(let error): reduceHalt(error: error, at: now)
     case .reset(let nonce): reduceReset(nonce: nonce, at: now)
     case .restored(let nonce, let configuration):
-      reduceRestored(nonce: nonce, configuration: configuration, at: now)
+      reduceRestored(nonce: nonce, configuration: configuration)
     case .cancel(let id): reduceCancel(id: id)
     case .retryNow: reduceRetryNow(at: now)
     case .connectivityChanged: forgetOwnWaits()

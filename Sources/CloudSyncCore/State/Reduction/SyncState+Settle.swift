@@ -221,8 +221,7 @@ extension SyncState {
     let response = open.response
     progress.done += response.doneCount
     if open.wasGivenUp {
-      let error = SyncError(.cancelled, "the operation was cancelled")
-      notifications.add(.modifyFailed(open.operation, error, response))
+      notifications.add(.modifyFailed(open.operation, Self.cancelled, response))
     } else {
       notifications.add(.modifyCompleted(open.operation, response))
     }

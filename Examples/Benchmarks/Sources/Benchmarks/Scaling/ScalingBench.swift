@@ -114,15 +114,10 @@ final class ScalingBench {
 
   /// What the session is now, for other sessions to begin with.
   func archive() throws -> SyncArchive {
-    let box = Box()
-    session.snapshot { bytes in box.archive = try? SyncArchive(bytes) }
-    guard let archive = box.archive else { throw SyncError(.internalError, "no snapshot") }
+    let box = Box<SyncArchive?>(nil)
+    session.snapshot { bytes in box.value = try? SyncArchive(bytes) }
+    guard let archive = box.value else { throw SyncError(.internalError, "no snapshot") }
     return archive
-  }
-
-  private final class Box: @unchecked Sendable {
-    // It is unchecked because the benchmark's world has one thread.
-    var archive: SyncArchive?
   }
 }
 

@@ -167,9 +167,9 @@ enum ScalingCalls {
       },
       whole("`snapshot`", unit: "of each") { bench, _ in bench.session.snapshot { _ in } },
       ScalingRow(name: "`SyncArchive` of it", unit: "of each") { size in
-        let box = ByteBox()
-        try Crowd.of(size).bench().session.snapshot { box.bytes = [$0] }
-        return try ScalingRow.time { for bytes in box.bytes { _ = try SyncArchive(bytes) } }
+        let box = Box<[Data]>([])
+        try Crowd.of(size).bench().session.snapshot { box.value = [$0] }
+        return try ScalingRow.time { for bytes in box.value { _ = try SyncArchive(bytes) } }
           / Double(size)
       },
       whole("`journal`, its beginning", unit: "of each") { bench, _ in
@@ -237,12 +237,12 @@ enum ScalingCalls {
   ) -> ScalingRow {
     ScalingRow(name: name, unit: unit) { size in
       let bench = try Crowd.of(size).bench()
-      let names = NameBox()
+      let names = Box("one")
       bench.session.appendMiddleware(
-        AccountStatusMiddleware { $0(.available, AccountIdentity(names.name)) }
+        AccountStatusMiddleware { $0(.available, AccountIdentity(names.value)) }
       )
       bench.session.start()
-      names.name = "another"
+      names.value = "another"
       bench.session.accountDidChange()
       return ScalingRow.time { bench.session.resolveAccountSwitch(decision) }
         / Double(unit == "call" ? 1 : size)
@@ -261,10 +261,5 @@ enum ScalingCalls {
       return ScalingRow.time { bench.session.decideZone(decision) }
         / Double(unit == "call" ? 1 : size)
     }
-  }
-
-  private final class NameBox: @unchecked Sendable {
-    // It is unchecked because the benchmark's world has one thread.
-    var name = "one"
   }
 }

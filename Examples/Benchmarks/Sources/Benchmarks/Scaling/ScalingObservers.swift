@@ -141,9 +141,3 @@ enum ScalingObservers {
     ]
   }
 }
-
-/// Bytes that a closure hands out.
-final class ByteBox: @unchecked Sendable {
-  // It is unchecked because the benchmark's world has one thread.
-  var bytes: [Data] = []
-}

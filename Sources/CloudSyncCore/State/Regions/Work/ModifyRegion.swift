@@ -54,10 +54,7 @@ extension ModifyRegion: CodedValue {
       $0.field("part", part)
       $0.field("losses", losses)
       $0.field("lostAt", lostAt)
-      $0.key("cancelling")
-      $0.beginArray(count: cancelling.count)
-      for number in cancelling { $0.write(number) }
-      $0.endArray()
+      $0.field("cancelling", cancelling)
       $0.field("writeToken", writeToken)
       $0.field("localTags", localTags.value)
       $0.field("tagsInvalidBefore", tagsInvalidBefore)
@@ -81,8 +78,7 @@ extension ModifyRegion: CodedValue {
     part = try reader.amount("part")
     losses = try reader.amount("losses")
     lostAt = try reader.field("lostAt")
-    try reader.key("cancelling")
-    cancelling = try reader.array { (reader) throws(CodedError) in try reader.readUInt64() }
+    cancelling = try reader.field("cancelling")
     writeToken = try reader.field("writeToken")
     localTags = CopyOnWrite(try reader.field("localTags") as LocalTagHistory)
     tagsInvalidBefore = try reader.field("tagsInvalidBefore")

@@ -184,10 +184,7 @@ extension PendingChange: CodedValue {
       $0.field("base", base)
       $0.field("byteCount", byteCount)
       $0.field("source", source)
-      $0.key("furtherSources")
-      $0.beginArray(count: furtherSources.count)
-      for number in furtherSources { $0.write(number) }
-      $0.endArray()
+      $0.field("furtherSources", furtherSources)
       $0.field("conflicts", conflicts)
       $0.field("failures", failures)
       $0.field("needsLookup", needsLookup)
@@ -209,8 +206,7 @@ extension PendingChange: CodedValue {
     base = try reader.field("base")
     byteCount = try reader.amount("byteCount")
     source = try reader.field("source")
-    try reader.key("furtherSources")
-    furtherSources = try reader.array { (reader) throws(CodedError) in try reader.readUInt64() }
+    furtherSources = try reader.field("furtherSources")
     conflicts = try reader.amount("conflicts")
     failures = try reader.amount("failures")
     needsLookup = try reader.field("needsLookup")
