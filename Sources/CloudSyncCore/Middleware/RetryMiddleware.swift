@@ -12,7 +12,12 @@ public struct RetryMiddleware: Middleware {
     context: MiddlewareContext,
     next: (SyncEvent) -> SyncEvent
   ) -> SyncEvent {
-    let reduced = next(timed(event: event, context: context))
+    let reduced: SyncEvent
+    if let wait = event.wait, wait.nanoseconds == nil {
+      reduced = next(timed(event: event, wait: wait, context: context))
+    } else {
+      reduced = next(event)
+    }
     if case .wait(_, let time?) = context.nextStep { context.wake(at: time) }
     if context.didChange, let wait = reduced.wait, wait.serverNanoseconds != nil,
       wait.cause == .service
@@ -23,8 +28,8 @@ public struct RetryMiddleware: Middleware {
     return reduced
   }
 
-  private func timed(event: SyncEvent, context: MiddlewareContext) -> SyncEvent {
-    guard var wait = event.wait, wait.nanoseconds == nil else { return event }
+  private func timed(event: SyncEvent, wait: Wait, context: MiddlewareContext) -> SyncEvent {
+    var wait = wait
     wait.nanoseconds = context.state.waitLength(for: wait)
     switch event {
     case .retry(let attempt, var retry):

@@ -9,40 +9,34 @@ public struct SubjectMiddleware: Middleware {
     context: MiddlewareContext,
     next: (SyncEvent) -> SyncEvent
   ) -> SyncEvent {
-    let old = Glimpse(context.state)
+    let cold = context.state.cold
+    let progress = context.state.progress
+    let notes = context.state.notifications.end
     let reduced = next(event)
     guard context.didChange else {
       context.publish(.event)
       return reduced
     }
-    let new = Glimpse(context.state)
     var publication: Publication = [.event, .state]
-    if old.haltCode != new.haltCode { publication.insert(.halted) }
+    if progress != context.state.progress { publication.insert(.progress) }
     if case .accountStatusChanged = reduced { publication.insert(.accountStatus) }
-    if old.zone != new.zone { publication.insert(.zone) }
-    if old.progress != new.progress { publication.insert(.progress) }
+    let new = context.state.cold
+    if !cold.sharesStorage(with: new) {
+      if cold.value.haltCode != new.value.haltCode { publication.insert(.halted) }
+      if cold.value.zone.zone.kind != new.value.zone.zone.kind { publication.insert(.zone) }
+    }
     context.publish(publication)
     // What is announced is announced once, when it is decided; a restored session announces at
     // its start what an earlier process may not have.
-    let first = old.redeliversOnStart ? context.state.notifications.first : old.notes
-    if new.notes > first, !new.redeliversOnStart { context.announce(first..<new.notes) }
+    let first = cold.value.redeliversOnStart ? context.state.notifications.first : notes
+    let end = context.state.notifications.end
+    if end > first, !new.value.redeliversOnStart { context.announce(first..<end) }
     return reduced
   }
+}
 
-  /// The few facts about a state that are compared.
-  private struct Glimpse {
-    let haltCode: SyncError.Code?
-    let redeliversOnStart: Bool
-    let zone: ZoneState.Kind
-    let progress: SyncProgress
-    let notes: UInt64
-
-    init(_ state: SyncState) {
-      haltCode = state.isHalted ? state.haltReason?.error.code : nil
-      redeliversOnStart = state.cold.value.redeliversOnStart
-      zone = state.zone.zone.kind
-      progress = state.progress
-      notes = state.notifications.end
-    }
+extension ColdState {
+  fileprivate var haltCode: SyncError.Code? {
+    if case .stopped(let reason) = phase { reason.error.code } else { nil }
   }
 }

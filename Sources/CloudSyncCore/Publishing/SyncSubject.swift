@@ -39,12 +39,10 @@ public final class SyncSubject<Output: Sendable>: Sendable {
 
   /// Gives a value to every subscriber, after all values sent before.
   package func send(_ value: Output) {
-    var outdated: Output?  // Released after the lock: its release may run foreign code.
+    // The value before is released after the lock: its release may run foreign code.
+    var last: Output? = replaysLast ? value : nil
     let begun = state.withLock { state -> (limit: Int, step: SubjectState<Output>.Step)? in
-      if replaysLast {
-        outdated = state.last
-        state.last = value
-      }
+      if replaysLast { swap(&state.last, &last) }
       guard !state.isEmpty else { return nil }
       let limit = state.nextNumber
       if state.isDelivering {
@@ -55,7 +53,7 @@ public final class SyncSubject<Output: Sendable>: Sendable {
       state.isDelivering = true
       return (limit, step)
     }
-    _ = consume outdated
+    withExtendedLifetime(last) {}
     guard let begun else { return }
     deliver(value, limit: begun.limit, from: begun.step)
   }

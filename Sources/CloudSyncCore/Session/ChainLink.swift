@@ -5,24 +5,31 @@
 final class ChainLink {
   let middleware: any Middleware
   private let context: MiddlewareContext
+  private let place: Int
   private let callNext: (SyncEvent) -> SyncEvent
 
-  /// Puts a middleware before what `next` runs.
-  init(
-    _ middleware: any Middleware,
-    _ context: MiddlewareContext,
-    next: @escaping (SyncEvent) -> SyncEvent
-  ) {
+  /// Puts a middleware before another link, or before the reduction if there is none.
+  init(_ middleware: any Middleware, _ context: MiddlewareContext, at place: Int, next: ChainLink?)
+  {
     self.middleware = middleware
     self.context = context
-    callNext = { event in
-      context.depth += 1
-      return next(event)
+    self.place = place
+    if let next {
+      callNext = { event in
+        context.depth += 1
+        return next.run(event)
+      }
+    } else {
+      callNext = { event in
+        context.depth += 1
+        context.reduce(event: event)
+        return event
+      }
     }
   }
 
   /// Runs the middleware, which runs the rest of the chain.
-  func run(_ event: SyncEvent, at place: Int) -> SyncEvent {
+  func run(_ event: SyncEvent) -> SyncEvent {
     precondition(
       context.depth == place,
       "A middleware called next twice, and \(middleware.name) saw it: call next exactly once."

@@ -21,8 +21,8 @@ final class Engine {
   private let outputs: SessionOutputs
   private let now: @Sendable () -> Timestamp
   private var middlewares: [any Middleware]
-  /// Runs an event through the chain, and reduces it at its end.
-  @exclusivity(unchecked) private var chain: (SyncEvent) -> SyncEvent = { $0 }
+  /// The chain, which reduces an event at its end; nil if there is no middleware.
+  @exclusivity(unchecked) private var chain: ChainLink?
   @exclusivity(unchecked) private var pending: [Pending] = []
   /// Effects that are being performed, in memory that is used again and again.
   @exclusivity(unchecked) private var performing: [Effect] = []
@@ -74,8 +74,9 @@ final class Engine {
       let delivered = inbox.take(into: &taking, first: first, isBusy: isBusy)
       if taking.isEmpty, delivered == nil { return }
       if let delivered { process(delivered: delivered) }
-      for input in taking { process(input) }
-      taking.removeAll(keepingCapacity: true)
+      // From the end of the reversed array each is moved out, and its memory is used again.
+      if taking.count > 1 { taking.reverse() }
+      while let input = taking.popLast() { process(input) }
     }
   }
 
@@ -95,16 +96,10 @@ final class Engine {
 
   /// Links the chain: the reduction, and before it the middleware from the last to the first.
   private func linkChain() {
-    let context = context
-    var next: (SyncEvent) -> SyncEvent = { event in
-      context.reduce(event: event)
-      return event
-    }
+    chain = nil
     for (place, middleware) in middlewares.enumerated().reversed() {
-      let link = ChainLink(middleware, context, next: next)
-      next = { event in link.run(event, at: place) }
+      chain = ChainLink(middleware, context, at: place, next: chain)
     }
-    chain = next
   }
 
   /// Runs an event, and all that follows from it.
@@ -123,7 +118,7 @@ final class Engine {
 
   private func runOne(one: Pending, isInput: Bool) {
     context.prepare(one.event, origin: one.origin, cause: one.cause)
-    _ = chain(one.event)
+    if let chain { _ = chain.run(one.event) } else { context.reduce(event: one.event) }
     let sequence = context.state.eventCount
     checkInvariants(sequence: sequence)
     if context.didChange { showState() }
@@ -204,7 +199,8 @@ final class Engine {
     guard !context.effects.isEmpty else { return }
     swap(&performing, &context.effects)
     let sequence = context.state.eventCount
-    for effect in performing {
+    if performing.count > 1 { performing.reverse() }
+    while let effect = performing.popLast() {
       switch effect {
       case .dispatch(let event):
         pending.append(Pending(event: event, origin: .middleware, cause: sequence))
@@ -221,7 +217,6 @@ final class Engine {
       case .closeSharedGate(let wait): outputs.closeSharedGate(wait: wait, at: context.now)
       }
     }
-    performing.removeAll(keepingCapacity: true)
   }
 
   private func callHandler() {

@@ -42,7 +42,12 @@ extension SessionOutputs {
   func announce(_ numbers: Range<UInt64>, of state: SyncState) {
     for number in numbers {
       let note = state.notifications[number]
-      callBack { [self] in
+      guard let callbackExecutor else {
+        deliver(note)
+        inbox.confirmDelivery(of: number)
+        continue
+      }
+      callbackExecutor.run { [self] in
         deliver(note)
         inbox.confirmDelivery(of: number)
       }

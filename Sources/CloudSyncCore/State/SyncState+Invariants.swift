@@ -74,7 +74,7 @@ extension SyncState {
     if modify.batch.prefix(modify.frozen).contains(where: { !$0.isInDoubt || $0.needsLookup }) {
       return "what was sent and not answered is not in doubt, or is looked up"
     }
-    for number in modify.cancelling where openIndex(of: number) == nil {
+    for number in modify.cancelling where modify.open[number] == nil {
       return "operation \(number) is given up and not open"
     }
     for parked in parked.inOrder where parked.entry.source != 0 {

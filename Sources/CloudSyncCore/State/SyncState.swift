@@ -39,48 +39,48 @@ public struct SyncState: Sendable {
 
   /// How many events have been reduced.
   public package(set) var eventCount: UInt64 {
-    _read { yield contents.value.eventCount }
+    get { contents.value.eventCount }
     _modify { yield &contents.value.eventCount }
   }
   /// Counts the lives of the session: `reset()`, a restore and an account decision begin a new one.
   public package(set) var epoch: UInt64 {
-    _read { yield contents.value.epoch }
+    get { contents.value.epoch }
     _modify { yield &contents.value.epoch }
   }
   /// The epoch's source of everything that must look random.
   package var nonce: UInt64 {
-    _read { yield contents.value.nonce }
+    get { contents.value.nonce }
     _modify { yield &contents.value.nonce }
   }
   /// The number of the next operation.
   package var nextOperation: UInt64 {
-    _read { yield contents.value.nextOperation }
+    get { contents.value.nextOperation }
     _modify { yield &contents.value.nextOperation }
   }
   /// The number of the next attempt.
   package var nextAttempt: UInt64 {
-    _read { yield contents.value.nextAttempt }
+    get { contents.value.nextAttempt }
     _modify { yield &contents.value.nextAttempt }
   }
   /// One more than the requests that the cloud has carried out, at least in part: what shows that it
   /// can be reached.
   package var answered: UInt64 {
-    _read { yield contents.value.answered }
+    get { contents.value.answered }
     _modify { yield &contents.value.answered }
   }
   /// The kind of the last modification or fetch that was sent, for taking turns.
   package var lastTurn: OperationMode? {
-    _read { yield contents.value.lastTurn }
+    get { contents.value.lastTurn }
     _modify { yield &contents.value.lastTurn }
   }
   /// The gate before every request.
   package var gate: GateRegion {
-    _read { yield contents.value.gate }
+    get { contents.value.gate }
     _modify { yield &contents.value.gate }
   }
   /// The request whose answer is waited for.
   package var flight: Flight? {
-    _read { yield contents.value.flight }
+    get { contents.value.flight }
     _modify { yield &contents.value.flight }
   }
   /// The modifications.
@@ -95,7 +95,7 @@ public struct SyncState: Sendable {
   }
   /// How far the present run of work has come, from idle to idle.
   public package(set) var progress: SyncProgress {
-    _read { yield contents.value.progress }
+    get { contents.value.progress }
     _modify { yield &contents.value.progress }
   }
   /// The regions that few events change.

@@ -16,7 +16,6 @@ extension SyncState {
     if unanswered > 0 { modify.batch += batch[flight.count..<(flight.count + unanswered)] }
     if verdicts.contains(where: \.isDone) { answered += 1 }
     var next = 0
-    var hint = 0
     var didProgress = false
     for (place, entry) in batch.enumerated() {
       let isAnswered =
@@ -27,7 +26,7 @@ extension SyncState {
       }
       let verdict = next < verdicts.count ? verdicts[next] : .stay
       next += 1
-      if let kept = apply(verdict: verdict, to: entry, hint: &hint, at: now) {
+      if let kept = apply(verdict: verdict, to: entry, at: now) {
         modify.batch.append(kept)
       } else if verdict.endsWaits {
         didProgress = true
@@ -42,19 +41,18 @@ extension SyncState {
   private mutating func apply(
     verdict: ItemVerdict,
     to entry: PendingChange,
-    hint: inout Int,
     at now: Timestamp
   ) -> PendingChange? {
     var entry = entry
     switch verdict {
     case .saved(let record):
-      settleSaved(entry: entry, record: record, hint: &hint)
+      settleSaved(entry: entry, record: record)
       return nil
     case .deleted:
-      settleDeleted(entry: entry, hint: &hint)
+      settleDeleted(entry: entry)
       return nil
     case .alreadyThere(let record):
-      settleAlreadyThere(entry: entry, record: record, hint: &hint)
+      settleAlreadyThere(entry: entry, record: record)
       return nil
     case .resolved(let record, let server):
       entry.base = server

@@ -94,12 +94,12 @@ extension SyncState {
     )
     if number < modify.tagsInvalidBefore {
       entry.setChangeTag(tag: nil)
-      guard let own = modify.localTags.value[saves[item].recordID] else { return entry }
+      guard let own = modify.localTags[saves[item].recordID] else { return entry }
       // This session has made the record anew, and knows more of it than the ancestor.
       entry.ancestor = nil
       if own.replaces(nil) { entry.setChangeTag(tag: own.tag) }
-    } else if !modify.localTags.value.isEmpty,
-      let own = modify.localTags.value[saves[item].recordID],
+    } else if !modify.localTags.isEmpty,
+      let own = modify.localTags[saves[item].recordID],
       own.replaces(saves[item].changeTag)
     {
       entry.setChangeTag(tag: own.tag)
@@ -114,7 +114,7 @@ extension SyncState {
     at now: Timestamp
   ) -> Bool {
     let recordID = entry.recordID
-    if let place = index[recordID] {
+    if let place = index.place(of: recordID, in: modify.batch) {
       let wasLookedUp = modify.batch[place].needsLookup
       guard modify.batch[place].merge(entry) else { return false }
       let isLookedUp = modify.batch[place].needsLookup
@@ -136,8 +136,8 @@ extension SyncState {
     if entry.source < modify.tagsInvalidBefore, entry.ancestor != nil || entry.base != nil {
       entry.forgetServer()
     }
-    index.add(recordID, at: modify.batch.count)
     modify.batch.append(entry)
+    index.add(recordID, to: modify.batch)
     return true
   }
 
@@ -156,8 +156,8 @@ extension SyncState {
         merged.isLastTry = true
         merged.refresh()
         parked.unpark(recordID)
-        index.add(recordID, at: modify.batch.count)
         modify.batch.append(merged)
+        index.add(recordID, to: modify.batch)
         return false
       }
       // The deletion cannot be done; the app wants the record to exist.
@@ -178,8 +178,8 @@ extension SyncState {
       return true
     }
     parked.unpark(recordID)
-    index.add(recordID, at: modify.batch.count)
     modify.batch.append(merged)
+    index.add(recordID, to: modify.batch)
     if merged.needsLookup { modify.lookups += 1 }
     return true
   }
@@ -187,10 +187,10 @@ extension SyncState {
   /// Forgets the change tags of own saves that no queued operation can lack any more.
   private mutating func forgetOldTags() {
     let oldest = modify.queue.first?.id.number ?? nextOperation
-    guard modify.localTags.value.canForget(before: oldest, keeping: Self.rememberedSaves) else {
+    guard modify.localTags.canForget(before: oldest, keeping: Self.rememberedSaves) else {
       return
     }
-    modify.localTags.value.forget(before: oldest, keeping: Self.rememberedSaves)
+    modify.localTags.forget(before: oldest, keeping: Self.rememberedSaves)
   }
 
   /// How many own saves are remembered beyond what the queue needs: an app may submit an edit from
@@ -201,11 +201,10 @@ extension SyncState {
   mutating func rememberLocalTag(recordID: RecordID, replacing old: String?, by new: String?) {
     guard let new else { return }
     // A record without a tag was new: nothing that is known of it leads to this save.
-    if old != nil, let present = modify.localTags.value[recordID], UTF8Bytes.equal(present.tag, old)
-    {
-      modify.localTags.value.append(present.advanced(to: new, savedBefore: nextOperation))
+    if old != nil, let present = modify.localTags[recordID], UTF8Bytes.equal(present.tag, old) {
+      modify.localTags.append(present.advanced(to: new, savedBefore: nextOperation))
     } else {
-      modify.localTags.value.append(
+      modify.localTags.append(
         LocalTag(recordID, replacing: old, by: new, savedBefore: nextOperation)
       )
     }
@@ -213,10 +212,10 @@ extension SyncState {
 
   /// Remembers that a record was deleted: no change tag of it is of use any more.
   mutating func forgetLocalTag(recordID: RecordID) {
-    guard !modify.localTags.value.isEmpty, modify.localTags.value[recordID]?.tag != nil else {
+    guard !modify.localTags.isEmpty, modify.localTags[recordID]?.tag != nil else {
       return
     }
-    modify.localTags.value.append(
+    modify.localTags.append(
       LocalTag(recordID, replacing: nil, by: nil, savedBefore: nextOperation)
     )
   }
@@ -224,7 +223,7 @@ extension SyncState {
   /// Makes all change tags void: they belong to a zone or an account that is gone.
   mutating func invalidateTags() {
     modify.tagsInvalidBefore = nextOperation
-    modify.localTags = CopyOnWrite(LocalTagHistory())
+    modify.localTags = LocalTagHistory()
     thaw(count: modify.frozen)
     modify.lookups = 0
     for index in modify.batch.indices { modify.batch[index].forgetServer() }
@@ -264,34 +263,32 @@ extension PendingChange {
 
 /// Where the batch has which record; only while it is filled.
 private struct BatchIndex {
+  /// Empty while the batch is so short that looking through it is faster.
   private var places: [RecordID: Int] = [:]
-  /// The records, while they are so few that looking through them is faster.
-  private var few: [RecordID] = []
+  private let expected: Int
 
   private static let fewest = 8
 
   init(_ batch: [PendingChange], expecting count: Int) {
-    let count = batch.count + min(count, SyncState.longestFill)
-    if count <= Self.fewest {
-      few.reserveCapacity(count)
-    } else {
-      places.reserveCapacity(count)
-    }
-    for (place, entry) in batch.enumerated() { add(entry.recordID, at: place) }
+    expected = batch.count + min(count, SyncState.longestFill)
+    if batch.count > Self.fewest { fill(batch) }
   }
 
-  subscript(recordID: RecordID) -> Int? {
-    places.isEmpty ? few.firstIndex(of: recordID) : places[recordID]
+  func place(of recordID: RecordID, in batch: [PendingChange]) -> Int? {
+    places.isEmpty ? batch.firstIndex { $0.recordID == recordID } : places[recordID]
   }
 
-  /// Adds a record at the end of the batch.
-  mutating func add(_ recordID: RecordID, at place: Int) {
-    if places.isEmpty, place < Self.fewest {
-      few.append(recordID)
-      return
+  /// Takes note of the record that was added at the end of the batch.
+  mutating func add(_ recordID: RecordID, to batch: [PendingChange]) {
+    if !places.isEmpty {
+      places[recordID] = batch.count - 1
+    } else if batch.count > Self.fewest {
+      fill(batch)
     }
-    for (place, recordID) in few.enumerated() { places[recordID] = place }
-    few = []
-    places[recordID] = place
+  }
+
+  private mutating func fill(_ batch: [PendingChange]) {
+    places.reserveCapacity(expected)
+    for (place, entry) in batch.enumerated() { places[entry.recordID] = place }
   }
 }

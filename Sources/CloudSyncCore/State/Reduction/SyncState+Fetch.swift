@@ -68,7 +68,7 @@ extension SyncState {
     guard let first = run.operations.first else { return }
     notifications.add(.fetchPage(first, page))
     if configuration.acknowledgesPages {
-      fetch.awaited = AwaitedPage(operation: first, response: page, nextOffer: nil)
+      fetch.awaited = AwaitedPage(operation: first, response: page)
     }
     guard page.isLast else { return }
     for operation in run.operations.dropFirst() {

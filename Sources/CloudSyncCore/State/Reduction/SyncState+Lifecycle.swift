@@ -86,8 +86,7 @@ extension SyncState {
   mutating func giveUpModifications(error: SyncError) {
     // Whoever waits behind an error has an error of its own; the items tell which records.
     let unsettled = unsettledItems
-    for index in modify.open.indices {
-      let open = modify.open[index]
+    for open in modify.open {
       endGivenUp(open: open, items: unsettled[open.number] ?? [], error: error)
     }
     let begun = modify.open.last?.number

@@ -82,7 +82,7 @@ extension SyncState {
   /// Forgets what pages told of changes that are about to be sent under a new write token: what is
   /// answered to that is newer than any of them.
   mutating func forgetPages(ofFirst count: Int) {
-    for place in 0..<count where modify.batch[place].trials != nil {
+    for place in 0..<count where modify.batch[place].hasHistory {
       switch modify.batch[place].doubt {
       case .found, .gone: modify.batch[place].doubt = .unanswered
       case .none, .unanswered: break

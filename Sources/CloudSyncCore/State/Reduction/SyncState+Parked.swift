@@ -41,8 +41,7 @@ extension SyncState {
 
   /// Tells the operations of an entry that it is not saved.
   mutating func tellSources(of entry: PendingChange, error: SyncError) {
-    var hint = 0
-    forEachSource(of: entry, hint: &hint) { open in
+    forEachSource(of: entry) { open in
       open.left -= 1
       open.addFailure(ItemFailure(entry.recordID, error))
     }
@@ -70,11 +69,8 @@ extension SyncState {
 
   /// Announces what became of a parked record: never before the operation that says it is parked.
   mutating func announce(_ change: ParkedChange, reporter: UInt64) {
-    if reporter != 0, let owner = openIndex(of: reporter) {
-      modify.open[owner].followUps.append(change)
-    } else {
-      notifications.add(.parked(change))
-    }
+    let isHeld = reporter != 0 && modify.open.change(reporter) { $0.addFollowUp(change) } != nil
+    if !isHeld { notifications.add(.parked(change)) }
   }
 
   /// What follows when records were parked: probes of the storage, or a halt after too many.

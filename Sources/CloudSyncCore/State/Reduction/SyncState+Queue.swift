@@ -65,7 +65,7 @@ extension SyncState {
   /// goes on with that.
   mutating func reduceCancel(id: OperationID) -> Bool {
     if cancelFetch(id) { return true }
-    if let index = openIndex(of: id.number), modify.open[index].operation.id == id {
+    if let open = modify.open[id.number], open.operation.id == id {
       if !modify.cancelling.contains(id.number) { modify.cancelling.append(id.number) }
       applyCancellations()
       return true
@@ -106,7 +106,7 @@ extension SyncState {
   }
 
   private mutating func withdraw(_ number: UInt64) {
-    guard let index = openIndex(of: number) else { return }
+    guard modify.open[number] != nil else { return }
     var withdrawn = withdrawFromBatch(number)
     if let first = modify.queue.first, first.id.number == number {
       // The part of it that no request has taken yet.
@@ -120,12 +120,15 @@ extension SyncState {
       modify.cursor = 0
     }
     guard !withdrawn.isEmpty else { return }
-    for failure in withdrawn { modify.open[index].addFailure(failure) }
-    modify.open[index].left -= withdrawn.count
-    modify.open[index].wasGivenUp = true
     progress.notDone += withdrawn.count
-    // It has ended, whether or not its turn has come.
-    if modify.open[index].left == 0 { announce(modify.open.remove(at: index)) }
+    let hasEnded = modify.open.change(number) { open in
+      for failure in withdrawn { open.addFailure(failure) }
+      open.left -= withdrawn.count
+      open.wasGivenUp = true
+      return open.left == 0
+    }
+    // Whether or not its turn has come.
+    if hasEnded == true, let open = modify.open.remove(number) { announce(open) }
   }
 
   static var cancelled: SyncError {
@@ -160,12 +163,6 @@ extension SyncState {
       modify.frozen = frozen
     }
     return withdrawn
-  }
-
-  /// Where an operation is among the open ones.
-  func openIndex(of number: UInt64) -> Int? {
-    let place = modify.open.indices.firstPlace { modify.open[$0].number >= number }
-    return place < modify.open.count && modify.open[place].number == number ? place : nil
   }
 
   func allItems(of operation: ModifyOperation) -> [RecordID] { items(of: operation, from: 0) }

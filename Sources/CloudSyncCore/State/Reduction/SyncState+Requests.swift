@@ -60,10 +60,10 @@ extension SyncState {
     fillWithOthers(limits: limits, at: now)
     var count = 0
     var bytes = 0
-    for entry in modify.batch.prefix(limits.items) {
-      bytes += entry.byteCount
+    for place in 0..<min(limits.items, modify.batch.count) {
+      bytes += modify.batch[place].byteCount
       // What has to be looked up first may have come in just now.
-      if entry.needsLookup || (count > 0 && bytes > limits.bytes) { break }
+      if modify.batch[place].needsLookup || (count > 0 && bytes > limits.bytes) { break }
       count += 1
     }
     return count

@@ -40,75 +40,74 @@ extension SyncState {
     response: ModifyOperation.Response,
     at now: Timestamp
   ) -> Bool {
-    let entries = modify.batch.prefix(flight.count)
-    guard
-      response.savedRecords.count + response.deletedRecordIDs.count == flight.count,
-      entries.count == flight.count,
-      entries.count(where: { $0.edit != nil }) == response.savedRecords.count
-    else {
+    let count = flight.count
+    guard isFitting(response, to: count) else {
       // Reached only without an error middleware, which turns such an answer into verdicts.
       let error = SyncError(.invalidAnswer, "the answer does not fit the request")
       let verdict = ItemVerdict.again(error, counted: true)
-      let settlement = Settlement(verdicts: Array(repeating: verdict, count: flight.count))
+      let settlement = Settlement(verdicts: Array(repeating: verdict, count: count))
       return reduceSettlement(attempt: flight.attempt, settlement: settlement, at: now)
     }
     self.flight = nil
-    thaw(count: flight.count)
+    thaw(count: count)
     heardFromCloud()
     if zone.creations > 0 { zone.creations = 0 }
+    let batch = modify.batch
+    // An array that is let go costs less than one that is emptied.
+    modify.batch = count == batch.count ? [] : Array(batch[count...])
     var next = 0
-    var hint = 0
-    for place in 0..<flight.count {
-      let entry = modify.batch[place]
-      if entry.edit != nil {
-        settleSaved(
-          entry: entry,
-          record: response.savedRecords[next],
-          hint: &hint
-        )
+    for place in 0..<count {
+      if batch[place].isSave {
+        settleSaved(entry: batch[place], record: response.savedRecords[next])
         next += 1
       } else {
-        settleDeleted(entry: entry, hint: &hint)
+        settleDeleted(entry: batch[place])
       }
     }
-    modify.batch.removeFirst(flight.count)
     if modify.isProbing { modify.isProbing = false }
-    if sizing.learnt != nil || sizing.isolation != nil { learnFromSuccess(of: flight.count) }
+    if sizing.learnt != nil || sizing.isolation != nil { learnFromSuccess(of: count) }
     applyCancellations()
     announceCompleted()
     return true
   }
 
+  /// Whether an answer has as many saves and deletions as the request.
+  private func isFitting(_ response: ModifyOperation.Response, to count: Int) -> Bool {
+    guard modify.batch.count >= count,
+      response.savedRecords.count + response.deletedRecordIDs.count == count
+    else { return false }
+    return modify.batch.prefix(count).count(where: \.isSave) == response.savedRecords.count
+  }
+
   /// Settles a change that was saved.
-  mutating func settleSaved(entry: PendingChange, record: Record, hint: inout Int) {
+  mutating func settleSaved(entry: PendingChange, record: Record) {
     rememberLocalTag(
       recordID: entry.recordID,
       replacing: entry.edit?.changeTag,
       by: record.changeTag
     )
-    settle(entry, as: entry.ending(saved: record), hint: &hint)
+    settle(entry, as: entry.ending(saved: record))
   }
 
   /// Settles a change that the cloud has already.
-  mutating func settleAlreadyThere(entry: PendingChange, record: Record, hint: inout Int) {
+  mutating func settleAlreadyThere(entry: PendingChange, record: Record) {
     // Another device's edit may lie between: later edits of this one must not pass over it.
     rememberLocalTag(recordID: entry.recordID, replacing: record.changeTag, by: record.changeTag)
-    settle(entry, as: entry.ending(as: .alreadyInCloud(record)), hint: &hint)
+    settle(entry, as: entry.ending(as: .alreadyInCloud(record)))
   }
 
   /// Settles a deletion that is done.
-  mutating func settleDeleted(entry: PendingChange, hint: inout Int) {
+  mutating func settleDeleted(entry: PendingChange) {
     let recordID = entry.recordID
     forgetLocalTag(recordID: recordID)
-    settle(entry, as: entry.ending(as: .deleted(recordID)), hint: &hint)
+    settle(entry, as: entry.ending(as: .deleted(recordID)))
   }
 
   private mutating func settle(
     _ entry: PendingChange,
     as ending: ParkedChange,
-    hint: inout Int
   ) {
-    forEachSource(of: entry, hint: &hint) { open in
+    forEachSource(of: entry) { open in
       open.left -= 1
       open.add(ending)
     }
@@ -130,29 +129,11 @@ extension SyncState {
   /// Calls a function with every open operation that an entry carries.
   mutating func forEachSource(
     of entry: PendingChange,
-    hint: inout Int,
     body: (inout OpenOperation) -> Void
   ) {
     guard entry.source != 0 else { return }
-    visit(entry.source, &hint, body)
-    for number in entry.furtherSources { visit(number, &hint, body) }
-  }
-
-  /// Finds an operation, first where the last one was: answers come in the order of the queue.
-  private mutating func visit(
-    _ number: UInt64,
-    _ hint: inout Int,
-    _ body: (inout OpenOperation) -> Void
-  ) {
-    for place in [hint, hint + 1] where place < modify.open.count {
-      guard modify.open[place].number == number else { continue }
-      hint = place
-      body(&modify.open[place])
-      return
-    }
-    guard let place = openIndex(of: number) else { return }
-    hint = place
-    body(&modify.open[place])
+    modify.open.change(entry.source, body)
+    for number in entry.furtherSources { modify.open.change(number, body) }
   }
 
   /// Takes an answer of which single items have verdicts, or which means something for the session.
@@ -202,12 +183,10 @@ extension SyncState {
 
   /// Announces, in the order of submission, the operations of which every record is settled.
   mutating func announceCompleted() {
-    var ended = 0
-    while ended < modify.open.count, modify.open[ended].left == 0 {
-      announce(modify.open[ended])
-      ended += 1
+    while let open = modify.open.first, open.left == 0 {
+      _ = modify.open.remove(open.number)
+      announce(open)
     }
-    if ended > 0 { modify.open.removeFirst(ended) }
     while modify.open.isEmpty, modify.cursor == 0, let operation = modify.queue.first,
       operation.itemCount == 0
     {

@@ -40,19 +40,24 @@ extension GateRegion: CodedValue {
   }
 }
 
-/// How often in a row each cause has made the session wait; inline, for a state is copied often.
+/// How often in a row each cause has made the session wait, up to 255 times: every wait is as long as
+/// it can get by then.
 package struct RetryCounters: Sendable {
-  private var counts = SIMD8<Int32>()
+  /// One byte for each cause, in one word: a state is copied often.
+  private var counts: UInt64 = 0
 
   package init() {}
 
   package subscript(cause: Wait.Cause) -> Int {
-    get { Int(counts[cause.rawValue]) }
-    set { counts[cause.rawValue] = Int32(clamping: newValue) }
+    get { Int(truncatingIfNeeded: counts >> (8 * UInt64(cause.rawValue)) & 0xff) }
+    set {
+      let shift = 8 * UInt64(cause.rawValue)
+      counts = counts & ~(0xff << shift) | UInt64(UInt8(clamping: newValue)) << shift
+    }
   }
 
-  package var hasAny: Bool { counts != SIMD8() }
-  package var most: Int { Int(counts.max()) }
+  package var hasAny: Bool { counts != 0 }
+  package var most: Int { Wait.Cause.allCases.map { self[$0] }.max() ?? 0 }
 }
 
 extension RetryCounters: CodedValue {

@@ -25,7 +25,7 @@ extension ScriptMemory {
     if state.modify.open.contains(where: { !$0.followUps.isEmpty }) { covered.insert("follow-up") }
     if state.parked.probe != nil { covered.insert("probe") }
     if state.fetch.isLastCut { covered.insert("run cut short") }
-    if state.modify.localTags.value.isEmpty == false { covered.insert("own tags") }
+    if state.modify.localTags.isEmpty == false { covered.insert("own tags") }
   }
 }
 

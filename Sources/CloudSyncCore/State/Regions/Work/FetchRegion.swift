@@ -29,10 +29,22 @@ package struct FetchRun: Sendable {
 
 /// A page that was announced and is not acknowledged.
 package struct AwaitedPage: Sendable {
-  package var operation: FetchOperation
-  package var response: FetchOperation.Response
+  private struct Contents: Sendable {
+    let operation: FetchOperation
+    let response: FetchOperation.Response
+  }
+
+  // Behind a reference: whether there is a page is asked far more often than what it holds.
+  private let contents: CopyOnWrite<Contents>
   /// When it is offered again after the app said "not now".
   package var nextOffer: Deadline?
+
+  package init(operation: FetchOperation, response: FetchOperation.Response) {
+    contents = CopyOnWrite(Contents(operation: operation, response: response))
+  }
+
+  package var operation: FetchOperation { contents.value.operation }
+  package var response: FetchOperation.Response { contents.value.response }
 }
 
 extension FetchRun: CodedValue {
@@ -69,8 +81,7 @@ extension AwaitedPage: CodedValue {
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
-    operation = try reader.field("operation")
-    response = try reader.field("response")
+    self.init(operation: try reader.field("operation"), response: try reader.field("response"))
     nextOffer = try reader.field("nextOffer")
     try reader.endObject()
   }

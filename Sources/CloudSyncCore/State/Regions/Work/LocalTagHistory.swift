@@ -16,53 +16,84 @@ package struct LocalTagHistory: Sendable {
 
     /// - Parameter all: Saves in the order in which they were made; of a record the latest counts.
     package init(_ all: [LocalTag]) {
-      var size = 8
-      while size < all.count * 2 { size *= 2 }
-      var slots = [UInt32](repeating: 0, count: size)
-      var latest: [LocalTag] = []
-      latest.reserveCapacity(all.count)
-      for tag in all.reversed() {
-        let slot = Self.slot(of: tag.recordID, hash: tag.hash, slots: slots, latest: latest)
-        guard slots[slot] == 0 else { continue }
-        latest.append(tag)
-        slots[slot] = UInt32(latest.count)
+      var (slots, outdated) = Self.table(of: all)
+      var latest = all
+      if !outdated.isEmpty {
+        var next = 0
+        latest = []
+        for (index, tag) in all.enumerated() {
+          if next < outdated.count, outdated[next] == index {
+            next += 1
+          } else {
+            latest.append(tag)
+          }
+        }
+        slots = Self.table(of: latest).slots
       }
-      tags = latest.reversed()
+      tags = latest
       self.slots = slots
       savedBefore = all.reduce(0) { max($0, $1.savedBefore) }
     }
 
-    /// The slot of a record, or the free one where it would be; `latest` is ordered backwards.
+    /// A table of the latest save of each record, and the indexes of all others, ascending.
+    private static func table(of tags: [LocalTag]) -> (slots: [UInt32], outdated: [Int]) {
+      var size = 8
+      while size < tags.count * 2 { size *= 2 }
+      var slots = [UInt32](repeating: 0, count: size)
+      var outdated: [Int] = []
+      for index in tags.indices {
+        let slot = slot(of: tags[index].recordID, hash: tags[index].hash, in: slots, of: tags)
+        if slots[slot] != 0 { outdated.append(Int(slots[slot]) - 1) }
+        slots[slot] = UInt32(index + 1)
+      }
+      if outdated.count > 1 { outdated.sort() }
+      return (slots, outdated)
+    }
+
+    /// The slot of a record, or the free one where it would be.
     private static func slot(
       of recordID: RecordID,
       hash: UInt64,
-      slots: [UInt32],
-      latest: [LocalTag]
+      in slots: [UInt32],
+      of tags: [LocalTag]
     ) -> Int {
       var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
       while slots[slot] != 0 {
-        let tag = latest[Int(slots[slot]) - 1]
-        if tag.hash == hash, tag.recordID == recordID { break }
+        let index = Int(slots[slot]) - 1
+        if tags[index].hash == hash, tags[index].recordID == recordID { break }
         slot = (slot + 1) & (slots.count - 1)
       }
       return slot
     }
 
     package func tag(of recordID: RecordID, hash: UInt64) -> LocalTag? {
-      var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-      while slots[slot] != 0 {
-        let tag = tags[tags.count - Int(slots[slot])]
-        if tag.hash == hash, tag.recordID == recordID { return tag }
-        slot = (slot + 1) & (slots.count - 1)
-      }
-      return nil
+      let slot = Self.slot(of: recordID, hash: hash, in: slots, of: tags)
+      return slots[slot] == 0 ? nil : tags[Int(slots[slot]) - 1]
+    }
+  }
+
+  /// A save that lies in no generation yet, with those before it: a list that grows without a copy.
+  private final class Latest: Sendable {
+    let tag: LocalTag
+    let previous: Latest?
+    let count: Int
+
+    init(_ tag: LocalTag, after previous: Latest?) {
+      self.tag = tag
+      self.previous = previous
+      count = (previous?.count ?? 0) + 1
+    }
+
+    func tag(of recordID: RecordID, hash: UInt64) -> LocalTag? {
+      if tag.hash == hash, tag.recordID == recordID { return tag }
+      return previous?.tag(of: recordID, hash: hash)
     }
   }
 
   /// The generations, the oldest first.
   private var generations: [Generation] = []
-  /// The latest saves.
-  private var newest: [LocalTag] = []
+  /// The latest saves, fewer than make a generation.
+  private var newest: Latest?
   private var count = 0
 
   /// How many saves make a generation, and how many generations of like size make a larger one.
@@ -78,24 +109,39 @@ package struct LocalTagHistory: Sendable {
   /// The latest save of a record.
   package subscript(recordID: RecordID) -> LocalTag? {
     let hash = recordID.stableHash
-    if let tag = newest.last(where: { $0.hash == hash && $0.recordID == recordID }) { return tag }
-    for generation in generations.reversed() {
-      if let tag = generation.tag(of: recordID, hash: hash) { return tag }
+    if let tag = newest?.tag(of: recordID, hash: hash) { return tag }
+    var place = generations.count
+    while place > 0 {
+      place -= 1
+      if let tag = generations[place].tag(of: recordID, hash: hash) { return tag }
     }
     return nil
   }
 
   /// Remembers a save.
   package mutating func append(_ tag: LocalTag) {
-    newest.append(tag)
+    let latest = Latest(tag, after: newest)
     count += 1
-    if newest.count == Self.width {
-      let generation = Generation(newest)
-      count -= newest.count - generation.tags.count
-      generations.append(generation)
-      newest = []
-      mergeLatest()
+    guard latest.count == Self.width else {
+      newest = latest
+      return
     }
+    let generation = Generation(Self.tags(latest))
+    newest = nil
+    count -= Self.width - generation.tags.count
+    generations.append(generation)
+    mergeLatest()
+  }
+
+  /// The saves of a list, the oldest first.
+  private static func tags(_ latest: Latest?) -> [LocalTag] {
+    var tags: [LocalTag] = []
+    var rest = latest
+    while let one = rest {
+      tags.append(one.tag)
+      rest = one.previous
+    }
+    return tags.reversed()
   }
 
   /// Merges the latest generations while there are enough of one size.
@@ -129,7 +175,7 @@ package struct LocalTagHistory: Sendable {
 extension LocalTagHistory: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.beginArray(count: generations.count + 1)
-    for tags in generations.map(\.tags) + [newest] {
+    for tags in generations.map(\.tags) + [Self.tags(newest)] {
       writer.beginArray(count: tags.count)
       for tag in tags { tag.write(to: &writer) }
       writer.endArray()
@@ -141,11 +187,12 @@ extension LocalTagHistory: CodedValue {
     var lists = try reader.array { (reader) throws(CodedError) in
       try reader.array { (reader) throws(CodedError) in try LocalTag.read(from: &reader) }
     }
-    newest = lists.popLast() ?? []
-    guard newest.count < Self.width else {
-      throw reader.failure("\(newest.count) saves are not in a generation")
+    let latest = lists.popLast() ?? []
+    guard latest.count < Self.width else {
+      throw reader.failure("\(latest.count) saves are not in a generation")
     }
+    for tag in latest { newest = Latest(tag, after: newest) }
     generations = lists.map(Generation.init)
-    count = lists.reduce(newest.count) { $0 + $1.count }
+    count = lists.reduce(latest.count) { $0 + $1.count }
   }
 }

@@ -5,7 +5,7 @@ package struct ModifyRegion: Sendable {
   /// How many items of the queue's first operation have been taken.
   package var cursor = 0
   /// Operations with items in the batch, or waiting for an earlier one to complete; in order.
-  package var open: [OpenOperation] = []
+  package var open = OpenOperations()
   /// The ordered entries that the next requests are made of, one a record; nothing is put back.
   package var batch: [PendingChange] = []
   /// How many entries at the front of the batch were sent and not answered: they go before all others,
@@ -23,8 +23,8 @@ package struct ModifyRegion: Sendable {
   package var cancelling: [UInt64] = []
   /// The token of the request in flight, or of the one that is sent again.
   package var writeToken: WriteToken?
-  /// What this session's own saves made of change tags; boxed, for only saves change it.
-  package var localTags = CopyOnWrite(LocalTagHistory())
+  /// What this session's own saves made of change tags.
+  package var localTags = LocalTagHistory()
   /// Operations before this number carry change tags of a zone or account that is gone.
   package var tagsInvalidBefore: UInt64 = 0
   /// Items and bytes that no request has taken yet.
@@ -56,7 +56,7 @@ extension ModifyRegion: CodedValue {
       $0.field("lostAt", lostAt)
       $0.field("cancelling", cancelling)
       $0.field("writeToken", writeToken)
-      $0.field("localTags", localTags.value)
+      $0.field("localTags", localTags)
       $0.field("tagsInvalidBefore", tagsInvalidBefore)
       $0.field("queuedItems", queuedItems)
       $0.field("queuedBytes", queuedBytes)
@@ -80,7 +80,7 @@ extension ModifyRegion: CodedValue {
     lostAt = try reader.field("lostAt")
     cancelling = try reader.field("cancelling")
     writeToken = try reader.field("writeToken")
-    localTags = CopyOnWrite(try reader.field("localTags") as LocalTagHistory)
+    localTags = try reader.field("localTags")
     tagsInvalidBefore = try reader.field("tagsInvalidBefore")
     queuedItems = try reader.amount("queuedItems")
     queuedBytes = try reader.amount("queuedBytes")

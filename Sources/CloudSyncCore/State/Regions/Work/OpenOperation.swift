@@ -1,21 +1,12 @@
 /// An operation that has begun to travel: some of its records are, or were, in the batch.
 package struct OpenOperation: Sendable {
-  package var operation: ModifyOperation
+  package let operation: ModifyOperation
   /// How many of its records are neither saved, deleted nor parked.
   package var left: Int
-  /// What became of the others, but for failures.
-  package var outcome = ModifyOperation.Response()
-  /// The records that are parked or were given up.
-  ///
-  /// A queue, as that of the follow-ups: many may come one by one, while somebody keeps each state.
-  private var failures = PersistentQueue<ItemFailure>()
-  /// The saved records of a large operation, in parts: appending to one long array would copy it
-  /// whenever somebody keeps an earlier state.
-  package var earlierSaved: [[Record]] = []
   /// Whether some of it was given up: it then ends as failed.
   package var wasGivenUp = false
-  /// What became of its parked records meanwhile: to be announced after the operation itself.
-  package var followUps = PersistentQueue<ParkedChange>()
+  /// What became of the others; nil as long as nothing did.
+  private var endings: CopyOnWrite<OperationEndings>?
 
   package init(_ operation: ModifyOperation) {
     self.operation = operation
@@ -24,36 +15,35 @@ package struct OpenOperation: Sendable {
 
   package var number: UInt64 { operation.id.number }
 
-  private static let partSize = 256
-
-  package mutating func addSaved(_ record: Record) {
-    if outcome.savedRecords.count == Self.partSize {
-      earlierSaved.append(outcome.savedRecords)
-      outcome.savedRecords.removeAll()
-    }
-    outcome.savedRecords.append(record)
+  /// What became of its parked records meanwhile: to be announced after the operation itself.
+  package var followUps: PersistentQueue<ParkedChange> {
+    endings?.value.followUps ?? PersistentQueue()
   }
 
   /// Notes how one of its records ended.
   package mutating func add(_ ending: ParkedChange) {
-    switch ending {
-    case .saved(let record): addSaved(record)
-    case .alreadyInCloud(let record): outcome.alreadyInCloud.append(record)
-    case .deleted(let recordID): outcome.deletedRecordIDs.append(recordID)
-    case .refused(let recordID, let error), .dropped(let recordID, let error):
-      addFailure(ItemFailure(recordID, error))
-    }
+    makeEndings()
+    endings?.value.add(ending)
   }
 
-  package mutating func addFailure(_ failure: ItemFailure) { failures.append(failure) }
+  package mutating func addFailure(_ failure: ItemFailure) {
+    makeEndings()
+    endings?.value.addFailure(failure)
+  }
+
+  /// Notes what became of a parked record meanwhile.
+  package mutating func addFollowUp(_ followUp: ParkedChange) {
+    makeEndings()
+    endings?.value.addFollowUp(followUp)
+  }
+
+  private mutating func makeEndings() {
+    if endings == nil { endings = CopyOnWrite(OperationEndings()) }
+  }
 
   /// The outcome with all its parts.
   package var response: ModifyOperation.Response {
-    if earlierSaved.isEmpty, failures.isEmpty { return outcome }
-    var whole = outcome
-    whole.failures = Array(failures)
-    whole.savedRecords = earlierSaved.flatMap(\.self) + outcome.savedRecords
-    return whole
+    endings?.value.response ?? ModifyOperation.Response()
   }
 }
 
@@ -72,14 +62,87 @@ extension OpenOperation: CodedValue {
     try reader.beginObject()
     operation = try reader.field("operation")
     left = try reader.amount("left")
-    outcome = try reader.field("outcome")
+    let outcome: ModifyOperation.Response = try reader.field("outcome")
     wasGivenUp = try reader.field("wasGivenUp")
-    followUps = try reader.field("followUps")
+    let followUps: PersistentQueue<ParkedChange> = try reader.field("followUps")
     try reader.endObject()
-    failures = PersistentQueue(outcome.failures)
-    outcome.failures = []
-    let records = outcome.savedRecords
-    outcome.savedRecords = []
-    for record in records { addSaved(record) }
+    endings = CopyOnWrite(OperationEndings(outcome, followUps: followUps))
+  }
+}
+
+/// What became of an operation's records.
+private struct OperationEndings: Sendable {
+  /// The records that are saved, or in the cloud already, or gone; of a large operation the latest.
+  private var outcome = ModifyOperation.Response()
+  /// What few operations have.
+  private var further: CopyOnWrite<Further>?
+
+  private struct Further: Sendable {
+    /// The records that are parked or were given up.
+    ///
+    /// A queue, as that of the follow-ups: many may come one by one, while somebody keeps each state.
+    var failures = PersistentQueue<ItemFailure>()
+    /// The saved records of a large operation, in parts: appending to one long array would copy it
+    /// whenever somebody keeps an earlier state.
+    var earlierSaved: [[Record]] = []
+    /// What became of its parked records meanwhile.
+    var followUps = PersistentQueue<ParkedChange>()
+  }
+
+  private static let partSize = 256
+
+  init() {}
+
+  /// What a response and the follow-ups tell.
+  init(_ response: ModifyOperation.Response, followUps: PersistentQueue<ParkedChange>) {
+    outcome.alreadyInCloud = response.alreadyInCloud
+    outcome.deletedRecordIDs = response.deletedRecordIDs
+    for record in response.savedRecords { addSaved(record) }
+    for failure in response.failures { addFailure(failure) }
+    for followUp in followUps { addFollowUp(followUp) }
+  }
+
+  var followUps: PersistentQueue<ParkedChange> { further?.value.followUps ?? PersistentQueue() }
+
+  mutating func add(_ ending: ParkedChange) {
+    switch ending {
+    case .saved(let record): addSaved(record)
+    case .alreadyInCloud(let record): outcome.alreadyInCloud.append(record)
+    case .deleted(let recordID): outcome.deletedRecordIDs.append(recordID)
+    case .refused(let recordID, let error), .dropped(let recordID, let error):
+      addFailure(ItemFailure(recordID, error))
+    }
+  }
+
+  mutating func addFailure(_ failure: ItemFailure) {
+    makeFurther()
+    further?.value.failures.append(failure)
+  }
+
+  mutating func addFollowUp(_ followUp: ParkedChange) {
+    makeFurther()
+    further?.value.followUps.append(followUp)
+  }
+
+  private mutating func addSaved(_ record: Record) {
+    if outcome.savedRecords.count == Self.partSize {
+      makeFurther()
+      further?.value.earlierSaved.append(outcome.savedRecords)
+      outcome.savedRecords = []
+    }
+    outcome.savedRecords.append(record)
+  }
+
+  private mutating func makeFurther() {
+    if further == nil { further = CopyOnWrite(Further()) }
+  }
+
+  /// The outcome with all its parts.
+  var response: ModifyOperation.Response {
+    guard let further = further?.value else { return outcome }
+    var whole = outcome
+    whole.failures = Array(further.failures)
+    whole.savedRecords = further.earlierSaved.flatMap(\.self) + outcome.savedRecords
+    return whole
   }
 }

@@ -1,0 +1,167 @@
+/// Whether the cloud may have a change already.
+package enum Doubt: Sendable {
+  /// It has not been sent, or was answered.
+  case none
+  /// It was sent, and the answer was lost.
+  case unanswered
+  /// The same, and a page has told of the record since.
+  case found(Record)
+  /// The same, and a page has told that the record is gone.
+  case gone
+}
+
+/// What befell a change that did not go through at once, or did not go alone.
+struct ChangeHistory: Sendable {
+  var base: Record?
+  var furtherSources: [UInt64] = []
+  var conflicts = 0
+  var failures = 0
+  var trials = Trials()
+
+  var isEmpty: Bool {
+    base == nil && furtherSources.isEmpty && conflicts == 0 && failures == 0 && trials.isEmpty
+  }
+}
+
+/// What is known of attempts that failed.
+struct Trials: Sendable {
+  /// Whether the cloud may have it already.
+  var doubt = Doubt.none
+  /// How often in a row it was parked for an error that may pass, and tried again by itself.
+  var probes = 0
+  /// The error for which it was parked then.
+  var probedFor: SyncError?
+  /// What ``SyncState/answered`` was when it was last refused in passing; 0 if it was not.
+  var refusedAt: UInt64 = 0
+  /// The number of the last operation that is told that the record is parked; 0 if none is.
+  var reporter: UInt64 = 0
+
+  var isEmpty: Bool {
+    guard case .none = doubt else { return false }
+    return probes == 0 && probedFor == nil && refusedAt == 0 && reporter == 0
+  }
+}
+
+extension PendingChange {
+  /// Whether something has befallen it.
+  package var hasHistory: Bool { history != nil }
+
+  /// The server's record that it was last merged with: what the next merge begins with.
+  package var base: Record? {
+    get { history?.value.base }
+    set { change { $0.base = newValue } }
+  }
+  /// The numbers of the other operations whose edits were merged into it.
+  package var furtherSources: [UInt64] {
+    get { history?.value.furtherSources ?? [] }
+    set { change { $0.furtherSources = newValue } }
+  }
+  /// How often it met a conflict.
+  package var conflicts: Int {
+    get { history?.value.conflicts ?? 0 }
+    set { change { $0.conflicts = newValue } }
+  }
+  /// How often it was refused in passing.
+  package var failures: Int {
+    get { history?.value.failures ?? 0 }
+    set { change { $0.failures = newValue } }
+  }
+  package var doubt: Doubt {
+    get { history?.value.trials.doubt ?? .none }
+    set { change { $0.trials.doubt = newValue } }
+  }
+  package var probes: Int { history?.value.trials.probes ?? 0 }
+  package var probedFor: SyncError? { history?.value.trials.probedFor }
+
+  /// Notes that it is parked for an error that may pass, and tried again by itself.
+  package mutating func probe(_ count: Int, for error: SyncError) {
+    change {
+      $0.trials.probes = count
+      $0.trials.probedFor = error
+    }
+  }
+
+  /// Makes it a change like any other.
+  package mutating func endProbing() {
+    guard probes > 0 else { return }
+    change {
+      $0.trials.probes = 0
+      $0.trials.probedFor = nil
+    }
+  }
+
+  package var refusedAt: UInt64 {
+    get { history?.value.trials.refusedAt ?? 0 }
+    set { change { $0.trials.refusedAt = newValue } }
+  }
+  package var reporter: UInt64 {
+    get { history?.value.trials.reporter ?? 0 }
+    set { change { $0.trials.reporter = newValue } }
+  }
+
+  /// Whether it was sent and not answered, so that the cloud may have it already.
+  package var isInDoubt: Bool { if case .none = doubt { false } else { true } }
+
+  /// Changes what befell it; nothing at all is kept as nil.
+  mutating func change(_ body: (inout ChangeHistory) -> Void) {
+    var changed = history?.value ?? ChangeHistory()
+    body(&changed)
+    if changed.isEmpty {
+      if history != nil { history = nil }
+    } else {
+      history = CopyOnWrite(changed)
+    }
+  }
+}
+
+extension Doubt: CodedValue {
+  private static let names: [StaticString] = ["none", "unanswered", "found", "gone"]
+
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.key("kind")
+      switch self {
+      case .none: $0.tag(0, of: Self.names)
+      case .unanswered: $0.tag(1, of: Self.names)
+      case .found(let record):
+        $0.tag(2, of: Self.names)
+        $0.field("record", record)
+      case .gone: $0.tag(3, of: Self.names)
+      }
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    try reader.key("kind")
+    switch try reader.tag(of: Self.names) {
+    case 0: self = .none
+    case 1: self = .unanswered
+    case 2: self = .found(try reader.field("record"))
+    default: self = .gone
+    }
+    try reader.endObject()
+  }
+}
+
+extension Trials: CodedValue {
+  func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.field("doubt", doubt)
+      $0.field("probes", probes)
+      $0.field("probedFor", probedFor)
+      $0.field("refusedAt", refusedAt)
+      $0.field("reporter", reporter)
+    }
+  }
+
+  init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
+    doubt = try reader.field("doubt")
+    probes = try reader.amount("probes")
+    probedFor = try reader.field("probedFor")
+    refusedAt = try reader.field("refusedAt")
+    reporter = try reader.field("reporter")
+    try reader.endObject()
+  }
+}
