@@ -21,8 +21,9 @@ package struct PendingChange: Sendable {
   /// Whether edits of different versions of the record were merged: the server's is looked up and
   /// the conflict resolver asked, because neither change tag stands for both.
   package var isMixed = false
-  /// What befell it; nil for a change that nothing has befallen, as nearly all of them. Entries are
-  /// copied often, so all that is rare lies here.
+  /// What befell it; nil for a change that nothing has befallen, as nearly all of them.
+  ///
+  /// Entries are copied often, so all that is rare lies here.
   var history: CopyOnWrite<ChangeHistory>?
 
   package init(intent: Intent, ancestor: Record?, byteCount: Int, source: UInt64) {
