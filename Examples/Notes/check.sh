@@ -86,7 +86,7 @@ expect 0 '  anna-1  Buy milk and eggs / Buy oat milk' a list
 # The cloud cannot be reached: the edit waits
 expect_part 1 'not everything is done after' a --cloud nowhere/cloud.json --wait 1 sync
 expect 0 'edited anna-1' a edit anna-1 'Buy milk'
-expect_part 1 'The session pauses (network)' a --cloud nowhere/cloud.json --wait 1 --verbose sync
+expect_part 1 'Waiting to retry (network problem)' a --cloud nowhere/cloud.json --wait 1 --verbose sync
 expect 0 '* anna-1  Buy milk' a list
 expect 0 'sent 1, received 0, 1 notes' a sync
 

@@ -43,8 +43,8 @@ struct DemoTests {
     try demo(["--faults", "none"]) { code, output, folder in
       #expect(code == 0)
       for words in [
-        "is asked to wait", "does not know whether that arrived",
-        "sends the very same request again",
+        "requestRateLimited; retries in", "the response is lost; retries the same request in",
+        "sends the same modify request again",
         "was overtaken by the other on milk", "finds the zone gone", "All three are equal.",
       ] {
         #expect(output.contains(words), "\(words)")

@@ -40,33 +40,3 @@ public struct LoggerMiddleware: Middleware {
     #endif
   }
 }
-
-extension SyncEvent {
-  /// The event in one line, without values of records.
-  package var line: String {
-    switch self {
-    case .halt(let error): "halt \(error.code)"
-    case .doWork(.modify(let operation)):
-      "doWork modify \(operation.id), \(operation.itemCount) records"
-    case .doWork(.fetch(let operation)): "doWork fetch \(operation.id)"
-    case .doWork(let work): "doWork \(work.mode)"
-    case .cancel(let id): "cancel \(id)"
-    case .startWork(let request), .retryWork(let request):
-      "\(name) \(request.isLookup ? "lookup" : "\(request.mode)")"
-    case .workSuccess(let attempt, let result): "workSuccess \(attempt) \(result.mode)"
-    case .workFailure(let attempt, let error), .failFetch(let attempt, let error):
-      "\(name) \(attempt) \(error.code)"
-    case .settleItems(let attempt, let settlement), .resolveConflict(let attempt, let settlement):
-      "\(name) \(attempt), \(settlement.verdicts.count) items"
-        + (settlement.error.map { ", \($0.code)" } ?? "")
-    case .retry(let attempt, let retry):
-      "retry \(attempt) \(retry.error.code), waits \((retry.wait.nanoseconds ?? 0) / 1_000_000) ms"
-    case .split(let attempt, let split): "split \(attempt) \(split.error.code)"
-    case .startOver(let attempt, _, _): "startOver \(attempt)"
-    case .accountStatusChanged(let status, _): "accountStatusChanged \(status)"
-    case .acknowledge(let page, let answer): "acknowledge \(page.number) \(answer)"
-    case .delivered(let number): "delivered up to \(number)"
-    default: name
-    }
-  }
-}

@@ -99,7 +99,7 @@ extension LogFilter {
   }
 
   private static func quoted(_ text: some StringProtocol) -> String {
-    "“\(Formatting.readable(String(text), limit: 60))”"
+    "“\(Phrase.readable(String(text), limit: 60))”"
   }
 
   private static func parts(value: String) -> [Substring] {

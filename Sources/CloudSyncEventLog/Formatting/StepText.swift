@@ -39,7 +39,10 @@ public struct StepText: Sendable, Hashable, Codable {
     kind = record.event.name
     words = record.event.words(input: step.inputEvent, decisions: record.decisions)
     halt = step.silentHalt.map { "\($0.code)" }
-    effects = step.effects.compactMap { $0.words(from: record.time) }
+    let description = EventDescription(showsNames: true)
+    effects = step.effects.compactMap { effect in
+      if case .publish = effect { nil } else { description.text(of: effect, at: record.time) }
+    }
   }
 
   /// Everything in one line.
@@ -67,62 +70,4 @@ extension LogStep {
   /// - Parameter start: The time that offsets count from: when the log begins.
   /// - Returns: The line, without what a terminal would take for a command.
   public func line(start: Timestamp) -> String { StepText(self, start: start).line }
-}
-
-extension EffectRecord {
-  /// The effect in a few words; nil if it is only that something was published.
-  func words(from now: Timestamp) -> String? {
-    switch self {
-    case .call(let attempt, let mode, let itemCount, _):
-      itemCount > 0
-        ? "call \(attempt) \(mode) of \(Formatting.count(itemCount, "item"))"
-        : "call \(attempt) \(mode)"
-    case .cancel(let attempt): "cancel \(attempt)"
-    case .wake(let time): "wake in \(TimeText.length(now.distance(to: time)))"
-    case .publish: nil
-    case .announce(let first, let count):
-      count == 1 ? "announce \(first)" : "announce \(first)–\(first &+ count &- 1)"
-    case .askAccount: "ask about the account"
-    case .closeSharedGate: "close the shared gate"
-    }
-  }
-}
-
-/// Small pieces of text.
-enum Formatting {
-  /// A number and what it counts.
-  static func count(_ number: Int, _ noun: String) -> String {
-    "\(number) \(noun)\(number == 1 ? "" : "s")"
-  }
-
-  /// The first few names of several.
-  static func names(_ names: [String], limit: Int = 4) -> String {
-    let shown = names.prefix(limit).map { readable($0, limit: 64) }.joined(separator: " ")
-    return names.count > limit ? "\(shown) and \(names.count - limit) more" : shown
-  }
-
-  /// Text without what a terminal would take for a command, cut to a length.
-  static func readable(_ text: String, limit: Int = 200) -> String {
-    var result = ""
-    var count = 0
-    for scalar in text.unicodeScalars {
-      if count == limit { return result + "…" }
-      count += 1
-      if isHarmless(scalar: scalar) {
-        result.unicodeScalars.append(scalar)
-      } else {
-        result += "\\u{\(String(scalar.value, radix: 16))}"
-      }
-    }
-    return result
-  }
-
-  private static func isHarmless(scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
-      .unassigned:
-      false
-    default: true
-    }
-  }
 }

@@ -23,20 +23,8 @@ public enum TimeText {
     return (distance < 0 ? "-" : "+") + seconds(nanoseconds: distance.magnitude)
   }
 
-  /// A length of time in the unit that suits it: `850ms`, `5.250s`, `3m20s`, `2h05m`.
-  public static func length(_ nanoseconds: Int64) -> String {
-    let sign = nanoseconds < 0 ? "-" : ""
-    let whole = Int64(clamping: nanoseconds.magnitude)
-    let total = whole / perSecond
-    switch total {
-    case 0:
-      let milliseconds = whole / 1_000_000
-      return milliseconds > 0 || whole == 0 ? "\(sign)\(milliseconds)ms" : "\(sign)\(whole)ns"
-    case ..<120: return sign + seconds(nanoseconds: UInt64(whole))
-    case ..<7_200: return "\(sign)\(total / 60)m\(padded(total % 60, to: 2))s"
-    default: return "\(sign)\(total / 3_600)h\(padded(total % 3_600 / 60, to: 2))m"
-    }
-  }
+  /// A length of time in the units that suit it: `850 ms`, `5.25 s`, `3 min 20 s`, `2 h 5 min`.
+  public static func length(_ nanoseconds: Int64) -> String { Phrase.duration(nanoseconds) }
 
   private static func seconds(nanoseconds: UInt64) -> String {
     let milliseconds = nanoseconds / 1_000_000

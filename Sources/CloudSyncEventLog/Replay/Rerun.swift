@@ -168,23 +168,10 @@ struct Rerun {
 
   private static func text(of record: EventRecord, effects: [EffectRecord]) -> String {
     let cause = record.cause.map { " after #\($0)" } ?? ""
-    let done = effects.isEmpty ? "" : "; then \(effects.map(\.line).joined(separator: ", "))"
-    return "#\(record.sequence) \(record.origin)\(cause): \(record.event.line)\(done)"
-  }
-}
-
-extension EffectRecord {
-  /// The effect in one line.
-  package var line: String {
-    switch self {
-    case .call(let attempt, let mode, let itemCount, _):
-      "call \(attempt) \(mode) \(itemCount) items"
-    case .cancel(let attempt): "cancel \(attempt)"
-    case .wake(let time): "wake at \(time)"
-    case .publish(let publication): "publish \(publication.names.joined(separator: "+"))"
-    case .announce(let first, let count): "announce \(count) from \(first)"
-    case .askAccount: "ask about the account"
-    case .closeSharedGate: "close the shared gate"
-    }
+    let description = EventDescription(showsNames: true)
+    let texts = effects.map { description.text(of: $0, at: record.time) }
+    let done = texts.isEmpty ? "" : "; then \(texts.joined(separator: ", "))"
+    let event = description.line(of: record.event)
+    return "#\(record.sequence) \(record.origin)\(cause): \(event)\(done)"
   }
 }

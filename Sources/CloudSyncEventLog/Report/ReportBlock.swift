@@ -69,13 +69,13 @@ enum ReportBlock {
     let header = log.header
     var writer = LineWriter()
     writer.object { writer in
-      writer.field("title", EventWords.cut(title))
-      writer.field("zone", EventWords.cut("\(header.state.zoneID)"))
+      writer.field("title", ReportText.cut(title))
+      writer.field("zone", ReportText.cut("\(header.state.zoneID)"))
       writer.field("start", header.time.nanoseconds / 1_000)
       writer.field("count", log.count)
       writer.field("chunkSize", chunkSize)
       writer.field("redaction", header.redaction)
-      writer.field("middleware", header.middleware.map(EventWords.cut))
+      writer.field("middleware", header.middleware.map(ReportText.cut))
       writer.field("notes", notes(on: log, tables: tables))
       writer.field("kinds", tables.kinds)
       writer.field("verbs", tables.verbs)
@@ -95,7 +95,7 @@ enum ReportBlock {
 
   /// What a reader of the page has to know about the log.
   private static func notes(on log: EventLog, tables: ReportTables) -> [String] {
-    var notes = log.warnings.prefix(8).map { EventWords.cut($0.description) }
+    var notes = log.warnings.prefix(8).map { ReportText.cut($0.description) }
     if log.warnings.count > 8 { notes.append("and \(log.warnings.count - 8) more warnings") }
     if let mismatch = log.mismatch {
       notes.append(

@@ -10,7 +10,7 @@ import Foundation
 struct ReportComposer {
   private let log: EventLog
   private let title: String
-  private let words: EventWords
+  private let words: EventDescription
   private var state: SyncState
   private var summary: StateSummary
   private var chunk: ReportChunk
@@ -32,7 +32,7 @@ struct ReportComposer {
   init(_ log: EventLog, title: String) {
     self.log = log
     self.title = title
-    words = EventWords(hasMessages: log.header.redaction == .none)
+    words = EventDescription(showsNames: true, showsMessages: log.header.redaction == .none)
     state = log.header.state
     let time = log.header.time
     let source = StateSummary.Source(state, at: time, parkedNames: "")
@@ -89,20 +89,19 @@ struct ReportComposer {
       case .startWork, .retryWork: isKnown ? state.flight : nil
       default: isKnown ? before.flight : nil
       }
+    let request: EventDescription.Request = isKnown ? .known(flight) : .unknown
     var row = ReportRow(step)
     row.kind = tables.kind(of: event)
     row.marks = EventMarks(step)
     row.mode = event.mode(in: flight)
-    row.text = words.text(of: event, flight: flight)
+    row.text = words.text(of: event, request: request)
     if let halt = step.silentHalt { row.text += "; stops the session: \(words.text(of: halt))" }
+    row.text = ReportText.cut(row.text)
     row.input = inputKind(of: step)
-    let effectWords = EffectWords(
-      state: isKnown ? state : nil,
-      time: step.record.time,
-      words: words
-    )
-    row.effects = EventWords.cut(
-      step.effects.map { effectWords.text(of: $0) }.joined(separator: ". ")
+    let pending = isKnown ? state.notifications : nil
+    row.effects = ReportText.cut(
+      step.effects.map { words.text(of: $0, at: step.record.time, pending: pending) }
+        .joined(separator: ", ")
     )
     let touches = RecordTouches(
       event,
@@ -155,7 +154,7 @@ struct ReportComposer {
         "\($0.entry.recordID.name) (\($0.error.code))"
       }
     let rest = entries.count - names.count
-    return EventWords.cut(names.joined(separator: ", ")) + (rest > 0 ? " and \(rest) more" : "")
+    return ReportText.cut(names.joined(separator: ", ")) + (rest > 0 ? " and \(rest) more" : "")
   }
 
   // MARK: Whole states

@@ -63,7 +63,7 @@ struct ReportTables {
     if let index = recordIndexes[recordID] { return index }
     recordIndexes[recordID] = recordNames.count
     recordNames.append(
-      EventWords.cut(recordID.zoneID == zoneID ? recordID.name : "\(recordID)")
+      ReportText.cut(recordID.zoneID == zoneID ? recordID.name : "\(recordID)")
     )
     return recordNames.count - 1
   }

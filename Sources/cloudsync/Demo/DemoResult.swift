@@ -1,3 +1,4 @@
+import CloudSyncCore
 import CloudSyncEventLog
 
 /// What came of a story.
@@ -26,7 +27,7 @@ struct DemoResult {
     }
     for table in DemoRows.tables {
       let count = board.columns[0].rows.count(table)
-      console.line("\(table): \(Words.count(count, "row")), the same in each column")
+      console.line("\(table): \(Phrase.count(count, "row")), the same in each column")
     }
     console.line(console.styled("All three are equal.", .good))
     for device in story.devices {
@@ -52,10 +53,10 @@ struct DemoResult {
     console.line()
     console.line(
       "\(console.styled(device.name, .name)): "
-        + "\(Words.count(sum(statistics.requests), "request")), "
+        + "\(Phrase.count(sum(statistics.requests), "request")), "
         + "retries: \(sum(statistics.retries)), "
-        + "\(Words.count(statistics.conflicts, "conflict")), "
-        + "\(Words.count(statistics.lostAnswers, "lost answer"))"
+        + "\(Phrase.count(statistics.conflicts, "conflict")), "
+        + "\(Phrase.count(statistics.lostAnswers, "lost response"))"
     )
     console.line("  event log  \(recording.path), \(log.count) events")
     guard run.isFaithful else {

@@ -70,7 +70,7 @@ final class DemoStory {
         "INSERT INTO notes(id, text) VALUES('bike', 'Mend the bicycle')"
       )
     }
-    try chapter("Online again: a throttle, a lost answer, a conflict") {
+    try chapter("Online again: rate limiting, a lost response, a conflict") {
       laptop.network.expect(.throttle(.seconds(3)))
       phone.network.expect(.answerLost)
       laptop.goOnline()

@@ -9,7 +9,7 @@ struct StateOverview: Encodable {
   var explanation: String
   var inFlight: String?
   var zone: String
-  var account: String?
+  var account: String
   var queuedModifications: Int
   var queuedFetches: Int
   var parked: [String]
@@ -26,12 +26,9 @@ struct StateOverview: Encodable {
     self.time = TimeText.date(time)
     epoch = state.epoch
     self.explanation = explanation.description
-    inFlight = state.currentWork.map { work in
-      let attempt = state.currentContext.map { ", attempt \($0.attempt)" } ?? ""
-      return "\(work.mode)\(attempt)"
-    }
-    zone = "\(state.zoneState)"
-    account = state.account.reported.map { "\($0)" }
+    inFlight = state.flight.map(StateDescription.text)
+    zone = StateDescription.text(of: state.zoneState)
+    account = StateDescription.text(of: state.accountState)
     queuedModifications = state.modifyQueue.count
     queuedFetches = state.fetchQueue.count
     parked = state.parkedRecords.map { "\($0.recordID.name): \($0.error.code)" }
@@ -43,18 +40,23 @@ struct StateOverview: Encodable {
 
   /// The same in lines of words.
   var text: String {
+    let queued =
+      "\(Phrase.count(queuedModifications, "modification")), "
+      + Phrase.count(queuedFetches, "fetch", plural: "fetches")
     var lines = [
       "after event \(event), \(time)",
       "  \(explanation)",
       "in flight:      \(inFlight ?? "nothing")",
       "zone:           \(zone)",
-      "account:        \(account ?? "nobody is asked")",
-      "queued:         \(queuedModifications) modifications, \(queuedFetches) fetches",
+      "account:        \(account)",
+      "queued:         \(queued)",
       "progress:       \(done) of \(submitted) items done, \(notDone) parked or given up",
       "epoch:          \(epoch)",
     ]
     if let error { lines.append("error:          \(error)") }
-    lines.append("parked:         \(parked.isEmpty ? "nothing" : "\(parked.count) records")")
+    lines.append(
+      "parked:         \(parked.isEmpty ? "nothing" : Phrase.count(parked.count, "record"))"
+    )
     lines += parked.prefix(Self.listLimit).map { "  \($0)" }
     if parked.count > Self.listLimit {
       lines.append("  … and \(parked.count - Self.listLimit) more")

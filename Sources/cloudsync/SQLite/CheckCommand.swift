@@ -1,3 +1,4 @@
+import CloudSyncCore
 import CloudSyncSQLite
 
 /// `cloudsync check`: what in a schema stands in the way of synchronization.
@@ -110,17 +111,17 @@ enum CheckCommand {
       }
       console.line()
     }
-    let count = Words.count(report.tables.count, "table")
+    let count = Phrase.count(report.tables.count, "table")
     guard report.errors > 0 else {
       let warnings =
-        report.warnings == 0 ? "" : ", with \(Words.count(report.warnings, "warning"))"
+        report.warnings == 0 ? "" : ", with \(Phrase.count(report.warnings, "warning"))"
       return console.line(
         "\(console.styled("well", .good)): \(count) can be synchronized\(warnings)"
       )
     }
     console.line(
       console.styled(
-        "\(Words.count(report.errors, "error")) and \(Words.count(report.warnings, "warning"))"
+        "\(Phrase.count(report.errors, "error")) and \(Phrase.count(report.warnings, "warning"))"
           + " in \(count)",
         .bad
       )

@@ -1,3 +1,4 @@
+import CloudSyncCore
 import CloudSyncSQLite
 
 /// `cloudsync detach`: a database as if it had never been synchronized.
@@ -28,7 +29,7 @@ enum DetachCommand {
     let counts = metadata.counts
     if counts.pending + counts.parked > 0 {
       console.note(
-        "warning: \(Words.count(counts.pending + counts.parked, "edit")) had not reached the cloud"
+        "warning: \(Phrase.count(counts.pending + counts.parked, "edit")) had not reached the cloud"
       )
     }
   }

@@ -1,3 +1,4 @@
+import CloudSyncCore
 import CloudSyncEventLog
 import CloudSyncSQLite
 
@@ -131,7 +132,7 @@ enum StatusCommand {
     if metadata.unknownRecords > 0 {
       console.line()
       console.line(
-        "The cloud has \(Words.count(metadata.unknownRecords, "record")) for tables that are not here."
+        "The cloud has \(Phrase.count(metadata.unknownRecords, "record")) for tables that are not here."
       )
     }
   }

@@ -120,7 +120,7 @@ struct SyncRehearsal {
     for refusal in preview.waiting { show(refusal: refusal, word: "waiting", console: console) }
     if preview.unknownRecords > 0 {
       console.line(
-        "\(Words.count(preview.unknownRecords, "record")) would be kept for tables that are not here"
+        "\(Phrase.count(preview.unknownRecords, "record")) would be kept for tables that are not here"
       )
     }
     console.line(

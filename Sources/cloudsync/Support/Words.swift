@@ -1,10 +1,5 @@
-/// Pieces of sentences, and columns.
+/// Lines and columns.
 enum Words {
-  /// So many things of a kind.
-  static func count(_ count: Int, _ name: String) -> String {
-    "\(count) \(name)\(count == 1 ? "" : "s")"
-  }
-
   /// A text in one line, whatever is in it.
   static func line(_ text: String) -> String {
     text.split(whereSeparator: \.isNewline).joined(separator: " ")

@@ -66,7 +66,7 @@ struct LoggerMiddlewareTests {
       #expect(line.hasPrefix("#\(number + 1) ") && !line.contains("\n"))
     }
     #expect(lines.contains { $0.contains("middleware after #") && $0.contains("startWork modify") })
-    #expect(lines.contains { $0.contains("retry 1.3 networkFailure, waits ") })
+    #expect(lines.contains { $0.contains("retry 1.3: networkFailure; retries in ") })
     #expect(lines.contains { $0.contains("halt stopped") })
   }
 

@@ -65,7 +65,9 @@ struct TimeTextTests {
   func written() {
     let lengths: [Int64] = [0, 900, 850_000_000, 5_250_000_000, 200_000_000_000, 7_500_000_000_000]
     #expect(
-      lengths.map(TimeText.length) == ["0ms", "900ns", "850ms", "5.250s", "3m20s", "2h05m"]
+      lengths.map(TimeText.length) == [
+        "0 s", "900 ns", "850 ms", "5.25 s", "3 min 20 s", "2 h 5 min",
+      ]
     )
   }
 }
@@ -80,11 +82,11 @@ struct StepTextTests {
     #expect(lines[0] == "+1.000s #1 call: start")
     #expect(
       lines.contains {
-        $0.hasPrefix("+1.000s #10 handler after #9: retry 1.3 networkFailure")
-          && $0.contains("(came in as workFailure) → wake in 502ms")
+        $0.hasPrefix("+1.000s #10 handler after #9: retry 1.3: networkFailure")
+          && $0.contains("(came in as workFailure) → wake in 502 ms")
       }
     )
-    #expect(lines.contains { $0.contains("3 saved (a b c) → announce 1") })
+    #expect(lines.contains { $0.contains("3 saved (a b c) → deliver notification 1") })
     #expect(lines.contains { $0.contains("d serverRecordChanged); d decided: save") })
     #expect(lines.contains { $0.contains("1 changed (d), 1 deleted (z), the last page") })
   }

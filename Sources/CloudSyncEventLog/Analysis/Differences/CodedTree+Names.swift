@@ -94,7 +94,7 @@ extension CodedTree {
     case .bool(let value): result = "\(value)"
     case .int, .uint: result = scalarText
     case .string(let value):
-      result = "“\(Formatting.readable(value, limit: max(8, min(80, room))))”"
+      result = "“\(Phrase.readable(value, limit: max(8, min(80, room))))”"
     case .array(let values):
       if values.isEmpty { return "[]" }
       return list(values: values.map { (nil, $0) }, opening: "[", closing: "]", room: &room)
@@ -107,7 +107,7 @@ extension CodedTree {
           room: &room
         )
       }
-      result = Formatting.readable(ownName, limit: 80)
+      result = Phrase.readable(ownName, limit: 80)
     }
     room -= result.count
     return result

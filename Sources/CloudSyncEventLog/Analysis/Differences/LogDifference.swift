@@ -177,8 +177,8 @@ public struct LogDifference: Sendable, Hashable, Codable {
     compare(path: "redaction", before: "\(first.redaction)", after: "\(second.redaction)")
     compare(
       path: "middleware",
-      before: Formatting.readable(first.middleware.joined(separator: " "), limit: 400),
-      after: Formatting.readable(second.middleware.joined(separator: " "), limit: 400)
+      before: Phrase.readable(first.middleware.joined(separator: " "), limit: 400),
+      after: Phrase.readable(second.middleware.joined(separator: " "), limit: 400)
     )
     // Logs that begin at different events begin with different states.
     guard first.state.eventCount == second.state.eventCount else { return changes }

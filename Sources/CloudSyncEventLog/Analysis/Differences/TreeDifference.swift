@@ -116,13 +116,13 @@ struct TreeDifference {
     for (place, name) in oldNames.enumerated() {
       if let other = places.removeValue(forKey: name) {
         common.append(other)
-        compare(before: old[place], after: new[other], at: "\(path)[\(Formatting.readable(name))]")
+        compare(before: old[place], after: new[other], at: "\(path)[\(Phrase.readable(name))]")
       } else {
-        add("\(path)[\(Formatting.readable(name))]", before: old[place], after: nil)
+        add("\(path)[\(Phrase.readable(name))]", before: old[place], after: nil)
       }
     }
     for (place, name) in newNames.enumerated() where places[name] != nil {
-      add("\(path)[\(Formatting.readable(name))]", before: nil, after: new[place])
+      add("\(path)[\(Phrase.readable(name))]", before: nil, after: new[place])
     }
     guard zip(common, common.dropFirst()).contains(where: { $0 > $1 }) else { return }
     let order = { (names: [String]) in CodedTree.array(names.map(CodedTree.string)) }

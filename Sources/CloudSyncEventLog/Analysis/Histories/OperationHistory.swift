@@ -95,7 +95,7 @@ struct OperationHistoryReader {
       mode = .modify
       itemCount = operation.itemCount
       let (saves, deletions) = (operation.records.count, operation.recordIDsToDelete.count)
-      let text = "\(Formatting.count(saves, "save")) and \(Formatting.count(deletions, "deletion"))"
+      let text = "\(Phrase.count(saves, "save")) and \(Phrase.count(deletions, "deletion"))"
       add(.queued, at: step, text: "\(text) are submitted")
     case .doWork(.fetch(let operation)) where operation.id == id:
       mode = .fetch
@@ -118,12 +118,12 @@ struct OperationHistoryReader {
       else { return }
       let others = run.operations.count - 1
       let with =
-        others > 0 ? ", together with \(Formatting.count(others, "other fetch request"))" : ""
+        others > 0 ? ", together with \(Phrase.count(others, "other fetch request"))" : ""
       add(
         .sent,
         at: step,
         attempt: made.attempt,
-        text: "page \(run.pages + 1) is asked for in request \(made.attempt)\(with)"
+        text: "request \(made.attempt) fetches page \(run.pages + 1)\(with)"
       )
       return
     }
@@ -131,10 +131,10 @@ struct OperationHistoryReader {
     guard !own.isEmpty else { return }
     let shared = own.count { $0.sources.count > 1 }
     if shared > 0, case .startWork = step.event, !made.isLookup {
-      let text = "edits of other operations travel with \(Formatting.count(shared, "record")) of it"
+      let text = "edits of other operations travel with \(Phrase.count(shared, "record")) of it"
       add(.merged, at: step, attempt: made.attempt, text: text)
     }
-    let what = "\(own.count) of its \(Formatting.count(itemCount, "record"))"
+    let what = "\(own.count) of its \(Phrase.count(itemCount, "record"))"
     if made.isLookup {
       add(
         .lookedUp,
@@ -143,7 +143,7 @@ struct OperationHistoryReader {
         text: "request \(made.attempt) looks up \(what)"
       )
     } else if case .retryWork = step.event {
-      let text = "request \(made.attempt) is the same once more, with \(what)"
+      let text = "request \(made.attempt) is the same request again, with \(what)"
       add(.repeated, at: step, attempt: made.attempt, text: text)
     } else {
       let text = "request \(made.attempt) takes \(what); it has \(made.count) in all"
@@ -159,7 +159,7 @@ struct OperationHistoryReader {
     guard isOwn else { return }
     let attempt = ended.attempt
     guard step.isAnswer else {
-      let text = "request \(attempt) ends without an answer (\(step.event.name))"
+      let text = "request \(attempt) ends without a response (\(step.event.name))"
       add(.answerLost, at: step, attempt: attempt, text: text)
       return
     }
@@ -168,12 +168,12 @@ struct OperationHistoryReader {
     switch step.event {
     case .workSuccess(_, .fetch(let page)):
       let count = page.changedRecords.count + page.deletedRecords.count
-      let text = "page \(step.page) has \(Formatting.count(count, "change"))"
+      let text = "page \(step.page) has \(Phrase.count(count, "change"))"
       add(
         .fetched,
         at: step,
         attempt: attempt,
-        text: text + (page.hasMore ? "; more is to come" : "")
+        text: text + (page.hasMore ? "; more to come" : "")
       )
     case .workSuccess:
       add(
@@ -183,9 +183,9 @@ struct OperationHistoryReader {
         text: "request \(attempt) did \(places.count) of its records"
       )
     case .retry(_, let retry):
-      let wait = retry.wait.nanoseconds.map { "; it waits \(TimeText.length($0))" } ?? ""
+      let wait = retry.wait.nanoseconds.map { "; retries in \(Phrase.duration($0))" } ?? ""
       let what =
-        retry.isLost ? "the answer to request \(attempt) is lost" : "request \(attempt) failed"
+        retry.isLost ? "the response to request \(attempt) is lost" : "request \(attempt) failed"
       let kind: HistoryEntry.Kind = retry.isLost ? .answerLost : .retried
       add(kind, at: step, attempt: attempt, error: code, text: "\(what)\(reason)\(wait)")
     case .split:
@@ -197,7 +197,7 @@ struct OperationHistoryReader {
         text: "request \(attempt) is split\(reason)"
       )
     case .startOver:
-      add(.retried, at: step, attempt: attempt, error: code, text: "the fetch begins anew\(reason)")
+      add(.retried, at: step, attempt: attempt, error: code, text: "the fetch starts over\(reason)")
     case .settleItems, .resolveConflict:
       processVerdicts(places: places, attempt: attempt, step: step)
     default:
@@ -206,7 +206,7 @@ struct OperationHistoryReader {
         at: step,
         attempt: attempt,
         error: code,
-        text: "request \(attempt) is refused\(reason)"
+        text: "request \(attempt) is rejected\(reason)"
       )
     }
   }
@@ -231,7 +231,7 @@ struct OperationHistoryReader {
     }
     for (kind, names, code) in counts {
       let reason = code.map { " (\($0))" } ?? ""
-      let text = "\(names.count) by request \(attempt)\(reason): \(Formatting.names(names))"
+      let text = "\(names.count) by request \(attempt)\(reason): \(Phrase.names(names))"
       add(kind, at: step, attempt: attempt, error: code, text: text)
     }
     guard counts.isEmpty else { return }
@@ -242,7 +242,7 @@ struct OperationHistoryReader {
       at: step,
       attempt: attempt,
       error: code,
-      text: "request \(attempt) is refused\(reason)"
+      text: "request \(attempt) is rejected\(reason)"
     )
   }
 
@@ -251,7 +251,7 @@ struct OperationHistoryReader {
     let failed = step.itemFailures.filter { $0.error.code == code }.map(\.recordID)
     let own = failed.filter { id in places.contains { step.endedEntries[$0].recordID == id } }
     guard !own.isEmpty else { return }
-    let text = "\(own.count) by request \(attempt): \(Formatting.names(own.map(\.name)))"
+    let text = "\(own.count) by request \(attempt): \(Phrase.names(own.map(\.name)))"
     add(.conflict, at: step, attempt: attempt, error: code, text: text)
   }
 
@@ -280,7 +280,7 @@ struct OperationHistoryReader {
           text: "\(words(response: response)) (\(error.code))"
         )
       case .fetchPage(_, let page) where page.isLast:
-        add(.completed, at: step, text: "the last page is here")
+        add(.completed, at: step, text: "the last page")
       case .fetchFailed(_, let error):
         add(.givenUp, at: step, error: error.code, text: "the fetch fails (\(error.code))")
       case .fetchPage, .parked: break
@@ -298,7 +298,7 @@ struct OperationHistoryReader {
   private func words(response: ModifyOperation.Response) -> String {
     let (saved, deleted) = (response.savedRecords.count, response.deletedRecordIDs.count)
     let unsaved =
-      response.unsaved.isEmpty ? "" : ": \(Formatting.names(response.unsaved.map(\.name)))"
+      response.unsaved.isEmpty ? "" : ": \(Phrase.names(response.unsaved.map(\.name)))"
     return "\(saved) saved, \(deleted) deleted, \(response.unsaved.count) not\(unsaved)"
   }
 }

@@ -22,7 +22,7 @@ extension RecordHistoryReader {
     case .retry(_, let retry): process(retry: retry, attempt: attempt, step: step)
     case .split(_, let split):
       let code = split.error.code
-      let reason = split.isTooLarge ? "is too large" : "is spoilt by one of its items"
+      let reason = split.isTooLarge ? "is too large" : "fails because of one record"
       add(
         .split,
         at: step,
@@ -61,9 +61,9 @@ extension RecordHistoryReader {
 
   private mutating func process(retry: Retry, attempt: Attempt, step: LogFold.Step) {
     let code = retry.error.code
-    let wait = retry.wait.nanoseconds.map { "; it waits \(TimeText.length($0))" } ?? ""
+    let wait = retry.wait.nanoseconds.map { "; retries in \(Phrase.duration($0))" } ?? ""
     if retry.isLost {
-      let text = "the answer to request \(attempt) is lost (\(code))\(wait)"
+      let text = "the response to request \(attempt) is lost (\(code))\(wait)"
       add(.answerLost, at: step, attempt: attempt, error: code, text: text)
     } else {
       let text = "request \(attempt) failed (\(code))\(wait)"
@@ -91,13 +91,13 @@ extension RecordHistoryReader {
         .stayed,
         at: step,
         attempt: attempt,
-        text: "the answer to \(attempt) does not fit; it goes again"
+        text: "the response to request \(attempt) does not fit; it is sent again"
       )
     }
   }
 
   private func newTag(record: Record) -> String {
-    record.changeTag.map { ", its change tag is \(Formatting.readable($0))" } ?? ""
+    record.changeTag.map { ", its change tag is \(Phrase.readable($0))" } ?? ""
   }
 
   private mutating func processVerdict(at place: Int, attempt: Attempt, step: LogFold.Step) {
@@ -112,7 +112,7 @@ extension RecordHistoryReader {
         at: step,
         attempt: attempt,
         error: code,
-        text: "it stays for another request\(reason)"
+        text: "it is sent again in another request\(reason)"
       )
       return
     }
@@ -126,12 +126,12 @@ extension RecordHistoryReader {
         text: "request \(attempt) saved it\(newTag(record: record))"
       )
     case .alreadyThere(let record):
-      let text = "\(decision)the cloud has it all already\(newTag(record: record))"
+      let text = "\(decision)it is already in the cloud\(newTag(record: record))"
       add(.saved, at: step, attempt: attempt, text: text)
     case .deleted: add(.deleted, at: step, attempt: attempt, text: "it is gone from the cloud")
     case .resolved(let record, _):
-      let tag = record.changeTag.map { " with change tag \(Formatting.readable($0))" } ?? ""
-      add(.resolved, at: step, attempt: attempt, text: "\(decision)the result is sent\(tag)")
+      let tag = record.changeTag.map { " with change tag \(Phrase.readable($0))" } ?? ""
+      add(.resolved, at: step, attempt: attempt, text: "\(decision)the result is to be sent\(tag)")
     case .recreate:
       add(
         .resolved,
@@ -149,11 +149,11 @@ extension RecordHistoryReader {
         at: step,
         attempt: attempt,
         error: code,
-        text: "\(decision)it stays in place\(reason)"
+        text: "\(decision)it is to be sent again\(reason)"
       )
     case .again(let error, let isCounted):
       let budget = isCounted ? ", which counts against its budget" : ""
-      let text = "it failed in passing (\(error.code)) and goes again\(budget)"
+      let text = "it failed (\(error.code)) and is to be sent again\(budget)"
       add(.stayed, at: step, attempt: attempt, error: error.code, text: text)
     case .park(let parking), .parkForQuota(let parking):
       // That it is set aside is seen by the state; the reason may be the whole request's.
@@ -163,7 +163,7 @@ extension RecordHistoryReader {
         at: step,
         attempt: attempt,
         error: parking.code,
-        text: "\(decision)request \(attempt) is refused (\(parking.code))"
+        text: "\(decision)request \(attempt) is rejected (\(parking.code))"
       )
     }
   }
@@ -171,11 +171,11 @@ extension RecordHistoryReader {
   private mutating func processError(error: SyncError, attempt: Attempt, step: LogFold.Step) {
     if error.code == .serverRecordChanged {
       let tag = error.serverRecord?.changeTag
-      let has = tag.map { "the cloud has change tag \(Formatting.readable($0))" }
-      let text = has ?? "the cloud's record is not in the answer"
+      let has = tag.map { "the cloud has change tag \(Phrase.readable($0))" }
+      let text = has ?? "the cloud's record is not in the response"
       add(.conflict, at: step, attempt: attempt, error: error.code, text: text)
     } else {
-      let text = "request \(attempt) has it as failed (\(error.code))"
+      let text = "it failed in request \(attempt) (\(error.code))"
       add(.refused, at: step, attempt: attempt, error: error.code, text: text)
     }
   }

@@ -36,7 +36,7 @@ public struct RecordHistory: Sendable, Hashable, Codable {
       throw LogError(
         .notFound,
         log: log.name,
-        "nothing happens to a record “\(Formatting.readable(name))”; "
+        "nothing happens to a record “\(Phrase.readable(name))”; "
           + "names are told apart by upper and lower case"
       )
     }
@@ -47,7 +47,7 @@ public struct RecordHistory: Sendable, Hashable, Codable {
 
   /// One line for each entry, the record's name above them.
   public func render() -> String {
-    (["Record \(Formatting.readable("\(recordID)"))"] + entries.map { "  " + $0.line(start: start) })
+    (["Record \(Phrase.readable("\(recordID)"))"] + entries.map { "  " + $0.line(start: start) })
       .joined(separator: "\n")
   }
 }
@@ -78,7 +78,7 @@ struct RecordHistoryReader {
       entries.append(find(text: "\(what) by operation \(operation.id) was waiting"))
     }
     if let waiting = state.modify.batch.first(where: { $0.recordID == recordID }) {
-      entries.append(find(text: "\(word(for: waiting)) was on its way"))
+      entries.append(find(text: "\(word(for: waiting)) was in flight"))
     }
     if let parked = state.parked.entries[recordID] {
       entries.append(find(text: "\(word(for: parked.entry)) was parked (\(parked.error.code))"))
@@ -140,7 +140,7 @@ struct RecordHistoryReader {
         add(
           .merged,
           at: step,
-          text: "\(operations(numbers: fresh)) is merged with the edit on its way"
+          text: "\(operations(numbers: fresh)) is merged with the edit in flight"
         )
       } else if entryBefore == nil, fresh.count > 1 {
         add(.merged, at: step, text: "the edits of \(operations(numbers: fresh)) travel as one")
@@ -153,7 +153,7 @@ struct RecordHistoryReader {
         at: step,
         attempt: step.ended?.attempt,
         error: code,
-        text: "it is set aside (\(code))"
+        text: "it is parked (\(code))"
       )
     }
   }
@@ -163,18 +163,18 @@ struct RecordHistoryReader {
       return
     }
     if made.isLookup {
-      add(.lookedUp, at: step, attempt: made.attempt, text: "the cloud's record is asked for")
+      add(.lookedUp, at: step, attempt: made.attempt, text: "the cloud's record is looked up")
       return
     }
     let sent = step.madeEntries[place]
     let among = "\(place + 1) of \(made.count)"
-    let tag = sent.edit?.changeTag.map { ", change tag \(Formatting.readable($0))" } ?? ""
+    let tag = sent.edit?.changeTag.map { ", change tag \(Phrase.readable($0))" } ?? ""
     let of = sent.sources.isEmpty ? "" : ", for \(operations(numbers: sent.sources))"
     if case .retryWork = step.event {
-      let text = "the same request is made again as \(made.attempt)"
+      let text = "the same request is sent again as \(made.attempt)"
       add(.repeated, at: step, attempt: made.attempt, text: "\(text) (item \(among))")
     } else {
-      let text = "\(word(for: sent)) goes out in request \(made.attempt)"
+      let text = "\(word(for: sent)) is sent in request \(made.attempt)"
       add(.sent, at: step, attempt: made.attempt, text: "\(text) (item \(among)\(tag)\(of))")
     }
   }
@@ -183,14 +183,14 @@ struct RecordHistoryReader {
   private func edit(in operation: ModifyOperation, from first: Int = 0) -> String? {
     let saves = operation.records.dropFirst(first)
     if let record = saves.first(where: { $0.recordID == recordID }) {
-      return "a save of \(Formatting.count(record.fields.count, "field"))"
+      return "a save of \(Phrase.count(record.fields.count, "field"))"
     }
     let deletions = operation.recordIDsToDelete.dropFirst(max(0, first - operation.records.count))
     return deletions.contains(recordID) ? "a deletion" : nil
   }
 
   private func word(for entry: PendingChange) -> String {
-    entry.edit.map { "a save of \(Formatting.count($0.fields.count, "field"))" } ?? "a deletion"
+    entry.edit.map { "a save of \(Phrase.count($0.fields.count, "field"))" } ?? "a deletion"
   }
 
   private func operations(numbers: [UInt64]) -> String {
@@ -207,7 +207,7 @@ struct RecordHistoryReader {
     else { return }
     let name = step.isKnown ? "page \(step.page)" : "a page"
     if let record = page.changedRecords.first(where: { $0.recordID == recordID }) {
-      let tag = record.changeTag.map { ", change tag \(Formatting.readable($0))" } ?? ""
+      let tag = record.changeTag.map { ", change tag \(Phrase.readable($0))" } ?? ""
       add(.fetched, at: step, attempt: attempt, text: "it comes with \(name)\(tag)")
     }
     if page.deletedRecords.contains(where: { $0.recordID == recordID }) {
@@ -220,7 +220,7 @@ struct RecordHistoryReader {
         at: step,
         attempt: attempt,
         error: code,
-        text: "\(name) has it as failed (\(code))"
+        text: "it failed in \(name) (\(code))"
       )
     }
   }

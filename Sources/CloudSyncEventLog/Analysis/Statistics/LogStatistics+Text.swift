@@ -26,8 +26,8 @@ extension LogStatistics {
     add(title: "verdicts", text: Self.text(verdicts))
     add(title: "halts", text: Self.text(halts))
     let numbers = [
-      ("splits", splits), ("conflicts", conflicts), ("lost answers", lostAnswers),
-      ("ignored answers", ignoredAnswers), ("records saved", savedRecords),
+      ("splits", splits), ("conflicts", conflicts), ("lost responses", lostAnswers),
+      ("ignored responses", ignoredAnswers), ("records saved", savedRecords),
       ("records deleted", deletedRecords), ("records parked", parkedRecords),
       ("records fetched", fetchedRecords), ("pages fetched", fetchedPages),
     ]

@@ -19,7 +19,7 @@ struct RecordTouches {
       for record in response.savedRecords { add(record.recordID, verb: "saved") }
       for recordID in response.deletedRecordIDs { add(recordID, verb: "deleted") }
       for failure in response.failures {
-        add(failure.recordID, verb: "refused: \(failure.error.code)")
+        add(failure.recordID, verb: "failed: \(failure.error.code)")
       }
     case .workSuccess(_, .fetch(let response)):
       for record in response.changedRecords { add(record.recordID, verb: "fetched") }
@@ -28,10 +28,10 @@ struct RecordTouches {
     case .settleItems(let attempt, let settlement), .resolveConflict(let attempt, let settlement):
       guard let before, before.flight?.attempt == attempt else { return }
       for (entry, verdict) in zip(before.requestedEntries, settlement.verdicts) {
-        add(entry.recordID, verb: Self.verb(verdict: verdict))
+        add(entry.recordID, verb: EventDescription.text(of: verdict))
       }
-    case .retryParked(let ids): addParked(ids: ids, before: before, verb: "asked for again")
-    case .dropParked(let ids): addParked(ids: ids, before: before, verb: "dropped by the app")
+    case .retryParked(let ids): addParked(ids: ids, before: before, verb: "to be sent again")
+    case .dropParked(let ids): addParked(ids: ids, before: before, verb: "dropped")
     case .workFailure, .retry, .split, .halt: addFailure(event: event, before: before)
     default: break
     }
@@ -59,30 +59,14 @@ struct RecordTouches {
     let verb: String
     switch event {
     case .workFailure(_, let error): verb = "request failed: \(error.code)"
-    case .retry(_, let retry): verb = "request failed, to be repeated: \(retry.error.code)"
+    case .retry(_, let retry): verb = "request failed, to be sent again: \(retry.error.code)"
     case .split(_, let split): verb = "request split: \(split.error.code)"
-    case .halt(let error) where error.code != .stopped: verb = "session halted: \(error.code)"
+    case .halt(let error) where error.code != .stopped: verb = "session stopped: \(error.code)"
     default: return
     }
     guard let before, event.attempt == nil || event.attempt == before.flight?.attempt else {
       return
     }
     for entry in before.requestedEntries { add(entry.recordID, verb: verb) }
-  }
-
-  /// What a verdict does, in words.
-  static func verb(verdict: ItemVerdict) -> String {
-    switch verdict {
-    case .saved: "saved"
-    case .deleted: "deleted"
-    case .alreadyThere: "in the cloud already"
-    case .resolved: "in conflict, resolved, to be sent again"
-    case .lookUp: "in conflict, to be looked up"
-    case .recreate: "gone, to be saved anew"
-    case .stay: "to be sent again"
-    case .again(let error, _): "refused, to be tried again: \(error.code)"
-    case .park(let error): "parked: \(error.code)"
-    case .parkForQuota: "parked until storage is free"
-    }
   }
 }

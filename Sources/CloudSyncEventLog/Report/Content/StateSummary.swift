@@ -77,58 +77,58 @@ extension StateSummary {
   static let fields: [Field] = now + waits + modifications + fetches + progress
 
   private static let now = [
-    Field("Session", "Phase") { .text(StateWords.phase(phase: $0.state.phase)) },
-    Field("Session", "Account") { .text(StateWords.account(account: $0.state.accountState)) },
-    Field("Session", "Zone") { .text(StateWords.zone(zone: $0.state.zoneState)) },
+    Field("Session", "Phase") { .text(StateDescription.text(of: $0.state.phase)) },
+    Field("Session", "Account") { .text(StateDescription.text(of: $0.state.accountState)) },
+    Field("Session", "Zone") { .text(StateDescription.text(of: $0.state.zoneState)) },
     Field("Session", "Subscription") {
-      .text(StateWords.subscription(subscription: $0.state.subscriptionState))
+      .text(StateDescription.text(of: $0.state.subscriptionState))
     },
     Field("Session", "Epoch") { .count(Int(clamping: $0.state.epoch)) },
-    Field("Now", "In flight") { $0.flight.map { .text(StateWords.flight(flight: $0)) } ?? .none },
-    Field("Now", "Answer due by") { $0.flight.map { .time($0.deadline.until) } ?? .none },
-    Field("Now", "What is next") { .text(StateWords.next($0.next)) },
-    Field("Now", "Looks again at") {
+    Field("Now", "In flight") { $0.flight.map { .text(StateDescription.text(of: $0)) } ?? .none },
+    Field("Now", "Response due by") { $0.flight.map { .time($0.deadline.until) } ?? .none },
+    Field("Now", "Next step") { .text(StateDescription.text(of: $0.next)) },
+    Field("Now", "Next check at") {
       if case .wait(_, let until?) = $0.next { .time(until) } else { .none }
     },
   ]
 
   private static let waits = [
-    Field("Gate", "Closed for") {
-      $0.gate.opening(at: $0.time) == nil ? .none : .text("\($0.gate.cause)")
+    Field("Retry", "Waiting because of") {
+      $0.gate.opening(at: $0.time) == nil ? .none : .text(StateDescription.text(of: $0.gate.cause))
     },
-    Field("Gate", "Opens at") { $0.gate.opening(at: $0.time).map(Value.time) ?? .none },
-    Field("Gate", "Waits in a row") { .count($0.state.retryCount) },
-    Field("Gate", "Last error") {
+    Field("Retry", "Waiting until") { $0.gate.opening(at: $0.time).map(Value.time) ?? .none },
+    Field("Retry", "Retries in a row") { .count($0.state.retryCount) },
+    Field("Retry", "Last error") {
       $0.state.lastRetryError.map { .text("\($0.code)") } ?? .none
     },
   ]
 
   private static let modifications = [
     Field("Modify", "Operations queued") { .count($0.modify.queue.count) },
-    Field("Modify", "Operations begun") { .count($0.modify.open.count) },
+    Field("Modify", "Operations in progress") { .count($0.modify.open.count) },
     Field("Modify", "Records queued") { .count($0.modify.queuedItems) },
     Field("Modify", "Records in the batch") { .count($0.modify.batch.count) },
     Field("Modify", "To be sent unchanged") { .count($0.modify.frozen) },
     Field("Modify", "To be looked up") { .count($0.modify.lookups) },
-    Field("Modify", "Records a request") { .count($0.state.requestLimits.items) },
+    Field("Modify", "Most records in a request") { .count($0.state.requestLimits.items) },
     Field("Parked", "Records parked") { .count($0.parked.entries.count) },
     Field("Parked", "Which") { $0.parkedNames.isEmpty ? .none : .text($0.parkedNames) },
-    Field("Parked", "On their way back") { .count($0.parked.returning.count) },
-    Field("Parked", "Storage probed at") {
+    Field("Parked", "To be sent again") { .count($0.parked.returning.count) },
+    Field("Parked", "Storage checked at") {
       $0.parked.quota.map { .time($0.until) } ?? .none
     },
   ]
 
   private static let fetches = [
     Field("Fetch", "Fetches waiting") { .count($0.fetch.waiting.count) },
-    Field("Fetch", "Run") { $0.fetch.run.map { .text(StateWords.run($0)) } ?? .none },
+    Field("Fetch", "Run") { $0.fetch.run.map { .text(StateDescription.text(of: $0)) } ?? .none },
     Field("Fetch", "Page to acknowledge") {
       $0.fetch.awaited.map { .count(Int(clamping: $0.response.page.number)) } ?? .none
     },
   ]
 
   private static let progress = [
-    Field("Progress", "Announcements pending") { .count($0.state.notifications.queue.count) },
+    Field("Progress", "Notifications pending") { .count($0.state.notifications.queue.count) },
     Field("Progress", "Records submitted") { .count($0.progress.submitted) },
     Field("Progress", "Records done") { .count($0.progress.done) },
     Field("Progress", "Records not done") { .count($0.progress.notDone) },

@@ -17,7 +17,7 @@ enum ReportPage {
     pieces.prefix { $0 != "data" }
       .map { piece in
         switch piece {
-        case "title": escaped(text: EventWords.cut(title))
+        case "title": escaped(text: ReportText.cut(title))
         case "policy": policy
         case "style": style
         default: piece

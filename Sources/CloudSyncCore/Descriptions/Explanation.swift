@@ -61,35 +61,58 @@ extension SyncState {
     until nextTry: Timestamp?,
     at now: Timestamp
   ) -> String {
-    var parts: [String] = []
-    if let mode = operationMode { parts.append("A \(mode) request is in flight") }
-    if reasons.isEmpty { parts.append("A request is about to be made") }
-    if reasons.contains(.notStarted) { parts.append("The session waits for start()") }
-    if let reason = haltReason {
-      parts.append("The session is stopped (\(reason.error)); start() goes on")
+    func delay(until end: Timestamp) -> String {
+      "in \(Phrase.duration(max(0, now.distance(to: end)), decimals: 1))"
     }
-    if reasons.contains(.accountUnknown) { parts.append("The account's status is not known yet") }
+    var parts: [String] = []
+    if let flight {
+      let end = flight.deadline.end(at: now)
+      let name = StateDescription.text(of: flight)
+      parts.append("Waiting for the response to \(name); it times out \(delay(until: end))")
+    }
+    if reasons.isEmpty { parts.append("About to send a request") }
+    parts += obstacles(in: reasons)
+    if reasons.contains(.gate) {
+      parts.append("Waiting to retry (\(StateDescription.text(of: gate.cause)))")
+    }
+    if reasons == .idle { parts.append("Nothing to do") }
+    if let nextTry, flight == nil, let last = parts.popLast() {
+      // Behind a gate something else may stand in the way even then.
+      let (what, limit) =
+        reasons.contains(.gate)
+        ? ("attempt", reasons == .gate ? "" : " at the earliest") : ("check", "")
+      parts.append("\(last); next \(what) \(delay(until: nextTry))\(limit)")
+    }
+    if !parked.entries.isEmpty {
+      parts.append("\(Phrase.count(parked.entries.count, "record")) could not be saved")
+    }
+    return parts.joined(separator: ". ") + "."
+  }
+
+  /// What does not pass with time alone, each with what ends it.
+  private func obstacles(in reasons: WaitReasons) -> [String] {
+    var parts: [String] = []
+    if reasons.contains(.notStarted) { parts.append("Waiting for start()") }
+    if let reason = haltReason {
+      // That stop() was called needs no words.
+      let error = reason.error.code == .stopped ? "" : " (\(reason.error))"
+      parts.append("Stopped\(error); call start() to continue")
+    }
+    if reasons.contains(.accountUnknown) { parts.append("Waiting for the account's status") }
     if case .away(let trouble) = account.status {
-      parts.append("The account cannot be used (\(trouble))")
+      parts.append("Waiting for the account (\(trouble))")
     }
     if reasons.contains(.accountSwitched) {
       parts.append("Another account signed in; call resolveAccountSwitch(_:)")
     }
-    if reasons.contains(.gate) { parts.append("The session pauses (\(gate.cause))") }
     if case .lost(let loss) = zone.zone {
-      parts.append("The zone is lost (\(loss)); call decideZone(_:)")
+      parts.append("The zone was lost (\(loss)); call decideZone(_:)")
     }
-    if case .refused(let error) = zone.zone { parts.append("The zone was refused (\(error))") }
+    if case .refused(let error) = zone.zone { parts.append("The zone was rejected (\(error))") }
     if reasons.contains(.acknowledgement) {
-      parts.append("A fetched page waits for acknowledge(_:_:)")
+      parts.append("Waiting for acknowledge(_:_:) of a fetched page")
     }
     if reasons.contains(.quota) { parts.append("The storage is full; saves are parked") }
-    if reasons == .idle { parts.append("There is nothing to do") }
-    if !parked.entries.isEmpty { parts.append("\(parked.entries.count) records are parked") }
-    if let nextTry {
-      let seconds = max(0, now.distance(to: nextTry)) / 1_000_000_000
-      parts.append("The next look is in \(seconds) s")
-    }
-    return parts.joined(separator: ". ") + "."
+    return parts
   }
 }
