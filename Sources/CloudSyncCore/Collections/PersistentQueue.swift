@@ -36,7 +36,7 @@ package struct PersistentQueue<Element: Sendable>: Sendable {
   package mutating func append(_ element: Element) {
     count += 1
     if count == 1 {
-      front.append(element)
+      front = [element]
       return
     }
     if back.isEmpty { back.reserveCapacity(QueueShape.chunkWidth) }

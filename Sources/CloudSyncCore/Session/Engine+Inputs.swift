@@ -1,7 +1,7 @@
 extension Engine {
   /// Does what an input asks for.
-  func handle(_ input: SessionInput) {
-    switch input {
+  func handle(_ input: consuming SessionInput) {
+    switch consume input {
     case .event(let event, let origin): run(event, origin: origin)
     case .submission(let event, let accepted):
       self.accepted = accepted

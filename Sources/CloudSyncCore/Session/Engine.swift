@@ -80,7 +80,7 @@ final class Engine {
     }
   }
 
-  private func process(_ input: SessionInput) {
+  private func process(_ input: consuming SessionInput) {
     context.now = now()
     handle(input)
     serveWaiters()

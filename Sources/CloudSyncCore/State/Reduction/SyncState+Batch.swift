@@ -92,16 +92,13 @@ extension SyncState {
       byteCount: bytes,
       source: number
     )
+    let own = modify.localTags.isEmpty ? nil : modify.localTags[saves[item].recordID]
     if number < modify.tagsInvalidBefore {
       entry.setChangeTag(tag: nil)
-      guard let own = modify.localTags[saves[item].recordID] else { return entry }
       // This session has made the record anew, and knows more of it than the ancestor.
-      entry.ancestor = nil
-      if own.replaces(nil) { entry.setChangeTag(tag: own.tag) }
-    } else if !modify.localTags.isEmpty,
-      let own = modify.localTags[saves[item].recordID],
-      own.replaces(saves[item].changeTag)
-    {
+      if own != nil { entry.ancestor = nil }
+      if let own, own.replaces(nil) { entry.setChangeTag(tag: own.tag) }
+    } else if let own, own.replaces(saves[item].changeTag) {
       entry.setChangeTag(tag: own.tag)
     }
     return entry
@@ -132,11 +129,11 @@ extension SyncState {
       park(entry, error: error, isQuota: true, at: now)
       return true
     }
-    var entry = entry
+    // An array of one costs less to make than one that grows.
+    if modify.batch.isEmpty { modify.batch = [entry] } else { modify.batch.append(entry) }
     if entry.source < modify.tagsInvalidBefore, entry.ancestor != nil || entry.base != nil {
-      entry.forgetServer()
+      modify.batch[modify.batch.count - 1].forgetServer()
     }
-    modify.batch.append(entry)
     index.add(recordID, to: modify.batch)
     return true
   }

@@ -183,10 +183,7 @@ extension SyncState {
 
   /// Announces, in the order of submission, the operations of which every record is settled.
   mutating func announceCompleted() {
-    while let open = modify.open.first, open.left == 0 {
-      _ = modify.open.remove(open.number)
-      announce(open)
-    }
+    while modify.open.first?.left == 0, let open = modify.open.popFirst() { announce(open) }
     while modify.open.isEmpty, modify.cursor == 0, let operation = modify.queue.first,
       operation.itemCount == 0
     {

@@ -84,6 +84,19 @@ package struct LocalTagHistory: Sendable {
       count = (previous?.count ?? 0) + 1
     }
 
+    /// All saves of the list, the oldest first.
+    var tags: [LocalTag] {
+      var tags: [LocalTag] = []
+      tags.reserveCapacity(count)
+      add(to: &tags)
+      return tags
+    }
+
+    private func add(to tags: inout [LocalTag]) {
+      previous?.add(to: &tags)
+      tags.append(tag)
+    }
+
     func tag(of recordID: RecordID, hash: UInt64) -> LocalTag? {
       if tag.hash == hash, tag.recordID == recordID { return tag }
       return previous?.tag(of: recordID, hash: hash)
@@ -126,22 +139,11 @@ package struct LocalTagHistory: Sendable {
       newest = latest
       return
     }
-    let generation = Generation(Self.tags(latest))
+    let generation = Generation(latest.tags)
     newest = nil
     count -= Self.width - generation.tags.count
     generations.append(generation)
     mergeLatest()
-  }
-
-  /// The saves of a list, the oldest first.
-  private static func tags(_ latest: Latest?) -> [LocalTag] {
-    var tags: [LocalTag] = []
-    var rest = latest
-    while let one = rest {
-      tags.append(one.tag)
-      rest = one.previous
-    }
-    return tags.reversed()
   }
 
   /// Merges the latest generations while there are enough of one size.
@@ -175,7 +177,7 @@ package struct LocalTagHistory: Sendable {
 extension LocalTagHistory: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.beginArray(count: generations.count + 1)
-    for tags in generations.map(\.tags) + [Self.tags(newest)] {
+    for tags in generations.map(\.tags) + [(newest?.tags ?? [])] {
       writer.beginArray(count: tags.count)
       for tag in tags { tag.write(to: &writer) }
       writer.endArray()

@@ -130,7 +130,12 @@ private struct OperationEndings: Sendable {
       further?.value.earlierSaved.append(outcome.savedRecords)
       outcome.savedRecords = []
     }
-    outcome.savedRecords.append(record)
+    // An array of one costs less to make than one that grows.
+    if outcome.savedRecords.isEmpty {
+      outcome.savedRecords = [record]
+    } else {
+      outcome.savedRecords.append(record)
+    }
   }
 
   private mutating func makeFurther() {

@@ -44,13 +44,20 @@ package struct OpenOperations: Sendable {
 
   /// Removes the operation with a number, and returns it.
   mutating func remove(_ number: UInt64) -> OpenOperation? {
-    if let open = first, open.number == number {
-      first = further?.value.first?.value
-      if let first { removeFurther(first.number) }
-      return open
-    }
+    if first?.number == number { return popFirst() }
     guard let open = further?.value[number] else { return nil }
     removeFurther(number)
+    return open
+  }
+
+  /// Removes the first operation, and returns it.
+  mutating func popFirst() -> OpenOperation? {
+    var open: OpenOperation?
+    swap(&open, &first)
+    if further != nil {
+      first = further?.value.first?.value
+      if let first { removeFurther(first.number) }
+    }
     return open
   }
 
