@@ -58,14 +58,16 @@ struct HiddenFields: CodedValue {
   /// How long each digest is.
   static let digestLength = 12
 
-  /// The kinds with their letters, and the size of those that have only one.
-  fileprivate static let kinds: [(letter: UInt8, kind: String, size: Int?)] = [
-    (UInt8(ascii: "n"), "null", 0), (UInt8(ascii: "s"), "string", nil),
-    (UInt8(ascii: "i"), "int64", 8), (UInt8(ascii: "d"), "double", 8),
-    (UInt8(ascii: "t"), "timestamp", 8), (UInt8(ascii: "b"), "data", nil),
-    (UInt8(ascii: "r"), "reference", nil), (UInt8(ascii: "a"), "asset", nil),
-    (UInt8(ascii: "l"), "location", nil), (UInt8(ascii: "m"), "list", nil),
-  ]
+  /// The kinds, in the order of ``FieldValue/kinds``.
+  fileprivate static let kinds = FieldValue.kinds.prefix(10).map { "\($0)" }
+  /// A letter for each.
+  fileprivate static let letters = Array("nsidtbralm".utf8)
+  /// The size of those that have only one.
+  fileprivate static let sizes: [Int?] = [0, nil, 8, 8, 8, nil, nil, nil, nil, nil]
+
+  private static func place(of kind: String) -> Int? {
+    kinds.indices.first { UTF8Bytes.equal(kinds[$0], kind) }
+  }
 
   /// Takes fields as they are disclosed; nil if one of them is to be read as it is.
   init?(_ fields: [RecordField], disclosed: (FieldValue, String) -> FieldValue) {
@@ -92,30 +94,33 @@ struct HiddenFields: CodedValue {
   }
 
   private static func isShort(_ redaction: Redaction) -> Bool {
-    guard let entry = kinds.first(where: { UTF8Bytes.equal($0.kind, redaction.kind) }) else {
-      return false
-    }
-    return entry.kind != "null" && entry.size ?? redaction.byteCount == redaction.byteCount
+    guard let place = place(of: redaction.kind), place > 0 else { return false }
+    return sizes[place] ?? redaction.byteCount == redaction.byteCount
   }
 
   func write<W: CodedWriter>(to writer: inout W) {
     var letters: [UInt8] = []
+    letters.reserveCapacity(fields.count)
     var sizes: [Int] = []
-    var digests = ""
+    var digests: [UInt8] = []
+    digests.reserveCapacity(fields.count * Self.digestLength)
     var last = ""
     for field in fields {
-      guard let redaction = field.value.redactedValue,
-        let entry = Self.kinds.first(where: { UTF8Bytes.equal($0.kind, redaction.kind) })
+      guard let redaction = field.value.redactedValue, let place = Self.place(of: redaction.kind)
       else {
-        letters.append(Self.kinds[0].letter)
+        letters.append(Self.letters[0])
         continue
       }
-      letters.append(entry.letter)
-      if entry.size == nil { sizes.append(redaction.byteCount) }
+      letters.append(Self.letters[place])
+      if Self.sizes[place] == nil { sizes.append(redaction.byteCount) }
       // Many fields of a record have the same value: times above all.
-      let isRepeated = !redaction.digest.isEmpty && UTF8Bytes.equal(redaction.digest, last)
-      digests += isRepeated ? "=" : redaction.digest
-      last = redaction.digest
+      let digest = redaction.digest
+      if !digest.isEmpty, UTF8Bytes.equal(digest, last) {
+        digests.append(UInt8(ascii: "="))
+      } else {
+        UTF8Bytes.with(digest) { digests.append(contentsOf: $0) }
+      }
+      last = digest
     }
     let own = fields.map(\.name)
     let known: Names? = writer.lastShared("names")
@@ -133,7 +138,7 @@ struct HiddenFields: CodedValue {
       $0.beginArray(count: sizes.count)
       for size in sizes { $0.write(size) }
       $0.endArray()
-      $0.field("digests", digests)
+      $0.field("digests", String(decoding: digests, as: UTF8.self))
     }
   }
 
@@ -192,12 +197,12 @@ struct HiddenFields: CodedValue {
     var isAtEnd: Bool { sizes.isEmpty && digests.isEmpty }
 
     mutating func next(_ letter: UInt8) -> FieldValue? {
-      guard let entry = kinds.first(where: { $0.letter == letter }) else { return nil }
-      if entry.kind == "null" { return .null }
-      guard let size = entry.size ?? sizes.popFirst(), size >= 0, !hasDigests || readDigest() else {
-        return nil
-      }
-      return .redacted(Redaction(kind: entry.kind, byteCount: size, digest: last))
+      guard let place = letters.firstIndex(of: letter) else { return nil }
+      if place == 0 { return .null }
+      guard let size = HiddenFields.sizes[place] ?? sizes.popFirst(), size >= 0,
+        !hasDigests || readDigest()
+      else { return nil }
+      return .redacted(Redaction(kind: kinds[place], byteCount: size, digest: last))
     }
 
     private mutating func readDigest() -> Bool {

@@ -199,23 +199,34 @@ final class Engine {
     guard !context.effects.isEmpty else { return }
     swap(&performing, &context.effects)
     let sequence = context.state.eventCount
-    if performing.count > 1 { performing.reverse() }
-    while let effect = performing.popLast() {
-      switch effect {
-      case .dispatch(let event):
-        pending.append(Pending(event: event, origin: .middleware, cause: sequence))
-      case .submit(let operation): submit(dispatched: operation, cause: sequence)
-      case .wake(let time): arm(time: time, because: sequence)
-      case .publish(let publication):
-        outputs.publish(publication, of: context.state) { record }
-      case .announce(let numbers): outputs.announce(numbers, of: context.state)
-      case .callHandler: callHandler()
-      case .cancelHandler(let attempt): outputs.handler.cancel(attempt)
-      case .askAccount(let provider):
-        accountCheck = sequence
-        outputs.ask(provider, check: sequence)
-      case .closeSharedGate(let wait): outputs.closeSharedGate(wait: wait, at: context.now)
-      }
+    if observers.isEmpty {
+      // From the end of the reversed array each is moved out, and its memory is used again.
+      if performing.count > 1 { performing.reverse() }
+      while let effect = performing.popLast() { perform(effect, because: sequence) }
+    } else {
+      // Observers may keep the array: what is taken out of it would copy it.
+      let observed = performing
+      performing = []
+      for effect in observed { perform(effect, because: sequence) }
+    }
+  }
+
+  @inline(__always)
+  private func perform(_ effect: Effect, because sequence: UInt64) {
+    switch effect {
+    case .dispatch(let event):
+      pending.append(Pending(event: event, origin: .middleware, cause: sequence))
+    case .submit(let operation): submit(dispatched: operation, cause: sequence)
+    case .wake(let time): arm(time: time, because: sequence)
+    case .publish(let publication):
+      outputs.publish(publication, of: context.state) { record }
+    case .announce(let numbers): outputs.announce(numbers, of: context.state)
+    case .callHandler: callHandler()
+    case .cancelHandler(let attempt): outputs.handler.cancel(attempt)
+    case .askAccount(let provider):
+      accountCheck = sequence
+      outputs.ask(provider, check: sequence)
+    case .closeSharedGate(let wait): outputs.closeSharedGate(wait: wait, at: context.now)
     }
   }
 

@@ -22,7 +22,10 @@ public final class EventRecorder: Sendable {
   /// Where a recording goes.
   public enum Sink: Sendable {
     /// The last events, in memory; the oldest are forgotten, about a tenth of them at a time.
-    case ring(capacity: Int = 10_000)
+    ///
+    /// An event keeps what it carries alive, records included; more than some thousands no longer fit
+    /// into the processor's caches, and cost the session half as much again.
+    case ring(capacity: Int = 2_000)
     /// Files.
     case file(LogFile)
     /// A function that is given whole lines, the line feed included, on the session's executor.

@@ -48,7 +48,7 @@ struct BusyTests {
 
   @Test(
     "It is tried again until it works, whatever it was about; nothing is lost",
-    arguments: 0..<60
+    arguments: 0..<24
   )
   func passes(seed: Int) throws {
     let codes: [SyncEngineError.Code] = [.busy, .unavailable, .full, .interrupted]
