@@ -9,12 +9,7 @@ package import Foundation
 /// One pair of functions serves the compact binary form of snapshots and journals, the `Codable`
 /// form, and any further format that brings its own writer and reader. Equality and hashing
 /// are those of the binary form, hence of bytes: text by its UTF-8, numbers by their bits.
-package protocol CodedValue: Codable, Hashable, Sendable {
-  /// Writes the value, field by field, in a fixed order.
-  func write<W: CodedWriter>(to writer: inout W)
-  /// Reads what `write(to:)` wrote.
-  init<R: CodedReader>(from reader: inout R) throws(CodedError)
-}
+package protocol CodedValue: CodedField, Codable, Hashable, Sendable {}
 
 /// A sink for coded values.
 ///

@@ -13,9 +13,10 @@ extension PersistentQueue: Hashable where Element: CodedValue {
 
 extension PersistentQueue: Encodable where Element: CodedValue {}
 extension PersistentQueue: Decodable where Element: CodedValue {}
+extension PersistentQueue: CodedValue where Element: CodedValue {}
 
 /// A queue is coded as the array of its elements: how it lies in memory is nobody's business.
-extension PersistentQueue: CodedValue where Element: CodedValue {
+extension PersistentQueue: CodedField where Element: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.beginArray(count: count)
     for element in self { element.write(to: &writer) }

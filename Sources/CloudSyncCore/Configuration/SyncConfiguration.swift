@@ -86,46 +86,24 @@ extension SyncConfiguration {
   }
 }
 
-extension SyncConfiguration: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("limits", limits)
-      $0.field("timeout", timeout.clampedNanoseconds)
-      $0.field("firstWait", firstWait.clampedNanoseconds)
-      $0.field("longestWait", longestWait.clampedNanoseconds)
-      $0.field("conflictBudget", conflictBudget)
-      $0.field("failureBudget", failureBudget)
-      $0.field("lostAnswerBudget", lostAnswerBudget)
-      $0.field("refusedItems", refusedItems)
-      $0.field("zoneBudget", zoneBudget)
-      $0.field("parkingBudget", parkingBudget)
-      $0.field("stuckTokenBudget", stuckTokenBudget)
-      $0.field("pageBudget", pageBudget)
-      $0.field("acknowledgesPages", acknowledgesPages)
-      $0.field("zonePolicy", zonePolicy)
-      $0.field("missingRecordPolicy", missingRecordPolicy)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    limits = try reader.field("limits")
-    timeout = .nanoseconds(try reader.field("timeout") as Int64)
-    firstWait = .nanoseconds(try reader.field("firstWait") as Int64)
-    longestWait = .nanoseconds(try reader.field("longestWait") as Int64)
-    conflictBudget = try reader.field("conflictBudget")
-    failureBudget = try reader.field("failureBudget")
-    lostAnswerBudget = try reader.field("lostAnswerBudget")
-    refusedItems = try reader.field("refusedItems")
-    zoneBudget = try reader.field("zoneBudget")
-    parkingBudget = try reader.field("parkingBudget")
-    stuckTokenBudget = try reader.field("stuckTokenBudget")
-    pageBudget = try reader.field("pageBudget")
-    acknowledgesPages = try reader.field("acknowledgesPages")
-    zonePolicy = try reader.field("zonePolicy")
-    missingRecordPolicy = try reader.field("missingRecordPolicy")
-    try reader.endObject()
-    if let problem { throw reader.failure(problem) }
+extension SyncConfiguration: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    limits = try coder.field("limits") { $0.limits }
+    timeout = .nanoseconds(try coder.field("timeout") { $0.timeout.clampedNanoseconds })
+    firstWait = .nanoseconds(try coder.field("firstWait") { $0.firstWait.clampedNanoseconds })
+    longestWait = .nanoseconds(try coder.field("longestWait") { $0.longestWait.clampedNanoseconds })
+    conflictBudget = try coder.field("conflictBudget") { $0.conflictBudget }
+    failureBudget = try coder.field("failureBudget") { $0.failureBudget }
+    lostAnswerBudget = try coder.field("lostAnswerBudget") { $0.lostAnswerBudget }
+    refusedItems = try coder.field("refusedItems") { $0.refusedItems }
+    zoneBudget = try coder.field("zoneBudget") { $0.zoneBudget }
+    parkingBudget = try coder.field("parkingBudget") { $0.parkingBudget }
+    stuckTokenBudget = try coder.field("stuckTokenBudget") { $0.stuckTokenBudget }
+    pageBudget = try coder.field("pageBudget") { $0.pageBudget }
+    acknowledgesPages = try coder.field("acknowledgesPages") { $0.acknowledgesPages }
+    zonePolicy = try coder.field("zonePolicy") { $0.zonePolicy }
+    missingRecordPolicy = try coder.field("missingRecordPolicy") { $0.missingRecordPolicy }
+    try coder.check { problem }
   }
 }
 

@@ -44,21 +44,11 @@ public enum MissingRecordPolicy: Int, Sendable, CaseIterable {
 extension ZonePolicy.Action: CodedTag {}
 extension MissingRecordPolicy: CodedTag {}
 
-extension ZonePolicy: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("missing", missing)
-      $0.field("purged", purged)
-      $0.field("encryptedDataReset", encryptedDataReset)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    missing = try reader.field("missing")
-    purged = try reader.field("purged")
-    encryptedDataReset = try reader.field("encryptedDataReset")
-    try reader.endObject()
+extension ZonePolicy: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    missing = try coder.field("missing") { $0.missing }
+    purged = try coder.field("purged") { $0.purged }
+    encryptedDataReset = try coder.field("encryptedDataReset") { $0.encryptedDataReset }
   }
 }
 

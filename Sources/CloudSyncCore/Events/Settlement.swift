@@ -92,29 +92,15 @@ public enum AccountTrouble: Int, Sendable, CaseIterable {
 
 extension AccountTrouble: CodedTag {}
 
-extension Settlement: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("verdicts", verdicts)
-      $0.field("wait", wait)
-      $0.field("zone", zone)
-      $0.field("account", account)
-      $0.field("isTooLarge", isTooLarge)
-      $0.field("halt", halt)
-      $0.field("error", error)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    verdicts = try reader.field("verdicts")
-    wait = try reader.field("wait")
-    zone = try reader.field("zone")
-    account = try reader.field("account")
-    isTooLarge = try reader.field("isTooLarge")
-    halt = try reader.field("halt")
-    error = try reader.field("error")
-    try reader.endObject()
+extension Settlement: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    verdicts = try coder.field("verdicts") { $0.verdicts }
+    wait = try coder.field("wait") { $0.wait }
+    zone = try coder.field("zone") { $0.zone }
+    account = try coder.field("account") { $0.account }
+    isTooLarge = try coder.field("isTooLarge") { $0.isTooLarge }
+    halt = try coder.field("halt") { $0.halt }
+    error = try coder.field("error") { $0.error }
   }
 }
 

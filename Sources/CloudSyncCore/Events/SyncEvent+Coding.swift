@@ -96,8 +96,7 @@ extension SyncEvent: CodedValue {
       writer.field("configuration", configuration)
     case .doWork(let work): writer.field("work", work)
     case .cancel(let id): writer.field("operation", id)
-    case .retryParked(let ids), .dropParked(let ids):
-      writer.optional("records", ids) { $0.write($1) }
+    case .retryParked(let ids), .dropParked(let ids): writer.field("records", ids)
     case .acknowledge(let page, let answer):
       writer.field("page", page)
       writer.field("answer", answer)
@@ -158,8 +157,8 @@ extension SyncEvent: CodedValue {
     case 5: .cancel(try reader.field("operation"))
     case 6: .retryNow
     case 7: .connectivityChanged
-    case 8: .retryParked(try readRecordIDs(reader: &reader))
-    case 9: .dropParked(try readRecordIDs(reader: &reader))
+    case 8: .retryParked(try reader.field("records"))
+    case 9: .dropParked(try reader.field("records"))
     case 10: .acknowledge(try reader.field("page"), try reader.field("answer"))
     case 11: .accountDidChange
     case 12:
@@ -171,14 +170,6 @@ extension SyncEvent: CodedValue {
     case 17: .gateClosed(try reader.field("wait"))
     case 18: .delivered(upTo: try reader.field("upTo"))
     default: .woke
-    }
-  }
-
-  private static func readRecordIDs<R: CodedReader>(
-    reader: inout R
-  ) throws(CodedError) -> [RecordID]? {
-    try reader.optional("records") { (reader) throws(CodedError) in
-      try reader.array { (reader) throws(CodedError) in try RecordID(from: &reader) }
     }
   }
 

@@ -38,20 +38,10 @@ public struct Wait: Sendable {
 
 extension Wait.Cause: CodedTag {}
 
-extension Wait: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("cause", cause)
-      $0.field("server", serverNanoseconds)
-      $0.field("nanoseconds", nanoseconds)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    cause = try reader.field("cause")
-    serverNanoseconds = try reader.field("server")
-    nanoseconds = try reader.field("nanoseconds")
-    try reader.endObject()
+extension Wait: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    cause = try coder.field("cause") { $0.cause }
+    serverNanoseconds = try coder.field("server") { $0.serverNanoseconds }
+    nanoseconds = try coder.field("nanoseconds") { $0.nanoseconds }
   }
 }

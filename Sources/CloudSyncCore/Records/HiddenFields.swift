@@ -39,16 +39,12 @@ struct HiddenFields: CodedValue {
       }
     }
 
-    func write<W: CodedWriter>(to writer: inout W) {
-      writer.beginArray(count: names.count)
-      for name in names { writer.write(name) }
-      writer.endArray()
-    }
+    func write<W: CodedWriter>(to writer: inout W) { names.write(to: &writer) }
 
     init(_ names: [String]) { self.names = names }
 
     init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-      names = try reader.array { (reader) throws(CodedError) in try reader.readString() }
+      names = try [String](from: &reader)
     }
   }
 
@@ -128,16 +124,9 @@ struct HiddenFields: CodedValue {
     let without = names.places(without: own)
     writer.object {
       $0.sharedField("names", names)
-      $0.optional("without", without.isEmpty ? nil : without) { writer, places in
-        writer.beginArray(count: places.count)
-        for place in places { writer.write(place) }
-        writer.endArray()
-      }
+      $0.field("without", without.isEmpty ? nil : without)
       $0.field("kinds", String(decoding: letters, as: UTF8.self))
-      $0.key("sizes")
-      $0.beginArray(count: sizes.count)
-      for size in sizes { $0.write(size) }
-      $0.endArray()
+      $0.field("sizes", sizes)
       $0.field("digests", String(decoding: digests, as: UTF8.self))
     }
   }

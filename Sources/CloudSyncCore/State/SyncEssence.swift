@@ -122,40 +122,23 @@ extension SyncState {
   }
 }
 
-extension SyncEssence: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("zoneID", zoneID)
-      $0.field("epoch", epoch)
-      $0.field("accountOwner", accountOwner)
-      $0.field("accountNewcomer", accountNewcomer)
-      $0.field("zoneState", zoneState)
-      $0.field("subscriptionState", subscriptionState)
-      $0.field("halt", halt)
-      $0.field("serverWait", serverWait)
-      $0.field("serverRetries", serverRetries)
-      $0.field("learntLimit", learntLimit.map(Int64.init))
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    zoneID = try reader.field("zoneID")
-    epoch = try reader.number("epoch")
-    accountOwner = try reader.field("accountOwner")
-    accountNewcomer = try reader.field("accountNewcomer")
-    zoneState = try reader.field("zoneState")
-    subscriptionState = try reader.field("subscriptionState")
-    halt = try reader.field("halt")
-    serverWait = try reader.field("serverWait")
-    serverRetries = try reader.amount("serverRetries")
-    learntLimit = try reader.optional("learntLimit") { (reader) throws(CodedError) in
-      try reader.readAmount()
-    }
-    try reader.endObject()
+extension SyncEssence: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    zoneID = try coder.field("zoneID") { $0.zoneID }
+    epoch = try coder.number("epoch") { $0.epoch }
+    accountOwner = try coder.field("accountOwner") { $0.accountOwner }
+    accountNewcomer = try coder.field("accountNewcomer") { $0.accountNewcomer }
+    zoneState = try coder.field("zoneState") { $0.zoneState }
+    subscriptionState = try coder.field("subscriptionState") { $0.subscriptionState }
+    halt = try coder.field("halt") { $0.halt }
+    serverWait = try coder.field("serverWait") { $0.serverWait }
+    serverRetries = try coder.amount("serverRetries") { $0.serverRetries }
+    learntLimit = try coder.optionalAmount("learntLimit") { $0.learntLimit }
     // Page numbers are made of it.
-    if epoch >= 1 << 29 { throw reader.failure("the epoch \(epoch) cannot be counted on") }
-    if let learntLimit, learntLimit < 1 { throw reader.failure("requests of no items were learnt") }
-    if serverRetries < 0 { throw reader.failure("\(serverRetries) retries are counted") }
+    try coder.check { epoch >= 1 << 29 ? "the epoch \(epoch) cannot be counted on" : nil }
+    try coder.check {
+      learntLimit.map { $0 < 1 } == true ? "requests of no items were learnt" : nil
+    }
+    try coder.check { serverRetries < 0 ? "\(serverRetries) retries are counted" : nil }
   }
 }

@@ -48,32 +48,16 @@ extension SyncState: CodedValue {
   }
 }
 
-extension ColdState: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("configuration", configuration)
-      $0.field("phase", phase)
-      $0.field("redeliversOnStart", redeliversOnStart)
-      $0.field("account", account)
-      $0.field("zone", zone)
-      $0.field("fetch", fetch)
-      $0.field("parked", parked)
-      $0.field("sizing", sizing)
-      $0.field("lastError", lastError)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    configuration = try reader.field("configuration")
-    phase = try reader.field("phase")
-    redeliversOnStart = try reader.field("redeliversOnStart")
-    account = try reader.field("account")
-    zone = try reader.field("zone")
-    fetch = try reader.field("fetch")
-    parked = try reader.field("parked")
-    sizing = try reader.field("sizing")
-    lastError = try reader.field("lastError")
-    try reader.endObject()
+extension ColdState: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    configuration = try coder.field("configuration") { $0.configuration }
+    phase = try coder.field("phase") { $0.phase }
+    redeliversOnStart = try coder.field("redeliversOnStart") { $0.redeliversOnStart }
+    account = try coder.field("account") { $0.account }
+    zone = try coder.field("zone") { $0.zone }
+    fetch = try coder.field("fetch") { $0.fetch }
+    parked = try coder.field("parked") { $0.parked }
+    sizing = try coder.field("sizing") { $0.sizing }
+    lastError = try coder.field("lastError") { $0.lastError }
   }
 }

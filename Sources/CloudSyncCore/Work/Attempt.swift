@@ -33,24 +33,15 @@ public struct WriteToken: Sendable {
   }
 }
 
-extension WriteToken: CodedValue, CustomStringConvertible {
+extension WriteToken: CodedStruct, CustomStringConvertible {
   /// Both numbers in hexadecimal.
   public var description: String {
     "\(String(nonce, radix: 16))-\(String(number, radix: 16))"
   }
 
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("nonce", nonce)
-      $0.field("number", number)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    nonce = try reader.field("nonce")
-    number = try reader.field("number")
-    try reader.endObject()
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    nonce = try coder.field("nonce") { $0.nonce }
+    number = try coder.field("number") { $0.number }
   }
 }
 

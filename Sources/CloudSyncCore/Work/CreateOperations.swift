@@ -16,22 +16,14 @@ public struct CreateSubscriptionOperation: Sendable {
   public init(zoneID: ZoneID) { self.zoneID = zoneID }
 }
 
-extension CreateZoneOperation: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object { $0.field("zoneID", zoneID) }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    zoneID = try reader.object { (reader) throws(CodedError) in try reader.field("zoneID") }
+extension CreateZoneOperation: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    zoneID = try coder.field("zoneID") { $0.zoneID }
   }
 }
 
-extension CreateSubscriptionOperation: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object { $0.field("zoneID", zoneID) }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    zoneID = try reader.object { (reader) throws(CodedError) in try reader.field("zoneID") }
+extension CreateSubscriptionOperation: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    zoneID = try coder.field("zoneID") { $0.zoneID }
   }
 }

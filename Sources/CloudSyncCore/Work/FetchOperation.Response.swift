@@ -125,19 +125,10 @@ extension FetchOperation.Response: CodedValue {
   }
 }
 
-extension DeletedRecord: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("recordID", recordID)
-      $0.field("recordType", recordType)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    recordID = try reader.field("recordID")
-    recordType = try reader.field("recordType")
-    try reader.endObject()
+extension DeletedRecord: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    recordID = try coder.field("recordID") { $0.recordID }
+    recordType = try coder.field("recordType") { $0.recordType }
   }
 }
 

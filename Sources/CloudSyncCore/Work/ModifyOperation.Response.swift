@@ -61,22 +61,11 @@ extension ModifyOperation {
   }
 }
 
-extension ModifyOperation.Response: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("savedRecords", savedRecords)
-      $0.field("deletedRecordIDs", deletedRecordIDs)
-      $0.field("failures", failures)
-      $0.field("alreadyInCloud", alreadyInCloud)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    savedRecords = try reader.field("savedRecords")
-    deletedRecordIDs = try reader.field("deletedRecordIDs")
-    failures = try reader.field("failures")
-    alreadyInCloud = try reader.field("alreadyInCloud")
-    try reader.endObject()
+extension ModifyOperation.Response: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    savedRecords = try coder.field("savedRecords") { $0.savedRecords }
+    deletedRecordIDs = try coder.field("deletedRecordIDs") { $0.deletedRecordIDs }
+    failures = try coder.field("failures") { $0.failures }
+    alreadyInCloud = try coder.field("alreadyInCloud") { $0.alreadyInCloud }
   }
 }

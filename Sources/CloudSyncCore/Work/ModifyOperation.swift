@@ -220,12 +220,9 @@ extension ModifyOperation: CodedValue {
       $0.field("records", contents.records)
       $0.field("recordIDsToDelete", contents.recordIDsToDelete)
       $0.field("ancestors", contents.ancestors)
-      $0.key("ancestorIndexes")
-      $0.beginArray(count: contents.ancestorIndexes.count)
-      for index in contents.ancestorIndexes { $0.write(index) }
-      $0.endArray()
+      $0.field("ancestorIndexes", contents.ancestorIndexes)
       $0.field("checkpointID", contents.checkpointID?.uuidString)
-      $0.optional("userInfo", contents.userInfo) { $0.write($1) }
+      $0.field("userInfo", contents.userInfo)
       $0.field("byteCount", contents.byteCount)
     }
   }
@@ -239,10 +236,7 @@ extension ModifyOperation: CodedValue {
     try reader.key("ancestorIndexes")
     let indexes = try reader.array { (reader) throws(CodedError) in try reader.readAmount() }
     let checkpoint: String? = try reader.field("checkpointID")
-    let userInfo: [UserInfoEntry]? = try reader.optional("userInfo") {
-      (reader) throws(CodedError) in
-      try reader.array { (reader) throws(CodedError) in try UserInfoEntry(from: &reader) }
-    }
+    let userInfo: [UserInfoEntry]? = try reader.field("userInfo")
     let byteCount = try reader.amount("byteCount")
     if let checkpoint, UUID(uuidString: checkpoint) == nil {
       throw reader.failure("“\(checkpoint)” is not a UUID")

@@ -12,18 +12,9 @@ public struct RequestLimits: Sendable {
   }
 }
 
-extension RequestLimits: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("items", items)
-      $0.field("bytes", bytes)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    items = max(1, try reader.field("items") as Int)
-    bytes = max(1, try reader.field("bytes") as Int)
-    try reader.endObject()
+extension RequestLimits: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    items = max(1, try coder.field("items") { $0.items })
+    bytes = max(1, try coder.field("bytes") { $0.bytes })
   }
 }

@@ -73,28 +73,14 @@ extension AccountState: CodedValue {
   }
 }
 
-extension AccountRegion: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("status", status)
-      $0.field("hasProvider", hasProvider)
-      $0.field("owner", owner)
-      $0.field("reported", reported)
-      $0.field("isCheckDue", isCheckDue)
-      $0.field("check", check)
-      $0.field("nextTry", nextTry)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    status = try reader.field("status")
-    hasProvider = try reader.field("hasProvider")
-    owner = try reader.field("owner")
-    reported = try reader.field("reported")
-    isCheckDue = try reader.field("isCheckDue")
-    check = try reader.field("check")
-    nextTry = try reader.field("nextTry")
-    try reader.endObject()
+extension AccountRegion: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    status = try coder.field("status") { $0.status }
+    hasProvider = try coder.field("hasProvider") { $0.hasProvider }
+    owner = try coder.field("owner") { $0.owner }
+    reported = try coder.field("reported") { $0.reported }
+    isCheckDue = try coder.field("isCheckDue") { $0.isCheckDue }
+    check = try coder.field("check") { $0.check }
+    nextTry = try coder.field("nextTry") { $0.nextTry }
   }
 }

@@ -27,18 +27,9 @@ package struct Deadline: Sendable {
   }
 }
 
-extension Deadline: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("until", until)
-      $0.field("length", length)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    until = try reader.field("until")
-    length = max(0, try reader.field("length") as Int64)
-    try reader.endObject()
+extension Deadline: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    until = try coder.field("until") { $0.until }
+    length = max(0, try coder.field("length") { $0.length })
   }
 }

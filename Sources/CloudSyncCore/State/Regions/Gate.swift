@@ -20,23 +20,12 @@ package struct GateRegion: Sendable {
   package var hasRetries: Bool { retries.hasAny }
 }
 
-extension GateRegion: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("own", own)
-      $0.field("servers", servers)
-      $0.field("cause", cause)
-      $0.field("retries", retries)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    own = try reader.field("own")
-    servers = try reader.field("servers")
-    cause = try reader.field("cause")
-    retries = try reader.field("retries")
-    try reader.endObject()
+extension GateRegion: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    own = try coder.field("own") { $0.own }
+    servers = try coder.field("servers") { $0.servers }
+    cause = try coder.field("cause") { $0.cause }
+    retries = try coder.field("retries") { $0.retries }
   }
 }
 

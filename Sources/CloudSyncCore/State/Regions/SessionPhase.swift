@@ -22,25 +22,13 @@ public struct HaltReason: Sendable {
   public var time: Timestamp
 }
 
-extension HaltReason: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("error", error)
-      $0.field("mode", mode)
-      $0.field("attempt", attempt)
-      $0.field("operations", operations)
-      $0.field("time", time)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    error = try reader.field("error")
-    mode = try reader.field("mode")
-    attempt = try reader.field("attempt")
-    operations = try reader.field("operations")
-    time = try reader.field("time")
-    try reader.endObject()
+extension HaltReason: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    error = try coder.field("error") { $0.error }
+    mode = try coder.field("mode") { $0.mode }
+    attempt = try coder.field("attempt") { $0.attempt }
+    operations = try coder.field("operations") { $0.operations }
+    time = try coder.field("time") { $0.time }
   }
 }
 

@@ -163,19 +163,10 @@ extension SyncNotification: CodedValue {
   }
 }
 
-extension PendingNotifications: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("first", first)
-      $0.field("queue", queue)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    first = try reader.number("first")
-    queue = try reader.field("queue")
-    try reader.endObject()
-    if first == 0 { throw reader.failure("announcements count from 1") }
+extension PendingNotifications: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    first = try coder.number("first") { $0.first }
+    queue = try coder.field("queue") { $0.queue }
+    try coder.check { first == 0 ? "announcements count from 1" : nil }
   }
 }

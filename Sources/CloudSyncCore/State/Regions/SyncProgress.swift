@@ -30,26 +30,13 @@ public struct SyncProgress: Sendable {
   }
 }
 
-extension SyncProgress: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("submitted", submitted)
-      $0.field("done", done)
-      $0.field("notDone", notDone)
-      $0.field("fetchedPages", fetchedPages)
-      $0.field("fetchedRecords", fetchedRecords)
-      $0.field("isMoreToFetch", isMoreToFetch)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    submitted = try reader.amount("submitted")
-    done = try reader.amount("done")
-    notDone = try reader.amount("notDone")
-    fetchedPages = try reader.amount("fetchedPages")
-    fetchedRecords = try reader.amount("fetchedRecords")
-    isMoreToFetch = try reader.field("isMoreToFetch")
-    try reader.endObject()
+extension SyncProgress: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    submitted = try coder.amount("submitted") { $0.submitted }
+    done = try coder.amount("done") { $0.done }
+    notDone = try coder.amount("notDone") { $0.notDone }
+    fetchedPages = try coder.amount("fetchedPages") { $0.fetchedPages }
+    fetchedRecords = try coder.amount("fetchedRecords") { $0.fetchedRecords }
+    isMoreToFetch = try coder.field("isMoreToFetch") { $0.isMoreToFetch }
   }
 }

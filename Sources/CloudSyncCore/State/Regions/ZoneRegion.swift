@@ -117,22 +117,11 @@ extension SubscriptionState: CodedValue {
   }
 }
 
-extension ZoneRegion: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("zoneID", zoneID)
-      $0.field("zone", zone)
-      $0.field("subscription", subscription)
-      $0.field("creations", creations)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    zoneID = try reader.field("zoneID")
-    zone = try reader.field("zone")
-    subscription = try reader.field("subscription")
-    creations = try reader.amount("creations")
-    try reader.endObject()
+extension ZoneRegion: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    zoneID = try coder.field("zoneID") { $0.zoneID }
+    zone = try coder.field("zone") { $0.zone }
+    subscription = try coder.field("subscription") { $0.subscription }
+    creations = try coder.amount("creations") { $0.creations }
   }
 }

@@ -144,24 +144,12 @@ extension Doubt: CodedValue {
   }
 }
 
-extension Trials: CodedValue {
-  func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("doubt", doubt)
-      $0.field("probes", probes)
-      $0.field("probedFor", probedFor)
-      $0.field("refusedAt", refusedAt)
-      $0.field("reporter", reporter)
-    }
-  }
-
-  init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    doubt = try reader.field("doubt")
-    probes = try reader.amount("probes")
-    probedFor = try reader.field("probedFor")
-    refusedAt = try reader.field("refusedAt")
-    reporter = try reader.field("reporter")
-    try reader.endObject()
+extension Trials: CodedStruct {
+  init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    doubt = try coder.field("doubt") { $0.doubt }
+    probes = try coder.amount("probes") { $0.probes }
+    probedFor = try coder.field("probedFor") { $0.probedFor }
+    refusedAt = try coder.field("refusedAt") { $0.refusedAt }
+    reporter = try coder.field("reporter") { $0.reporter }
   }
 }

@@ -47,66 +47,34 @@ package struct AwaitedPage: Sendable {
   package var response: FetchOperation.Response { contents.value.response }
 }
 
-extension FetchRun: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("operations", operations)
-      $0.field("token", token)
-      $0.field("startedOver", startedOver)
-      $0.field("pages", pages)
-      $0.field("stuck", stuck)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    operations = try reader.field("operations")
-    token = try reader.field("token")
-    startedOver = try reader.field("startedOver")
-    pages = try reader.amount("pages")
-    stuck = try reader.amount("stuck")
-    try reader.endObject()
-    if operations.isEmpty { throw reader.failure("a fetch runs for nobody") }
+extension FetchRun: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    operations = try coder.field("operations") { $0.operations }
+    token = try coder.field("token") { $0.token }
+    startedOver = try coder.field("startedOver") { $0.startedOver }
+    pages = try coder.amount("pages") { $0.pages }
+    stuck = try coder.amount("stuck") { $0.stuck }
+    try coder.check { operations.isEmpty ? "a fetch runs for nobody" : nil }
   }
 }
 
-extension AwaitedPage: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("operation", operation)
-      $0.field("response", response)
-      $0.field("nextOffer", nextOffer)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    self.init(operation: try reader.field("operation"), response: try reader.field("response"))
-    nextOffer = try reader.field("nextOffer")
-    try reader.endObject()
+extension AwaitedPage: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    self.init(
+      operation: try coder.field("operation") { $0.operation },
+      response: try coder.field("response") { $0.response }
+    )
+    nextOffer = try coder.field("nextOffer") { $0.nextOffer }
   }
 }
 
-extension FetchRegion: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("waiting", waiting)
-      $0.field("run", run)
-      $0.field("lastToken", lastToken)
-      $0.field("isLastCut", isLastCut)
-      $0.field("awaited", awaited)
-      $0.field("nextPage", nextPage)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    waiting = try reader.field("waiting")
-    run = try reader.field("run")
-    lastToken = try reader.field("lastToken")
-    isLastCut = try reader.field("isLastCut")
-    awaited = try reader.field("awaited")
-    nextPage = try reader.number("nextPage")
-    try reader.endObject()
+extension FetchRegion: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    waiting = try coder.field("waiting") { $0.waiting }
+    run = try coder.field("run") { $0.run }
+    lastToken = try coder.field("lastToken") { $0.lastToken }
+    isLastCut = try coder.field("isLastCut") { $0.isLastCut }
+    awaited = try coder.field("awaited") { $0.awaited }
+    nextPage = try coder.number("nextPage") { $0.nextPage }
   }
 }

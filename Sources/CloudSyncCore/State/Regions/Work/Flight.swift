@@ -11,26 +11,13 @@ package struct Flight: Sendable {
   package var startedBy: UInt64
 }
 
-extension Flight: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("attempt", attempt)
-      $0.field("mode", mode)
-      $0.field("isLookup", isLookup)
-      $0.field("count", count)
-      $0.field("deadline", deadline)
-      $0.field("startedBy", startedBy)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    attempt = try reader.field("attempt")
-    mode = try reader.field("mode")
-    isLookup = try reader.field("isLookup")
-    count = try reader.amount("count")
-    deadline = try reader.field("deadline")
-    startedBy = try reader.field("startedBy")
-    try reader.endObject()
+extension Flight: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    attempt = try coder.field("attempt") { $0.attempt }
+    mode = try coder.field("mode") { $0.mode }
+    isLookup = try coder.field("isLookup") { $0.isLookup }
+    count = try coder.amount("count") { $0.count }
+    deadline = try coder.field("deadline") { $0.deadline }
+    startedBy = try coder.field("startedBy") { $0.startedBy }
   }
 }

@@ -42,52 +42,26 @@ package struct ModifyRegion: Sendable {
   package init() {}
 }
 
-extension ModifyRegion: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("queue", queue)
-      $0.field("cursor", cursor)
-      $0.field("open", open)
-      $0.field("batch", batch)
-      $0.field("frozen", frozen)
-      $0.field("repeated", repeated)
-      $0.field("part", part)
-      $0.field("losses", losses)
-      $0.field("lostAt", lostAt)
-      $0.field("cancelling", cancelling)
-      $0.field("writeToken", writeToken)
-      $0.field("localTags", localTags)
-      $0.field("tagsInvalidBefore", tagsInvalidBefore)
-      $0.field("queuedItems", queuedItems)
-      $0.field("queuedBytes", queuedBytes)
-      $0.field("lookups", lookups)
-      $0.field("isProbing", isProbing)
-      $0.field("othersFirst", othersFirst)
-      $0.field("areOthersBlocked", areOthersBlocked)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    queue = try reader.field("queue")
-    cursor = try reader.amount("cursor")
-    open = try reader.field("open")
-    batch = try reader.field("batch")
-    frozen = try reader.amount("frozen")
-    repeated = try reader.amount("repeated")
-    part = try reader.amount("part")
-    losses = try reader.amount("losses")
-    lostAt = try reader.field("lostAt")
-    cancelling = try reader.field("cancelling")
-    writeToken = try reader.field("writeToken")
-    localTags = try reader.field("localTags")
-    tagsInvalidBefore = try reader.field("tagsInvalidBefore")
-    queuedItems = try reader.amount("queuedItems")
-    queuedBytes = try reader.amount("queuedBytes")
-    lookups = try reader.amount("lookups")
-    isProbing = try reader.field("isProbing")
-    othersFirst = try reader.field("othersFirst")
-    areOthersBlocked = try reader.field("areOthersBlocked")
-    try reader.endObject()
+extension ModifyRegion: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    queue = try coder.field("queue") { $0.queue }
+    cursor = try coder.amount("cursor") { $0.cursor }
+    open = try coder.field("open") { $0.open }
+    batch = try coder.field("batch") { $0.batch }
+    frozen = try coder.amount("frozen") { $0.frozen }
+    repeated = try coder.amount("repeated") { $0.repeated }
+    part = try coder.amount("part") { $0.part }
+    losses = try coder.amount("losses") { $0.losses }
+    lostAt = try coder.field("lostAt") { $0.lostAt }
+    cancelling = try coder.field("cancelling") { $0.cancelling }
+    writeToken = try coder.field("writeToken") { $0.writeToken }
+    localTags = try coder.field("localTags") { $0.localTags }
+    tagsInvalidBefore = try coder.field("tagsInvalidBefore") { $0.tagsInvalidBefore }
+    queuedItems = try coder.amount("queuedItems") { $0.queuedItems }
+    queuedBytes = try coder.amount("queuedBytes") { $0.queuedBytes }
+    lookups = try coder.amount("lookups") { $0.lookups }
+    isProbing = try coder.field("isProbing") { $0.isProbing }
+    othersFirst = try coder.field("othersFirst") { $0.othersFirst }
+    areOthersBlocked = try coder.field("areOthersBlocked") { $0.areOthersBlocked }
   }
 }

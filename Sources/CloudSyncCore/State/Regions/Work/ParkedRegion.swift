@@ -227,27 +227,14 @@ extension Record {
   }
 }
 
-extension ParkedEntry: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("entry", entry)
-      $0.field("error", error)
-      $0.field("number", number)
-      $0.field("isQuota", isQuota)
-      $0.field("probe", probe)
-      $0.field("waitsForAny", waitsForAny)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    entry = try reader.field("entry")
-    error = try reader.field("error")
-    number = try reader.field("number")
-    isQuota = try reader.field("isQuota")
-    probe = try reader.field("probe")
-    waitsForAny = try reader.field("waitsForAny")
-    try reader.endObject()
+extension ParkedEntry: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    entry = try coder.field("entry") { $0.entry }
+    error = try coder.field("error") { $0.error }
+    number = try coder.field("number") { $0.number }
+    isQuota = try coder.field("isQuota") { $0.isQuota }
+    probe = try coder.field("probe") { $0.probe }
+    waitsForAny = try coder.field("waitsForAny") { $0.waitsForAny }
   }
 }
 

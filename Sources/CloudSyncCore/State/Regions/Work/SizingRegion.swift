@@ -15,25 +15,11 @@ package struct SizingRegion: Sendable {
   package init() {}
 }
 
-extension SizingRegion: CodedValue {
-  package func write<W: CodedWriter>(to writer: inout W) {
-    writer.object {
-      $0.field("learnt", learnt.map(Int64.init))
-      $0.field("successes", successes)
-      $0.field("isolation", isolation.map(Int64.init))
-      $0.field("suspects", suspects)
-    }
-  }
-
-  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try reader.beginObject()
-    learnt = try reader.optional("learnt") { (reader) throws(CodedError) in try reader.readAmount()
-    }
-    successes = try reader.amount("successes")
-    isolation = try reader.optional("isolation") {
-      (reader) throws(CodedError) in try reader.readAmount()
-    }
-    suspects = try reader.amount("suspects")
-    try reader.endObject()
+extension SizingRegion: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    learnt = try coder.optionalAmount("learnt") { $0.learnt }
+    successes = try coder.amount("successes") { $0.successes }
+    isolation = try coder.optionalAmount("isolation") { $0.isolation }
+    suspects = try coder.amount("suspects") { $0.suspects }
   }
 }
