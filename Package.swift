@@ -18,7 +18,7 @@ let package = Package(
     .target(name: "CloudSyncCore"),
     .testTarget(
       name: "CloudSyncCoreTests",
-      dependencies: ["CloudSyncCore", "CloudSyncTestSupport"]
+      dependencies: ["CloudSyncCore", "CloudSyncSimulator", "CloudSyncTestSupport"]
     ),
 
     // MARK: Virtual time
@@ -26,7 +26,7 @@ let package = Package(
     // What the tests of several modules use; no product has it.
     .target(
       name: "CloudSyncTestSupport",
-      dependencies: ["CloudSyncCore", "CloudSyncVirtualTime"],
+      dependencies: ["CloudSyncCore", "CloudSyncSimulator", "CloudSyncVirtualTime"],
       path: "Tests/CloudSyncTestSupport"
     ),
 

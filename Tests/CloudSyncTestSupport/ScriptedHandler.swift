@@ -5,9 +5,10 @@ import Foundation
 #endif
 
 package import CloudSyncCore
+package import CloudSyncSimulator
 
 /// A handler that answers as a test says, and remembers what it was asked.
-package final class ScriptedHandler: OperationHandler {
+package final class ScriptedHandler: WorkHandler {
   /// How a call is answered.
   package enum Reply<Value: Sendable>: Sendable {
     case now(Result<Value, SyncError>)
@@ -20,6 +21,15 @@ package final class ScriptedHandler: OperationHandler {
       .now(.failure(SyncError(code, retryAfter: retryAfter)))
     }
     package static func failure(_ error: SyncError) -> Self { .now(.failure(error)) }
+
+    func map<Other: Sendable>(_ transform: (Value) -> Other) -> Reply<Other> {
+      switch self {
+      case .now(let result): .now(result.map(transform))
+      case .after(let delay, let result): .after(delay, result.map(transform))
+      case .twice(let result, let delay): .twice(result.map(transform), again: delay)
+      case .never: .never
+      }
+    }
   }
 
   /// One call.
@@ -114,10 +124,37 @@ package final class ScriptedHandler: OperationHandler {
     }
   }
 
-  private func answer<Value: Sendable>(
-    _ reply: Reply<Value>,
-    _ completion: @escaping @Sendable (Result<Value, SyncError>) -> Void
+  package func handle(
+    _ work: SyncWork,
+    context: RequestContext,
+    completion: @escaping Completion
   ) {
+    var call = Call(
+      mode: work.mode,
+      time: world.now,
+      attempt: context.attempt,
+      token: context.writeToken
+    )
+    switch work {
+    case .createZone:
+      let (script, number) = note(call)
+      answer(script.createZone(number).map(SyncWork.Result.createZone), completion)
+    case .createSubscription:
+      let (script, number) = note(call)
+      answer(script.createSubscription(number).map(SyncWork.Result.createSubscription), completion)
+    case .modify(let operation):
+      call.saves = operation.records
+      call.deletions = operation.recordIDsToDelete
+      let (script, number) = note(call)
+      answer(script.modify(operation, number).map(SyncWork.Result.modify), completion)
+    case .fetch(let operation):
+      call.fetch = operation
+      let (script, number) = note(call)
+      answer(script.fetch(operation, number).map(SyncWork.Result.fetch), completion)
+    }
+  }
+
+  private func answer(_ reply: Reply<SyncWork.Result>, _ completion: @escaping Completion) {
     switch reply {
     case .now(let result): completion(result)
     case .after(let delay, let result):
@@ -127,51 +164,6 @@ package final class ScriptedHandler: OperationHandler {
       world.schedule(afterNanoseconds: delay.clampedNanoseconds) { completion(result) }
     case .never: break
     }
-  }
-
-  private func call(_ mode: OperationMode, _ context: RequestContext) -> Call {
-    Call(mode: mode, time: world.now, attempt: context.attempt, token: context.writeToken)
-  }
-
-  package func handle(
-    createZoneOperation: CreateZoneOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    let (script, number) = note(call(.createZone, context))
-    answer(script.createZone(number), completion)
-  }
-
-  package func handle(
-    createSubscriptionOperation: CreateSubscriptionOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    let (script, number) = note(call(.createSubscription, context))
-    answer(script.createSubscription(number), completion)
-  }
-
-  package func handle(
-    modifyOperation: ModifyOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
-  ) {
-    var call = call(.modify, context)
-    call.saves = modifyOperation.records
-    call.deletions = modifyOperation.recordIDsToDelete
-    let (script, number) = note(call)
-    answer(script.modify(modifyOperation, number), completion)
-  }
-
-  package func handle(
-    fetchOperation: FetchOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
-  ) {
-    var call = call(.fetch, context)
-    call.fetch = fetchOperation
-    let (script, number) = note(call)
-    answer(script.fetch(fetchOperation, number), completion)
   }
 
   package func cancel(_ attempt: Attempt) { state.withLock { $0.cancelled.append(attempt) } }

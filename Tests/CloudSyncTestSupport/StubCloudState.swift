@@ -1,51 +1,44 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+package import CloudSyncCore
 
-import CloudSyncCore
-
-/// What a stub cloud holds: the records of its zone, the feed of changes, and what it was asked.
-struct StubCloudState: Sendable {
-  /// A record and the number of its last change.
-  struct Stored: Sendable {
-    var record: Record
-    var change: Int
+/// What a stub cloud holds: the zones of its accounts, and what it was asked.
+///
+/// It is a value that answers at once: whoever holds it can compare it before and after a request.
+package struct StubCloudState: Sendable {
+  /// What became of a call.
+  package struct Outcome: Sendable {
+    /// The cloud's own answer, whatever is answered in its place; nil if nothing was carried out.
+    package var answer: StubCloud.Answer?
+    package var replies: [StubCloud.Reply]
   }
 
   /// An answer that is remembered for a repeat of its write token.
   private struct Answered: Sendable {
-    var token: WriteToken
     var records: [Record]
     var deletions: [RecordID]
-    var result: Result<ModifyOperation.Response, SyncError>
+    var response: ModifyOperation.Response
   }
 
-  var options: StubCloud.Options
-  var hasZone: Bool
-  var zoneError = SyncError(.zoneNotFound)
-  /// By name; looked into, never iterated.
-  var stored: [String: Stored] = [:]
-  var changes: [StubCloud.Change] = []
-  /// Changes before this one belong to a zone that is gone.
-  private var firstChange = 0
-  /// Tokens carry it; another one makes them void.
-  var generation = 0
+  package var options: StubCloud.Options
+  /// Who is signed in, if anybody.
+  package private(set) var account: String?
+  /// The zone of who is signed in.
+  package private(set) var zone: StubZone
+  /// The zones of the other accounts.
+  private var otherZones: [String: StubZone] = [:]
+  /// Everything that was stored in any zone, in order.
+  package private(set) var changes: [StubCloud.Change] = []
+  private var generations = 0
   var calls: [StubCloud.Call] = []
   var cancelled: [Attempt] = []
-  var violations: [String] = []
+  private(set) var violations: [String] = []
   private var outstanding: [Attempt] = []
-  private var answered: [Answered] = []
+  /// Looked into, never iterated.
+  private var answered: [WriteToken: Answered] = [:]
 
-  init(_ options: StubCloud.Options) {
+  package init(_ options: StubCloud.Options) {
     self.options = options
-    hasZone = options.hasZone
-  }
-
-  /// The records, sorted by name.
-  var allRecords: [Record] {
-    stored.values.map(\.record).sorted { $0.recordID < $1.recordID }
+    account = options.account
+    zone = StubZone(exists: options.hasZone, generation: 0, after: 0)
   }
 
   // MARK: Calls
@@ -67,161 +60,188 @@ struct StubCloudState: Sendable {
   /// Notes that nobody waits for a call any more.
   mutating func end(_ attempt: Attempt) { outstanding.removeAll { $0 == attempt } }
 
-  mutating func createZone() -> Result<Bool, SyncError> {
-    hasZone = true
-    return .success(true)
+  // MARK: What happens outside of requests
+
+  /// Signs somebody in, or out.
+  package mutating func signIn(_ next: String?) {
+    guard next != account else { return }
+    if let account { otherZones[account] = zone }
+    account = next
+    zone = next.flatMap { otherZones.removeValue(forKey: $0) } ?? newZone()
   }
 
-  mutating func loseZone(_ error: SyncError) {
-    hasZone = false
-    zoneError = error
-    stored = [:]
-    firstChange = changes.count
-    generation += 1
+  /// A zone that does not exist; its tokens are its own.
+  private mutating func newZone() -> StubZone {
+    generations += 1
+    return StubZone(exists: false, generation: generations, after: changes.count)
+  }
+
+  package mutating func loseZone(_ error: SyncError) {
+    zone = newZone()
+    zone.error = error
+  }
+
+  package mutating func expireTokens() {
+    generations += 1
+    zone.generation = generations
+  }
+
+  /// Merges an edit into the record, or makes a new one, with the next change tag.
+  @discardableResult
+  package mutating func store(_ edit: Record, isOther: Bool) -> Record {
+    changes.append(StubCloud.Change(recordID: edit.recordID, edit: edit))
+    return zone.store(edit, change: changes.count, isOther: isOther)
+  }
+
+  package mutating func remove(_ recordID: RecordID) {
+    changes.append(StubCloud.Change(recordID: recordID, edit: nil))
+    zone.remove(recordID, change: changes.count)
+  }
+
+  // MARK: Requests
+
+  /// Carries out a call, or not, and says what is answered when.
+  ///
+  /// The owner is whose records the session has, if it knows: a handler asks nothing of the cloud
+  /// when somebody else is signed in.
+  package mutating func serve(
+    _ work: SyncWork,
+    _ context: RequestContext,
+    for owner: String? = nil,
+    fault: StubCloud.Fault?
+  ) -> Outcome {
+    guard let fault else {
+      let answer = carryOut(work, context, owner, nil)
+      return Outcome(answer: answer, replies: [StubCloud.Reply(answer: answer)])
+    }
+    let answer = fault.isCarriedOut ? carryOut(work, context, owner, fault) : nil
+    return Outcome(answer: answer, replies: fault.replies(to: answer))
+  }
+
+  private mutating func carryOut(
+    _ work: SyncWork,
+    _ context: RequestContext,
+    _ owner: String?,
+    _ fault: StubCloud.Fault?
+  ) -> StubCloud.Answer {
+    if account == nil || owner.map({ $0 != account }) ?? false {
+      return .failure(SyncError(.notAuthenticated))
+    }
+    if case .modify(let operation) = work { checkRequest(operation, context.writeToken) }
+    if !zone.exists, work.mode != .createZone { return .failure(zone.error) }
+    switch work {
+    case .createZone:
+      if fault == .refusal { return .success(.createZone(false)) }
+      zone.exists = true
+      return .success(.createZone(true))
+    case .createSubscription: return .success(.createSubscription(fault != .refusal))
+    case .modify(let operation): return modify(operation, context.writeToken, fault)
+    case .fetch(let operation): return fetch(operation, fault).map(SyncWork.Result.fetch)
+    }
+  }
+
+  private func fetch(
+    _ operation: FetchOperation,
+    _ fault: StubCloud.Fault?
+  ) -> Result<FetchOperation.Response, SyncError> {
+    if !operation.recordIDs.isEmpty {
+      let given = fault?.itemFailures ?? []
+      let failed = Set(given.map(\.recordID))
+      var response = zone.lookUp(operation.recordIDs.filter { !failed.contains($0) })
+      response.failures += given
+      return .success(response)
+    }
+    if fault == .stuckPage {
+      return .success(FetchOperation.Response(changeToken: operation.changeToken, hasMore: true))
+    }
+    guard let page = zone.page(from: operation.changeToken, size: options.pageSize) else {
+      return .failure(SyncError(.changeTokenExpired))
+    }
+    return .success(page)
   }
 
   // MARK: Modifications
 
-  mutating func modify(
-    _ operation: ModifyOperation,
-    _ token: WriteToken
-  ) -> Result<ModifyOperation.Response, SyncError> {
-    checkRequest(operation)
-    if let known = answered.first(where: { $0.token == token }) {
-      if known.records != operation.records || known.deletions != operation.recordIDsToDelete {
-        violations.append("the write token \(token) came with another request")
-      } else if options.knowsWriteTokens {
-        return known.result
-      }
-    }
-    guard hasZone else { return .failure(zoneError) }
-    if operation.itemCount > options.itemLimit ?? options.limits.items {
-      return .failure(SyncError(.limitExceeded))
-    }
-    let result = carryOut(operation)
-    answered.append(
-      Answered(
-        token: token,
-        records: operation.records,
-        deletions: operation.recordIDsToDelete,
-        result: result
-      )
-    )
-    return result
-  }
-
-  private mutating func checkRequest(_ operation: ModifyOperation) {
+  private mutating func checkRequest(_ operation: ModifyOperation, _ token: WriteToken) {
     if operation.itemCount == 0 { violations.append("a request is empty") }
     if operation.itemCount > options.limits.items {
       violations.append("a request has \(operation.itemCount) items")
     }
     let ids = operation.records.map(\.recordID) + operation.recordIDsToDelete
     if Set(ids).count != ids.count { violations.append("a request has a record twice") }
+    if let known = answered[token],
+      known.records != operation.records || known.deletions != operation.recordIDsToDelete
+    {
+      violations.append("the write token \(token) came with another request")
+    }
   }
 
-  private mutating func carryOut(
-    _ operation: ModifyOperation
-  ) -> Result<ModifyOperation.Response, SyncError> {
-    var response = ModifyOperation.Response()
-    let saves = operation.records.map { ($0.recordID, Optional($0)) }
-    let items = saves + operation.recordIDsToDelete.map { ($0, nil) }
-    let errors = items.map { refusal($0.0, $0.1) }
-    let isRefused = options.isAtomic && errors.contains { $0 != nil }
-    for ((recordID, edit), error) in zip(items, errors) {
-      if let error {
-        response.failures.append(ItemFailure(recordID, error))
-      } else if isRefused {
-        response.failures.append(ItemFailure(recordID, SyncError(.batchRequestFailed)))
-      } else if let edit {
-        response.savedRecords.append(store(edit))
-      } else {
-        remove(recordID)
-        response.deletedRecordIDs.append(recordID)
-      }
+  private mutating func modify(
+    _ operation: ModifyOperation,
+    _ token: WriteToken,
+    _ fault: StubCloud.Fault?
+  ) -> StubCloud.Answer {
+    if options.knowsWriteTokens, let known = answered[token] {
+      return .success(.modify(known.response))
     }
+    if operation.itemCount > options.itemLimit ?? options.limits.items {
+      return .failure(SyncError(.limitExceeded))
+    }
+    var response = carryOut(operation, fault)
     let isNothingDone = response.savedRecords.isEmpty && response.deletedRecordIDs.isEmpty
     if options.failsAsError, isNothingDone, !response.failures.isEmpty {
       return .failure(SyncError(.partialFailure, itemErrors: response.failures))
     }
-    return .success(response)
+    // What was refused once may be stored later: a repeat of it is judged anew.
+    if response.failures.isEmpty {
+      answered[token] = Answered(
+        records: operation.records,
+        deletions: operation.recordIDsToDelete,
+        response: response
+      )
+    }
+    if case .silence(let item)? = fault { response.leaveOut(item) }
+    return .success(.modify(response))
+  }
+
+  private mutating func carryOut(
+    _ operation: ModifyOperation,
+    _ fault: StubCloud.Fault?
+  ) -> ModifyOperation.Response {
+    var response = ModifyOperation.Response()
+    let given = fault?.itemFailures ?? []
+    let items = SyncWork.modify(operation).items
+    let errors = items.map { item in
+      given.first { $0.recordID == item.recordID }?.error ?? refusal(item.recordID, item.edit)
+    }
+    let isRefused = options.isAtomic && errors.contains { $0 != nil }
+    for (item, error) in zip(items, errors) {
+      if let error {
+        response.failures.append(ItemFailure(item.recordID, error))
+      } else if isRefused {
+        response.failures.append(ItemFailure(item.recordID, SyncError(.batchRequestFailed)))
+      } else if let edit = item.edit {
+        response.savedRecords.append(store(edit, isOther: false))
+      } else {
+        remove(item.recordID)
+        response.deletedRecordIDs.append(item.recordID)
+      }
+    }
+    if options.reversesSavedRecords { response.savedRecords.reverse() }
+    return response
   }
 
   /// Why an item cannot be stored.
   private func refusal(_ recordID: RecordID, _ edit: Record?) -> SyncError? {
     if let error = options.refuse(recordID, edit) { return error }
-    let present = stored[recordID.name]?.record
+    let present = zone[recordID.name]
     guard let edit else {
       return present == nil && options.refusesMissingDeletions ? SyncError(.unknownItem) : nil
     }
     guard options.checksChangeTags else { return nil }
-    if let present {
-      if present.changeTag == edit.changeTag { return nil }
-      return SyncError(.serverRecordChanged, clientRecord: edit, serverRecord: present)
-    }
-    return edit.changeTag == nil ? nil : SyncError(.unknownItem)
-  }
-
-  /// Merges an edit into the record, or makes a new one, with the next change tag.
-  @discardableResult
-  mutating func store(_ edit: Record) -> Record {
-    changes.append(StubCloud.Change(recordID: edit.recordID, edit: edit))
-    let blank = Record(recordType: edit.recordType, recordID: edit.recordID)
-    let before = stored[edit.recordID.name]?.record ?? blank
-    let record = before.applying(edit).withChangeTag("t\(changes.count)")
-    stored[edit.recordID.name] = Stored(record: record, change: changes.count)
-    return record
-  }
-
-  mutating func remove(_ recordID: RecordID) {
-    changes.append(StubCloud.Change(recordID: recordID, edit: nil))
-    stored[recordID.name] = nil
-  }
-
-  // MARK: Fetches
-
-  func fetch(_ operation: FetchOperation) -> Result<FetchOperation.Response, SyncError> {
-    guard hasZone else { return .failure(zoneError) }
-    if !operation.recordIDs.isEmpty { return .success(lookUp(operation.recordIDs)) }
-    guard let start = start(of: operation.changeToken) else {
-      return .failure(SyncError(.changeTokenExpired))
-    }
-    var response = FetchOperation.Response(changeToken: nil)
-    var position = start
-    var count = 0
-    while position < changes.count, count < options.pageSize {
-      let recordID = changes[position].recordID
-      position += 1
-      // Only the last change of a record counts.
-      if changes[position...].contains(where: { $0.recordID == recordID }) { continue }
-      count += 1
-      if let record = stored[recordID.name]?.record {
-        response.changedRecords.append(record)
-      } else {
-        response.deletedRecords.append(DeletedRecord(recordID: recordID))
-      }
-    }
-    response.changeToken = ChangeToken(text: "\(generation).\(position)")
-    response.hasMore = position < changes.count
-    return .success(response)
-  }
-
-  private func lookUp(_ recordIDs: [RecordID]) -> FetchOperation.Response {
-    var response = FetchOperation.Response(changeToken: nil)
-    for recordID in recordIDs {
-      if let record = stored[recordID.name]?.record {
-        response.changedRecords.append(record)
-      } else {
-        response.failures.append(ItemFailure(recordID, SyncError(.unknownItem)))
-      }
-    }
-    return response
-  }
-
-  /// Where a fetch begins; nil if its token is void.
-  private func start(of token: ChangeToken?) -> Int? {
-    guard let token else { return firstChange }
-    let parts = String(decoding: token.bytes, as: UTF8.self).split(separator: ".").map { Int($0) }
-    guard parts.count == 2, parts[0] == generation, let position = parts[1] else { return nil }
-    return min(position, changes.count)
+    guard let present else { return edit.changeTag == nil ? nil : SyncError(.unknownItem) }
+    if present.changeTag == edit.changeTag { return nil }
+    guard options.tellsConflictingRecords else { return SyncError(.serverRecordChanged) }
+    return SyncError(.serverRecordChanged, clientRecord: edit, serverRecord: present)
   }
 }

@@ -9,30 +9,27 @@ struct BatchingPropertyTests {
   /// What a record is after edits: its fields, or nil for none.
   typealias Contents = [String: [String: FieldValue]]
 
-  /// A cloud that takes requests up to its own size and keeps what they say.
-  private final class Cloud: Sendable {
-    let contents = Locked<Contents>([:])
-    let most: Int
-    let mostBytes: Int
-
-    init(most: Int, mostBytes: Int) {
-      self.most = most
-      self.mostBytes = mostBytes
-    }
-
-    func answer(
-      _ operation: ModifyOperation
-    ) -> ScriptedHandler.Reply<ModifyOperation.Response> {
-      let bytes = operation.records.map(\.byteCount).reduce(0, +)
-      if operation.itemCount > most || bytes > mostBytes && operation.itemCount > 1 {
+  /// A session over a cloud that takes so much in a request, and answers every third call late.
+  private static func bench(_ limits: RequestLimits, most: Int, mostBytes: Int) -> CloudHarness {
+    var options = StubCloud.Options()
+    options.limits = limits
+    options.itemLimit = most
+    options.checksChangeTags = false
+    return CloudHarness(options: options) { number, work in
+      if case .modify(let operation) = work, operation.itemCount > 1,
+        operation.records.map(\.byteCount).reduce(0, +) > mostBytes
+      {
         return .failure(.limitExceeded)
       }
-      contents.withLock { contents in
-        for record in operation.records { BatchingPropertyTests.apply(record, to: &contents) }
-        for recordID in operation.recordIDsToDelete { contents[recordID.name] = nil }
-      }
-      return .success(ScriptedHandler.allSaved(operation))
+      return number % 3 == 0 ? .delay(.seconds(1)) : nil
     }
+  }
+
+  /// What the records of a cloud are.
+  private static func contents(of cloud: StubCloud) -> Contents {
+    var contents: Contents = [:]
+    for record in cloud.records { apply(record, to: &contents) }
+    return contents
   }
 
   private static func apply(_ record: Record, to contents: inout Contents) {
@@ -78,14 +75,9 @@ struct BatchingPropertyTests {
   @Test("The cloud ends as the edits say, and each operation completes once", arguments: 0..<150)
   func endsAsSubmitted(seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))
-    let cloud = Cloud(most: 1 + generator.below(20), mostBytes: 200 + generator.below(1_000))
+    let (most, mostBytes) = (1 + generator.below(20), 200 + generator.below(1_000))
     let limits = RequestLimits(items: 1 + generator.below(25), bytes: 200 + generator.below(2_000))
-    let script = ScriptedHandler.Script(modify: { operation, number in
-      let reply = cloud.answer(operation)
-      guard number % 3 == 1, case .now(let result) = reply else { return reply }
-      return .after(.seconds(1), result)
-    })
-    let bench = SessionHarness(limits: limits, script: script)
+    let bench = Self.bench(limits, most: most, mostBytes: mostBytes)
     var expected: Contents = [:]
     var submitted: [ModifyOperation] = []
     for number in 0..<60 {
@@ -100,13 +92,13 @@ struct BatchingPropertyTests {
     }
     bench.world.advance(by: .seconds(3_600))
 
-    #expect(cloud.contents.withLock { $0 } == expected)
+    #expect(Self.contents(of: bench.cloud) == expected)
     #expect(bench.state.parkedRecords.isEmpty && !bench.state.hasWorkQueued)
     check(bench, submitted, limits)
   }
 
   private func check(
-    _ bench: SessionHarness,
+    _ bench: CloudHarness,
     _ submitted: [ModifyOperation],
     _ limits: RequestLimits
   ) {
@@ -119,14 +111,14 @@ struct BatchingPropertyTests {
       #expect(told.count == records.count && Set(told) == Set(records))
       #expect(end.response.unsaved.isEmpty)
     }
-    for call in bench.handler.modifyCalls {
-      #expect(call.names.count <= limits.items && !call.names.isEmpty)
-      #expect(Set(call.saves.map(\.recordID) + call.deletions).count == call.names.count)
+    for operation in bench.cloud.modifications {
+      let (saves, deletions) = (operation.records, operation.recordIDsToDelete)
+      #expect(operation.itemCount <= limits.items && operation.itemCount > 0)
+      #expect(Set(saves.map(\.recordID) + deletions).count == operation.itemCount)
       let bytes =
-        call.saves.map(\.byteCount).reduce(0, +)
-        + call.deletions.map(\.name.utf8.count).reduce(0, +)
-      #expect(bytes <= limits.bytes || call.names.count == 1)
+        saves.map(\.byteCount).reduce(0, +) + deletions.map(\.name.utf8.count).reduce(0, +)
+      #expect(bytes <= limits.bytes || operation.itemCount == 1)
     }
-    #expect(bench.brokenInvariant == nil)
+    #expect(bench.wrongs == [])
   }
 }

@@ -132,7 +132,7 @@ final class LiveStressTest: Sendable {
   private static func fault(
     _ seed: UInt64,
     _ number: Int,
-    _ operation: StubCloud.Operation
+    _ operation: SyncWork
   ) -> StubCloud.Fault? {
     var random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(number))
     guard random.chance(1, in: 4) else { return nil }

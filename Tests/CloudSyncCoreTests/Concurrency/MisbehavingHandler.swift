@@ -1,5 +1,6 @@
 import CloudSyncCore
 import Dispatch
+import CloudSyncSimulator
 import CloudSyncTestSupport
 
 /// Runs a body on so many threads that all begin when the last of them is there.
@@ -32,7 +33,7 @@ enum Crowd {
 /// A stub cloud of the real world that answers from any thread, twice, late or not at all.
 ///
 /// A seed decides how each call is answered, but not when: that is up to the threads.
-final class MisbehavingHandler: OperationHandler {
+final class MisbehavingHandler: WorkHandler {
   /// How answers are given.
   enum Manner: Sendable, CaseIterable {
     /// On the session's own thread, before the call returns.
@@ -108,10 +109,10 @@ final class MisbehavingHandler: OperationHandler {
   }
 
   /// Makes a completion that answers in the cloud's crooked way.
-  private func crooked<Value: Sendable>(
+  private func crooked(
     _ attempt: Attempt,
-    _ completion: @escaping @Sendable (Result<Value, SyncError>) -> Void
-  ) -> @Sendable (Result<Value, SyncError>) -> Void {
+    _ completion: @escaping Completion
+  ) -> Completion {
     begin(attempt)
     return { [self] result in
       give { [self] in
@@ -151,54 +152,10 @@ final class MisbehavingHandler: OperationHandler {
     for resume in waiting { resume() }
   }
 
-  // MARK: OperationHandler
+  // MARK: WorkHandler
 
-  func handle(
-    createZoneOperation: CreateZoneOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    stub.handle(
-      createZoneOperation: createZoneOperation,
-      context: context,
-      completion: crooked(context.attempt, completion)
-    )
-  }
-
-  func handle(
-    createSubscriptionOperation: CreateSubscriptionOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    stub.handle(
-      createSubscriptionOperation: createSubscriptionOperation,
-      context: context,
-      completion: crooked(context.attempt, completion)
-    )
-  }
-
-  func handle(
-    modifyOperation: ModifyOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
-  ) {
-    stub.handle(
-      modifyOperation: modifyOperation,
-      context: context,
-      completion: crooked(context.attempt, completion)
-    )
-  }
-
-  func handle(
-    fetchOperation: FetchOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
-  ) {
-    stub.handle(
-      fetchOperation: fetchOperation,
-      context: context,
-      completion: crooked(context.attempt, completion)
-    )
+  func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
+    stub.handle(work, context: context, completion: crooked(context.attempt, completion))
   }
 
   func cancel(_ attempt: Attempt) {

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSimulator
 import CloudSyncTestSupport
 import Testing
 
@@ -204,7 +205,7 @@ private final class Insider: Sendable {
 }
 
 /// A handler that tells when it is asked to give a call up.
-private final class ReportingHandler: OperationHandler {
+private final class ReportingHandler: WorkHandler {
   let cloud: StubCloud
   let onCancel: @Sendable () -> Void
   var limits: RequestLimits { cloud.limits }
@@ -214,44 +215,8 @@ private final class ReportingHandler: OperationHandler {
     self.onCancel = onCancel
   }
 
-  func handle(
-    createZoneOperation: CreateZoneOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    cloud.handle(
-      createZoneOperation: createZoneOperation,
-      context: context,
-      completion: completion
-    )
-  }
-
-  func handle(
-    createSubscriptionOperation: CreateSubscriptionOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    cloud.handle(
-      createSubscriptionOperation: createSubscriptionOperation,
-      context: context,
-      completion: completion
-    )
-  }
-
-  func handle(
-    modifyOperation: ModifyOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
-  ) {
-    cloud.handle(modifyOperation: modifyOperation, context: context, completion: completion)
-  }
-
-  func handle(
-    fetchOperation: FetchOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
-  ) {
-    cloud.handle(fetchOperation: fetchOperation, context: context, completion: completion)
+  func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
+    cloud.handle(work, context: context, completion: completion)
   }
 
   func cancel(_ attempt: Attempt) {

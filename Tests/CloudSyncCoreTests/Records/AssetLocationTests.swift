@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSimulator
 import Foundation
 import Testing
 
@@ -31,43 +32,29 @@ struct AssetLocationTests {
   }
 
   /// Keeps what it was asked to save, and answers with it.
-  private final class Cloud: OperationHandler {
+  private final class Cloud: WorkHandler {
     let saved = Locked<[Record]>([])
 
-    func handle(
-      createZoneOperation: CreateZoneOperation,
-      context: RequestContext,
-      completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-    ) { completion(.success(true)) }
+    func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
+      switch work {
+      case .createZone: completion(.success(.createZone(true)))
+      case .createSubscription: completion(.success(.createSubscription(true)))
+      case .modify(let operation): completion(save(operation.records).map { .modify($0) })
+      case .fetch:
+        let records = saved.withLock { $0 }
+        let page = FetchOperation.Response(changedRecords: records, changeToken: nil)
+        completion(.success(.fetch(page)))
+      }
+    }
 
-    func handle(
-      createSubscriptionOperation: CreateSubscriptionOperation,
-      context: RequestContext,
-      completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-    ) { completion(.success(true)) }
-
-    func handle(
-      modifyOperation: ModifyOperation,
-      context: RequestContext,
-      completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
-    ) {
-      let records = modifyOperation.records
+    private func save(_ records: [Record]) -> Result<ModifyOperation.Response, SyncError> {
       saved.withLock { $0 += records }
       guard let conflict = records.first(where: { $0.recordID.name == "conflict" }) else {
-        return completion(.success(ModifyOperation.Response(savedRecords: records)))
+        return .success(ModifyOperation.Response(savedRecords: records))
       }
       let error = SyncError(.serverRecordChanged, clientRecord: conflict, serverRecord: conflict)
       let item = ItemFailure(conflict.recordID, error)
-      completion(.failure(SyncError(.partialFailure, itemErrors: [item])))
-    }
-
-    func handle(
-      fetchOperation: FetchOperation,
-      context: RequestContext,
-      completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
-    ) {
-      let records = saved.withLock { $0 }
-      completion(.success(FetchOperation.Response(changedRecords: records, changeToken: nil)))
+      return .failure(SyncError(.partialFailure, itemErrors: [item]))
     }
   }
 

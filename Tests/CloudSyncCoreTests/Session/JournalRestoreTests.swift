@@ -5,6 +5,7 @@ import Foundation
 #endif
 
 import CloudSyncCore
+import CloudSyncSimulator
 import CloudSyncTestSupport
 import Testing
 
@@ -74,7 +75,7 @@ private final class KillableProcess: Sendable {
 }
 
 /// Passes calls and answers on as long as its process lives.
-private struct KillableHandler: OperationHandler {
+private struct KillableHandler: WorkHandler {
   let cloud: StubCloud
   let isAlive: @Sendable () -> Bool
 
@@ -85,54 +86,11 @@ private struct KillableHandler: OperationHandler {
 
   var limits: RequestLimits { cloud.limits }
 
-  private func whileAlive<Value: Sendable>(
-    _ completion: @escaping @Sendable (Result<Value, SyncError>) -> Void
-  ) -> @Sendable (Result<Value, SyncError>) -> Void {
-    { [isAlive] result in if isAlive() { completion(result) } }
-  }
-
-  func handle(
-    createZoneOperation operation: CreateZoneOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
+  func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
     guard isAlive() else { return }
-    cloud.handle(
-      createZoneOperation: operation,
-      context: context,
-      completion: whileAlive(completion)
-    )
-  }
-
-  func handle(
-    createSubscriptionOperation operation: CreateSubscriptionOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    guard isAlive() else { return }
-    cloud.handle(
-      createSubscriptionOperation: operation,
-      context: context,
-      completion: whileAlive(completion)
-    )
-  }
-
-  func handle(
-    modifyOperation operation: ModifyOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
-  ) {
-    guard isAlive() else { return }
-    cloud.handle(modifyOperation: operation, context: context, completion: whileAlive(completion))
-  }
-
-  func handle(
-    fetchOperation operation: FetchOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
-  ) {
-    guard isAlive() else { return }
-    cloud.handle(fetchOperation: operation, context: context, completion: whileAlive(completion))
+    cloud.handle(work, context: context) { [isAlive] result in
+      if isAlive() { completion(result) }
+    }
   }
 }
 

@@ -198,51 +198,14 @@ struct AssetTests {
 }
 
 /// A cloud that cannot be reached now and then.
-private final class OutageHandler: OperationHandler {
+private final class OutageHandler: WorkHandler {
   let isOut = Locked(false)
   private let handler: any OperationHandler
 
   init(_ handler: any OperationHandler) { self.handler = handler }
 
-  private func fail<Value>(_ completion: (Result<Value, SyncError>) -> Void) -> Bool {
-    guard isOut.withLock({ $0 }) else { return false }
-    completion(.failure(SyncError(.networkUnavailable)))
-    return true
-  }
-
-  func handle(
-    createZoneOperation operation: CreateZoneOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    if fail(completion) { return }
-    handler.handle(createZoneOperation: operation, context: context, completion: completion)
-  }
-
-  func handle(
-    createSubscriptionOperation operation: CreateSubscriptionOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    if fail(completion) { return }
-    handler.handle(createSubscriptionOperation: operation, context: context, completion: completion)
-  }
-
-  func handle(
-    modifyOperation operation: ModifyOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
-  ) {
-    if fail(completion) { return }
-    handler.handle(modifyOperation: operation, context: context, completion: completion)
-  }
-
-  func handle(
-    fetchOperation operation: FetchOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
-  ) {
-    if fail(completion) { return }
-    handler.handle(fetchOperation: operation, context: context, completion: completion)
+  func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
+    if isOut.withLock({ $0 }) { return completion(.failure(SyncError(.networkUnavailable))) }
+    handler.perform(work, context: context, completion: completion)
   }
 }

@@ -1,10 +1,11 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// What a mutant remembers.
 struct MutantMemory: Sendable {
   /// The first version of each record that was sent.
   var held: [String: Record] = [:]
-  var lastAnswer: HandlerAnswer?
+  var lastAnswer: StubCloud.Answer?
 }
 
 /// A mistake that is put into a session, its handler or its listeners on purpose, to show that the
@@ -84,10 +85,10 @@ enum Mutant: String, Sendable, CaseIterable {
 
   /// What the handler gets instead.
   func alter(
-    _ call: HandlerCall,
+    _ call: SyncWork,
     _ memory: inout MutantMemory,
-    _ cloud: PropertyCloud
-  ) -> HandlerCall {
+    _ zone: StubZone
+  ) -> SyncWork {
     guard case .modify(let operation) = call else { return call }
     var records = operation.records
     for index in records.indices {
@@ -101,7 +102,7 @@ enum Mutant: String, Sendable, CaseIterable {
         }
         memory.held[name] = memory.held[name] ?? records[index]
       case .ignoresOthers:
-        records[index].changeTag = cloud.zone?.records[name]?.record.changeTag
+        records[index].changeTag = zone[name]?.changeTag
       default: break
       }
     }
@@ -111,7 +112,7 @@ enum Mutant: String, Sendable, CaseIterable {
   }
 
   /// What the session gets instead of an answer.
-  func alter(_ answer: HandlerAnswer, _ memory: inout MutantMemory) -> HandlerAnswer {
+  func alter(_ answer: StubCloud.Answer, _ memory: inout MutantMemory) -> StubCloud.Answer {
     guard self == .crossesAnswers, case .success(.modify) = answer else { return answer }
     defer { memory.lastAnswer = answer }
     return memory.lastAnswer ?? answer

@@ -1,11 +1,14 @@
 import CloudSyncCore
+import CloudSyncSimulator
 import CloudSyncTestSupport
 
-/// The handler of one process of a script.
-final class PropertyHandler: OperationHandler {
+/// The handler of one process of a script: it checks what goes to the script's cloud, and what comes
+/// back.
+final class PropertyHandler: WorkHandler {
   private let process: Int
   /// The run owns the world in which everything happens.
   private let run: ScriptRunReference
+  let limits: RequestLimits
 
   init(_ run: ScriptRun, process: Int) {
     self.run = ScriptRunReference(run: run)
@@ -13,60 +16,8 @@ final class PropertyHandler: OperationHandler {
     limits = run.plan.limits
   }
 
-  let limits: RequestLimits
-
-  private func take(
-    _ call: HandlerCall,
-    _ context: RequestContext,
-    _ deliver: @escaping @Sendable (HandlerAnswer) -> Void
-  ) {
-    run.run?.take(call, context, process, deliver)
-  }
-
-  func handle(
-    createZoneOperation: CreateZoneOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    take(.createZone, context) { answer in
-      completion(answer.map { if case .createZone(let done) = $0 { done } else { false } })
-    }
-  }
-
-  func handle(
-    createSubscriptionOperation: CreateSubscriptionOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    take(.createSubscription, context) { answer in
-      completion(answer.map { if case .createSubscription(let done) = $0 { done } else { false } })
-    }
-  }
-
-  func handle(
-    modifyOperation: ModifyOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
-  ) {
-    take(.modify(modifyOperation), context) { answer in
-      completion(
-        answer.map { if case .modify(let response) = $0 { response } else { .init() } }
-      )
-    }
-  }
-
-  func handle(
-    fetchOperation: FetchOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
-  ) {
-    take(.fetch(fetchOperation), context) { answer in
-      completion(
-        answer.map {
-          if case .fetch(let response) = $0 { response } else { .init(changeToken: nil) }
-        }
-      )
-    }
+  func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
+    run.run?.take(work, context, process, completion)
   }
 
   func cancel(_ attempt: Attempt) {
@@ -86,24 +37,24 @@ private struct ScriptRunReference: Sendable {
 extension ScriptRun {
   /// Takes a call of the handler.
   fileprivate func take(
-    _ call: HandlerCall,
+    _ call: SyncWork,
     _ context: RequestContext,
     _ process: Int,
-    _ deliver: @escaping @Sendable (HandlerAnswer) -> Void
+    _ deliver: @escaping WorkHandler.Completion
   ) {
     guard isAlive(process), let state = session?.state else { return }
     let now = world.now
     let elapsed = elapsed
     let replies = memory.withLock { memory in
       memory.checkCall(call, context, state, at: now, elapsed: elapsed)
-      let call = memory.plan.mutant?.alter(call, &memory.mutant, memory.cloud) ?? call
+      let call = memory.plan.mutant?.alter(call, &memory.mutant, memory.cloud.zone) ?? call
       return memory.reply(to: call, context, state)
     }
     for reply in replies {
-      if reply.delay == 0 {
+      if reply.delay == .zero {
         give(reply.answer, to: context.attempt, process, deliver)
       } else {
-        world.schedule(afterNanoseconds: reply.delay) { [weak self] in
+        world.schedule(afterNanoseconds: reply.delay.clampedNanoseconds) { [weak self] in
           self?.give(reply.answer, to: context.attempt, process, deliver)
         }
       }
@@ -111,12 +62,12 @@ extension ScriptRun {
   }
 
   private func give(
-    _ answer: HandlerAnswer,
+    _ answer: StubCloud.Answer,
     to attempt: Attempt,
     _ process: Int,
-    _ deliver: @Sendable (HandlerAnswer) -> Void
+    _ deliver: WorkHandler.Completion
   ) {
-    let answer = memory.withLock { memory -> HandlerAnswer in
+    let answer = memory.withLock { memory -> StubCloud.Answer in
       guard memory.process == process, !memory.isDown else { return answer }
       memory.note("  answer of \(attempt)")
       // Of two answers in a row the first one counts.

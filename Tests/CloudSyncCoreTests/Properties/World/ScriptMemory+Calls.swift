@@ -1,9 +1,10 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// What is checked whenever the handler is called.
 extension ScriptMemory {
   mutating func checkCall(
-    _ call: HandlerCall,
+    _ call: SyncWork,
     _ context: RequestContext,
     _ state: SyncState,
     at now: Timestamp,
@@ -44,7 +45,7 @@ extension ScriptMemory {
 
   /// Neither kind gets two requests in a row when the other has work.
   private mutating func checkTurn(
-    _ call: HandlerCall,
+    _ call: SyncWork,
     _ context: RequestContext,
     _ state: SyncState
   ) {
@@ -84,7 +85,7 @@ extension ScriptMemory {
     var names = operation.records.map(\.recordID.name)
     names += operation.recordIDsToDelete.map(\.name)
     expect(Set(names).count == names.count, "\(attempt) has a record twice")
-    for name in names where state.parked.entries[PropertyCloud.id(name)] != nil {
+    for name in names where state.parked.entries[SessionHarness.id(name)] != nil {
       fail("\(attempt) carries \(name), which is parked")
     }
     checkRepeat(operation, context)
@@ -149,7 +150,8 @@ extension ScriptMemory {
     }
     // What the event itself lost may be given up with it.
     switch record.event {
-    case .cancel, .retry: if state.modify.repeated == 0, isGivenUp(state) { lost = nil }
+    case .cancel, .retry, .restored:
+      if state.modify.repeated == 0, isGivenUp(state) { lost = nil }
     default: break
     }
     if let wait = record.event.ownWait, wait { pause = max(pause, elapsed + 500_000_000) }
@@ -234,7 +236,7 @@ extension SyncEvent {
   }
 }
 
-extension HandlerAnswer {
+extension StubCloud.Answer {
   /// The longest wait that the server asks for in it.
   var serverWait: Int64? {
     var longest: Int64?

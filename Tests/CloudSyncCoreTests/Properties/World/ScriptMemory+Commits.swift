@@ -1,16 +1,17 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// What is checked whenever the cloud carries something out.
 extension ScriptMemory {
-  /// Checks a save that the cloud is about to carry out.
-  mutating func checkSave(_ record: Record, _ entry: PendingChange?) {
+  /// Checks a save that the cloud carried out in a zone as it was before.
+  mutating func checkSave(_ record: Record, _ entry: PendingChange?, to zone: StubZone) {
     let name = record.recordID.name
     checkSources(name, entry)
     var last = 0
     for field in record.fields {
       guard let number = field.value.int64Value else { continue }
       let version = Int(number)
-      checkUndoing(record, field, version)
+      checkUndoing(record, field, version, in: zone)
       guard version < 1_000_000, field.name.hasPrefix("f") else { continue }
       last = max(last, version)
       let newest = newest["\(name).\(field.name)"] ?? 0
@@ -36,10 +37,15 @@ extension ScriptMemory {
   }
 
   /// What another device wrote is replaced only by somebody who has seen it.
-  private mutating func checkUndoing(_ record: Record, _ field: RecordField, _ version: Int) {
+  private mutating func checkUndoing(
+    _ record: Record,
+    _ field: RecordField,
+    _ version: Int,
+    in zone: StubZone
+  ) {
     let name = record.recordID.name
-    guard let stored = cloud.zone?.records[name], let writer = stored.writers[field.name],
-      writer.isOther, stored.record[field.name] != field.value
+    guard let writer = zone.writer(of: field.name, in: name), writer.isOther,
+      zone[name]?[field.name] != field.value
     else { return }
     let seen: Int
     if version < 1_000_000 {
@@ -52,9 +58,9 @@ extension ScriptMemory {
       seen = decidedRecords[name] ?? 0
     }
     expect(
-      seen >= writer.revision,
+      seen >= writer.change,
       "version \(version) of \(name).\(field.name), made from revision \(seen), undoes what "
-        + "another device wrote in revision \(writer.revision)"
+        + "another device wrote in revision \(writer.change)"
     )
   }
 
@@ -172,7 +178,24 @@ extension ScriptMemory {
   }
 
   private func isGivenUp(_ edit: ScriptLedger.Edit) -> Bool {
-    edit.isGivenUp || untold(edit).map(Self.meansGivenUp) ?? false
+    edit.isGivenUp || untold(edit).map(Self.meansGivenUp) ?? false || isDroppedUntold(edit)
+  }
+
+  /// Whether the app dropped an edit while it was parked, and is told so only after an operation
+  /// whose turn has not come.
+  private func isDroppedUntold(_ edit: ScriptLedger.Edit) -> Bool {
+    guard isParked(edit), let present else { return false }
+    let number = ledger.entries[edit.ticket].id.number
+    return present.modify.open.contains { open in
+      open.number >= number
+        && open.followUps.contains { followUp in
+          if case .dropped(let recordID, _) = followUp {
+            recordID.name == edit.record
+          } else {
+            false
+          }
+        }
+    }
   }
 
   private func isParked(_ edit: ScriptLedger.Edit) -> Bool {
@@ -182,7 +205,7 @@ extension ScriptMemory {
   /// Notes what a conflict resolver decided.
   mutating func noteDecision(_ conflict: Conflict, _ resolution: ConflictResolution) {
     let name = conflict.client.recordID.name
-    let seen = PropertyCloud.revision(of: conflict.server.changeTag)
+    let seen = StubZone.change(ofTag: conflict.server.changeTag)
     note("    resolver: \(conflict.client.summary) against \(conflict.server.summary)")
     decidedRecords[name] = max(decidedRecords[name] ?? 0, seen)
     for field in conflict.client.fields {

@@ -195,10 +195,7 @@ extension ScriptMemory {
     }
     if let token = page.changeToken { app.token = token }
     guard page.isLast, page.startedOver else { return }
-    for index in 0..<6 {
-      let name = PropertyCloud.name(index)
-      if !app.seen.contains(name) { app.mirror[name] = nil }
-    }
+    for name in ScriptPlan.names where !app.seen.contains(name) { app.mirror[name] = nil }
     app.seen = []
   }
 }

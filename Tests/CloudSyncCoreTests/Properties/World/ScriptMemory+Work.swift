@@ -5,6 +5,7 @@ import Foundation
 #endif
 
 import CloudSyncCore
+import CloudSyncTestSupport
 
 /// What the app of a script submits.
 extension ScriptMemory {
@@ -13,7 +14,7 @@ extension ScriptMemory {
     var records: [Record] = []
     var deletions: [RecordID] = []
     var ancestors: [Record] = []
-    let names = edits.items.map { PropertyCloud.name($0.record) }
+    let names = edits.items.map { ScriptPlan.names[$0.record] }
     let ticket = ledger.add(
       isFetch: false,
       records: names,
@@ -22,8 +23,8 @@ extension ScriptMemory {
     )
     for item in edits.items {
       app.version += 1
-      let name = PropertyCloud.name(item.record)
-      let recordID = PropertyCloud.id(name)
+      let name = ScriptPlan.names[item.record]
+      let recordID = SessionHarness.id(name)
       let known = app.known[name] ?? []
       if case .delete = item.change {
         deletions.append(recordID)
@@ -42,7 +43,7 @@ extension ScriptMemory {
         ancestors.append(base)
         if ledger.expectation(name).isEmpty { ledger.tainted.insert(name) }
       }
-      add(.save(fields), name, ticket, base: PropertyCloud.revision(of: base?.changeTag))
+      add(.save(fields), name, ticket, base: StubZone.change(ofTag: base?.changeTag))
       for (field, version) in fields.sorted(by: { $0.key < $1.key }) {
         if let version {
           record[field] = .int64(Int64(version))
@@ -103,12 +104,11 @@ extension ScriptMemory {
 
   /// Every record that the app was told is parked is still somewhere in the state.
   mutating func checkParked(_ state: SyncState) {
-    for index in 0..<6 {
-      let name = PropertyCloud.name(index)
+    for name in ScriptPlan.names {
       guard let edit = ledger.edits.first(where: { $0.record == name && $0.isParked }) else {
         continue
       }
-      let recordID = PropertyCloud.id(name)
+      let recordID = SessionHarness.id(name)
       let isThere =
         state.parked.entries[recordID] != nil
         || state.modify.batch.contains { $0.recordID == recordID }

@@ -5,23 +5,9 @@ import Foundation
 #endif
 
 import CloudSyncCore
+import CloudSyncTestSupport
 
-/// A call of the handler.
-enum HandlerCall: Sendable {
-  case createZone
-  case createSubscription
-  case modify(ModifyOperation)
-  case fetch(FetchOperation)
-
-  var mode: OperationMode {
-    switch self {
-    case .createZone: .createZone
-    case .createSubscription: .createSubscription
-    case .modify: .modify
-    case .fetch: .fetch
-    }
-  }
-
+extension SyncWork {
   /// Whether it looks up records for the sake of a modification.
   var isLookup: Bool {
     if case .fetch(let operation) = self { !operation.recordIDs.isEmpty } else { false }
@@ -29,14 +15,6 @@ enum HandlerCall: Sendable {
 
   /// Whose turn it takes.
   var turn: OperationMode { isLookup ? .modify : mode }
-}
-
-typealias HandlerAnswer = Result<SyncWork.Result, SyncError>
-
-/// An answer and when it is given; 0 is before the call returns.
-struct HandlerReply: Sendable {
-  var delay: Int64
-  var answer: HandlerAnswer
 }
 
 /// What the app of a script keeps, also over the end of a process.
@@ -107,7 +85,9 @@ struct ScriptMemory: Sendable {
   }
 
   let plan: ScriptPlan
-  var cloud: PropertyCloud
+  var cloud: StubCloudState
+  /// What an account provider says whoever is signed in.
+  var trouble: AccountStatus?
   var ledger = ScriptLedger()
   var app = ScriptApp()
   let report: ScriptReport
@@ -142,8 +122,8 @@ struct ScriptMemory: Sendable {
   /// How many calls were made without any time between them.
   var callsInRow = 0
   var lastCallAt: Int64 = 0
-  var current: (attempt: Attempt, call: HandlerCall, token: WriteToken)?
-  var delivered: [Attempt: HandlerAnswer] = [:]
+  var current: (attempt: Attempt, call: SyncWork, token: WriteToken)?
+  var delivered: [Attempt: StubCloud.Answer] = [:]
   var taken: Set<Attempt> = []
   var tokens: [WriteToken: ModifyOperation] = [:]
   var lost: Lost?
@@ -171,7 +151,7 @@ struct ScriptMemory: Sendable {
   init(_ plan: ScriptPlan, isTracing: Bool) {
     self.plan = plan
     report = ScriptReport(isTracing: isTracing)
-    cloud = PropertyCloud(plan.cloud)
+    cloud = StubCloudState(plan.cloud)
   }
 
   var violation: String? { report.violation }
@@ -190,6 +170,6 @@ struct ScriptMemory: Sendable {
 
   mutating func forgetAllVersions() {
     newest = [:]
-    for index in 0..<6 { ledger.tainted.insert(PropertyCloud.name(index)) }
+    ledger.tainted.formUnion(ScriptPlan.names)
   }
 }

@@ -7,6 +7,9 @@ struct ScriptPlan: Sendable {
     case client, fieldwise, server, park, later, sometimesHalt
   }
 
+  /// The names of the records that scripts are about.
+  static let names = (0..<6).map { "r\($0)" }
+
   var seed: UInt64
   var steps: [ScriptStep] = []
   var limits = RequestLimits()
@@ -21,7 +24,7 @@ struct ScriptPlan: Sendable {
   var reactionRate = 0
   /// Calls of the handler that go well whatever is drawn for them: for finding the least script.
   var sparedCalls: Set<Int> = []
-  var cloud = PropertyCloud.Options()
+  var cloud = StubCloud.Options()
   /// Ends the process when so many frames have been written, in the first process only.
   var crashAtFrame: Int?
   /// Whether the frame at which the process ends is torn in the middle.
@@ -41,20 +44,25 @@ struct ScriptPlan: Sendable {
     sharesFields = random.chance(1, in: 3)
     faultRate = random.pick([0, 20, 20, 35, 50])
     reactionRate = random.pick([0, 0, 15])
-    cloud = PropertyCloud.Options(
-      isAtomic: random.chance(1, in: 2),
-      knowsTokens: random.chance(2, in: 3),
-      tellsServerRecord: random.chance(3, in: 4),
-      failsAsError: random.chance(1, in: 2),
-      shufflesAnswers: random.chance(1, in: 4),
-      pageSize: 1 + random.below(4)
-    )
+    drawCloud(&random)
     for _ in 0..<stepCount {
       let action = ScriptAction.draw(&random, self)
       let isRushed = random.chance(1, in: 5)
       let pause = random.chance(1, in: 14) ? 320_000 : random.pick([0, 100, 700, 2_000, 9_000])
       steps.append(ScriptStep(action: action, isRushed: isRushed, pause: pause))
     }
+  }
+
+  private mutating func drawCloud(_ random: inout SplitMix64) {
+    cloud.limits = limits
+    cloud.hasZone = false
+    cloud.refusesMissingDeletions = true
+    cloud.isAtomic = random.chance(1, in: 2)
+    cloud.knowsWriteTokens = random.chance(2, in: 3)
+    cloud.tellsConflictingRecords = random.chance(3, in: 4)
+    cloud.failsAsError = random.chance(1, in: 2)
+    cloud.reversesSavedRecords = random.chance(1, in: 4)
+    cloud.pageSize = 1 + random.below(4)
   }
 
   private mutating func drawConfiguration(_ random: inout SplitMix64) {
@@ -75,7 +83,10 @@ extension ScriptPlan: CustomStringConvertible {
     var lines = [
       "seed \(seed), limits \(limits.items) items \(limits.bytes) bytes, resolver \(resolver), "
         + "provider \(hasProvider), shares \(sharesFields), faults \(faultRate) %, "
-        + "reactions \(reactionRate) %, \(cloud)",
+        + "reactions \(reactionRate) %",
+      "cloud: atomic \(cloud.isAtomic), knows tokens \(cloud.knowsWriteTokens), tells conflicts "
+        + "\(cloud.tellsConflictingRecords), fails as error \(cloud.failsAsError), reverses "
+        + "\(cloud.reversesSavedRecords), page size \(cloud.pageSize)",
       "acknowledges \(configuration.acknowledgesPages), budgets: conflict "
         + "\(configuration.conflictBudget), failure \(configuration.failureBudget), zone "
         + "\(configuration.zoneBudget), parking \(configuration.parkingBudget), stuck "

@@ -10,10 +10,10 @@ extension ScriptRun {
     memory.withLock { memory in
       memory.note("quiet phase")
       memory.isQuiet = true
-      memory.cloud.mood = CloudBehavior(itemLimit: nil, refused: [], isFull: false)
-      memory.cloud.trouble = nil
+      memory.cloud.behave(CloudBehavior(itemLimit: nil, refused: [], isFull: false))
+      memory.trouble = nil
       if memory.cloud.account == nil {
-        memory.cloud.account = "A"
+        memory.cloud.signIn("A")
         memory.forgetAllVersions()
       }
     }
@@ -122,11 +122,10 @@ extension ScriptMemory {
   /// Every record holds what the edits in their order make of it.
   fileprivate mutating func checkCloud() {
     guard plan.resolver == .client, !plan.sharesFields else { return }
-    for index in 0..<6 {
-      let name = PropertyCloud.name(index)
+    for name in ScriptPlan.names {
       if ledger.tainted.contains(name) { continue }
       var found: [String: Int] = [:]
-      for field in cloud.zone?.records[name]?.record.fields ?? [] where field.name != "d" {
+      for field in cloud.zone[name]?.fields ?? [] where field.name != "d" {
         found[field.name] = field.value.int64Value.map(Int.init)
       }
       let wanted = ledger.expectation(name)
@@ -140,9 +139,8 @@ extension ScriptMemory {
 
   /// The pages of all fetches together made the zone's records.
   fileprivate mutating func checkMirror() {
-    for index in 0..<6 {
-      let name = PropertyCloud.name(index)
-      let there = cloud.zone?.records[name]?.record
+    for name in ScriptPlan.names {
+      let there = cloud.zone[name]
       let here = app.mirror[name]
       expect(
         here == there,

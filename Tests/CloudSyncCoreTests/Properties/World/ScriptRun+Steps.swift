@@ -80,16 +80,16 @@ extension ScriptRun {
     case .connectivityChanged: session.connectivityChanged()
     case .retryParked(let index): session.retryParked(index.map { [Self.id($0)] })
     case .dropParked(let index):
-      memory.withLock { _ = $0.app.dropped.insert(PropertyCloud.name(index)) }
+      memory.withLock { _ = $0.app.dropped.insert(ScriptPlan.names[index]) }
       session.dropParked([Self.id(index)])
     case .jumpClock(let seconds): jumpClock(by: seconds)
     case .crash(let fromSnapshot): crash(fromSnapshot: fromSnapshot)
     case .account, .resolveSwitch, .decideZone: performDecision(action, session)
-    default: performInCloud(action)
+    default: memory.withLock { $0.performInCloud(action) }
     }
   }
 
-  private static func id(_ index: Int) -> RecordID { PropertyCloud.id(PropertyCloud.name(index)) }
+  private static func id(_ index: Int) -> RecordID { SessionHarness.id(ScriptPlan.names[index]) }
 
   private func cancel(_ back: Int) {
     let id = memory.withLock { memory -> OperationID? in
@@ -135,29 +135,6 @@ extension ScriptRun {
       }
       session.decideZone(decision)
     default: break
-    }
-  }
-
-  private func performInCloud(_ action: ScriptAction) {
-    memory.withLock { memory in
-      switch action {
-      case .otherDevice(let edit, let index):
-        let name = PropertyCloud.name(index)
-        memory.cloud.otherDevice(edit, name)
-        switch edit {
-        case .own: break
-        case .shared: memory.ledger.tainted.insert(name)
-        case .delete:
-          memory.ledger.tainted.insert(name)
-          memory.forgetVersions(name)
-        }
-      case .loseZone(let loss):
-        memory.cloud.loseZone(loss)
-        memory.forgetAllVersions()
-      case .expireTokens: memory.cloud.expireTokens()
-      case .changeCloud(let mood): memory.cloud.mood = mood
-      default: break
-      }
     }
   }
 
@@ -235,17 +212,6 @@ extension ScriptAction {
 }
 
 extension ScriptMemory {
-  fileprivate mutating func changeAccount(_ change: AccountChange) {
-    forgetAllVersions()
-    cloud.trouble = nil
-    switch change {
-    case .signOut: cloud.account = nil
-    case .other: cloud.account = cloud.account == "A" ? "B" : "A"
-    case .back: cloud.account = "A"
-    case .trouble(let status): cloud.trouble = status == .available ? nil : status
-    }
-  }
-
   /// What a crash leaves of what was written.
   fileprivate var storedBytes: Data {
     guard plan.mutant == .losesFrames, frameEnds.count > 4 else { return archive }

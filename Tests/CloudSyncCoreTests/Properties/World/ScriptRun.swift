@@ -196,7 +196,7 @@ final class ScriptRun: Sendable {
       let status = memory.cloud.account == nil ? AccountStatus.noAccount : .available
       let number = memory.isQuiet ? 0 : memory.calls % 8
       let delay: Int64? = number == 7 ? nil : number == 6 ? 4_000_000_000 : 0
-      return (memory.cloud.trouble ?? status, memory.cloud.account, delay)
+      return (memory.trouble ?? status, memory.cloud.account, delay)
     }
     guard let delay else { return }
     let identity = status == .available ? account.map(AccountIdentity.init) : nil
@@ -219,7 +219,7 @@ final class ScriptRun: Sendable {
       }
       memory.withLock { memory in
         memory.ledger.name(ticket, id)
-        memory.note("  submitted \(id) \(HandlerCall.modify(operation).summary)")
+        memory.note("  submitted \(id) \(SyncWork.modify(operation).summary)")
       }
     } catch {
       fail("an operation was refused: \(error)")
