@@ -38,11 +38,6 @@ package struct PersistentSortedMap<Key: Comparable & Sendable, Value: Sendable>:
     }
   }
 
-  /// Changes the value of a key in its place, if there is one, and returns what the change returns.
-  package mutating func change<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
-    root.change(key, body)
-  }
-
   /// The entry with the smallest key that is larger than a key.
   package func first(after key: Key) -> Element? { root.first(after: key) }
 
@@ -108,13 +103,6 @@ extension PersistentSortedMap {
       guard nodes.isEmpty else { return nodes[branch(for: key)].value(of: key) }
       let place = place(of: key)
       return place < keys.count && keys[place] == key ? values[place] : nil
-    }
-
-    mutating func change<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
-      guard nodes.isEmpty else { return nodes[branch(for: key)].change(key, body) }
-      let place = place(of: key)
-      guard place < keys.count, keys[place] == key else { return nil }
-      return body(&values[place])
     }
 
     func first(after key: Key) -> Element? {

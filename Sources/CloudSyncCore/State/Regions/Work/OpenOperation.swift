@@ -1,6 +1,8 @@
 /// An operation that has begun to travel: some of its records are, or were, in the batch.
 package struct OpenOperation: Sendable {
   package let operation: ModifyOperation
+  /// The operation's number, at hand because operations are searched by it.
+  package let number: UInt64
   /// How many of its records are neither saved, deleted nor parked.
   package var left: Int
   /// Whether some of it was given up: it then ends as failed.
@@ -10,10 +12,9 @@ package struct OpenOperation: Sendable {
 
   package init(_ operation: ModifyOperation) {
     self.operation = operation
+    number = operation.id.number
     left = operation.itemCount
   }
-
-  package var number: UInt64 { operation.id.number }
 
   /// What became of its parked records meanwhile: to be announced after the operation itself.
   package var followUps: PersistentQueue<ParkedChange> {
@@ -61,6 +62,7 @@ extension OpenOperation: CodedValue {
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
     operation = try reader.field("operation")
+    number = operation.id.number
     left = try reader.amount("left")
     let outcome: ModifyOperation.Response = try reader.field("outcome")
     wasGivenUp = try reader.field("wasGivenUp")

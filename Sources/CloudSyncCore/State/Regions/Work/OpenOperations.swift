@@ -1,11 +1,12 @@
 /// The operations that have begun to travel, in the order of their numbers.
 ///
-/// Mostly there is one, or none: it lies at hand, and only the others in a map, behind a reference.
+/// Mostly there is one, or none: it lies at hand, and only the others in parts, behind a reference. A
+/// change beside a kept version copies the one part and the list of parts, once an event.
 ///
-/// - Complexity: Everything but `contains`, and going through all of them, is O(log *n*).
+/// - Complexity: Look-up, and every change in its place, is O(log *n*); a copy O(*n* / 64).
 package struct OpenOperations: Sendable {
   package private(set) var first: OpenOperation?
-  private var further: CopyOnWrite<PersistentSortedMap<UInt64, OpenOperation>>?
+  private var further: CopyOnWrite<FurtherOperations>?
 
   package init() {}
 
@@ -13,7 +14,7 @@ package struct OpenOperations: Sendable {
 
   package var count: Int { (first == nil ? 0 : 1) + (further?.value.count ?? 0) }
 
-  package var last: OpenOperation? { further?.value.last?.value ?? first }
+  package var last: OpenOperation? { further?.value.parts.last?.last ?? first }
 
   /// The operation with a number.
   package subscript(number: UInt64) -> OpenOperation? {
@@ -25,8 +26,8 @@ package struct OpenOperations: Sendable {
     if first == nil {
       first = open
     } else {
-      if further == nil { further = CopyOnWrite(PersistentSortedMap()) }
-      further?.value[open.number] = open
+      if further == nil { further = CopyOnWrite(FurtherOperations()) }
+      further?.value.append(open)
     }
   }
 
@@ -38,31 +39,77 @@ package struct OpenOperations: Sendable {
   ) -> Result? {
     if first?.number == number { return first?.change(body) }
     // Looked up first, so that changing an absent operation copies nothing.
-    guard further?.value[number] != nil else { return nil }
-    return further?.value.change(number, body)
+    guard let place = further?.value.place(of: number) else { return nil }
+    return further?.value.change(place, body)
   }
 
   /// Removes the operation with a number, and returns it.
   mutating func remove(_ number: UInt64) -> OpenOperation? {
     if first?.number == number { return popFirst() }
-    guard let open = further?.value[number] else { return nil }
-    removeFurther(number)
-    return open
+    guard let place = further?.value.place(of: number) else { return nil }
+    return removeFurther(place)
   }
 
   /// Removes the first operation, and returns it.
   mutating func popFirst() -> OpenOperation? {
     var open: OpenOperation?
     swap(&open, &first)
-    if further != nil {
-      first = further?.value.first?.value
-      if let first { removeFurther(first.number) }
-    }
+    if further != nil { first = removeFurther(FurtherPlace(part: 0, index: 0)) }
     return open
   }
 
-  private mutating func removeFurther(_ number: UInt64) {
-    if further?.value.count == 1 { further = nil } else { further?.value[number] = nil }
+  private mutating func removeFurther(_ place: FurtherPlace) -> OpenOperation? {
+    let open = further?.value.remove(place)
+    if further?.value.count == 0 { further = nil }
+    return open
+  }
+}
+
+/// Where an operation is that is not the first.
+private struct FurtherPlace {
+  var part: Int
+  var index: Int
+}
+
+/// The operations behind the first.
+private struct FurtherOperations: Sendable {
+  /// None is empty, and none has more than `partSize`.
+  private(set) var parts: ContiguousArray<ContiguousArray<OpenOperation>> = []
+  private(set) var count = 0
+
+  private static var partSize: Int { 64 }
+
+  func place(of number: UInt64) -> FurtherPlace? {
+    let part = parts.indices.firstPlace { parts[$0][0].number > number } - 1
+    guard part >= 0 else { return nil }
+    let index = parts[part].indices.firstPlace { parts[part][$0].number >= number }
+    guard index < parts[part].count, parts[part][index].number == number else { return nil }
+    return FurtherPlace(part: part, index: index)
+  }
+
+  subscript(number: UInt64) -> OpenOperation? {
+    place(of: number).map { parts[$0.part][$0.index] }
+  }
+
+  mutating func append(_ open: OpenOperation) {
+    count += 1
+    if parts.last?.count ?? Self.partSize < Self.partSize {
+      parts[parts.count - 1].append(open)
+    } else {
+      parts.append([open])
+    }
+  }
+
+  mutating func change<Result>(
+    _ place: FurtherPlace,
+    _ body: (inout OpenOperation) -> Result
+  ) -> Result { body(&parts[place.part][place.index]) }
+
+  mutating func remove(_ place: FurtherPlace) -> OpenOperation {
+    count -= 1
+    let open = parts[place.part].remove(at: place.index)
+    if parts[place.part].isEmpty { parts.remove(at: place.part) }
+    return open
   }
 }
 
@@ -93,7 +140,8 @@ extension OpenOperations: CodedValue {
 
 extension OpenOperations: Sequence {
   package func makeIterator() -> IndexingIterator<[OpenOperation]> {
-    ((first.map { [$0] } ?? []) + (further?.value.values ?? [])).makeIterator()
+    let rest = further?.value.parts.flatMap(\.self) ?? []
+    return ((first.map { [$0] } ?? []) + rest).makeIterator()
   }
 
   package var underestimatedCount: Int { count }
