@@ -2,7 +2,7 @@ import CloudSyncSession
 
 /// The pure reduction, without a session around it.
 enum ReduceBenchmarks {
-  private static let now = Timestamp(nanoseconds: 1_700_000_000_000_000_000)
+  static let now = Timestamp(nanoseconds: 1_700_000_000_000_000_000)
 
   /// A state that is ready to send, and the events that queue so many operations.
   static func queued(_ count: Int) throws -> (state: SyncState, enqueues: [SyncEvent]) {
@@ -33,6 +33,24 @@ enum ReduceBenchmarks {
     .modify(ModifyOperation.Response(savedRecords: [World.record(number).withChangeTag("1")]))
   }
 
+  private static let request = SyncEvent.startWork(
+    SyncRequest(mode: .modify, limits: RequestLimits(items: 1))
+  )
+
+  /// A state with so many operations queued, and the events of so many more.
+  static func ready(queued depth: Int, completions: Int) throws -> (SyncState, [SyncEvent]) {
+    var (state, enqueues) = try queued(depth + completions)
+    let first = state.nextAttemptNumber
+    for event in enqueues.prefix(depth) { state.reduce(event, at: now) }
+    var events: [SyncEvent] = []
+    for number in 0..<completions {
+      let attempt = Attempt(epoch: state.epoch, number: first + UInt64(number))
+      events += [enqueues[depth + number], request, .workSuccess(attempt, response(number))]
+      if number % 64 == 0 { events.append(.delivered(upTo: .max)) }
+    }
+    return (state, events)
+  }
+
   /// What enqueue, request and completion take at a depth, and the longest single event.
   static func run(depth: Int, completions: Int) throws -> (nanoseconds: Double, longest: Double) {
     let (ready, enqueues) = try queued(depth + completions)
@@ -44,9 +62,6 @@ enum ReduceBenchmarks {
           response(number)
         )
       }
-    let request = SyncEvent.startWork(
-      SyncRequest(mode: .modify, limits: RequestLimits(items: 1))
-    )
     var times: [Double] = []
     var longest = 0.0
     let clock = ContinuousClock()

@@ -13,6 +13,19 @@ if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "peak" {
   exit(0)
 }
 
+// Work for a tool that counts instructions.
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "count" {
+  switch CommandLine.arguments[2] {
+  case "chain": try Counted.chain()
+  case "batches": try Counted.batches()
+  case "reduce": try Counted.reduce()
+  default:
+    print("error: count what? chain, batches or reduce")
+    exit(2)
+  }
+  exit(0)
+}
+
 let table = Table()
 /// The sections that the arguments name; all if there are none.
 let wanted = CommandLine.arguments.dropFirst()
