@@ -13,6 +13,8 @@ extension StubCloud {
     package var failsAsError = false
     /// Whether a repeated write token is answered as the first time.
     package var knowsWriteTokens = true
+    /// Whether that includes a request of which items were refused; else those are judged anew.
+    package var remembersRefusals = true
     /// Whether a save must carry the record's change tag.
     package var checksChangeTags = true
     /// Whether a conflict comes with the client's record and the server's.

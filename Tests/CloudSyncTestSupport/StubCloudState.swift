@@ -11,11 +11,12 @@ package struct StubCloudState: Sendable {
     package var replies: [StubCloud.Reply]
   }
 
-  /// An answer that is remembered for a repeat of its write token.
+  /// A request that was carried out, at least in part.
   private struct Answered: Sendable {
     var records: [Record]
     var deletions: [RecordID]
-    var response: ModifyOperation.Response
+    /// What is answered to a repeat; nil if that is judged anew.
+    var response: ModifyOperation.Response?
   }
 
   package var options: StubCloud.Options
@@ -181,8 +182,8 @@ package struct StubCloudState: Sendable {
     _ token: WriteToken,
     _ fault: StubCloud.Fault?
   ) -> StubCloud.Answer {
-    if options.knowsWriteTokens, let known = answered[token] {
-      return .success(.modify(known.response))
+    if options.knowsWriteTokens, let known = answered[token]?.response {
+      return .success(.modify(known))
     }
     if operation.itemCount > options.itemLimit ?? options.limits.items {
       return .failure(SyncError(.limitExceeded))
@@ -192,14 +193,12 @@ package struct StubCloudState: Sendable {
     if options.failsAsError, isNothingDone, !response.failures.isEmpty {
       return .failure(SyncError(.partialFailure, itemErrors: response.failures))
     }
-    // What was refused once may be stored later: a repeat of it is judged anew.
-    if response.failures.isEmpty {
-      answered[token] = Answered(
-        records: operation.records,
-        deletions: operation.recordIDsToDelete,
-        response: response
-      )
-    }
+    let isRemembered = response.failures.isEmpty || options.remembersRefusals
+    answered[token] = Answered(
+      records: operation.records,
+      deletions: operation.recordIDsToDelete,
+      response: isRemembered ? response : nil
+    )
     if case .silence(let item)? = fault { response.leaveOut(item) }
     return .success(.modify(response))
   }

@@ -64,14 +64,14 @@ extension CodedReader {
 
 /// How large numbers that are read may be.
 enum CodedRange {
-  /// What is wrong with an amount, if no sum of what fits into memory may overflow.
+  /// What is wrong with an amount; nil if it is so small that no sum of such amounts overflows.
   static func problem(ofAmount amount: Int) -> String? {
     // An eighth of what an Int of 32 bits holds, where it has so few.
     let isInRange = UInt64(amount.magnitude) <= min(1 << 36, UInt64(Int.max / 8))
     return isInRange ? nil : "\(amount) is out of range"
   }
 
-  /// What is wrong with a number that counts up, if counting may never come to the end.
+  /// What is wrong with a number that counts up; nil if counting on from it never comes to an end.
   static func problem(ofNumber number: UInt64) -> String? {
     number <= 1 << 62 ? nil : "\(number) is out of range"
   }

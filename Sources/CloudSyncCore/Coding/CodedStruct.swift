@@ -11,8 +11,8 @@
 package protocol CodedStruct: CodedValue {
   /// Creates the value of its fields, in the order in which they are coded.
   ///
-  /// Every field comes out of the coder, which has read it, or written it as another value has it:
-  /// what is created while writing is a copy that nobody keeps.
+  /// When reading, every field comes out of the coder. When writing, the closure is asked for the
+  /// field of the value that is written, and what is created here is discarded.
   init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure)
 }
 

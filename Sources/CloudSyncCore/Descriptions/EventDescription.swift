@@ -101,7 +101,7 @@ extension EventDescription {
     case .createSubscription: return name
     case .modify(let operation):
       var parts: [String] = []
-      add(operation.records.map(\.recordID), "to save", to: &parts)
+      add(operation.records.lazy.map(\.recordID), "to save", to: &parts)
       add(operation.recordIDsToDelete, "to delete", to: &parts)
       return "\(name) \(operation.id): \(parts.isEmpty ? "nothing" : joined(parts))"
     case .fetch(let operation):
@@ -211,7 +211,11 @@ extension EventDescription {
     return ": \(joined(shown))\(more)"
   }
 
-  private func add(_ records: [RecordID], _ what: String, to parts: inout [String]) {
+  private func add(
+    _ records: some Collection<RecordID>,
+    _ what: String,
+    to parts: inout [String]
+  ) {
     if records.isEmpty { return }
     parts.append("\(records.count) \(what)\(list(records.map(\.name)))")
   }
@@ -223,8 +227,11 @@ extension EventDescription {
   private func joined(_ parts: [String]) -> String { parts.joined(separator: ", ") }
 
   /// The first few names in brackets, if they are to be shown.
-  private func list(_ names: [String]) -> String {
-    showsNames && !names.isEmpty ? " (\(Phrase.names(names)))" : ""
+  private func list(_ names: @autoclosure () -> [String]) -> String {
+    // An operation may have a hundred thousand records, and most lines name none.
+    guard showsNames else { return "" }
+    let names = names()
+    return names.isEmpty ? "" : " (\(Phrase.names(names)))"
   }
 }
 

@@ -39,10 +39,10 @@ public final class SyncSubject<Output: Sendable>: Sendable {
 
   /// Gives a value to every subscriber, after all values sent before.
   package func send(_ value: Output) {
-    // The value before is released after the lock: its release may run foreign code.
-    var last: Output? = replaysLast ? value : nil
+    // Exchanged for the value before, which is released after the lock: that may run foreign code.
+    var exchanged: Output? = replaysLast ? value : nil
     let begun = state.withLock { state -> (limit: Int, step: SubjectState<Output>.Step)? in
-      if replaysLast { swap(&state.last, &last) }
+      if replaysLast { swap(&state.last, &exchanged) }
       guard !state.isEmpty else { return nil }
       let limit = state.nextNumber
       if state.isDelivering {
@@ -53,7 +53,7 @@ public final class SyncSubject<Output: Sendable>: Sendable {
       state.isDelivering = true
       return (limit, step)
     }
-    withExtendedLifetime(last) {}
+    withExtendedLifetime(exchanged) {}
     guard let begun else { return }
     deliver(value, limit: begun.limit, from: begun.step)
   }

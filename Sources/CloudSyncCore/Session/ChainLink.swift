@@ -1,7 +1,6 @@
 /// One middleware in its place in the chain.
 ///
-/// Links are made once, not for every event: what a middleware is given as `next` is the next link's
-/// own closure.
+/// Links are made once, not for every event, and so is the closure that a middleware is given as `next`.
 final class ChainLink {
   let middleware: any Middleware
   private let context: MiddlewareContext

@@ -24,7 +24,7 @@ final class Engine {
   /// The chain, which reduces an event at its end; nil if there is no middleware.
   @exclusivity(unchecked) private var chain: ChainLink?
   @exclusivity(unchecked) private var pending: [Pending] = []
-  /// Effects that are being performed, in memory that is used again and again.
+  /// Effects that are being performed, in memory that is used again unless an observer keeps it.
   @exclusivity(unchecked) private var performing: [Effect] = []
   /// Inputs that are being taken, likewise.
   @exclusivity(unchecked) private var taking: [SessionInput] = []

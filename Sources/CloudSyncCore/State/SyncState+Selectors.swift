@@ -170,7 +170,8 @@ extension SyncState {
 
   // MARK: Waits
 
-  /// How often in a row the session has had to wait, for the cause that made it wait most often.
+  /// How often in a row the session has had to wait, for the cause that made it wait most often; at
+  /// most 255.
   public var retryCount: Int { gate.retries.most }
 
   /// The error that made the session wait last, until something goes well.

@@ -169,9 +169,27 @@ struct Rerun {
   private static func text(of record: EventRecord, effects: [EffectRecord]) -> String {
     let cause = record.cause.map { " after #\($0)" } ?? ""
     let description = EventDescription(showsNames: true)
-    let texts = effects.map { description.text(of: $0, at: record.time) }
+    // Times to the nanosecond, for two lines that differ in nothing else.
+    let texts = effects.map { effect in
+      if case .wake(let time) = effect { return "wake at \(time)" }
+      return description.text(of: effect, at: record.time)
+    }
     let done = texts.isEmpty ? "" : "; then \(texts.joined(separator: ", "))"
-    let event = description.line(of: record.event)
+    let length = record.event.waitNanoseconds.map { " (\($0) ns)" } ?? ""
+    let event = description.line(of: record.event) + length
     return "#\(record.sequence) \(record.origin)\(cause): \(event)\(done)"
+  }
+}
+
+extension SyncEvent {
+  /// How long the pause is that the event brings, once that is decided.
+  fileprivate var waitNanoseconds: Int64? {
+    switch self {
+    case .retry(_, let retry): retry.wait.nanoseconds
+    case .settleItems(_, let settlement), .resolveConflict(_, let settlement):
+      settlement.wait?.nanoseconds
+    case .gateClosed(let wait): wait.nanoseconds
+    default: nil
+    }
   }
 }

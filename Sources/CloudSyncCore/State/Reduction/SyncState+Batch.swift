@@ -249,10 +249,11 @@ extension PendingChange {
       byteCount = whole.byteCount
       self.ancestor = nil
     }
-    base = nil
     setChangeTag(tag: nil)
     isMixed = false
     needsLookup = false
+    guard hasHistory else { return }
+    base = nil
     conflicts = 0
     doubt = .none
   }

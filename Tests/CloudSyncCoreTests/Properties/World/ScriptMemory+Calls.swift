@@ -150,10 +150,13 @@ extension ScriptMemory {
     }
     // What the event itself lost may be given up with it.
     switch record.event {
-    case .cancel, .retry, .restored:
+    case .cancel, .retry: if state.modify.repeated == 0, isGivenUp(state) { lost = nil }
+    // What a cancellation still waited for when the process ended is given up by the next one.
+    case .restored where hasCancellations:
       if state.modify.repeated == 0, isGivenUp(state) { lost = nil }
     default: break
     }
+    hasCancellations = !state.modify.cancelling.isEmpty
     if let wait = record.event.ownWait, wait { pause = max(pause, elapsed + 500_000_000) }
     checkNext(state, at: record.time)
   }

@@ -127,6 +127,8 @@ struct ScriptMemory: Sendable {
   var taken: Set<Attempt> = []
   var tokens: [WriteToken: ModifyOperation] = [:]
   var lost: Lost?
+  /// Whether the app had given operations up that could not end yet.
+  var hasCancellations = false
   /// Until when the server asked for peace, by the clock that only goes forward.
   var peace: Int64 = 0
   /// Until when the session has to wait by itself, at least.

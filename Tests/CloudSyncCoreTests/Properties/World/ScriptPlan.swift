@@ -59,6 +59,7 @@ struct ScriptPlan: Sendable {
     cloud.refusesMissingDeletions = true
     cloud.isAtomic = random.chance(1, in: 2)
     cloud.knowsWriteTokens = random.chance(2, in: 3)
+    cloud.remembersRefusals = false
     cloud.tellsConflictingRecords = random.chance(3, in: 4)
     cloud.failsAsError = random.chance(1, in: 2)
     cloud.reversesSavedRecords = random.chance(1, in: 4)

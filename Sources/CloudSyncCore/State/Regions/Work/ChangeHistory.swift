@@ -104,14 +104,15 @@ extension PendingChange {
 
   /// Changes what befell it; nothing at all is kept as nil.
   mutating func change(_ body: (inout ChangeHistory) -> Void) {
-    var changed = history?.value ?? ChangeHistory()
-    body(&changed)
-    if changed.isEmpty {
-      if history != nil { history = nil }
-    } else {
-      history = CopyOnWrite(changed)
-    }
+    if history == nil { history = CopyOnWrite(ChangeHistory()) }
+    // In its place: the numbers of thousands of merged edits would be copied with every further one.
+    history?.value.change(body)
+    if history?.value.isEmpty == true { history = nil }
   }
+}
+
+extension ChangeHistory {
+  fileprivate mutating func change(_ body: (inout Self) -> Void) { body(&self) }
 }
 
 extension Doubt: CodedValue {

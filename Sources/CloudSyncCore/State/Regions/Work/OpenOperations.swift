@@ -3,7 +3,8 @@
 /// Mostly there is one, or none: it lies at hand, and only the others in parts, behind a reference. A
 /// change beside a kept version copies the one part and the list of parts, once an event.
 ///
-/// - Complexity: Look-up, and every change in its place, is O(log *n*); a copy O(*n* / 64).
+/// - Complexity: Look-up, and every change in its place, is O(log *n*); a copy is O(*n* / 64) as long as
+///   few are removed from the middle.
 package struct OpenOperations: Sendable {
   package private(set) var first: OpenOperation?
   private var further: CopyOnWrite<FurtherOperations>?
@@ -139,10 +140,32 @@ extension OpenOperations: CodedValue {
 }
 
 extension OpenOperations: Sequence {
-  package func makeIterator() -> IndexingIterator<[OpenOperation]> {
-    let rest = further?.value.parts.flatMap(\.self) ?? []
-    return ((first.map { [$0] } ?? []) + rest).makeIterator()
+  /// Goes through them in the order of their numbers.
+  package struct Iterator: IteratorProtocol {
+    fileprivate var first: OpenOperation?
+    fileprivate let parts: ContiguousArray<ContiguousArray<OpenOperation>>
+    private var part = 0
+    private var index = 0
+
+    fileprivate init(_ operations: OpenOperations) {
+      first = operations.first
+      parts = operations.further?.value.parts ?? []
+    }
+
+    package mutating func next() -> OpenOperation? {
+      if let open = first {
+        first = nil
+        return open
+      }
+      guard part < parts.count else { return nil }
+      let open = parts[part][index]
+      index += 1
+      if index == parts[part].count { (part, index) = (part + 1, 0) }
+      return open
+    }
   }
+
+  package func makeIterator() -> Iterator { Iterator(self) }
 
   package var underestimatedCount: Int { count }
 }

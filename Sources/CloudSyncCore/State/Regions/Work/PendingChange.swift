@@ -67,7 +67,7 @@ package struct PendingChange: Sendable {
     }
     if isMixed { needsLookup = true }
     // What the cloud may have is no longer what is sent.
-    doubt = .none
+    if isInDoubt { doubt = .none }
     endProbing()
     add(later.source)
     return true
