@@ -76,9 +76,7 @@ extension Optional: CodedField where Wrapped: CodedField {
 
 extension Array: CodedField where Element: CodedField {
   package func write<W: CodedWriter>(to writer: inout W) {
-    writer.beginArray(count: count)
-    for element in self { element.write(to: &writer) }
-    writer.endArray()
+    writer.array(self, count: count)
   }
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     self = try reader.array { (reader) throws(CodedError) in try Element(from: &reader) }

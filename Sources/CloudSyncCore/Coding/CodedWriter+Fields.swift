@@ -9,6 +9,13 @@ extension CodedWriter {
     endObject()
   }
 
+  /// Writes so many elements as an array.
+  package mutating func array<T: CodedField>(_ elements: some Sequence<T>, count: Int) {
+    beginArray(count: count)
+    for element in elements { element.write(to: &self) }
+    endArray()
+  }
+
   package mutating func field<T: CodedField>(_ name: StaticString, _ value: T) {
     key(name)
     value.write(to: &self)

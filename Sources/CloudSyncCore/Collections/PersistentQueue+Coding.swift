@@ -18,9 +18,7 @@ extension PersistentQueue: CodedValue where Element: CodedValue {}
 /// A queue is coded as the array of its elements: how it lies in memory is nobody's business.
 extension PersistentQueue: CodedField where Element: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
-    writer.beginArray(count: count)
-    for element in self { element.write(to: &writer) }
-    writer.endArray()
+    writer.array(self, count: count)
   }
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {

@@ -139,12 +139,12 @@ extension EventDescription {
     case .createZone(let isDone), .createSubscription(let isDone):
       return isDone ? "created" : "rejected"
     case .modify(let response):
-      add(response.savedRecords.map(\.recordID), "saved", to: &parts)
+      add(response.savedRecords.lazy.map(\.recordID), "saved", to: &parts)
       add(response.deletedRecordIDs, "deleted", to: &parts)
       add(response.failures, to: &parts)
       return parts.isEmpty ? "nothing saved or deleted" : joined(parts)
     case .fetch(let page):
-      add(page.changedRecords.map(\.recordID), "changed", to: &parts)
+      add(page.changedRecords.lazy.map(\.recordID), "changed", to: &parts)
       add(page.deletedRecordIDs, "deleted", to: &parts)
       add(page.failures, to: &parts)
       if parts.isEmpty { parts.append("no changes") }
@@ -205,10 +205,10 @@ extension EventDescription {
   /// The first few errors of single records after a colon, if records are to be named.
   package func text(of failures: [ItemFailure]) -> String {
     guard showsNames, !failures.isEmpty else { return "" }
-    let shown = failures.prefix(4)
-      .map { "\(Phrase.readable($0.recordID.name, limit: 64)) \($0.error.code)" }
-    let more = failures.count > 4 ? " and \(failures.count - 4) more" : ""
-    return ": \(joined(shown))\(more)"
+    let shown = Phrase.firstFew(of: failures) {
+      "\(Phrase.readable($0.recordID.name, limit: 64)) \($0.error.code)"
+    }
+    return ": \(shown)"
   }
 
   private func add(

@@ -44,9 +44,19 @@ package enum Phrase {
   }
 
   /// The first few names of several.
-  package static func names(_ names: [String], limit: Int = 4) -> String {
-    let shown = names.prefix(limit).map { readable($0, limit: 64) }.joined(separator: " ")
-    return names.count > limit ? "\(shown) and \(names.count - limit) more" : shown
+  package static func names(_ names: [String]) -> String {
+    firstFew(of: names, separator: " ") { readable($0, limit: 64) }
+  }
+
+  /// The first few of several, and how many more there are.
+  package static func firstFew<Item>(
+    of items: [Item],
+    limit: Int = 4,
+    separator: String = ", ",
+    text: (Item) -> String
+  ) -> String {
+    let shown = items.prefix(limit).map(text).joined(separator: separator)
+    return items.count > limit ? "\(shown) and \(items.count - limit) more" : shown
   }
 
   /// Text without what a terminal would take for a command, cut to a length.

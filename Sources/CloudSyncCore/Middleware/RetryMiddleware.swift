@@ -49,7 +49,7 @@ public struct RetryMiddleware: Middleware {
 
 extension SyncEvent {
   /// The pause that the event asks for.
-  fileprivate var wait: Wait? {
+  package var wait: Wait? {
     switch self {
     case .retry(_, let retry): retry.wait
     case .settleItems(_, let settlement), .resolveConflict(_, let settlement): settlement.wait

@@ -54,15 +54,13 @@ struct HiddenFields: CodedValue {
   /// How long each digest is.
   static let digestLength = 12
 
-  /// The kinds, in the order of ``FieldValue/kinds``.
-  fileprivate static let kinds = FieldValue.kinds.prefix(10).map { "\($0)" }
-  /// A letter for each.
+  /// A letter for each kind that can be hidden, in the order of ``FieldValue/kindNames``.
   fileprivate static let letters = Array("nsidtbralm".utf8)
   /// The size of those that have only one.
   fileprivate static let sizes: [Int?] = [0, nil, 8, 8, 8, nil, nil, nil, nil, nil]
 
   private static func place(of kind: String) -> Int? {
-    kinds.indices.first { UTF8Bytes.equal(kinds[$0], kind) }
+    letters.indices.first { UTF8Bytes.equal(FieldValue.kindNames[$0], kind) }
   }
 
   /// Takes fields as they are disclosed; nil if one of them is to be read as it is.
@@ -191,7 +189,7 @@ struct HiddenFields: CodedValue {
       guard let size = HiddenFields.sizes[place] ?? sizes.popFirst(), size >= 0,
         !hasDigests || readDigest()
       else { return nil }
-      return .redacted(Redaction(kind: kinds[place], byteCount: size, digest: last))
+      return .redacted(Redaction(kind: FieldValue.kindNames[place], byteCount: size, digest: last))
     }
 
     private mutating func readDigest() -> Bool {

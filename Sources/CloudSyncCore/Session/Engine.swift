@@ -189,7 +189,7 @@ final class Engine {
     let level: SyncState.InvariantLevel = sequence % 256 == 0 ? .all : .cheap
     if let broken = context.state.brokenInvariant(level) {
       preconditionFailure(
-        "Event \(sequence), \(context.reducedEvent.name), broke the state: \(broken)."
+        "Event \(sequence), \(context.reducedEvent.line), broke the state: \(broken)."
       )
     }
     #endif

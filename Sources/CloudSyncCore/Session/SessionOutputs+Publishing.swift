@@ -42,16 +42,17 @@ extension SessionOutputs {
   func announce(_ numbers: Range<UInt64>, of state: SyncState) {
     for number in numbers {
       let note = state.notifications[number]
-      guard let callbackExecutor else {
-        deliver(note)
-        inbox.confirmDelivery(of: number)
-        continue
-      }
-      callbackExecutor.run { [self] in
-        deliver(note)
-        inbox.confirmDelivery(of: number)
+      if let callbackExecutor {
+        callbackExecutor.run { [self] in deliver(note, numbered: number) }
+      } else {
+        deliver(note, numbered: number)
       }
     }
+  }
+
+  private func deliver(_ note: SyncNotification, numbered number: UInt64) {
+    deliver(note)
+    inbox.confirmDelivery(of: number)
   }
 
   /// Sends the newest state; on another executor older ones are skipped.

@@ -103,14 +103,9 @@ struct ActiveRedactor: LineRedactor {
     case .null, .redacted: return value
     default: break
     }
-    let byteCount = value.byteCount
-    guard hasDigest else {
-      return .redacted(Redaction(kind: value.kind, byteCount: byteCount, digest: ""))
-    }
-    var writer = BinaryWriter(reserving: byteCount + 8)
-    value.write(to: &writer)
-    let digest = writer.bytes.withUnsafeBytes { self.digest(of: $0, domain: 0xff) }
-    return .redacted(Redaction(kind: value.kind, byteCount: byteCount, digest: digest))
+    let bytes = hasDigest ? value.codedBytes : []
+    let digest = hasDigest ? bytes.withUnsafeBytes { self.digest(of: $0, domain: 0xff) } : ""
+    return .redacted(Redaction(kind: value.kind, byteCount: value.byteCount, digest: digest))
   }
 
   func text(_ text: String, as part: PrivatePart) -> String {

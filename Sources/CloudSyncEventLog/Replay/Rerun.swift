@@ -175,21 +175,8 @@ struct Rerun {
       return description.text(of: effect, at: record.time)
     }
     let done = texts.isEmpty ? "" : "; then \(texts.joined(separator: ", "))"
-    let length = record.event.waitNanoseconds.map { " (\($0) ns)" } ?? ""
+    let length = (record.event.wait?.nanoseconds).map { " (\($0) ns)" } ?? ""
     let event = description.line(of: record.event) + length
     return "#\(record.sequence) \(record.origin)\(cause): \(event)\(done)"
-  }
-}
-
-extension SyncEvent {
-  /// How long the pause is that the event brings, once that is decided.
-  fileprivate var waitNanoseconds: Int64? {
-    switch self {
-    case .retry(_, let retry): retry.wait.nanoseconds
-    case .settleItems(_, let settlement), .resolveConflict(_, let settlement):
-      settlement.wait?.nanoseconds
-    case .gateClosed(let wait): wait.nanoseconds
-    default: nil
-    }
   }
 }

@@ -14,19 +14,14 @@ enum ReduceBenchmarks {
     )
     session.start()
     let ready = session.state
-    let events = EventList()
+    let events = Box<[SyncEvent]>([])
     let subscription = session.eventsPublisher.sink { record in
-      if case .doWork = record.event { events.events.append(record.event) }
+      if case .doWork = record.event { events.value.append(record.event) }
     }
     session.stop()
     for operation in World.operations(count) { try session.modify(operation) }
     subscription.cancel()
-    return (ready, events.events)
-  }
-
-  private final class EventList: @unchecked Sendable {
-    // It is unchecked because the benchmark's world has one thread.
-    var events: [SyncEvent] = []
+    return (ready, events.value)
   }
 
   private static func response(_ number: Int) -> SyncWork.Result {

@@ -65,7 +65,8 @@ public enum FieldValue: Hashable, Codable, Sendable, CodedValue {
   /// The name of the value's kind, as the coded form has it.
   public var kind: String { Self.kindNames[kindIndex] }
 
-  private static let kindNames = kinds.map { "\($0)" }
+  /// The names of all kinds, in the order of `kinds`.
+  package static let kindNames = kinds.map { "\($0)" }
 
   /// How many bytes the value counts for the limits of a record and of a request.
   ///

@@ -51,10 +51,7 @@ package struct RetryCounters: Sendable {
 
 extension RetryCounters: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
-    let causes = Wait.Cause.allCases
-    writer.beginArray(count: causes.count)
-    for cause in causes { writer.write(self[cause]) }
-    writer.endArray()
+    writer.write(Wait.Cause.allCases.map { self[$0] })
   }
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {

@@ -194,9 +194,8 @@ struct RecordHistoryReader {
   }
 
   private func operations(numbers: [UInt64]) -> String {
-    let names = numbers.prefix(5).map(String.init).joined(separator: ", ")
-    let more = numbers.count > 5 ? " and \(numbers.count - 5) more" : ""
-    return "operation\(numbers.count == 1 ? "" : "s") \(names)\(more)"
+    let names = Phrase.firstFew(of: numbers, limit: 5) { "\($0)" }
+    return "operation\(numbers.count == 1 ? "" : "s") \(names)"
   }
 
   // MARK: Pages and announcements

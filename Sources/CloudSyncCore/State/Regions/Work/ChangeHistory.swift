@@ -104,15 +104,13 @@ extension PendingChange {
 
   /// Changes what befell it; nothing at all is kept as nil.
   mutating func change(_ body: (inout ChangeHistory) -> Void) {
-    if history == nil { history = CopyOnWrite(ChangeHistory()) }
-    // In its place: the numbers of thousands of merged edits would be copied with every further one.
-    history?.value.change(body)
-    if history?.value.isEmpty == true { history = nil }
+    var changed = history ?? CopyOnWrite(ChangeHistory())
+    // Only one holds it while it is changed: the numbers of thousands of merged edits would be
+    // copied with every further one.
+    history = nil
+    body(&changed.value)
+    if !changed.value.isEmpty { history = changed }
   }
-}
-
-extension ChangeHistory {
-  fileprivate mutating func change(_ body: (inout Self) -> Void) { body(&self) }
 }
 
 extension Doubt: CodedValue {

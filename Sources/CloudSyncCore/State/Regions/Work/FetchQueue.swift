@@ -67,9 +67,7 @@ extension FetchQueue: Sequence {
 /// A queue is coded as the array of its elements.
 extension FetchQueue: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
-    writer.beginArray(count: count)
-    for operation in self { operation.write(to: &writer) }
-    writer.endArray()
+    writer.array(self, count: count)
   }
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {

@@ -3,8 +3,8 @@
 /// Mostly there is one, or none: it lies at hand, and only the others in parts, behind a reference. A
 /// change beside a kept version copies the one part and the list of parts, once an event.
 ///
-/// - Complexity: Look-up, and every change in its place, is O(log *n*); a copy is O(*n* / 64) as long as
-///   few are removed from the middle.
+/// - Complexity: Look-up, and every change in its place, is O(log *n*); a copy and `count` are
+///   O(*n* / 64) as long as few are removed from the middle.
 package struct OpenOperations: Sendable {
   package private(set) var first: OpenOperation?
   private var further: CopyOnWrite<FurtherOperations>?
@@ -61,7 +61,7 @@ package struct OpenOperations: Sendable {
 
   private mutating func removeFurther(_ place: FurtherPlace) -> OpenOperation? {
     let open = further?.value.remove(place)
-    if further?.value.count == 0 { further = nil }
+    if further?.value.parts.isEmpty == true { further = nil }
     return open
   }
 }
@@ -76,9 +76,10 @@ private struct FurtherPlace {
 private struct FurtherOperations: Sendable {
   /// None is empty, and none has more than `partSize`.
   private(set) var parts: ContiguousArray<ContiguousArray<OpenOperation>> = []
-  private(set) var count = 0
 
   private static var partSize: Int { 64 }
+
+  var count: Int { parts.reduce(0) { $0 + $1.count } }
 
   func place(of number: UInt64) -> FurtherPlace? {
     let part = parts.indices.firstPlace { parts[$0][0].number > number } - 1
@@ -93,7 +94,6 @@ private struct FurtherOperations: Sendable {
   }
 
   mutating func append(_ open: OpenOperation) {
-    count += 1
     if parts.last?.count ?? Self.partSize < Self.partSize {
       parts[parts.count - 1].append(open)
     } else {
@@ -107,7 +107,6 @@ private struct FurtherOperations: Sendable {
   ) -> Result { body(&parts[place.part][place.index]) }
 
   mutating func remove(_ place: FurtherPlace) -> OpenOperation {
-    count -= 1
     let open = parts[place.part].remove(at: place.index)
     if parts[place.part].isEmpty { parts.remove(at: place.part) }
     return open
@@ -123,15 +122,12 @@ extension OpenOperation {
 
 extension OpenOperations: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {
-    writer.beginArray(count: count)
-    for open in self { open.write(to: &writer) }
-    writer.endArray()
+    writer.array(self, count: count)
   }
 
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     var last: UInt64 = 0
-    for open in try reader.array({ (reader) throws(CodedError) in try OpenOperation(from: &reader) }
-    ) {
+    for open in try [OpenOperation](from: &reader) {
       guard open.number > last else { throw reader.failure("operations are out of order") }
       last = open.number
       append(open)
