@@ -129,7 +129,7 @@ public final class LocalCloud: Sendable {
     state.withLock { state in
       for device in subscribers where !UTF8Bytes.equal(device, frame.device) {
         let push = LocalCloudPush(device: device, account: frame.account, zoneID: frame.zoneID)
-        state.pushes.add(push, frame.options.pushes, now: frame.now)
+        state.pushes.add(push, rules: frame.options.pushes, now: frame.now)
       }
     }
     deliverPushes()

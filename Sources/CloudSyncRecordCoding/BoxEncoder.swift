@@ -27,7 +27,7 @@ struct BoxEncoder: Encoder {
   }
 
   /// An encoder for a value inside this one.
-  func inner(_ box: EncodingBox, _ key: any CodingKey) -> BoxEncoder {
+  func inner(_ box: EncodingBox, for key: any CodingKey) -> BoxEncoder {
     BoxEncoder(box: box, codingPath: codingPath + [key], options: options)
   }
 
@@ -48,9 +48,9 @@ struct BoxEncoder: Encoder {
     // What refers to itself would never end.
     guard box.depth <= options.maximumNesting else {
       throw EncodingBox.failure(
-        value,
-        codingPath,
-        "Values are nested more than \(options.maximumNesting) deep."
+        of: value,
+        at: codingPath,
+        reason: "Values are nested more than \(options.maximumNesting) deep."
       )
     }
     let isDictionary = value is any UnorderedPairs
@@ -69,7 +69,7 @@ struct BoxEncoder: Encoder {
     } catch {
       // Foundation traps when it describes a date that is no number, so an error carries none.
       let value = (value as? Date).map { $0.timeIntervalSinceReferenceDate as Any } ?? value
-      throw EncodingBox.failure(value, codingPath, error.reason)
+      throw EncodingBox.failure(of: value, at: codingPath, reason: error.reason)
     }
   }
 }
@@ -105,7 +105,7 @@ struct BoxUnkeyedContainer: UnkeyedEncodingContainer {
 
   private func next() -> BoxEncoder {
     let key = CodingStep(index: count)
-    return encoder.inner(encoder.box.appendElement(), key)
+    return encoder.inner(encoder.box.appendElement(), for: key)
   }
 
   func encodeNil() { next().box.content = .null }

@@ -68,7 +68,7 @@ final class EncodingBox {
   }
 
   /// A fresh place for a value of this object.
-  func appendEntry(_ key: any CodingKey) -> EncodingBox {
+  func appendEntry(for key: any CodingKey) -> EncodingBox {
     let box = EncodingBox(level: level == .record ? .field : .json, depth: depth + 1)
     makeObject()
     if case .object(var entries) = content {
@@ -80,13 +80,13 @@ final class EncodingBox {
   }
 
   /// The place that a key already has, or a fresh one: nested containers may be asked for twice.
-  func entry(_ key: any CodingKey) -> EncodingBox {
+  func entry(for key: any CodingKey) -> EncodingBox {
     if case .object(let entries) = content,
       let old = entries.last(where: { UTF8Bytes.equal($0.key.stringValue, key.stringValue) })
     {
       return old.box
     }
-    return appendEntry(key)
+    return appendEntry(for: key)
   }
 
   func makeList() {
@@ -118,7 +118,11 @@ extension EncodingBox {
     case .list(let elements) where level == .field:
       let limit = min(options.maximumNesting, RecordRules.maximumListDepth)
       guard depth < limit else {
-        throw Self.failure("lists", path, "Lists are nested more than \(limit) deep.")
+        throw Self.failure(
+          of: "lists",
+          at: path,
+          reason: "Lists are nested more than \(limit) deep."
+        )
       }
       return .list(
         try inOrder(elements).enumerated()
@@ -135,19 +139,19 @@ extension EncodingBox {
     switch content {
     case .empty, .null, .field, .json: return
     case .list(let elements):
-      try checkDepth(path, limit)
+      try checkDepth(of: path, limit: limit)
       for (index, element) in elements.enumerated() {
         try element.checkJSON(path: path + [CodingStep(index: index)], limit: limit)
       }
     case .object(let entries):
-      try checkDepth(path, limit)
+      try checkDepth(of: path, limit: limit)
       for entry in entries { try entry.box.checkJSON(path: path + [entry.key], limit: limit) }
     }
   }
 
-  private func checkDepth(_ path: [any CodingKey], _ limit: Int) throws {
+  private func checkDepth(of path: [any CodingKey], limit: Int) throws {
     guard depth >= limit else { return }
-    throw Self.failure("value", path, "Values are nested more than \(limit) deep.")
+    throw Self.failure(of: "value", at: path, reason: "Values are nested more than \(limit) deep.")
   }
 
   /// The place as JSON.
@@ -168,7 +172,7 @@ extension EncodingBox {
     return groups.flatMap { elements[$0.start..<min($0.start + stride, elements.count)] }
   }
 
-  static func failure(_ value: Any, _ path: [any CodingKey], _ reason: String) -> EncodingError {
+  static func failure(of value: Any, at path: [any CodingKey], reason: String) -> EncodingError {
     .invalidValue(value, .init(codingPath: path, debugDescription: reason))
   }
 }

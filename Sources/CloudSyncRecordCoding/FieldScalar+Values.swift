@@ -19,8 +19,8 @@ extension Date: FieldScalar {
 
   func jsonForm() -> JSONScalar? { .double(timeIntervalSinceReferenceDate) }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Date {
-    try Timestamp.read(value).date
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Date {
+    try Timestamp.read(from: value).date
   }
 
   static func read(json: JSONNode) throws(ScalarFailure) -> Date? {
@@ -32,7 +32,7 @@ extension Data: FieldScalar {
   func fieldForm() -> FieldValue { .data(self) }
   func jsonForm() -> JSONScalar? { .string(base64EncodedString()) }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Data {
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Data {
     guard case .data(let bytes) = value else { throw .mismatch }
     return bytes
   }
@@ -56,17 +56,17 @@ extension TextScalar {
   func fieldForm() throws(ScalarFailure) -> FieldValue { .string(fieldText) }
   func jsonForm() throws(ScalarFailure) -> JSONScalar? { .string(fieldText) }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Self {
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Self {
     guard case .string(let text) = value else { throw .mismatch }
-    return try parse(text)
+    return try parse(text: text)
   }
 
   static func read(json: JSONNode) throws(ScalarFailure) -> Self? {
     guard case .string(let text) = json else { throw .mismatch }
-    return try parse(text)
+    return try parse(text: text)
   }
 
-  fileprivate static func parse(_ text: String) throws(ScalarFailure) -> Self {
+  fileprivate static func parse(text: String) throws(ScalarFailure) -> Self {
     guard let result = read(text: text) else { throw .content("The text is no \(Self.self).") }
     return result
   }
@@ -94,18 +94,18 @@ extension Decimal: FieldScalar {
     return digits.plainText
   }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Decimal {
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Decimal {
     guard case .string(let text) = value else { throw .mismatch }
-    return try exact(text)
+    return try exact(from: text)
   }
 
   static func read(json: JSONNode) throws(ScalarFailure) -> Decimal? {
     guard case .number(let number) = json else { throw .mismatch }
-    return try exact(number.text)
+    return try exact(from: number.text)
   }
 
   /// Never by way of a `Double`, and never fewer digits than the text has.
-  private static func exact(_ text: String) throws(ScalarFailure) -> Decimal {
+  private static func exact(from text: String) throws(ScalarFailure) -> Decimal {
     guard let digits = DecimalDigits(text) else { throw .content("The text is no Decimal.") }
     guard let result = digits.decimal else {
       throw .content("The number has more digits than a Decimal.")
@@ -116,13 +116,13 @@ extension Decimal: FieldScalar {
 
 extension FieldValue: FieldScalar {
   func fieldForm() -> FieldValue { self }
-  static func read(_ value: FieldValue) -> FieldValue { value }
+  static func read(from value: FieldValue) -> FieldValue { value }
 }
 
 extension Timestamp: FieldScalar {
   func fieldForm() -> FieldValue { .timestamp(self) }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Timestamp {
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Timestamp {
     guard case .timestamp(let result) = value else { throw .mismatch }
     return result
   }
@@ -131,7 +131,7 @@ extension Timestamp: FieldScalar {
 extension Reference: FieldScalar {
   func fieldForm() -> FieldValue { .reference(self) }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Reference {
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Reference {
     guard case .reference(let result) = value else { throw .mismatch }
     return result
   }
@@ -140,15 +140,15 @@ extension Reference: FieldScalar {
 extension RecordID: FieldScalar {
   func fieldForm() -> FieldValue { .reference(Reference(recordID: self)) }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> RecordID {
-    try Reference.read(value).recordID
+  static func read(from value: FieldValue) throws(ScalarFailure) -> RecordID {
+    try Reference.read(from: value).recordID
   }
 }
 
 extension Asset: FieldScalar {
   func fieldForm() -> FieldValue { .asset(self) }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Asset {
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Asset {
     guard case .asset(let result) = value else { throw .mismatch }
     return result
   }
@@ -157,7 +157,7 @@ extension Asset: FieldScalar {
 extension Location: FieldScalar {
   func fieldForm() -> FieldValue { .location(self) }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Location {
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Location {
     guard case .location(let result) = value else { throw .mismatch }
     return result
   }

@@ -7,7 +7,7 @@ protocol FieldScalar: Codable {
   /// The value inside JSON, nil for the type's own `Codable` form.
   func jsonForm() throws(ScalarFailure) -> JSONScalar?
   /// Reads the value of a field that is not null.
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Self
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Self
   /// Reads a scalar of JSON that is not null; nil for the type's own `Codable` form.
   static func read(json: JSONNode) throws(ScalarFailure) -> Self?
 }
@@ -36,7 +36,7 @@ extension String: FieldScalar {
   func fieldForm() -> FieldValue { .string(self) }
   func jsonForm() -> JSONScalar? { .string(self) }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> String {
+  static func read(from value: FieldValue) throws(ScalarFailure) -> String {
     guard case .string(let text) = value else { throw .mismatch }
     return text
   }
@@ -51,7 +51,7 @@ extension Bool: FieldScalar {
   func fieldForm() -> FieldValue { .int64(self ? 1 : 0) }
   func jsonForm() -> JSONScalar? { .bool(self) }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Bool {
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Bool {
     switch value {
     case .int64(0): return false
     case .int64(1): return true
@@ -82,7 +82,7 @@ extension FieldScalar where Self: FixedWidthInteger {
     return .integer(self)
   }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Self {
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Self {
     guard case .int64(let number) = value else { throw .mismatch }
     guard let result = Self(exactly: number) else {
       throw .content("\(number) does not fit into \(Self.self).")
@@ -119,7 +119,7 @@ extension Double: FieldScalar {
   func fieldForm() -> FieldValue { .double(self) }
   func jsonForm() -> JSONScalar? { .double(self) }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Double {
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Double {
     switch value {
     case .double(let number): return number
     case .int64(let number):
@@ -151,14 +151,14 @@ extension Float: FieldScalar {
   /// The shortest text of a `Float`, read as a `Double`, is another number.
   func jsonForm() -> JSONScalar? { .double(Double(self)) }
 
-  static func read(_ value: FieldValue) throws(ScalarFailure) -> Float {
+  static func read(from value: FieldValue) throws(ScalarFailure) -> Float {
     if case .int64(let number) = value {
       guard let result = Float(exactly: number) else {
         throw .content("\(number) is not exact as a Float.")
       }
       return result
     }
-    return try rounded(try Double.read(value))
+    return try rounded(try Double.read(from: value))
   }
 
   static func read(json: JSONNode) throws(ScalarFailure) -> Float? {

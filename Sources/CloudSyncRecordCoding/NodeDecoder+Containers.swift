@@ -22,7 +22,7 @@ struct NodeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
   }
 
-  private func node(_ key: any CodingKey) -> NodeDecoder.Node? {
+  private func node(for key: any CodingKey) -> NodeDecoder.Node? {
     switch source {
     case .record(let record):
       record[decoder.options.keyEncoding.fieldName(for: key.stringValue)].map { .field($0) }
@@ -31,40 +31,40 @@ struct NodeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
   }
 
-  private func inner(_ key: any CodingKey) throws -> NodeDecoder {
-    guard let node = node(key) else { throw decoder.missing(key, in: codingPath) }
-    return decoder.inner(node, key)
+  private func inner(for key: any CodingKey) throws -> NodeDecoder {
+    guard let node = node(for: key) else { throw decoder.missing(key, in: codingPath) }
+    return decoder.inner(node, for: key)
   }
 
-  func contains(_ key: Key) -> Bool { node(key) != nil }
-  func decodeNil(forKey key: Key) throws -> Bool { try inner(key).isNull }
+  func contains(_ key: Key) -> Bool { node(for: key) != nil }
+  func decodeNil(forKey key: Key) throws -> Bool { try inner(for: key).isNull }
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    try inner(key).decode(type)
+    try inner(for: key).decode(type)
   }
 
   // The protocol has versions of its own for these two, which refuse.
   @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    try inner(key).decode(type)
+    try inner(for: key).decode(type)
   }
   @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-    try inner(key).decode(type)
+    try inner(for: key).decode(type)
   }
 
   func nestedContainer<Inner: CodingKey>(
     keyedBy type: Inner.Type,
     forKey key: Key
   ) throws -> KeyedDecodingContainer<Inner> {
-    try inner(key).container(keyedBy: type)
+    try inner(for: key).container(keyedBy: type)
   }
 
   func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    try inner(key).unkeyedContainer()
+    try inner(for: key).unkeyedContainer()
   }
 
-  func superDecoder() throws -> any Decoder { try inner(CodingStep.superclass) }
-  func superDecoder(forKey key: Key) throws -> any Decoder { try inner(key) }
+  func superDecoder() throws -> any Decoder { try inner(for: CodingStep.superclass) }
+  func superDecoder(forKey key: Key) throws -> any Decoder { try inner(for: key) }
 }
 
 /// Decodes the elements of a list.
@@ -82,7 +82,7 @@ struct NodeUnkeyedContainer: UnkeyedDecodingContainer {
   var count: Int? { nodes.count }
   var isAtEnd: Bool { currentIndex == nodes.count }
 
-  private func current(_ type: Any.Type) throws -> NodeDecoder {
+  private func current(for type: Any.Type) throws -> NodeDecoder {
     let key = CodingStep(index: currentIndex)
     guard !isAtEnd else {
       throw DecodingError.valueNotFound(
@@ -90,11 +90,11 @@ struct NodeUnkeyedContainer: UnkeyedDecodingContainer {
         .init(codingPath: codingPath + [key], debugDescription: "The list has no more elements.")
       )
     }
-    return decoder.inner(nodes[currentIndex], key)
+    return decoder.inner(nodes[currentIndex], for: key)
   }
 
   mutating func decodeNil() throws -> Bool {
-    guard try current(Any?.self).isNull else { return false }
+    guard try current(for: Any?.self).isNull else { return false }
     currentIndex += 1
     return true
   }
@@ -102,7 +102,7 @@ struct NodeUnkeyedContainer: UnkeyedDecodingContainer {
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next(type) }
 
   private mutating func next<T: Decodable>(_ type: T.Type) throws -> T {
-    let value = try current(type).decode(type)
+    let value = try current(for: type).decode(type)
     currentIndex += 1
     return value
   }
@@ -116,19 +116,19 @@ struct NodeUnkeyedContainer: UnkeyedDecodingContainer {
   mutating func nestedContainer<Inner: CodingKey>(
     keyedBy type: Inner.Type
   ) throws -> KeyedDecodingContainer<Inner> {
-    let container = try current([String: Any].self).container(keyedBy: type)
+    let container = try current(for: [String: Any].self).container(keyedBy: type)
     currentIndex += 1
     return container
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    let container = try current([Any].self).unkeyedContainer()
+    let container = try current(for: [Any].self).unkeyedContainer()
     currentIndex += 1
     return container
   }
 
   mutating func superDecoder() throws -> any Decoder {
-    let inner = try current((any Decoder).self)
+    let inner = try current(for: (any Decoder).self)
     currentIndex += 1
     return inner
   }

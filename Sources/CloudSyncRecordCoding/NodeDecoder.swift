@@ -15,7 +15,7 @@ struct NodeDecoder: Decoder {
   var userInfo: [CodingUserInfoKey: Any] { options.userInfo }
 
   /// A decoder for a value inside this one.
-  func inner(_ node: Node, _ key: any CodingKey) -> NodeDecoder {
+  func inner(_ node: Node, for key: any CodingKey) -> NodeDecoder {
     NodeDecoder(node: node, codingPath: codingPath + [key], options: options)
   }
 
@@ -34,11 +34,11 @@ struct NodeDecoder: Decoder {
     case .record(let record): source = .record(record)
     case .json(.object(let entries)): source = .object(entries)
     case .field(.string(let text)):
-      guard case .object(let entries) = try parse(text) else {
-        throw mismatch([String: Any].self)
+      guard case .object(let entries) = try parse(text: text) else {
+        throw mismatch(expected: [String: Any].self)
       }
       source = .object(entries)
-    default: throw mismatch([String: Any].self)
+    default: throw mismatch(expected: [String: Any].self)
     }
     return KeyedDecodingContainer(NodeKeyedContainer(decoder: self, source: source))
   }
@@ -49,7 +49,7 @@ struct NodeDecoder: Decoder {
       return NodeUnkeyedContainer(decoder: self, nodes: values.map { .field($0) })
     case .json(.array(let nodes)):
       return NodeUnkeyedContainer(decoder: self, nodes: nodes.map { .json($0) })
-    default: throw mismatch([Any].self)
+    default: throw mismatch(expected: [Any].self)
     }
   }
 
@@ -60,14 +60,14 @@ struct NodeDecoder: Decoder {
   /// Decodes a value of a type.
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
     if let scalar = type as? any FieldScalar.Type, let value = try read(scalar) {
-      guard let result = value as? T else { throw mismatch(type) }
+      guard let result = value as? T else { throw mismatch(expected: type) }
       return result
     }
     // A dictionary whose keys are no text is an array in JSON, which a field does not expect.
     if type is any UnorderedPairs.Type, case .field(.string(let text)) = node {
       return try T(
         from: NodeDecoder(
-          node: .json(try parse(text)),
+          node: .json(try parse(text: text)),
           codingPath: codingPath,
           options: options
         )
@@ -84,12 +84,12 @@ struct NodeDecoder: Decoder {
       case .field(let value):
         // Null is a value to that one type.
         guard !value.isNull || type is FieldValue.Type else { throw .mismatch }
-        return try type.read(value)
+        return try type.read(from: value)
       case .json(let value): return try type.read(json: value)
       }
     } catch {
       switch error {
-      case .mismatch: throw mismatch(type)
+      case .mismatch: throw mismatch(expected: type)
       case .content(let reason):
         throw DecodingError.dataCorrupted(
           .init(codingPath: codingPath, debugDescription: reason)
@@ -98,7 +98,7 @@ struct NodeDecoder: Decoder {
     }
   }
 
-  private func parse(_ text: String) throws -> JSONNode {
+  private func parse(text: String) throws -> JSONNode {
     do throws(JSONError) {
       return try JSONParser.node(of: text, maximumNesting: options.maximumNesting)
     } catch {
@@ -113,7 +113,7 @@ struct NodeDecoder: Decoder {
   }
 
   /// What to throw where the node is no value of a type.
-  func mismatch(_ type: Any.Type) -> DecodingError {
+  func mismatch(expected type: Any.Type) -> DecodingError {
     let found: String
     switch node {
     case .field(.null):

@@ -20,7 +20,7 @@ extension RecordEncoder {
     package func fieldName(for key: String) -> String {
       switch self {
       case .useDefaultKeys: key
-      case .convertToSnakeCase: Self.snakeCase(key)
+      case .convertToSnakeCase: Self.snakeCase(from: key)
       case .custom(let convert): convert(key)
       }
     }
@@ -28,13 +28,13 @@ extension RecordEncoder {
     /// The text of a key that has this field name, if one can be found.
     package func key(for fieldName: String) -> String? {
       if case .convertToSnakeCase = self {
-        let key = Self.camelCase(fieldName)
-        if UTF8Bytes.equal(Self.snakeCase(key), fieldName) { return key }
+        let key = Self.camelCase(from: fieldName)
+        if UTF8Bytes.equal(Self.snakeCase(from: key), fieldName) { return key }
       }
       return UTF8Bytes.equal(self.fieldName(for: fieldName), fieldName) ? fieldName : nil
     }
 
-    private static func snakeCase(_ key: String) -> String {
+    private static func snakeCase(from key: String) -> String {
       let letters = Array(key.unicodeScalars)
       var result = String.UnicodeScalarView()
       for (index, letter) in letters.enumerated() {
@@ -53,7 +53,7 @@ extension RecordEncoder {
       return String(result)
     }
 
-    private static func camelCase(_ name: String) -> String {
+    private static func camelCase(from name: String) -> String {
       var result = String.UnicodeScalarView()
       var beginsWord = false
       for letter in name.unicodeScalars {

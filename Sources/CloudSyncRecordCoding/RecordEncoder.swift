@@ -116,7 +116,10 @@ public struct RecordEncoder: Sendable {
     for (place, entry) in entries.enumerated() {
       let name = keyEncoding.fieldName(for: entry.key.stringValue)
       guard RecordRules.isIdentifier(name) else {
-        throw failure(entry, "“\(name)” is no field name: a letter, then letters, digits, “_”.")
+        throw failure(
+          of: entry,
+          reason: "“\(name)” is no field name: a letter, then letters, digits, “_”."
+        )
       }
       named.append((name, place))
     }
@@ -130,7 +133,10 @@ public struct RecordEncoder: Sendable {
       if index + 1 < named.count, UTF8Bytes.equal(named[index + 1].name, item.name) {
         let next = entries[named[index + 1].place].key.stringValue
         guard UTF8Bytes.equal(next, entry.key.stringValue) else {
-          throw failure(entry, "The key “\(next)” has the field name “\(item.name)” too.")
+          throw failure(
+            of: entry,
+            reason: "The key “\(next)” has the field name “\(item.name)” too."
+          )
         }
         continue
       }
@@ -146,7 +152,7 @@ public struct RecordEncoder: Sendable {
     return try entry.box.fieldValue(path: [entry.key], options: self)
   }
 
-  private func failure(_ entry: EncodingBox.Entry, _ reason: String) -> EncodingError {
+  private func failure(of entry: EncodingBox.Entry, reason: String) -> EncodingError {
     .invalidValue(
       entry.key.stringValue,
       .init(codingPath: [entry.key], debugDescription: reason)

@@ -15,9 +15,9 @@ enum Tool {
   }
 
   /// Runs a command line; returns the exit code: 0, 1 for a failure, 2 for wrong usage.
-  static func run(_ arguments: [String], _ console: Console) -> Int32 {
+  static func run(with arguments: [String], console: Console) -> Int32 {
     do {
-      try root.perform(arguments, console)
+      try root.perform(with: arguments, console: console)
       console.endProgress()
       return 0
     } catch ToolError.usage(let reason) {

@@ -8,4 +8,4 @@ import Darwin
 
 // A reader that goes away, as `head` does, is no error.
 signal(SIGPIPE, SIG_DFL)
-exit(Tool.run(Array(CommandLine.arguments.dropFirst()), Console.standard))
+exit(Tool.run(with: Array(CommandLine.arguments.dropFirst()), console: Console.standard))

@@ -24,7 +24,7 @@ struct DemoTests {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var output = ""
     let console = Console(output: { output += $0 }, errors: { output += $0 })
-    let code = Tool.run(["demo", "--keep", folder] + arguments, console)
+    let code = Tool.run(with: ["demo", "--keep", folder] + arguments, console: console)
     try check(code, output.replacing(folder, with: "FOLDER"), folder)
   }
 
@@ -91,7 +91,7 @@ struct DemoTests {
     try demo([]) { _, _, folder in
       var errors = ""
       let console = Console(output: { _ in }, errors: { errors += $0 })
-      #expect(Tool.run(["demo", "--keep", folder], console) == 1)
+      #expect(Tool.run(with: ["demo", "--keep", folder], console: console) == 1)
       #expect(errors.contains("name a new one"))
     }
   }

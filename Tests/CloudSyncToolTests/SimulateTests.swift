@@ -19,7 +19,7 @@ struct SimulateTests {
   private static func run(_ arguments: String...) -> (code: Int32, output: String, errors: String) {
     let lines = Lines()
     let console = Console(output: { lines.output += $0 }, errors: { lines.errors += $0 })
-    let code = Tool.run(["simulate"] + arguments, console)
+    let code = Tool.run(with: ["simulate"] + arguments, console: console)
     return (code, lines.output, lines.errors)
   }
 
@@ -88,7 +88,7 @@ struct SimulateTests {
   func badInput(arguments: [String], code: Int, text: String) {
     let lines = Lines()
     let console = Console(output: { lines.output += $0 }, errors: { lines.errors += $0 })
-    let result = Tool.run(["simulate"] + arguments, console)
+    let result = Tool.run(with: ["simulate"] + arguments, console: console)
 
     #expect(Int(result) == code)
     #expect(lines.output.isEmpty)

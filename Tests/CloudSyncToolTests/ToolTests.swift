@@ -28,7 +28,7 @@ struct ToolTests {
   private static func run(_ arguments: String...) -> Outcome {
     let lines = Lines()
     let console = Console(output: { lines.output += $0 }, errors: { lines.errors += $0 })
-    let code = Tool.run(arguments, console)
+    let code = Tool.run(with: arguments, console: console)
     return Outcome(code: code, output: lines.output, errors: lines.errors)
   }
 

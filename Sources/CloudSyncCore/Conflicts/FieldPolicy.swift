@@ -60,7 +60,7 @@ extension FieldPolicy {
       case .server: server ?? .null
       case .maximum: Self.maximum(client, server: server)
       case .counterSum: Self.sum(client, server: server, ancestor: ancestor)
-      case .setUnion: Self.union(client, server, ancestor)
+      case .setUnion: Self.union(client: client, server: server, ancestor: ancestor)
       case .custom(let merge): merge(client, server, ancestor)
       }
     return fitting ?? (clientIsNewer ? client : server ?? .null)
@@ -105,9 +105,9 @@ extension FieldPolicy {
   }
 
   private static func union(
-    _ client: FieldValue,
-    _ server: FieldValue?,
-    _ ancestor: FieldValue?
+    client: FieldValue,
+    server: FieldValue?,
+    ancestor: FieldValue?
   ) -> FieldValue? {
     guard case .list(let mine) = client else { return .none }
     let theirs: [FieldValue]

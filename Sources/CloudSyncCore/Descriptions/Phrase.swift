@@ -27,20 +27,22 @@ package enum Phrase {
       var digits = "\(1_000 + milliseconds % 1_000)".dropFirst().prefix(decimals)
       while digits.hasSuffix("0") { digits.removeLast() }
       return digits.isEmpty ? "\(seconds) s" : "\(seconds).\(digits) s"
-    case ..<3_600: return pair(seconds / 60, "min", seconds % 60, "s")
-    case ..<86_400: return pair(seconds / 3_600, "h", seconds % 3_600 / 60, "min")
-    default: return pair(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h")
+    case ..<3_600: return pair(seconds / 60, unit: "min", rest: seconds % 60, smallerUnit: "s")
+    case ..<86_400:
+      return pair(seconds / 3_600, unit: "h", rest: seconds % 3_600 / 60, smallerUnit: "min")
+    default:
+      return pair(seconds / 86_400, unit: "d", rest: seconds % 86_400 / 3_600, smallerUnit: "h")
     }
   }
 
   /// Two units, the smaller one only if there is something of it.
   private static func pair(
     _ number: UInt64,
-    _ unit: String,
-    _ rest: UInt64,
-    _ smaller: String
+    unit: String,
+    rest: UInt64,
+    smallerUnit: String
   ) -> String {
-    rest == 0 ? "\(number) \(unit)" : "\(number) \(unit) \(rest) \(smaller)"
+    rest == 0 ? "\(number) \(unit)" : "\(number) \(unit) \(rest) \(smallerUnit)"
   }
 
   /// The first few names of several.

@@ -48,9 +48,9 @@ public final class AsyncHandlerAdapter<Handler: AsyncOperationHandler>: Operatio
   public var limits: RequestLimits { handler.limits }
 
   private func run<Value: Sendable>(
-    _ context: RequestContext,
-    _ completion: @escaping @Sendable (Result<Value, SyncError>) -> Void,
-    _ body: @escaping @Sendable () async throws(SyncError) -> Value
+    in context: RequestContext,
+    completion: @escaping @Sendable (Result<Value, SyncError>) -> Void,
+    body: @escaping @Sendable () async throws(SyncError) -> Value
   ) {
     let task = Task {
       let result: Result<Value, SyncError>
@@ -69,7 +69,7 @@ public final class AsyncHandlerAdapter<Handler: AsyncOperationHandler>: Operatio
     completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
   ) {
     let handler = handler
-    run(context, completion) { () async throws(SyncError) in
+    run(in: context, completion: completion) { () async throws(SyncError) in
       try await handler.createZone(operation, context: context)
     }
   }
@@ -81,7 +81,7 @@ public final class AsyncHandlerAdapter<Handler: AsyncOperationHandler>: Operatio
     completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
   ) {
     let handler = handler
-    run(context, completion) { () async throws(SyncError) in
+    run(in: context, completion: completion) { () async throws(SyncError) in
       try await handler.createSubscription(operation, context: context)
     }
   }
@@ -93,7 +93,7 @@ public final class AsyncHandlerAdapter<Handler: AsyncOperationHandler>: Operatio
     completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
   ) {
     let handler = handler
-    run(context, completion) { () async throws(SyncError) in
+    run(in: context, completion: completion) { () async throws(SyncError) in
       try await handler.modify(operation, context: context)
     }
   }
@@ -105,7 +105,7 @@ public final class AsyncHandlerAdapter<Handler: AsyncOperationHandler>: Operatio
     completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
   ) {
     let handler = handler
-    run(context, completion) { () async throws(SyncError) in
+    run(in: context, completion: completion) { () async throws(SyncError) in
       try await handler.fetch(operation, context: context)
     }
   }

@@ -90,13 +90,17 @@ struct LogOpening {
 
   private mutating func read(part: Int, progress: ((Int) -> Void)?) throws(LogError) {
     var reader = readers[part]
-    if part > 0 { noteChain(reader.header.middleware, before: reader.header.state.eventCount + 1) }
+    if part > 0 {
+      noteChain(of: reader.header.middleware, before: reader.header.state.eventCount + 1)
+    }
     while let step = try reader.next() {
       index.append(
         IndexEntry(part: part, sequence: step.sequence, offset: reader.stepOffset, line: step.line)
       )
       for input in step.chains {
-        if case .middleware(let names) = input.content { noteChain(names, before: step.sequence) }
+        if case .middleware(let names) = input.content {
+          noteChain(of: names, before: step.sequence)
+        }
       }
       isWhole = isWhole && step.sequence == state.eventCount + 1
       if isWhole { fold(step) }
@@ -110,7 +114,7 @@ struct LogOpening {
     parts.append(LogPart(source: sources[part], end: reader.endOffset))
   }
 
-  private mutating func noteChain(_ names: [String], before sequence: UInt64) {
+  private mutating func noteChain(of names: [String], before sequence: UInt64) {
     if chains.last?.names ?? header.middleware != names { chains.append((sequence, names)) }
   }
 

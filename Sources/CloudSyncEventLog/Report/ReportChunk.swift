@@ -87,33 +87,33 @@ struct ReportChunk {
     var writer = LineWriter()
     writer.object { writer in
       var last = start
-      column("time", &writer) { row in
+      column("time", to: &writer) { row in
         defer { last = row.time }
         // Microseconds since the event before: whole numbers that a script can hold.
         return microseconds(time: row.time) - microseconds(time: last)
       }
       var expected = rows.first?.sequence ?? 0
       writer.field("first", expected)
-      column("gap", &writer) { row in
+      column("gap", to: &writer) { row in
         defer { expected = row.sequence &+ 1 }
         return Int64(clamping: row.sequence &- expected)
       }
-      column("cause", &writer) { row in
+      column("cause", to: &writer) { row in
         guard let cause = row.cause, cause < row.sequence else { return 0 }
         return Int64(clamping: row.sequence - cause)
       }
-      column("kind", &writer) { Int64($0.kind) }
-      column("input", &writer) { Int64($0.input.map { $0 + 1 } ?? 0) }
-      column("origin", &writer) { Int64($0.origin.rawValue) }
-      column("marks", &writer) { Int64($0.marks.rawValue) }
-      column("mode", &writer) { mode(mode: $0.mode) }
-      column("status", &writer) { Int64($0.depths?.status ?? ReportTables.unknownStatus) }
-      column("flight", &writer) { mode(mode: $0.depths?.flightMode) }
-      column("attempt", &writer) { Int64(clamping: $0.depths?.attempt ?? 0) }
-      column("operations", &writer) { Int64($0.depths?.operations ?? 0) }
-      column("queued", &writer) { Int64($0.depths?.records ?? 0) }
-      column("fetches", &writer) { Int64($0.depths?.fetches ?? 0) }
-      column("parked", &writer) { Int64($0.depths?.parked ?? 0) }
+      column("kind", to: &writer) { Int64($0.kind) }
+      column("input", to: &writer) { Int64($0.input.map { $0 + 1 } ?? 0) }
+      column("origin", to: &writer) { Int64($0.origin.rawValue) }
+      column("marks", to: &writer) { Int64($0.marks.rawValue) }
+      column("mode", to: &writer) { mode(mode: $0.mode) }
+      column("status", to: &writer) { Int64($0.depths?.status ?? ReportTables.unknownStatus) }
+      column("flight", to: &writer) { mode(mode: $0.depths?.flightMode) }
+      column("attempt", to: &writer) { Int64(clamping: $0.depths?.attempt ?? 0) }
+      column("operations", to: &writer) { Int64($0.depths?.operations ?? 0) }
+      column("queued", to: &writer) { Int64($0.depths?.records ?? 0) }
+      column("fetches", to: &writer) { Int64($0.depths?.fetches ?? 0) }
+      column("parked", to: &writer) { Int64($0.depths?.parked ?? 0) }
     }
     return writer.bytes
   }
@@ -125,8 +125,8 @@ struct ReportChunk {
   /// Writes a column; nothing for one that is zero all over.
   private func column(
     _ name: StaticString,
-    _ writer: inout LineWriter,
-    _ value: (ReportRow) -> Int64
+    to writer: inout LineWriter,
+    value: (ReportRow) -> Int64
   ) {
     let values = rows.map(value)
     guard values.contains(where: { $0 != 0 }) else { return }

@@ -29,13 +29,13 @@ struct ReportTables {
   }
 
   mutating func kind(of event: SyncEvent) -> Int {
-    Self.index(of: event.name, in: &kinds, &kindIndexes)
+    Self.index(of: event.name, in: &kinds, indexes: &kindIndexes)
   }
 
   private static func index(
     of name: String,
     in names: inout [String],
-    _ indexes: inout [String: Int]
+    indexes: inout [String: Int]
   ) -> Int {
     if let index = indexes[name] { return index }
     indexes[name] = names.count
@@ -54,7 +54,7 @@ struct ReportTables {
     result.reserveCapacity(2 * touches.list.count)
     for (recordID, verb) in touches.list {
       result.append(index(of: recordID, in: zoneID))
-      result.append(Self.index(of: verb, in: &verbs, &verbIndexes))
+      result.append(Self.index(of: verb, in: &verbs, indexes: &verbIndexes))
     }
     return result
   }

@@ -27,7 +27,7 @@ final class ConformanceProbe: Sendable {
   }
 
   /// The value of an answer; nil, and a failure is noted, where it is an error.
-  func value<Value>(_ result: Result<Value, SyncError>, _ what: String) -> Value? {
+  func value<Value>(of result: Result<Value, SyncError>, when what: String) -> Value? {
     switch result {
     case .success(let value): return value
     case .failure(let error):
@@ -67,14 +67,14 @@ final class ConformanceProbe: Sendable {
 
   /// Creates the zone from device a.
   func createZone() async {
-    let created = value(await a.createZone(), "creating the zone")
+    let created = value(of: await a.createZone(), when: "creating the zone")
     expect(created == true, "creating the zone answered that it does not exist")
   }
 
   /// Saves one record on a device, and returns it with its new tag.
   func save(device: ConformanceDevice, record: Record) async -> Record? {
     let answer = await device.modify([record])
-    let response = value(answer, "saving \(record.recordID.name)")
+    let response = value(of: answer, when: "saving \(record.recordID.name)")
     expect(
       response.map { $0.failures.isEmpty && $0.savedRecords.count == 1 } ?? true,
       "saving \(record.recordID.name) did not answer with it alone"
@@ -93,7 +93,9 @@ final class ConformanceProbe: Sendable {
     var pages: [FetchOperation.Response] = []
     var token = token
     for _ in 0..<1_000 {
-      guard let page = value(await device.fetch(token), "fetching changes") else { return pages }
+      guard let page = value(of: await device.fetch(token), when: "fetching changes") else {
+        return pages
+      }
       pages.append(page)
       expect(page.changeToken != nil, "a page has no change token")
       token = page.changeToken
@@ -133,7 +135,7 @@ final class ConformanceDevice: Sendable {
   }
 
   private func answer<Value: Sendable>(
-    what: String,
+    when what: String,
     call: (@escaping @Sendable (Result<Value, SyncError>) -> Void) -> Void
   ) async -> Result<Value, SyncError> {
     let isAnswered = Locked(false)
@@ -155,14 +157,14 @@ final class ConformanceDevice: Sendable {
 
   func createZone() async -> Result<Bool, SyncError> {
     let operation = CreateZoneOperation(zoneID: zoneID)
-    return await answer(what: "createZone") {
+    return await answer(when: "createZone") {
       handler.handle(createZoneOperation: operation, context: context(), completion: $0)
     }
   }
 
   func createSubscription() async -> Result<Bool, SyncError> {
     let operation = CreateSubscriptionOperation(zoneID: zoneID)
-    return await answer(what: "createSubscription") {
+    return await answer(when: "createSubscription") {
       handler.handle(createSubscriptionOperation: operation, context: context(), completion: $0)
     }
   }
@@ -173,7 +175,7 @@ final class ConformanceDevice: Sendable {
     context given: RequestContext? = nil
   ) async -> Result<ModifyOperation.Response, SyncError> {
     let operation = ModifyOperation(records: records, recordIDsToDelete: recordIDs)
-    return await answer(what: "modify") {
+    return await answer(when: "modify") {
       handler.handle(
         modifyOperation: operation,
         context: given ?? context(),
@@ -193,7 +195,7 @@ final class ConformanceDevice: Sendable {
   private func fetch(
     _ operation: FetchOperation
   ) async -> Result<FetchOperation.Response, SyncError> {
-    await answer(what: "fetch") {
+    await answer(when: "fetch") {
       handler.handle(fetchOperation: operation, context: context(), completion: $0)
     }
   }

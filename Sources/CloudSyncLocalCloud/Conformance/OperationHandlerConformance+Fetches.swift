@@ -34,7 +34,10 @@ extension OperationHandlerConformance {
       await probe.createZone()
       _ = await probe.save(device: probe.a, record: probe.note("a", ["x": 1]))
       let token = await probe.pages(device: probe.b).last?.changeToken
-      _ = probe.value(await probe.a.modify(delete: [probe.id(name: "a")]), "deleting a record")
+      _ = probe.value(
+        of: await probe.a.modify(delete: [probe.id(name: "a")]),
+        when: "deleting a record"
+      )
       let pages = await probe.pages(device: probe.b, after: token)
       let deleted = pages.flatMap(\.deletedRecordIDs)
       probe.expect(deleted == [probe.id(name: "a")], "the deletions are \(deleted)")
@@ -49,7 +52,7 @@ extension OperationHandlerConformance {
             probe.note("r\(batch)x\($0)", ["x": 1])
           }
         names += records.map(\.recordID.name)
-        _ = probe.value(await probe.a.modify(records), "saving many records")
+        _ = probe.value(of: await probe.a.modify(records), when: "saving many records")
       }
       let fetched = await probe.pages(device: probe.b).flatMap(\.changedRecords)
         .map(\.recordID.name)
@@ -88,7 +91,7 @@ extension OperationHandlerConformance {
       await probe.createZone()
       let saved = await probe.save(device: probe.a, record: probe.note("a", ["x": 1]))
       let answer = await probe.b.lookUp(recordIDs: [probe.id(name: "a"), probe.id(name: "missing")])
-      guard let page = probe.value(answer, "looking up") else { return }
+      guard let page = probe.value(of: answer, when: "looking up") else { return }
       probe.expect(page.changedRecords.map(\.recordID.name) == ["a"], "the record was not found")
       probe.expect(page.changedRecords.first?.changeTag == saved?.changeTag, "its tag differs")
       let codes = page.failures.map(\.error.code)

@@ -10,7 +10,10 @@ extension OperationHandlerConformance {
     Check("A zone can be created, and again, from any device") { probe in
       await probe.createZone()
       await probe.createZone()
-      let other = probe.value(await probe.b.createZone(), "creating the zone on another device")
+      let other = probe.value(
+        of: await probe.b.createZone(),
+        when: "creating the zone on another device"
+      )
       probe.expect(other == true, "another device is told that the zone does not exist")
     },
     Check("A zone that does not exist is reported as zoneNotFound") { probe in
@@ -27,7 +30,10 @@ extension OperationHandlerConformance {
     Check("A subscription can be created, and again") { probe in
       await probe.createZone()
       for _ in 0..<2 {
-        let created = probe.value(await probe.a.createSubscription(), "creating the subscription")
+        let created = probe.value(
+          of: await probe.a.createSubscription(),
+          when: "creating the subscription"
+        )
         probe.expect(created == true, "the subscription is said not to exist")
       }
     },
@@ -39,7 +45,7 @@ extension OperationHandlerConformance {
       await probe.createZone()
       let names = ["c", "a", "b"]
       let answer = await probe.a.modify(names.map { probe.note($0, ["x": 1]) })
-      guard let response = probe.value(answer, "saving three records") else { return }
+      guard let response = probe.value(of: answer, when: "saving three records") else { return }
       probe.expect(response.savedRecords.map(\.recordID.name) == names, "records or order differ")
       probe.expect(response.savedRecords.allSatisfy { $0.changeTag != nil }, "a tag is missing")
       guard let first = response.savedRecords.first else { return }
@@ -75,7 +81,7 @@ extension OperationHandlerConformance {
       guard let saved = await probe.save(device: probe.a, record: probe.note("a", ["x": 1])) else {
         return
       }
-      _ = probe.value(await probe.b.modify(delete: [saved.recordID]), "deleting a record")
+      _ = probe.value(of: await probe.b.modify(delete: [saved.recordID]), when: "deleting a record")
       let answer = await probe.a.modify([probe.note("a", ["x": 2], tag: saved.changeTag)])
       probe.expect(answer, fails: ["a"], with: [.unknownItem], "a save of a deleted record")
       _ = await probe.save(device: probe.a, record: probe.note("a", ["x": 3]))
@@ -88,7 +94,10 @@ extension OperationHandlerConformance {
       )
       let edit = probe.note("a", ["x": 2, "y": .null], tag: first?.changeTag)
       _ = await probe.save(device: probe.a, record: edit)
-      let page = probe.value(await probe.b.lookUp(recordIDs: [edit.recordID]), "looking up")
+      let page = probe.value(
+        of: await probe.b.lookUp(recordIDs: [edit.recordID]),
+        when: "looking up"
+      )
       guard let record = page?.changedRecords.first else { return }
       probe.expect(record["x"] == 2, "a field was not set")
       probe.expect(record["y"].map(\.isNull) ?? true, "a field was not removed")
@@ -101,7 +110,10 @@ extension OperationHandlerConformance {
       let answer = await probe.b.modify(records)
       probe.expect(answer, fails: ["taken"], with: [.serverRecordChanged], "a mixed request")
       let isSaved =
-        probe.value(await probe.a.lookUp(recordIDs: [probe.id(name: "new")]), "looking up")
+        probe.value(
+          of: await probe.a.lookUp(recordIDs: [probe.id(name: "new")]),
+          when: "looking up"
+        )
         .map { !$0.changedRecords.isEmpty }
       let isTold = (try? answer.get())?.savedRecords.contains { $0.recordID.name == "new" } ?? false
       probe.expect(isSaved == isTold, "what is told to be saved is not what is saved")
@@ -111,8 +123,8 @@ extension OperationHandlerConformance {
       await probe.createZone()
       _ = await probe.save(device: probe.a, record: probe.note("a", ["x": 1]))
       let first = probe.value(
-        await probe.a.modify(delete: [probe.id(name: "a")]),
-        "deleting a record"
+        of: await probe.a.modify(delete: [probe.id(name: "a")]),
+        when: "deleting a record"
       )
       probe.expect(first?.deletedRecordIDs == [probe.id(name: "a")], "a deletion is not told")
       let second = await probe.a.modify(delete: [probe.id(name: "a")])
@@ -126,7 +138,10 @@ extension OperationHandlerConformance {
       await probe.createZone()
       let context = probe.a.context()
       let edit = probe.note("a", ["x": 1])
-      let first = probe.value(await probe.a.modify([edit], context: context), "saving a record")
+      let first = probe.value(
+        of: await probe.a.modify([edit], context: context),
+        when: "saving a record"
+      )
       let again = await probe.a.modify([edit], context: context)
       if case .success(let response) = again, response.failures.isEmpty {
         let tags = response.savedRecords.map(\.changeTag)
@@ -143,7 +158,7 @@ extension OperationHandlerConformance {
       await probe.createZone()
       let count = min(probe.a.limits.items, 1_000)
       let records = (0..<count).map { probe.note("r\($0)", ["x": 1]) }
-      let response = probe.value(await probe.a.modify(records), "a full request")
+      let response = probe.value(of: await probe.a.modify(records), when: "a full request")
       probe.expect(response.map { $0.savedRecords.count == count } ?? true, "records are missing")
     },
     Check("Every kind of value comes back as it was saved") { probe in
@@ -151,7 +166,10 @@ extension OperationHandlerConformance {
       _ = await probe.save(device: probe.a, record: probe.note("target", ["x": 1]))
       let record = probe.note("a", values(probe: probe))
       _ = await probe.save(device: probe.a, record: record)
-      let page = probe.value(await probe.b.lookUp(recordIDs: [record.recordID]), "looking up")
+      let page = probe.value(
+        of: await probe.b.lookUp(recordIDs: [record.recordID]),
+        when: "looking up"
+      )
       for field in record.fields {
         let value = page?.changedRecords.first?[field.name]
         probe.expect(

@@ -29,7 +29,7 @@ struct CloudEngine {
   }
 
   func account() throws(LocalCloudStoreError) -> AccountDocument? {
-    let document = try store.document(AccountDocument.key(frame.account))
+    let document = try store.document(AccountDocument.key(for: frame.account))
     if case .account(let account) = document?.content { return account }
     return nil
   }
@@ -46,17 +46,20 @@ struct CloudEngine {
   }
 
   func set(account: AccountDocument) throws(LocalCloudStoreError) {
-    try store.setDocument(StoreDocument(.account(account)), for: AccountDocument.key(frame.account))
+    try store.setDocument(
+      StoreDocument(.account(account)),
+      for: AccountDocument.key(for: frame.account)
+    )
   }
 
   func zone(of account: AccountDocument) throws(LocalCloudStoreError) -> ZoneDocument? {
-    let key = ZoneDocument.key(account: account.number, frame.zoneID)
+    let key = ZoneDocument.key(account: account.number, zoneID: frame.zoneID)
     if case .zone(let zone) = try store.document(key)?.content { return zone }
     return nil
   }
 
   func set(zone: ZoneDocument, of account: AccountDocument) throws(LocalCloudStoreError) {
-    let key = ZoneDocument.key(account: account.number, zone.zoneID)
+    let key = ZoneDocument.key(account: account.number, zoneID: zone.zoneID)
     try store.setDocument(StoreDocument(.zone(zone)), for: key)
   }
 

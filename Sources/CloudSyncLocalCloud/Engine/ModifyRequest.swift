@@ -94,11 +94,11 @@ final class ModifyRequest {
     }
     for index in items.indices {
       let name = items[index].recordID.name
-      let hash = NameTable.hash(name)
+      let hash = NameTable.hash(of: name)
       if find(name: name, hash: hash) != nil {
         return SyncError(.invalidArguments, "\(items[index].recordID) is in the request twice")
       }
-      names.add(hash, index)
+      names.add(hash: hash, number: index)
     }
     return nil
   }
@@ -109,7 +109,7 @@ final class ModifyRequest {
   }
 
   /// The index of the item of a name, if the request has one.
-  func itemIndex(of name: String) -> Int? { find(name: name, hash: NameTable.hash(name)) }
+  func itemIndex(of name: String) -> Int? { find(name: name, hash: NameTable.hash(of: name)) }
 
   /// Keeps the account and the zone as they are now.
   func keepDocuments() throws(LocalCloudStoreError) {
@@ -150,7 +150,7 @@ extension CloudEngine {
     let answerKey = AnswerDocument.key(
       account: account.number,
       device: frame.device,
-      zone.zoneID
+      zoneID: zone.zoneID
     )
     let digest = AnswerDocument.digest(operation: operation)
     if options.knowsWriteTokens, case .answer(let known) = try store.document(answerKey)?.content,

@@ -18,7 +18,7 @@ struct PushQueues: Sendable {
 
   init(seed: UInt64) { generator = SplitMix64(seed: SplitMix64.mix(seed ^ 0x70_75_73_68)) }
 
-  mutating func add(_ push: LocalCloudPush, _ rules: LocalCloudOptions.Pushes, now: Timestamp) {
+  mutating func add(_ push: LocalCloudPush, rules: LocalCloudOptions.Pushes, now: Timestamp) {
     if rules.areMerged, waiting.contains(where: { $0.push == push }) { return }
     if rules.lostPerMille > 0, generator.below(1_000) < UInt64(rules.lostPerMille) { return }
     waiting.append(Waiting(push: push, due: now.adding(rules.delay)))

@@ -35,7 +35,7 @@ struct AnswerDocument: CodedValue {
     }
   }
 
-  static func key(account: Int64, device: String, _ zoneID: ZoneID) -> String {
+  static func key(account: Int64, device: String, zoneID: ZoneID) -> String {
     "answer/\(account)/\(device.utf8.count)/\(device)/\(zoneID.name)"
   }
 

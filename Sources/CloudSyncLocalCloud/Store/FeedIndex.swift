@@ -15,7 +15,7 @@ struct FeedIndex {
   private var chunks: [Chunk] = []
 
   /// Adds an item whose position is above all others.
-  mutating func append(_ position: Int64, _ number: Int) {
+  mutating func append(position: Int64, number: Int) {
     if chunks.last.map({ $0.positions.count >= Self.full }) ?? true {
       var chunk = Chunk(positions: [], numbers: [])
       chunk.positions.reserveCapacity(Self.full)
@@ -27,7 +27,7 @@ struct FeedIndex {
   }
 
   /// Takes out the item of a position.
-  mutating func remove(_ position: Int64) {
+  mutating func remove(position: Int64) {
     let index = chunkIndex(after: position - 1)
     guard index < chunks.count else { return }
     let place = chunks[index].positions.firstPlace { $0 < position }

@@ -60,7 +60,7 @@ private final class MemoryContents: LocalCloudTransaction {
 
   func item(named name: String, in zone: StoredZoneKey) -> StoredItem? {
     guard let zone = zones[zone.number],
-      let number = zone.number(of: name, hash: NameTable.hash(name))
+      let number = zone.number(of: name, hash: NameTable.hash(of: name))
     else { return nil }
     return zone.items[number]
   }
@@ -68,14 +68,14 @@ private final class MemoryContents: LocalCloudTransaction {
   func setItem(_ item: StoredItem, in zone: StoredZoneKey, replacing former: Int64?) {
     let zone = made(zone: zone)
     let name = item.recordID.name
-    let hash = NameTable.hash(name)
+    let hash = NameTable.hash(of: name)
     if let former, let number = zone.number(of: name, hash: hash) {
       zone.items[number] = item
-      zone.feed.remove(former)
-      zone.feed.append(item.position, number)
+      zone.feed.remove(position: former)
+      zone.feed.append(position: item.position, number: number)
     } else {
-      zone.names.add(hash, zone.items.count)
-      zone.feed.append(item.position, zone.items.count)
+      zone.names.add(hash: hash, number: zone.items.count)
+      zone.feed.append(position: item.position, number: zone.items.count)
       zone.items.append(item)
     }
   }

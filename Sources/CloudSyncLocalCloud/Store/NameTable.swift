@@ -21,7 +21,7 @@ struct NameTable {
   }
 
   /// What a name is found by.
-  static func hash(_ name: String) -> UInt64 { UTF8Bytes.stableHash(text: name, seed: 0) }
+  static func hash(of name: String) -> UInt64 { UTF8Bytes.stableHash(text: name, seed: 0) }
 
   /// The number under a hash of which the body says that it is the one.
   @inline(__always)
@@ -39,7 +39,7 @@ struct NameTable {
   }
 
   /// Adds a number whose name is not there yet.
-  mutating func add(_ hash: UInt64, _ number: Int) {
+  mutating func add(hash: UInt64, number: Int) {
     if count * 4 >= slots.count * 3 { grow() }
     place(slot: Slot(hash: hash, entry: UInt64(number) + 1))
     count += 1

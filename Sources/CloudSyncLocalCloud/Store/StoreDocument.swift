@@ -90,7 +90,7 @@ struct StoreCounters: CodedValue {
 
 /// An account: its state, and its database's feed.
 struct AccountDocument: CodedValue {
-  static func key(_ identity: AccountIdentity) -> String { "account/\(identity.value)" }
+  static func key(for identity: AccountIdentity) -> String { "account/\(identity.value)" }
 
   var number: Int64
   var status: AccountStatus = .available
@@ -130,7 +130,7 @@ struct AccountDocument: CodedValue {
 /// A zone: whether it exists, and its feed.
 struct ZoneDocument: CodedValue {
   static func prefix(account: Int64) -> String { "zone/\(account)/" }
-  static func key(account: Int64, _ zoneID: ZoneID) -> String {
+  static func key(account: Int64, zoneID: ZoneID) -> String {
     "\(prefix(account: account))\(zoneID.scope.index)/\(zoneID.owner.utf8.count)/\(zoneID.owner)"
       + "/\(zoneID.name)"
   }

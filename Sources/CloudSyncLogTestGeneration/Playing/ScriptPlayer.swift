@@ -46,7 +46,7 @@ final class ScriptPlayer: OperationHandler {
   private func answer(
     _ mode: OperationMode,
     done: @escaping @Sendable () -> SyncWork.Result,
-    _ give: @escaping @Sendable (Result<SyncWork.Result, SyncError>) -> Void
+    give: @escaping @Sendable (Result<SyncWork.Result, SyncError>) -> Void
   ) {
     let answer = rest.withLock { $0.answers[mode.rawValue].popLast() } ?? .done(mode)
     switch answer.content {
@@ -83,7 +83,7 @@ final class ScriptPlayer: OperationHandler {
     context: RequestContext,
     completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
   ) {
-    answer(.modify, done: { .modify(self.allDone(modifyOperation)) }) { result in
+    answer(.modify, done: { .modify(self.allDone(in: modifyOperation)) }) { result in
       completion(result.map { if case .modify(let response) = $0 { response } else { .init() } })
     }
   }
@@ -102,7 +102,7 @@ final class ScriptPlayer: OperationHandler {
     }
   }
 
-  private func allDone(_ operation: ModifyOperation) -> ModifyOperation.Response {
+  private func allDone(in operation: ModifyOperation) -> ModifyOperation.Response {
     let first = rest.withLock { rest in
       defer { rest.saves += operation.records.count }
       return rest.saves + 1
@@ -122,7 +122,7 @@ final class ScriptPlayer: OperationHandler {
   // MARK: Account
 
   /// Answers a question about the account.
-  func answerAccount(_ completion: @escaping AccountStatusProvider.Completion) {
+  func answerAccount(completion: @escaping AccountStatusProvider.Completion) {
     let answer = rest.withLock { rest -> SessionScript.AccountAnswer in
       guard let next = rest.accountAnswers.popLast() else { return rest.lastAccount }
       if next.status != nil { rest.lastAccount = next }

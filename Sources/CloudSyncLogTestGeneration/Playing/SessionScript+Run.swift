@@ -89,9 +89,9 @@ private struct ScriptRun {
     case .start: session.start()
     case .stop: session.stop()
     case .reset: session.reset()
-    case .modify(let operation, let number): name(try submit(operation), number)
-    case .fetch(let operation, let number): name(session.fetch(operation), number)
-    case .cancel(let number): if let id = operation(number) { session.cancel(id) }
+    case .modify(let operation, let number): name(try submit(operation), as: number)
+    case .fetch(let operation, let number): name(session.fetch(operation), as: number)
+    case .cancel(let number): if let id = operation(numbered: number) { session.cancel(id) }
     case .retryNow: session.retryNow()
     case .connectivityChanged: session.connectivityChanged()
     case .retryParked(let ids): session.retryParked(ids)
@@ -114,11 +114,11 @@ private struct ScriptRun {
     }
   }
 
-  private mutating func name(_ id: OperationID, _ number: UInt64?) {
+  private mutating func name(_ id: OperationID, as number: UInt64?) {
     if let number { names[number] = id }
   }
 
-  private func operation(_ number: UInt64) -> OperationID? {
+  private func operation(numbered number: UInt64) -> OperationID? {
     if let id = names[number] { return id }
     let state = session.state
     return state.modifyQueue.first { $0.id.number == number }?.id
@@ -135,12 +135,12 @@ private final class TallyObserver: SessionObserver {
   var tally: ScriptTally { contents.withLock { $0 } }
 
   func begin(_ state: SyncState, middleware: [String], at time: Timestamp) {
-    contents.withLock { $0.begin(state) }
+    contents.withLock { $0.begin(with: state) }
   }
 
   func observe(_ step: ObservedStep) {
     let effects = step.effects.records(in: step.state)
-    contents.withLock { $0.process(step.record.event, effects: effects, state: step.state) }
+    contents.withLock { $0.process(event: step.record.event, effects: effects, state: step.state) }
   }
 
   func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {}

@@ -74,7 +74,7 @@ private struct ScriptShortening {
   }
 
   @discardableResult
-  private mutating func attempt(_ candidate: SessionScript) -> Bool {
+  private mutating func attempt(with candidate: SessionScript) -> Bool {
     guard candidate != best, eventCount(of: candidate) != nil else { return false }
     best = candidate
     return true
@@ -83,8 +83,8 @@ private struct ScriptShortening {
   /// Changes parts of the script as long as it ends as wanted: first all of them at once, then halves,
   /// quarters and so on.
   private mutating func cut(
-    _ count: (SessionScript) -> Int,
-    _ change: (inout SessionScript, Range<Int>) -> Void
+    by count: (SessionScript) -> Int,
+    change: (inout SessionScript, Range<Int>) -> Void
   ) {
     var size = count(best)
     while size > 0 {
@@ -93,39 +93,39 @@ private struct ScriptShortening {
         let before = count(best)
         var candidate = best
         change(&candidate, start..<min(start + size, before))
-        if !attempt(candidate) || count(best) == before { start += size }
+        if !attempt(with: candidate) || count(best) == before { start += size }
       }
       size /= 2
     }
   }
 
-  private mutating func remove<Part>(_ parts: WritableKeyPath<SessionScript, [Part]>) {
-    cut({ $0[keyPath: parts].count }) { $0[keyPath: parts].removeSubrange($1) }
+  private mutating func remove<Part>(from parts: WritableKeyPath<SessionScript, [Part]>) {
+    cut(by: { $0[keyPath: parts].count }) { $0[keyPath: parts].removeSubrange($1) }
   }
 
   // MARK: Cutting
 
   private mutating func removeEntries() {
-    remove(\.calls)
-    remove(\.answers)
-    cut({ $0.answers.count }) { script, range in
+    remove(from: \.calls)
+    remove(from: \.answers)
+    cut(by: { $0.answers.count }) { script, range in
       for place in range { script.answers[place].content = .done }
     }
-    remove(\.decisions)
-    remove(\.accountAnswers)
+    remove(from: \.decisions)
+    remove(from: \.accountAnswers)
   }
 
   /// Removes records, items of answers, and fields.
   private mutating func removeItems() {
-    cut(Self.itemCount) { script, range in
+    cut(by: Self.itemCount) { script, range in
       var place = -1
       let walk = ScriptWalk(keepsItem: {
         place += 1
         return !range.contains(place)
       })
-      script = walk(script)
+      script = walk(over: script)
     }
-    cut(Self.fieldCount) { script, range in
+    cut(by: Self.fieldCount) { script, range in
       var place = -1
       let walk = ScriptWalk(record: { record in
         var result = record
@@ -135,27 +135,27 @@ private struct ScriptShortening {
         }
         return result
       })
-      script = walk(script)
+      script = walk(over: script)
     }
   }
 
-  private static func itemCount(_ script: SessionScript) -> Int {
+  private static func itemCount(of script: SessionScript) -> Int {
     var count = 0
     let walk = ScriptWalk(keepsItem: {
       count += 1
       return true
     })
-    _ = walk(script)
+    _ = walk(over: script)
     return count
   }
 
-  private static func fieldCount(_ script: SessionScript) -> Int {
+  private static func fieldCount(of script: SessionScript) -> Int {
     var count = 0
     let walk = ScriptWalk(record: { record in
       count += record.fields.count
       return record
     })
-    _ = walk(script)
+    _ = walk(over: script)
     return count
   }
 
@@ -163,41 +163,41 @@ private struct ScriptShortening {
 
   private mutating func simplify() {
     simplifyRecordsAndErrors()
-    cut({ $0.calls.count }) { script, range in
+    cut(by: { $0.calls.count }) { script, range in
       for place in range { script.calls[place].dropNames() }
     }
-    cut({ $0.answers.count }) { script, range in
+    cut(by: { $0.answers.count }) { script, range in
       for place in range { script.answers[place].delay = .zero }
     }
-    cut({ $0.accountAnswers.count }) { script, range in
+    cut(by: { $0.accountAnswers.count }) { script, range in
       for place in range { script.accountAnswers[place].delay = .zero }
     }
-    cut({ $0.calls.count }) { script, range in
+    cut(by: { $0.calls.count }) { script, range in
       let time = range.lowerBound == 0 ? .zero : script.calls[range.lowerBound - 1].time
       for place in range { script.calls[place].time = time }
     }
-    cut({ $0.calls.count }) { script, range in
+    cut(by: { $0.calls.count }) { script, range in
       for place in range { script.calls[place].isSettled = false }
     }
     var candidate = best
     candidate.duration = nil
-    attempt(candidate)
+    attempt(with: candidate)
     candidate = best
     candidate.nonces = [1]
-    attempt(candidate)
+    attempt(with: candidate)
     candidate = best
     candidate.time = Timestamp(nanoseconds: 0)
-    attempt(candidate)
+    attempt(with: candidate)
     if case .new(let zoneID, _) = best.beginning {
       candidate = best
       candidate.beginning = .new(zoneID, SyncConfiguration())
-      attempt(candidate)
+      attempt(with: candidate)
     }
   }
 
   private mutating func simplifyRecordsAndErrors() {
     attempt(
-      ScriptWalk(record: { record in
+      with: ScriptWalk(record: { record in
         var record = record
         record.encryptedKeys = []
         record.parent = nil
@@ -205,20 +205,20 @@ private struct ScriptShortening {
         record.creationDate = nil
         record.modificationDate = nil
         return record
-      })(best)
+      })(over: best)
     )
-    attempt(ScriptWalk(record: { $0.withChangeTag(nil) })(best))
+    attempt(with: ScriptWalk(record: { $0.withChangeTag(nil) })(over: best))
     let changes: [(inout SyncError) -> Void] = [
       { $0.message = "" }, { $0.clientRecord = nil }, { $0.ancestorRecord = nil },
       { $0.serverRecord = nil }, { $0.retryAfter = nil },
     ]
     for change in changes {
       attempt(
-        ScriptWalk(error: { error in
+        with: ScriptWalk(error: { error in
           var error = error
           change(&error)
           return error
-        })(best)
+        })(over: best)
       )
     }
   }

@@ -9,7 +9,7 @@ struct ScriptWalk {
   /// What an error becomes, apart from its items and records.
   var error: (SyncError) -> SyncError = { $0 }
 
-  func callAsFunction(_ script: SessionScript) -> SessionScript {
+  func callAsFunction(over script: SessionScript) -> SessionScript {
     var script = script
     for place in script.calls.indices {
       guard case .modify(let operation, let number) = script.calls[place].call else { continue }

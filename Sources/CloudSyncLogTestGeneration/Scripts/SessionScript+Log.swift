@@ -11,7 +11,7 @@ extension SessionScript {
   /// - Throws: An error if the log cannot be read.
   public init(_ log: EventLog) throws(LogError) {
     var draft = ScriptDraft(log.header)
-    draft.noteMiddleware(log.header.middleware)
+    draft.noteMiddleware(named: log.header.middleware)
     try log.forEachStep { (step) throws(LogError) in
       draft.process(step)
       return true
@@ -61,7 +61,7 @@ private struct ScriptDraft {
 
   /// Has a restored session take up what it was about.
   private mutating func goOn(from state: SyncState) {
-    if let flight = state.flight { expectAnswer(to: flight.attempt, flight.mode) }
+    if let flight = state.flight { expectAnswer(to: flight.attempt, mode: flight.mode) }
     if state.account.hasProvider {
       script.at(.zero, .attachAccountProvider)
       if state.account.check != nil {
@@ -74,7 +74,7 @@ private struct ScriptDraft {
   }
 
   /// Notes which middleware the session has besides the usual ones.
-  mutating func noteMiddleware(_ names: [String]) {
+  mutating func noteMiddleware(named names: [String]) {
     let usual = CloudSyncSession.defaultChain(resolver: .client, resolveExpiredChangeToken: nil)
       .map(\.name)
     for name in names where !usual.contains(name) && name != "AccountStatusMiddleware" {
@@ -84,14 +84,14 @@ private struct ScriptDraft {
 
   mutating func process(_ step: LogStep) {
     for input in step.chains {
-      if case .middleware(let names) = input.content { noteMiddleware(names) }
+      if case .middleware(let names) = input.content { noteMiddleware(named: names) }
     }
     elapsed = max(elapsed, script.time.distance(to: step.record.time))
-    if let event = step.inputEvent { processInput(event, step.record) }
+    if let event = step.inputEvent { processInput(event: event, record: step.record) }
     script.decisions += step.record.decisions
     for effect in step.effects {
       switch effect {
-      case .call(let attempt, let mode, _, _): expectAnswer(to: attempt, mode)
+      case .call(let attempt, let mode, _, _): expectAnswer(to: attempt, mode: mode)
       case .askAccount: expectAccountAnswer()
       default: break
       }
@@ -117,7 +117,7 @@ private struct ScriptDraft {
 
   // MARK: Answers
 
-  private mutating func expectAnswer(to attempt: Attempt, _ mode: OperationMode) {
+  private mutating func expectAnswer(to attempt: Attempt, mode: OperationMode) {
     request = (attempt, elapsed, script.answers.count)
     script.answer(.lost(mode))
   }
@@ -137,8 +137,7 @@ private struct ScriptDraft {
     self.request = nil
   }
 
-  private mutating func processAccountAnswer(_ status: AccountStatus, _ identity: AccountIdentity?)
-  {
+  private mutating func processAccountAnswer(status: AccountStatus, identity: AccountIdentity?) {
     guard let question else { return }
     let delay = Duration.nanoseconds(elapsed - question.time)
     script.accountAnswers[question.place] = .init(
@@ -151,11 +150,12 @@ private struct ScriptDraft {
 
   // MARK: Calls
 
-  private mutating func processInput(_ event: SyncEvent, _ record: EventRecord) {
+  private mutating func processInput(event: SyncEvent, record: EventRecord) {
     switch event {
     case .workSuccess(let attempt, let result): processAnswer(.success(result), to: attempt)
     case .workFailure(let attempt, let error): processAnswer(.failure(error), to: attempt)
-    case .accountStatusChanged(let status, let identity): processAccountAnswer(status, identity)
+    case .accountStatusChanged(let status, let identity):
+      processAccountAnswer(status: status, identity: identity)
     case .delivered, .noop: return
     default:
       if let call = call(of: event) { return add(call) }

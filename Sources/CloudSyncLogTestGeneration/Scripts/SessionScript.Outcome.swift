@@ -45,7 +45,7 @@ extension SessionScript.Outcome {
         )
       }
       state.reduce(step.record.event, at: step.record.time)
-      tally.process(step.record.event, effects: step.effects, state: state)
+      tally.process(event: step.record.event, effects: step.effects, state: state)
       return true
     }
     self = tally.outcome
@@ -71,9 +71,9 @@ struct ScriptTally: Sendable {
   }
 
   /// Takes the state in which an observation begins.
-  mutating func begin(_ state: SyncState) { self.state = state }
+  mutating func begin(with state: SyncState) { self.state = state }
 
-  mutating func process(_ event: SyncEvent, effects: [EffectRecord], state: SyncState) {
+  mutating func process(event: SyncEvent, effects: [EffectRecord], state: SyncState) {
     self.state = state
     eventCount += 1
     switch event {
@@ -94,11 +94,12 @@ struct ScriptTally: Sendable {
     switch note {
     case .modifyCompleted(let operation, let response):
       lastError = response.failures.last?.error.code ?? lastError
-      end(operation.id, response.unsaved, nil)
+      end(operation.id, unsaved: response.unsaved, error: nil)
     case .modifyFailed(let operation, let error, let response):
-      end(operation.id, response.unsaved, error.code)
-    case .fetchPage(let operation, let response): if response.isLast { end(operation.id, [], nil) }
-    case .fetchFailed(let operation, let error): end(operation.id, [], error.code)
+      end(operation.id, unsaved: response.unsaved, error: error.code)
+    case .fetchPage(let operation, let response):
+      if response.isLast { end(operation.id, unsaved: [], error: nil) }
+    case .fetchFailed(let operation, let error): end(operation.id, unsaved: [], error: error.code)
     case .parked(.refused(_, let error)), .parked(.dropped(_, let error)): lastError = error.code
     case .parked(.saved), .parked(.alreadyInCloud), .parked(.deleted): break
     }
@@ -106,8 +107,8 @@ struct ScriptTally: Sendable {
 
   private mutating func end(
     _ id: OperationID,
-    _ unsaved: [RecordID],
-    _ error: SyncError.Code?
+    unsaved: [RecordID],
+    error: SyncError.Code?
   ) {
     lastError = error ?? lastError
     completions.append(.init(operation: id, unsaved: unsaved, error: error))

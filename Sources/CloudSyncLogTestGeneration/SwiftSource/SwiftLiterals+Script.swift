@@ -191,8 +191,8 @@ extension SwiftLiterals {
     var changes: [String] = []
     func change<Value: Equatable>(
       _ name: String,
-      _ path: KeyPath<SyncConfiguration, Value>,
-      _ literal: (Value) -> String
+      at path: KeyPath<SyncConfiguration, Value>,
+      literal: (Value) -> String
     ) {
       let value = configuration[keyPath: path]
       if value != usual[keyPath: path] { changes.append("\(name) = \(literal(value))") }
@@ -201,20 +201,20 @@ extension SwiftLiterals {
       let (items, bytes) = (SwiftCode.digits(limits.items), SwiftCode.digits(limits.bytes))
       changes.append("limits = RequestLimits(items: \(items), bytes: \(bytes))")
     }
-    change("timeout", \.timeout) { SwiftCode.literal($0).source() }
-    change("firstWait", \.firstWait) { SwiftCode.literal($0).source() }
-    change("longestWait", \.longestWait) { SwiftCode.literal($0).source() }
-    change("conflictBudget", \.conflictBudget) { SwiftCode.digits($0) }
-    change("failureBudget", \.failureBudget) { SwiftCode.digits($0) }
-    change("zoneBudget", \.zoneBudget) { SwiftCode.digits($0) }
-    change("parkingBudget", \.parkingBudget) { SwiftCode.digits($0) }
-    change("stuckTokenBudget", \.stuckTokenBudget) { SwiftCode.digits($0) }
-    change("pageBudget", \.pageBudget) { SwiftCode.digits($0) }
-    change("acknowledgesPages", \.acknowledgesPages) { "\($0)" }
-    change("zonePolicy.missing", \.zonePolicy.missing) { ".\($0)" }
-    change("zonePolicy.purged", \.zonePolicy.purged) { ".\($0)" }
-    change("zonePolicy.encryptedDataReset", \.zonePolicy.encryptedDataReset) { ".\($0)" }
-    change("missingRecordPolicy", \.missingRecordPolicy) { ".\($0)" }
+    change("timeout", at: \.timeout) { SwiftCode.literal($0).source() }
+    change("firstWait", at: \.firstWait) { SwiftCode.literal($0).source() }
+    change("longestWait", at: \.longestWait) { SwiftCode.literal($0).source() }
+    change("conflictBudget", at: \.conflictBudget) { SwiftCode.digits($0) }
+    change("failureBudget", at: \.failureBudget) { SwiftCode.digits($0) }
+    change("zoneBudget", at: \.zoneBudget) { SwiftCode.digits($0) }
+    change("parkingBudget", at: \.parkingBudget) { SwiftCode.digits($0) }
+    change("stuckTokenBudget", at: \.stuckTokenBudget) { SwiftCode.digits($0) }
+    change("pageBudget", at: \.pageBudget) { SwiftCode.digits($0) }
+    change("acknowledgesPages", at: \.acknowledgesPages) { "\($0)" }
+    change("zonePolicy.missing", at: \.zonePolicy.missing) { ".\($0)" }
+    change("zonePolicy.purged", at: \.zonePolicy.purged) { ".\($0)" }
+    change("zonePolicy.encryptedDataReset", at: \.zonePolicy.encryptedDataReset) { ".\($0)" }
+    change("missingRecordPolicy", at: \.missingRecordPolicy) { ".\($0)" }
     return changes
   }
 }

@@ -89,7 +89,7 @@ private struct GeneratedTest {
     if literals.needsFoundation || isRestored { text += "import Foundation\n" }
     text += "import Testing\n\n"
     text += "@Test(\(SwiftCode.literal(name)))\n"
-    text += "func \(Self.identifier(name))() throws {\n"
+    text += "func \(Self.identifier(from: name))() throws {\n"
     text += lines.map { $0.isEmpty ? "\n" : "  \($0)\n" }.joined()
     text += "\n  let outcome = try script.run()\n\n  #expect(outcome.finalError == \(ending))\n}\n"
     return text + helpers
@@ -118,7 +118,7 @@ private struct GeneratedTest {
   }
 
   /// The name of the test's function: words of ASCII letters and digits behind one another.
-  private static func identifier(_ name: String) -> String {
+  private static func identifier(from name: String) -> String {
     let words = name.unicodeScalars.split {
       !$0.isASCII || !($0.properties.isAlphabetic || $0.properties.numericType != nil)
     }

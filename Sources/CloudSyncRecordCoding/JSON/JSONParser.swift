@@ -73,14 +73,15 @@ struct JSONParser {
     case UInt8(ascii: "{"): return try object(depth: depth)
     case UInt8(ascii: "["): return try array(depth: depth)
     case UInt8(ascii: "\""): return .string(try string())
-    case UInt8(ascii: "t"): return try word("true", .bool(true))
-    case UInt8(ascii: "f"): return try word("false", .bool(false))
-    case UInt8(ascii: "n"): return try word("null", .null)
+    case UInt8(ascii: "t"): return try word("true", as: .bool(true))
+    case UInt8(ascii: "f"): return try word("false", as: .bool(false))
+    case UInt8(ascii: "n"): return try word("null", as: .null)
     default: return .number(JSONNumber(text: try number()))
     }
   }
 
-  private mutating func word(_ word: StaticString, _ node: JSONNode) throws(JSONError) -> JSONNode {
+  private mutating func word(_ word: StaticString, as node: JSONNode) throws(JSONError) -> JSONNode
+  {
     let count = word.utf8CodeUnitCount
     guard index + count <= bytes.count,
       bytes[index..<index + count].elementsEqual("\(word)".utf8)

@@ -68,7 +68,7 @@ struct JSONText {
   /// Appends an object, its keys in order; where a key comes twice the last value counts.
   mutating func appendObject<Value>(
     _ entries: [(key: String, value: Value)],
-    _ write: (inout JSONText, Value) throws -> Void
+    by write: (inout JSONText, Value) throws -> Void
   ) rethrows {
     let order = entries.indices.sorted {
       let order = UTF8Bytes.order(entries[$0].key, entries[$1].key)
@@ -91,7 +91,7 @@ struct JSONText {
   /// Appends an array.
   mutating func appendArray<Element>(
     _ elements: [Element],
-    _ write: (inout JSONText, Element) throws -> Void
+    by write: (inout JSONText, Element) throws -> Void
   ) rethrows {
     append("[")
     for (place, element) in elements.enumerated() {

@@ -42,7 +42,7 @@ final class FlightChecker: SimulationChecker {
       if case .success = result { hosts[device].hasAnswered = true }
       if case .modify = work {
         heard(result: result, device: device)
-      } else if case .failure(let error) = result, Self.losesZone(error) {
+      } else if case .failure(let error) = result, Self.losesZone(by: error) {
         // What was sent to a zone that is gone was sent for nothing.
         hosts[device].isLost = false
       }
@@ -135,7 +135,7 @@ final class FlightChecker: SimulationChecker {
     }
   }
 
-  private static func losesZone(_ error: SyncError) -> Bool {
+  private static func losesZone(by error: SyncError) -> Bool {
     error.code == .zoneNotFound || error.code == .userDeletedZone
   }
 }

@@ -21,19 +21,19 @@ final class TagChecker: SimulationChecker {
         return "device \(device) saves \(version.name) with the tag \(tag), which it was never told"
       }
     case .answered(_, _, .success(.modify(let response))):
-      for record in response.savedRecords { note(record, device) }
-      for failure in response.failures { note(failure.error.serverRecord, device) }
+      for record in response.savedRecords { note(record, on: device) }
+      for failure in response.failures { note(failure.error.serverRecord, on: device) }
     case .answered(_, _, .success(.fetch(let response))):
-      for record in response.changedRecords { note(record, device) }
+      for record in response.changedRecords { note(record, on: device) }
     case .answered(_, _, .failure(let error)):
-      note(error.serverRecord, device)
-      for failure in error.itemErrors { note(failure.error.serverRecord, device) }
+      note(error.serverRecord, on: device)
+      for failure in error.itemErrors { note(failure.error.serverRecord, on: device) }
     default: break
     }
     return nil
   }
 
-  private func note(_ record: Record?, _ device: Int) {
+  private func note(_ record: Record?, on device: Int) {
     guard let record, let tag = record.changeTag else { return }
     let version = RecordVersion(name: record.recordID.name, tag: tag)
     told.insert(Told(device: device, version: version))

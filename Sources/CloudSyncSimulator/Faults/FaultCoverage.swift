@@ -39,13 +39,13 @@ public struct FaultCoverage: Sendable, Hashable {
   }
 
   /// How often the answer was given.
-  public subscript(cell: Cell) -> Int { counts[Self.index(cell)] }
+  public subscript(cell: Cell) -> Int { counts[Self.index(of: cell)] }
 
   /// How often something went wrong.
   public subscript(point: FaultPoint) -> Int { hits[point.place] }
 
   /// Counts an answer.
-  public mutating func count(_ cell: Cell) { counts[Self.index(cell)] += 1 }
+  public mutating func count(_ cell: Cell) { counts[Self.index(of: cell)] += 1 }
 
   /// Counts that something went wrong.
   public mutating func count(_ point: FaultPoint) { hits[point.place] += 1 }
@@ -65,7 +65,7 @@ public struct FaultCoverage: Sendable, Hashable {
     }
   }
 
-  private static func index(_ cell: Cell) -> Int {
+  private static func index(of cell: Cell) -> Int {
     let number = cell.code?.rawValue ?? 0
     let code = (0...37).contains(number) ? number : 38
     let point = cell.point?.place ?? pointCount - 1

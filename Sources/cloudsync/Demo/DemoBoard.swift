@@ -16,38 +16,41 @@ struct DemoBoard: Equatable {
   var isEqual: Bool { columns.allSatisfy { $0.rows == columns[0].rows } }
 
   /// What is to be said about the places.
-  func feet(_ console: Console) -> [String] {
+  func feet(console: Console) -> [String] {
     columns.filter { !$0.foot.isEmpty }
       .map { column in
         let line = String("\(column.name): \(column.foot)".prefix(console.width))
-        return console.styled(line, .faint)
+        return console.styled(line, as: .faint)
       }
   }
 
   /// The lines of a table.
-  func lines(_ console: Console) -> [String] {
+  func lines(console: Console) -> [String] {
     let all = columns.map(\.rows.texts)
     let names = Set(all.flatMap(\.keys)).sorted()
     let width = min(34, max(8, (console.width - Self.nameWidth - 1) / columns.count - 1))
-    var lines = [console.styled(row([""] + columns.map(\.name), width), .heading)]
+    var lines = [console.styled(row(of: [""] + columns.map(\.name), width: width), as: .heading)]
     for name in names {
       let texts = all.map { $0[name] }
       let isEqual = texts.allSatisfy { $0 == texts[0] }
       lines.append(
-        console.styled(row([name] + texts.map { $0 ?? "–" }, width), isEqual ? .plain : .warning)
+        console.styled(
+          row(of: [name] + texts.map { $0 ?? "–" }, width: width),
+          as: isEqual ? .plain : .warning
+        )
       )
     }
     return lines
   }
 
-  private func row(_ cells: [String], _ width: Int) -> String {
+  private func row(of cells: [String], width: Int) -> String {
     let widths = [Self.nameWidth] + columns.map { _ in width }
-    let text = zip(cells, widths).map { cell, width in Self.fit(cell, width) }
+    let text = zip(cells, widths).map { cell, width in Self.fit(cell, to: width) }
       .joined(separator: " ")
     return String(text.reversed().drop { $0 == " " }.reversed())
   }
 
-  private static func fit(_ text: String, _ width: Int) -> String {
+  private static func fit(_ text: String, to width: Int) -> String {
     if text.count > width { return text.prefix(width - 1) + "…" }
     return text + String(repeating: " ", count: width - text.count)
   }

@@ -33,16 +33,16 @@ enum DemoCommand {
     )
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
-    let seed = try arguments.number("--seed") ?? 1
-    let plan = try plan(arguments.value("--faults"))
-    let folder = try DemoFolder(arguments.value("--keep"))
+  private static func run(with arguments: Arguments, console: Console) throws {
+    let seed = try arguments.number(of: "--seed") ?? 1
+    let plan = try plan(from: arguments.value(of: "--faults"))
+    let folder = try DemoFolder(arguments.value(of: "--keep"))
     let story = try DemoStory(in: folder, seed: seed, plan: plan, console)
     try story.tell()
-    try DemoResult(story, in: folder).show(console)
+    try DemoResult(story, in: folder).show(console: console)
   }
 
-  private static func plan(_ text: String?) throws -> FaultPlan {
+  private static func plan(from text: String?) throws -> FaultPlan {
     let plan: FaultPlan
     do throws(FaultPlan.ParsingError) {
       plan = try FaultPlan(parsing: text ?? "late=1/12,request-lost=1/12,zone-busy=1/20")

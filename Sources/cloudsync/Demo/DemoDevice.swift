@@ -55,7 +55,7 @@ final class DemoDevice: Sendable {
     )
     network = DemoNetwork(self.faults)
     listener = DemoListener(name, folder, connection.accountStatus, tell: tell)
-    database = try DatabaseFile(path: folder.file("\(name).sqlite"), createsFile: true)
+    database = try DatabaseFile(path: folder.file(named: "\(name).sqlite"), createsFile: true)
     try database.execute(DemoRows.schema)
     var options = SyncEngineOptions()
     options.configuration.timeout = .seconds(10)
@@ -68,7 +68,7 @@ final class DemoDevice: Sendable {
       options: options,
       environment: world.environment
     )
-    engine.errors.sink { [listener] error in listener.fail("\(error)") }
+    engine.errors.sink { [listener] error in listener.fail(because: "\(error)") }
     connection.onPush { [weak engine] _ in engine?.fetchChanges() }
   }
 
@@ -86,21 +86,21 @@ final class DemoDevice: Sendable {
   // MARK: The user
 
   /// Runs SQL, as an app does, and says so.
-  func edit(_ words: String, _ sql: String) throws {
-    try setClock(world.now)
+  func edit(_ words: String, sql: String) throws {
+    try setClock(to: world.now)
     try database.execute(sql)
     listener.tell(words)
     engine.sendChanges()
   }
 
   /// Sets the time that edits are given: simulated, until it is nil.
-  private func setClock(_ time: Timestamp?) throws {
+  private func setClock(to time: Timestamp?) throws {
     let fixed = time.map { "\($0.nanoseconds / 1_000_000) << 16" } ?? "NULL"
     try database.execute("UPDATE cloudsync_clock SET fixed = \(fixed)")
   }
 
   func start() throws {
-    try setClock(world.now)
+    try setClock(to: world.now)
     try engine.start()
   }
 
@@ -119,7 +119,7 @@ final class DemoDevice: Sendable {
   /// Lets nothing go wrong any more, and the user look once more.
   func mend() throws {
     faults.plan = .none
-    try setClock(world.now)
+    try setClock(to: world.now)
     try engine.start()
     try engine.retryParked()
     engine.fetchChanges()
@@ -128,7 +128,7 @@ final class DemoDevice: Sendable {
   /// Ends the event logs, and lets time be real again for whoever looks at the database later.
   func end() throws {
     for recording in recordings { recording.recorder.detach(from: recording.session) }
-    try setClock(nil)
+    try setClock(to: nil)
   }
 }
 
@@ -160,12 +160,12 @@ private final class DemoListener: Sendable {
   var recordings: [DemoDevice.Recording] { state.withLock { $0.recordings } }
   var problem: String? { state.withLock { $0.problem } }
 
-  func fail(_ problem: String) { state.withLock { $0.problem = $0.problem ?? problem } }
+  func fail(because problem: String) { state.withLock { $0.problem = $0.problem ?? problem } }
 
   /// Takes a session that is about to start; the engine makes a new one where it begins anew.
   func attach(to session: CloudSyncSession) {
     let number = recordings.count + 1
-    let path = folder.file(number == 1 ? "\(name).jsonl" : "\(name)-\(number).jsonl")
+    let path = folder.file(named: number == 1 ? "\(name).jsonl" : "\(name)-\(number).jsonl")
     let recorder = EventRecorder(.file(LogFile(path: path)), redactor: .none)
     recorder.attach(to: session)
     state.withLock {

@@ -11,7 +11,7 @@ final class DemoFeed: Sendable {
 
   private let lines = Locked<[Line]>([])
 
-  func tell(_ who: String, _ words: String, at time: Duration) {
+  func tell(of who: String, words: String, at time: Duration) {
     lines.withLock { $0.append(Line(who: who, words: words, time: time)) }
   }
 

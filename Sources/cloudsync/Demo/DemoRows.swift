@@ -59,7 +59,7 @@ struct DemoRows: Equatable {
     }
   }
 
-  func count(_ table: String) -> Int { rows[table]?.count ?? 0 }
+  func count(of table: String) -> Int { rows[table]?.count ?? 0 }
 
   /// Every row in a few words, by what it is called.
   var texts: [String: String] {

@@ -21,7 +21,7 @@ final class DemoStory {
     let world = world
     let feed = feed
     let cloud = LocalCloud(
-      store: try SQLiteStore(path: folder.file("cloud.sqlite")),
+      store: try SQLiteStore(path: folder.file(named: "cloud.sqlite")),
       now: { world.now }
     )
     self.cloud = cloud
@@ -34,7 +34,7 @@ final class DemoStory {
           in: world,
           faults: (random.next(), plan),
           folder,
-          tell: { words in feed.tell(name, words, at: world.elapsed) }
+          tell: { words in feed.tell(of: name, words: words, at: world.elapsed) }
         )
       }
   }
@@ -48,12 +48,12 @@ final class DemoStory {
       for device in devices { try device.start() }
       try laptop.edit(
         "makes a list with three notes",
-        """
-        INSERT INTO lists VALUES('home', 'At home');
-        INSERT INTO notes(id, list, text) VALUES
-          ('milk', 'home', 'Buy milk'), ('bank', NULL, 'Call the bank'),
-          ('plants', 'home', 'Water the plants');
-        """
+        sql: """
+          INSERT INTO lists VALUES('home', 'At home');
+          INSERT INTO notes(id, list, text) VALUES
+            ('milk', 'home', 'Buy milk'), ('bank', NULL, 'Call the bank'),
+            ('plants', 'home', 'Water the plants');
+          """
       )
       phone.engine.fetchChanges()
     }
@@ -61,13 +61,13 @@ final class DemoStory {
       for device in devices { device.goOffline() }
       try laptop.edit(
         "writes eggs into milk",
-        "UPDATE notes SET text = 'Buy milk and eggs' WHERE id = 'milk'"
+        sql: "UPDATE notes SET text = 'Buy milk and eggs' WHERE id = 'milk'"
       )
-      try laptop.edit("throws bank away", "DELETE FROM notes WHERE id = 'bank'")
-      try phone.edit("ticks milk as done", "UPDATE notes SET done = 1 WHERE id = 'milk'")
+      try laptop.edit("throws bank away", sql: "DELETE FROM notes WHERE id = 'bank'")
+      try phone.edit("ticks milk as done", sql: "UPDATE notes SET done = 1 WHERE id = 'milk'")
       try phone.edit(
         "writes bike",
-        "INSERT INTO notes(id, text) VALUES('bike', 'Mend the bicycle')"
+        sql: "INSERT INTO notes(id, text) VALUES('bike', 'Mend the bicycle')"
       )
     }
     try chapter("Online again: rate limiting, a lost response, a conflict") {
@@ -78,10 +78,10 @@ final class DemoStory {
     }
     try chapter("Somebody deletes the whole zone, and the phone has an edit for it") {
       try cloud.deleteZone(DemoRows.zoneID, account: AccountIdentity("somebody"))
-      feed.tell("cloud", "has lost the zone with all rows", at: world.elapsed)
+      feed.tell(of: "cloud", words: "has lost the zone with all rows", at: world.elapsed)
       try phone.edit(
         "changes plants",
-        "UPDATE notes SET text = 'Water the plants twice' WHERE id = 'plants'"
+        sql: "UPDATE notes SET text = 'Water the plants twice' WHERE id = 'plants'"
       )
       laptop.engine.fetchChanges()
     }
@@ -100,7 +100,7 @@ final class DemoStory {
   }
 
   /// A piece of the story; it ends when all is quiet.
-  private func chapter(_ title: String, _ body: () throws -> Void) throws {
+  private func chapter(_ title: String, body: () throws -> Void) throws {
     view.begin(title)
     try body()
     try passTime()
@@ -110,7 +110,7 @@ final class DemoStory {
     let end = world.elapsed + .seconds(900)
     while world.elapsed < end {
       world.advance(by: .milliseconds(200))
-      view.refresh(try board())
+      view.refresh(with: try board())
       if let problem = devices.compactMap(\.problem).first { throw ToolError.failure(problem) }
       if isQuiet { break }
     }

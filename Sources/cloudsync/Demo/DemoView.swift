@@ -23,18 +23,18 @@ struct DemoView {
   mutating func begin(_ chapter: String) {
     wipe()
     console.line()
-    console.line(console.styled(chapter, .heading))
+    console.line(console.styled(chapter, as: .heading))
   }
 
   /// Shows what has happened, and what everybody has.
-  mutating func refresh(_ board: DemoBoard) {
+  mutating func refresh(with board: DemoBoard) {
     let lines = feed.take()
     if !lines.isEmpty { wipe() }
     for line in lines { show(line) }
     guard console.isLive else { return }
     if lines.isEmpty, board == lastBoard { return pause() }
     wipe()
-    let shown = [""] + board.lines(console) + board.feet(console)
+    let shown = [""] + board.lines(console: console) + board.feet(console: console)
     for line in shown { console.line(line) }
     height = shown.count
     lastBoard = board
@@ -44,7 +44,7 @@ struct DemoView {
   /// Takes the board from the screen.
   mutating func wipe() {
     guard height > 0 else { return }
-    console.eraseLines(height)
+    console.eraseLines(count: height)
     height = 0
     lastBoard = nil
   }
@@ -56,7 +56,8 @@ struct DemoView {
     let padding = String(repeating: " ", count: max(1, 7 - time.count))
     let name = line.who + String(repeating: " ", count: max(1, 8 - line.who.count))
     console.line(
-      console.styled(padding + time, .faint) + "  " + console.styled(name, .name) + line.words
+      console.styled(padding + time, as: .faint) + "  " + console.styled(name, as: .name)
+        + line.words
     )
   }
 

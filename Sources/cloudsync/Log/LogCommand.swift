@@ -22,8 +22,8 @@ enum LogCommand {
 
   /// Opens a log, all operands by default, showing how far it has come, and passes on its warnings.
   static func open(
-    _ arguments: Arguments,
-    _ console: Console,
+    from arguments: Arguments,
+    console: Console,
     paths: [String]? = nil
   ) throws -> EventLog {
     let log = try EventLog(

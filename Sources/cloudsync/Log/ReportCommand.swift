@@ -20,10 +20,10 @@ enum ReportCommand {
     )
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
-    let log = try LogCommand.open(arguments, console)
-    let path = arguments.value("-o") ?? "\(log.name).html"
-    try LogReport.write(log, toFile: path, title: arguments.value("--title")) {
+  private static func run(with arguments: Arguments, console: Console) throws {
+    let log = try LogCommand.open(from: arguments, console: console)
+    let path = arguments.value(of: "-o") ?? "\(log.name).html"
+    try LogReport.write(log, toFile: path, title: arguments.value(of: "--title")) {
       console.progress("wrote \($0) events")
     }
     console.endProgress()

@@ -40,16 +40,17 @@ enum RerunCommand {
     )
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
+  private static func run(with arguments: Arguments, console: Console) throws {
     if arguments.has("--shorten"), !arguments.has("--test") {
       throw ToolError.usage("--shorten shortens the test that --test writes: give both")
     }
     var options = Replay.Options()
-    options.first = try arguments.number("--from")
+    options.first = try arguments.number(of: "--from")
     options.goesOn = arguments.has("--go-on")
-    options.skipped = try arguments.all("--skip").map { try Arguments.number($0, for: "--skip") }
-    let log = try LogCommand.open(arguments, console)
-    if let path = arguments.value("--test") {
+    options.skipped = try arguments.allValues(of: "--skip")
+      .map { try Arguments.number(from: $0, for: "--skip") }
+    let log = try LogCommand.open(from: arguments, console: console)
+    if let path = arguments.value(of: "--test") {
       let text = try TestGenerator.swiftTest(
         for: log,
         name: "log",
@@ -60,9 +61,9 @@ enum RerunCommand {
     }
     let result = try Replay.rerun(log, options: options) { console.progress("run \($0) events") }
     console.endProgress()
-    if arguments.has("--json") { return try printJSON(result, console) }
+    if arguments.has("--json") { return try printJSON(result, console: console) }
     for divergence in result.divergences {
-      console.line(console.styled("\(divergence)", .bad))
+      console.line(console.styled("\(divergence)", as: .bad))
     }
     let counts = "\(result.eventCount) events of \(result.inputCount) inputs"
     if result.isWhatIf {
@@ -70,7 +71,7 @@ enum RerunCommand {
       return console.line(result.state.explain(at: log.header.time).description)
     }
     guard result.divergences.isEmpty else { throw ToolError.negative }
-    console.line("\(console.styled("faithful", .good)): \(counts) run as recorded")
+    console.line("\(console.styled("faithful", as: .good)): \(counts) run as recorded")
   }
 
   /// What ``Replay/Result`` tells, for scripts.
@@ -91,7 +92,7 @@ enum RerunCommand {
     var divergences: [Item]
   }
 
-  private static func printJSON(_ result: Replay.Result, _ console: Console) throws {
+  private static func printJSON(_ result: Replay.Result, console: Console) throws {
     let report = Report(
       isFaithful: result.isFaithful,
       isWhatIf: result.isWhatIf,
@@ -108,7 +109,7 @@ enum RerunCommand {
         )
       }
     )
-    console.line(try JSONText.block(report))
+    console.line(try JSONText.block(for: report))
     if !result.divergences.isEmpty { throw ToolError.negative }
   }
 }

@@ -42,29 +42,33 @@ enum ShowCommand {
     )
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
-    if arguments.has("--history") { return try showHistory(arguments, console) }
+  private static func run(with arguments: Arguments, console: Console) throws {
+    if arguments.has("--history") { return try showHistory(with: arguments, console: console) }
     var reader = try LogReader(
       path: arguments.operands[0],
       salvaging: arguments.has("--salvage")
     )
     let start = reader.header.time
-    var matcher = LogMatcher(try filter(arguments, start: start), reading: reader)
+    var matcher = LogMatcher(try filter(from: arguments, start: start), reading: reader)
     var last = reader.header.state.eventCount
     while let step = try reader.next() {
       last = step.sequence
-      if let step = matcher.match(step) { try show(step, start, arguments, console) }
+      if let step = matcher.match(step) {
+        try show(step, since: start, with: arguments, console: console)
+      }
     }
     for warning in reader.warnings where warning.kind != .noEnd {
       console.note("warning: \(arguments.operands[0]), \(warning)")
     }
-    if arguments.has("--follow") { try follow(after: last, &matcher, arguments, console) }
+    if arguments.has("--follow") {
+      try follow(after: last, matcher: &matcher, with: arguments, console: console)
+    }
   }
 
-  private static func filter(_ arguments: Arguments, start: Timestamp) throws -> LogFilter {
+  private static func filter(from arguments: Arguments, start: Timestamp) throws -> LogFilter {
     var filter = LogFilter()
     for option in LogFilter.Option.allCases {
-      for value in arguments.all(option.rawValue) {
+      for value in arguments.allValues(of: option.rawValue) {
         do throws(LogError) {
           try filter.set(option, to: value, start: start)
         } catch {
@@ -77,13 +81,13 @@ enum ShowCommand {
 
   private static func show(
     _ step: LogStep,
-    _ start: Timestamp,
-    _ arguments: Arguments,
-    _ console: Console
+    since start: Timestamp,
+    with arguments: Arguments,
+    console: Console
   ) throws {
     let text = StepText(step, start: start)
-    if arguments.has("--json") { return console.line(try JSONText.line(text)) }
-    console.line(console.styled(text.line, style(of: step)))
+    if arguments.has("--json") { return console.line(try JSONText.line(for: text)) }
+    console.line(console.styled(text.line, as: style(of: step)))
   }
 
   /// Errors and waits are to be seen at a glance.
@@ -98,37 +102,39 @@ enum ShowCommand {
     }
   }
 
-  private static func showHistory(_ arguments: Arguments, _ console: Console) throws {
+  private static func showHistory(with arguments: Arguments, console: Console) throws {
     guard !arguments.has("--follow") else {
       throw ToolError.usage("--history is told from the beginning to the end: leave out --follow")
     }
-    let log = try LogCommand.open(arguments, console)
-    if let name = arguments.value("--record") {
+    let log = try LogCommand.open(from: arguments, console: console)
+    if let name = arguments.value(of: "--record") {
       let history = try RecordHistory(of: name, in: log)
-      return console.block(arguments.has("--json") ? try JSONText.block(history) : history.render())
+      return console.block(
+        arguments.has("--json") ? try JSONText.block(for: history) : history.render()
+      )
     }
     guard arguments.has("--operation") else {
       throw ToolError.usage("--history needs --record NAME or --operation ID")
     }
-    let filter = try filter(arguments, start: log.header.time)
+    let filter = try filter(from: arguments, start: log.header.time)
     guard let selection = filter.operation else { return }
     let id = OperationID(epoch: selection.epoch ?? log.header.state.epoch, number: selection.number)
     let history = try OperationHistory(of: id, in: log)
-    console.block(arguments.has("--json") ? try JSONText.block(history) : history.render())
+    console.block(arguments.has("--json") ? try JSONText.block(for: history) : history.render())
   }
 
   /// Shows what is appended to the file, and to the file that takes its place, as it comes.
   private static func follow(
     after last: UInt64,
-    _ matcher: inout LogMatcher,
-    _ arguments: Arguments,
-    _ console: Console
+    matcher: inout LogMatcher,
+    with arguments: Arguments,
+    console: Console
   ) throws {
     var follower = LogFollower(path: arguments.operands[0], after: last)
     while true {
       for step in try follower.newSteps() {
         guard let step = matcher.match(step) else { continue }
-        try show(step, follower.start ?? step.record.time, arguments, console)
+        try show(step, since: follower.start ?? step.record.time, with: arguments, console: console)
       }
       usleep(200_000)
     }

@@ -18,24 +18,24 @@ enum StateCommand {
     )
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
-    let log = try LogCommand.open(arguments, console)
-    let sequence = try arguments.number("--at") ?? log.lastFoldedSequence
+  private static func run(with arguments: Arguments, console: Console) throws {
+    let log = try LogCommand.open(from: arguments, console: console)
+    let sequence = try arguments.number(of: "--at") ?? log.lastFoldedSequence
     let state = try log.state(at: sequence)
-    if let other = try arguments.number("--diff") {
+    if let other = try arguments.number(of: "--diff") {
       let difference = StateDifference(
         state,
         try log.state(at: other),
         isRedacted: !log.header.isRestorable
       )
       return console.block(
-        arguments.has("--json") ? try JSONText.block(difference) : difference.render()
+        arguments.has("--json") ? try JSONText.block(for: difference) : difference.render()
       )
     }
-    if arguments.has("--full") { return console.line(try JSONText.block(state)) }
+    if arguments.has("--full") { return console.line(try JSONText.block(for: state)) }
     let time =
       sequence > log.header.state.eventCount ? try log.step(sequence).record.time : log.header.time
     let overview = StateOverview(state, at: time)
-    console.block(arguments.has("--json") ? try JSONText.block(overview) : overview.text)
+    console.block(arguments.has("--json") ? try JSONText.block(for: overview) : overview.text)
   }
 }

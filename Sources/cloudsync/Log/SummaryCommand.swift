@@ -29,8 +29,8 @@ enum SummaryCommand {
     var statistics: LogStatistics
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
-    let log = try LogCommand.open(arguments, console)
+  private static func run(with arguments: Arguments, console: Console) throws {
+    let log = try LogCommand.open(from: arguments, console: console)
     let statistics = try LogStatistics(of: log) { console.progress("counted \($0) events") }
     console.endProgress()
     let last = try log.state(at: log.lastFoldedSequence)
@@ -49,12 +49,12 @@ enum SummaryCommand {
       explanation: last.explain(at: end).description,
       statistics: statistics
     )
-    if arguments.has("--json") { return console.line(try JSONText.block(summary)) }
-    print(summary, log, console)
+    if arguments.has("--json") { return console.line(try JSONText.block(for: summary)) }
+    print(summary, of: log, console: console)
   }
 
-  private static func print(_ summary: Summary, _ log: EventLog, _ console: Console) {
-    console.line(console.styled(summary.log, .heading))
+  private static func print(_ summary: Summary, of log: EventLog, console: Console) {
+    console.line(console.styled(summary.log, as: .heading))
     let zone = log.header.state.zoneID
     console.line("zone:        \(zone.name)")
     console.line("recorded:    \(TimeText.date(log.header.time)), part \(summary.part)")

@@ -21,15 +21,15 @@ enum VerifyCommand {
     )
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
-    let log = try LogCommand.open(arguments, console)
+  private static func run(with arguments: Arguments, console: Console) throws {
+    let log = try LogCommand.open(from: arguments, console: console)
     let faults = faults(of: log, acceptsNoEnd: arguments.has("--unfinished"))
-    for fault in faults { console.line("\(console.styled("not valid", .bad)): \(fault)") }
+    for fault in faults { console.line("\(console.styled("not valid", as: .bad)): \(fault)") }
     guard faults.isEmpty, !log.warnings.contains(where: { $0.kind == .salvaged }) else {
       throw ToolError.negative
     }
     let end = log.hasEnded && !log.isContinued ? "complete" : "the end is missing"
-    console.line("\(console.styled("valid", .good)): \(log.count) events, \(end)")
+    console.line("\(console.styled("valid", as: .good)): \(log.count) events, \(end)")
   }
 
   private static func faults(of log: EventLog, acceptsNoEnd: Bool) -> [String] {

@@ -12,10 +12,10 @@ enum WhyCommand {
     )
   }
 
-  private static func run(_ arguments: Arguments, _ console: Console) throws {
-    let sequence = try Arguments.number(arguments.operands[1], for: "N")
-    let log = try LogCommand.open(arguments, console, paths: [arguments.operands[0]])
+  private static func run(with arguments: Arguments, console: Console) throws {
+    let sequence = try Arguments.number(from: arguments.operands[1], for: "N")
+    let log = try LogCommand.open(from: arguments, console: console, paths: [arguments.operands[0]])
     let tree = try CausalTree(of: sequence, in: log)
-    console.block(arguments.has("--json") ? try JSONText.block(tree) : tree.render())
+    console.block(arguments.has("--json") ? try JSONText.block(for: tree) : tree.render())
   }
 }

@@ -58,7 +58,7 @@ enum CheckCommand {
     }
   }
 
-  private static func run(_ arguments: Arguments, console: Console) throws {
+  private static func run(with arguments: Arguments, console: Console) throws {
     let target = DatabaseArguments(arguments)
     let database = try target.open(access: .readOnly)
     let names = try target.naming { try SyncEngine.tableNames(in: database) }
@@ -70,7 +70,7 @@ enum CheckCommand {
     }
     let report = Report(target.path, tables, violations)
     if arguments.has("--json") {
-      console.line(try JSONText.block(report))
+      console.line(try JSONText.block(for: report))
     } else if arguments.has("--sql") {
       for sql in mendingSQL(violations: violations) { console.block(sql) }
     } else {
@@ -97,16 +97,16 @@ enum CheckCommand {
     for table in report.tables {
       let ofTable = violations.filter { $0.table == table }
       if ofTable.isEmpty { continue }
-      console.line(console.styled(table, .heading))
+      console.line(console.styled(table, as: .heading))
       for violation in ofTable {
         let word = console.styled(
           violation.isWarning ? "warning" : "error",
-          violation.isWarning ? .warning : .bad
+          as: violation.isWarning ? .warning : .bad
         )
         console.line("  \(word): \(violation.reason)")
       }
       for sql in mendingSQL(violations: ofTable) {
-        console.line(console.styled("  This mends it:", .faint))
+        console.line(console.styled("  This mends it:", as: .faint))
         console.block(sql)
       }
       console.line()
@@ -116,14 +116,14 @@ enum CheckCommand {
       let warnings =
         report.warnings == 0 ? "" : ", with \(Phrase.count(report.warnings, "warning"))"
       return console.line(
-        "\(console.styled("well", .good)): \(count) can be synchronized\(warnings)"
+        "\(console.styled("well", as: .good)): \(count) can be synchronized\(warnings)"
       )
     }
     console.line(
       console.styled(
         "\(Phrase.count(report.errors, "error")) and \(Phrase.count(report.warnings, "warning"))"
           + " in \(count)",
-        .bad
+        as: .bad
       )
     )
     if violations.contains(where: { !$0.isWarning && $0.isMigrated }) {

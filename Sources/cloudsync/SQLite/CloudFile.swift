@@ -33,7 +33,7 @@ struct CloudFile {
     let isMissing = SamePath.Identity(path: request.cloud) == nil
     let store: any LocalCloudStore =
       isMissing && isRehearsal ? MemoryStore() : try SQLiteStore(path: request.cloud)
-    assetFolder = (SamePath.resolved(request.cloud) ?? request.cloud) + "-assets"
+    assetFolder = (SamePath.resolved(path: request.cloud) ?? request.cloud) + "-assets"
     connection = LocalCloud(store: store, options: options, assetFolder: assetFolder)
       .connect(device: request.device, account: Self.account, zoneID: request.zoneID)
   }

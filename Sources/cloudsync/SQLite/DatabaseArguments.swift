@@ -61,12 +61,12 @@ struct DatabaseArguments {
   /// Runs a body whose errors are about the file, and names it in them.
   func naming<Value>(body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as SyncEngineError {
-      throw failure(error)
+      throw failure(for: error)
     }
   }
 
   /// The failure of an error that is about the file.
-  func failure(_ error: SyncEngineError) -> ToolError {
+  func failure(for error: SyncEngineError) -> ToolError {
     .failure("\(error.path ?? path): \(error.reason)")
   }
 
@@ -81,7 +81,7 @@ struct DatabaseArguments {
   /// - Returns: The tables, each once.
   /// - Throws: That the options contradict each other, or that there are no tables.
   func tables(names: [String], orElse fallback: [String]?) throws -> [String] {
-    let wanted = list("--tables", known: names)
+    let wanted = list(of: "--tables", known: names)
     if arguments.has("--all"), !wanted.isEmpty {
       throw ToolError.usage("--all and --tables do not go together")
     }
@@ -101,7 +101,7 @@ struct DatabaseArguments {
   func options(tables: [String]) throws -> SyncEngineOptions {
     var chosen: [String: [String]] = [:]
     for option in Self.policies where option.value != nil {
-      let names = list(option.name, known: tables)
+      let names = list(of: option.name, known: tables)
       for name in names where !tables.contains(name) {
         throw ToolError.usage("\(option.name) names “\(name)”, which is none of the tables")
       }
@@ -124,9 +124,9 @@ struct DatabaseArguments {
   }
 
   /// The names that an option gives, as the database spells them, each once.
-  private func list(_ option: String, known: [String]) -> [String] {
+  private func list(of option: String, known: [String]) -> [String] {
     var result: [String] = []
-    for text in arguments.all(option) {
+    for text in arguments.allValues(of: option) {
       // A name may have a comma.
       let parts = known.contains(text) ? [Substring(text)] : text.split(separator: ",")
       for part in parts {

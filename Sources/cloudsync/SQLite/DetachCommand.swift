@@ -16,7 +16,7 @@ enum DetachCommand {
     )
   }
 
-  private static func run(_ arguments: Arguments, console: Console) throws {
+  private static func run(with arguments: Arguments, console: Console) throws {
     let target = DatabaseArguments(arguments)
     let lock = try DatabaseLock(target.path)
     defer { lock.release() }

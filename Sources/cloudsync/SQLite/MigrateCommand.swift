@@ -42,9 +42,9 @@ enum MigrateCommand {
     )
   }
 
-  private static func run(_ arguments: Arguments, console: Console) throws {
+  private static func run(with arguments: Arguments, console: Console) throws {
     let target = DatabaseArguments(arguments)
-    guard let output = arguments.value("--output") else {
+    guard let output = arguments.value(of: "--output") else {
       let lock = try DatabaseLock(target.path)
       defer { lock.release() }
       let database = try target.open(access: .readWrite)
@@ -86,7 +86,7 @@ enum MigrateCommand {
     let tables = try target.tables(names: names, orElse: nil)
     var migration = PrimaryKeyMigration(
       tables: tables,
-      salt: arguments.value("--salt") ?? "",
+      salt: arguments.value(of: "--salt") ?? "",
       dropsUniqueKeys: arguments.has("--drop-unique")
     )
     migration.keyDefault = PrimaryKeyMigration.portableKeyDefault
@@ -102,7 +102,7 @@ enum MigrateCommand {
     if changed.isEmpty, mended.isEmpty { console.line("no table needed it") }
     let left = try SyncEngine.check(database, tables: tables).filter { !$0.isWarning }
     if left.isEmpty {
-      return console.line("\(console.styled("well", .good)): all of them can be synchronized")
+      return console.line("\(console.styled("well", as: .good)): all of them can be synchronized")
     }
     for violation in left { console.note("still in the way: \(violation.reason)") }
   }

@@ -91,7 +91,7 @@ enum StatusCommand {
     }
   }
 
-  private static func run(_ arguments: Arguments, console: Console) throws {
+  private static func run(with arguments: Arguments, console: Console) throws {
     let target = DatabaseArguments(arguments)
     let database = try target.open(access: .readOnly)
     guard let metadata = try target.naming(body: { try SyncMetadata.read(from: database) }) else {
@@ -100,14 +100,14 @@ enum StatusCommand {
       )
     }
     if arguments.has("--json") {
-      return console.line(try JSONText.block(Report(target.path, metadata)))
+      return console.line(try JSONText.block(for: Report(target.path, metadata)))
     }
     show(metadata: metadata, path: target.path, console: console)
   }
 
   private static func show(metadata: SyncMetadata, path: String, console: Console) {
     let time = metadata.lastSync.map { "last on \(TimeText.date($0))" } ?? "never to the end"
-    console.line("\(console.styled(path, .heading)): synchronized \(time)")
+    console.line("\(console.styled(path, as: .heading)): synchronized \(time)")
     console.line()
     var rows = [["table", "clean", "dirty", "in flight", "waiting", "parked"]]
     func row(name: String, counts: SyncMetadata.Counts) -> [String] {
@@ -117,16 +117,16 @@ enum StatusCommand {
     }
     rows += metadata.tables.map { row(name: $0.name, counts: $0.counts) }
     if metadata.tables.count > 1 { rows.append(row(name: "all", counts: metadata.counts)) }
-    for line in Words.table(rows) { console.line(line) }
+    for line in Words.table(of: rows) { console.line(line) }
     for (title, held) in [("parked", metadata.parked), ("waiting", metadata.waiting)]
     where !held.isEmpty {
       console.line()
-      console.line(console.styled(title, .heading))
+      console.line(console.styled(title, as: .heading))
       for one in held { console.line("  \(one.table) \(one.key): \(one.words)") }
     }
     if !metadata.unnamedRows.isEmpty {
       console.line()
-      console.line(console.styled("left out", .heading))
+      console.line(console.styled("left out", as: .heading))
       for row in metadata.unnamedRows { console.line("  \(row.reason)") }
     }
     if metadata.unknownRecords > 0 {

@@ -69,9 +69,9 @@ enum SyncCommand {
     var isJSON: Bool
   }
 
-  private static func run(_ arguments: Arguments, console: Console) throws {
+  private static func run(with arguments: Arguments, console: Console) throws {
     let target = DatabaseArguments(arguments)
-    guard let cloud = arguments.value("--cloud") else {
+    guard let cloud = arguments.value(of: "--cloud") else {
       throw ToolError.usage("cloudsync sync needs --cloud CLOUDFILE")
     }
     if arguments.has("--dry-run") {
@@ -82,15 +82,15 @@ enum SyncCommand {
     if arguments.has("--interval"), !arguments.has("--watch") {
       throw ToolError.usage("--interval is for --watch")
     }
-    let seconds = try arguments.number("--interval") ?? 1
+    let seconds = try arguments.number(of: "--interval") ?? 1
     guard (1...86_400).contains(seconds) else {
       throw ToolError.usage("--interval takes a number from 1 to 86400, not \(seconds)")
     }
-    let zoneName = arguments.value("--zone")
+    let zoneName = arguments.value(of: "--zone")
     if let zoneName { try check(zoneName: zoneName) }
     let lock = try DatabaseLock(target.path)
     defer { lock.release() }
-    if SamePath.isSame(target.path, cloud) {
+    if SamePath.isSame(target.path, as: cloud) {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
     let (tables, options) = try examine(target: target, arguments: arguments)
@@ -107,11 +107,13 @@ enum SyncCommand {
       enforcesForeignKeys: !arguments.has("--ignore-foreign-keys"),
       isWatching: arguments.has("--watch"),
       interval: .seconds(Int64(seconds)),
-      log: arguments.value("--log"),
+      log: arguments.value(of: "--log"),
       isJSON: arguments.has("--json")
     )
-    if arguments.has("--dry-run") { return try SyncRehearsal(request, target).run(console) }
-    try SyncRun(request, target).run(console)
+    if arguments.has("--dry-run") {
+      return try SyncRehearsal(request, target).run(console: console)
+    }
+    try SyncRun(request, target).run(console: console)
   }
 
   /// Looks whether the database can be synchronized, and finds out which tables are.
@@ -145,10 +147,10 @@ enum SyncCommand {
   }
 
   private static func device(arguments: Arguments, path: String) throws -> String {
-    if let name = arguments.value("--device") {
+    if let name = arguments.value(of: "--device") {
       if name.isEmpty { throw ToolError.usage("--device needs a name") }
       return name
     }
-    return "\(ProcessInfo.processInfo.hostName):\(SamePath.resolved(path) ?? path)"
+    return "\(ProcessInfo.processInfo.hostName):\(SamePath.resolved(path: path) ?? path)"
   }
 }

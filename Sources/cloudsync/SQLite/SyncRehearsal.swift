@@ -50,7 +50,7 @@ struct SyncRehearsal {
     var unknownRecords: Int
   }
 
-  func run(_ console: Console) throws {
+  func run(console: Console) throws {
     let database = try target.naming {
       try DatabaseFile(
         path: request.path,
@@ -73,7 +73,7 @@ struct SyncRehearsal {
         waiting: preview.waiting.map { Report.Refusal($0) },
         unknownRecords: preview.unknownRecords
       )
-      console.line(try JSONText.block(report))
+      console.line(try JSONText.block(for: report))
     } else {
       show(preview: preview, console: console)
     }
@@ -84,7 +84,7 @@ struct SyncRehearsal {
     let result = Locked<Result<SyncPreview, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
     let folder = try NewFolder.makeTemporary(for: "dry-run", option: "--dry-run")
-    defer { NewFolder.removeTemporary(folder) }
+    defer { NewFolder.removeTemporary(at: folder) }
     var options = request.options
     options.assets = cloud.assets(stagedIn: folder)
     SyncEngine.dryRun(
@@ -108,7 +108,7 @@ struct SyncRehearsal {
 
   private func show(preview: SyncPreview, console: Console) {
     for violation in preview.violations {
-      console.line("\(console.styled("schema", .warning)): \(violation)")
+      console.line("\(console.styled("schema", as: .warning)): \(violation)")
     }
     if preview.isForbidden {
       return console.line("nothing would be done: see “cloudsync check \(request.path)”")
@@ -141,7 +141,7 @@ struct SyncRehearsal {
 
   private func show(refusal: SyncPreview.Refusal, word: String, console: Console) {
     console.line(
-      "\(console.styled(word, .warning)): \(refusal.table) \(refusal.key):"
+      "\(console.styled(word, as: .warning)): \(refusal.table) \(refusal.key):"
         + " \(Words.line(refusal.reason))"
     )
   }

@@ -71,7 +71,7 @@ final class SyncRun {
 
   // MARK: The run
 
-  func run(_ console: Console) throws {
+  func run(console: Console) throws {
     Interrupt.begin()
     defer { Interrupt.end() }
     do {
@@ -82,7 +82,7 @@ final class SyncRun {
       let isDone = try synchronize(console: console)
       try SyncSummary(self).show(console: console)
       try warn(console: console)
-      if isDone, request.isWatching { try SyncWatch(self).run(console) }
+      if isDone, request.isWatching { try SyncWatch(self).run(console: console) }
       try close()
       if !isDone {
         console.note("stopped before the end; the next run goes on")
@@ -131,7 +131,7 @@ final class SyncRun {
 
   /// Throws what the engine has stopped over, or its session.
   func throwIfStuck() throws {
-    if let error = takeError() { throw target.failure(error) }
+    if let error = takeError() { throw target.failure(for: error) }
     guard let reason = engine.session?.state.haltReason else { return }
     throw ToolError.failure(
       "\(request.path) cannot be synchronized with \(request.cloud): \(reason.error)"

@@ -58,12 +58,12 @@ struct SyncSummary {
       )
       let line =
         try isUpdate || run.request.isWatching
-        ? JSONText.line(report) : JSONText.block(report)
+        ? JSONText.line(for: report) : JSONText.block(for: report)
       return console.line(line)
     }
     let time =
       run.request.isWatching
-      ? console.styled(TimeText.date(SyncEnvironment.live.now()), .faint) + "  " : ""
+      ? console.styled(TimeText.date(SyncEnvironment.live.now()), as: .faint) + "  " : ""
     console.line(
       "\(time)sent \(counts.sent), received \(counts.received), merged \(counts.merged),"
         + " parked \(counts.parked)"
@@ -79,7 +79,7 @@ struct SyncSummary {
     console: Console
   ) {
     for one in held.prefix(Self.shown) {
-      console.line("  \(console.styled(word, .warning)): \(one.table) \(one.key): \(one.words)")
+      console.line("  \(console.styled(word, as: .warning)): \(one.table) \(one.key): \(one.words)")
     }
     if held.count > Self.shown {
       console.line(

@@ -19,7 +19,7 @@ struct SyncWatch {
     identity = SamePath.Identity(path: run.request.cloud)
   }
 
-  func run(_ console: Console) throws {
+  func run(console: Console) throws {
     // What was edited since the run has looked last is found by looking once more.
     var lastVersion: Int64?
     var lastCloudVersion: Int64?

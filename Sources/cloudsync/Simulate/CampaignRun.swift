@@ -27,7 +27,7 @@ struct CampaignRun {
     tally = Locked(CampaignTally(from: request.options.seed, count: request.count))
   }
 
-  func run(_ console: Console) throws {
+  func run(console: Console) throws {
     Interrupt.begin()
     defer { Interrupt.end() }
     let workers = DispatchGroup()
@@ -35,7 +35,7 @@ struct CampaignRun {
       DispatchQueue.global()
         .async(group: workers) { [tally, request] in
           while let seed = tally.withLock({ $0.take() }) {
-            let outcome = Self.run(seed, request.options)
+            let outcome = Self.run(seed: seed, base: request.options)
             tally.withLock { $0.add(outcome, isFirst: seed == request.options.seed) }
           }
         }
@@ -50,7 +50,7 @@ struct CampaignRun {
   }
 
   /// Runs a seed, every 16th twice.
-  private static func run(_ seed: UInt64, _ base: SimulationOptions) -> SimulationOutcome {
+  private static func run(seed: UInt64, base: SimulationOptions) -> SimulationOutcome {
     var options = base
     options.seed = seed
     return seed % 16 == 0 ? options.runTwice() : options.run()
@@ -105,15 +105,15 @@ struct CampaignRun {
     let missing = missing(tally: tally)
     let isSameElsewhere = try checkProcesses(tally: tally, console: console)
     if tally.failed > 0 {
-      console.line(console.styled("\(tally.failed) of \(tally.done) seeds failed", .bad))
+      console.line(console.styled("\(tally.failed) of \(tally.done) seeds failed", as: .bad))
       throw ToolError.negative
     }
     guard missing.isEmpty else {
-      console.line(console.styled("never tried: \(missing.joined(separator: "; "))", .bad))
+      console.line(console.styled("never tried: \(missing.joined(separator: "; "))", as: .bad))
       throw ToolError.negative
     }
     guard isSameElsewhere else { throw ToolError.negative }
-    console.line("\(console.styled("well", .good)): every rule held in every seed")
+    console.line("\(console.styled("well", as: .good)): every rule held in every seed")
   }
 
   /// Runs the first seed in another process; returns whether nothing differs.
@@ -121,7 +121,7 @@ struct CampaignRun {
     guard tally.failed == 0, tally.done > 0 else { return true }
     let (isTried, text) = try ProcessCheck().difference(options: request.options)
     if let text {
-      console.line(console.styled("seed \(request.options.seed): \(text)", .bad))
+      console.line(console.styled("seed \(request.options.seed): \(text)", as: .bad))
       console.line("  again:    \(request.options.command)")
     } else if isTried {
       console.line("seed \(request.options.seed) in another process: the same, byte for byte")
@@ -153,7 +153,7 @@ struct CampaignRun {
 
   private func show(outcome: SimulationOutcome, isShrunk: Bool, console: Console) throws {
     guard let violation = outcome.violation else { return }
-    console.line("seed \(outcome.options.seed): \(console.styled("\(violation)", .bad))")
+    console.line("seed \(outcome.options.seed): \(console.styled("\(violation)", as: .bad))")
     console.line("  again:    \(outcome.options.command)")
     guard isShrunk else { return }
     console.progress("making seed \(outcome.options.seed) smaller")

@@ -9,7 +9,7 @@ struct LogFolder: Sendable {
   /// Makes the folder that is wanted, which must not exist.
   init(_ wanted: String?) throws {
     self.wanted = wanted
-    if let wanted { try NewFolder.make(wanted) }
+    if let wanted { try NewFolder.make(at: wanted) }
   }
 
   /// Whether the user named it.

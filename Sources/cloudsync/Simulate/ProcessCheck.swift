@@ -41,7 +41,7 @@ struct ProcessCheck {
     let logs = "\(folder)/logs"
     // What cannot be removed stays where the system removes it.
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let status = try Self.run(executable, options.arguments + ["--log-dir", logs])
+    let status = try Self.run(at: executable, with: options.arguments + ["--log-dir", logs])
     guard status == 0 else { return (true, "another process ended with exit code \(status)") }
     var kept = options
     kept.keepsLogs = true
@@ -61,12 +61,12 @@ struct ProcessCheck {
 
   #if os(tvOS) || os(watchOS)
   /// These systems start no other process.
-  private static func run(_ path: String, _ arguments: [String]) throws -> Int32 {
+  private static func run(at path: String, with arguments: [String]) throws -> Int32 {
     throw ToolError.failure("the seed cannot be run in another process: this system starts none")
   }
   #else
   /// Runs a program without output, and returns its exit code.
-  private static func run(_ path: String, _ arguments: [String]) throws -> Int32 {
+  private static func run(at path: String, with arguments: [String]) throws -> Int32 {
     #if canImport(Darwin)
     var actions: posix_spawn_file_actions_t?
     #else

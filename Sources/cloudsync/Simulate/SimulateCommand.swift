@@ -58,47 +58,47 @@ enum SimulateCommand {
     var isSingle: Bool
   }
 
-  private static func run(_ arguments: Arguments, console: Console) throws {
-    let request = try request(arguments)
+  private static func run(with arguments: Arguments, console: Console) throws {
+    let request = try request(from: arguments)
     let folder = try LogFolder(request.logFolder)
-    if request.isSingle { return try SingleRun(request.options, folder).run(console) }
-    try CampaignRun(request, folder).run(console)
+    if request.isSingle { return try SingleRun(request.options, folder).run(console: console) }
+    try CampaignRun(request, folder).run(console: console)
   }
 
-  static func request(_ arguments: Arguments) throws -> Request {
-    let seed = try arguments.number("--seed")
+  static func request(from arguments: Arguments) throws -> Request {
+    let seed = try arguments.number(of: "--seed")
     for name in ["--seeds", "--from", "--minutes", "--jobs"] where arguments.has(name) {
       if seed != nil { throw ToolError.usage("--seed runs one seed; it does not go with \(name)") }
     }
     var options = SimulationOptions(seed: seed ?? 0)
-    options.seed = try seed ?? number("--from", in: 0...UInt64.max / 2, arguments) ?? 1
-    if let name = arguments.value("--device") {
+    options.seed = try seed ?? number("--from", in: 0...UInt64.max / 2, from: arguments) ?? 1
+    if let name = arguments.value(of: "--device") {
       guard let kind = SimulatedKind(rawValue: name) else {
         let names = SimulatedKind.allCases.map(\.rawValue).joined(separator: " and ")
         throw ToolError.usage("--device: there is no kind “\(name)”; there are \(names)")
       }
       options.device = kind == .notes ? nil : kind.rawValue
     }
-    options.devices = Int(try number("--devices", in: 1...100, arguments) ?? 3)
+    options.devices = Int(try number("--devices", in: 1...100, from: arguments) ?? 3)
     options.edits = Int(
-      try number("--edits", in: 0...1_000_000, arguments)
+      try number("--edits", in: 0...1_000_000, from: arguments)
         ?? UInt64(SimulatedKind(options).usualEdits)
     )
-    options.records = try number("--records", in: 1...100_000, arguments).map { Int($0) }
-    if let list = arguments.value("--faults") {
+    options.records = try number("--records", in: 1...100_000, from: arguments).map { Int($0) }
+    if let list = arguments.value(of: "--faults") {
       do throws(FaultPlan.ParsingError) { options.faults = try FaultPlan(parsing: list) } catch {
         throw ToolError.usage("--faults: \(error)")
       }
     }
-    let minutes = try number("--minutes", in: 1...100_000, arguments)
-    let count = try number("--seeds", in: 1...1_000_000_000_000, arguments)
+    let minutes = try number("--minutes", in: 1...100_000, from: arguments)
+    let count = try number("--seeds", in: 1...1_000_000_000_000, from: arguments)
     let cores = UInt64(max(1, ProcessInfo.processInfo.activeProcessorCount))
     return Request(
       options: options,
       count: count ?? (minutes == nil ? 1_000 : nil),
       minutes: minutes,
-      jobs: Int(try number("--jobs", in: 1...256, arguments) ?? min(256, cores)),
-      logFolder: arguments.value("--log-dir"),
+      jobs: Int(try number("--jobs", in: 1...256, from: arguments) ?? min(256, cores)),
+      logFolder: arguments.value(of: "--log-dir"),
       isSingle: seed != nil
     )
   }
@@ -106,9 +106,9 @@ enum SimulateCommand {
   private static func number(
     _ name: String,
     in range: ClosedRange<UInt64>,
-    _ arguments: Arguments
+    from arguments: Arguments
   ) throws -> UInt64? {
-    guard let number = try arguments.number(name) else { return nil }
+    guard let number = try arguments.number(of: name) else { return nil }
     guard range.contains(number) else {
       throw ToolError.usage(
         "\(name) takes a number from \(range.lowerBound) to \(range.upperBound), not \(number)"

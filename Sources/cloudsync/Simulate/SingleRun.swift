@@ -10,7 +10,7 @@ struct SingleRun {
     self.folder = folder
   }
 
-  func run(_ console: Console) throws {
+  func run(console: Console) throws {
     let outcome = options.runTwice()
     console.line(
       "seed \(options.seed): \(outcome.eventCount) events, \(outcome.requestCount) requests, "
@@ -23,9 +23,11 @@ struct SingleRun {
       console.line("logs: \(try folder.write(outcome))")
     }
     guard let violation = outcome.violation else {
-      return console.line("\(console.styled("well", .good)): every rule held, twice the same way")
+      return console.line(
+        "\(console.styled("well", as: .good)): every rule held, twice the same way"
+      )
     }
-    console.line(console.styled("\(violation)", .bad))
+    console.line(console.styled("\(violation)", as: .bad))
     throw ToolError.negative
   }
 }

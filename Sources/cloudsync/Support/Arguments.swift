@@ -64,19 +64,19 @@ struct Arguments {
   func has(_ name: String) -> Bool { values.contains { $0.name == name } }
 
   /// The value of an option, if it is given.
-  func value(_ name: String) -> String? { values.first { $0.name == name }?.value }
+  func value(of name: String) -> String? { values.first { $0.name == name }?.value }
 
   /// All values of an option that may be repeated.
-  func all(_ name: String) -> [String] { values.filter { $0.name == name }.map(\.value) }
+  func allValues(of name: String) -> [String] { values.filter { $0.name == name }.map(\.value) }
 
   /// The value of an option as a number.
-  func number(_ name: String) throws -> UInt64? {
-    guard let text = value(name) else { return nil }
-    return try Self.number(text, for: name)
+  func number(of name: String) throws -> UInt64? {
+    guard let text = value(of: name) else { return nil }
+    return try Self.number(from: text, for: name)
   }
 
   /// A whole number, or an error that says what it is for.
-  static func number(_ text: String, for name: String) throws -> UInt64 {
+  static func number(from text: String, for name: String) throws -> UInt64 {
     guard let number = UInt64(text) else {
       throw ToolError.usage("\(name) takes a whole number, not “\(text)”")
     }

@@ -36,14 +36,14 @@ struct Command {
     if !subcommands.isEmpty {
       text += "\n\ncommands:"
       text += Self.table(
-        subcommands.map { (($0.path.last ?? ""), $0.summary) }
+        of: subcommands.map { (($0.path.last ?? ""), $0.summary) }
       )
       text += "\n\n“\(call) COMMAND --help” says more about one."
     }
     if !options.isEmpty {
       text += "\n\noptions:"
       text += Self.table(
-        options.map { ($0.name + ($0.value.map { " \($0)" } ?? ""), $0.help) }
+        of: options.map { ($0.name + ($0.value.map { " \($0)" } ?? ""), $0.help) }
           + [("--help", "this text")]
       )
     }
@@ -51,7 +51,7 @@ struct Command {
     return text + "\n"
   }
 
-  private static func table(_ rows: [(String, String)]) -> String {
+  private static func table(of rows: [(String, String)]) -> String {
     let width = rows.reduce(0) { max($0, $1.0.count) }
     return
       rows.map { name, help in
@@ -61,7 +61,7 @@ struct Command {
   }
 
   /// Finds the command that the arguments name, and runs it.
-  func perform(_ arguments: [String], _ console: Console) throws {
+  func perform(with arguments: [String], console: Console) throws {
     if let first = arguments.first, ["--help", "-h", "help"].contains(first), run == nil {
       let named = subcommands.first { $0.path.last == arguments.dropFirst().first }
       return console.block((named ?? self).help)
@@ -73,7 +73,7 @@ struct Command {
       guard let command = subcommands.first(where: { $0.path.last == first }) else {
         throw ToolError.usage("there is no command “\(first)”; “\(call) --help” shows all")
       }
-      return try command.perform(Array(arguments.dropFirst()), console)
+      return try command.perform(with: Array(arguments.dropFirst()), console: console)
     }
     guard let parsed = try Arguments(arguments, for: self) else { return console.block(help) }
     try run(parsed, console)

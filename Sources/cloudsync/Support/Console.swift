@@ -104,10 +104,10 @@ final class Console {
   }
 
   /// Takes the last lines of the result from the screen.
-  func eraseLines(_ count: Int) { if isLive { output("\u{1b}[\(count)A\u{1b}[J") } }
+  func eraseLines(count: Int) { if isLive { output("\u{1b}[\(count)A\u{1b}[J") } }
 
   /// The text as it is to be written for what it means.
-  func styled(_ text: String, _ style: Style) -> String {
+  func styled(_ text: String, as style: Style) -> String {
     guard hasColours, style != .plain else { return text }
     return "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m"
   }

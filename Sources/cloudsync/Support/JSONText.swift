@@ -6,17 +6,17 @@ import Foundation
 
 /// JSON for scripts: keys in order, one value a line or spread over several.
 enum JSONText {
-  static func line(_ value: some Encodable) throws -> String {
-    try text(value, [.sortedKeys, .withoutEscapingSlashes])
+  static func line(for value: some Encodable) throws -> String {
+    try text(value, formatting: [.sortedKeys, .withoutEscapingSlashes])
   }
 
-  static func block(_ value: some Encodable) throws -> String {
-    try text(value, [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted])
+  static func block(for value: some Encodable) throws -> String {
+    try text(value, formatting: [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted])
   }
 
   private static func text(
     _ value: some Encodable,
-    _ formatting: JSONEncoder.OutputFormatting
+    formatting: JSONEncoder.OutputFormatting
   ) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = formatting

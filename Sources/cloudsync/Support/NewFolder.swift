@@ -16,7 +16,7 @@ import Darwin
 enum NewFolder {
   /// Makes the folder that the user wants, which must not exist.
   @discardableResult
-  static func make(_ wanted: String) throws -> String {
+  static func make(at wanted: String) throws -> String {
     guard mkdir(wanted, 0o777) == 0 else {
       let reason = String(cString: strerror(errno))
       throw ToolError.failure("the folder \(wanted) cannot be made: \(reason); name a new one")
@@ -44,7 +44,7 @@ enum NewFolder {
   }
 
   /// Removes a folder of the system's with all that is in it; what cannot be removed the system removes.
-  static func removeTemporary(_ path: String) {
+  static func removeTemporary(at path: String) {
     try? FileManager.default.removeItem(atPath: path)
   }
 }

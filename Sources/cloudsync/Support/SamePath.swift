@@ -34,14 +34,14 @@ enum SamePath {
   }
 
   /// The path without links and dots; nil if there is no such file.
-  static func resolved(_ path: String) -> String? {
+  static func resolved(path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
   }
 
   /// Whether two paths lead to one file.
-  static func isSame(_ one: String, _ other: String) -> Bool {
+  static func isSame(_ one: String, as other: String) -> Bool {
     guard let first = Identity(path: one), let second = Identity(path: other) else {
       return one == other
     }

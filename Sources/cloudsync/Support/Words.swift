@@ -6,7 +6,7 @@ enum Words {
   }
 
   /// Rows in columns, the first to the left and the others, which are numbers, to the right.
-  static func table(_ rows: [[String]]) -> [String] {
+  static func table(of rows: [[String]]) -> [String] {
     guard let first = rows.first else { return [] }
     let widths = first.indices.map { place in rows.reduce(0) { max($0, $1[place].count) } }
     return rows.map { row in

@@ -57,7 +57,7 @@ struct ToolHarness {
     let lines = Lines()
     let console = Console(output: { lines.output += $0 }, errors: { lines.errors += $0 })
     let words = arguments.map { $0.hasPrefix("@") ? path(String($0.dropFirst())) : $0 }
-    let code = Tool.run(words, console)
+    let code = Tool.run(with: words, console: console)
     return Outcome(
       code: code,
       output: lines.output.replacing(folder + "/", with: ""),

@@ -76,7 +76,7 @@ struct WatchTests {
       )
       let words = ["sync", bench.path("a.db"), "--cloud", bench.path("cloud"), "--all", "--watch"]
 
-      #expect(Tool.run(words, console) == 1)
+      #expect(Tool.run(with: words, console: console) == 1)
       #expect(summaries.last?.contains("sent 1,") == true)
       #expect(errors.contains("the file was removed or replaced"))
     }

@@ -14,7 +14,7 @@ struct TreeDifference {
     compare(before: before, after: after, at: "")
   }
 
-  private mutating func add(_ path: String, before: CodedTree?, after: CodedTree?) {
+  private mutating func add(at path: String, before: CodedTree?, after: CodedTree?) {
     guard changes.count < limit else { return }
     changes.append(
       StateDifference.Change(path: path, before: before?.summary, after: after?.summary)
@@ -27,12 +27,12 @@ struct TreeDifference {
     case (.object(let old), .object(let new)):
       // A name of something stands for the whole of it.
       if before.name != nil || after.name != nil, before.isName, after.isName {
-        if !before.isSame(as: after) { add(path, before: before, after: after) }
+        if !before.isSame(as: after) { add(at: path, before: before, after: after) }
       } else {
         compare(fields: old, new: new, at: path)
       }
     case (.array(let old), .array(let new)): compare(elements: old, new: new, first: 0, at: path)
-    default: if !before.isSame(as: after) { add(path, before: before, after: after) }
+    default: if !before.isSame(as: after) { add(at: path, before: before, after: after) }
     }
   }
 
@@ -49,7 +49,7 @@ struct TreeDifference {
       }
     for (key, value) in old {
       guard let other = new.first(where: { $0.key == key })?.value else {
-        add(prefix + key, before: value, after: nil)
+        add(at: prefix + key, before: value, after: nil)
         continue
       }
       if key == "queue", let first, case .array(let before) = value, case .array(let after) = other
@@ -66,7 +66,7 @@ struct TreeDifference {
       }
     }
     for (key, value) in new where !old.contains(where: { $0.key == key }) {
-      add(prefix + key, before: nil, after: value)
+      add(at: prefix + key, before: nil, after: value)
     }
   }
 
@@ -91,13 +91,13 @@ struct TreeDifference {
       if new.indices.contains(other) {
         compare(before: value, after: new[other], at: "\(path)[\(number)]")
       } else {
-        add("\(path)[\(number)]", before: value, after: nil)
+        add(at: "\(path)[\(number)]", before: value, after: nil)
       }
     }
     for (place, value) in new.enumerated() {
       let number = newFirst + Int64(place)
       guard !old.indices.contains(Int(clamping: number - oldFirst)) else { continue }
-      add("\(path)[\(number)]", before: nil, after: value)
+      add(at: "\(path)[\(number)]", before: nil, after: value)
     }
   }
 
@@ -118,15 +118,15 @@ struct TreeDifference {
         common.append(other)
         compare(before: old[place], after: new[other], at: "\(path)[\(Phrase.readable(name))]")
       } else {
-        add("\(path)[\(Phrase.readable(name))]", before: old[place], after: nil)
+        add(at: "\(path)[\(Phrase.readable(name))]", before: old[place], after: nil)
       }
     }
     for (place, name) in newNames.enumerated() where places[name] != nil {
-      add("\(path)[\(Phrase.readable(name))]", before: nil, after: new[place])
+      add(at: "\(path)[\(Phrase.readable(name))]", before: nil, after: new[place])
     }
     guard zip(common, common.dropFirst()).contains(where: { $0 > $1 }) else { return }
     let order = { (names: [String]) in CodedTree.array(names.map(CodedTree.string)) }
-    add("\(path).order", before: order(oldNames), after: order(newNames))
+    add(at: "\(path).order", before: order(oldNames), after: order(newNames))
   }
 
   /// Compares elements without names; those that are alike at both ends are left out.
@@ -144,9 +144,9 @@ struct TreeDifference {
       if place < oldEnd, place < newEnd {
         compare(before: old[place], after: new[place], at: inner)
       } else if place < oldEnd {
-        add(inner, before: old[place], after: nil)
+        add(at: inner, before: old[place], after: nil)
       } else {
-        add(inner, before: nil, after: new[place])
+        add(at: inner, before: nil, after: new[place])
       }
     }
   }

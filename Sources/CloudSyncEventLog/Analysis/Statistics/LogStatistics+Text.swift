@@ -17,14 +17,14 @@ extension LogStatistics {
         text: "\(TimeText.date(firstTime)) to \(TimeText.date(lastTime)) (\(length))"
       )
     }
-    add(title: "kinds", text: Self.text(kinds))
-    add(title: "origins", text: Self.text(origins))
-    add(title: "requests", text: Self.text(requests))
-    add(title: "retries", text: Self.text(retries))
-    add(title: "errors", text: Self.text(errors))
-    add(title: "errors of records", text: Self.text(itemErrors))
-    add(title: "verdicts", text: Self.text(verdicts))
-    add(title: "halts", text: Self.text(halts))
+    add(title: "kinds", text: Self.text(of: kinds))
+    add(title: "origins", text: Self.text(of: origins))
+    add(title: "requests", text: Self.text(of: requests))
+    add(title: "retries", text: Self.text(of: retries))
+    add(title: "errors", text: Self.text(of: errors))
+    add(title: "errors of records", text: Self.text(of: itemErrors))
+    add(title: "verdicts", text: Self.text(of: verdicts))
+    add(title: "halts", text: Self.text(of: halts))
     let numbers = [
       ("splits", splits), ("conflicts", conflicts), ("lost responses", lostAnswers),
       ("ignored responses", ignoredAnswers), ("records saved", savedRecords),
@@ -36,12 +36,12 @@ extension LogStatistics {
     add(title: "time in", text: shares.joined(separator: ", "))
     add(title: "modifications", text: modifications.text)
     add(title: "fetches", text: fetches.text)
-    add(title: "failed operations", text: Self.text(failedOperations))
+    add(title: "failed operations", text: Self.text(of: failedOperations))
     if openOperations > 0 { add(title: "open operations", text: "\(openOperations)") }
     return lines.joined(separator: "\n")
   }
 
-  private static func text(_ counts: [Count]) -> String {
+  private static func text(of counts: [Count]) -> String {
     counts.map { "\($0.name) \($0.count)" }.joined(separator: ", ")
   }
 }

@@ -32,10 +32,10 @@ enum ReportPage {
 
   /// The template, cut at its marks: markup and the names of what is to be filled in alternate.
   private static let pieces =
-    text(PackageResources.report_html).split(separator: "{{")
+    text(of: PackageResources.report_html).split(separator: "{{")
     .flatMap { $0.split(separator: "}}", omittingEmptySubsequences: false).map(String.init) }
 
-  private static let style = text(PackageResources.report_css)
+  private static let style = text(of: PackageResources.report_css)
 
   /// The whole script.
   private static let script =
@@ -50,7 +50,7 @@ enum ReportPage {
     "default-src 'none'; base-uri 'none'; form-action 'none'; "
     + "style-src '\(hash(of: style))'; script-src '\(hash(of: script))'"
 
-  private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+  private static func text(of bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
   private static func hash(of text: String) -> String {
     "sha256-" + Data(SHA256.digest(of: Array(text.utf8))).base64EncodedString()

@@ -29,7 +29,7 @@ extension SimulationRun {
       world.schedule(after: .milliseconds(delay)) { [self] in launch(host) }
     }
     world.advance(by: .seconds(2))
-    apply(workload.firstEdits(), hosts[0])
+    apply(workload.firstEdits(), on: hosts[0])
     world.advance(by: .seconds(30))
     memory.withLock { $0.hasBegun = true }
     for host in hosts {
@@ -57,11 +57,11 @@ extension SimulationRun {
   private func perform(_ step: Workload.Step) {
     for offset in hosts.indices {
       let host = hosts[(step.device + offset) % hosts.count]
-      if host.isAwake { return apply(step.edits, host) }
+      if host.isAwake { return apply(step.edits, on: host) }
     }
   }
 
-  private func apply(_ edits: [DeviceEdit], _ host: SimulatedHost) {
+  private func apply(_ edits: [DeviceEdit], on host: SimulatedHost) {
     guard !isOver, host.isAwake else { return }
     report(event: .edited(edits), device: host.number)
     host.device.apply(edits)
