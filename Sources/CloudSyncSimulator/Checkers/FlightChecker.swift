@@ -15,6 +15,8 @@ final class FlightChecker: SimulationChecker {
     var inFlight: Attempt?
     var lastNumber: UInt64 = 0
     var sent: Sent?
+    /// What was sent last before the app was killed, until the session that is back sends something.
+    var sentBefore: ModifyOperation?
     /// Whether the answer to what was sent last was lost.
     var isLost = false
     /// How many answers to modifications were lost since one was heard.
@@ -50,6 +52,7 @@ final class FlightChecker: SimulationChecker {
       // Whether it was sent is known when the session is back.
       // One that takes another's place in the same process is in the same position.
       hosts[device].inFlight = nil
+      if let sent = hosts[device].sent { hosts[device].sentBefore = sent.operation }
       hosts[device].sent = nil
       hosts[device].isLost = false
     default: break
@@ -72,7 +75,14 @@ final class FlightChecker: SimulationChecker {
     defer {
       hosts[device].sent = Sent(attempt: attempt, token: context.writeToken, operation: operation)
     }
-    guard let sent = hosts[device].sent else { return nil }
+    guard let sent = hosts[device].sent else {
+      // The loss that was one too many may have been the last before the kill: this is the first part.
+      if let before = hosts[device].sentBefore {
+        _ = isPart(operation: operation, of: before, device: device)
+      }
+      hosts[device].sentBefore = nil
+      return nil
+    }
     if hosts[device].isLost, sent.token != context.writeToken,
       !isPart(operation: operation, of: sent.operation, device: device)
     {
