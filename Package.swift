@@ -84,14 +84,22 @@ let package = Package(
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]
     ),
 
+    // Schemas, without an engine: the engine exports it, so no product has it by itself.
+    .target(name: "CloudSyncSQLiteSchema", dependencies: ["CloudSyncSQLiteSupport"]),
+    .testTarget(
+      name: "CloudSyncSQLiteSchemaTests",
+      dependencies: ["CloudSyncSQLiteSchema", "CloudSyncSQLiteSupport", "CloudSyncCore"]
+    ),
+
     .target(
       name: "CloudSyncSQLite",
-      dependencies: ["CloudSyncCore", "CloudSyncSQLiteSupport"]
+      dependencies: ["CloudSyncCore", "CloudSyncSQLiteSchema", "CloudSyncSQLiteSupport"]
     ),
     .testTarget(
       name: "CloudSyncSQLiteTests",
       dependencies: [
-        "CloudSyncSQLite", "CloudSyncSQLiteSupport", "CloudSyncLocalCloud", "CloudSyncSimulator",
+        "CloudSyncSQLite", "CloudSyncSQLiteSchema", "CloudSyncSQLiteSupport", "CloudSyncLocalCloud",
+        "CloudSyncSimulator",
       ]
     ),
 

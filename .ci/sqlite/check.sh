@@ -35,4 +35,4 @@ tests=$(find "$(swift build --scratch-path "$scratch" --show-bin-path)" -maxdept
 export LD_LIBRARY_PATH=$library
 ldd "$tests" | grep -q "$library" || { echo "error: the tests do not load $library" >&2; exit 1; }
 "$tests" --testing-library swift-testing \
-  --filter 'CloudSyncSQLiteTests|CloudSyncLocalCloudTests|CloudSyncSQLiteSimulationTests'
+  --filter 'CloudSyncSQLiteTests|CloudSyncSQLiteSchemaTests|CloudSyncLocalCloudTests|CloudSyncSQLiteSimulationTests'

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 #if canImport(FoundationEssentials)

@@ -1,3 +1,5 @@
+import CloudSyncSQLiteSchema
+
 /// How the actions of foreign keys follow from each other.
 ///
 /// A row that is deleted may have others deleted, a key that changes may have others change. An event is

@@ -1,3 +1,4 @@
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// The triggers that do the actions of foreign keys where the engine's connection does not enforce them.

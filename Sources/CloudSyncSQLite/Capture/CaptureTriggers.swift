@@ -1,3 +1,4 @@
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// The triggers that write a table's edits into the outbox, in the transaction of the edit.
@@ -64,7 +65,7 @@ struct CaptureTriggers {
         .joined(separator: " AND ")
       return searches.map { search in
         let candidate = columns.map { "new.\($0.quotedName)" }
-        let found = search.sql(table, candidate: candidate, ownKey: ownKey)
+        let found = search.sql(in: table.schema, candidate: candidate, ownKey: ownKey)
         return "INSERT INTO cloudsync_outbox(id, table_id, key, change)"
           + " SELECT (SELECT \(MetadataSchema.nextTime) FROM cloudsync_clock), \(table.id),"
           + " \(table.keySQL("t")), '\(OutboxEntry.replaced)' FROM (\(found)) AS t LIMIT 1;"

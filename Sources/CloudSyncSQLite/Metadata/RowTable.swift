@@ -1,3 +1,4 @@
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// Reads and writes the rows of a synchronized table.

@@ -1,3 +1,4 @@
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// A table that is synchronized.
@@ -35,10 +36,11 @@ package struct SyncTable: Sendable {
     self.layout = layout
     isKey = schema.writableColumns.map { schema.primaryKey.contains($0.name) }
     hasTriggersOfTheApp = schema.dependentSQL.contains { sql in
-      TableMending.triggerName(sql).map { !$0.foldedName.starts(with: "cloudsync_".utf8) } ?? false
+      CreateStatement.triggerName(sql).map { !$0.foldedName.starts(with: "cloudsync_".utf8) }
+        ?? false
     }
     keyAffinities = schema.primaryKey.map { schema.column(named: $0)?.affinity ?? .blob }
-    searches = Self.searches(schema)
+    searches = schema.uniqueKeySearches
     let keyed = searches.dropFirst().flatMap(\.columns)
     keyedColumns = schema.columns.map(\.name).filter { keyed.contains($0) }
     hasFailingTriggers = schema.dependentSQL.contains { sql in

@@ -1,3 +1,4 @@
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// A row that is not synchronized because a column of its primary key holds NULL.

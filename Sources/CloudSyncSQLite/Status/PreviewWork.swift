@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// Does what an engine would do, within a transaction that is undone, and notes what it was.

@@ -1,3 +1,4 @@
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 extension SyncEngine {
@@ -26,6 +27,7 @@ extension SyncEngine {
       return SchemaRules.violations(
         in: schema,
         tables: tables ?? schema.tables.map(\.name),
+        names: CloudName.rules,
         policy: options.schemaPolicy
       )
     }

@@ -1,4 +1,5 @@
 public import CloudSyncCore
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 extension SyncEngine {

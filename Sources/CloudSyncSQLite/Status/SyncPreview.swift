@@ -1,3 +1,5 @@
+import CloudSyncSQLiteSchema
+
 /// What a synchronization would do now.
 public struct SyncPreview: Sendable, Hashable {
   /// What would become of a row or a record.

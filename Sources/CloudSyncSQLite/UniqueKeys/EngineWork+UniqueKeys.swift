@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// When a row's unique keys were set last, and which row it is.
@@ -59,7 +60,9 @@ extension EngineWork {
     let ownKey = table.keyCondition(from: bound.count + 1)
     var holders: [KeyHolder] = []
     for (number, search) in table.searches.enumerated() {
-      let query = try connection.statement(search.sql(table, candidate: candidate, ownKey: ownKey))
+      let query = try connection.statement(
+        search.sql(in: table.schema, candidate: candidate, ownKey: ownKey)
+      )
       for (place, value) in (bound + key).enumerated() { query.bind(value, at: Int32(place + 1)) }
       var keys: [[SQLiteValue]] = []
       try query.forEachRow {

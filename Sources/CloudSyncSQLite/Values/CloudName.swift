@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// Names of tables and columns as names of record types and fields, and back.
@@ -15,6 +16,14 @@ package enum CloudName {
   static let reservedPrefix = "cloudsync_"
   static let columnPrefix = "cloudsync_column_"
   static let tablePrefix = "cloudsync_table_"
+
+  /// Which tables and columns have a name in the cloud.
+  static let rules = NameRules(
+    maximumTableByteCount: maximumTypeByteCount,
+    maximumColumnByteCount: maximumFieldByteCount,
+    acceptsTable: { recordType(ofTable: $0) != nil },
+    acceptsColumn: { field(ofColumn: $0) != nil }
+  )
 
   /// The cloud's own fields, in lower case.
   private static let reservedFields: Set<String> = [

@@ -1,4 +1,3 @@
-import CloudSyncSQLiteSupport
 import Testing
 
 @testable import CloudSyncSQLite
@@ -58,30 +57,5 @@ struct NullKeyTests {
 
     #expect(try lines(phone) == ["'n'|'a'"])
     #expect(try mac.engine.unnamedRows().map(\.table) == ["pairs"])
-  }
-
-  @Test("The schema's check warns of such keys, and its SQL mends them, rows included")
-  func mending() throws {
-    let connection = try SQLiteConnection(path: ":memory:")
-    try connection.execute(
-      Self.schema + "INSERT INTO notes VALUES(NULL, 'x'), ('k', 'y');"
-        + "INSERT INTO pairs VALUES(NULL, NULL, 'z');"
-    )
-
-    let violations = SchemaRules.violations(
-      in: try DatabaseSchema.read(connection),
-      tables: Self.tables
-    )
-    #expect(violations.map(\.code) == Array(repeating: .nullablePrimaryKey, count: 3))
-    #expect(violations.map(\.column) == ["id", "a", "b"])
-    #expect(violations.filter(\.isWarning) == violations)
-    for sql in [violations[0].sql, violations[1].sql] {
-      try connection.execute(try #require(sql))
-    }
-
-    let schema = try DatabaseSchema.read(connection)
-    #expect(SchemaRules.violations(in: schema, tables: Self.tables) == [])
-    #expect(try connection.integer("SELECT count(*) FROM notes WHERE id IS NOT NULL") == 2)
-    #expect(try connection.integer("SELECT count(*) FROM pairs WHERE b IS NOT NULL") == 1)
   }
 }

@@ -109,4 +109,17 @@ struct RecordNameTests {
     #expect(CloudName.field(ofColumn: String(repeating: "a", count: 238)) == nil)
     #expect(CloudName.column(ofField: "cloudsync_time_a") == nil)
   }
+
+  @Test("The schema's check rejects names that no spelling makes short enough")
+  func tooLongNames() throws {
+    let long = String(repeating: "é", count: 50)
+    let database = try DatabaseFile(path: ":memory:")
+    try database.execute(
+      "CREATE TABLE '\(long)' (id TEXT PRIMARY KEY NOT NULL, '\(long)x', 'a b')"
+    )
+
+    let violations = try SyncEngine.check(database)
+
+    #expect(violations.map(\.code) == [.invalidTableName, .invalidColumnName])
+  }
 }

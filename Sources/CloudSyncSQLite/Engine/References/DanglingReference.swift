@@ -1,3 +1,4 @@
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// A row that refers to a row which is not there.

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// Rows that somebody has deleted here, without enforcement, although others refer to them by `NO ACTION`.

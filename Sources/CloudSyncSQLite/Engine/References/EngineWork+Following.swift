@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// Rows that refer to others by a unique key beside the primary one, when that key changes elsewhere.

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// Takes rows and columns that were there before anybody captured them, as edits older than any other.

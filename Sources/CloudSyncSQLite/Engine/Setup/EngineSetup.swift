@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 #if canImport(FoundationEssentials)
@@ -116,6 +117,7 @@ struct EngineSetup {
     let violations = SchemaRules.violations(
       in: schema,
       tables: names,
+      names: CloudName.rules,
       policy: options.schemaPolicy
     )
     let errors = violations.filter { !$0.isWarning }

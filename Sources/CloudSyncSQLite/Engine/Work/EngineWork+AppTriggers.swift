@@ -1,3 +1,4 @@
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// Triggers of the app's run when the engine writes: they keep search indexes and sums up to date.

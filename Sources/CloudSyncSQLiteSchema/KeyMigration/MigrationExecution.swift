@@ -1,0 +1,194 @@
+import CloudSyncSQLiteSupport
+
+/// Rewrites the tables of a plan, within a transaction, without foreign keys.
+struct MigrationExecution {
+  let plan: MigrationPlan
+  let uuids: DerivedUUID
+  let keyDefault: String
+  let connection: SQLiteConnection
+
+  func run() throws(KeyMigrationError) {
+    let before = try danglingReferences()
+    for index in plan.domains.indices {
+      try sqlite { () throws(SQLiteError) in try mapKeys(index) }
+    }
+    for table in plan.tables {
+      let sql = try KeyRewriting(
+        table: table,
+        domains: plan.domains,
+        uuids: uuids,
+        keyDefault: keyDefault
+      )
+      .sql()
+      try rebuild(table, as: sql)
+    }
+    try sqlite { () throws(SQLiteError) in
+      for index in plan.domains.indices {
+        try connection.execute("DROP TABLE temp.\(Self.map(index))")
+      }
+    }
+    let after = try danglingReferences()
+    let new = after.subtracting(before).sortedByBytes()
+    if !new.isEmpty {
+      throw KeyMigrationError.schema(
+        "After the migration foreign keys would point nowhere, so nothing was changed: "
+          + new.joined(separator: ", ")
+      )
+    }
+  }
+
+  // MARK: Keys
+
+  private static func map(_ domain: Int) -> String { "cloudsync_keys_\(domain)" }
+
+  /// Computes the UUID of every key of a domain, also of those that rows refer to in vain.
+  private func mapKeys(_ index: Int) throws(SQLiteError) {
+    let domain = plan.domains[index]
+    // Their type makes SQLite compare them as foreign keys are compared with an integer key.
+    try connection.execute(
+      """
+      CREATE TEMP TABLE cloudsync_old_keys (old INT PRIMARY KEY) WITHOUT ROWID;
+      CREATE TEMP TABLE \(Self.map(index)) (old INT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID
+      """
+    )
+    for id in domain.columns {
+      let column = id.column.quotedName
+      try connection.execute(
+        """
+        INSERT OR IGNORE INTO temp.cloudsync_old_keys
+        SELECT \(column) FROM main.\(id.table.quotedName) WHERE \(column) IS NOT NULL
+        """
+      )
+    }
+    let keys = try connection.prepare("SELECT old FROM temp.cloudsync_old_keys ORDER BY old")
+    let insert = try connection.prepare("INSERT INTO temp.\(Self.map(index)) VALUES (?1, ?2)")
+    try keys.forEachRow { () throws(SQLiteError) in
+      let key = keys.value(0)
+      let uuid = uuids.text(table: domain.table, key: key.literal)
+      try insert.bind(key, at: 1).bind(uuid, at: 2).run()
+    }
+    try connection.execute("DROP TABLE temp.cloudsync_old_keys")
+  }
+
+  /// Computes the UUID of every row of a table that has no key, or NULL in its place.
+  private func mapRows(
+    of table: TableSchema,
+    number: String,
+    where condition: String
+  ) throws(SQLiteError) {
+    try connection.execute(
+      "CREATE TEMP TABLE cloudsync_row_keys (row INTEGER PRIMARY KEY, new TEXT NOT NULL)"
+    )
+    let rows = try connection.prepare(
+      "SELECT \(number) FROM main.\(table.name.quotedName) WHERE \(condition) ORDER BY 1"
+    )
+    let insert = try connection.prepare("INSERT INTO temp.cloudsync_row_keys VALUES (?1, ?2)")
+    try rows.forEachRow { () throws(SQLiteError) in
+      let row = rows.integer(0)
+      let uuid = uuids.text(table: table.name, row: row)
+      try insert.bind(row, at: 1).bind(uuid, at: 2).run()
+    }
+  }
+
+  // MARK: Tables
+
+  /// Moves a table away, declares it anew, and copies its rows.
+  ///
+  /// The old table is what gets the other name, as the new one's text would be changed by renaming it;
+  /// with legacy renaming and without foreign keys, what refers to the name stays as it is.
+  private func rebuild(_ table: MigrationPlan.Table, as sql: String) throws(KeyMigrationError) {
+    let name = table.schema.name
+    let old = "cloudsync_old_\(name)".quotedName
+    let columns = try selection(table)
+    try sqlite { () throws(SQLiteError) in
+      try connection.execute("ALTER TABLE main.\(name.quotedName) RENAME TO \(old)")
+      try connection.execute(sql)
+      let names = columns.map(\.name).joined(separator: ", ")
+      let values = columns.map(\.value).joined(separator: ", ")
+      let order = table.schema.rowNumberName.map { " ORDER BY old.\($0)" } ?? ""
+      // Another conflict rule would call the default's function, which need not be there.
+      try connection.execute(
+        """
+        INSERT OR ABORT INTO main.\(name.quotedName) (\(names))
+        SELECT \(values) FROM main.\(old) AS old\(order)
+        """
+      )
+      try connection.execute("DROP TABLE main.\(old)")
+      try connection.execute("DROP TABLE IF EXISTS temp.cloudsync_row_keys")
+      let mending = TableMending(table: table.schema, uniqueKeys: table.uniqueKeys)
+      for dependent in mending.dependentSQL { try connection.execute(dependent) }
+    }
+    try check(name)
+  }
+
+  /// What is written into each column, and the row's number.
+  private func selection(
+    _ table: MigrationPlan.Table
+  ) throws(KeyMigrationError) -> [(name: String, value: String)] {
+    let schema = table.schema
+    var columns: [(name: String, value: String)] = []
+    let number = schema.rowNumberName
+    if let number { columns.append((number, "old.\(number)")) }
+    let rowKey = "(SELECT new FROM temp.cloudsync_row_keys WHERE row = old.\(number ?? "rowid"))"
+    if case .added(let name) = table.key {
+      guard let number else {
+        throw KeyMigrationError.schema(
+          "The rows of table \(schema.name.quotedName) cannot be told apart, because columns hide their"
+            + " numbers; rename the column \"rowid\"."
+        )
+      }
+      try sqlite { () throws(SQLiteError) in try mapRows(of: schema, number: number, where: "1") }
+      columns.append((name.quotedName, rowKey))
+    }
+    for column in schema.writableColumns {
+      let name = column.name.quotedName
+      guard let domain = table.columns.first(where: { $0.name == column.name })?.domain else {
+        columns.append((name, "old.\(name)"))
+        continue
+      }
+      var value = "(SELECT new FROM temp.\(Self.map(domain)) AS map WHERE map.old = old.\(name))"
+      if case .integer(column.name) = table.key, let number, !schema.hasIntegerKey {
+        try sqlite { () throws(SQLiteError) in
+          try mapRows(of: schema, number: number, where: "\(name) IS NULL")
+        }
+        value = "coalesce(\(value), \(rowKey))"
+      }
+      columns.append((name, value))
+    }
+    return columns
+  }
+
+  // MARK: Checks
+
+  private func check(_ table: String) throws(KeyMigrationError) {
+    let answer = try sqlite { () throws(SQLiteError) in
+      try connection.value("PRAGMA main.integrity_check(\(table.quotedName))")
+    }
+    guard answer == .text("ok") else {
+      throw KeyMigrationError.damaged(
+        "After the migration table \(table.quotedName) would not be sound (\(answer?.literal ?? "")), so"
+          + " nothing was changed."
+      )
+    }
+  }
+
+  /// A line for each foreign key that has rows whose parents are missing, with their number.
+  private func danglingReferences() throws(KeyMigrationError) -> Set<String> {
+    try sqlite { () throws(SQLiteError) in
+      let rows = try connection.prepare(
+        """
+        SELECT "table", parent, fkid, count(*) FROM pragma_foreign_key_check
+        GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+        """
+      )
+      var lines: Set<String> = []
+      try rows.forEachRow { () throws(SQLiteError) in
+        let (table, parent) = (rows.text(0) ?? "", rows.text(1) ?? "")
+        lines.insert(
+          "\(table.quotedName) to \(parent.quotedName) (\(rows.integer(2)): \(rows.integer(3)) rows)"
+        )
+      }
+      return lines
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import CloudSyncSQLiteSupport
+
+/// Which tables are rewritten, and how.
+struct MigrationPlan {
+  /// A column of a table.
+  struct ColumnID: Hashable {
+    var table: String
+    var column: String
+  }
+
+  /// Columns whose values are the same rows' keys, since foreign keys bind them together.
+  struct Domain {
+    /// The table whose name goes into the UUIDs: one that refers to no other of the domain.
+    var table: String
+    var columns: [ColumnID]
+  }
+
+  /// A table that is rewritten.
+  struct Table {
+    var schema: TableSchema
+    /// The key: one of the table's columns, a new one, or nil if the key stays.
+    var key: Key?
+    /// The domain of each column whose values change, in the order of the columns.
+    var columns: [(name: String, domain: Int)]
+    /// The unique keys that go.
+    var uniqueKeys: [TableSchema.UniqueKey]
+  }
+
+  enum Key {
+    case integer(String)
+    case added(String)
+  }
+
+  private(set) var domains: [Domain] = []
+  private(set) var tables: [Table] = []
+
+  /// Plans a migration, or says which table stands in its way.
+  init(_ migration: PrimaryKeyMigration, _ schema: DatabaseSchema) throws(KeyMigrationError) {
+    let members = try Self.members(migration.tables, schema)
+    findDomains(members, schema)
+    try checkDomains(members)
+    for member in members {
+      let columns = member.columns.compactMap { column -> (name: String, domain: Int)? in
+        let id = ColumnID(table: member.name, column: column.name)
+        return domains.firstIndex { $0.columns.contains(id) }.map { (column.name, $0) }
+      }
+      var key = Self.integerKey(member).map { Key.integer($0) }
+      if member.primaryKey.isEmpty { key = .added(Self.newColumnName(member)) }
+      let uniqueKeys = migration.dropsUniqueKeys ? schema.removableUniqueKeys(of: member) : []
+      guard key != nil || !columns.isEmpty || !uniqueKeys.isEmpty else { continue }
+      tables.append(
+        Table(schema: member, key: key, columns: columns, uniqueKeys: uniqueKeys)
+      )
+    }
+  }
+
+  /// The tables of a migration, by name.
+  private static func members(
+    _ names: [String],
+    _ schema: DatabaseSchema
+  ) throws(KeyMigrationError) -> [TableSchema] {
+    for name in names where schema.table(named: name) == nil {
+      let reason = SchemaRules.violations(in: schema, tables: [name]).first?.reason
+      throw KeyMigrationError.schema(reason ?? "There is no table \(name.quotedName).")
+    }
+    let members = schema.tables.filter { table in
+      names.contains { $0.isSameName(as: table.name) }
+    }
+    for member in members {
+      let isCaptured = member.dependentSQL.contains {
+        CreateStatement.objectName($0)?.foldedName.starts(with: "cloudsync_".utf8) == true
+      }
+      if isCaptured {
+        throw KeyMigrationError.schema(
+          "Table \(member.name.quotedName) is being synchronized; detach the engine, migrate, and set it"
+            + " up again."
+        )
+      }
+    }
+    return members
+  }
+
+  /// The one integer column of a table's key, if it has such a key.
+  private static func integerKey(_ table: TableSchema) -> String? {
+    guard table.primaryKey.count == 1, let column = table.column(named: table.primaryKey[0]),
+      column.affinity == .integer
+    else { return nil }
+    return column.name
+  }
+
+  /// A name for a key that no column has.
+  private static func newColumnName(_ table: TableSchema) -> String {
+    var name = "id"
+    var number = 1
+    while table.column(named: name) != nil {
+      name = number == 1 ? "uuid_id" : "uuid_id\(number)"
+      number += 1
+    }
+    return name
+  }
+
+  // MARK: Domains
+
+  /// Follows foreign keys in both directions from the keys that change.
+  private mutating func findDomains(_ members: [TableSchema], _ schema: DatabaseSchema) {
+    var parents: [ColumnID: [ColumnID]] = [:]
+    var neighbours: [ColumnID: [ColumnID]] = [:]
+    for table in schema.tables {
+      for key in table.foreignKeys where schema.table(named: key.table) != nil {
+        for (column, referenced) in zip(key.columns, key.referencedColumns) {
+          let child = ColumnID(table: table.name, column: column)
+          let parent = ColumnID(table: key.table, column: referenced)
+          neighbours[child, default: []].append(parent)
+          neighbours[parent, default: []].append(child)
+          if child.table != parent.table { parents[child, default: []].append(parent) }
+        }
+      }
+    }
+    var known: Set<ColumnID> = []
+    let keys = members.compactMap { table in
+      Self.integerKey(table).map { ColumnID(table: table.name, column: $0) }
+    }
+    for key in keys where known.insert(key).inserted {
+      var columns = [key]
+      var index = 0
+      while index < columns.count {
+        for next in neighbours[columns[index]] ?? [] where known.insert(next).inserted {
+          columns.append(next)
+        }
+        index += 1
+      }
+      let own = keys.filter(columns.contains)
+      let first = own.first { parents[$0] == nil } ?? key
+      domains.append(Domain(table: first.table, columns: columns))
+    }
+  }
+
+  private func checkDomains(_ members: [TableSchema]) throws(KeyMigrationError) {
+    for domain in domains {
+      let strangers = domain.columns.filter { id in !members.contains { $0.name == id.table } }
+      if !strangers.isEmpty {
+        let names = Set(strangers.map(\.table)).sortedByBytes().map(\.quotedName)
+        throw KeyMigrationError.schema(
+          "The key of table \(domain.table.quotedName) cannot be migrated alone, because foreign keys bind"
+            + " it to \(names.joined(separator: ", ")): migrate them together."
+        )
+      }
+      for id in domain.columns {
+        let table = members.first { $0.name == id.table }
+        guard table?.column(named: id.column)?.isGenerated == true else { continue }
+        throw KeyMigrationError.schema(
+          "Column \(id.table.quotedName).\(id.column.quotedName) is generated and refers to a key that"
+            + " changes, which cannot follow; make it an ordinary column first."
+        )
+      }
+    }
+  }
+}

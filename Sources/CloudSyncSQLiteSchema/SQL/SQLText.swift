@@ -1,0 +1,58 @@
+/// SQL text in tokens that cover every byte of it, so that it can be rewritten exactly.
+package struct SQLText: Sendable, Hashable {
+  package let bytes: [UInt8]
+  package let tokens: [SQLToken]
+
+  package init(_ text: String) {
+    bytes = Array(text.utf8)
+    tokens = SQLTokenizer.tokens(of: bytes)
+  }
+
+  /// The text between two offsets, as it was written.
+  package func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+  /// The tokens that count: all but spaces and comments.
+  package var meaningfulTokens: [SQLToken] {
+    tokens.filter { $0.kind != .space && $0.kind != .comment }
+  }
+
+  /// The name that a token means, without its quotes; nil if it cannot be one.
+  package func name(of token: SQLToken) -> String? {
+    switch token.kind {
+    case .word: return text(token.range)
+    case .quotedName, .string:
+      let quote = bytes[token.range.lowerBound]
+      let inner = bytes[token.range.dropFirst().dropLast()]
+      // Brackets cannot be doubled.
+      if quote == UInt8(ascii: "[") { return String(decoding: inner, as: UTF8.self) }
+      var name: [UInt8] = []
+      var isSecond = false
+      for byte in inner {
+        isSecond = byte == quote && !isSecond
+        if !isSecond { name.append(byte) }
+      }
+      return String(decoding: name, as: UTF8.self)
+    default: return nil
+    }
+  }
+
+  /// Whether a token is a word without quotes, given in capitals.
+  package func isWord(_ token: SQLToken, _ word: StaticString) -> Bool {
+    token.kind == .word && text(token.range).isSameName(as: "\(word)")
+  }
+
+  /// Whether a token is an operator or a parenthesis.
+  package func isSymbol(_ token: SQLToken, _ symbol: StaticString) -> Bool {
+    token.kind == .symbol && text(token.range) == "\(symbol)"
+  }
+
+  /// Whether the text calls a function of a name without arguments or with some.
+  package func calls(_ function: String) -> Bool {
+    let tokens = meaningfulTokens
+    return zip(tokens, tokens.dropFirst())
+      .contains { token, next in
+        token.kind != .string && isSymbol(next, "(")
+          && name(of: token)?.isSameName(as: function) == true
+      }
+  }
+}

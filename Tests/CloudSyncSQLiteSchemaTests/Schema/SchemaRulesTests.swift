@@ -1,0 +1,228 @@
+import CloudSyncSQLiteSupport
+import Testing
+
+@testable import CloudSyncSQLiteSchema
+
+@Suite("SchemaRules.violations")
+struct SchemaRulesTests {
+  @Test("The schema of the documents keeps all rules; that uuid() is missing is said")
+  func documented() throws {
+    let schema = try schema(
+      """
+      CREATE TABLE lists (id TEXT PRIMARY KEY NOT NULL ON CONFLICT REPLACE DEFAULT (uuid()),
+        title TEXT NOT NULL DEFAULT '');
+      CREATE TABLE items (id TEXT PRIMARY KEY NOT NULL, note TEXT,
+        list TEXT NOT NULL REFERENCES lists (id) ON DELETE CASCADE)
+      """
+    )
+
+    let violations = SchemaRules.violations(in: schema, tables: ["items", "LISTS", "lists"])
+
+    #expect(violations.map(\.code) == [.uuidFunctionMissing])
+    #expect(violations.map(\.table) == ["lists"])
+    #expect(violations.filter(\.isWarning) == violations)
+  }
+
+  @Test("Names that are no tables are refused")
+  func kinds() throws {
+    let schema = try schema(
+      "CREATE VIEW v AS SELECT 1; CREATE VIRTUAL TABLE f USING fts5(x); CREATE TABLE cloudsync_x (y)"
+    )
+
+    let violations = SchemaRules.violations(
+      in: schema,
+      tables: ["v", "f", "f_data", "cloudsync_x", "sqlite_schema", "nothing"]
+    )
+
+    #expect(
+      violations.map(\.code) == Array(repeating: .notATable, count: 5) + [.missingTable]
+    )
+    #expect(violations.map(\.reason).contains { $0.contains("\"f\" is a virtual table") })
+  }
+
+  @Test("Keys must be there and must not be integers, unless the app gives unique ones")
+  func keys() throws {
+    let schema = try schema(
+      """
+      CREATE TABLE none (x); CREATE TABLE number (id BIGINT PRIMARY KEY NOT NULL);
+      CREATE TABLE detail (id INTEGER PRIMARY KEY REFERENCES number);
+      CREATE TABLE pair (a INT NOT NULL, b INT NOT NULL, PRIMARY KEY (a, b));
+      """
+    )
+    let tables = ["none", "number", "detail", "pair"]
+
+    #expect(
+      SchemaRules.violations(in: schema, tables: tables).map(\.code) == [
+        .missingPrimaryKey, .integerPrimaryKey,
+      ]
+    )
+    let settled = SchemaRules.violations(in: schema, tables: tables) { _ in
+      SchemaPolicy(allowsIntegerKeys: true)
+    }
+    #expect(settled.map(\.code) == [.missingPrimaryKey])
+  }
+
+  @Test("Circles, compound keys and every action are fine; unknown parents are not")
+  func references() throws {
+    let schema = try schema(
+      """
+      CREATE TABLE a (id TEXT PRIMARY KEY NOT NULL, up REFERENCES a, b REFERENCES b ON DELETE RESTRICT,
+        c REFERENCES outside, d REFERENCES nowhere);
+      CREATE TABLE b (id TEXT PRIMARY KEY NOT NULL, a REFERENCES a, x, y, FOREIGN KEY (x, y) REFERENCES p);
+      CREATE TABLE p (x, y, PRIMARY KEY (x, y)); CREATE TABLE outside (id TEXT PRIMARY KEY NOT NULL)
+      """
+    )
+
+    let violations = SchemaRules.violations(in: schema, tables: ["a", "b"])
+
+    #expect(
+      violations.map(\.code) == Array(repeating: .foreignKeyToUnsynchronizedTable, count: 3)
+    )
+    #expect(violations.map(\.column) == ["c", "d", "x, y"])
+  }
+
+  @Test("A column that the app does not default is an error, or a warning where it says so")
+  func defaults() throws {
+    let schema = try schema(
+      """
+      CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, a NOT NULL, b INT NOT NULL DEFAULT NULL, c DEFAULT 1,
+        d INT NOT NULL AS (1))
+      """
+    )
+
+    let strict = SchemaRules.violations(in: schema, tables: ["t"])
+    let mild = SchemaRules.violations(in: schema, tables: ["t"]) { _ in
+      SchemaPolicy(requiresDefaults: false)
+    }
+
+    #expect(strict.map(\.column) == ["a", "b"])
+    #expect(Set(strict.map(\.code)) == [.nonNullColumnMustHaveDefault])
+    #expect(strict.filter(\.isWarning).isEmpty)
+    #expect(mild.count == 2)
+    #expect(mild.filter(\.isWarning) == mild)
+  }
+
+  @Test("Unique keys need a policy, unless they hold the primary key")
+  func uniqueKeys() throws {
+    let schema = try schema(
+      """
+      CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, a UNIQUE, b, UNIQUE (b, id));
+      CREATE UNIQUE INDEX i ON t (lower(a)) WHERE b
+      """
+    )
+
+    let violations = SchemaRules.violations(in: schema, tables: ["t"])
+
+    #expect(violations.map(\.column) == ["(expression)", "a"])
+    let settled = SchemaRules.violations(in: schema, tables: ["t"]) { _ in
+      SchemaPolicy(allowsUniqueKeys: true)
+    }
+    #expect(settled.isEmpty)
+  }
+
+  @Test("A name that no spelling makes short enough is refused")
+  func names() throws {
+    let long = String(repeating: "é", count: 50)
+    let schema = try schema(
+      "CREATE TABLE '\(long)' (id TEXT PRIMARY KEY NOT NULL, '\(long)x', 'a b')"
+    )
+
+    let names = NameRules(
+      maximumTableByteCount: 99,
+      maximumColumnByteCount: 100,
+      acceptsTable: { $0.utf8.count <= 99 },
+      acceptsColumn: { $0.utf8.count <= 100 }
+    )
+    let violations = SchemaRules.violations(in: schema, tables: [long], names: names)
+
+    #expect(violations.map(\.code) == [.invalidTableName, .invalidColumnName])
+    #expect(SchemaRules.violations(in: schema, tables: [long]) == [])
+  }
+
+  @Test("The SQL mends a table and keeps its rows, numbers, indexes, triggers and comments")
+  func mending() throws {
+    let connection = try SQLiteConnection(path: ":memory:")
+    try connection.execute(
+      """
+      CREATE TABLE parents (id TEXT PRIMARY KEY NOT NULL, code TEXT UNIQUE);
+      CREATE TABLE [my table] (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, -- the key
+        "the name" TEXT CONSTRAINT must NOT NULL ON CONFLICT FAIL COLLATE NOCASE, -- its name
+        rank REAL NOT NULL DEFAULT NULL /* never empty */ CONSTRAINT once UNIQUE,
+        data NOT NULL, mark TEXT NOT NULL ON CONFLICT REPLACE DEFAULT (uuid()), code REFERENCES parents (code), -- refers
+        UNIQUE (rank, data) CHECK (rank > 0), -- last
+        UNIQUE ("the name")
+      );
+      CREATE UNIQUE INDEX one ON [my table] (data);
+      CREATE INDEX two ON [my table] (rank);
+      CREATE TRIGGER three AFTER INSERT ON [my table] BEGIN SELECT 1; END;
+      CREATE VIEW four AS SELECT * FROM [my table];
+      INSERT OR ABORT INTO [my table] VALUES (7, 'a', 1.5, x'00', 'm', NULL), (9, 'b', 2, 'z', 'n', NULL);
+      DELETE FROM [my table] WHERE id = 9
+      """
+    )
+    let tables = ["my table", "parents"]
+    let policy = { (_: String) in SchemaPolicy(allowsIntegerKeys: true) }
+    let before = SchemaRules.violations(
+      in: try DatabaseSchema.read(connection),
+      tables: tables,
+      policy: policy
+    )
+    let scripts = Set(before.compactMap(\.sql))
+
+    #expect(before.count == 9)
+    #expect(before.last?.sql == nil, "a foreign key needs the parents' unique key")
+    for script in scripts { try connection.execute(script) }
+    let schema = try DatabaseSchema.read(connection)
+    let after = SchemaRules.violations(in: schema, tables: tables, policy: policy)
+
+    #expect(scripts.count == 1)
+    #expect(after.map(\.code) == [.uuidFunctionMissing, .uniqueConstraintDisallowed])
+    #expect(schema.tables[0].dependentSQL.count == 3)
+    try connection.execute(
+      "INSERT OR ABORT INTO [my table] (mark, rank, data, \"the name\") VALUES ('o', 1, '', '')"
+    )
+    let rows = "SELECT group_concat(id || quote(\"the name\") || quote(data), ' ') FROM four"
+    #expect(try connection.value(rows) == .text("7'a'X'00' 10''''"))
+    for comment in ["-- the key\n", "-- its name\n", "/* never empty */", "-- refers", "-- last"] {
+      #expect(schema.tables[0].sql.contains(comment))
+    }
+    #expect(schema.tables[0].sql.contains("CHECK (rank > 0)"))
+  }
+
+  @Test("The schema's check warns of such keys, and its SQL mends them, rows included")
+  func nullableKeys() throws {
+    let connection = try SQLiteConnection(path: ":memory:")
+    try connection.execute(
+      """
+      CREATE TABLE notes(id TEXT PRIMARY KEY, title TEXT);
+      CREATE TABLE pairs(a TEXT, b INTEGER, title TEXT, PRIMARY KEY(a, b));
+      INSERT INTO notes VALUES(NULL, 'x'), ('k', 'y');
+      INSERT INTO pairs VALUES(NULL, NULL, 'z')
+      """
+    )
+    let tables = ["notes", "pairs"]
+
+    let violations = SchemaRules.violations(
+      in: try DatabaseSchema.read(connection),
+      tables: tables
+    )
+    #expect(violations.map(\.code) == Array(repeating: .nullablePrimaryKey, count: 3))
+    #expect(violations.map(\.column) == ["id", "a", "b"])
+    #expect(violations.filter(\.isWarning) == violations)
+    for sql in [violations[0].sql, violations[1].sql] {
+      try connection.execute(try #require(sql))
+    }
+
+    let schema = try DatabaseSchema.read(connection)
+    #expect(SchemaRules.violations(in: schema, tables: tables) == [])
+    #expect(try connection.integer("SELECT count(*) FROM notes WHERE id IS NOT NULL") == 2)
+    #expect(try connection.integer("SELECT count(*) FROM pairs WHERE b IS NOT NULL") == 1)
+  }
+
+  private func schema(_ sql: String) throws -> DatabaseSchema {
+    let connection = try SQLiteConnection(path: ":memory:")
+    try connection.execute(sql)
+    return try DatabaseSchema.read(connection)
+  }
+}
