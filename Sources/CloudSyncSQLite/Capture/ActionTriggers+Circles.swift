@@ -26,7 +26,7 @@ extension ActionTriggers {
       return trigger("circle_delete", table, "AFTER DELETE", when: isIdle, body.statements(table))
     }
     let isChanged = graph.references.filter { $0.parent.name == table.name }
-      .map { "NOT (\($0.isSameKey("old", "new")))" }.joined(separator: " OR ")
+      .map { "NOT (\($0.isSameKey(old: "old", new: "new")))" }.joined(separator: " OR ")
     return trigger(
       "circle_update",
       table,
@@ -75,7 +75,7 @@ private struct Circle {
   /// The rows that refer to the trigger's own row.
   private func start(_ edge: Int, _ widest: Int, _ values: Int) -> String {
     let one = reference(edge)
-    let isChanged = event == .update ? "NOT (\(one.isSameKey("old", "new"))) AND " : ""
+    let isChanged = event == .update ? "NOT (\(one.isSameKey(old: "old", new: "new"))) AND " : ""
     let new = one.values(of: graph.action(of: one, on: event), new: "new") ?? []
     return select(edge, new, widest, values)
       + " FROM \(one.child.name.quotedName) c"

@@ -97,20 +97,21 @@ struct ActionTriggers {
     let references = references(to: table)
     var body: [String] = []
     for reference in references where reference.key.onUpdate == .restrict {
-      body.append(refusal(reference, "old", "NOT (\(reference.isSameKey("old", "new")))"))
+      body.append(refusal(reference, "old", "NOT (\(reference.isSameKey(old: "old", new: "new")))"))
     }
     for reference in references where graph.circle(of: reference, on: .update) == nil {
       let match = reference.match(parent: "old", child: reference.child.name.quotedName)
       if reference.key.onUpdate == .setDefault { body.append(missingDefault(reference)) }
       guard reference.values(of: reference.key.onUpdate, new: "new") != nil else { continue }
-      let isChanged = "NOT (\(reference.isSameKey("old", "new")))"
+      let isChanged = "NOT (\(reference.isSameKey(old: "old", new: "new")))"
       body.append(setting(reference, reference.key.onUpdate, "\(isChanged) AND \(match)"))
     }
     let kept = references.filter {
       $0.key.onUpdate == .noAction && $0.key.referencedColumns == table.schema.primaryKey
     }
     body += departure(of: table, kept, of: "update")
-    let changes = Set(references.map { "NOT (\($0.isSameKey("old", "new")))" }).sortedByBytes()
+    let changes = Set(references.map { "NOT (\($0.isSameKey(old: "old", new: "new")))" })
+      .sortedByBytes()
     return trigger("update", table, "AFTER UPDATE", when: changes.joined(separator: " OR "), body)
   }
 
@@ -157,7 +158,7 @@ struct ActionTriggers {
     let isReferred =
       references.map {
         let condition =
-          event == "update" ? "NOT (\($0.isSameKey("old", "new"))) AND " : ""
+          event == "update" ? "NOT (\($0.isSameKey(old: "old", new: "new"))) AND " : ""
         return condition + "EXISTS(SELECT 1 FROM \($0.child.name.quotedName) c"
           + " WHERE \($0.match(parent: "old", child: "c")))"
       }

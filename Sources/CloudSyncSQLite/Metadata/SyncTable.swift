@@ -36,7 +36,7 @@ package struct SyncTable: Sendable {
     self.layout = layout
     isKey = schema.writableColumns.map { schema.primaryKey.contains($0.name) }
     hasTriggersOfTheApp = schema.dependentSQL.contains { sql in
-      CreateStatement.triggerName(sql).map { !$0.foldedName.starts(with: "cloudsync_".utf8) }
+      CreateStatement.triggerName(of: sql).map { !$0.foldedName.starts(with: "cloudsync_".utf8) }
         ?? false
     }
     keyAffinities = schema.primaryKey.map { schema.column(named: $0)?.affinity ?? .blob }
@@ -45,7 +45,7 @@ package struct SyncTable: Sendable {
     keyedColumns = schema.columns.map(\.name).filter { keyed.contains($0) }
     hasFailingTriggers = schema.dependentSQL.contains { sql in
       let text = SQLText(sql)
-      return text.calls("RAISE") && text.tokens.contains { text.isWord($0, "FAIL") }
+      return text.calls("RAISE") && text.tokens.contains { text.isWord("FAIL", at: $0) }
     }
   }
 

@@ -7,7 +7,7 @@ extension SyncEngine {
   /// ```swift
   /// for violation in try SyncEngine.check(database) {
   ///   print(violation)
-  ///   if let sql = violation.sql { print("mend it with:\n\(sql)") }
+  ///   if let sql = violation.sql { print("repair it with:\n\(sql)") }
   /// }
   /// ```
   ///
@@ -27,8 +27,8 @@ extension SyncEngine {
       return SchemaRules.violations(
         in: schema,
         tables: tables ?? schema.tables.map(\.name),
-        names: CloudName.rules,
-        policy: options.schemaPolicy
+        policy: options.schemaPolicy,
+        alsoChecking: CloudName.violations
       )
     }
   }

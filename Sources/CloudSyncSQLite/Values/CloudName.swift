@@ -17,14 +17,6 @@ package enum CloudName {
   static let columnPrefix = "cloudsync_column_"
   static let tablePrefix = "cloudsync_table_"
 
-  /// Which tables and columns have a name in the cloud.
-  static let rules = NameRules(
-    maximumTableByteCount: maximumTypeByteCount,
-    maximumColumnByteCount: maximumFieldByteCount,
-    acceptsTable: { recordType(ofTable: $0) != nil },
-    acceptsColumn: { field(ofColumn: $0) != nil }
-  )
-
   /// The cloud's own fields, in lower case.
   private static let reservedFields: Set<String> = [
     "recordid", "recordname", "recordtype", "recordchangetag", "etag", "zoneid", "parent", "share",

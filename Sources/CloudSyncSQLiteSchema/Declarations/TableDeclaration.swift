@@ -57,28 +57,14 @@ package struct TableDeclaration: Sendable, Hashable {
   package let constraints: [Constraint]
   /// The parentheses around the columns.
   package let body: ClosedRange<Int>
+}
 
+extension TableDeclaration {
   /// Reads a declaration; nil if it is none that SQLite would take.
   package init?(_ sql: String) {
     var parser = TableDeclarationParser(SQLText(sql))
     guard let declaration = parser.declaration() else { return nil }
     self = declaration
-  }
-
-  init(
-    text: SQLText,
-    tokens: [SQLToken],
-    nameToken: Int,
-    columns: [Column],
-    constraints: [Constraint],
-    body: ClosedRange<Int>
-  ) {
-    self.text = text
-    self.tokens = tokens
-    self.nameToken = nameToken
-    self.columns = columns
-    self.constraints = constraints
-    self.body = body
   }
 
   package func column(named name: String) -> Column? {
@@ -102,7 +88,7 @@ package struct TableDeclaration: Sendable, Hashable {
     guard let conflict = self.column(named: column)?.constraint(.notNull)?.conflict else {
       return false
     }
-    return text.isWord(tokens[conflict], "REPLACE")
+    return text.isWord("REPLACE", at: tokens[conflict])
   }
 
   /// Whether SQLite remembers the greatest key that the table ever had.

@@ -10,10 +10,10 @@ struct MigrationExecution {
   func run() throws(KeyMigrationError) {
     let before = try danglingReferences()
     for index in plan.domains.indices {
-      try sqlite { () throws(SQLiteError) in try mapKeys(index) }
+      try sqlite { () throws(SQLiteError) in try mapKeys(ofDomain: index) }
     }
     for table in plan.tables {
-      let sql = try KeyRewriting(
+      let sql = try KeyRewriter(
         table: table,
         domains: plan.domains,
         uuids: uuids,
@@ -24,7 +24,7 @@ struct MigrationExecution {
     }
     try sqlite { () throws(SQLiteError) in
       for index in plan.domains.indices {
-        try connection.execute("DROP TABLE temp.\(Self.map(index))")
+        try connection.execute("DROP TABLE temp.\(Self.keyMap(of: index))")
       }
     }
     let after = try danglingReferences()
@@ -39,16 +39,16 @@ struct MigrationExecution {
 
   // MARK: Keys
 
-  private static func map(_ domain: Int) -> String { "cloudsync_keys_\(domain)" }
+  private static func keyMap(of domain: Int) -> String { "cloudsync_keys_\(domain)" }
 
   /// Computes the UUID of every key of a domain, also of those that rows refer to in vain.
-  private func mapKeys(_ index: Int) throws(SQLiteError) {
+  private func mapKeys(ofDomain index: Int) throws(SQLiteError) {
     let domain = plan.domains[index]
     // Their type makes SQLite compare them as foreign keys are compared with an integer key.
     try connection.execute(
       """
       CREATE TEMP TABLE cloudsync_old_keys (old INT PRIMARY KEY) WITHOUT ROWID;
-      CREATE TEMP TABLE \(Self.map(index)) (old INT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID
+      CREATE TEMP TABLE \(Self.keyMap(of: index)) (old INT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID
       """
     )
     for id in domain.columns {
@@ -61,7 +61,9 @@ struct MigrationExecution {
       )
     }
     let keys = try connection.prepare("SELECT old FROM temp.cloudsync_old_keys ORDER BY old")
-    let insert = try connection.prepare("INSERT INTO temp.\(Self.map(index)) VALUES (?1, ?2)")
+    let insert = try connection.prepare(
+      "INSERT INTO temp.\(Self.keyMap(of: index)) VALUES (?1, ?2)"
+    )
     try keys.forEachRow { () throws(SQLiteError) in
       let key = keys.value(0)
       let uuid = uuids.text(table: domain.table, key: key.literal)
@@ -99,7 +101,7 @@ struct MigrationExecution {
   private func rebuild(_ table: MigrationPlan.Table, as sql: String) throws(KeyMigrationError) {
     let name = table.schema.name
     let old = "cloudsync_old_\(name)".quotedName
-    let columns = try selection(table)
+    let columns = try selection(of: table)
     try sqlite { () throws(SQLiteError) in
       try connection.execute("ALTER TABLE main.\(name.quotedName) RENAME TO \(old)")
       try connection.execute(sql)
@@ -115,15 +117,15 @@ struct MigrationExecution {
       )
       try connection.execute("DROP TABLE main.\(old)")
       try connection.execute("DROP TABLE IF EXISTS temp.cloudsync_row_keys")
-      let mending = TableMending(table: table.schema, uniqueKeys: table.uniqueKeys)
-      for dependent in mending.dependentSQL { try connection.execute(dependent) }
+      let repair = SchemaRepair(table: table.schema, uniqueKeys: table.uniqueKeys)
+      for dependent in repair.dependentSQL { try connection.execute(dependent) }
     }
-    try check(name)
+    try check(table: name)
   }
 
   /// What is written into each column, and the row's number.
   private func selection(
-    _ table: MigrationPlan.Table
+    of table: MigrationPlan.Table
   ) throws(KeyMigrationError) -> [(name: String, value: String)] {
     let schema = table.schema
     var columns: [(name: String, value: String)] = []
@@ -146,7 +148,8 @@ struct MigrationExecution {
         columns.append((name, "old.\(name)"))
         continue
       }
-      var value = "(SELECT new FROM temp.\(Self.map(domain)) AS map WHERE map.old = old.\(name))"
+      var value =
+        "(SELECT new FROM temp.\(Self.keyMap(of: domain)) AS map WHERE map.old = old.\(name))"
       if case .integer(column.name) = table.key, let number, !schema.hasIntegerKey {
         try sqlite { () throws(SQLiteError) in
           try mapRows(of: schema, number: number, where: "\(name) IS NULL")
@@ -160,7 +163,7 @@ struct MigrationExecution {
 
   // MARK: Checks
 
-  private func check(_ table: String) throws(KeyMigrationError) {
+  private func check(table: String) throws(KeyMigrationError) {
     let answer = try sqlite { () throws(SQLiteError) in
       try connection.value("PRAGMA main.integrity_check(\(table.quotedName))")
     }

@@ -35,17 +35,17 @@ struct MigrationPlan {
   private(set) var tables: [Table] = []
 
   /// Plans a migration, or says which table stands in its way.
-  init(_ migration: PrimaryKeyMigration, _ schema: DatabaseSchema) throws(KeyMigrationError) {
-    let members = try Self.members(migration.tables, schema)
-    findDomains(members, schema)
-    try checkDomains(members)
+  init(_ migration: PrimaryKeyMigration, for schema: DatabaseSchema) throws(KeyMigrationError) {
+    let members = try Self.members(migration.tables, of: schema)
+    findDomains(of: members, in: schema)
+    try checkDomains(of: members)
     for member in members {
       let columns = member.columns.compactMap { column -> (name: String, domain: Int)? in
         let id = ColumnID(table: member.name, column: column.name)
         return domains.firstIndex { $0.columns.contains(id) }.map { (column.name, $0) }
       }
-      var key = Self.integerKey(member).map { Key.integer($0) }
-      if member.primaryKey.isEmpty { key = .added(Self.newColumnName(member)) }
+      var key = Self.integerKey(of: member).map { Key.integer($0) }
+      if member.primaryKey.isEmpty { key = .added(Self.newColumnName(for: member)) }
       let uniqueKeys = migration.dropsUniqueKeys ? schema.removableUniqueKeys(of: member) : []
       guard key != nil || !columns.isEmpty || !uniqueKeys.isEmpty else { continue }
       tables.append(
@@ -57,7 +57,7 @@ struct MigrationPlan {
   /// The tables of a migration, by name.
   private static func members(
     _ names: [String],
-    _ schema: DatabaseSchema
+    of schema: DatabaseSchema
   ) throws(KeyMigrationError) -> [TableSchema] {
     for name in names where schema.table(named: name) == nil {
       let reason = SchemaRules.violations(in: schema, tables: [name]).first?.reason
@@ -68,7 +68,7 @@ struct MigrationPlan {
     }
     for member in members {
       let isCaptured = member.dependentSQL.contains {
-        CreateStatement.objectName($0)?.foldedName.starts(with: "cloudsync_".utf8) == true
+        CreateStatement.objectName(of: $0)?.foldedName.starts(with: "cloudsync_".utf8) == true
       }
       if isCaptured {
         throw KeyMigrationError.schema(
@@ -81,7 +81,7 @@ struct MigrationPlan {
   }
 
   /// The one integer column of a table's key, if it has such a key.
-  private static func integerKey(_ table: TableSchema) -> String? {
+  private static func integerKey(of table: TableSchema) -> String? {
     guard table.primaryKey.count == 1, let column = table.column(named: table.primaryKey[0]),
       column.affinity == .integer
     else { return nil }
@@ -89,7 +89,7 @@ struct MigrationPlan {
   }
 
   /// A name for a key that no column has.
-  private static func newColumnName(_ table: TableSchema) -> String {
+  private static func newColumnName(for table: TableSchema) -> String {
     var name = "id"
     var number = 1
     while table.column(named: name) != nil {
@@ -102,7 +102,7 @@ struct MigrationPlan {
   // MARK: Domains
 
   /// Follows foreign keys in both directions from the keys that change.
-  private mutating func findDomains(_ members: [TableSchema], _ schema: DatabaseSchema) {
+  private mutating func findDomains(of members: [TableSchema], in schema: DatabaseSchema) {
     var parents: [ColumnID: [ColumnID]] = [:]
     var neighbours: [ColumnID: [ColumnID]] = [:]
     for table in schema.tables {
@@ -118,7 +118,7 @@ struct MigrationPlan {
     }
     var known: Set<ColumnID> = []
     let keys = members.compactMap { table in
-      Self.integerKey(table).map { ColumnID(table: table.name, column: $0) }
+      Self.integerKey(of: table).map { ColumnID(table: table.name, column: $0) }
     }
     for key in keys where known.insert(key).inserted {
       var columns = [key]
@@ -135,11 +135,11 @@ struct MigrationPlan {
     }
   }
 
-  private func checkDomains(_ members: [TableSchema]) throws(KeyMigrationError) {
+  private func checkDomains(of members: [TableSchema]) throws(KeyMigrationError) {
     for domain in domains {
-      let strangers = domain.columns.filter { id in !members.contains { $0.name == id.table } }
-      if !strangers.isEmpty {
-        let names = Set(strangers.map(\.table)).sortedByBytes().map(\.quotedName)
+      let others = domain.columns.filter { id in !members.contains { $0.name == id.table } }
+      if !others.isEmpty {
+        let names = Set(others.map(\.table)).sortedByBytes().map(\.quotedName)
         throw KeyMigrationError.schema(
           "The key of table \(domain.table.quotedName) cannot be migrated alone, because foreign keys bind"
             + " it to \(names.joined(separator: ", ")): migrate them together."

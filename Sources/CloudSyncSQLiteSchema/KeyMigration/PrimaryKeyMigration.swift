@@ -99,7 +99,7 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
     uuids: DerivedUUID
   ) throws(KeyMigrationError) -> [String] {
     let schema = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
-    let plan = try MigrationPlan(self, schema)
+    let plan = try MigrationPlan(self, for: schema)
     guard !plan.tables.isEmpty else { return [] }
     let execution = MigrationExecution(
       plan: plan,

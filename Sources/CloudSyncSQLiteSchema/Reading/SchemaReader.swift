@@ -90,13 +90,13 @@ private struct SchemaReader {
 
   func table(_ object: Object) throws(SQLiteError) -> TableSchema {
     let sql = try declarations(ofType: ["table"], table: object.name).first ?? ""
-    let (columns, primaryKey) = try columns(object.name, TableDeclaration(sql))
-    let (uniqueKeys, hasKeyIndex) = try uniqueKeys(object.name)
+    let (columns, primaryKey) = try columns(of: object.name, declaration: TableDeclaration(sql))
+    let (uniqueKeys, hasKeyIndex) = try uniqueKeys(of: object.name)
     return TableSchema(
       name: object.name,
       columns: columns,
       primaryKey: primaryKey,
-      foreignKeys: try foreignKeys(object.name),
+      foreignKeys: try foreignKeys(of: object.name),
       uniqueKeys: uniqueKeys,
       isWithoutRowID: object.isWithoutRowID,
       isStrict: object.isStrict,
@@ -125,8 +125,8 @@ private struct SchemaReader {
   }
 
   private func columns(
-    _ table: String,
-    _ declaration: TableDeclaration?
+    of table: String,
+    declaration: TableDeclaration?
   ) throws(SQLiteError) -> (columns: [TableSchema.Column], primaryKey: [String]) {
     let statement = try connection.prepare(
       """
@@ -155,7 +155,7 @@ private struct SchemaReader {
   }
 
   /// Foreign keys in the order of their declaration, which is the reverse of SQLite's numbers.
-  private func foreignKeys(_ table: String) throws(SQLiteError) -> [TableSchema.ForeignKey] {
+  private func foreignKeys(of table: String) throws(SQLiteError) -> [TableSchema.ForeignKey] {
     let statement = try connection.prepare(
       """
       SELECT id, "table", "from", "to", on_delete, on_update
@@ -185,7 +185,7 @@ private struct SchemaReader {
   }
 
   private func uniqueKeys(
-    _ table: String
+    of table: String
   ) throws(SQLiteError) -> (keys: [TableSchema.UniqueKey], hasKeyIndex: Bool) {
     let statement = try connection.prepare(
       """
@@ -202,7 +202,7 @@ private struct SchemaReader {
         return
       }
       let name = statement.text(0) ?? ""
-      let (columns, collations) = try indexColumns(name)
+      let (columns, collations) = try columns(ofIndex: name)
       keys.append(
         TableSchema.UniqueKey(
           name: name,
@@ -216,8 +216,8 @@ private struct SchemaReader {
     return (keys, hasKeyIndex)
   }
 
-  private func indexColumns(
-    _ index: String
+  private func columns(
+    ofIndex index: String
   ) throws(SQLiteError) -> (columns: [String?], collations: [String]) {
     let statement = try connection.prepare(
       """

@@ -1,6 +1,6 @@
 /// A rule of synchronization that a table does not keep.
 ///
-/// It names the table, the column and the rule, and carries the SQL that mends the table where SQL can.
+/// It names the table, the column and the rule, and carries the SQL that repairs the table where SQL can.
 public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertible {
   /// The rules; more may be added.
   public struct Code: RawRepresentable, Sendable, Hashable {
@@ -46,9 +46,9 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
   public let column: String?
   /// The rule and what breaks it, in one sentence.
   public let reason: String
-  /// Statements that mend the table, for a connection that is in no transaction; nil if none can.
+  /// Statements that repair the table, for a connection that is in no transaction; nil if none can.
   ///
-  /// All violations of one table that have SQL have the same, which mends all of them: run it once.
+  /// All violations of one table that have SQL have the same, which repairs all of them: run it once.
   public let sql: String?
   /// Whether synchronization works all the same.
   public let isWarning: Bool

@@ -37,12 +37,12 @@ package struct SQLText: Sendable, Hashable {
   }
 
   /// Whether a token is a word without quotes, given in capitals.
-  package func isWord(_ token: SQLToken, _ word: StaticString) -> Bool {
+  package func isWord(_ word: StaticString, at token: SQLToken) -> Bool {
     token.kind == .word && text(token.range).isSameName(as: "\(word)")
   }
 
   /// Whether a token is an operator or a parenthesis.
-  package func isSymbol(_ token: SQLToken, _ symbol: StaticString) -> Bool {
+  package func isSymbol(_ symbol: StaticString, at token: SQLToken) -> Bool {
     token.kind == .symbol && text(token.range) == "\(symbol)"
   }
 
@@ -51,7 +51,7 @@ package struct SQLText: Sendable, Hashable {
     let tokens = meaningfulTokens
     return zip(tokens, tokens.dropFirst())
       .contains { token, next in
-        token.kind != .string && isSymbol(next, "(")
+        token.kind != .string && isSymbol("(", at: next)
           && name(of: token)?.isSameName(as: function) == true
       }
   }

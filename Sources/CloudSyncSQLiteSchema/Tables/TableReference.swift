@@ -15,7 +15,7 @@ package struct TableReference: Sendable {
   }
 
   /// Whether two versions of the parent's row have the same key, as SQLite tells them apart.
-  package func isSameKey(_ old: String, _ new: String) -> String {
+  package func isSameKey(old: String, new: String) -> String {
     key.referencedColumns.map { "\(old).\($0.quotedName) IS \(new).\($0.quotedName)" }
       .joined(separator: " AND ")
   }

@@ -19,7 +19,7 @@ package struct UniqueKeySearch: Sendable {
       return
     }
     let sql = table.dependentSQL.first {
-      CreateStatement.objectName($0)?.isSameName(as: key.name) == true
+      CreateStatement.objectName(of: $0)?.isSameName(as: key.name) == true
     }
     guard let sql, let parts = IndexDeclaration(sql), parts.terms.count == key.columns.count else {
       return nil

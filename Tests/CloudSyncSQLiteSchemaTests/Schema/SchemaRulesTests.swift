@@ -120,27 +120,24 @@ struct SchemaRulesTests {
     #expect(settled.isEmpty)
   }
 
-  @Test("A name that no spelling makes short enough is refused")
-  func names() throws {
-    let long = String(repeating: "é", count: 50)
-    let schema = try schema(
-      "CREATE TABLE '\(long)' (id TEXT PRIMARY KEY NOT NULL, '\(long)x', 'a b')"
+  @Test("What the caller asks beside the rules comes with each table, first")
+  func furtherCheck() throws {
+    let schema = try schema("CREATE TABLE a (x); CREATE TABLE b (id TEXT PRIMARY KEY NOT NULL)")
+
+    let violations = SchemaRules.violations(
+      in: schema,
+      tables: ["b", "a"],
+      alsoChecking: { [SchemaViolation(.invalidTableName, table: $0.name, reason: "bad")] }
     )
 
-    let names = NameRules(
-      maximumTableByteCount: 99,
-      maximumColumnByteCount: 100,
-      acceptsTable: { $0.utf8.count <= 99 },
-      acceptsColumn: { $0.utf8.count <= 100 }
+    #expect(violations.map(\.table) == ["b", "a", "a"])
+    #expect(
+      violations.map(\.code) == [.invalidTableName, .invalidTableName, .missingPrimaryKey]
     )
-    let violations = SchemaRules.violations(in: schema, tables: [long], names: names)
-
-    #expect(violations.map(\.code) == [.invalidTableName, .invalidColumnName])
-    #expect(SchemaRules.violations(in: schema, tables: [long]) == [])
   }
 
-  @Test("The SQL mends a table and keeps its rows, numbers, indexes, triggers and comments")
-  func mending() throws {
+  @Test("The SQL repairs a table and keeps its rows, numbers, indexes, triggers and comments")
+  func repairs() throws {
     let connection = try SQLiteConnection(path: ":memory:")
     try connection.execute(
       """
@@ -190,7 +187,7 @@ struct SchemaRulesTests {
     #expect(schema.tables[0].sql.contains("CHECK (rank > 0)"))
   }
 
-  @Test("The schema's check warns of such keys, and its SQL mends them, rows included")
+  @Test("The schema's check warns of such keys, and its SQL repairs them, rows included")
   func nullableKeys() throws {
     let connection = try SQLiteConnection(path: ":memory:")
     try connection.execute(

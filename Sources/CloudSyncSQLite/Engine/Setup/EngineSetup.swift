@@ -117,8 +117,8 @@ struct EngineSetup {
     let violations = SchemaRules.violations(
       in: schema,
       tables: names,
-      names: CloudName.rules,
-      policy: options.schemaPolicy
+      policy: options.schemaPolicy,
+      alsoChecking: CloudName.violations
     )
     let errors = violations.filter { !$0.isWarning }
     guard errors.isEmpty else {

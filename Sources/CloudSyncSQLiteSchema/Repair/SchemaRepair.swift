@@ -1,7 +1,7 @@
 import CloudSyncSQLiteSupport
 
 /// Makes the SQL that takes away what stands in the way of a table's synchronization.
-struct TableMending {
+struct SchemaRepair {
   let table: TableSchema
   /// The columns that need a default.
   var columns: [TableSchema.Column] = []
@@ -11,20 +11,20 @@ struct TableMending {
   /// The columns of the primary key that must not hold NULL.
   var keys: [TableSchema.Column] = []
 
-  /// The statements; nil if there is nothing to mend, or the declaration cannot be read.
+  /// The statements; nil if there is nothing to repair, or the declaration cannot be read.
   var sql: String? {
     if columns.isEmpty && uniqueKeys.isEmpty && keys.isEmpty { return nil }
     if columns.isEmpty && keys.isEmpty && uniqueKeys.allSatisfy({ !$0.isConstraint }) {
       return indexSQL
     }
     guard let declaration = TableDeclaration(table.sql) else { return nil }
-    var edits = TextEdits(declaration)
+    var edits = DeclarationEdits(declaration)
     for column in columns { addDefault(to: column, of: declaration, edits: &edits) }
     for column in keys {
       guard let place = declaration.column(named: column.name) else { continue }
       edits.insert(" NOT NULL", after: place.tokens.upperBound - 1)
     }
-    edits.removeUniqueConstraints(uniqueKeys)
+    edits.removeUniqueConstraints(of: uniqueKeys)
     let temporary = "cloudsync_new_\(table.name)"
     edits.replace(
       declaration.nameToken..<declaration.nameToken + 1,
@@ -34,7 +34,7 @@ struct TableMending {
   }
 
   /// The default that fits a column's type.
-  private func defaultSQL(_ column: TableSchema.Column) -> String {
+  private func defaultSQL(for column: TableSchema.Column) -> String {
     switch column.affinity {
     case .text: "''"
     case .blob: column.type.isEmpty ? "''" : "x''"
@@ -46,7 +46,7 @@ struct TableMending {
   private func addDefault(
     to column: TableSchema.Column,
     of declaration: TableDeclaration,
-    edits: inout TextEdits
+    edits: inout DeclarationEdits
   ) {
     guard let place = declaration.column(named: column.name),
       let notNull = place.constraint(.notNull)
@@ -54,7 +54,7 @@ struct TableMending {
     for constraint in place.constraints where constraint.kind == .defaultValue {
       edits.remove(constraint.tokens)
     }
-    let value = "DEFAULT \(defaultSQL(column))"
+    let value = "DEFAULT \(defaultSQL(for: column))"
     if let conflict = notNull.conflict {
       edits.replace(conflict..<conflict + 1, with: "REPLACE \(value)")
     } else {
@@ -66,7 +66,7 @@ struct TableMending {
   var dependentSQL: [String] {
     let names = uniqueKeys.filter { !$0.isConstraint }.map(\.name)
     return table.dependentSQL.map { sql in
-      CreateStatement.indexName(sql).map { name in names.contains { $0.isSameName(as: name) } }
+      CreateStatement.indexName(of: sql).map { name in names.contains { $0.isSameName(as: name) } }
         == true
         ? Self.withoutUnique(sql) : sql
     }
@@ -75,7 +75,7 @@ struct TableMending {
   private var indexSQL: String {
     zip(table.dependentSQL, dependentSQL)
       .compactMap { old, new in
-        guard old != new, let name = CreateStatement.indexName(old) else { return nil }
+        guard old != new, let name = CreateStatement.indexName(of: old) else { return nil }
         return "DROP INDEX \(name.quotedName);\n\(new);"
       }
       .joined(separator: "\n")
@@ -83,12 +83,14 @@ struct TableMending {
 
   private static func withoutUnique(_ sql: String) -> String {
     let text = SQLText(sql)
-    guard let token = text.tokens.first(where: { text.isWord($0, "UNIQUE") }) else { return sql }
+    guard let token = text.tokens.first(where: { text.isWord("UNIQUE", at: $0) }) else {
+      return sql
+    }
     let end = min(token.range.upperBound + 1, text.bytes.count)
     return text.text(0..<token.range.lowerBound) + text.text(end..<text.bytes.count)
   }
 
-  /// What the mended table gets of a column: rows without a key get one.
+  /// What the repaired table gets of a column: rows without a key get one.
   private func value(of column: TableSchema.Column) -> String {
     let name = column.name.quotedName
     guard keys.contains(where: { $0.name == column.name }) else { return name }

@@ -1,7 +1,7 @@
 import CloudSyncSQLiteSupport
 
 /// Rewrites a table's declaration for new keys.
-struct KeyRewriting {
+struct KeyRewriter {
   let table: MigrationPlan.Table
   let domains: [MigrationPlan.Domain]
   let uuids: DerivedUUID
@@ -18,7 +18,7 @@ struct KeyRewriting {
         "The declaration of table \(table.schema.name.quotedName) cannot be read: \(table.schema.sql)"
       )
     }
-    var edits = TextEdits(declaration)
+    var edits = DeclarationEdits(declaration)
     var keyName: String?
     if case .integer(let name) = table.key { keyName = name }
     for (name, domain) in table.columns {
@@ -31,11 +31,11 @@ struct KeyRewriting {
     }
     if keyName != nil { edits.removeConstraints { $0.kind == .primaryKey } }
     if case .added(let name) = table.key { addKey(name, to: declaration, edits: &edits) }
-    edits.removeUniqueConstraints(table.uniqueKeys)
+    edits.removeUniqueConstraints(of: table.uniqueKeys)
     return edits.result()
   }
 
-  private func rewriteKey(_ column: TableDeclaration.Column, edits: inout TextEdits) {
+  private func rewriteKey(_ column: TableDeclaration.Column, edits: inout DeclarationEdits) {
     // A key that is its parent's has no value of its own to begin with.
     let isReference = table.schema.foreignKeys.contains { $0.columns.contains(column.name) }
     edits.replace(column.type, with: isReference ? "TEXT PRIMARY KEY NOT NULL" : newKey)
@@ -51,7 +51,7 @@ struct KeyRewriting {
     _ column: TableDeclaration.Column,
     to domain: MigrationPlan.Domain,
     in declaration: TableDeclaration,
-    edits: inout TextEdits
+    edits: inout DeclarationEdits
   ) {
     if column.type.isEmpty {
       edits.insert(" TEXT", after: column.nameToken)
@@ -64,14 +64,18 @@ struct KeyRewriting {
     else { return }
     let uuid = uuids.text(table: domain.table, key: "\(value)")
     let word = constraint.tokens.first {
-      declaration.text.isWord(declaration.tokens[$0], "DEFAULT")
+      declaration.text.isWord("DEFAULT", at: declaration.tokens[$0])
     }
     guard let word else { return }
     edits.replace(word + 1..<constraint.tokens.upperBound, with: "'\(uuid)'")
   }
 
   /// Puts a key before the first column, on a line of its own if that has one.
-  private func addKey(_ name: String, to declaration: TableDeclaration, edits: inout TextEdits) {
+  private func addKey(
+    _ name: String,
+    to declaration: TableDeclaration,
+    edits: inout DeclarationEdits
+  ) {
     let open = declaration.body.lowerBound
     let start = declaration.tokens[open].range.upperBound
     let end = declaration.tokens[open + 1].range.lowerBound

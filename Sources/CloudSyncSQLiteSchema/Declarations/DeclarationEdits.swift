@@ -1,5 +1,5 @@
 /// Changes to be made in a declaration, all by the places of the old text.
-struct TextEdits {
+struct DeclarationEdits {
   private let declaration: TableDeclaration
   private var edits: [(range: Range<Int>, text: String)] = []
 
@@ -58,7 +58,7 @@ struct TextEdits {
   }
 
   /// Takes the UNIQUE rules away that made some keys.
-  mutating func removeUniqueConstraints(_ uniqueKeys: [TableSchema.UniqueKey]) {
+  mutating func removeUniqueConstraints(of uniqueKeys: [TableSchema.UniqueKey]) {
     let keys = uniqueKeys.filter(\.isConstraint).map { $0.columns.map { $0 ?? "" } }
     func made(_ columns: [String]) -> Bool {
       keys.contains { key in
