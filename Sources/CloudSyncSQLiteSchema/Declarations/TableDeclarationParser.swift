@@ -24,7 +24,7 @@ struct TableDeclarationParser {
       if beginsTableConstraint {
         // SQLite does not ask for commas between the rules of a table.
         while beginsTableConstraint {
-          guard let constraint = tableConstraint() else { return nil }
+          guard let constraint = constraint(ofTable: true) else { return nil }
           constraints.append(constraint)
         }
       } else {
@@ -54,7 +54,7 @@ struct TableDeclarationParser {
     let type = typeStart..<cursor.place
     var constraints: [TableDeclaration.Constraint] = []
     while beginsColumnConstraint {
-      guard let constraint = columnConstraint() else { return nil }
+      guard let constraint = constraint(ofTable: false) else { return nil }
       constraints.append(constraint)
     }
     return TableDeclaration.Column(
@@ -75,20 +75,6 @@ struct TableDeclarationParser {
     return starts.contains { cursor.isWord($0) }
   }
 
-  private mutating func columnConstraint() -> TableDeclaration.Constraint? {
-    let start = cursor.place
-    if cursor.take("CONSTRAINT") {
-      guard cursor.takeName() != nil else { return nil }
-      if !beginsColumnConstraint || cursor.isWord("CONSTRAINT") {
-        return Constraint(kind: .bareName, tokens: start..<cursor.place)
-      }
-    }
-    var constraint = Constraint(kind: .null, tokens: start..<start)
-    guard readColumnConstraint(into: &constraint) else { return nil }
-    constraint.tokens = start..<cursor.place
-    return constraint
-  }
-
   private mutating func readColumnConstraint(into constraint: inout Constraint) -> Bool {
     if cursor.take("PRIMARY") {
       constraint.kind = .primaryKey
@@ -103,7 +89,10 @@ struct TableDeclarationParser {
       constraint.kind = .notNull
       return readConflict(into: &constraint)
     }
-    if cursor.take("NULL") { return readConflict(into: &constraint) }
+    if cursor.take("NULL") {
+      constraint.kind = .null
+      return readConflict(into: &constraint)
+    }
     if cursor.take("UNIQUE") {
       constraint.kind = .unique
       return readConflict(into: &constraint)
@@ -144,22 +133,11 @@ struct TableDeclarationParser {
     return starts.contains { cursor.isWord($0) }
   }
 
-  private mutating func tableConstraint() -> TableDeclaration.Constraint? {
-    let start = cursor.place
-    if cursor.take("CONSTRAINT") {
-      guard cursor.takeName() != nil else { return nil }
-      if !beginsTableConstraint || cursor.isWord("CONSTRAINT") {
-        return Constraint(kind: .bareName, tokens: start..<cursor.place)
-      }
-    }
-    var constraint = Constraint(kind: .check, tokens: start..<start)
-    guard readTableConstraint(into: &constraint) else { return nil }
-    constraint.tokens = start..<cursor.place
-    return constraint
-  }
-
   private mutating func readTableConstraint(into constraint: inout Constraint) -> Bool {
-    if cursor.take("CHECK") { return cursor.skipParentheses() && readConflict(into: &constraint) }
+    if cursor.take("CHECK") {
+      constraint.kind = .check
+      return cursor.skipParentheses() && readConflict(into: &constraint)
+    }
     if cursor.take("FOREIGN") {
       constraint.kind = .foreignKey
       guard cursor.take("KEY"), let columns = takeColumns(&constraint) else { return false }
@@ -174,7 +152,22 @@ struct TableDeclarationParser {
     return readConflict(into: &constraint)
   }
 
-  // MARK: Parts of rules
+  // MARK: Rules and their parts
+
+  /// A rule of a column or of the table, with its name if it has one.
+  private mutating func constraint(ofTable isOfTable: Bool) -> Constraint? {
+    var constraint = Constraint(kind: .bareName, tokens: cursor.place..<cursor.place)
+    if cursor.take("CONSTRAINT"), cursor.takeName() == nil { return nil }
+    let isNamed = cursor.place > constraint.tokens.lowerBound
+    let begins = isOfTable ? beginsTableConstraint : beginsColumnConstraint
+    if begins, !isNamed || !cursor.isWord("CONSTRAINT") {
+      let isRead =
+        isOfTable ? readTableConstraint(into: &constraint) : readColumnConstraint(into: &constraint)
+      guard isRead else { return nil }
+    }
+    constraint.tokens = constraint.tokens.lowerBound..<cursor.place
+    return constraint
+  }
 
   private mutating func readConflict(into constraint: inout Constraint) -> Bool {
     guard cursor.isWord("ON"), cursor.isWord("CONFLICT", after: 1) else { return true }

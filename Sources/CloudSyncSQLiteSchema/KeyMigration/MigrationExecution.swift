@@ -8,7 +8,7 @@ struct MigrationExecution {
   let connection: SQLiteConnection
 
   func run() throws(KeyMigrationError) {
-    let before = try danglingReferences()
+    let before = try sqlite(danglingReferences)
     for index in plan.domains.indices {
       try sqlite { () throws(SQLiteError) in try mapKeys(ofDomain: index) }
     }
@@ -27,7 +27,7 @@ struct MigrationExecution {
         try connection.execute("DROP TABLE temp.\(Self.keyMap(of: index))")
       }
     }
-    let after = try danglingReferences()
+    let after = try sqlite(danglingReferences)
     let new = after.subtracting(before).sortedByBytes()
     if !new.isEmpty {
       throw KeyMigrationError.schema(
@@ -176,22 +176,20 @@ struct MigrationExecution {
   }
 
   /// A line for each foreign key that has rows whose parents are missing, with their number.
-  private func danglingReferences() throws(KeyMigrationError) -> Set<String> {
-    try sqlite { () throws(SQLiteError) in
-      let rows = try connection.prepare(
-        """
-        SELECT "table", parent, fkid, count(*) FROM pragma_foreign_key_check
-        GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-        """
+  private func danglingReferences() throws(SQLiteError) -> Set<String> {
+    let rows = try connection.prepare(
+      """
+      SELECT "table", parent, fkid, count(*) FROM pragma_foreign_key_check
+      GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+      """
+    )
+    var lines: Set<String> = []
+    try rows.forEachRow { () throws(SQLiteError) in
+      let (table, parent) = (rows.text(0) ?? "", rows.text(1) ?? "")
+      lines.insert(
+        "\(table.quotedName) to \(parent.quotedName) (\(rows.integer(2)): \(rows.integer(3)) rows)"
       )
-      var lines: Set<String> = []
-      try rows.forEachRow { () throws(SQLiteError) in
-        let (table, parent) = (rows.text(0) ?? "", rows.text(1) ?? "")
-        lines.insert(
-          "\(table.quotedName) to \(parent.quotedName) (\(rows.integer(2)): \(rows.integer(3)) rows)"
-        )
-      }
-      return lines
     }
+    return lines
   }
 }

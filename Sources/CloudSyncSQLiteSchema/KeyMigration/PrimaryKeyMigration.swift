@@ -57,40 +57,25 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
         "primary keys cannot be migrated within a transaction; end it first"
       )
     }
-    let foreignKeys = try sqlite { () throws(SQLiteError) in
-      try connection.integer("PRAGMA foreign_keys")
+    let restored = try sqlite { () throws(SQLiteError) in
+      let foreignKeys = try connection.integer("PRAGMA foreign_keys")
+      let legacyRenaming = try connection.integer("PRAGMA legacy_alter_table")
+      // Else dropping a table would delete what refers to it, and renaming it would take others along.
+      try connection.execute("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON")
+      return "PRAGMA foreign_keys = \(foreignKeys); PRAGMA legacy_alter_table = \(legacyRenaming)"
     }
-    let legacyRenaming = try sqlite { () throws(SQLiteError) in
-      try connection.integer("PRAGMA legacy_alter_table")
-    }
-    // Else dropping a table would delete what refers to it, and renaming it would take others along.
-    try set(foreignKeys: 0, legacyRenaming: 1, of: connection)
-    let changed: [String]
+    let result: Result<[String], KeyMigrationError>
     do throws(KeyMigrationError) {
-      changed = try connection.transaction(
-        { () throws(KeyMigrationError) in
-          try migrate(connection, uuids: DerivedUUID(salt: salt, digest: digest))
-        },
-        mapping: { .sqlite($0) }
+      let uuids = DerivedUUID(salt: salt, digest: digest)
+      result = .success(
+        try connection.transaction(
+          { () throws(KeyMigrationError) in try migrate(connection, uuids: uuids) },
+          mapping: { .sqlite($0) }
+        )
       )
-    } catch {
-      try set(foreignKeys: foreignKeys, legacyRenaming: legacyRenaming, of: connection)
-      throw error
-    }
-    try set(foreignKeys: foreignKeys, legacyRenaming: legacyRenaming, of: connection)
-    return changed
-  }
-
-  private func set(
-    foreignKeys: Int64,
-    legacyRenaming: Int64,
-    of connection: SQLiteConnection
-  ) throws(KeyMigrationError) {
-    try sqlite { () throws(SQLiteError) in
-      try connection.execute(
-        "PRAGMA foreign_keys = \(foreignKeys); PRAGMA legacy_alter_table = \(legacyRenaming)"
-      )
-    }
+    } catch { result = .failure(error) }
+    try sqlite { () throws(SQLiteError) in try connection.execute(restored) }
+    return try result.get()
   }
 
   /// Migrates within a transaction.

@@ -10,32 +10,38 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     /// Creates a code.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    private init(_ name: String) { rawValue = name }
+
     /// The database has no table of that name.
-    public static let missingTable = Self(rawValue: "missingTable")
+    public static let missingTable = Self("missingTable")
     /// The name is a view's, a virtual table's or an internal table's.
-    public static let notATable = Self(rawValue: "notATable")
+    public static let notATable = Self("notATable")
     /// The table has no primary key.
-    public static let missingPrimaryKey = Self(rawValue: "missingPrimaryKey")
+    public static let missingPrimaryKey = Self("missingPrimaryKey")
     /// The primary key is one integer, which two devices would both give to rows of theirs.
-    public static let integerPrimaryKey = Self(rawValue: "integerPrimaryKey")
+    public static let integerPrimaryKey = Self("integerPrimaryKey")
     /// A column is NOT NULL and has no default, so a row of an older version cannot be stored.
-    public static let nonNullColumnMustHaveDefault = Self(
-      rawValue: "nonNullColumnMustHaveDefault"
-    )
+    public static let nonNullColumnMustHaveDefault = Self("nonNullColumnMustHaveDefault")
     /// The primary key may hold NULL, and a row whose key does cannot be named.
-    public static let nullablePrimaryKey = Self(rawValue: "nullablePrimaryKey")
+    public static let nullablePrimaryKey = Self("nullablePrimaryKey")
     /// Rows that two devices make on their own may break a unique key.
-    public static let uniqueConstraintDisallowed = Self(rawValue: "uniqueConstraintDisallowed")
+    public static let uniqueConstraintDisallowed = Self("uniqueConstraintDisallowed")
     /// A foreign key refers to a table that is not synchronized.
-    public static let foreignKeyToUnsynchronizedTable = Self(
-      rawValue: "foreignKeyToUnsynchronizedTable"
-    )
+    public static let foreignKeyToUnsynchronizedTable = Self("foreignKeyToUnsynchronizedTable")
     /// The cloud cannot hold the table's name in any spelling.
-    public static let invalidTableName = Self(rawValue: "invalidTableName")
+    public static let invalidTableName = Self("invalidTableName")
     /// The cloud cannot hold the column's name in any spelling.
-    public static let invalidColumnName = Self(rawValue: "invalidColumnName")
+    public static let invalidColumnName = Self("invalidColumnName")
     /// A default calls `uuid()`, which SQLite lacks: only connections of the engine can insert.
-    public static let uuidFunctionMissing = Self(rawValue: "uuidFunctionMissing")
+    public static let uuidFunctionMissing = Self("uuidFunctionMissing")
+    /// Two columns have names that differ only in their Unicode form.
+    public static let ambiguousColumnName = Self("ambiguousColumnName")
+    /// A column of the primary key is declared without a type.
+    public static let untypedPrimaryKey = Self("untypedPrimaryKey")
+    /// The table has more columns than triggers can compare.
+    public static let tooManyColumns = Self("tooManyColumns")
+    /// The default of a column is no constant, so it may differ from device to device.
+    public static let computedDefault = Self("computedDefault")
   }
 
   /// The rule.

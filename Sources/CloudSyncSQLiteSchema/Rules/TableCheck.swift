@@ -7,21 +7,21 @@ struct TableCheck {
   let synchronized: [String]
   let policy: SchemaPolicy
 
-  var name: String { table.name.quotedName }
+  private var name: String { table.name.quotedName }
 
   func violations() -> [SchemaViolation] {
     keyViolations() + referenceViolations() + repairableViolations()
-      + functionViolations()
+      + ColumnCheck(table: table).violations()
   }
 
   private func keyViolations() -> [SchemaViolation] {
     let advice = "Migrate it to a UUID key with PrimaryKeyMigration or 'cloudsync migrate'."
     if table.primaryKey.isEmpty {
       return [
-        violation(
+        table.violation(
           .missingPrimaryKey,
-          reason:
-            "Table \(name) has no primary key, so its rows cannot be told apart on other devices. \(advice)"
+          reason: "Table \(name) has no primary key, so its rows cannot be told apart on other"
+            + " devices. \(advice)"
         )
       ]
     }
@@ -31,12 +31,11 @@ struct TableCheck {
       !table.foreignKeys.contains(where: { $0.columns == table.primaryKey })
     else { return [] }
     return [
-      violation(
+      table.violation(
         .integerPrimaryKey,
         column: column.name,
-        reason:
-          "The primary key \(described(column.name)) is an integer, which two devices would both give to"
-          + " rows of their own. \(advice)"
+        reason: "The primary key \(table.described(column.name)) is an integer, which two devices"
+          + " would both give to rows of their own. \(advice)"
       )
     ]
   }
@@ -46,12 +45,11 @@ struct TableCheck {
       .filter { key in !synchronized.contains { $0.isSameName(as: key.table) } }
       .map { key in
         let column = key.columns.joined(separator: ", ")
-        return violation(
+        return table.violation(
           .foreignKeyToUnsynchronizedTable,
           column: column,
-          reason:
-            "Foreign key \(described(column)) refers to table \(key.table.quotedName), which is not"
-            + " synchronized: synchronize it too."
+          reason: "Foreign key \(table.described(column)) refers to table \(key.table.quotedName),"
+            + " which is not synchronized: synchronize it too."
         )
       }
   }
@@ -70,35 +68,35 @@ struct TableCheck {
     )
     .sql
     return nullableKeys.map { column in
-      violation(
+      table.violation(
         .nullablePrimaryKey,
         column: column.name,
-        reason:
-          "The primary key \(described(column.name)) may hold NULL, and a row whose key does is left out;"
-          + " declare it NOT NULL.",
+        reason: "The primary key \(table.described(column.name)) may hold NULL, and a row whose key"
+          + " does is left out; declare it NOT NULL.",
         sql: sql,
         isWarning: true
       )
     }
       + columns.map { column in
-        violation(
+        table.violation(
           .nonNullColumnMustHaveDefault,
           column: column.name,
-          reason:
-            "Column \(described(column.name)) is NOT NULL without a default, so rows of app versions that do"
-            + " not know it cannot be stored; declare it NOT NULL ON CONFLICT REPLACE DEFAULT …",
+          reason: "Column \(table.described(column.name)) is NOT NULL without a default, so rows of"
+            + " app versions that do not know it cannot be stored; declare it NOT NULL ON CONFLICT"
+            + " REPLACE DEFAULT …",
           sql: sql,
           isWarning: !policy.requiresDefaults
         )
       }
       + keys.map { key in
         let column = key.columns.map { $0 ?? "(expression)" }.joined(separator: ", ")
-        return violation(
+        return table.violation(
           .uniqueConstraintDisallowed,
           column: column,
           reason:
-            "\(key.isConstraint ? "A UNIQUE constraint" : "Unique index \(key.name.quotedName)") on"
-            + " \(described(column)) can be broken by rows that two devices make on their own; "
+            "\(key.isConstraint ? "A UNIQUE constraint" : "Unique index \(key.name.quotedName)")"
+            + " on \(table.described(column)) can be broken by rows that two devices make on their"
+            + " own; "
             + (policy.allowsUniqueKeys
               ? "it looks at computed columns, which no policy can settle: remove it."
               : "give the table a policy for unique keys, or remove it."),
@@ -121,41 +119,5 @@ struct TableCheck {
         // A row without its reference has no place to be stored at, whatever the default says.
         && !table.foreignKeys.contains { $0.columns.contains(column.name) }
     }
-  }
-
-  func functionViolations() -> [SchemaViolation] {
-    table.columns
-      .filter { column in column.defaultSQL.map { SQLText($0).calls("uuid") } ?? false }
-      .map { column in
-        violation(
-          .uuidFunctionMissing,
-          column: column.name,
-          reason:
-            "The default of \(described(column.name)) calls uuid(), which SQLite lacks: the engine adds it"
-            + " to its own connection, and every other that inserts rows must have it too.",
-          isWarning: true
-        )
-      }
-  }
-
-  // MARK: Words
-
-  func described(_ column: String) -> String { "\(name).\(column.quotedName)" }
-
-  func violation(
-    _ code: SchemaViolation.Code,
-    column: String? = nil,
-    reason: String,
-    sql: String? = nil,
-    isWarning: Bool = false
-  ) -> SchemaViolation {
-    SchemaViolation(
-      code,
-      table: table.name,
-      column: column,
-      reason: reason,
-      sql: sql,
-      isWarning: isWarning
-    )
   }
 }

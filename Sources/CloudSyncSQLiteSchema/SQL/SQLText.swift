@@ -55,4 +55,22 @@ package struct SQLText: Sendable, Hashable {
           && name(of: token)?.isSameName(as: function) == true
       }
   }
+
+  /// Whether the text is a literal as a default may be one: a name is text there, a number has a sign.
+  var isLiteral: Bool {
+    var tokens = meaningfulTokens[...]
+    while tokens.count > 2, let first = tokens.first, let last = tokens.last,
+      isSymbol("(", at: first), isSymbol(")", at: last)
+    {
+      tokens = tokens.dropFirst().dropLast()
+    }
+    if tokens.count == 2, let first = tokens.first, tokens.last?.kind == .number,
+      isSymbol("+", at: first) || isSymbol("-", at: first)
+    {
+      return true
+    }
+    guard tokens.count == 1, let token = tokens.first else { return false }
+    let moments: [StaticString] = ["CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP"]
+    return !moments.contains { isWord($0, at: token) }
+  }
 }

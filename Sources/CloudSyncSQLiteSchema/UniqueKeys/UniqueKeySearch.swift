@@ -1,13 +1,13 @@
 import CloudSyncSQLiteSupport
 
-/// Finds the rows that hold a row's values of a unique key, as SQLite compares them.
+/// What tells the rows that hold another row's values of a unique key, as SQLite compares them.
 package struct UniqueKeySearch: Sendable {
   /// The columns that the key looks at, in the table's order.
   package let columns: [String]
   /// What is compared, as SQL, with its collation; nil for the column's own.
-  private let terms: [(sql: String, collation: String?)]
+  package let terms: [(sql: String, collation: String?)]
   /// Which rows the key is for, as SQL; nil for all.
-  private let predicate: String?
+  package let predicate: String?
 
   /// The search for a unique key; nil if its index cannot be read.
   init?(_ key: TableSchema.UniqueKey, of table: TableSchema) {
@@ -39,24 +39,5 @@ package struct UniqueKeySearch: Sendable {
     columns = table.primaryKey
     terms = columns.map { ($0.quotedName, nil) }
     predicate = nil
-  }
-
-  /// The query for the keys of such rows, but for the row itself.
-  ///
-  /// The candidate is the SQL of the row's value for every writable column.
-  package func sql(in table: TableSchema, candidate: [String], ownKey: String) -> String {
-    let name = table.name.quotedName
-    let columns = zip(candidate, table.writableColumns)
-      .map { "\($0) AS \($1.name.quotedName)" }
-    let row = "(SELECT \(columns.joined(separator: ", "))) AS \(name)"
-    let filter = predicate.map { " WHERE (\($0))" } ?? ""
-    let conditions =
-      terms.map { term in
-        let collation = term.collation.map { " COLLATE \($0.quotedName)" } ?? ""
-        return "\(term.sql)\(collation) = (SELECT \(term.sql) FROM \(row)\(filter))"
-      } + (predicate.map { ["(\($0))"] } ?? []) + ["NOT (\(ownKey))"]
-    let key = table.primaryKey.map(\.quotedName).joined(separator: ", ")
-    return
-      "SELECT \(key) FROM \(name) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(key)"
   }
 }

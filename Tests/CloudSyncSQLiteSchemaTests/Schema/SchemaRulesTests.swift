@@ -167,14 +167,16 @@ struct SchemaRulesTests {
     )
     let scripts = Set(before.compactMap(\.sql))
 
-    #expect(before.count == 9)
+    #expect(before.count == 10)
     #expect(before.last?.sql == nil, "a foreign key needs the parents' unique key")
     for script in scripts { try connection.execute(script) }
     let schema = try DatabaseSchema.read(connection)
     let after = SchemaRules.violations(in: schema, tables: tables, policy: policy)
 
     #expect(scripts.count == 1)
-    #expect(after.map(\.code) == [.uuidFunctionMissing, .uniqueConstraintDisallowed])
+    #expect(
+      after.map(\.code) == [.uuidFunctionMissing, .computedDefault, .uniqueConstraintDisallowed]
+    )
     #expect(schema.tables[0].dependentSQL.count == 3)
     try connection.execute(
       "INSERT OR ABORT INTO [my table] (mark, rank, data, \"the name\") VALUES ('o', 1, '', '')"

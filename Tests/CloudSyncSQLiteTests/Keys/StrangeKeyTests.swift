@@ -7,7 +7,7 @@ struct StrangeKeyTests {
     CREATE TABLE reals(id REAL PRIMARY KEY NOT NULL, title TEXT);
     CREATE TABLE blobs(id BLOB PRIMARY KEY NOT NULL, title TEXT);
     CREATE TABLE texts(id TEXT PRIMARY KEY NOT NULL, title TEXT);
-    CREATE TABLE mixed(id PRIMARY KEY NOT NULL, title TEXT) WITHOUT ROWID;
+    CREATE TABLE mixed(id BLOB PRIMARY KEY NOT NULL, title TEXT) WITHOUT ROWID;
     """
   private static let tables = ["reals", "blobs", "texts", "mixed"]
 

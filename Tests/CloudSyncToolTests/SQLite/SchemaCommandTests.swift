@@ -74,6 +74,25 @@ struct SchemaCommandTests {
     }
   }
 
+  @Test("A computed default is warned of, and lets the database be synchronized")
+  func warnings() throws {
+    try ToolHarness.run { bench in
+      try bench.sql(
+        "x.db",
+        "CREATE TABLE a(id TEXT PRIMARY KEY NOT NULL, at TEXT DEFAULT CURRENT_TIMESTAMP)",
+        "SELECT 1"
+      )
+      let result = bench.tool("check", "@x.db")
+      #expect(result.code == 0)
+      #expect(result.output.contains("warning: The default of \"a\".\"at\" is computed"))
+      #expect(result.output.hasSuffix("well: 1 table can be synchronized, with 1 warning\n"))
+      let json = bench.tool("check", "@x.db", "--json").output
+      #expect(json.contains("\"code\" : \"computedDefault\""))
+      #expect(json.contains("\"severity\" : \"warning\""))
+      #expect(bench.tool("sync", "@x.db", "--cloud", "@c", "--all").code == 0)
+    }
+  }
+
   @Test("A migrated copy can be synchronized, has the same rows, and takes new ones")
   func migrate() throws {
     try ToolHarness.run { bench in
