@@ -1,0 +1,91 @@
+import CloudSyncCore
+
+/// What was added to a counter: a whole number as long as only such are added.
+enum CounterSum: Sendable, Hashable {
+  case whole(Int64)
+  case real(Double)
+
+  static let zero = CounterSum.whole(0)
+
+  /// A column's number; nil for NULL, and for what is no number.
+  init?(_ value: FieldValue) {
+    switch value {
+    case .int64(let number): self = .whole(number)
+    case .double(let number) where number.isFinite: self = .real(number)
+    default: return nil
+    }
+  }
+
+  /// As a column holds it.
+  var fieldValue: FieldValue {
+    switch self {
+    case .whole(let number): .int64(number)
+    case .real(let number): .double(number)
+    }
+  }
+
+  private var real: Double {
+    switch self {
+    case .whole(let number): Double(number)
+    case .real(let number): number
+    }
+  }
+
+  /// The difference of two numbers; whole ones stop at the ends of their range.
+  static func - (lhs: Self, rhs: Self) -> Self {
+    guard case .whole(let left) = lhs, case .whole(let right) = rhs else {
+      return .real(lhs.real - rhs.real)
+    }
+    let (difference, isOut) = left.subtractingReportingOverflow(right)
+    return .whole(isOut ? left < right ? .min : .max : difference)
+  }
+
+  /// The sum of two numbers; whole ones stop at the ends of their range.
+  static func + (lhs: Self, rhs: Self) -> Self { total(of: [lhs, rhs]) }
+
+  /// The sum of several; whole ones are brought into range in the end only, so that their order is no
+  /// matter, and of reals it is the given one.
+  static func total(of sums: some Sequence<CounterSum>) -> CounterSum {
+    var whole = WideSum()
+    var real: Double?
+    for sum in sums {
+      switch sum {
+      case .whole(let number): whole.add(number)
+      case .real(let number): real = (real ?? 0) + number
+      }
+    }
+    return real.map { .real(whole.real + $0) } ?? .whole(whole.clamped)
+  }
+
+  /// Two sums are the same if their bits are.
+  static func == (lhs: Self, rhs: Self) -> Bool {
+    switch (lhs, rhs) {
+    case (.whole(let lhs), .whole(let rhs)): lhs == rhs
+    case (.real(let lhs), .real(let rhs)): lhs.bitPattern == rhs.bitPattern
+    default: false
+    }
+  }
+
+  func hash(into hasher: inout Hasher) {
+    switch self {
+    case .whole(let number): hasher.combine(number)
+    case .real(let number): hasher.combine(number.bitPattern)
+    }
+  }
+}
+
+/// A sum of 64-bit numbers that does not overflow.
+private struct WideSum {
+  private var low: Int64 = 0
+  /// How many times 2⁶⁴ is to be added.
+  private var turns = 0
+
+  mutating func add(_ number: Int64) {
+    let (sum, isOut) = low.addingReportingOverflow(number)
+    if isOut { turns += number < 0 ? -1 : 1 }
+    low = sum
+  }
+
+  var clamped: Int64 { turns == 0 ? low : turns > 0 ? .max : .min }
+  var real: Double { Double(low) + Double(turns) * 0x1p64 }
+}

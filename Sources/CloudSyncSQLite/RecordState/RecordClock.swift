@@ -1,0 +1,132 @@
+import CloudSyncCore
+
+/// When a column was set.
+struct ColumnTime: Sendable, Hashable {
+  var name: String
+  var time: HybridTime
+}
+
+/// What one database has added to a counter, as one sum, with the time of its last addition.
+struct CounterShare: Sendable, Hashable {
+  var column: String
+  /// The number of the database that has added; ``found`` for what was there before any was asked.
+  var writer: Int64
+  var time: HybridTime
+  var sum: CounterSum
+
+  /// The writer of what a counter held before it was one: as with columns, the cloud's value wins.
+  static let found: Int64 = 0
+}
+
+/// A version of a column, or a share of a counter, that whoever deleted a row had seen.
+struct SeenTime: Sendable, Hashable {
+  var column: String
+  /// The writer of a counter's share; nil for the column itself.
+  var writer: Int64?
+  var time: HybridTime
+}
+
+/// Who is about to delete a tombstone from the cloud, and since when by the server's clock.
+///
+/// It is a lease: nobody writes over a marked tombstone for ``length``, everybody after.
+struct PurgeMark: Sendable, Hashable {
+  var writer: Int64
+  /// In milliseconds since 1970.
+  var since: Int64
+
+  /// How long others leave a marked tombstone alone, in milliseconds.
+  static let length: Int64 = 86_400_000
+  /// How long after its mark a tombstone may be deleted by who has marked it, in milliseconds.
+  static let use: Int64 = length / 2
+
+  /// Whether others have to wait, at a time in milliseconds since 1970.
+  func isValid(at now: Int64) -> Bool { now - since <= Self.length }
+}
+
+/// All that is known of when a row's parts were written: what two versions of it are compared by.
+///
+/// - Invariant: Columns, shares and what was seen are sorted by name, in the order of the bytes, then by
+///   writer; each is there once.
+struct RecordClock: Sendable, Hashable {
+  /// When the row was inserted last; `zero` if nobody ever has.
+  var created = HybridTime.zero
+  /// When it was deleted last; `zero` if nobody ever has.
+  var deleted = HybridTime.zero
+  var columns: [ColumnTime] = []
+  var shares: [CounterShare] = []
+  /// Where edits win: what whoever deleted the row had seen of it.
+  var seen: [SeenTime] = []
+  var purge: PurgeMark?
+
+  /// When a row was inserted that was there before anybody captured it.
+  static let foundCreation = HybridTime.zero.successor
+
+  /// The latest of all times.
+  var latest: HybridTime {
+    var latest = max(created, deleted)
+    for column in columns { latest = max(latest, column.time) }
+    for share in shares { latest = max(latest, share.time) }
+    return latest
+  }
+
+  func time(of column: String) -> HybridTime? {
+    columns.place(of: column).map { columns[$0].time }
+  }
+
+  func share(of column: String, by writer: Int64) -> CounterShare? {
+    shares.first { $0.writer == writer && UTF8Bytes.equal($0.column, column) }
+  }
+
+  func seenTime(of column: String, by writer: Int64? = nil) -> HybridTime? {
+    seen.first { $0.writer == writer && UTF8Bytes.equal($0.column, column) }?.time
+  }
+
+  /// Whether something in it is newer than what whoever deleted the row had seen, by whatever clock.
+  var hasUnseen: Bool {
+    columns.contains { $0.time > seenTime(of: $0.name) ?? .zero }
+      || shares.contains { $0.time > seenTime(of: $0.column, by: $0.writer) ?? .zero }
+  }
+
+  /// Whether there is no such row now.
+  func isDeleted(_ policy: DeletePolicy) -> Bool {
+    guard deleted >= created else { return false }
+    return policy == .deleteWins || !hasUnseen
+  }
+
+  /// Whether something is older here than in what was known before: an answer has come late, the cloud was
+  /// set back, or the zone is another one.
+  func isBehind(_ known: RecordClock, _ policy: DeletePolicy) -> Bool {
+    if created < known.created || deleted < known.deleted { return true }
+    // What a deletion has ended is not missed.
+    if policy == .deleteWins, known.created <= deleted { return false }
+    return known.columns.contains { time(of: $0.name) ?? .beforeAll < $0.time }
+      || known.shares.contains { share(of: $0.column, by: $0.writer)?.time ?? .beforeAll < $0.time }
+      || known.seen.contains { seenTime(of: $0.column, by: $0.writer) ?? .beforeAll < $0.time }
+  }
+}
+
+/// What has a name, in lists that are sorted by it.
+protocol NamedByColumn {
+  var columnName: String { get }
+}
+
+extension ColumnTime: NamedByColumn {
+  var columnName: String { name }
+}
+
+extension VersionedColumn: NamedByColumn {
+  var columnName: String { name }
+}
+
+extension Array where Element: NamedByColumn {
+  /// The place of a column in a list that is sorted by name.
+  func place(of name: String) -> Int? {
+    let place = indices.firstPlace { UTF8Bytes.order(self[$0].columnName, name) >= 0 }
+    return place < endIndex && UTF8Bytes.equal(self[place].columnName, name) ? place : nil
+  }
+}
+
+extension HybridTime {
+  /// Before every time, `zero` too.
+  static let beforeAll = HybridTime(rawValue: .min)
+}

@@ -1,0 +1,93 @@
+import CloudSyncCore
+
+/// What can happen to a row.
+enum RecordEvent: Sendable, Hashable {
+  /// An edit of the table, as it was captured.
+  case edited(RowEdit)
+  /// The cloud has this: the only way in which anything of the cloud's reaches a row, whether a page, a
+  /// conflict or a repeated answer has brought it.
+  case has(tag: String, RecordVersion)
+  /// A save has met this in the cloud, and changed nothing.
+  case conflict(tag: String, RecordVersion, now: Int64)
+  /// The cloud has taken what was sent.
+  case saved(tag: String, RecordVersion)
+  /// The cloud does not have the record that was to be changed: why, only the feed tells.
+  case missing
+  /// The cloud has refused it, with a wait of the server's own in milliseconds if it named one.
+  case refused(SyncError.Code, reason: String, isPassing: Bool, wait: Int64?, now: Int64)
+  /// It may be sent again: the app says so, or the schema has changed.
+  case retried
+  /// The feed has told that the record is gone, or a fetch of everything has not brought it.
+  case vanished
+  /// A fetch has come to its end.
+  case fetchEnded
+  /// The zone is another one: nothing that was acknowledged counts.
+  case zoneReplaced
+  /// What the table has in columns that the row did not know.
+  case completed([VersionedColumn])
+  /// This database got another number: what was added to counters and is not in the cloud goes on under it.
+  case renumbered(from: Int64, to: Int64)
+  /// The tombstone is to be purged.
+  case marked(PurgeMark)
+  /// The tombstone's deletion is on its way: should its answer be lost, only a fetch may tell.
+  case purging
+  /// What became of writing the row into its table.
+  case placed(Placement)
+}
+
+/// An edit of a row, as it was captured.
+enum RowEdit: Sendable, Hashable {
+  /// A row was inserted, with all its columns.
+  case inserted([ColumnEdit], at: HybridTime)
+  case updated([ColumnEdit], at: HybridTime)
+  case deleted(at: HybridTime)
+  /// A row that was there before anybody captured it.
+  case found([ColumnEdit])
+}
+
+/// What an edit has made of a column.
+struct ColumnEdit: Sendable, Hashable {
+  var name: String
+  var value: FieldValue
+  /// What a counter held before; nil for a row that is new.
+  var former: FieldValue?
+}
+
+/// What has to be done after an event; what is known of the row is stored in any case.
+enum RecordAction: Sendable, Hashable {
+  /// The table's row is to be as the state's row: written, or deleted. The outcome comes as `placed`.
+  case writeRow
+  /// Nothing is known of the row any more; if the table has it, it goes.
+  case forget
+  /// A fetch has to tell what became of the record.
+  case fetch
+  /// The database needs another number, for all rows, and then the event again: what is in the cloud under
+  /// its own was written by another file.
+  case renumber
+}
+
+/// What a reduction needs to know beside the row and the event.
+struct RowRules: Sendable {
+  /// The number of this database.
+  var writer: Int64
+  var policy: TableMergePolicy
+  /// Columns that are taken from one side together.
+  var groups: [[String]] = []
+  /// How many conflicts a row may meet, one after the other, before it has to wait.
+  var conflictBudget = 16
+
+  var deletes: DeletePolicy { policy.deletes }
+  var join: RecordJoin { RecordJoin(deletes: deletes, groups: groups) }
+
+  func isCounter(_ column: String) -> Bool {
+    if case .counter = policy.policy(for: column).kind { true } else { false }
+  }
+
+  /// Whether a column's policy looks at values, once for each new state of the cloud.
+  func looksAtValues(of column: String) -> Bool {
+    switch policy.policy(for: column).kind {
+    case .newest, .counter: false
+    case .client, .server, .maximum, .setUnion, .custom: true
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import CloudSyncCore
+
+/// The join of two versions of a record: the same on every device, in whatever order versions meet.
+///
+/// A deletion ends every row that was created before it, with all edits of that row, whenever they were
+/// made. What lives on both sides is joined column by column: the newer version wins, of two of the same time
+/// the one with the greater bytes. Where edits win nothing ends so: the deleted row keeps its columns, and lives
+/// if one of them is newer than what whoever deleted it had seen.
+///
+/// What was there before anybody captured it has the time zero, and gives way to what the cloud has. So the
+/// join is symmetric but for that: `cloud` is the side that such values are taken from.
+struct RecordJoin {
+  var deletes: DeletePolicy
+  /// Columns that are taken from one side together, such as those of one foreign key.
+  var groups: [[String]] = []
+
+  init(deletes: DeletePolicy, groups: [[String]] = []) {
+    self.deletes = deletes
+    self.groups = groups
+  }
+
+  func join(_ local: RecordVersion, with cloud: RecordVersion) -> RecordVersion {
+    let ended = max(local.deleted, cloud.deleted)
+    var clock = RecordClock()
+    clock.created = max(local.created, cloud.created)
+    clock.deleted = ended
+    let mine = lives(local, after: ended) ? local : RecordVersion()
+    let theirs = lives(cloud, after: ended) ? cloud : RecordVersion()
+    clock.shares = shares(mine.clock.shares, theirs.clock.shares)
+    if deletes == .editWins { clock.seen = seen(local.clock.seen, cloud.clock.seen) }
+    var joined = RecordVersion(clock: clock, columns: columns(mine, theirs))
+    joined.foreignFields = theirs.foreignFields
+    if joined.clock.isDeleted(deletes) {
+      joined.purge = later(local.purge, cloud.purge)
+    }
+    return joined
+  }
+
+  private func lives(_ version: RecordVersion, after ended: HybridTime) -> Bool {
+    deletes == .editWins || version.created > ended
+  }
+
+  private func later(_ mine: PurgeMark?, _ theirs: PurgeMark?) -> PurgeMark? {
+    guard let mine, let theirs else { return mine ?? theirs }
+    return (mine.since, mine.writer) > (theirs.since, theirs.writer) ? mine : theirs
+  }
+
+  // MARK: Columns
+
+  private func columns(_ mine: RecordVersion, _ theirs: RecordVersion) -> [VersionedColumn] {
+    let (left, right) = (mine.columns, theirs.columns)
+    var joined: [VersionedColumn] = []
+    joined.reserveCapacity(max(left.count, right.count))
+    walk(left, right, { UTF8Bytes.order($0.name, $1.name) }) { one, other in
+      guard let one, let other else { return joined += [one ?? other].compactMap { $0 } }
+      joined.append(Self.outranks(one, other) ? one : other)
+    }
+    for group in groups { unite(group, in: &joined, mine, theirs) }
+    return joined
+  }
+
+  /// Whether a version of a column stays when the cloud has another.
+  static func outranks(_ local: VersionedColumn, _ cloud: VersionedColumn) -> Bool {
+    if local.time != cloud.time { return local.time > cloud.time }
+    return local.time > .zero && ValueContent.precedes(cloud.value, local.value)
+  }
+
+  /// Takes the columns of a group from the side that has set one of them last.
+  ///
+  /// Half of a reference to one row and half of one to another would refer to neither.
+  private func unite(
+    _ group: [String],
+    in columns: inout [VersionedColumn],
+    _ mine: RecordVersion,
+    _ theirs: RecordVersion
+  ) {
+    let left = group.compactMap { mine[$0] }
+    let right = group.compactMap { theirs[$0] }
+    guard left.count == group.count, right.count == group.count else { return }
+    let leads = zip(left, right).map { Self.outranks($0, $1) }
+    guard leads.contains(true), leads.contains(false) else { return }
+    let (mineLast, theirLast) = (left.map(\.time).max(), right.map(\.time).max())
+    // Of two sides that are equally new the first column that differs decides.
+    let first = zip(left, right)
+      .first { $0.time != $1.time || !ValueContent.areEqual($0.value, $1.value) }
+    let takesMine =
+      mineLast != theirLast
+      ? mineLast ?? .zero > theirLast ?? .zero : first.map { Self.outranks($0, $1) } ?? false
+    for column in takesMine ? left : right {
+      if let place = columns.place(of: column.name) { columns[place] = column }
+    }
+  }
+
+  // MARK: Shares
+
+  private func shares(_ mine: [CounterShare], _ theirs: [CounterShare]) -> [CounterShare] {
+    if mine.isEmpty { return theirs }
+    var joined: [CounterShare] = []
+    walk(mine, theirs, { $0.precedes($1) ? -1 : $1.precedes($0) ? 1 : 0 }) { one, other in
+      guard let one, let other else { return joined += [one ?? other].compactMap { $0 } }
+      joined.append(other.writer == CounterShare.found || other.time > one.time ? other : one)
+    }
+    return joined
+  }
+
+  private func seen(_ mine: [SeenTime], _ theirs: [SeenTime]) -> [SeenTime] {
+    if mine.isEmpty { return theirs }
+    var joined: [SeenTime] = []
+    walk(mine, theirs, { $0.precedes($1) ? -1 : $1.precedes($0) ? 1 : 0 }) { one, other in
+      guard let one, let other else { return joined += [one ?? other].compactMap { $0 } }
+      joined.append(one.time > other.time ? one : other)
+    }
+    return joined
+  }
+
+  /// Goes through two sorted lists, pairing what is in both.
+  private func walk<Element>(
+    _ lhs: [Element],
+    _ rhs: [Element],
+    _ order: (Element, Element) -> Int,
+    visit: (Element?, Element?) -> Void
+  ) {
+    var (left, right) = (0, 0)
+    while left < lhs.count || right < rhs.count {
+      let order = left == lhs.count ? 1 : right == rhs.count ? -1 : order(lhs[left], rhs[right])
+      visit(order <= 0 ? lhs[left] : nil, order >= 0 ? rhs[right] : nil)
+      if order <= 0 { left += 1 }
+      if order >= 0 { right += 1 }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import CloudSyncCore
+
+extension RecordState {
+  /// The row joined with what the cloud has, and with what the policies say of columns that both sides have
+  /// changed since the last state that the cloud was known to have.
+  func merged(
+    _ mine: RecordVersion,
+    with server: RecordVersion,
+    _ rules: RowRules
+  ) -> RecordVersion {
+    var joined = rules.join.join(mine, with: server)
+    // What a deletion has ended takes no part.
+    let lives = min(mine.created, server.created) > joined.deleted
+    guard !joined.clock.isDeleted(rules.deletes), lives || rules.deletes == .editWins else {
+      return joined
+    }
+    for column in joined.columns where rules.looksAtValues(of: column.name) {
+      guard let local = mine[column.name], let theirs = server[column.name],
+        column == local || column == theirs,
+        let settled = settled(local, theirs, rules)
+      else { continue }
+      joined.set(settled)
+    }
+    return joined
+  }
+
+  /// What a policy makes of a column; nil if the join stands.
+  private func settled(
+    _ local: VersionedColumn,
+    _ theirs: VersionedColumn,
+    _ rules: RowRules
+  ) -> VersionedColumn? {
+    let base = known?.values.first { UTF8Bytes.equal($0.name, local.name) }
+    // What was there before anybody captured it gives way to whatever the cloud has.
+    if local.time == .zero || ValueContent.areEqual(local.value, theirs.value) { return nil }
+    if theirs == base || local == base { return nil }
+    // It is in the cloud what this row was made from: its answer was lost.
+    if ancestors.contains(Ancestor(column: local.name, writer: nil, time: theirs.time)) {
+      return nil
+    }
+    let value = rules.policy.policy(for: local.name)
+      .merge(
+        ColumnConflict(
+          column: local.name,
+          ancestor: base?.value,
+          local: local.value,
+          localTime: local.time,
+          server: theirs.value,
+          serverTime: theirs.time
+        )
+      )
+    if ValueContent.areEqual(value, theirs.value) { return theirs }
+    if ValueContent.areEqual(value, local.value), local.time > theirs.time { return local }
+    // Just later than both, so that every device makes the same edit, and nobody's join undoes it.
+    return VersionedColumn(
+      name: local.name,
+      value: value,
+      time: max(local.time, theirs.time).successor
+    )
+  }
+}

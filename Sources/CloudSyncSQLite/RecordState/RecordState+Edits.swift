@@ -1,0 +1,130 @@
+import CloudSyncCore
+
+extension RecordState {
+  /// Takes an edit of the table.
+  mutating func take(_ edit: RowEdit, _ rules: RowRules) -> [RecordAction] {
+    if case .refusal = hold { hold = nil }
+    conflicts = 0
+    switch edit {
+    case .inserted(let columns, let time): return takeInsert(columns, at: time, rules)
+    case .updated(let columns, let time): return takeUpdate(columns, at: time, rules)
+    case .deleted(let time):
+      guard var row, !row.clock.isDeleted(rules.deletes) else { return [] }
+      row.end(at: max(time, row.created), rules.deletes)
+      change(to: row, rules)
+      return []
+    case .found(let columns):
+      guard row == nil else { return [] }
+      var found = RecordVersion()
+      found.created = RecordClock.foundCreation
+      for column in columns { found.insert(column, at: .zero, by: CounterShare.found, rules) }
+      change(to: found, rules)
+      return []
+    }
+  }
+
+  private mutating func takeInsert(
+    _ columns: [ColumnEdit],
+    at time: HybridTime,
+    _ rules: RowRules
+  ) -> [RecordAction] {
+    // A row that is there already was written over, or is kept by the engine: then all columns are edited.
+    if let row, !row.clock.isDeleted(rules.deletes) {
+      return takeUpdate(columns, at: time, rules)
+    }
+    var clock = RecordClock()
+    clock.deleted = row?.deleted ?? .zero
+    clock.created = max(time, clock.deleted.successor)
+    // What was counted before stays, so that additions of others to it are not counted twice.
+    clock.shares = row?.clock.shares ?? []
+    clock.seen = row?.clock.seen ?? []
+    var new = RecordVersion(clock: clock)
+    for column in columns { new.insert(column, at: new.created, by: rules.writer, rules) }
+    change(to: new, rules)
+    return placement == .inTable ? [] : [.writeRow]
+  }
+
+  private mutating func takeUpdate(
+    _ columns: [ColumnEdit],
+    at time: HybridTime,
+    _ rules: RowRules
+  ) -> [RecordAction] {
+    // The table may still have a row whose deletion is put off: its life has ended.
+    guard var row, !row.clock.isDeleted(rules.deletes) else { return [] }
+    for column in columns { row.update(column, at: time, by: rules.writer, rules) }
+    change(to: row, rules)
+    // A counter's sum may be another one than what the table was given.
+    let isAsGiven = columns.allSatisfy { column in
+      row.value(of: column.name).map { ValueContent.areEqual($0, column.value) } ?? false
+    }
+    return isAsGiven && placement == .inTable ? [] : [.writeRow]
+  }
+
+  /// The versions of before the edit, and that of the edit, are ancestors of all that comes of it.
+  private mutating func change(to row: RecordVersion, _ rules: RowRules) {
+    noteAncestors(of: self.row, rules)
+    self.row = row
+    noteAncestors(of: row, rules)
+  }
+
+  private mutating func noteAncestors(of row: RecordVersion?, _ rules: RowRules) {
+    guard let clock = row?.clock else { return }
+    let columns = clock.columns.filter { rules.looksAtValues(of: $0.name) }.map(Ancestor.init)
+    let shares = clock.shares.filter { $0.writer == rules.writer }.map(Ancestor.init)
+    for one in columns + shares where !ancestors.contains(one) { ancestors.append(one) }
+  }
+}
+
+extension RecordVersion {
+  /// Takes a column of a row that is new.
+  fileprivate mutating func insert(
+    _ column: ColumnEdit,
+    at time: HybridTime,
+    by writer: Int64,
+    _ rules: RowRules
+  ) {
+    if rules.isCounter(column.name), let number = CounterSum(column.value) {
+      // Where edits win the former row's counts are kept: the new one begins beside them.
+      let former = counterSum(of: column.name) ?? .zero
+      let own = clock.share(of: column.name, by: writer)?.sum ?? .zero
+      set(
+        CounterShare(column: column.name, writer: writer, time: time, sum: own + (number - former))
+      )
+    } else {
+      set(VersionedColumn(name: column.name, value: column.value, time: time))
+    }
+  }
+
+  /// Takes an edit of a column of a row that is there.
+  fileprivate mutating func update(
+    _ column: ColumnEdit,
+    at time: HybridTime,
+    by writer: Int64,
+    _ rules: RowRules
+  ) {
+    let known = clock.time(of: column.name) ?? .zero
+    // The clock is later than all that was seen; were it not, an edit would have no effect.
+    var time = max(time, known.successor)
+    guard rules.isCounter(column.name) else {
+      return set(VersionedColumn(name: column.name, value: column.value, time: time))
+    }
+    if counterSum(of: column.name) == nil, let version = self[column.name],
+      let found = CounterSum(version.value)
+    {
+      set(CounterShare(column: column.name, found: found, time: version.time))
+    }
+    for share in clock.shares where UTF8Bytes.equal(share.column, column.name) {
+      time = max(time, share.time.successor)
+    }
+    let total = counterSum(of: column.name) ?? .zero
+    let number = CounterSum(column.value)
+    // What is no number sets the counter to nothing; from what was none it begins with nothing.
+    let former = number == nil ? total : column.former.flatMap { CounterSum($0) } ?? total
+    let added = (number ?? .zero) - former
+    let own = clock.share(of: column.name, by: writer)?.sum ?? .zero
+    set(CounterShare(column: column.name, writer: writer, time: time, sum: own + added))
+    if number == nil {
+      set(VersionedColumn(name: column.name, value: column.value, time: time))
+    }
+  }
+}

@@ -1,0 +1,275 @@
+import CloudSyncCore
+
+extension RecordState {
+  /// The first wait of a row that is refused in passing, and the longest, in milliseconds.
+  static let firstWait: Int64 = 30_000
+  static let longestWait: Int64 = 3_600_000
+
+  /// Takes an event; returns what has to be done.
+  mutating func reduce(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
+    var actions = take(event, rules)
+    if placement == .deletionDeferred, row?.clock.isDeleted(rules.deletes) == false {
+      // It lives again before its deletion was carried out.
+      placement = .inTable
+      if !actions.contains(.writeRow) { actions.append(.writeRow) }
+    }
+    return actions
+  }
+
+  private mutating func take(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
+    switch event {
+    case .edited(let edit): return take(edit, rules)
+    case .has(let tag, let version): return take(version, tag, rules)
+    case .conflict(let tag, let version, let now):
+      return takeConflict(version, tag, now: now, rules)
+    // The rest tells of a row that is known; an answer may come when it is not any more.
+    default: return row == nil ? [] : takeRest(event, rules)
+    }
+  }
+
+  private mutating func takeRest(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
+    switch event {
+    case .edited, .has, .conflict: return []
+    case .saved(let tag, let version):
+      takeSave(of: version, tag, rules)
+      return []
+    case .missing: return takeMissing()
+    case .refused(let code, let reason, let isPassing, let wait, let now):
+      take(refusal: code, reason, isPassing: isPassing, wait: wait, now: now)
+      return []
+    case .retried:
+      if case .refusal = hold { hold = nil }
+      return []
+    case .vanished: return takeAbsence(rules)
+    case .fetchEnded: return takeEndOfFetch(rules)
+    case .zoneReplaced:
+      leaveZone(rules)
+      return []
+    case .completed(let columns):
+      complete(with: columns, rules)
+      return []
+    case .renumbered(let former, let writer):
+      renumber(from: former, to: writer)
+      return []
+    case .marked(let mark):
+      if !isDirty, row?.clock.isDeleted(rules.deletes) == true { row?.purge = mark }
+      return []
+    case .purging:
+      hold = .nextFetch(missing: nil)
+      return []
+    case .placed(let placement):
+      self.placement = placement
+      return []
+    }
+  }
+
+  // MARK: What the cloud says
+
+  private mutating func take(
+    _ server: RecordVersion,
+    _ tag: String,
+    _ rules: RowRules
+  ) -> [RecordAction] {
+    guard let mine = row else {
+      row = server
+      cloud = .present(rules.record(server, tag: tag, over: server))
+      return server.clock.isDeleted(rules.deletes) ? [] : [.writeRow]
+    }
+    if case .present(let known) = cloud, UTF8Bytes.equal(known.tag, tag) { return [] }
+    if isOfOtherFile(server, rules) { return [.renumber] }
+    let wasDirty = isDirty
+    let isBehind = known.map { server.clock.isBehind($0.clock, rules.deletes) } ?? true
+    let joined = wasDirty || isBehind ? merged(mine, with: server, rules) : server
+    if wasDirty { addAncestors(rules) }
+    row = joined
+    cloud = .present(rules.record(server, tag: tag, over: joined))
+    // What comes of it descends from both sides.
+    if isDirty { addAncestors(rules) } else { settleEdits() }
+    return placement == .inTable && joined.isSameRow(as: mine, rules.deletes) ? [] : [.writeRow]
+  }
+
+  private mutating func takeConflict(
+    _ server: RecordVersion,
+    _ tag: String,
+    now: Int64,
+    _ rules: RowRules
+  ) -> [RecordAction] {
+    let actions = take(server, tag, rules)
+    if actions.contains(.renumber) { return actions }
+    conflicts = isDirty ? conflicts + 1 : 0
+    guard conflicts > rules.conflictBudget else { return actions }
+    conflicts = 0
+    // What waits for a fetch is not sent anyway.
+    if case .nextFetch = hold { return actions }
+    let reason = "others have changed the record again and again while it was sent"
+    take(refusal: .serverRecordChanged, reason, isPassing: true, wait: nil, now: now)
+    return actions
+  }
+
+  private mutating func takeSave(of sent: RecordVersion, _ tag: String, _ rules: RowRules) {
+    guard let row else { return }
+    if case .present(let known) = cloud, UTF8Bytes.equal(known.tag, tag) { return }
+    cloud = .present(rules.record(sent, tag: tag, over: row))
+    conflicts = 0
+    if case .refusal = hold { hold = nil }
+    if !isDirty { settleEdits() }
+  }
+
+  private mutating func takeMissing() -> [RecordAction] {
+    hold = .nextFetch(missing: known?.tag)
+    return [.fetch]
+  }
+
+  /// The feed has told of absence: what vanished is joined with a tombstone of what the cloud had.
+  private mutating func takeAbsence(_ rules: RowRules) -> [RecordAction] {
+    // A row that was found in the table, or is made anew, is not of what is gone.
+    guard let mine = row, let known else { return [] }
+    let isNewLife = mine.created > max(known.clock.created, known.clock.deleted)
+    let isEdited =
+      rules.deletes == .editWins && isDirty
+      && (mine.clock.columns != known.clock.columns || mine.clock.shares != known.clock.shares
+        || !known.differing.isEmpty)
+    guard !mine.clock.isDeleted(rules.deletes), isNewLife || isEdited else {
+      self = RecordState()
+      return [.forget]
+    }
+    loseRecord(rules)
+    return []
+  }
+
+  private mutating func takeEndOfFetch(_ rules: RowRules) -> [RecordAction] {
+    guard case .nextFetch(let missing) = hold else { return [] }
+    hold = nil
+    // The feed has said nothing since: it had told before.
+    guard let missing, let known, UTF8Bytes.equal(missing, known.tag) else { return [] }
+    return takeAbsence(rules)
+  }
+
+  private mutating func leaveZone(_ rules: RowRules) {
+    loseRecord(rules)
+    row?.purge = nil
+  }
+
+  /// Whatever the cloud had counts no more: the row is made anew.
+  private mutating func loseRecord(_ rules: RowRules) {
+    addAncestors(rules)
+    cloud = .absent
+    conflicts = 0
+    // It still waits for the fetch to end, but for no word of a record.
+    if case .nextFetch = hold { hold = .nextFetch(missing: nil) }
+  }
+
+  private mutating func take(
+    refusal code: SyncError.Code,
+    _ reason: String,
+    isPassing: Bool,
+    wait: Int64?,
+    now: Int64
+  ) {
+    var count = 1
+    if case .refusal(let former) = hold { count = former.count + 1 }
+    let grown = min(Self.longestWait, Self.firstWait << Int64(min(count - 1, 16)))
+    let next = isPassing ? now + max(grown, wait ?? 0) : nil
+    hold = .refusal(
+      CloudRefusal(code: Int64(code.rawValue), reason: reason, count: count, next: next)
+    )
+  }
+
+  // MARK: Parts
+
+  /// What the cloud is known to have.
+  var known: CloudRecord? {
+    if case .present(let record) = cloud { record } else { nil }
+  }
+
+  /// Whether the cloud has a share under this database's number that this file has not written: it is a copy, or
+  /// was set back.
+  private func isOfOtherFile(_ server: RecordVersion, _ rules: RowRules) -> Bool {
+    guard isDirty, let known else { return false }
+    return server.clock.shares.contains { share in
+      guard share.writer == rules.writer else { return false }
+      let base = known.clock.share(of: share.column, by: share.writer)?.time ?? .beforeAll
+      return share.time > base && !ancestors.contains(Ancestor(share))
+    }
+  }
+
+  /// Notes the versions that the row was made from.
+  private mutating func addAncestors(_ rules: RowRules) {
+    var found: [Ancestor] = []
+    for clock in [row?.clock, known?.clock].compactMap({ $0 }) {
+      found += clock.columns.filter { rules.looksAtValues(of: $0.name) }.map(Ancestor.init)
+      found += clock.shares.filter { $0.writer == rules.writer }.map(Ancestor.init)
+    }
+    for one in found where !ancestors.contains(one) { ancestors.append(one) }
+  }
+
+  private mutating func settleEdits() {
+    ancestors = []
+    conflicts = 0
+    if case .refusal = hold { hold = nil }
+  }
+
+  /// What was added under one number and is not in the cloud goes on under another.
+  private mutating func renumber(from former: Int64, to writer: Int64) {
+    guard isDirty, let row, let known else { return }
+    for share in row.clock.shares where share.writer == former {
+      let base = known.clock.share(of: share.column, by: former)
+      guard share != base else { continue }
+      if let base {
+        self.row?.set(base)
+      } else {
+        self.row?.removeShare(of: share.column, by: former)
+      }
+      let sum = share.sum - (base?.sum ?? .zero)
+      self.row?.set(CounterShare(column: share.column, writer: writer, time: share.time, sum: sum))
+    }
+  }
+
+  private mutating func complete(with columns: [VersionedColumn], _ rules: RowRules) {
+    guard let row, !row.clock.isDeleted(rules.deletes) else { return }
+    for column in columns where row.value(of: column.name) == nil {
+      if rules.isCounter(column.name), let sum = CounterSum(column.value) {
+        self.row?.set(CounterShare(column: column.name, found: sum))
+      } else {
+        self.row?.set(VersionedColumn(name: column.name, value: column.value, time: .zero))
+      }
+    }
+  }
+}
+
+extension Ancestor {
+  init(_ column: ColumnTime) { self.init(column: column.name, writer: nil, time: column.time) }
+
+  init(_ share: CounterShare) {
+    self.init(column: share.column, writer: share.writer, time: share.time)
+  }
+}
+
+extension CounterShare {
+  /// What a counter held before anybody counted.
+  init(column: String, found sum: CounterSum, time: HybridTime = .zero) {
+    self.init(column: column, writer: Self.found, time: time, sum: sum)
+  }
+}
+
+extension RowRules {
+  /// What is kept of a record that the cloud has, beside the row as it is here.
+  fileprivate func record(
+    _ server: RecordVersion,
+    tag: String,
+    over row: RecordVersion
+  ) -> CloudRecord {
+    let columns = server.columns
+    return CloudRecord(
+      tag: tag,
+      clock: server.clock,
+      values: columns.filter { looksAtValues(of: $0.name) },
+      differing:
+        columns.filter { column in
+          guard let mine = row[column.name] else { return false }
+          return mine.time == column.time && !ValueContent.areEqual(mine.value, column.value)
+        }
+        .map(\.name)
+    )
+  }
+}

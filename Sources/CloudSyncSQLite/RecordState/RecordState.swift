@@ -1,0 +1,101 @@
+import CloudSyncCore
+
+/// What an engine knows of one row: a pure machine, whose only way to change is ``reduce(_:_:)``.
+///
+/// The row's own state is joined with whatever the cloud has, so a lost answer, a repeated request, a restart,
+/// pages and answers in any order, an expired token and a lost zone need no case of their own. What is on its
+/// way is not part of it: after a crash such a row is simply dirty.
+struct RecordState: Sendable, Hashable {
+  /// The row as it is to be here: the join of all that is known of it; nil if nothing is.
+  var row: RecordVersion?
+  /// What the cloud has of it.
+  var cloud = CloudPresence.absent
+  /// Versions that the row was made from, since it was clean last: one of them in the cloud is no conflict.
+  var ancestors: [Ancestor] = []
+  /// Why the table does not have the row as it is to be.
+  var placement = Placement.inTable
+  /// Why the row is not sent now.
+  var hold: Hold?
+  /// How many conflicts have met its saves in a row.
+  var conflicts = 0
+
+  /// A row of which nothing is known.
+  init() {}
+
+  /// Whether the cloud does not have the row as it is here.
+  var isDirty: Bool {
+    guard let row else { return false }
+    guard case .present(let record) = cloud else { return true }
+    return row.clock != record.clock || !record.differing.isEmpty
+  }
+
+  /// Whether nothing is left to be done, so that little has to be remembered.
+  var isSettled: Bool { !isDirty && placement == .inTable && hold == nil }
+
+  /// Whether it may be sent, at a time in milliseconds since 1970.
+  func isSendable(at now: Int64) -> Bool {
+    guard isDirty else { return false }
+    if case .present(let record) = cloud, record.clock.purge?.isValid(at: now) == true {
+      return false
+    }
+    switch hold {
+    case nil: return true
+    case .nextFetch: return false
+    case .refusal(let refusal): return refusal.next.map { $0 <= now } ?? false
+    }
+  }
+}
+
+/// What the cloud is known to have of a record.
+enum CloudPresence: Sendable, Hashable {
+  /// Nothing, as far as is known.
+  case absent
+  case present(CloudRecord)
+}
+
+/// The last state that the cloud is known to have had of a record.
+struct CloudRecord: Sendable, Hashable {
+  var tag: String
+  var clock: RecordClock
+  /// The values of the columns that a policy looks at, by name.
+  var values: [VersionedColumn] = []
+  /// The columns that are of the same time here and there, and have other values here, by name.
+  var differing: [String] = []
+}
+
+/// A version of a column, or a share of a counter, that the row was made from.
+struct Ancestor: Sendable, Hashable {
+  var column: String
+  /// The writer of a counter's share; nil for the column itself.
+  var writer: Int64?
+  var time: HybridTime
+}
+
+/// Where a row is that is not in its table as it is to be; its content is then kept by the engine.
+enum Placement: Sendable, Hashable {
+  case inTable
+  /// A row that it refers to is not there.
+  case awaitsParent(String)
+  /// SQLite refuses it, with this code and reason.
+  case violates(code: Int64, reason: String)
+  /// It is deleted, but others refer to it: settled at the end of the fetch.
+  case deletionDeferred
+}
+
+/// Why a row that is dirty is not sent.
+enum Hold: Sendable, Hashable {
+  /// The next fetch has to tell first. The tag is of the record that the cloud said not to have.
+  case nextFetch(missing: String?)
+  case refusal(CloudRefusal)
+}
+
+/// The cloud's refusal of a row.
+struct CloudRefusal: Sendable, Hashable {
+  var code: Int64
+  var reason: String
+  /// How often in a row.
+  var count: Int
+  /// When it may be sent again, in milliseconds since 1970; nil if only an edit, the app or another
+  /// schema can help.
+  var next: Int64?
+}

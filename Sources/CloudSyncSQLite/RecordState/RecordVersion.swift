@@ -1,0 +1,174 @@
+import CloudSyncCore
+
+/// A record as one side has it: a state that is joined with others, never a message to be applied.
+///
+/// - Invariant: There is a value for every column of the clock. A counter that has shares newer than its
+///   own column has no column: its value is the sum of its shares.
+struct RecordVersion: Sendable, Hashable {
+  private(set) var clock: RecordClock
+  /// The values of the clock's columns, in their order; null means NULL.
+  private(set) var values: [FieldValue]
+  /// Fields of the record that belong to no column, sorted by name: they are whoever's wrote last.
+  var foreignFields: [RecordField] = []
+
+  /// A version of columns in any order, each there once.
+  init(clock: RecordClock = RecordClock(), columns: [VersionedColumn] = []) {
+    self.clock = clock
+    let sorted = columns.sorted { UTF8Bytes.order($0.name, $1.name) < 0 }
+    self.clock.columns = sorted.map { ColumnTime(name: $0.name, time: $0.time) }
+    values = sorted.map(\.value)
+    dropPassedCounters()
+  }
+
+  var created: HybridTime {
+    get { clock.created }
+    set { clock.created = newValue }
+  }
+
+  var deleted: HybridTime {
+    get { clock.deleted }
+    set { clock.deleted = newValue }
+  }
+
+  var purge: PurgeMark? {
+    get { clock.purge }
+    set { clock.purge = newValue }
+  }
+
+  /// The columns with their values, but for counters that have shares.
+  var columns: [VersionedColumn] {
+    zip(clock.columns, values).map { VersionedColumn(name: $0.name, value: $1, time: $0.time) }
+  }
+
+  /// A column's version; nil if the side does not know it, or it is a counter with shares.
+  subscript(name: String) -> VersionedColumn? {
+    clock.columns.place(of: name)
+      .map {
+        VersionedColumn(name: name, value: values[$0], time: clock.columns[$0].time)
+      }
+  }
+
+  /// What the row has in a column: the column's value, or the sum of the counter's shares; nil if the side
+  /// does not know it.
+  func value(of name: String) -> FieldValue? {
+    if let place = clock.columns.place(of: name) { return values[place] }
+    return counterSum(of: name)?.fieldValue
+  }
+
+  /// The sum of a counter's shares; nil if it has none.
+  func counterSum(of name: String) -> CounterSum? {
+    let shares = clock.shares.filter { UTF8Bytes.equal($0.column, name) }
+    return shares.isEmpty ? nil : .total(of: shares.lazy.map(\.sum))
+  }
+
+  /// Whether a table has the same row for both.
+  func isSameRow(as other: RecordVersion, _ policy: DeletePolicy) -> Bool {
+    let isDeleted = clock.isDeleted(policy)
+    if isDeleted != other.clock.isDeleted(policy) { return false }
+    if isDeleted { return true }
+    let names = columnNames
+    return names.count == other.columnNames.count
+      && names.allSatisfy { name in
+        guard let mine = value(of: name), let theirs = other.value(of: name) else { return false }
+        return ValueContent.areEqual(mine, theirs)
+      }
+  }
+
+  /// The names of all columns that the side knows, counters with shares too, each once.
+  var columnNames: [String] {
+    var names = clock.columns.map(\.name)
+    for share in clock.shares where clock.columns.place(of: share.column) == nil {
+      if !names.contains(where: { UTF8Bytes.equal($0, share.column) }) {
+        names.append(share.column)
+      }
+    }
+    return names
+  }
+
+  // MARK: Changes
+
+  /// Sets a column.
+  mutating func set(_ column: VersionedColumn) {
+    if let place = clock.columns.place(of: column.name) {
+      clock.columns[place].time = column.time
+      values[place] = column.value
+    } else {
+      let place = clock.columns.indices.firstPlace {
+        UTF8Bytes.order(clock.columns[$0].name, column.name) > 0
+      }
+      clock.columns.insert(ColumnTime(name: column.name, time: column.time), at: place)
+      values.insert(column.value, at: place)
+    }
+  }
+
+  /// Sets a share of a counter.
+  mutating func set(_ share: CounterShare) {
+    let place = clock.shares.indices.firstPlace { !clock.shares[$0].precedes(share) }
+    if place < clock.shares.count, !share.precedes(clock.shares[place]) {
+      clock.shares[place] = share
+    } else {
+      clock.shares.insert(share, at: place)
+    }
+    dropPassedCounters()
+  }
+
+  mutating func removeShare(of column: String, by writer: Int64) {
+    clock.shares.removeAll { $0.writer == writer && UTF8Bytes.equal($0.column, column) }
+  }
+
+  /// Ends the row: of its columns nothing stays, or, where edits win, everything, and what was seen of it.
+  mutating func end(at time: HybridTime, _ policy: DeletePolicy) {
+    deleted = time
+    purge = nil
+    foreignFields = []
+    guard policy == .editWins else {
+      values = []
+      clock.columns = []
+      clock.shares = []
+      clock.seen = []
+      return
+    }
+    let columns = clock.columns.map { SeenTime(column: $0.name, writer: nil, time: $0.time) }
+    let shares = clock.shares.map { SeenTime(column: $0.column, writer: $0.writer, time: $0.time) }
+    clock.seen = (columns + shares).sorted { $0.precedes($1) }
+  }
+
+  /// A counter's column gives way to shares that are newer.
+  private mutating func dropPassedCounters() {
+    if clock.shares.isEmpty { return }
+    var newest: [ColumnTime] = []
+    for share in clock.shares {
+      if let last = newest.last, UTF8Bytes.equal(last.name, share.column) {
+        newest[newest.count - 1].time = max(last.time, share.time)
+      } else {
+        newest.append(ColumnTime(name: share.column, time: share.time))
+      }
+    }
+    for share in newest {
+      guard let place = clock.columns.place(of: share.name),
+        clock.columns[place].time < share.time
+      else { continue }
+      clock.columns.remove(at: place)
+      values.remove(at: place)
+    }
+  }
+}
+
+extension CounterShare {
+  /// Whether it comes before another one in a clock.
+  func precedes(_ other: CounterShare) -> Bool {
+    let order = UTF8Bytes.order(column, other.column)
+    return order != 0 ? order < 0 : writer < other.writer
+  }
+}
+
+extension SeenTime {
+  func precedes(_ other: SeenTime) -> Bool {
+    let order = UTF8Bytes.order(column, other.column)
+    return order != 0
+      ? order < 0
+      : (writer ?? .min, writer == nil ? 0 : 1) < (
+        other.writer ?? .min, other.writer == nil ? 0 : 1
+      )
+  }
+}

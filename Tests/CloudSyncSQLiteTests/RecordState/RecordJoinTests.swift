@@ -1,0 +1,91 @@
+import CloudSyncCore
+import Testing
+
+@testable import CloudSyncSQLite
+
+@Suite("The join of two versions of a record")
+struct RecordJoinTests {
+  /// Versions of all lives, columns, shares and groups that a few times allow.
+  private func versions(_ deletes: DeletePolicy, seed: UInt64) -> [RecordVersion] {
+    var generator = Model.Generator(seed: seed)
+    return (0..<12)
+      .map { _ in
+        var clock = RecordClock()
+        // Who makes a row again knows of the deletion before it. Of two rows made without knowing of each
+        // other the join is one, and whether a deletion ends both depends on when it meets them.
+        let isSecond = generator.chance(40)
+        clock.created = HybridTime(rawValue: isSecond ? 3 : 1)
+        clock.deleted = HybridTime(rawValue: isSecond ? 2 : 0)
+        let time = { HybridTime(rawValue: clock.created.rawValue + Int64(generator.below(3))) }
+        var columns: [VersionedColumn] = []
+        for name in ["a", "b", "c"] {
+          let set = time()
+          // What is set at one time by one device is one value; of several devices there may be two.
+          let value = FieldValue.int64(set.rawValue * 2 + Int64(generator.below(2)))
+          columns.append(VersionedColumn(name: name, value: value, time: set))
+        }
+        for writer in Int64(1)...2 where generator.chance(60) {
+          let added = time()
+          clock.shares.append(
+            CounterShare(column: "n", writer: writer, time: added, sum: .whole(added.rawValue))
+          )
+        }
+        var version = RecordVersion(clock: clock, columns: columns)
+        if generator.chance(30) { version.end(at: HybridTime(rawValue: isSecond ? 4 : 2), deletes) }
+        return version
+      }
+  }
+
+  @Test("It is commutative, associative and idempotent", arguments: DeletePolicy.allCases)
+  func laws(deletes: DeletePolicy) {
+    let join = RecordJoin(deletes: deletes, groups: [["a", "b"]])
+    for seed in UInt64(1)...10 {
+      let versions = versions(deletes, seed: seed)
+      for one in versions {
+        #expect(join.join(one, with: one) == one)
+        for other in versions {
+          let both = join.join(one, with: other)
+          #expect(both == join.join(other, with: one))
+          #expect(join.join(both, with: one) == both)
+          for third in versions.prefix(6) {
+            let left = join.join(both, with: third)
+            let right = join.join(one, with: join.join(other, with: third))
+            #expect(left == right)
+          }
+        }
+      }
+    }
+  }
+
+  @Test("Columns of one group come from one side, whose edit is the last one")
+  func groups() {
+    let version = { (first: Int64, second: Int64, value: Int64) in
+      var clock = RecordClock()
+      clock.created = HybridTime(rawValue: 1)
+      return RecordVersion(
+        clock: clock,
+        columns: [
+          VersionedColumn(name: "a", value: .int64(value), time: HybridTime(rawValue: first)),
+          VersionedColumn(name: "b", value: .int64(value), time: HybridTime(rawValue: second)),
+        ]
+      )
+    }
+    let (mine, theirs) = (version(5, 2, 1), version(3, 4, 2))
+    let alone = RecordJoin(deletes: .deleteWins).join(mine, with: theirs)
+    #expect(alone.values == [.int64(1), .int64(2)])
+    let together = RecordJoin(deletes: .deleteWins, groups: [["a", "b"]]).join(mine, with: theirs)
+    #expect(together == mine)
+  }
+
+  @Test("Sums of shares do not depend on their order, and stop at the ends of their range")
+  func sums() {
+    #expect(CounterSum.total(of: [.whole(.max), .whole(5), .whole(-9)]) == .whole(.max - 4))
+    #expect(CounterSum.whole(.max) + .whole(1) == .whole(.max))
+    #expect(CounterSum.whole(.min) + .whole(-1) == .whole(.min))
+    #expect(CounterSum.whole(.min) - .whole(1) == .whole(.min))
+    #expect(CounterSum.whole(1) - .whole(.min) == .whole(.max))
+    #expect(CounterSum.whole(2) + .real(0.5) == .real(2.5))
+    #expect(CounterSum(.null) == nil)
+    #expect(CounterSum(.double(.infinity)) == nil)
+  }
+}

@@ -1,0 +1,200 @@
+import CloudSyncCore
+import Testing
+
+@testable import CloudSyncSQLite
+
+/// Every state that a row can reach in a small world, and every event in it.
+@Suite("All states of the row's machine, and all events in each")
+struct RecordStateEnumerationTests {
+  @Test(
+    "Every event leaves a state that can be, and asks for a write if the row changes",
+    arguments: SmallWorld.all
+  )
+  func everyPair(world: SmallWorld) {
+    var seen: Set<RecordState> = [RecordState()]
+    var open = [RecordState()]
+    var pairs = 0
+    while let state = open.popLast() {
+      for event in world.events(in: state) {
+        var next = state
+        let actions = next.reduce(event, world.rules)
+        pairs += 1
+        if let wrong = world.fault(of: state, event, next, actions) {
+          Issue.record("\(wrong)\nevent \(event)\nin \(state)\ngives \(next) and \(actions)")
+          return
+        }
+        // The other number is another world's.
+        if !actions.contains(.renumber), seen.insert(next).inserted { open.append(next) }
+      }
+    }
+    #expect(seen.count > 400, "only \(seen.count) states were reached")
+    #expect(pairs > 4_000)
+  }
+}
+
+/// Few columns, times, tags and versions, so that all that can be is reached.
+struct SmallWorld: Sendable, CustomTestStringConvertible {
+  var deletes: DeletePolicy
+  var policy: MergePolicy
+  var testDescription: String
+  /// Whether SQLite may refuse the row, which is the same for all policies.
+  var isRefused = false
+
+  static let all = [
+    SmallWorld(
+      deletes: .deleteWins,
+      policy: .newest,
+      testDescription: "deletions win",
+      isRefused: true
+    ),
+    SmallWorld(deletes: .editWins, policy: .newest, testDescription: "edits win"),
+    SmallWorld(deletes: .deleteWins, policy: .server, testDescription: "the server's value stays"),
+    SmallWorld(deletes: .deleteWins, policy: .counter, testDescription: "a counter"),
+  ]
+
+  static let lastTime: Int64 = 2
+
+  var rules: RowRules {
+    let policy = TableMergePolicy(columns: ["c": policy], deletes: deletes)
+    var rules = RowRules(writer: 1, policy: policy)
+    rules.conflictBudget = 0
+    return rules
+  }
+
+  // MARK: Events
+
+  func events(in state: RecordState) -> [RecordEvent] {
+    var events: [RecordEvent] = [
+      .missing, .retried, .vanished, .fetchEnded, .zoneReplaced, .purging,
+      .completed([VersionedColumn(name: "d", value: .int64(0), time: .zero)]),
+      .marked(PurgeMark(writer: 1, since: 0)),
+      .edited(.found([ColumnEdit(name: "c", value: .int64(1))])),
+    ]
+    let clock = state.row?.clock ?? RecordClock()
+    if clock.latest.rawValue < Self.lastTime { events += edits(at: clock.latest.successor, state) }
+    events.append(.placed(.inTable))
+    if isRefused { events.append(.placed(.violates(code: 1, reason: "unique"))) }
+    if state.row?.clock.isDeleted(deletes) == true { events.append(.placed(.deletionDeferred)) }
+    // A refusal is counted, which would never end.
+    var refusals = 0
+    if case .refusal(let refusal) = state.hold { refusals = refusal.count }
+    if refusals < 1 {
+      events += [
+        .refused(.zoneBusy, reason: "busy", isPassing: true, wait: 1, now: 0),
+        .refused(.invalidArguments, reason: "bad", isPassing: false, wait: nil, now: 0),
+      ]
+    }
+    for (number, version) in versions.enumerated() {
+      events.append(.has(tag: "\(number)", version))
+      if refusals < 1 { events.append(.conflict(tag: "\(number)", version, now: 0)) }
+    }
+    // The cloud has taken the row as it is, or as it was before it was edited here once more.
+    if let row = state.row {
+      events.append(.saved(tag: state.known?.tag == "own" ? "own again" : "own", row))
+    }
+    return events
+  }
+
+  private func edits(at time: HybridTime, _ state: RecordState) -> [RecordEvent] {
+    let isThere = state.row.map { !$0.clock.isDeleted(deletes) } ?? false
+    if !isThere { return [.edited(.inserted([ColumnEdit(name: "c", value: .int64(2))], at: time))] }
+    let edit = ColumnEdit(name: "c", value: .int64(3), former: state.row?.value(of: "c"))
+    return [.edited(.updated([edit], at: time)), .edited(.deleted(at: time))]
+  }
+
+  /// What others may have sent.
+  private var versions: [RecordVersion] {
+    let lives: [(created: Int64, deleted: Int64, last: Int64)] = [(1, 0, 2), (2, 1, 2)]
+    var versions: [RecordVersion] = []
+    for life in lives {
+      for time in life.created...life.last {
+        var clock = RecordClock()
+        clock.created = HybridTime(rawValue: life.created)
+        clock.deleted = HybridTime(rawValue: life.deleted)
+        let time = HybridTime(rawValue: time)
+        if rules.isCounter("c") {
+          clock.shares = [CounterShare(column: "c", writer: 2, time: time, sum: .whole(5))]
+          versions.append(RecordVersion(clock: clock))
+        } else {
+          let column = VersionedColumn(name: "c", value: .int64(4 + time.rawValue), time: time)
+          versions.append(RecordVersion(clock: clock, columns: [column]))
+        }
+      }
+    }
+    let tombstones = versions.map { version in
+      var version = version
+      version.end(at: HybridTime(rawValue: Self.lastTime), deletes)
+      return version
+    }
+    return versions + tombstones
+  }
+
+  // MARK: What must hold
+
+  func fault(
+    of state: RecordState,
+    _ event: RecordEvent,
+    _ next: RecordState,
+    _ actions: [RecordAction]
+  ) -> String? {
+    if actions.contains(.renumber) {
+      return next == state ? nil : "a row that is to be numbered anew has changed already"
+    }
+    if let broken = next.brokenInvariant(rules) { return broken }
+    if actions.contains(.forget) != (state.row != nil && next.row == nil) {
+      return "a row is forgotten without a word, or kept in spite of it"
+    }
+    if !actions.contains(.writeRow), !actions.contains(.forget), next.placement == .inTable,
+      let wrong = missingWrite(state, event, next)
+    {
+      return wrong
+    }
+    switch event {
+    case .has(let tag, let version), .conflict(let tag, let version, _):
+      return fault(of: version, tag: tag, in: next)
+    case .vanished, .zoneReplaced:
+      return next.known == nil || state.known == nil ? nil : "the record is still said to be there"
+    case .saved(_, let version):
+      return next.isDirty == (version.clock != next.row?.clock) ? nil : "saved, and not clean"
+    default: return nil
+    }
+  }
+
+  /// Whether the table would be left with another row than it is to have.
+  private func missingWrite(
+    _ state: RecordState,
+    _ event: RecordEvent,
+    _ next: RecordState
+  ) -> String? {
+    guard let row = next.row else { return nil }
+    switch event {
+    case .edited(.inserted(let columns, _)), .edited(.updated(let columns, _)):
+      let isKnown = columns.allSatisfy { row.value(of: $0.name) == $0.value }
+      return isKnown || row.clock.isDeleted(deletes) ? nil : "the table has another value"
+    case .edited, .completed, .placed: return nil
+    default:
+      if state.placement != .inTable { return nil }
+      let former = state.row ?? RecordVersion()
+      if state.row == nil, row.clock.isDeleted(deletes) { return nil }
+      return row.isSameRow(as: former, deletes) ? nil : "the table is to be another, unasked"
+    }
+  }
+
+  /// What holds of a row after the cloud was heard.
+  private func fault(
+    of server: RecordVersion,
+    tag: String,
+    in state: RecordState
+  ) -> String? {
+    guard let row = state.row else { return "nothing is known of what the cloud has" }
+    if row.clock.isBehind(server.clock, deletes), !looksAtValues {
+      return "it is behind what the cloud has"
+    }
+    if !state.isDirty, row.clock != server.clock { return "it is clean, and differs" }
+    var again = state
+    let actions = again.reduce(.has(tag: tag, server), rules)
+    return again == state && actions.isEmpty ? nil : "the second time it does more: \(actions)"
+  }
+
+  private var looksAtValues: Bool { rules.looksAtValues(of: "c") }
+}

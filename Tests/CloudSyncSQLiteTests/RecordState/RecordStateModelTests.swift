@@ -1,0 +1,17 @@
+import Testing
+
+@testable import CloudSyncSQLite
+
+@Suite("The row's machine beside the model")
+struct RecordStateModelTests {
+  @Test("Random scripts leave both in the same state after every event, and nothing is lost")
+  func randomScripts() {
+    for seed in UInt64(1)...300 {
+      var world = Model.World(seed: seed)
+      if let wrong = world.run() {
+        Issue.record("seed \(seed): \(wrong)")
+        return
+      }
+    }
+  }
+}

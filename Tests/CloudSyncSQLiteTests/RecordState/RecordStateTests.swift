@@ -1,0 +1,253 @@
+import CloudSyncCore
+import Testing
+
+@testable import CloudSyncSQLite
+
+@Suite("The row's machine")
+struct RecordStateTests {
+  private func rules(
+    _ policy: MergePolicy = .newest,
+    _ deletes: DeletePolicy = .deleteWins
+  ) -> RowRules {
+    RowRules(writer: 1, policy: TableMergePolicy(columns: ["c": policy], deletes: deletes))
+  }
+
+  private func time(_ number: Int64) -> HybridTime { HybridTime(rawValue: number) }
+
+  private func version(_ value: FieldValue, at number: Int64, created: Int64 = 1) -> RecordVersion {
+    var clock = RecordClock()
+    clock.created = time(created)
+    return RecordVersion(
+      clock: clock,
+      columns: [VersionedColumn(name: "c", value: value, time: time(number))]
+    )
+  }
+
+  private func update(
+    _ value: FieldValue,
+    former: FieldValue? = nil,
+    at number: Int64
+  ) -> RecordEvent {
+    .edited(.updated([ColumnEdit(name: "c", value: value, former: former)], at: time(number)))
+  }
+
+  /// A row that is clean, and then edited.
+  private func edited(_ rules: RowRules, from base: FieldValue, to value: FieldValue) -> RecordState
+  {
+    var state = RecordState()
+    _ = state.reduce(.has(tag: "1", version(base, at: 2)), rules)
+    _ = state.reduce(update(value, at: 5), rules)
+    return state
+  }
+
+  // MARK: Policies
+
+  @Test("Of two edits the policy says which one stays, once for each new state of the cloud")
+  func policies() {
+    let cases: [(policy: MergePolicy, mine: FieldValue, theirs: FieldValue, result: FieldValue)] = [
+      (.newest, .int64(1), .int64(2), .int64(1)),
+      (.client, .int64(1), .int64(2), .int64(1)),
+      (.server, .int64(1), .int64(2), .int64(2)),
+      (.maximum, .int64(1), .int64(2), .int64(2)),
+      (.maximum, .int64(3), .int64(2), .int64(3)),
+      (.setUnion, .string("[1,2]"), .string("[1,3]"), .string("[1,2,3]")),
+      (.custom { _ in .int64(7) }, .int64(1), .int64(2), .int64(7)),
+    ]
+    for one in cases {
+      let rules = rules(one.policy)
+      var state = edited(rules, from: .string("[1]"), to: one.mine)
+      // The cloud's edit is the older one.
+      let actions = state.reduce(.conflict(tag: "2", version(one.theirs, at: 3), now: 0), rules)
+      #expect(state.row?.value(of: "c") == one.result)
+      #expect(actions.contains(.writeRow) == (one.result != one.mine))
+      #expect(state.isDirty == (one.result != one.theirs))
+      // What comes of it is not merged with the same state again.
+      let settled = state
+      #expect(state.reduce(.has(tag: "2", version(one.theirs, at: 3)), rules).isEmpty)
+      #expect(state == settled)
+    }
+  }
+
+  @Test(
+    "An own edit whose answer was lost is no conflict: the later edit stays, whatever the policy"
+  )
+  func lostAnswers() {
+    for policy in [MergePolicy.server, .maximum, .setUnion, .newest] {
+      let rules = rules(policy)
+      var state = edited(rules, from: .string("[1]"), to: .string("[1,9]"))
+      _ = state.reduce(update(.string("[1]"), at: 7), rules)
+      _ = state.reduce(.has(tag: "2", version(.string("[1,9]"), at: 5)), rules)
+      #expect(state.row?.value(of: "c") == .string("[1]"))
+      #expect(state.isDirty)
+    }
+  }
+
+  @Test("What was there before anybody captured it gives way to what the cloud has")
+  func foundRows() {
+    for policy in [MergePolicy.newest, .client, .maximum, .counter] {
+      let rules = rules(policy)
+      var state = RecordState()
+      _ = state.reduce(.edited(.found([ColumnEdit(name: "c", value: .int64(9))])), rules)
+      var other = RecordState()
+      let theirs = RowRules(writer: 2, policy: rules.policy)
+      _ = other.reduce(.edited(.found([ColumnEdit(name: "c", value: .int64(2))])), theirs)
+      guard let found = other.row else { return #expect(Bool(false), "nothing was found") }
+      #expect(state.reduce(.has(tag: "1", found), rules) == [.writeRow])
+      #expect(state.row?.value(of: "c") == .int64(2))
+      #expect(!state.isDirty)
+    }
+  }
+
+  // MARK: Life
+
+  @Test("An older edit does not bring a deleted row back, and an older deletion ends no newer row")
+  func lives() {
+    let rules = rules()
+    var state = RecordState()
+    _ = state.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules)
+    _ = state.reduce(.edited(.deleted(at: time(6))), rules)
+    _ = state.reduce(.conflict(tag: "2", version(.int64(5), at: 9), now: 0), rules)
+    #expect(state.row?.clock.isDeleted(.deleteWins) == true)
+    // Somebody has made it again, later than this deletion.
+    #expect(
+      state.reduce(.has(tag: "3", version(.int64(8), at: 7, created: 7)), rules) == [.writeRow]
+    )
+    #expect(state.row?.value(of: "c") == .int64(8))
+    #expect(state.row?.deleted == time(6))
+  }
+
+  @Test(
+    "Where edits win an edit that the deleter had not seen brings the row back, by whatever clock"
+  )
+  func editsWin() {
+    let rules = rules(.newest, .editWins)
+    var deleter = RecordState()
+    _ = deleter.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules)
+    var editor = deleter
+    _ = deleter.reduce(.edited(.deleted(at: time(900))), rules)
+    _ = editor.reduce(update(.int64(4), at: 3), rules)
+    guard let tombstone = deleter.row, let edit = editor.row else { return }
+    _ = editor.reduce(.conflict(tag: "2", tombstone, now: 0), rules)
+    #expect(editor.row?.value(of: "c") == .int64(4))
+    #expect(editor.row?.clock.isDeleted(.editWins) == false)
+    #expect(deleter.reduce(.has(tag: "2", edit), rules) == [.writeRow])
+    #expect(deleter.row == editor.row)
+  }
+
+  // MARK: Counters
+
+  @Test("Additions of two devices add up, with a lost answer as well")
+  func counters() {
+    let mine = rules(.counter)
+    let theirs = RowRules(writer: 2, policy: mine.policy)
+    var state = RecordState()
+    _ = state.reduce(.has(tag: "1", version(.int64(10), at: 2)), mine)
+    var other = state
+    _ = state.reduce(update(.int64(11), former: .int64(10), at: 5), mine)
+    _ = other.reduce(update(.int64(11), former: .int64(10), at: 5), theirs)
+    guard let sent = other.row, let own = state.row else { return }
+    _ = state.reduce(.conflict(tag: "2", sent, now: 0), mine)
+    #expect(state.row?.value(of: "c") == .int64(12))
+    // The own share comes back, of an answer that was lost.
+    var joined = other
+    _ = joined.reduce(.has(tag: "3", own), theirs)
+    _ = state.reduce(.has(tag: "4", joined.row ?? own), mine)
+    #expect(state.row?.value(of: "c") == .int64(12))
+    #expect(!state.isDirty)
+  }
+
+  @Test("A counter that is set to NULL or to text begins with nothing after it")
+  func counterResets() {
+    let rules = rules(.counter)
+    var state = RecordState()
+    _ = state.reduce(
+      .edited(.inserted([ColumnEdit(name: "c", value: .int64(5))], at: time(1))),
+      rules
+    )
+    _ = state.reduce(update(.null, former: .int64(5), at: 2), rules)
+    #expect(state.row?.value(of: "c") == .null)
+    _ = state.reduce(update(.int64(3), former: .null, at: 3), rules)
+    #expect(state.row?.value(of: "c") == .int64(3))
+    _ = state.reduce(update(.string("x"), former: .int64(3), at: 4), rules)
+    #expect(state.row?.value(of: "c") == .string("x"))
+    _ = state.reduce(update(.int64(4), former: .string("x"), at: 5), rules)
+    #expect(state.row?.value(of: "c") == .int64(4))
+  }
+
+  @Test("A share under the own number that this file has not written asks for another number")
+  func copies() {
+    let rules = rules(.counter)
+    var state = RecordState()
+    _ = state.reduce(.has(tag: "1", version(.int64(0), at: 2)), rules)
+    var copy = state
+    _ = state.reduce(update(.int64(1), former: .int64(0), at: 5), rules)
+    _ = copy.reduce(update(.int64(2), former: .int64(0), at: 6), rules)
+    guard let sent = copy.row else { return }
+    let before = state
+    #expect(state.reduce(.conflict(tag: "2", sent, now: 0), rules) == [.renumber])
+    #expect(state == before)
+    _ = state.reduce(.renumbered(from: 1, to: 7), rules)
+    let renumbered = RowRules(writer: 7, policy: rules.policy)
+    _ = state.reduce(.conflict(tag: "2", sent, now: 0), renumbered)
+    #expect(state.row?.value(of: "c") == .int64(3))
+  }
+
+  // MARK: Holds
+
+  @Test(
+    "A refusal in passing is tried again after waits that grow; one for good waits for an edit or the app"
+  )
+  func refusals() {
+    let rules = rules()
+    var state = edited(rules, from: .int64(1), to: .int64(2))
+    let busy = { (now: Int64) in
+      RecordEvent.refused(.zoneBusy, reason: "busy", isPassing: true, wait: nil, now: now)
+    }
+    _ = state.reduce(busy(0), rules)
+    #expect(!state.isSendable(at: RecordState.firstWait - 1))
+    #expect(state.isSendable(at: RecordState.firstWait))
+    _ = state.reduce(busy(0), rules)
+    #expect(!state.isSendable(at: 2 * RecordState.firstWait - 1))
+    for _ in 0..<80 { _ = state.reduce(busy(0), rules) }
+    #expect(state.isSendable(at: RecordState.longestWait))
+    _ = state.reduce(
+      .refused(.invalidArguments, reason: "bad", isPassing: false, wait: nil, now: 0),
+      rules
+    )
+    #expect(!state.isSendable(at: .max))
+    var retried = state
+    _ = retried.reduce(.retried, rules)
+    #expect(retried.isSendable(at: 0))
+    _ = state.reduce(update(.int64(3), at: 8), rules)
+    #expect(state.isSendable(at: 0))
+  }
+
+  @Test("A row that meets one conflict after the other has to wait")
+  func conflictBudget() {
+    let rules = rules()
+    var state = edited(rules, from: .int64(1), to: .int64(2))
+    for tag in 0...rules.conflictBudget {
+      #expect(state.isSendable(at: 0))
+      _ = state.reduce(.conflict(tag: "\(tag) ", version(.int64(1), at: 2), now: 0), rules)
+    }
+    #expect(!state.isSendable(at: 0))
+    #expect(state.isSendable(at: RecordState.firstWait))
+  }
+
+  @Test(
+    "A record that the cloud does not have waits for the feed, and goes if the feed says no more of it"
+  )
+  func missingRecords() {
+    let rules = rules()
+    var state = edited(rules, from: .int64(1), to: .int64(2))
+    #expect(state.reduce(.missing, rules) == [.fetch])
+    #expect(!state.isSendable(at: .max))
+    var known = state
+    #expect(state.reduce(.fetchEnded, rules) == [.forget])
+    #expect(state == RecordState())
+    // Or the fetch brings it after all, made anew.
+    _ = known.reduce(.has(tag: "9", version(.int64(1), at: 2)), rules)
+    #expect(known.reduce(.fetchEnded, rules).isEmpty)
+    #expect(known.isSendable(at: 0))
+  }
+}
