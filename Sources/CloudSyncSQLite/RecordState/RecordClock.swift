@@ -69,6 +69,17 @@ struct RecordClock: Sendable, Hashable {
     return latest
   }
 
+  /// The names of all columns that the side knows, counters with shares too, each once.
+  var columnNames: [String] {
+    var names = columns.map(\.name)
+    for share in shares where columns.place(of: share.column) == nil {
+      if !names.contains(where: { UTF8Bytes.equal($0, share.column) }) {
+        names.append(share.column)
+      }
+    }
+    return names
+  }
+
   func time(of column: String) -> HybridTime? {
     columns.place(of: column).map { columns[$0].time }
   }

@@ -75,6 +75,8 @@ struct RowRules: Sendable {
   var groups: [[String]] = []
   /// How many conflicts a row may meet, one after the other, before it has to wait.
   var conflictBudget = 16
+  /// The names of the fields that a version's record has beside its columns' own, as the table's format says.
+  var asideFields: @Sendable (RecordVersion) -> [String] = { _ in [] }
 
   var deletes: DeletePolicy { policy.deletes }
   var join: RecordJoin { RecordJoin(deletes: deletes, groups: groups) }

@@ -269,7 +269,8 @@ extension RowRules {
           guard let mine = row[column.name] else { return false }
           return mine.time == column.time && !ValueContent.areEqual(mine.value, column.value)
         }
-        .map(\.name)
+        .map(\.name),
+      aside: asideFields(server)
     )
   }
 }

@@ -75,15 +75,7 @@ struct RecordVersion: Sendable, Hashable {
   }
 
   /// The names of all columns that the side knows, counters with shares too, each once.
-  var columnNames: [String] {
-    var names = clock.columns.map(\.name)
-    for share in clock.shares where clock.columns.place(of: share.column) == nil {
-      if !names.contains(where: { UTF8Bytes.equal($0, share.column) }) {
-        names.append(share.column)
-      }
-    }
-    return names
-  }
+  var columnNames: [String] { clock.columnNames }
 
   // MARK: Changes
 
