@@ -1,0 +1,121 @@
+import CloudSyncCore
+
+/// The parts of a coded clock that are told of single columns: counters' shares, and what a deleter had seen.
+///
+/// A column is 0 if it is the one before, 1 if its name follows, or two more than its number: that of the table,
+/// or, where columns are called by name, its place among the clock's columns.
+struct ClockParts {
+  let numbers: ColumnNumbers?
+  let columns: [ColumnTime]
+  let created: HybridTime
+  private var last: String?
+
+  init(numbers: ColumnNumbers?, columns: [ColumnTime], created: HybridTime) {
+    self.numbers = numbers
+    self.columns = columns
+    self.created = created
+  }
+
+  // MARK: Writing
+
+  mutating func write(_ shares: [CounterShare], to writer: inout ClockWriter) {
+    last = nil
+    writer.write(count: shares.count)
+    for share in shares {
+      write(column: share.column, to: &writer)
+      writer.write(signed: share.writer)
+      writer.write(time: share.time, from: created)
+      switch share.sum {
+      case .whole(let number):
+        writer.write(byte: 0)
+        writer.write(signed: number)
+      case .real(let number):
+        writer.write(byte: 1)
+        writer.write(bits: number.bitPattern)
+      }
+    }
+  }
+
+  mutating func write(_ seen: [SeenTime], to writer: inout ClockWriter) {
+    last = nil
+    writer.write(count: seen.count)
+    for one in seen {
+      write(column: one.column, to: &writer)
+      writer.write(byte: one.writer == nil ? 0 : 1)
+      if let number = one.writer { writer.write(signed: number) }
+      writer.write(time: one.time, from: created)
+    }
+  }
+
+  private mutating func write(column: String, to writer: inout ClockWriter) {
+    defer { last = column }
+    if let last, UTF8Bytes.equal(last, column) { return writer.write(byte: 0) }
+    let number = numbers == nil ? columns.place(of: column) : numbers?.number(of: column)
+    if let number { return writer.write(count: number + 2) }
+    writer.write(byte: 1)
+    writer.write(text: column)
+  }
+
+  // MARK: Reading
+
+  mutating func readShares(from reader: inout ClockReader) throws(CodedError) -> [CounterShare] {
+    last = nil
+    var shares: [CounterShare] = []
+    for _ in 0..<(try reader.count()) {
+      let column = try readColumn(from: &reader)
+      let (number, time) = (try reader.signed(), try reader.time(from: created))
+      let sum: CounterSum
+      switch try reader.byte() {
+      case 0: sum = .whole(try reader.signed())
+      case 1: sum = .real(Double(bitPattern: try reader.bits()))
+      default: throw reader.failure("a sum is of no known kind")
+      }
+      let share = CounterShare(column: column, writer: number, time: time, sum: sum)
+      if let last = shares.last, !last.precedes(share) {
+        throw reader.failure("shares are not in order")
+      }
+      shares.append(share)
+    }
+    return shares
+  }
+
+  mutating func readSeen(from reader: inout ClockReader) throws(CodedError) -> [SeenTime] {
+    last = nil
+    var seen: [SeenTime] = []
+    for _ in 0..<(try reader.count()) {
+      let column = try readColumn(from: &reader)
+      var number: Int64?
+      switch try reader.byte() {
+      case 0: break
+      case 1: number = try reader.signed()
+      default: throw reader.failure("it is neither said who has written nor not")
+      }
+      let one = SeenTime(column: column, writer: number, time: try reader.time(from: created))
+      if let last = seen.last, !last.precedes(one) {
+        throw reader.failure("what was seen is not in order")
+      }
+      seen.append(one)
+    }
+    return seen
+  }
+
+  private mutating func readColumn(from reader: inout ClockReader) throws(CodedError) -> String {
+    let reference = try reader.unsigned()
+    let known = numbers?.names.count ?? columns.count
+    let name: String
+    switch reference {
+    case 0:
+      guard let last else { throw reader.failure("there is no column before the first") }
+      name = last
+    case 1: name = try reader.text()
+    default:
+      guard reference - 2 < UInt64(known) else {
+        throw reader.failure("a column has a number that is not known")
+      }
+      let number = Int(reference - 2)
+      name = numbers?.names[number] ?? columns[number].name
+    }
+    last = name
+    return name
+  }
+}

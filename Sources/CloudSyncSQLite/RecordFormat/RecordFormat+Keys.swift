@@ -1,0 +1,77 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+extension RecordFormat {
+  /// The key of a row.
+  ///
+  /// - Parameter values: The values of all columns, in the format's order.
+  /// - Returns: The key, in the one spelling that stands for all equal ones.
+  func key(ofRow values: [SQLiteValue]) -> RecordKey { key(spelled: key.map { values[$0.place] }) }
+
+  /// The key whose columns have these values, in the key's order.
+  func key(spelled: [SQLiteValue]) -> RecordKey {
+    RecordKey(spelled: spelled, collations: key.map(\.collation), recordType: recordType)
+  }
+
+  /// The key of a row, if a record of a name is that row's; the same as comparing the name of its key.
+  func key(ofRow values: [SQLiteValue], named name: String) -> RecordKey? {
+    // The name is not made anew for the key that most tables have.
+    if key.count == 1, case .text(let text) = values[key[0].place],
+      isPlain(text, key[0].collation, in: name)
+    {
+      return RecordKey(values: [values[key[0].place]], name: name)
+    }
+    let key = key(ofRow: values)
+    return UTF8Bytes.equal(key.name, name) ? key : nil
+  }
+
+  /// The key of the row that a record is of; nil if it is none of a row's of the table, or if the fields of its
+  /// key's columns tell of another row than its name.
+  func key(of record: Record) throws(CodedError) -> RecordKey? {
+    let name = record.recordID.name
+    guard let parsed = RecordName.parse(name) else { return nil }
+    var told: [SQLiteValue] = []
+    if case .values(let values) = parsed.key {
+      guard values.count == key.count else { return nil }
+      told = values
+    }
+    var fields = TakenFields(record)
+    for (index, column) in key.enumerated() {
+      let value = try fields.value(of: columns[column.place])
+      guard case .value(let spelled)? = ValueCodec.decode(value) else { return nil }
+      if told.count == index {
+        told.append(spelled)
+      } else if spelled != .null {
+        told[index] = spelled
+      }
+    }
+    let key = key(spelled: told)
+    return UTF8Bytes.equal(key.name, name) ? key : nil
+  }
+
+  /// Whether a name is a text that stands for itself, and the table's type behind it.
+  private func isPlain(_ text: String, _ collation: KeyCollation, in name: String) -> Bool {
+    let count = text.utf8.count
+    guard name.utf8.count == count + 1 + recordType.utf8.count,
+      name.utf8.count <= RecordRules.maximumNameLength
+    else { return false }
+    return UTF8Bytes.with(name) { name in
+      let isSame = UTF8Bytes.with(text) {
+        UTF8Bytes.equal($0, UnsafeRawBufferPointer(rebasing: name[..<count]))
+      }
+      let isOfTable = UTF8Bytes.with(recordType) {
+        UTF8Bytes.equal($0, UnsafeRawBufferPointer(rebasing: name[(count + 1)...]))
+      }
+      guard isSame, isOfTable, name[count] == 0x3a, name[0] != 0x5f, name[0] != 0x7e else {
+        return false
+      }
+      if collation == .rtrim, count > 0, name[count - 1] == 0x20 { return false }
+      for index in 0..<count {
+        let byte = name[index]
+        if byte &- 0x20 >= 0x5f { return false }
+        if collation == .nocase, byte &- 0x41 < 26 { return false }
+      }
+      return true
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import CloudSyncCore
+
+extension RecordFormat {
+  /// Reads a whole record of the cloud's.
+  ///
+  /// - Returns: Nil if the record is none of a row's, because it has no clock.
+  /// - Throws: An error if the clock or a value cannot be read, as may be of a newer engine.
+  func version(of record: Record) throws(CodedError) -> RecordVersion? {
+    var fields = TakenFields(record)
+    guard let coded = fields.take(Self.clockField) else { return nil }
+    guard case .data(let bytes) = coded else {
+      throw CodedError(place: Self.clockField, reason: "the clock is not in bytes")
+    }
+    let clock = try ClockCoding().clock(from: bytes)
+    var found: [VersionedColumn] = []
+    found.reserveCapacity(clock.columns.count)
+    for column in clock.columns {
+      guard let own = self.fields(of: column.name) else {
+        throw CodedError(place: Self.clockField, reason: "the name of a column is too long")
+      }
+      let value = try fields.value(of: own)
+      found.append(VersionedColumn(name: column.name, value: value, time: column.time))
+    }
+    for name in clock.columnNames where clock.columns.place(of: name) == nil {
+      if let own = self.fields(of: name) { fields.skip(own) }
+    }
+    if RecordKey.isDigest(record.recordID.name) {
+      for column in key where clock.time(of: columns[column.place].column) == nil {
+        fields.skip(columns[column.place])
+      }
+    }
+    var version = RecordVersion(clock: clock, columns: found)
+    version.foreignFields = fields.rest
+    return version
+  }
+}
