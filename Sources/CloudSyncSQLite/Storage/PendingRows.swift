@@ -1,0 +1,202 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// The rows that are dirty, that wait, that were refused, and the tombstones: `cloudsync_pending`.
+///
+/// It is the queue of what is to be sent. What the engine looks for is beside the coded state, in columns
+/// of its own, and so is what users ask for.
+struct PendingRows {
+  let connection: SQLiteConnection
+
+  static let table = """
+    CREATE TABLE cloudsync_pending(
+      table_id INTEGER NOT NULL,
+      key NOT NULL,
+      zone INTEGER NOT NULL,
+      state BLOB NOT NULL,
+      is_dirty INTEGER NOT NULL,
+      is_sendable INTEGER,
+      is_tombstone INTEGER NOT NULL,
+      waits_for TEXT,
+      is_deferred INTEGER,
+      awaits_fetch INTEGER,
+      error_code INTEGER,
+      error TEXT,
+      next INTEGER,
+      PRIMARY KEY(table_id, key)
+    ) WITHOUT ROWID;
+    CREATE INDEX cloudsync_pending_sendable ON cloudsync_pending(table_id, key)
+      WHERE is_sendable IS NOT NULL;
+    CREATE INDEX cloudsync_pending_waits_for ON cloudsync_pending(waits_for)
+      WHERE waits_for IS NOT NULL;
+    CREATE INDEX cloudsync_pending_deferred ON cloudsync_pending(is_deferred)
+      WHERE is_deferred IS NOT NULL;
+    CREATE INDEX cloudsync_pending_awaits_fetch ON cloudsync_pending(awaits_fetch)
+      WHERE awaits_fetch IS NOT NULL;
+    CREATE INDEX cloudsync_pending_next ON cloudsync_pending(next) WHERE next IS NOT NULL;
+    """
+
+  // MARK: One row
+
+  func state(of key: RowKey) throws(SQLiteError) -> StoredState? {
+    let query =
+      try connection.fixedStatement(
+        "SELECT state FROM cloudsync_pending WHERE table_id = ?1 AND key IS ?2"
+      )
+      .bind(key.table, at: 1).bind(key.key, at: 2)
+    defer { query.reset() }
+    guard try query.step() else { return nil }
+    do throws(CodedError) { return try StoredState(codedBytes: query.bytes(0)) } catch {
+      throw SQLiteError(
+        code: 11,
+        message: "row \(key.key.literal) in cloudsync_pending is damaged: \(error)"
+      )
+    }
+  }
+
+  /// Notes what is to be done about a row, whatever was before.
+  ///
+  /// - Parameters:
+  ///   - state: What is kept.
+  ///   - key: Whose it is.
+  ///   - zone: The number of its zone; 0 is the engine's own.
+  /// - Throws: SQLite's reason.
+  func save(_ state: StoredState, of key: RowKey, zone: Int64 = 0) throws(SQLiteError) {
+    let statement = try connection.fixedStatement(
+      """
+      INSERT INTO cloudsync_pending(
+        table_id, key, zone, state, is_dirty, is_tombstone, waits_for, is_deferred, awaits_fetch,
+        error_code, error, next, is_sendable
+      ) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+      ON CONFLICT DO UPDATE SET zone = ?3, state = ?4, is_dirty = ?5, is_tombstone = ?6,
+        waits_for = ?7, is_deferred = ?8, awaits_fetch = ?9, error_code = ?10, error = ?11,
+        next = ?12, is_sendable = ?13
+      """
+    )
+    let facts = state.facts
+    statement.bind(key.table, at: 1).bind(key.key, at: 2).bind(zone, at: 3)
+      .bind(state.codedBytes, at: 4).bind(state.isDirty ? 1 : 0, at: 5)
+      .bind(state.isTombstone ? 1 : 0, at: 6)
+      .bind(facts.waitsFor.map { .text($0) } ?? .null, at: 7)
+      .bind(facts.isDeferred ? .integer(1) : .null, at: 8)
+      .bind(facts.awaitsFetch ? .integer(1) : .null, at: 9)
+      .bind(facts.errorCode.map { .integer($0) } ?? .null, at: 10)
+      .bind(facts.error.map { .text($0) } ?? .null, at: 11)
+      .bind(facts.next.map { .integer($0) } ?? .null, at: 12)
+      .bind(state.isDirty && state.hold == nil ? .integer(1) : .null, at: 13)
+    try statement.run()
+  }
+
+  func remove(_ key: RowKey) throws(SQLiteError) {
+    try connection.fixedStatement("DELETE FROM cloudsync_pending WHERE table_id = ?1 AND key IS ?2")
+      .bind(key.table, at: 1).bind(key.key, at: 2).run()
+  }
+
+  // MARK: What is to be done
+
+  /// The rows of a table that may be sent now, in the order of their keys; whose tombstone is marked by
+  /// somebody else, the state says.
+  func sendable(
+    in table: Int64,
+    after key: SQLiteValue? = nil,
+    limit: Int
+  ) throws(SQLiteError) -> [RowKey] {
+    let query = try connection.statement(
+      "SELECT table_id, key FROM cloudsync_pending WHERE is_sendable IS NOT NULL AND table_id = ?1"
+        + (key == nil ? "" : " AND key > ?3") + " ORDER BY key LIMIT ?2"
+    )
+    query.bind(table, at: 1).bind(Int64(limit), at: 2)
+    if let key { query.bind(key, at: 3) }
+    return try Self.keys(query)
+  }
+
+  /// The rows whose refusal has passed by a time in milliseconds since 1970.
+  func due(at now: Int64, limit: Int) throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      try connection.fixedStatement(
+        "SELECT table_id, key FROM cloudsync_pending WHERE next <= ?1 ORDER BY next LIMIT ?2"
+      )
+      .bind(now, at: 1).bind(Int64(limit), at: 2)
+    )
+  }
+
+  /// When the next refusal will have passed, in milliseconds since 1970; nil if none will.
+  func nextDue() throws(SQLiteError) -> Int64? {
+    try connection.value("SELECT min(next) FROM cloudsync_pending WHERE next IS NOT NULL")?.integer
+  }
+
+  /// The rows that wait for a record, or for a key of a table: see ``Placement/awaitsParent(_:)``.
+  func waiting(for name: String) throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      try connection.fixedStatement(
+        "SELECT table_id, key FROM cloudsync_pending WHERE waits_for = ?1 ORDER BY table_id, key"
+      )
+      .bind(name, at: 1)
+    )
+  }
+
+  /// The rows whose deletion is settled at the end of the fetch.
+  func deferredDeletions() throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      try connection.fixedStatement(
+        """
+        SELECT table_id, key FROM cloudsync_pending WHERE is_deferred IS NOT NULL
+        ORDER BY table_id, key
+        """
+      )
+    )
+  }
+
+  /// The rows that the next fetch has to tell about.
+  func awaitingFetch() throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      try connection.fixedStatement(
+        """
+        SELECT table_id, key FROM cloudsync_pending WHERE awaits_fetch IS NOT NULL
+        ORDER BY table_id, key
+        """
+      )
+    )
+  }
+
+  /// How many rows are not in the cloud as they are here.
+  func dirtyCount() throws(SQLiteError) -> Int64 {
+    try connection.integer("SELECT count(*) FROM cloudsync_pending WHERE is_dirty")
+  }
+
+  private static func keys(_ query: SQLiteStatement) throws(SQLiteError) -> [RowKey] {
+    var keys: [RowKey] = []
+    try query.forEachRow { keys.append(RowKey(table: query.integer(0), key: query.value(1))) }
+    return keys
+  }
+}
+
+/// What a pending row's columns say of its state.
+private struct PendingFacts {
+  var waitsFor: String?
+  var isDeferred = false
+  var awaitsFetch = false
+  var errorCode: Int64?
+  var error: String?
+  var next: Int64?
+}
+
+extension StoredState {
+  fileprivate var facts: PendingFacts {
+    var facts = PendingFacts()
+    switch placement {
+    case .inTable: break
+    case .awaitsParent(let name): facts.waitsFor = name
+    case .violates(let code, let reason): (facts.errorCode, facts.error) = (code, reason)
+    case .deletionDeferred: facts.isDeferred = true
+    }
+    switch hold {
+    case nil: break
+    case .nextFetch: facts.awaitsFetch = true
+    case .refusal(let refusal):
+      (facts.errorCode, facts.error) = (refusal.code, refusal.reason)
+      facts.next = refusal.next
+    }
+    return facts
+  }
+}

@@ -1,0 +1,158 @@
+package import CloudSyncCore
+
+extension ColumnTime: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    name = try coder.field("name") { $0.name }
+    time = try coder.field("time") { $0.time }
+  }
+}
+
+extension CounterShare: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    column = try coder.field("column") { $0.column }
+    writer = try coder.field("writer") { $0.writer }
+    time = try coder.field("time") { $0.time }
+    sum = try coder.field("sum") { $0.sum }
+  }
+}
+
+extension CounterSum: CodedField {
+  package func write<W: CodedWriter>(to writer: inout W) { fieldValue.write(to: &writer) }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    guard let sum = CounterSum(try FieldValue(from: &reader)) else {
+      throw reader.failure("a counter's sum is no number")
+    }
+    self = sum
+  }
+}
+
+extension SeenTime: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    column = try coder.field("column") { $0.column }
+    writer = try coder.field("writer") { $0.writer }
+    time = try coder.field("time") { $0.time }
+  }
+}
+
+extension PurgeMark: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    writer = try coder.field("writer") { $0.writer }
+    since = try coder.field("since") { $0.since }
+  }
+}
+
+extension RecordClock: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    created = try coder.field("created") { $0.created }
+    deleted = try coder.field("deleted") { $0.deleted }
+    columns = try coder.field("columns") { $0.columns }
+    shares = try coder.field("shares") { $0.shares }
+    seen = try coder.field("seen") { $0.seen }
+    purge = try coder.field("purge") { $0.purge }
+    let columns = columns
+    try coder.check {
+      let names = columns.map(\.name)
+      let isSorted = names.indices.dropFirst()
+        .allSatisfy { UTF8Bytes.order(names[$0 - 1], names[$0]) < 0 }
+      return isSorted ? nil : "the columns of a row's clock are not in order"
+    }
+  }
+}
+
+extension VersionedColumn: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    let name = try coder.field("name") { $0.name }
+    let value = try coder.field("value") { $0.value }
+    self.init(name: name, value: value, time: try coder.field("time") { $0.time })
+  }
+}
+
+extension CloudRecord: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    tag = try coder.field("tag") { $0.tag }
+    clock = try coder.field("clock") { $0.clock }
+    values = try coder.field("values") { $0.values }
+    differing = try coder.field("differing") { $0.differing }
+  }
+}
+
+extension Ancestor: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    column = try coder.field("column") { $0.column }
+    writer = try coder.field("writer") { $0.writer }
+    time = try coder.field("time") { $0.time }
+  }
+}
+
+extension CloudRefusal: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    code = try coder.field("code") { $0.code }
+    reason = try coder.field("reason") { $0.reason }
+    count = try coder.field("count") { $0.count }
+    next = try coder.field("next") { $0.next }
+  }
+}
+
+extension Placement: CodedField {
+  private static let names: [StaticString] = [
+    "inTable", "awaitsParent", "violates", "deletionDeferred",
+  ]
+
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.key("kind")
+      switch self {
+      case .inTable: $0.tag(0, of: Self.names)
+      case .awaitsParent(let name):
+        $0.tag(1, of: Self.names)
+        $0.field("name", name)
+      case .violates(let code, let reason):
+        $0.tag(2, of: Self.names)
+        $0.field("code", code)
+        $0.field("reason", reason)
+      case .deletionDeferred: $0.tag(3, of: Self.names)
+      }
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    self = try reader.object { (reader) throws(CodedError) in
+      try reader.key("kind")
+      switch try reader.tag(of: Self.names) {
+      case 0: return Placement.inTable
+      case 1: return .awaitsParent(try reader.field("name"))
+      case 2: return .violates(code: try reader.field("code"), reason: try reader.field("reason"))
+      default: return .deletionDeferred
+      }
+    }
+  }
+}
+
+extension Hold: CodedField {
+  private static let names: [StaticString] = ["nextFetch", "refusal"]
+
+  package func write<W: CodedWriter>(to writer: inout W) {
+    writer.object {
+      $0.key("kind")
+      switch self {
+      case .nextFetch(let missing):
+        $0.tag(0, of: Self.names)
+        $0.field("missing", missing)
+      case .refusal(let refusal):
+        $0.tag(1, of: Self.names)
+        $0.field("refusal", refusal)
+      }
+    }
+  }
+
+  package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    self = try reader.object { (reader) throws(CodedError) in
+      try reader.key("kind")
+      switch try reader.tag(of: Self.names) {
+      case 0: return Hold.nextFetch(missing: try reader.field("missing"))
+      default: return .refusal(try reader.field("refusal"))
+      }
+    }
+  }
+}

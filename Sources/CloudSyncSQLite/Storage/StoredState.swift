@@ -1,0 +1,96 @@
+import CloudSyncCore
+
+/// What is kept of a row beside its table: everything of its state but the values that the table has.
+struct StoredState: Sendable, Hashable {
+  private var clock: RecordClock
+  /// The values that the table does not have: all if the row is not in it as it is to be, else those of
+  /// columns that this version of the app does not know.
+  private var kept: [VersionedColumn]
+  private var foreignFields: [RecordField]
+  private var cloud: CloudRecord?
+  private var ancestors: [Ancestor]
+  private(set) var placement: Placement
+  private(set) var hold: Hold?
+  private var conflicts: Int
+  private(set) var isDirty: Bool
+  /// Whether it is of a row that is gone.
+  private(set) var isTombstone: Bool
+
+  /// Takes a state apart; nil if nothing is known of the row.
+  ///
+  /// - Parameters:
+  ///   - state: The row's state.
+  ///   - policy: What becomes of rows that are deleted here and edited there.
+  ///   - isStored: Whether the table has a column of this name.
+  init?(_ state: RecordState, policy: DeletePolicy, isStored: (String) -> Bool) {
+    guard let row = state.row else { return nil }
+    clock = row.clock
+    isTombstone = row.clock.isDeleted(policy)
+    let isInTable = state.placement == .inTable && !isTombstone
+    kept = row.columns.filter { !isInTable || !isStored($0.name) }
+    foreignFields = row.foreignFields
+    cloud = state.known
+    ancestors = state.ancestors
+    placement = state.placement
+    hold = state.hold
+    conflicts = state.conflicts
+    isDirty = state.isDirty
+  }
+
+  /// Puts a state together again.
+  ///
+  /// A column whose value is nowhere has been dropped from the table: it is not known here any more, which is
+  /// no edit of it.
+  ///
+  /// - Parameter value: What the table has in a column; nil if it has no such column, or no row.
+  /// - Returns: The state.
+  func state(_ value: (String) -> FieldValue?) -> RecordState {
+    var columns: [VersionedColumn] = []
+    var dropped: [String] = []
+    for column in clock.columns {
+      let known = kept.place(of: column.name).map { kept[$0].value } ?? value(column.name)
+      if let known {
+        columns.append(VersionedColumn(name: column.name, value: known, time: column.time))
+      } else {
+        dropped.append(column.name)
+      }
+    }
+    var state = RecordState()
+    var row = RecordVersion(clock: clock, columns: columns)
+    row.foreignFields = foreignFields
+    state.row = row
+    state.cloud = cloud.map { .present(dropped.isEmpty ? $0 : $0.without(dropped)) } ?? .absent
+    state.ancestors = ancestors
+    state.placement = placement
+    state.hold = hold
+    state.conflicts = conflicts
+    return state
+  }
+}
+
+extension CloudRecord {
+  /// The record without columns that are not known here any more.
+  fileprivate func without(_ names: [String]) -> CloudRecord {
+    let isDropped = { (name: String) in names.contains { UTF8Bytes.equal($0, name) } }
+    var record = self
+    record.clock.columns.removeAll { isDropped($0.name) }
+    record.values.removeAll { isDropped($0.name) }
+    record.differing.removeAll(where: isDropped)
+    return record
+  }
+}
+
+extension StoredState: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    clock = try coder.field("clock") { $0.clock }
+    kept = try coder.field("kept") { $0.kept }
+    foreignFields = try coder.field("foreignFields") { $0.foreignFields }
+    cloud = try coder.field("cloud") { $0.cloud }
+    ancestors = try coder.field("ancestors") { $0.ancestors }
+    placement = try coder.field("placement") { $0.placement }
+    hold = try coder.field("hold") { $0.hold }
+    conflicts = try coder.field("conflicts") { $0.conflicts }
+    isDirty = try coder.field("isDirty") { $0.isDirty }
+    isTombstone = try coder.field("isTombstone") { $0.isTombstone }
+  }
+}
