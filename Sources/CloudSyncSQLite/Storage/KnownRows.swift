@@ -8,6 +8,8 @@ struct KnownRow: Sendable, Hashable {
   var clock: [UInt8]
   /// A digest of the row as SQLite reads it back: tells whether somebody has changed it unseen.
   var digest: Int64
+  /// What the table cannot hold of the record, in its coded form; nil for most rows.
+  var rest: [UInt8]?
 }
 
 /// The rows that are clean: `cloudsync_known`, one b-tree entry each.
@@ -22,6 +24,7 @@ struct KnownRows {
       tag TEXT NOT NULL,
       clock BLOB NOT NULL,
       digest INTEGER NOT NULL,
+      rest BLOB,
       PRIMARY KEY(table_id, key)
     ) WITHOUT ROWID;
     """
@@ -29,12 +32,12 @@ struct KnownRows {
   func row(_ key: RowKey) throws(SQLiteError) -> KnownRow? {
     let query =
       try connection.fixedStatement(
-        "SELECT tag, clock, digest FROM cloudsync_known WHERE table_id = ?1 AND key IS ?2"
+        "SELECT tag, clock, digest, rest FROM cloudsync_known WHERE table_id = ?1 AND key IS ?2"
       )
       .bind(key.table, at: 1).bind(key.key, at: 2)
     defer { query.reset() }
     guard try query.step() else { return nil }
-    return try Self.row(query, first: 0)
+    return try Self.row(query)
   }
 
   /// Notes that a row is clean, whatever was known of it before.
@@ -47,13 +50,14 @@ struct KnownRows {
   func save(_ row: KnownRow, of key: RowKey, zone: Int64 = 0) throws(SQLiteError) {
     try connection.fixedStatement(
       """
-      INSERT INTO cloudsync_known(table_id, key, zone, tag, clock, digest)
-      VALUES(?1, ?2, ?3, ?4, ?5, ?6)
-      ON CONFLICT DO UPDATE SET zone = ?3, tag = ?4, clock = ?5, digest = ?6
+      INSERT INTO cloudsync_known(table_id, key, zone, tag, clock, digest, rest)
+      VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
+      ON CONFLICT DO UPDATE SET zone = ?3, tag = ?4, clock = ?5, digest = ?6, rest = ?7
       """
     )
     .bind(key.table, at: 1).bind(key.key, at: 2).bind(zone, at: 3).bind(row.tag, at: 4)
-    .bind(row.clock, at: 5).bind(row.digest, at: 6).run()
+    .bind(row.clock, at: 5).bind(row.digest, at: 6)
+    .bind(row.rest.map { .blob($0) } ?? .null, at: 7).run()
   }
 
   func remove(_ key: RowKey) throws(SQLiteError) {
@@ -68,25 +72,23 @@ struct KnownRows {
     limit: Int
   ) throws(SQLiteError) -> [(key: SQLiteValue, row: KnownRow)] {
     let query = try connection.statement(
-      "SELECT tag, clock, digest, key FROM cloudsync_known WHERE table_id = ?1"
+      "SELECT tag, clock, digest, rest, key FROM cloudsync_known WHERE table_id = ?1"
         + (key == nil ? "" : " AND key > ?3") + " ORDER BY key LIMIT ?2"
     )
     query.bind(table, at: 1).bind(Int64(limit), at: 2)
     if let key { query.bind(key, at: 3) }
     var rows: [(key: SQLiteValue, row: KnownRow)] = []
     try query.forEachRow { () throws(SQLiteError) in
-      rows.append((query.value(3), try Self.row(query, first: 0)))
+      rows.append((query.value(4), try Self.row(query)))
     }
     return rows
   }
 
-  private static func row(
-    _ query: SQLiteStatement,
-    first: Int32
-  ) throws(SQLiteError) -> KnownRow {
-    guard let tag = query.text(first) else {
+  private static func row(_ query: SQLiteStatement) throws(SQLiteError) -> KnownRow {
+    guard let tag = query.text(0) else {
       throw SQLiteError(code: 11, message: "a row in cloudsync_known has no tag", sql: query.sql)
     }
-    return KnownRow(tag: tag, clock: query.bytes(first + 1), digest: query.integer(first + 2))
+    let rest = query.isNull(3) ? nil : query.bytes(3)
+    return KnownRow(tag: tag, clock: query.bytes(1), digest: query.integer(2), rest: rest)
   }
 }

@@ -1,0 +1,133 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// The states of one table's rows, within the open transaction: put together from the table itself and
+/// from what is kept beside it, and taken apart again.
+struct RecordStore {
+  /// What a state was put together from, so that nothing is removed that is not there.
+  enum Source: Sendable {
+    case unknown, known, pending
+  }
+
+  let connection: SQLiteConnection
+  let table: Int64
+  /// The columns that can be written, in the table's order.
+  let columns: [String]
+  /// The numbers of these columns, and of those that there were.
+  let numbers: ColumnNumbers
+  let rules: RowRules
+  /// A value as it travels.
+  let fieldValue: @Sendable (SQLiteValue) -> FieldValue
+
+  private var known: KnownRows { KnownRows(connection: connection) }
+  private var pending: PendingRows { PendingRows(connection: connection) }
+
+  /// The state of a row, whose values are those of `columns`; nil if the table has no such row.
+  func state(
+    of key: SQLiteValue,
+    values: [SQLiteValue]?
+  ) throws(SQLiteError) -> (state: RecordState, source: Source) {
+    let place = RowKey(table: table, key: key)
+    let value = { (name: String) -> FieldValue? in
+      guard let values, let column = columns.firstIndex(where: { UTF8Bytes.equal($0, name) })
+      else { return nil }
+      return fieldValue(values[column])
+    }
+    if let stored = try pending.state(of: place) { return (stored.state(value), .pending) }
+    guard let row = try known.row(place) else { return (RecordState(), .unknown) }
+    do throws(CodedError) { return (try clean(row, value), .known) } catch {
+      throw SQLiteError(
+        code: 11,
+        message: "row \(key.literal) in cloudsync_known is damaged: \(error)"
+      )
+    }
+  }
+
+  /// The state of a clean row.
+  private func clean(
+    _ known: KnownRow,
+    _ value: (String) -> FieldValue?
+  ) throws(CodedError) -> RecordState {
+    let clock = try ClockCoding(numbers: numbers).clock(from: known.clock)
+    let rest = try known.rest.map { (bytes) throws(CodedError) in
+      try RestOfRecord(codedBytes: bytes)
+    }
+    let columns = clock.columns.compactMap { column -> VersionedColumn? in
+      if let one = rest?.columns.first(where: { UTF8Bytes.equal($0.name, column.name) }) {
+        return one
+      }
+      // What was dropped from the table is not known here any more, which is no edit of it.
+      return value(column.name)
+        .map { VersionedColumn(name: column.name, value: $0, time: column.time) }
+    }
+    var row = RecordVersion(clock: clock, columns: columns)
+    row.foreignFields = rest?.foreignFields ?? []
+    var state = RecordState()
+    state.row = row
+    state.cloud = .present(
+      CloudRecord(
+        tag: known.tag,
+        clock: row.clock,
+        values: columns.filter { rules.looksAtValues(of: $0.name) }
+      )
+    )
+    return state
+  }
+
+  /// Keeps a state: where the table has the row as it is to be and the cloud has it too, in a few bytes.
+  ///
+  /// - Parameters:
+  ///   - state: The state.
+  ///   - key: The row's key as the engine's tables have it.
+  ///   - values: The values of `columns` that the table has now; nil if it has no such row.
+  ///   - source: What the state before was put together from.
+  /// - Throws: SQLite's reason.
+  func save(
+    _ state: RecordState,
+    of key: SQLiteValue,
+    values: [SQLiteValue]?,
+    source: Source
+  ) throws(SQLiteError) {
+    let place = RowKey(table: table, key: key)
+    if state.isSettled, let record = state.known, let row = state.row, let values,
+      !row.clock.isDeleted(rules.deletes)
+    {
+      let known = KnownRow(
+        tag: record.tag,
+        clock: ClockCoding(numbers: numbers).bytes(of: row.clock),
+        digest: RowDigest.digest(of: values),
+        rest: rest(of: row)?.codedBytes
+      )
+      try self.known.save(known, of: place)
+      if source == .pending { try pending.remove(place) }
+      return
+    }
+    let stored = StoredState(state, policy: rules.deletes) { isStored($0) }
+    if let stored { try pending.save(stored, of: place) }
+    if stored == nil, source == .pending { try pending.remove(place) }
+    if source == .known { try known.remove(place) }
+  }
+
+  private func isStored(_ name: String) -> Bool {
+    columns.contains { UTF8Bytes.equal($0, name) }
+  }
+
+  private func rest(of row: RecordVersion) -> RestOfRecord? {
+    let unknown = row.columns.filter { !isStored($0.name) }
+    if unknown.isEmpty, row.foreignFields.isEmpty { return nil }
+    return RestOfRecord(columns: unknown, foreignFields: row.foreignFields)
+  }
+}
+
+/// What the table cannot hold of a clean row's record: columns and fields that newer versions know.
+struct RestOfRecord: Sendable, Hashable {
+  var columns: [VersionedColumn]
+  var foreignFields: [RecordField]
+}
+
+extension RestOfRecord: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    columns = try coder.field("columns") { $0.columns }
+    foreignFields = try coder.field("foreignFields") { $0.foreignFields }
+  }
+}
