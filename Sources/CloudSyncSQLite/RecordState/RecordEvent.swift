@@ -40,7 +40,8 @@ enum RowEdit: Sendable, Hashable {
   /// A row was inserted, with all its columns.
   case inserted([ColumnEdit], at: HybridTime)
   case updated([ColumnEdit], at: HybridTime)
-  case deleted(at: HybridTime)
+  /// A row was deleted, with what it had. Where deletions win nobody asks for that.
+  case deleted([ColumnEdit], at: HybridTime)
   /// A row that was there before anybody captured it.
   case found([ColumnEdit])
 }

@@ -8,8 +8,9 @@ extension RecordState {
     switch edit {
     case .inserted(let columns, let time): return takeInsert(columns, at: time, rules)
     case .updated(let columns, let time): return takeUpdate(columns, at: time, rules)
-    case .deleted(let time):
+    case .deleted(let columns, let time):
       guard var row, !row.clock.isDeleted(rules.deletes) else { return [] }
+      for column in columns { row.recall(column.value, of: column.name) }
       row.end(at: max(time, row.created), rules.deletes)
       change(to: row, rules)
       return []

@@ -61,10 +61,10 @@ struct CloudRecord: Sendable, Hashable {
   var values: [VersionedColumn] = []
   /// The columns that are of the same time here and there, and have other values here, by name.
   var differing: [String] = []
-  /// The names of the record's fields beside its columns' own; they are no part of what is compared.
+  /// The names of the record's fields beside its columns' own.
   ///
-  /// They are those of values that lie aside, of assets, and foreign ones: a save that moves or ends such a value
-  /// has to clear them.
+  /// They are of values that lie aside, of assets, and foreign ones. A save that moves or ends such a value has to
+  /// clear them; they are no part of what is compared.
   var aside: [String] = []
 }
 

@@ -93,6 +93,11 @@ struct RecordVersion: Sendable, Hashable {
     }
   }
 
+  /// Takes what a column has held since it was set: a row that is gone from its table has no values.
+  mutating func recall(_ value: FieldValue, of name: String) {
+    if let place = clock.columns.place(of: name) { values[place] = value }
+  }
+
   /// Sets a share of a counter.
   mutating func set(_ share: CounterShare) {
     let place = clock.shares.indices.firstPlace { !clock.shares[$0].precedes(share) }

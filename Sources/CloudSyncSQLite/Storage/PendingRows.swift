@@ -92,6 +92,18 @@ struct PendingRows {
       .bind(key.table, at: 1).bind(key.key, at: 2).run()
   }
 
+  /// The keys of a table's pending rows, in their order.
+  func keys(in table: Int64) throws(SQLiteError) -> [SQLiteValue] {
+    let query =
+      try connection.fixedStatement(
+        "SELECT key FROM cloudsync_pending WHERE table_id = ?1 ORDER BY key"
+      )
+      .bind(table, at: 1)
+    var keys: [SQLiteValue] = []
+    try query.forEachRow { keys.append(query.value(0)) }
+    return keys
+  }
+
   // MARK: What is to be done
 
   /// The rows of a table that may be sent now, in the order of their keys; whose tombstone is marked by

@@ -74,6 +74,7 @@ extension CloudRecord: CodedStruct {
     clock = try coder.field("clock") { $0.clock }
     values = try coder.field("values") { $0.values }
     differing = try coder.field("differing") { $0.differing }
+    aside = try coder.field("aside") { $0.aside }
   }
 }
 

@@ -29,9 +29,11 @@ struct RecordStore {
   ) throws(SQLiteError) -> (state: RecordState, source: Source) {
     let place = RowKey(table: table, key: key)
     let value = { (name: String) -> FieldValue? in
-      guard let values, let column = columns.firstIndex(where: { UTF8Bytes.equal($0, name) })
-      else { return nil }
-      return fieldValue(values[column])
+      guard let column = columns.firstIndex(where: { UTF8Bytes.equal($0, name) }) else {
+        return nil
+      }
+      // Of a row that is gone its deletion tells the values.
+      return values.map { fieldValue($0[column]) } ?? .null
     }
     if let stored = try pending.state(of: place) { return (stored.state(value), .pending) }
     guard let row = try known.row(place) else { return (RecordState(), .unknown) }
@@ -68,7 +70,8 @@ struct RecordStore {
       CloudRecord(
         tag: known.tag,
         clock: row.clock,
-        values: columns.filter { rules.looksAtValues(of: $0.name) }
+        values: columns.filter { rules.looksAtValues(of: $0.name) },
+        aside: rest?.aside ?? []
       )
     )
     return state
@@ -96,7 +99,7 @@ struct RecordStore {
         tag: record.tag,
         clock: ClockCoding(numbers: numbers).bytes(of: row.clock),
         digest: RowDigest.digest(of: values),
-        rest: rest(of: row)?.codedBytes
+        rest: rest(of: row, record)?.codedBytes
       )
       try self.known.save(known, of: place)
       if source == .pending { try pending.remove(place) }
@@ -112,10 +115,14 @@ struct RecordStore {
     columns.contains { UTF8Bytes.equal($0, name) }
   }
 
-  private func rest(of row: RecordVersion) -> RestOfRecord? {
+  private func rest(of row: RecordVersion, _ record: CloudRecord) -> RestOfRecord? {
     let unknown = row.columns.filter { !isStored($0.name) }
-    if unknown.isEmpty, row.foreignFields.isEmpty { return nil }
-    return RestOfRecord(columns: unknown, foreignFields: row.foreignFields)
+    let rest = RestOfRecord(
+      columns: unknown,
+      foreignFields: row.foreignFields,
+      aside: record.aside
+    )
+    return rest.isEmpty ? nil : rest
   }
 }
 
@@ -123,11 +130,16 @@ struct RecordStore {
 struct RestOfRecord: Sendable, Hashable {
   var columns: [VersionedColumn]
   var foreignFields: [RecordField]
+  /// The names of the fields that the record has beside its columns' own.
+  var aside: [String]
+
+  var isEmpty: Bool { columns.isEmpty && foreignFields.isEmpty && aside.isEmpty }
 }
 
 extension RestOfRecord: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     columns = try coder.field("columns") { $0.columns }
     foreignFields = try coder.field("foreignFields") { $0.foreignFields }
+    aside = try coder.field("aside") { $0.aside }
   }
 }

@@ -42,7 +42,7 @@ struct StoredState: Sendable, Hashable {
   /// A column whose value is nowhere has been dropped from the table: it is not known here any more, which is
   /// no edit of it.
   ///
-  /// - Parameter value: What the table has in a column; nil if it has no such column, or no row.
+  /// - Parameter value: What the table has in a column; nil if it has no such column.
   /// - Returns: The state.
   func state(_ value: (String) -> FieldValue?) -> RecordState {
     var columns: [VersionedColumn] = []

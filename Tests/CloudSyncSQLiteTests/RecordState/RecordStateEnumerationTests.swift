@@ -99,7 +99,7 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
     let isThere = state.row.map { !$0.clock.isDeleted(deletes) } ?? false
     if !isThere { return [.edited(.inserted([ColumnEdit(name: "c", value: .int64(2))], at: time))] }
     let edit = ColumnEdit(name: "c", value: .int64(3), former: state.row?.value(of: "c"))
-    return [.edited(.updated([edit], at: time)), .edited(.deleted(at: time))]
+    return [.edited(.updated([edit], at: time)), .edited(.deleted([], at: time))]
   }
 
   /// What others may have sent.

@@ -105,7 +105,7 @@ struct RecordStateTests {
     let rules = rules()
     var state = RecordState()
     _ = state.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules)
-    _ = state.reduce(.edited(.deleted(at: time(6))), rules)
+    _ = state.reduce(.edited(.deleted([], at: time(6))), rules)
     _ = state.reduce(.conflict(tag: "2", version(.int64(5), at: 9), now: 0), rules)
     #expect(state.row?.clock.isDeleted(.deleteWins) == true)
     // Somebody has made it again, later than this deletion.
@@ -124,7 +124,7 @@ struct RecordStateTests {
     var deleter = RecordState()
     _ = deleter.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules)
     var editor = deleter
-    _ = deleter.reduce(.edited(.deleted(at: time(900))), rules)
+    _ = deleter.reduce(.edited(.deleted([], at: time(900))), rules)
     _ = editor.reduce(update(.int64(4), at: 3), rules)
     guard let tombstone = deleter.row, let edit = editor.row else { return }
     _ = editor.reduce(.conflict(tag: "2", tombstone, now: 0), rules)

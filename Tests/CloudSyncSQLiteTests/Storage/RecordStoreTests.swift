@@ -63,7 +63,7 @@ struct RecordStoreTests {
     switch generator.below(12) {
     case 0...1: return .edited(.inserted(columns, at: time))
     case 2...4: return .edited(.updated([columns[1 + generator.below(2)]], at: time))
-    case 5: return .edited(.deleted(at: time))
+    case 5: return .edited(.deleted([], at: time))
     case 6: return .missing
     case 7: return .fetchEnded
     case 8: return .refused(.zoneBusy, reason: "busy", isPassing: true, wait: nil, now: 0)

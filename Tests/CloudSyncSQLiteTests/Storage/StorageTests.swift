@@ -69,7 +69,7 @@ struct StorageTests {
       rules
     )
     states.append(state)
-    _ = state.reduce(.edited(.deleted(at: time(9))), rules)
+    _ = state.reduce(.edited(.deleted([], at: time(9))), rules)
     states.append(state)
     for state in states {
       try store(state)
@@ -115,7 +115,7 @@ struct StorageTests {
         rules
       )
     _ = states[4].reduce(.placed(.violates(code: 2_067, reason: "taken")), rules)
-    _ = states[5].reduce(.edited(.deleted(at: time(9))), rules)
+    _ = states[5].reduce(.edited(.deleted([], at: time(9))), rules)
     _ = states[5].reduce(.placed(.deletionDeferred), rules)
     for (key, state) in zip(keys, states) { try store(state, of: key) }
     #expect(try pending.dirtyCount() == 6)

@@ -134,7 +134,7 @@ extension Model {
         state.seenShares = row.local.counter.mapValues(\.time)
       }
       write(key, state)
-      mirror(key, .edited(.deleted(at: HybridTime(rawValue: Int64(time)))))
+      mirror(key, .edited(.deleted([], at: HybridTime(rawValue: Int64(time)))))
     }
 
     private mutating func write(_ key: Int, _ state: RowState) {

@@ -1,0 +1,71 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// A row on its way: what was sent of it, to know what the cloud has when it is saved.
+struct SentRow: Sendable {
+  /// The place of its table.
+  let table: Int
+  let key: RecordKey
+  let version: RecordVersion
+  let record: Record
+}
+
+/// Makes the records to be sent next: parents' tables first, each in the order of its keys.
+struct BatchBuilder {
+  let transaction: SyncTransaction
+  let zoneID: ZoneID
+
+  /// The rows to be sent.
+  ///
+  /// - Parameters:
+  ///   - limits: How much a request may carry.
+  ///   - now: In milliseconds since 1970.
+  ///   - isOnItsWay: Whether a record has been sent and not answered.
+  /// - Returns: Nothing if there is nothing to be sent now.
+  /// - Throws: SQLite's reason.
+  func batch(
+    limits: RequestLimits,
+    now: Int64,
+    isOnItsWay: (String) -> Bool
+  ) throws(SQLiteError) -> [SentRow] {
+    var batch: [SentRow] = []
+    var bytes = 0
+    let pending = PendingRows(connection: transaction.connection)
+    for (place, table) in transaction.tables.enumerated() {
+      var last: SQLiteValue?
+      while true {
+        let keys = try pending.sendable(in: table.id, after: last, limit: limits.items)
+        for rowKey in keys {
+          let key = try table.key(rowKey.key)
+          guard !isOnItsWay(key.name), let row = try sendable(key, in: place, now: now) else {
+            continue
+          }
+          bytes += row.record.byteCount
+          if !batch.isEmpty, bytes > limits.bytes { return batch }
+          batch.append(row)
+          if batch.count == limits.items { return batch }
+        }
+        guard keys.count == limits.items else { break }
+        last = keys.last?.key
+      }
+    }
+    return batch
+  }
+
+  private func sendable(
+    _ key: RecordKey,
+    in place: Int,
+    now: Int64
+  ) throws(SQLiteError) -> SentRow? {
+    let row = try transaction.row(key, in: place)
+    guard row.state.isSendable(at: now), let version = row.state.row else { return nil }
+    let format = transaction.tables[place].format
+    let record =
+      if let known = row.state.known {
+        format.edit(version, over: known, key: key, zoneID: zoneID)
+      } else {
+        format.record(version, key: key, zoneID: zoneID)
+      }
+    return SentRow(table: place, key: key, version: version, record: record)
+  }
+}

@@ -1,0 +1,18 @@
+import Testing
+
+@testable import CloudSyncSQLite
+
+@Suite("Databases that exchange rows, without a session")
+struct ExchangeTests {
+  @Test("After random edits, lost answers and kills all tables are alike, and no edit is lost")
+  func randomScripts() throws {
+    for seed in UInt64(1)...60 {
+      var world = try ExchangeWorld(seed: seed)
+      try world.run()
+      if let fault = try world.fault() {
+        Issue.record("seed \(seed): \(fault)")
+        return
+      }
+    }
+  }
+}
