@@ -1,0 +1,80 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Whether all edits of a table were captured since its triggers were installed.
+enum CaptureFinding: Sendable, Hashable {
+  case unchanged
+  /// Edits were captured, but for those of new columns.
+  case columnsChanged(added: [String], removed: [String])
+  /// The table was dropped and made again, or has lost or changed triggers: anything may have happened.
+  case rebuilt
+  /// Edits were captured, but the last engine did not synchronize it.
+  case leftOut
+  case new
+  /// It was synchronized, and is not there any more.
+  case missing
+}
+
+/// Compares the triggers and the declarations of tables with those that were installed.
+///
+/// At a start, and whenever ``schemaVersion()`` is another one: every change of any of them changes it.
+struct CaptureCheck {
+  let connection: SQLiteConnection
+
+  /// A number that changes with the schema.
+  func schemaVersion() throws(SQLiteError) -> Int64 {
+    try connection.integer("PRAGMA main.schema_version")
+  }
+
+  /// What became of the tables that are to be synchronized, and of those that are missing now.
+  func findings(
+    of names: [String],
+    in schema: DatabaseSchema
+  ) throws(SQLiteError) -> [(table: String, finding: CaptureFinding)] {
+    let registry = TableRegistry(connection: connection)
+    let known = try registry.tables()
+    let triggers = try registry.installedTriggers()
+    var findings: [(table: String, finding: CaptureFinding)] = []
+    for name in names {
+      guard let declared = schema.table(named: name) else { continue }
+      let former = known.first { $0.name.isSameName(as: name) }
+      guard let former else {
+        findings.append((declared.name, .new))
+        continue
+      }
+      findings.append((declared.name, finding(of: declared, former, triggers)))
+    }
+    let missing = known.filter { $0.isSynchronized && schema.table(named: $0.name) == nil }
+    return findings + missing.map { ($0.name, .missing) }
+  }
+
+  private func finding(
+    of table: TableSchema,
+    _ former: RegisteredTable,
+    _ installed: [String: TableRegistry.InstalledTrigger]
+  ) -> CaptureFinding {
+    // A table that is renamed takes its triggers along.
+    let isComplete = former.triggers.keys.allSatisfy {
+      installed[$0]?.table.isSameName(as: table.name) == true
+    }
+    if former.triggers.isEmpty || !isComplete { return .rebuilt }
+    let columns = table.writableColumns.map(\.name)
+    let watched = watchedColumns(former)
+    let added = columns.filter { !watched.contains($0) }
+    let removed = watched.filter { !columns.contains($0) }
+    // A column that is renamed is renamed in the triggers too.
+    let isText = former.triggers.allSatisfy { name, text in
+      installed[name].map { $0.sql.utf8.elementsEqual(text.utf8) } ?? false
+    }
+    if !isText, removed.isEmpty { return .rebuilt }
+    if !former.isSynchronized { return .leftOut }
+    return added.isEmpty && removed.isEmpty
+      ? .unchanged : .columnsChanged(added: added, removed: removed)
+  }
+
+  /// The columns that the table had when its triggers were installed.
+  private func watchedColumns(_ former: RegisteredTable) -> [String] {
+    guard let declaration = TableDeclaration(former.sql) else { return former.columns }
+    return former.columns.filter { name in declaration.columns.contains { $0.name == name } }
+  }
+}

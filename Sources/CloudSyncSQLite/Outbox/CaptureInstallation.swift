@@ -1,0 +1,160 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Installs and removes the triggers of tables.
+///
+/// All of it belongs into one transaction. What was captured before is read first, by the tables as
+/// they are registered: bits keep their meaning, but rows cannot be found by another key.
+struct CaptureInstallation {
+  /// A table to be captured.
+  struct Request {
+    var schema: TableSchema
+    /// The columns whose policies need values.
+    var kept: [String] = []
+  }
+
+  let connection: SQLiteConnection
+  var clock = CaptureClock.system
+
+  private var registry: TableRegistry { TableRegistry(connection: connection) }
+
+  /// Captures tables from now on; triggers that are right stay as they are.
+  ///
+  /// Other tables that were captured still are, for the engines that synchronize them.
+  func install(_ requests: [Request]) throws(SQLiteError) -> [CapturedTable] {
+    var known = try registry.tables()
+    let before = Set(known.filter(\.isSynchronized).map(\.id))
+    var captured: [CapturedTable] = []
+    for request in requests {
+      captured.append(try register(request, &known))
+    }
+    let after = Set(captured.map(\.id))
+    for var table in known where table.isSynchronized && !after.contains(table.id) {
+      table.isSynchronized = false
+      try registry.save(table)
+    }
+    if before != after {
+      // Edits that were left where they are may be this engine's now.
+      try connection.execute("UPDATE main.cloudsync_clock SET left_until = 0")
+    }
+    try removeStrayTriggers(known)
+    return captured
+  }
+
+  /// Removes the triggers of tables, and notes that nothing is captured of them.
+  func removeTriggers(of names: [String]) throws(SQLiteError) {
+    let installed = try registry.installedTriggers()
+    for var table in try registry.tables() where names.contains(where: table.name.isSameName) {
+      for name in installed.keys.sorted() where name.hasSuffix("_\(table.id)") {
+        try connection.execute("DROP TRIGGER main.\(name.quotedName)")
+      }
+      table.triggers = [:]
+      try registry.save(table)
+    }
+  }
+
+  /// Runs a migration that triggers are in the way of, and installs them again for what has come of it.
+  ///
+  /// What the migration does is not captured: the tables are to be reconciled afterwards. Where it
+  /// fails the triggers are installed too, unless all is undone with the transaction.
+  func withoutCapture<Value>(
+    of names: [String],
+    _ body: () throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> (value: Value, tables: [CapturedTable]) {
+    let former = try registry.tables().filter { names.contains(where: $0.name.isSameName) }
+    try removeTriggers(of: names)
+    let value = try body()
+    let schema = try DatabaseSchema.read(connection)
+    var known = try registry.tables()
+    var tables: [CapturedTable] = []
+    for table in former {
+      guard let declared = schema.table(named: table.name) else { continue }
+      let request = Request(schema: declared, kept: table.kept)
+      tables.append(
+        try register(request, &known, isSynchronized: table.isSynchronized)
+      )
+    }
+    return (value, tables)
+  }
+
+  // MARK: One table
+
+  private func register(
+    _ request: Request,
+    _ known: inout [RegisteredTable],
+    isSynchronized: Bool = true
+  ) throws(SQLiteError) -> CapturedTable {
+    let schema = request.schema
+    guard let key = try KeyColumn.read(of: schema, in: connection) else {
+      throw SQLiteError(
+        code: 1,
+        message: "the key of table \(schema.name) has a collation of the app's own"
+      )
+    }
+    var former = known.first { $0.name.isSameName(as: schema.name) }
+    if let table = former, table.key != key {
+      // What was captured names rows by a key that the table has no more.
+      try removeTriggers(of: [table.name])
+      try registry.remove(table)
+      known.removeAll { $0.id == table.id }
+      former = nil
+    }
+    var columns = former?.columns ?? []
+    for name in schema.writableColumns.map(\.name) where !columns.contains(name) {
+      columns.append(name)
+    }
+    var kept = former?.kept ?? []
+    for name in request.kept where columns.contains(name) && !kept.contains(name) {
+      kept.append(name)
+    }
+    let id = former?.id ?? (known.map(\.id).max() ?? 0) + 1
+    let table = CapturedTable(id: id, schema: schema, columns: columns, key: key, kept: kept)
+    try OutboxSchema.widen(connection, keys: key.count, kept: kept.count)
+    let registered = RegisteredTable(
+      id: id,
+      name: schema.name,
+      columns: columns,
+      key: key,
+      kept: kept,
+      sql: schema.sql,
+      triggers: try installTriggers(of: table),
+      isSynchronized: isSynchronized
+    )
+    if registered != former { try registry.save(registered) }
+    known.removeAll { $0.id == id }
+    known.append(registered)
+    return table
+  }
+
+  /// Makes the triggers of a table that are not there to the byte; returns their texts.
+  private func installTriggers(of table: CapturedTable) throws(SQLiteError) -> [String: String] {
+    let wanted = OutboxTriggers(table: table, clock: clock).all
+    let names = Set(wanted.map(\.name))
+    let installed = try registry.installedTriggers()
+      .filter { $0.key.hasSuffix("_\(table.id)") }
+    for name in installed.keys.sorted() where !names.contains(name) {
+      try connection.execute("DROP TRIGGER main.\(name.quotedName)")
+    }
+    for trigger in wanted {
+      let text = installed[trigger.name]?.sql
+      if let text, text.utf8.elementsEqual(trigger.storedText.utf8) { continue }
+      if text != nil { try connection.execute("DROP TRIGGER main.\(trigger.name.quotedName)") }
+      try connection.execute(trigger.creation)
+    }
+    return Dictionary(
+      wanted.map { ($0.name, $0.storedText) },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  /// Removes triggers that are no table's, or of a table that was renamed.
+  private func removeStrayTriggers(_ known: [RegisteredTable]) throws(SQLiteError) {
+    let installed = try registry.installedTriggers().sorted { $0.key < $1.key }
+    for (name, trigger) in installed {
+      let isWanted = known.contains { table in
+        table.triggers[name] != nil && table.name.isSameName(as: trigger.table)
+      }
+      if !isWanted { try connection.execute("DROP TRIGGER main.\(name.quotedName)") }
+    }
+  }
+}

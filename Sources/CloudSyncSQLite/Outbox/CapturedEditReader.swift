@@ -1,0 +1,181 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// A row that was edited.
+struct CapturedRow: Sendable, Hashable {
+  var table: Int64
+  /// Its key as the table spells it now, or as it did last.
+  var key: [SQLiteValue]
+  var edits: [RowEdit]
+}
+
+/// What was read from the outbox, and is removed when it is stored elsewhere.
+struct CapturedBatch: Sendable {
+  /// In the order of their first edits.
+  var rows: [CapturedRow] = []
+  /// How many edits were read.
+  var count = 0
+  /// Whether the outbox was read to its end.
+  var isLast = false
+  /// The time of the last edit, or of what was seen before.
+  var time: HybridTime
+  /// The last edit that was looked at.
+  fileprivate var end: Int64
+  /// The last edit that stays where it is.
+  fileprivate var leftUntil: Int64
+}
+
+/// Reads captured edits, and leaves those of tables that this engine does not synchronize where they are.
+///
+/// All of it belongs into one transaction that writes. Nothing may be done after a batch that looks
+/// at tables, until the outbox was read to its end: a row may have been edited again since.
+struct CapturedEditReader {
+  let connection: SQLiteConnection
+  /// By their numbers.
+  let tables: [Int64: CapturedTable]
+  /// How a value travels.
+  let encode: (SQLiteValue) -> FieldValue
+
+  init(
+    connection: SQLiteConnection,
+    tables: [CapturedTable],
+    encode: @escaping (SQLiteValue) -> FieldValue
+  ) {
+    self.connection = connection
+    self.tables = Dictionary(tables.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    self.encode = encode
+  }
+
+  /// Reads the oldest edits, at most so many.
+  func readBatch(limit: Int) throws(SQLiteError) -> CapturedBatch {
+    let (edits, batch) = try edits(limit: limit)
+    var result = batch
+    var order: [RowIdentity] = []
+    var byRow: [RowIdentity: [CapturedEdit]] = [:]
+    for edit in edits {
+      guard let table = tables[edit.table] else { continue }
+      let row = RowIdentity(table: edit.table, key: table.identity(of: edit.key))
+      if byRow[row] == nil { order.append(row) }
+      byRow[row, default: []].append(edit)
+    }
+    for row in order {
+      guard let table = tables[row.table], let edits = byRow[row], let last = edits.last else {
+        continue
+      }
+      let present = try values(of: last.key, table)
+      let folding = EditFolding(table: table, encode: encode)
+      let rowEdits = folding.rowEdits(of: edits, present: present)
+      if rowEdits.isEmpty { continue }
+      let key = present.map { key(in: $0, table) } ?? last.key
+      result.rows.append(CapturedRow(table: table.id, key: key, edits: rowEdits))
+    }
+    return result
+  }
+
+  /// Removes what was read, and notes the time.
+  func remove(_ batch: CapturedBatch) throws(SQLiteError) {
+    try connection.statement(
+      "DELETE FROM main.cloudsync_outbox WHERE id > \(start) AND id <= ?1 AND table_id IN (\(ids))"
+    )
+    .bind(batch.end, at: 1).run()
+    try connection.fixedStatement(
+      "UPDATE main.cloudsync_clock SET last = max(last, ?1), left_until = ?2"
+    )
+    .bind(batch.time.rawValue, at: 1).bind(batch.leftUntil, at: 2).run()
+  }
+
+  /// Reads all edits in batches, and removes each after it was taken.
+  func readAll(
+    limit: Int = 5_000,
+    _ take: (CapturedBatch) throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    while true {
+      let batch = try readBatch(limit: limit)
+      try take(batch)
+      try remove(batch)
+      if batch.isLast { return }
+    }
+  }
+
+  // MARK: Edits
+
+  private var ids: String { tables.keys.sorted().map { "\($0)" }.joined(separator: ", ") }
+  private var start: String { "(SELECT left_until FROM main.cloudsync_clock)" }
+
+  /// Reads edits and gives them their times; those that stay get theirs too, before the clock goes on.
+  private func edits(
+    limit: Int
+  ) throws(SQLiteError) -> (edits: [CapturedEdit], batch: CapturedBatch) {
+    let clock = try connection.fixedStatement(
+      "SELECT last, left_until FROM main.cloudsync_clock"
+    )
+    defer { clock.reset() }
+    let hasClock = try clock.step()
+    var batch = CapturedBatch(
+      time: HybridTime(rawValue: hasClock ? clock.integer(0) : 0),
+      end: hasClock ? clock.integer(1) : 0,
+      leftUntil: hasClock ? clock.integer(1) : 0
+    )
+    let layout = try OutboxLayout(connection)
+    let query = try connection.statement(layout.query).bind(batch.end, at: 1)
+    defer { query.reset() }
+    var edits: [CapturedEdit] = []
+    var left: [(id: Int64, time: HybridTime)] = []
+    while batch.count < limit {
+      guard try query.step() else {
+        batch.isLast = true
+        break
+      }
+      batch.end = query.integer(0)
+      let (time, isNew) = layout.time(query, after: batch.time)
+      if isNew { batch.time = time }
+      guard let table = tables[query.integer(2)] else {
+        if isNew { left.append((batch.end, time)) }
+        batch.leftUntil = batch.end
+        continue
+      }
+      batch.count += 1
+      if let edit = layout.edit(query, of: table, at: time) { edits.append(edit) }
+    }
+    query.reset()
+    for (id, time) in left {
+      try connection.fixedStatement("UPDATE main.cloudsync_outbox SET time = ?1 WHERE id = ?2")
+        .bind(time.rawValue, at: 1).bind(id, at: 2).run()
+    }
+    return (edits, batch)
+  }
+
+  // MARK: Rows
+
+  /// What a row's writable columns hold, in their order; nil if there is no row.
+  private func values(
+    of key: [SQLiteValue],
+    _ table: CapturedTable
+  ) throws(SQLiteError) -> [SQLiteValue]? {
+    let columns = table.schema.writableColumns.map(\.name.quotedName)
+    let condition = table.key.enumerated()
+      .map { "\($1.name.quotedName) = ?\($0 + 1) COLLATE \($1.collation.rawValue)" }
+    let query = try connection.statement(
+      "SELECT \(columns.joined(separator: ", ")) FROM main.\(table.name.quotedName)"
+        + " WHERE \(condition.joined(separator: " AND "))"
+    )
+    for (place, value) in key.enumerated() { query.bind(value, at: Int32(place + 1)) }
+    defer { query.reset() }
+    guard try query.step() else { return nil }
+    return columns.indices.map { query.value(Int32($0)) }
+  }
+
+  private func key(in values: [SQLiteValue], _ table: CapturedTable) -> [SQLiteValue] {
+    let columns = table.schema.writableColumns
+    return table.key.map { key in
+      columns.firstIndex { $0.name == key.name }.map { values[$0] } ?? .null
+    }
+  }
+}
+
+/// What tells rows apart, however their keys are spelled.
+private struct RowIdentity: Hashable {
+  var table: Int64
+  var key: [SQLiteValue]
+}

@@ -1,0 +1,47 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// A table whose edits are captured.
+struct CapturedTable: Sendable {
+  /// Its number in the outbox.
+  let id: Int64
+  let schema: TableSchema
+  /// The names of columns by their numbers in captured edits, those of former schemas too.
+  let columns: [String]
+  let key: [KeyColumn]
+  /// The columns whose values are captured before and after an edit, by their places in the outbox.
+  let kept: [String]
+
+  var name: String { schema.name }
+
+  /// The columns whose edits are captured, with their numbers.
+  var watched: [(number: Int, column: TableSchema.Column)] {
+    var numbers: [String: Int] = [:]
+    for (number, name) in columns.enumerated() { numbers[name] = number }
+    return schema.writableColumns.compactMap { column in
+      numbers[column.name].map { ($0, column) }
+    }
+  }
+
+  /// The kept columns that the table still has, with their places.
+  var keptColumns: [(place: Int, name: String)] {
+    let present = Set(schema.writableColumns.map(\.name))
+    return kept.enumerated().filter { present.contains($0.element) }.map { ($0.offset, $0.element) }
+  }
+
+  /// A value that is the same for all spellings of a key.
+  func identity(of values: [SQLiteValue]) -> [SQLiteValue] {
+    zip(key, values).map { $0.collation.identity(of: $1) }
+  }
+
+  /// Whether two rows have the same key, as SQL.
+  func isSameKey(_ row: String, _ other: String) -> String {
+    key.map { $0.isSame(row, other) }.joined(separator: " AND ")
+  }
+
+  /// Whether all of a row's key is there, as SQL; nil if it must be.
+  func hasKey(_ row: String) -> String? {
+    let columns = schema.nullableKeyColumns.map { "\(row).\($0.quotedName) IS NOT NULL" }
+    return columns.isEmpty ? nil : columns.joined(separator: " AND ")
+  }
+}

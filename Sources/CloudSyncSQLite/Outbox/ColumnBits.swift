@@ -1,0 +1,78 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Which columns an update has changed, by their numbers.
+struct ColumnBits: Sendable, Hashable {
+  /// How many columns one integer tells of.
+  static let perWord = 60
+
+  private let words: [Int64]
+
+  /// The bits as the outbox has them; nil if they are nothing of the kind.
+  init?(_ value: SQLiteValue) {
+    switch value {
+    case .integer(let word) where word > 0: words = [word]
+    case .text(let text):
+      let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int64($0) }
+      words = parts.compactMap { $0 }
+      if words.count != parts.count { return nil }
+    default: return nil
+    }
+  }
+
+  /// Whether the column of a number was changed.
+  func contains(_ number: Int) -> Bool {
+    let word = number / Self.perWord
+    return word < words.count && words[word] & 1 << Int64(number % Self.perWord) != 0
+  }
+}
+
+/// The expressions that find out which columns an update changes.
+///
+/// SQLite allows expressions a depth of 1,000, and a chain of operators is as deep as it is long: so
+/// they are joined by halves.
+struct ColumnComparison {
+  let table: CapturedTable
+
+  /// Whether any column has changed.
+  var isAnyChanged: String {
+    Self.joined(table.watched.map { "(\(isChanged($0.column)))" }, by: "OR")
+  }
+
+  /// The changed columns as bits.
+  var bits: String {
+    var words: [[String]] = []
+    for (number, column) in table.watched {
+      let (word, place) = number.quotientAndRemainder(dividingBy: ColumnBits.perWord)
+      while words.count <= word { words.append([]) }
+      words[word].append("(\(isChanged(column)))" + (place == 0 ? "" : " << \(place)"))
+    }
+    let sums = words.map { terms in
+      terms.isEmpty ? "0" : Self.joined(terms.map { "(\($0))" }, by: "|")
+    }
+    return sums.count == 1 ? sums[0] : Self.joined(sums.map { "(\($0))" }, by: "|| ',' ||")
+  }
+
+  /// Whether an update changes a column: to the byte, whatever its collation, and by type.
+  ///
+  /// Values of different types are never the same, but for whole numbers and reals; and no affinity but that
+  /// of BLOB keeps both of one number.
+  private func isChanged(_ column: TableSchema.Column) -> String {
+    let name = column.name.quotedName
+    let isDifferent = "old.\(name) IS NOT new.\(name) COLLATE BINARY"
+    let keepsBoth =
+      column.affinity == .blob || table.schema.isStrict && column.type.isSameName(as: "ANY")
+    return keepsBoth
+      ? "\(isDifferent) OR typeof(old.\(name)) <> typeof(new.\(name))" : isDifferent
+  }
+
+  /// Joins terms by an operator, so that the expression is as flat as it can be.
+  private static func joined(_ terms: [String], by sign: String) -> String {
+    var level = terms
+    while level.count > 1 {
+      level = stride(from: 0, to: level.count, by: 2)
+        .map { $0 + 1 < level.count ? "(\(level[$0]) \(sign) \(level[$0 + 1]))" : level[$0] }
+    }
+    return level.first ?? "0"
+  }
+}

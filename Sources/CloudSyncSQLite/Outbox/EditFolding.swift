@@ -1,0 +1,107 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Turns the captured edits of one row into the edits that the row's machine takes.
+///
+/// The table has the newest values, so they go with the newest times. Kept columns have the values that were
+/// captured, so that no addition to a counter is counted twice or lost, wherever a batch ends.
+///
+/// What a row held when it was deleted is not captured: edits before the deletion go with it.
+struct EditFolding {
+  let table: CapturedTable
+  /// How a value travels.
+  let encode: (SQLiteValue) -> FieldValue
+
+  /// The row's edits.
+  ///
+  /// - Parameters:
+  ///   - edits: The captured ones, in their order.
+  ///   - present: The values of the writable columns, in their order; nil if there is no row.
+  func rowEdits(of edits: [CapturedEdit], present: [SQLiteValue]?) -> [RowEdit] {
+    guard let present else {
+      let last = edits.last { $0.change == .deleted || $0.change == .replaced }
+      return last.map { [.deleted(at: $0.time)] } ?? []
+    }
+    var result: [RowEdit] = []
+    var rest = edits[...]
+    let deletion = edits.lastIndex { $0.change == .deleted }
+    if let deletion {
+      result.append(.deleted(at: edits[deletion].time))
+      rest = edits[(deletion + 1)...]
+    }
+    if let insertion = rest.lastIndex(where: { $0.change == .inserted }) {
+      // What comes before the first insertion was written over; after a deletion there was nothing.
+      let first = rest.firstIndex { $0.change == .inserted } ?? insertion
+      let before = deletion == nil ? rest[..<first] : []
+      result.append(inserted(edits[insertion], before: before, present))
+      rest = rest[(insertion + 1)...]
+    }
+    return result + updates(rest, present)
+  }
+
+  private func inserted(
+    _ insertion: CapturedEdit,
+    before: ArraySlice<CapturedEdit>,
+    _ present: [SQLiteValue]
+  ) -> RowEdit {
+    let columns = zip(table.schema.writableColumns, present)
+      .map { column, value in
+        let place = keptPlace(of: column.name)
+        let formers = before.lazy.compactMap { place.flatMap($0.formerValue) }
+        return ColumnEdit(
+          name: column.name,
+          value: encode(place.flatMap(insertion.newValue) ?? value),
+          former: formers.first.map(encode)
+        )
+      }
+    return .inserted(columns, at: insertion.time)
+  }
+
+  /// The columns by the time when each was changed last.
+  private func updates(
+    _ edits: ArraySlice<CapturedEdit>,
+    _ present: [SQLiteValue]
+  ) -> [RowEdit] {
+    let updates = edits.compactMap { edit in
+      if case .updated(let bits) = edit.change { (edit: edit, bits: bits) } else { nil }
+    }
+    if updates.isEmpty { return [] }
+    let values = Dictionary(
+      zip(table.schema.writableColumns.map(\.name), present),
+      uniquingKeysWith: { first, _ in first }
+    )
+    var byTime: [HybridTime: [ColumnEdit]] = [:]
+    for (number, column) in table.watched {
+      guard let last = updates.last(where: { $0.bits.contains(number) })?.edit,
+        let value = values[column.name]
+      else { continue }
+      let place = keptPlace(of: column.name)
+      let first = updates.first { $0.bits.contains(number) }?.edit
+      let former = place.flatMap { place in first?.formerValue(place) }
+      let edit = ColumnEdit(
+        name: column.name,
+        value: encode(place.flatMap(last.newValue) ?? value),
+        former: former.map(encode)
+      )
+      byTime[last.time, default: []].append(edit)
+    }
+    return byTime.sorted { $0.key < $1.key }.map { .updated($0.value, at: $0.key) }
+  }
+
+  private func keptPlace(of column: String) -> Int? {
+    table.kept.firstIndex { $0 == column }
+  }
+}
+
+extension CapturedEdit {
+  /// What a kept column held before; nil if that was not captured.
+  fileprivate func formerValue(_ place: Int) -> SQLiteValue? {
+    place < former.count ? former[place] : nil
+  }
+
+  /// What a kept column held after; nil if that was not captured.
+  fileprivate func newValue(_ place: Int) -> SQLiteValue? {
+    place < values.count ? values[place] : nil
+  }
+}

@@ -1,0 +1,192 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// A trigger that captures edits.
+struct CaptureTrigger: Sendable, Hashable {
+  /// What the names of all of them begin with.
+  static let prefix = "cloudsync_capture_"
+
+  let name: String
+  private let definition: String
+
+  init(_ event: String, of table: CapturedTable, definition: String) {
+    name = "\(Self.prefix)\(event)_\(table.id)"
+    self.definition = definition
+  }
+
+  /// The statement that makes it, whatever the connection's temporary tables are called.
+  var creation: String { "CREATE TRIGGER main.\(name) \(definition)" }
+  /// Its text as SQLite keeps it.
+  var storedText: String { "CREATE TRIGGER \(name) \(definition)" }
+}
+
+/// Where the time of a captured edit comes from.
+enum CaptureClock: Sendable, Hashable {
+  case system
+  /// The column `fixed` of the clock, in milliseconds since 1970: for simulations.
+  case fixed
+
+  /// The present as a Julian day, as SQL.
+  var sql: String {
+    switch self {
+    case .system: "julianday()"
+    case .fixed: "(SELECT 2440587.5 + fixed / 86400000.0 FROM cloudsync_clock)"
+    }
+  }
+
+  /// The milliseconds since 1970 of a Julian day.
+  static func milliseconds(ofJulianDay day: Double) -> Int64 {
+    let number = ((day - 2_440_587.5) * 86_400_000).rounded()
+    return Int64(exactly: number) ?? 0
+  }
+}
+
+/// The triggers that write a table's edits into the outbox, in the transaction of the edit.
+///
+/// They are persistent: whoever edits the table, another connection, another process, with the engine
+/// stopped or absent, is captured. What the engine itself writes is not while it says so
+/// (``CaptureSuppression``), and what follows from it is.
+///
+/// Nothing they do can meet a conflict, so no clause of an outer statement changes what they do.
+/// SQLite looks for the tables they name in the main database alone.
+struct OutboxTriggers {
+  let table: CapturedTable
+  var clock = CaptureClock.system
+
+  var all: [CaptureTrigger] {
+    let comparison = ColumnComparison(table: table)
+    let isSame = table.isSameKey("old", "new")
+    let renames = table.schema.hasIntegerKey ? "" : " OF \(names(table.key.map(\.name)))"
+    return replacements + [
+      trigger("insert", "AFTER INSERT", "new", when: table.hasKey("new"), [insertion(nil)]),
+      trigger("delete", "AFTER DELETE", "old", when: table.hasKey("old"), [deletion(nil)]),
+      trigger(
+        "update",
+        "AFTER UPDATE",
+        "new",
+        when: conditions(comparison.isAnyChanged, isSame, table.hasKey("new")),
+        [entry("new", comparison.bits, kept: ["o": "old", "n": "new"])]
+      ),
+      // An update may name the key's column `rowid`, which is none of its names for SQLite.
+      trigger(
+        "rename",
+        "AFTER UPDATE\(renames)",
+        "new",
+        when: "NOT (\(isSame))",
+        [deletion(table.hasKey("old")), insertion(table.hasKey("new"))]
+      ),
+    ]
+  }
+
+  private func insertion(_ condition: String?) -> String {
+    entry("new", "-1", kept: ["n": "new"], if: condition)
+  }
+
+  private func deletion(_ condition: String?) -> String { entry("old", "-2", if: condition) }
+
+  // MARK: Replaced rows
+
+  /// The triggers that note which rows may be about to be replaced.
+  ///
+  /// SQLite calls no trigger for rows that `OR REPLACE` removes, and does not say in which way a
+  /// statement deals with conflicts. So whether such a row is gone is looked at when the outbox is read.
+  /// The row of the same key is noted where its values are needed.
+  private var replacements: [CaptureTrigger] {
+    let searches = table.schema.uniqueKeySearches.dropFirst()
+      .map {
+        ReplacedRowSearch(table: table, search: $0)
+      }
+    var triggers: [CaptureTrigger] = []
+    let ofSameKey = table.keptColumns.isEmpty ? [] : [sameKeyNote]
+    if !searches.isEmpty || !ofSameKey.isEmpty {
+      let notes = ofSameKey + searches.map { note($0, but: "new") }
+      triggers.append(trigger("replace", "BEFORE INSERT", "new", when: nil, notes))
+    }
+    if !searches.isEmpty {
+      let notes = searches.map { note($0, but: "old") }
+      let columns = searches.map(\.watchedColumns)
+      let list = Set(columns.flatMap { $0 ?? [] }).sortedByBytes()
+      let filter = columns.contains { $0 == nil } ? "" : " OF \(names(list))"
+      triggers.append(trigger("displace", "BEFORE UPDATE\(filter)", "new", when: nil, notes))
+    }
+    return triggers
+  }
+
+  private func note(_ search: ReplacedRowSearch, but row: String) -> String {
+    entry(table.name.quotedName, "-3", from: search.source(but: row))
+  }
+
+  private var sameKeyNote: String {
+    let name = table.name.quotedName
+    let condition = table.key.map { column in
+      let name = column.name.quotedName
+      return "\(table.name.quotedName).\(name) = new.\(name) COLLATE \(column.collation.rawValue)"
+    }
+    let source = "FROM \(name) WHERE \(condition.joined(separator: " AND ")) LIMIT 1"
+    return entry(name, "-3", kept: ["o": name], from: source)
+  }
+
+  // MARK: SQL
+
+  /// An edit for the outbox: of the row of a name, with kept values of other names.
+  private func entry(
+    _ row: String,
+    _ change: String,
+    kept: [String: String] = [:],
+    if condition: String? = nil,
+    from source: String? = nil
+  ) -> String {
+    var columns = ["time", "table_id", "change"]
+    var values = [clock.sql, "\(table.id)", change]
+    for (place, column) in table.key.enumerated() {
+      columns.append("k\(place)")
+      values.append("\(row).\(column.name.quotedName)")
+    }
+    if !kept.isEmpty, !table.kept.isEmpty {
+      columns.append("kept")
+      values.append("\(table.kept.count)")
+      for (prefix, row) in kept.sorted(by: { $0.key < $1.key }) {
+        columns += table.keptColumns.map { "\(prefix)\($0.place)" }
+        values += table.keptColumns.map { "\(row).\($0.name.quotedName)" }
+      }
+    }
+    let target = "INSERT INTO cloudsync_outbox(\(columns.joined(separator: ", ")))"
+    let list = values.joined(separator: ", ")
+    if let source { return "\(target) SELECT \(list) \(source);" }
+    return condition.map { "\(target) SELECT \(list) WHERE \($0);" } ?? "\(target) VALUES(\(list));"
+  }
+
+  private func trigger(
+    _ event: String,
+    _ moment: String,
+    _ row: String,
+    when condition: String?,
+    _ body: [String]
+  ) -> CaptureTrigger {
+    let isKey = table.key.enumerated()
+      .map { "k\($0) IS \(row).\($1.name.quotedName) COLLATE \($1.collation.rawValue)" }
+      .joined(separator: " AND ")
+    let isOwn =
+      "EXISTS(SELECT 1 FROM cloudsync_clock WHERE own_table = \(table.id)"
+      + " AND (own_all OR (\(isKey))))"
+    return CaptureTrigger(
+      event,
+      of: table,
+      definition: """
+        \(moment) ON \(table.name.quotedName)
+        WHEN \(conditions(condition, "NOT \(isOwn)"))
+        BEGIN
+          \(body.joined(separator: "\n  "))
+        END
+        """
+    )
+  }
+
+  private func conditions(_ all: String?...) -> String {
+    all.compactMap { $0 }.map { "(\($0))" }.joined(separator: " AND ")
+  }
+
+  private func names(_ columns: [String]) -> String {
+    columns.map(\.quotedName).joined(separator: ", ")
+  }
+}

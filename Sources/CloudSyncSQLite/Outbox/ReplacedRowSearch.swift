@@ -1,0 +1,42 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Finds the row that another one would be written over, by a unique key beside the primary one.
+struct ReplacedRowSearch {
+  let table: CapturedTable
+  let search: UniqueKeySearch
+
+  /// The columns that an update must name to meet the unique key; nil if it need not name any.
+  var watchedColumns: [String]? {
+    let schema = table.schema
+    let isComputed = search.columns.contains { schema.column(named: $0)?.isGenerated == true }
+    // The row's number has other names than its column's.
+    let hasNumber = schema.hasIntegerKey && search.columns.contains(schema.primaryKey[0])
+    return isComputed || hasNumber || search.columns.isEmpty ? nil : search.columns
+  }
+
+  /// Where such a row is looked for, from FROM on; the row of a name is itself not meant.
+  func source(but row: String) -> String {
+    let name = table.name.quotedName
+    let candidate = search.columns.map { "\(value(of: $0)) AS \($0.quotedName)" }
+    let columns = candidate.isEmpty ? "NULL" : candidate.joined(separator: ", ")
+    let filter = search.predicate.map { " WHERE (\($0))" } ?? ""
+    let terms = search.terms.map { term in
+      let collation = term.collation.map { " COLLATE \($0.quotedName)" } ?? ""
+      let wanted = "(SELECT \(term.sql) FROM (SELECT \(columns)) AS \(name)\(filter))"
+      return "\(term.sql)\(collation) = \(wanted)"
+    }
+    let isOther = ["NOT (\(table.isSameKey(name, row)))"]
+    let conditions = terms + (search.predicate.map { ["(\($0))"] } ?? []) + isOther
+    return "FROM \(name) WHERE \(conditions.joined(separator: " AND ")) LIMIT 1"
+  }
+
+  /// What the new row is going to hold: `OR REPLACE` gives columns that must not be NULL their defaults.
+  private func value(of name: String) -> String {
+    let new = "new.\(name.quotedName)"
+    guard let column = table.schema.column(named: name), column.isNotNull,
+      let initial = column.defaultSQL
+    else { return new }
+    return "coalesce(\(new), (\(initial)))"
+  }
+}
