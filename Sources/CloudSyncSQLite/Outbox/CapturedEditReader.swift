@@ -67,7 +67,7 @@ struct CapturedEditReader {
       let folding = EditFolding(table: table, encode: encode)
       let rowEdits = folding.rowEdits(of: edits, present: present)
       if rowEdits.isEmpty { continue }
-      let key = present.map { key(in: $0, table) } ?? last.key
+      let key = present.map { keyValues(in: $0, table) } ?? last.key
       result.rows.append(CapturedRow(table: table.id, key: key, edits: rowEdits))
     }
     return result
@@ -166,7 +166,7 @@ struct CapturedEditReader {
     return columns.indices.map { query.value(Int32($0)) }
   }
 
-  private func key(in values: [SQLiteValue], _ table: CapturedTable) -> [SQLiteValue] {
+  private func keyValues(in values: [SQLiteValue], _ table: CapturedTable) -> [SQLiteValue] {
     let columns = table.schema.writableColumns
     return table.key.map { key in
       columns.firstIndex { $0.name == key.name }.map { values[$0] } ?? .null
