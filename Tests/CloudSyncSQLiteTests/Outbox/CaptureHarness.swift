@@ -115,7 +115,11 @@ final class CaptureHarness {
   }
 
   static func field(_ value: SQLiteValue) -> FieldValue {
-    if case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) { field } else { .null }
+    if case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) {
+      field
+    } else {
+      .null
+    }
   }
 
   /// Edits as short lines: `+id,title@1000.0`.

@@ -45,7 +45,8 @@ struct CaptureHazardTests {
         try plain.execute(pragma + ";" + Self.schema + Self.rows + trigger)
         let (own, expected) = (failure(harness.connection, sql), failure(plain, sql))
         #expect(own == expected, "\(sql)")
-        let query = "SELECT count(*), group_concat(id || u || p || d) FROM (SELECT * FROM t ORDER BY id)"
+        let query =
+          "SELECT count(*), group_concat(id || u || p || d) FROM (SELECT * FROM t ORDER BY id)"
         #expect(try harness.connection.value(query) == plain.value(query), "\(sql)")
         try harness.read()
         #expect(try harness.isSame(), "\(sql)")
@@ -58,7 +59,9 @@ struct CaptureHazardTests {
     return nil
   }
 
-  @Test("The row that OR REPLACE meets by the default of a column that must not be NULL is missed by no one")
+  @Test(
+    "The row that OR REPLACE meets by the default of a column that must not be NULL is missed by no one"
+  )
   func defaults() throws {
     let harness = try CaptureHarness(
       "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, u TEXT NOT NULL DEFAULT 'one' UNIQUE)"
@@ -70,7 +73,9 @@ struct CaptureHazardTests {
     #expect(try harness.isSame())
   }
 
-  @Test("REPLACE is an edit of all columns, unless the connection calls triggers for what it removes")
+  @Test(
+    "REPLACE is an edit of all columns, unless the connection calls triggers for what it removes"
+  )
   func replace() throws {
     let harness = try CaptureHarness("CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, a)")
     try harness.execute("INSERT INTO t VALUES('x', 1)")
@@ -140,7 +145,9 @@ struct CaptureHazardTests {
     )
     try harness.execute("INSERT INTO t VALUES('hidden', 'h')")
     try harness.execute("INSERT INTO main.t(id, u) VALUES('a', 'b'), ('c', 'd')")
-    try harness.execute("UPDATE main.t SET u = 'e' WHERE id = 'a'; DELETE FROM main.t WHERE id = 'c'")
+    try harness.execute(
+      "UPDATE main.t SET u = 'e' WHERE id = 'a'; DELETE FROM main.t WHERE id = 'c'"
+    )
     try harness.execute("INSERT OR REPLACE INTO main.t(id, u) VALUES('f', 'e')")
     try harness.install()
     try harness.read()
@@ -148,7 +155,10 @@ struct CaptureHazardTests {
     #expect(try harness.isSame())
   }
 
-  @Test("What follows from foreign keys is captured", arguments: ["CASCADE", "SET NULL", "SET DEFAULT"])
+  @Test(
+    "What follows from foreign keys is captured",
+    arguments: ["CASCADE", "SET NULL", "SET DEFAULT"]
+  )
   func foreignKeys(action: String) throws {
     let harness = try CaptureHarness(
       """

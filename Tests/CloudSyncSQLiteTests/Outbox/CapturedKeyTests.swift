@@ -66,7 +66,9 @@ struct CapturedKeyTests {
     let isCompound = columns.contains("j")
     for (place, value) in Self.values.enumerated() {
       let other = Self.values[(place * 7 + 3) % Self.values.count]
-      try harness.execute("INSERT INTO t VALUES(\(value)\(isCompound ? ", \(other)" : ""), \(place))")
+      try harness.execute(
+        "INSERT INTO t VALUES(\(value)\(isCompound ? ", \(other)" : ""), \(place))"
+      )
     }
     let keys = try harness.read().map(\.key)
     #expect(keys.count == Self.values.count)
@@ -108,7 +110,10 @@ struct CapturedKeyTests {
     #expect(try harness.isSame())
   }
 
-  @Test("A row's number is changed by any of its names", arguments: ["id", "rowid", "oid", "_rowid_"])
+  @Test(
+    "A row's number is changed by any of its names",
+    arguments: ["id", "rowid", "oid", "_rowid_"]
+  )
   func rowNumber(name: String) throws {
     let harness = try CaptureHarness("CREATE TABLE t(id INTEGER PRIMARY KEY, a, u UNIQUE)")
     try harness.execute("INSERT INTO t VALUES(1, 'x', 1), (2, 'y', 2)")

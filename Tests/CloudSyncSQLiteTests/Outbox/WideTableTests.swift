@@ -7,7 +7,9 @@ import Testing
 struct WideTableTests {
   @Test(
     "Edits of any of their columns are captured",
-    arguments: [(60, ""), (61, ""), (500, ""), (2_000, ""), (1_999, "id, c1, c2, c3, c4, c5, c6, c7")]
+    arguments: [
+      (60, ""), (61, ""), (500, ""), (2_000, ""), (1_999, "id, c1, c2, c3, c4, c5, c6, c7"),
+    ]
   )
   func columns(count: Int, key: String) throws {
     let columns = (1..<count).map { "c\($0)" }.joined(separator: ", ")
