@@ -85,6 +85,12 @@ struct CapturedEditReader {
     .bind(batch.time.rawValue, at: 1).bind(batch.leftUntil, at: 2).run()
   }
 
+  /// Notes a time that was seen: whatever is edited from now on is later.
+  func see(_ time: HybridTime) throws(SQLiteError) {
+    try connection.fixedStatement("UPDATE main.cloudsync_clock SET last = max(last, ?1)")
+      .bind(time.rawValue, at: 1).run()
+  }
+
   /// Reads all edits in batches, and removes each after it was taken.
   func readAll(
     limit: Int = 5_000,

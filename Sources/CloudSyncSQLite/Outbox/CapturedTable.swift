@@ -31,7 +31,7 @@ struct CapturedTable: Sendable {
 
   /// A value that is the same for all spellings of a key.
   func identity(of values: [SQLiteValue]) -> [SQLiteValue] {
-    zip(key, values).map { $0.collation.identity(of: $1) }
+    zip(key, values).map { $0.collation.canonical($1) }
   }
 
   /// Whether two rows have the same key, as SQL.

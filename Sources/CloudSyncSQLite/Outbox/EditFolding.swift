@@ -7,7 +7,8 @@ import CloudSyncSQLiteSupport
 /// The table has the newest values, so they go with the newest times. Kept columns have the values that were
 /// captured, so that no addition to a counter is counted twice or lost, wherever a batch ends.
 ///
-/// What a row held when it was deleted is not captured: edits before the deletion go with it.
+/// What a row held when it was deleted is captured of kept columns alone. Where edits win all are kept: a
+/// deletion ends nothing then, so that edits before it are told one by one. Else they go with it.
 struct EditFolding {
   let table: CapturedTable
   /// How a value travels.
@@ -20,14 +21,14 @@ struct EditFolding {
   ///   - present: The values of the writable columns, in their order; nil if there is no row.
   func rowEdits(of edits: [CapturedEdit], present: [SQLiteValue]?) -> [RowEdit] {
     guard let present else {
-      let last = edits.last { $0.change == .deleted || $0.change == .replaced }
-      return last.map { [.deleted(at: $0.time)] } ?? []
+      let last = edits.lastIndex { $0.change == .deleted || $0.change == .replaced }
+      return last.map { ended(edits[...$0]) } ?? []
     }
     var result: [RowEdit] = []
     var rest = edits[...]
     let deletion = edits.lastIndex { $0.change == .deleted }
     if let deletion {
-      result.append(.deleted(at: edits[deletion].time))
+      result += ended(edits[...deletion])
       rest = edits[(deletion + 1)...]
     }
     if let insertion = rest.lastIndex(where: { $0.change == .inserted }) {
@@ -38,6 +39,42 @@ struct EditFolding {
       rest = rest[(insertion + 1)...]
     }
     return result + updates(rest, present)
+  }
+
+  /// The edits of a row up to its deletion, which is the last one.
+  private func ended(_ edits: ArraySlice<CapturedEdit>) -> [RowEdit] {
+    guard let last = edits.last else { return [] }
+    let isAllKept = table.schema.writableColumns.allSatisfy { keptPlace(of: $0.name) != nil }
+    let before = isAllKept ? edits.dropLast().flatMap { captured($0) } : []
+    return before + [.deleted(columns(last.former), at: last.time)]
+  }
+
+  /// An edit as it was captured, with nothing but the values that were.
+  private func captured(_ edit: CapturedEdit) -> [RowEdit] {
+    switch edit.change {
+    case .inserted: return [.inserted(columns(edit.values), at: edit.time)]
+    case .deleted: return [.deleted(columns(edit.former), at: edit.time)]
+    case .replaced: return []
+    case .updated(let bits):
+      let changed = table.watched.filter { bits.contains($0.number) }.map(\.column.name)
+      let edits = columns(edit.values, before: edit.former).filter { changed.contains($0.name) }
+      return edits.isEmpty ? [] : [.updated(edits, at: edit.time)]
+    }
+  }
+
+  /// Kept columns that the table has, with their values.
+  private func columns(
+    _ values: [SQLiteValue],
+    before former: [SQLiteValue] = []
+  ) -> [ColumnEdit] {
+    table.keptColumns.filter { $0.place < values.count }
+      .map { place, name in
+        ColumnEdit(
+          name: name,
+          value: encode(values[place]),
+          former: place < former.count ? encode(former[place]) : nil
+        )
+      }
   }
 
   private func inserted(

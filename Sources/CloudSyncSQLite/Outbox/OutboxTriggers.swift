@@ -82,7 +82,9 @@ struct OutboxTriggers {
     entry("new", "-1", kept: ["n": "new"], if: condition)
   }
 
-  private func deletion(_ condition: String?) -> String { entry("old", "-2", if: condition) }
+  private func deletion(_ condition: String?) -> String {
+    entry("old", "-2", kept: ["o": "old"], if: condition)
+  }
 
   // MARK: Replaced rows
 

@@ -10,7 +10,7 @@ extension RecordState {
     case .updated(let columns, let time): return takeUpdate(columns, at: time, rules)
     case .deleted(let columns, let time):
       guard var row, !row.clock.isDeleted(rules.deletes) else { return [] }
-      for column in columns { row.recall(column.value, of: column.name) }
+      for column in columns { recall(column.value, of: column.name, in: &row) }
       row.end(at: max(time, row.created), rules.deletes)
       change(to: row, rules)
       return []
@@ -52,13 +52,30 @@ extension RecordState {
   ) -> [RecordAction] {
     // The table may still have a row whose deletion is put off: its life has ended.
     guard var row, !row.clock.isDeleted(rules.deletes) else { return [] }
-    for column in columns { row.update(column, at: time, by: rules.writer, rules) }
+    for column in columns {
+      if let former = column.former { recall(former, of: column.name, in: &row) }
+      row.update(column, at: time, by: rules.writer, rules)
+    }
     change(to: row, rules)
     // A counter's sum may be another one than what the table was given.
     let isAsGiven = columns.allSatisfy { column in
       row.value(of: column.name).map { ValueContent.areEqual($0, column.value) } ?? false
     }
     return isAsGiven && placement == .inTable ? [] : [.writeRow]
+  }
+
+  /// Takes what a column has held before an edit.
+  ///
+  /// When the edit is heard of, the table has the new value already: so what the cloud has is told too, if it is
+  /// the same version.
+  private mutating func recall(_ value: FieldValue, of name: String, in row: inout RecordVersion) {
+    row.recall(value, of: name)
+    guard case .present(var record) = cloud, let place = record.values.place(of: name),
+      record.values[place].time == row[name]?.time,
+      !record.differing.contains(where: { UTF8Bytes.equal($0, name) })
+    else { return }
+    record.values[place].value = value
+    cloud = .present(record)
   }
 
   /// The versions of before the edit, and that of the edit, are ancestors of all that comes of it.

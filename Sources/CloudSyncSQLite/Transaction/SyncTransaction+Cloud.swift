@@ -2,6 +2,17 @@ import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 extension SyncTransaction {
+  /// Reads the outbox to its end: what was captured of the transaction's tables happens to their rows.
+  mutating func readOutbox(_ reader: CapturedEditReader) throws(SQLiteError) {
+    var batches: [CapturedBatch] = []
+    try reader.readAll { batches.append($0) }
+    for row in batches.flatMap(\.rows) {
+      guard let place = tables.firstIndex(where: { $0.id == row.table }) else { continue }
+      let key = tables[place].format.key(spelled: row.key)
+      for edit in row.edits { try reduce(.edited(edit), key, in: place) }
+    }
+  }
+
   /// Takes what the cloud has: the only way in which anything of it reaches a row.
   ///
   /// A record of a table that is not here is kept for one that may come; one that cannot be read is kept with
@@ -31,6 +42,7 @@ extension SyncTransaction {
     }
     try foreign.remove(named: record.recordID.name)
     try note(read.key, in: place)
+    see(read.version.clock.latest)
     let event =
       if let now {
         RecordEvent.conflict(tag: tag, read.version, now: now)

@@ -14,18 +14,31 @@ struct SyncTransaction {
   let nextWriter: () -> Int64
   /// Whether a fetch has to tell what became of a record.
   private(set) var needsFetch = false
+  /// The latest of all times that were seen in the cloud.
+  private(set) var latest = HybridTime.zero
+  /// The tables whose edits are captured: what is written to them here is not.
+  private let captured: [CapturedTable]
   /// The rows to which something has happened.
   private var rows: [RowKey: LoadedRow] = [:]
 
-  /// Begins; `tables` are in the order in which they are written, parents first.
+  /// Begins a transaction.
+  ///
+  /// - Parameters:
+  ///   - connection: The connection, whose transaction is open.
+  ///   - tables: The tables in the order in which they are written, parents first.
+  ///   - captured: Those whose edits are captured.
+  ///   - nextWriter: Gives a number that no other database has.
+  ///   - stored: What a column holds of what has travelled; nil for what no column can hold.
   init(
     connection: SQLiteConnection,
     tables: [RecordTable],
+    captured: [CapturedTable],
     nextWriter: @escaping () -> Int64,
     stored: @escaping (VersionedColumn) throws(SQLiteError) -> SQLiteValue?
   ) {
     self.connection = connection
     self.tables = tables
+    self.captured = captured
     self.nextWriter = nextWriter
     self.stored = stored
   }
@@ -71,6 +84,9 @@ struct SyncTransaction {
     if row.needsFetch { needsFetch = true }
     rows[row.rowKey] = row
   }
+
+  /// Notes a time that was seen in the cloud.
+  mutating func see(_ time: HybridTime) { latest = max(latest, time) }
 
   /// Takes another number for this database: what was added under the old one and is not in the cloud goes on
   /// under the new one.
@@ -155,17 +171,30 @@ struct SyncTransaction {
     let table = tables[row.place]
     let isDeleted = row.isDeleted(table.rules)
     let wasThere = row.values != nil
-    let writer = RowWriter(rows: table.rows(connection), stored: stored)
-    let placement = try writer.write(
-      isDeleted ? nil : row.state.row,
-      key: row.key.values,
-      values: row.values
-    )
+    let placement = try withoutCapture(of: row) { () throws(SQLiteError) in
+      try RowWriter(rows: table.rows(connection), stored: stored)
+        .write(isDeleted ? nil : row.state.row, key: row.key.values, values: row.values)
+    }
     row.values = try table.rows(connection).values(of: row.key.values)
     row.place(placement, table.rules)
     row.complete(table)
     rows[key] = row
     return !wasThere && row.values != nil
+  }
+
+  /// Writes a row so that it is not captured; what follows from it is.
+  private func withoutCapture<Value>(
+    of row: LoadedRow,
+    _ body: () throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> Value {
+    guard let table = captured.first(where: { $0.id == row.rowKey.table }) else {
+      return try body()
+    }
+    return try CaptureSuppression(connection: connection)
+      .withoutCapture(ofRowsOf: table, mapping: { $0 }) { (rows) throws(SQLiteError) in
+        try rows.name(row.key.values)
+        return try body()
+      }
   }
 
   private mutating func childrenWaiting(for parents: [RowKey]) throws(SQLiteError) -> [RowKey] {

@@ -141,7 +141,7 @@ final class CaptureHarness {
     return switch edit {
     case .inserted(let columns, let time): "+\(list(columns))@\(time)"
     case .updated(let columns, let time): "~\(list(columns))@\(time)"
-    case .deleted(let time): "-@\(time)"
+    case .deleted(let columns, let time): "-\(list(columns))@\(time)"
     case .found(let columns): "?\(list(columns))"
     }
   }

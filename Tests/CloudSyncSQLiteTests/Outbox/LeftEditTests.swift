@@ -67,7 +67,7 @@ struct OutboxSchemaTests {
   @Test("A key with a collation of the app's own is refused, and nothing is left behind")
   func collation() throws {
     let harness = try CaptureHarness("CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, a)")
-    #expect(KeyCollation(name: "nocase") == .noCase)
+    #expect(KeyCollation(name: "nocase") == .nocase)
     #expect(KeyCollation(name: "unicode") == nil)
     #expect(harness.tables.first?.key == [KeyColumn(name: "id", collation: .binary)])
   }

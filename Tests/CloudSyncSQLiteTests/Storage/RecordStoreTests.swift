@@ -138,6 +138,32 @@ struct RecordStoreTests {
     #expect(row.digest != RowDigest.digest(of: try values() ?? []))
   }
 
+  @Test("What the cloud has of a column is told by what an edit has found there")
+  func formerValues() throws {
+    var clock = RecordClock()
+    clock.created = HybridTime(rawValue: 1)
+    let version = { (tags: String, time: Int64) in
+      RecordVersion(
+        clock: clock,
+        columns: [
+          VersionedColumn(name: "id", value: .string("k"), time: clock.created),
+          VersionedColumn(name: "c", value: .string(tags), time: HybridTime(rawValue: time)),
+        ]
+      )
+    }
+    var state = RecordState()
+    _ = state.reduce(.has(tag: "1", version("[1,2]", 1)), store.rules)
+    try write(state)
+    try store.save(state, of: .text("k"), values: try values(), source: .unknown)
+    // The app has removed an element before anybody hears of it.
+    try connection.execute("UPDATE notes SET c = '[2]'")
+    var edited = try store.state(of: .text("k"), values: try values()).state
+    let edit = ColumnEdit(name: "c", value: .string("[2]"), former: .string("[1,2]"))
+    _ = edited.reduce(.edited(.updated([edit], at: HybridTime(rawValue: 5))), store.rules)
+    _ = edited.reduce(.has(tag: "2", version("[1,2,3]", 4)), store.rules)
+    #expect(edited.row?.value(of: "c") == .string("[2,3]"))
+  }
+
   @Test("A clock that is damaged is an error that names the row")
   func damage() throws {
     try KnownRows(connection: connection)

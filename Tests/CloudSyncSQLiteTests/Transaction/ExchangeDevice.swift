@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 @testable import CloudSyncSQLite
@@ -9,7 +10,7 @@ struct ExchangeDevice {
   private let connection: SQLiteConnection
   /// Parents first.
   private let tables: [RecordTable]
-  private var clock = HybridTime.zero
+  private let captured: [CapturedTable]
   private var token: ExchangeCloud.Token?
   /// The zone's incarnation that tags and token are of.
   private var zone: Int?
@@ -30,6 +31,7 @@ struct ExchangeDevice {
         """
     )
     let policy = TableMergePolicy(columns: ["tags": .setUnion, "n": .counter], deletes: deletes)
+    captured = try Self.capture(connection, keepsAll: deletes == .editWins)
     tables = [
       try Self.table(1, "lists", ["id": "TEXT", "name": "TEXT"], number, policy),
       try Self.table(
@@ -41,6 +43,23 @@ struct ExchangeDevice {
         references: [RecordReference(columns: ["list"], parent: 1)]
       ),
     ]
+  }
+
+  private static func capture(
+    _ connection: SQLiteConnection,
+    keepsAll: Bool
+  ) throws -> [CapturedTable] {
+    try OutboxSchema.prepare(connection)
+    let schema = try DatabaseSchema.read(connection)
+    return try connection.transaction { () throws(SQLiteError) in
+      let requests = ["lists", "notes"].compactMap { schema.table(named: $0) }
+        .map { table in
+          let all = table.writableColumns.map(\.name)
+          let kept = keepsAll ? all : all.filter { ["tags", "n"].contains($0) }
+          return CaptureInstallation.Request(schema: table, kept: kept)
+        }
+      return try CaptureInstallation(connection: connection, clock: .fixed).install(requests)
+    }
   }
 
   private static func table(
@@ -80,7 +99,12 @@ struct ExchangeDevice {
   }
 
   private func transaction() -> SyncTransaction {
-    SyncTransaction(connection: connection, tables: tables, nextWriter: { 99 }) {
+    SyncTransaction(
+      connection: connection,
+      tables: tables,
+      captured: captured,
+      nextWriter: { 99 }
+    ) {
       if case .value(let value)? = ValueCodec.decode($0.value) { value } else { nil }
     }
   }
@@ -103,88 +127,44 @@ struct ExchangeDevice {
     return rows
   }
 
-  // MARK: Edits, as they are captured
+  // MARK: Edits
 
-  private mutating func tick(_ now: Int64) -> HybridTime {
-    clock = max(clock.successor, HybridTime(rawValue: now * 8 + number))
-    return clock
+  /// Runs a statement at a time in milliseconds; the triggers capture what it does.
+  func execute(_ sql: String, at now: Int64) throws {
+    try connection.execute("UPDATE cloudsync_clock SET fixed = \(now); \(sql)")
   }
 
-  private mutating func edit(
-    _ name: String,
-    in place: Int = 1,
-    _ edit: CloudSyncSQLite.RowEdit
+  func has(_ name: String) throws -> Bool {
+    try connection.integer("SELECT count(*) FROM notes WHERE id = '\(name)'") == 1
+  }
+
+  /// Does what follows from events in one transaction, after what was captured; the engine's own writes are not.
+  private func perform(
+    _ body: (inout SyncTransaction) throws(SQLiteError) -> Void
   ) throws {
     var transaction = transaction()
-    let key = key(name, in: place)
+    let reader = CapturedEditReader(connection: connection, tables: captured) { value in
+      if case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) {
+        field
+      } else {
+        .null
+      }
+    }
     try connection.transaction { () throws(SQLiteError) in
-      try transaction.reduce(.edited(edit), key, in: place)
+      try transaction.readOutbox(reader)
+      try body(&transaction)
       try transaction.finish()
+      try reader.see(transaction.latest)
     }
   }
 
-  private func value(_ name: String, _ column: String) throws -> SQLiteValue? {
-    let values = try table.rows(connection).values(of: [.text(name)])
-    return values.flatMap { values in table.columns.firstIndex(of: column).map { values[$0] } }
-  }
-
-  mutating func insertList(_ name: String, _ now: Int64) throws {
-    guard try connection.integer("SELECT count(*) FROM lists WHERE id = '\(name)'") == 0 else {
-      return
-    }
-    try connection.execute("INSERT INTO lists VALUES('\(name)', 'list \(now)')")
-    let columns = [
-      ColumnEdit(name: "id", value: .string(name)),
-      ColumnEdit(name: "name", value: .string("list \(now)")),
-    ]
-    try edit(name, in: 0, .inserted(columns, at: tick(now)))
-  }
-
-  mutating func insert(_ name: String, _ title: SQLiteValue, _ now: Int64) throws {
-    guard try value(name, "id") == nil else { return }
-    try connection.execute(
-      "INSERT INTO notes VALUES('\(name)', \(title.literal), '[]', 0, (SELECT max(id) FROM lists))"
-    )
-    let columns = try table.columns.map { column in
-      ColumnEdit(name: column, value: table.fieldValue(try value(name, column) ?? .null))
-    }
-    try edit(name, .inserted(columns, at: tick(now)))
-  }
-
-  mutating func update(
-    _ name: String,
-    _ column: String,
-    to value: SQLiteValue,
-    _ now: Int64
-  ) throws {
-    guard let former = try self.value(name, column), former != value else { return }
-    try connection.execute("UPDATE notes SET \(column) = \(value.literal) WHERE id = '\(name)'")
-    let change = ColumnEdit(
-      name: column,
-      value: table.fieldValue(try self.value(name, column) ?? .null),
-      former: table.fieldValue(former)
-    )
-    try edit(name, .updated([change], at: tick(now)))
-  }
-
-  mutating func add(_ name: String, _ amount: Int64, _ now: Int64) throws -> Bool {
-    guard let former = try value(name, "n")?.integer else { return false }
-    try update(name, "n", to: .integer(former + amount), now)
-    return true
-  }
-
-  mutating func delete(_ name: String, _ now: Int64) throws {
-    guard let values = try table.rows(connection).values(of: [.text(name)]) else { return }
-    try connection.execute("DELETE FROM notes WHERE id = '\(name)'")
-    let columns = zip(table.columns, values)
-      .map { ColumnEdit(name: $0, value: table.fieldValue($1)) }
-    try edit(name, .deleted(columns, at: tick(now)))
-  }
+  func readEdits() throws { try perform { _ in } }
 
   // MARK: The cloud
 
   mutating func send(to cloud: inout ExchangeCloud, limit: Int) throws {
     if !answers.isEmpty { return }
+    try readEdits()
     let builder = BatchBuilder(transaction: transaction(), zoneID: zoneID)
     let batch = try builder.batch(
       limits: RequestLimits(items: limit, bytes: 1_000_000),
@@ -201,10 +181,9 @@ struct ExchangeDevice {
   mutating func crash() { answers = [] }
 
   mutating func deliver(from cloud: ExchangeCloud) throws {
-    var transaction = transaction()
     let answers = answers
     self.answers = []
-    try connection.transaction { () throws(SQLiteError) in
+    try perform { (transaction) throws(SQLiteError) in
       for (sent, answer) in answers {
         switch answer {
         case .saved(let record): try transaction.takeSave(of: sent, as: record)
@@ -212,10 +191,6 @@ struct ExchangeDevice {
         case .unknownItem: try transaction.takeMissing(sent)
         }
       }
-      try transaction.finish()
-    }
-    for (_, answer) in answers {
-      if case .conflict(let record) = answer { see(record) }
     }
   }
 
@@ -229,8 +204,7 @@ struct ExchangeDevice {
     let isBeginning = token == nil
     let isOther = zone != page.token.zone
     let isEnd = page.records.isEmpty && page.deleted.isEmpty
-    var transaction = transaction()
-    try connection.transaction { () throws(SQLiteError) in
+    try perform { (transaction) throws(SQLiteError) in
       if isBeginning { try transaction.beginFullFetch() }
       if isOther { try transaction.replaceZone() }
       for record in page.records { try transaction.take(record) }
@@ -239,16 +213,8 @@ struct ExchangeDevice {
         if try transaction.isFetchingAll() { try transaction.endFullFetch(sweeps: true) }
         try transaction.takeEndOfFetch()
       }
-      try transaction.finish()
     }
-    for record in page.records { see(record) }
     (token, zone) = (page.token, page.token.zone)
-  }
-
-  private mutating func see(_ record: Record) {
-    guard let version = try? tables[record.recordType == "lists" ? 0 : 1].format.version(of: record)
-    else { return }
-    clock = max(clock, version.clock.latest)
   }
 
   /// What is not settled, for whoever asks why.

@@ -32,6 +32,10 @@ struct ExchangeWorld {
 
   mutating func run() throws {
     for _ in 0..<(40 + generator.below(80)) { try step() }
+    for device in devices.indices {
+      try devices[device].readEdits()
+      try note(device)
+    }
     for round in 0..<200 {
       for device in devices.indices {
         try devices[device].deliver(from: cloud)
@@ -49,16 +53,38 @@ struct ExchangeWorld {
     wall += Int64(generator.below(4))
     let now = max(1, wall + [0, 6, -6][device])
     switch generator.below(100) {
-    case 0..<2: try devices[device].insertList(["x", "y", "z"][generator.below(3)], now)
-    case 2..<10: try devices[device].insert(key, text(), now)
-    case 10..<20: try devices[device].update(key, "title", to: text(), now)
-    case 20..<30: try devices[device].update(key, "tags", to: .text("[\(generator.below(5))]"), now)
+    case 0..<2:
+      let name = ["x", "y", "z"][generator.below(3)]
+      try devices[device]
+        .execute(
+          "INSERT INTO lists VALUES('\(name)', 'list \(now)') ON CONFLICT DO NOTHING",
+          at: now
+        )
+    case 2..<10:
+      try devices[device]
+        .execute(
+          """
+          INSERT INTO notes VALUES('\(key)', \(text()), '[]', 0, (SELECT max(id) FROM lists))
+          ON CONFLICT DO NOTHING
+          """,
+          at: now
+        )
+    case 10..<20:
+      try devices[device].execute("UPDATE notes SET title = \(text()) WHERE id = '\(key)'", at: now)
+    case 20..<30:
+      let tags = "[\(generator.below(5))]"
+      try devices[device].execute("UPDATE notes SET tags = '\(tags)' WHERE id = '\(key)'", at: now)
     case 30..<38:
       let amount = Int64(1 + generator.below(3))
-      if try devices[device].add(key, amount, now) { added[key, default: 0] += amount }
-    case 38..<44:
+      if try devices[device].has(key) { added[key, default: 0] += amount }
+      try devices[device].execute("UPDATE notes SET n = n + \(amount) WHERE id = '\(key)'", at: now)
+    case 38..<42:
       wasDeleted.insert(key)
-      try devices[device].delete(key, now)
+      try devices[device].execute("DELETE FROM notes WHERE id = '\(key)'", at: now)
+    case 42..<44:
+      wasDeleted.insert(key)
+      let row = "'\(key)', \(text()), '[7]', 0, NULL"
+      try devices[device].execute("REPLACE INTO notes VALUES(\(row))", at: now)
     case 44..<66: try devices[device].send(to: &cloud, limit: 1 + generator.below(3))
     case 66..<80: try devices[device].deliver(from: cloud)
     case 80..<94: try devices[device].fetch(from: cloud, limit: 1 + generator.below(3))
@@ -77,17 +103,19 @@ struct ExchangeWorld {
   }
 
   /// A value of any kind, so that some lie beside their columns' own fields.
-  private mutating func text() -> SQLiteValue {
+  private mutating func text() -> String {
     let number = generator.below(1_000)
     switch generator.below(6) {
-    case 0: return .null
-    case 1: return .integer(Int64(number))
-    case 2: return .blob([UInt8(number % 256)])
-    default: return .text("t\(number)")
+    case 0: return "NULL"
+    case 1: return "\(number)"
+    case 2: return "x'0\(number % 10)'"
+    default: return "'t\(number)'"
     }
   }
 
   private mutating func note(_ device: Int) throws {
+    // What is not read yet is read by and by.
+    if generator.chance(50) { try devices[device].readEdits() }
     let join = RecordJoin(deletes: deletes)
     for key in Self.keys {
       guard let state = try devices[device].state(of: key), state.isDirty, let row = state.row
