@@ -33,9 +33,7 @@ struct CapturedBatch: Sendable {
 struct CapturedEditReader {
   let connection: SQLiteConnection
   /// By their numbers.
-  let tables: [Int64: CapturedTable]
-  /// How a value travels.
-  let encode: (SQLiteValue) -> FieldValue
+  private let tables: [Int64: CapturedRows]
 
   init(
     connection: SQLiteConnection,
@@ -43,32 +41,32 @@ struct CapturedEditReader {
     encode: @escaping (SQLiteValue) -> FieldValue
   ) {
     self.connection = connection
-    self.tables = Dictionary(tables.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    self.encode = encode
+    let rows = tables.map { table in
+      let folding = EditFolding(table: table, encode: encode)
+      return (table.id, CapturedRows(table: table, folding: folding, connection: connection))
+    }
+    self.tables = Dictionary(rows, uniquingKeysWith: { first, _ in first })
   }
 
   /// Reads the oldest edits, at most so many.
   func readBatch(limit: Int) throws(SQLiteError) -> CapturedBatch {
     let (edits, batch) = try edits(limit: limit)
     var result = batch
-    var order: [RowIdentity] = []
-    var byRow: [RowIdentity: [CapturedEdit]] = [:]
+    var places: [RowIdentity: Int] = [:]
+    var rows: [[CapturedEdit]] = []
     for edit in edits {
-      guard let table = tables[edit.table] else { continue }
+      guard let table = tables[edit.table]?.table else { continue }
       let row = RowIdentity(table: edit.table, key: table.identity(of: edit.key))
-      if byRow[row] == nil { order.append(row) }
-      byRow[row, default: []].append(edit)
-    }
-    for row in order {
-      guard let table = tables[row.table], let edits = byRow[row], let last = edits.last else {
-        continue
+      if let place = places[row] {
+        rows[place].append(edit)
+      } else {
+        places[row] = rows.count
+        rows.append([edit])
       }
-      let present = try values(of: last.key, table)
-      let folding = EditFolding(table: table, encode: encode)
-      let rowEdits = folding.rowEdits(of: edits, present: present)
-      if rowEdits.isEmpty { continue }
-      let key = present.map { keyValues(in: $0, table) } ?? last.key
-      result.rows.append(CapturedRow(table: table.id, key: key, edits: rowEdits))
+    }
+    for edits in rows {
+      guard let table = edits.first.flatMap({ tables[$0.table] }) else { continue }
+      if let row = try table.row(of: edits) { result.rows.append(row) }
     }
     return result
   }
@@ -136,7 +134,7 @@ struct CapturedEditReader {
       batch.end = query.integer(0)
       let (time, isNew) = layout.time(query, after: batch.time)
       if isNew { batch.time = time }
-      guard let table = tables[query.integer(2)] else {
+      guard let table = tables[query.integer(2)]?.table else {
         if isNew { left.append((batch.end, time)) }
         batch.leftUntil = batch.end
         continue
@@ -150,33 +148,6 @@ struct CapturedEditReader {
         .bind(time.rawValue, at: 1).bind(id, at: 2).run()
     }
     return (edits, batch)
-  }
-
-  // MARK: Rows
-
-  /// What a row's writable columns hold, in their order; nil if there is no row.
-  private func values(
-    of key: [SQLiteValue],
-    _ table: CapturedTable
-  ) throws(SQLiteError) -> [SQLiteValue]? {
-    let columns = table.schema.writableColumns.map(\.name.quotedName)
-    let condition = table.key.enumerated()
-      .map { "\($1.name.quotedName) = ?\($0 + 1) COLLATE \($1.collation.rawValue)" }
-    let query = try connection.statement(
-      "SELECT \(columns.joined(separator: ", ")) FROM main.\(table.name.quotedName)"
-        + " WHERE \(condition.joined(separator: " AND "))"
-    )
-    for (place, value) in key.enumerated() { query.bind(value, at: Int32(place + 1)) }
-    defer { query.reset() }
-    guard try query.step() else { return nil }
-    return columns.indices.map { query.value(Int32($0)) }
-  }
-
-  private func keyValues(in values: [SQLiteValue], _ table: CapturedTable) -> [SQLiteValue] {
-    let columns = table.schema.writableColumns
-    return table.key.map { key in
-      columns.firstIndex { $0.name == key.name }.map { values[$0] } ?? .null
-    }
   }
 }
 

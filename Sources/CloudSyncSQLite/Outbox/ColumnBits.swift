@@ -34,15 +34,21 @@ struct ColumnBits: Sendable, Hashable {
 struct ColumnComparison {
   let table: CapturedTable
 
-  /// Whether any column has changed.
-  var isAnyChanged: String {
-    Self.joined(table.watched.map { "(\(isChanged($0.column)))" }, by: "OR")
+  /// The columns that an update may change without changing the key.
+  private var changeable: [(number: Int, column: TableSchema.Column)] {
+    let exact = table.key.filter { $0.collation == .binary }.map(\.name)
+    return table.watched.filter { !exact.contains($0.column.name) || keepsBothNumbers($0.column) }
   }
 
-  /// The changed columns as bits.
+  /// Whether any column has changed, of a row whose key is the same.
+  var isAnyChanged: String {
+    Self.joined(changeable.map { "(\(isChanged($0.column)))" }, by: "OR")
+  }
+
+  /// The changed columns as bits, of a row whose key is the same.
   var bits: String {
     var words: [[String]] = []
-    for (number, column) in table.watched {
+    for (number, column) in changeable {
       let (word, place) = number.quotientAndRemainder(dividingBy: ColumnBits.perWord)
       while words.count <= word { words.append([]) }
       words[word].append("(\(isChanged(column)))" + (place == 0 ? "" : " << \(place)"))
@@ -50,6 +56,7 @@ struct ColumnComparison {
     let sums = words.map { terms in
       terms.isEmpty ? "0" : Self.joined(terms.map { "(\($0))" }, by: "|")
     }
+    if sums.isEmpty { return "0" }
     return sums.count == 1 ? sums[0] : Self.joined(sums.map { "(\($0))" }, by: "|| ',' ||")
   }
 
@@ -60,10 +67,13 @@ struct ColumnComparison {
   private func isChanged(_ column: TableSchema.Column) -> String {
     let name = column.name.quotedName
     let isDifferent = "old.\(name) IS NOT new.\(name) COLLATE BINARY"
-    let keepsBoth =
-      column.affinity == .blob || table.schema.isStrict && column.type.isSameName(as: "ANY")
-    return keepsBoth
+    return keepsBothNumbers(column)
       ? "\(isDifferent) OR typeof(old.\(name)) <> typeof(new.\(name))" : isDifferent
+  }
+
+  /// Whether a column may hold a whole number or the real that is equal to it.
+  private func keepsBothNumbers(_ column: TableSchema.Column) -> Bool {
+    column.affinity == .blob || table.schema.isStrict && column.type.isSameName(as: "ANY")
   }
 
   /// Joins terms by an operator, so that the expression is as flat as it can be.

@@ -10,9 +10,27 @@ import CloudSyncSQLiteSupport
 /// What a row held when it was deleted is captured of kept columns alone. Where edits win all are kept: a
 /// deletion ends nothing then, so that edits before it are told one by one. Else they go with it.
 struct EditFolding {
-  let table: CapturedTable
+  /// A writable column.
+  private struct Column {
+    var name: String
+    /// Its number in captured edits, and its place among kept ones.
+    var number: Int?
+    var kept: Int?
+  }
+
+  private let columns: [Column]
   /// How a value travels.
-  let encode: (SQLiteValue) -> FieldValue
+  private let encode: (SQLiteValue) -> FieldValue
+
+  init(table: CapturedTable, encode: @escaping (SQLiteValue) -> FieldValue) {
+    var numbers: [String: Int] = [:]
+    for (number, column) in table.watched { numbers[column.name] = number }
+    columns = table.schema.writableColumns.map { column in
+      let kept = table.kept.firstIndex { $0 == column.name }
+      return Column(name: column.name, number: numbers[column.name], kept: kept)
+    }
+    self.encode = encode
+  }
 
   /// The row's edits.
   ///
@@ -82,9 +100,9 @@ struct EditFolding {
     before: ArraySlice<CapturedEdit>,
     _ present: [SQLiteValue]
   ) -> RowEdit {
-    let columns = zip(table.schema.writableColumns, present)
+    let edits = zip(columns, present)
       .map { column, value in
-        let place = keptPlace(of: column.name)
+        let place = column.kept
         let formers = before.lazy.compactMap { place.flatMap($0.formerValue) }
         return ColumnEdit(
           name: column.name,
@@ -92,7 +110,7 @@ struct EditFolding {
           former: formers.first.map(encode)
         )
       }
-    return .inserted(columns, at: insertion.time)
+    return .inserted(edits, at: insertion.time)
   }
 
   /// The columns by the time when each was changed last.
@@ -104,16 +122,12 @@ struct EditFolding {
       if case .updated(let bits) = edit.change { (edit: edit, bits: bits) } else { nil }
     }
     if updates.isEmpty { return [] }
-    let values = Dictionary(
-      zip(table.schema.writableColumns.map(\.name), present),
-      uniquingKeysWith: { first, _ in first }
-    )
     var byTime: [HybridTime: [ColumnEdit]] = [:]
-    for (number, column) in table.watched {
-      guard let last = updates.last(where: { $0.bits.contains(number) })?.edit,
-        let value = values[column.name]
+    for (column, value) in zip(columns, present) {
+      guard let number = column.number,
+        let last = updates.last(where: { $0.bits.contains(number) })?.edit
       else { continue }
-      let place = keptPlace(of: column.name)
+      let place = column.kept
       let first = updates.first { $0.bits.contains(number) }?.edit
       let former = place.flatMap { place in first?.formerValue(place) }
       let edit = ColumnEdit(
@@ -124,10 +138,6 @@ struct EditFolding {
       byTime[last.time, default: []].append(edit)
     }
     return byTime.sorted { $0.key < $1.key }.map { .updated($0.value, at: $0.key) }
-  }
-
-  private func keptPlace(of column: String) -> Int? {
-    table.kept.firstIndex { $0 == column }
   }
 }
 
