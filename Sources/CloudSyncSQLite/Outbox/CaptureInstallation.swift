@@ -55,8 +55,8 @@ struct CaptureInstallation {
 
   /// Runs a migration that triggers are in the way of, and installs them again for what has come of it.
   ///
-  /// What the migration does is not captured: the tables are to be reconciled afterwards. Where it
-  /// fails the triggers are installed too, unless all is undone with the transaction.
+  /// What the migration does is not captured: the tables are to be reconciled afterwards. Where it fails
+  /// the transaction is to be undone, and the triggers are back.
   func withoutCapture<Value>(
     of names: [String],
     _ body: () throws(SQLiteError) -> Value

@@ -64,7 +64,9 @@ struct CaptureSuppression {
     fileprivate let connection: SQLiteConnection
     fileprivate let table: CapturedTable
 
-    /// From now on this row is the engine's, and no other. Its key is as the table stores it.
+    /// From now on this row is the engine's, and no other.
+    ///
+    /// Its key is as the table stores it.
     func name(_ key: [SQLiteValue]) throws(SQLiteError) {
       let list = key.indices.map { "k\($0) = ?\($0 + 2)" }.joined(separator: ", ")
       let statement = try connection.statement(

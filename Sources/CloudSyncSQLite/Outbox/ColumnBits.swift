@@ -1,4 +1,3 @@
-import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// Which columns an update has changed, by their numbers.
@@ -24,65 +23,5 @@ struct ColumnBits: Sendable, Hashable {
   func contains(_ number: Int) -> Bool {
     let word = number / Self.perWord
     return word < words.count && words[word] & 1 << Int64(number % Self.perWord) != 0
-  }
-}
-
-/// The expressions that find out which columns an update changes.
-///
-/// SQLite allows expressions a depth of 1,000, and a chain of operators is as deep as it is long: so
-/// they are joined by halves.
-struct ColumnComparison {
-  let table: CapturedTable
-
-  /// The columns that an update may change without changing the key.
-  private var changeable: [(number: Int, column: TableSchema.Column)] {
-    let exact = table.key.filter { $0.collation == .binary }.map(\.name)
-    return table.watched.filter { !exact.contains($0.column.name) || keepsBothNumbers($0.column) }
-  }
-
-  /// Whether any column has changed, of a row whose key is the same.
-  var isAnyChanged: String {
-    Self.joined(changeable.map { "(\(isChanged($0.column)))" }, by: "OR")
-  }
-
-  /// The changed columns as bits, of a row whose key is the same.
-  var bits: String {
-    var words: [[String]] = []
-    for (number, column) in changeable {
-      let (word, place) = number.quotientAndRemainder(dividingBy: ColumnBits.perWord)
-      while words.count <= word { words.append([]) }
-      words[word].append("(\(isChanged(column)))" + (place == 0 ? "" : " << \(place)"))
-    }
-    let sums = words.map { terms in
-      terms.isEmpty ? "0" : Self.joined(terms.map { "(\($0))" }, by: "|")
-    }
-    if sums.isEmpty { return "0" }
-    return sums.count == 1 ? sums[0] : Self.joined(sums.map { "(\($0))" }, by: "|| ',' ||")
-  }
-
-  /// Whether an update changes a column: to the byte, whatever its collation, and by type.
-  ///
-  /// Values of different types are never the same, but for whole numbers and reals; and no affinity but that
-  /// of BLOB keeps both of one number.
-  private func isChanged(_ column: TableSchema.Column) -> String {
-    let name = column.name.quotedName
-    let isDifferent = "old.\(name) IS NOT new.\(name) COLLATE BINARY"
-    return keepsBothNumbers(column)
-      ? "\(isDifferent) OR typeof(old.\(name)) <> typeof(new.\(name))" : isDifferent
-  }
-
-  /// Whether a column may hold a whole number or the real that is equal to it.
-  private func keepsBothNumbers(_ column: TableSchema.Column) -> Bool {
-    column.affinity == .blob || table.schema.isStrict && column.type.isSameName(as: "ANY")
-  }
-
-  /// Joins terms by an operator, so that the expression is as flat as it can be.
-  private static func joined(_ terms: [String], by sign: String) -> String {
-    var level = terms
-    while level.count > 1 {
-      level = stride(from: 0, to: level.count, by: 2)
-        .map { $0 + 1 < level.count ? "(\(level[$0]) \(sign) \(level[$0 + 1]))" : level[$0] }
-    }
-    return level.first ?? "0"
   }
 }

@@ -37,6 +37,7 @@ struct EditFolding {
   /// - Parameters:
   ///   - edits: The captured ones, in their order.
   ///   - present: The values of the writable columns, in their order; nil if there is no row.
+  /// - Returns: Edits that give the row what it has, in the order of their times.
   func rowEdits(of edits: [CapturedEdit], present: [SQLiteValue]?) -> [RowEdit] {
     guard let present else {
       let last = edits.lastIndex { $0.change == .deleted || $0.change == .replaced }

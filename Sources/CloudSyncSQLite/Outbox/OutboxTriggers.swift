@@ -1,46 +1,6 @@
 import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
-/// A trigger that captures edits.
-struct CaptureTrigger: Sendable, Hashable {
-  /// What the names of all of them begin with.
-  static let prefix = "cloudsync_capture_"
-
-  let name: String
-  private let definition: String
-
-  init(_ event: String, of table: CapturedTable, definition: String) {
-    name = "\(Self.prefix)\(event)_\(table.id)"
-    self.definition = definition
-  }
-
-  /// The statement that makes it, whatever the connection's temporary tables are called.
-  var creation: String { "CREATE TRIGGER main.\(name) \(definition)" }
-  /// Its text as SQLite keeps it.
-  var storedText: String { "CREATE TRIGGER \(name) \(definition)" }
-}
-
-/// Where the time of a captured edit comes from.
-enum CaptureClock: Sendable, Hashable {
-  case system
-  /// The column `fixed` of the clock, in milliseconds since 1970: for simulations.
-  case fixed
-
-  /// The present as a Julian day, as SQL.
-  var sql: String {
-    switch self {
-    case .system: "julianday()"
-    case .fixed: "(SELECT 2440587.5 + fixed / 86400000.0 FROM cloudsync_clock)"
-    }
-  }
-
-  /// The milliseconds since 1970 of a Julian day.
-  static func milliseconds(ofJulianDay day: Double) -> Int64 {
-    let number = ((day - 2_440_587.5) * 86_400_000).rounded()
-    return Int64(exactly: number) ?? 0
-  }
-}
-
 /// The triggers that write a table's edits into the outbox, in the transaction of the edit.
 ///
 /// They are persistent: whoever edits the table, another connection, another process, with the engine
@@ -49,6 +9,9 @@ enum CaptureClock: Sendable, Hashable {
 ///
 /// Nothing they do can meet a conflict, so no clause of an outer statement changes what they do.
 /// SQLite looks for the tables they name in the main database alone.
+///
+/// SQL cannot see two things: whether a zero in an untyped column became a negative one or back; and that
+/// `OR REPLACE` removed a row because another was given its `rowid`, where that is not the key.
 struct OutboxTriggers {
   let table: CapturedTable
   var clock = CaptureClock.system

@@ -1,12 +1,6 @@
 import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A table as it was when its triggers were installed last.
 struct RegisteredTable: Sendable, Hashable {
   var id: Int64
@@ -27,112 +21,5 @@ struct RegisteredTable: Sendable, Hashable {
   func captured(in schema: DatabaseSchema) -> CapturedTable? {
     schema.table(named: name)
       .map { CapturedTable(id: id, schema: $0, columns: columns, key: key, kept: kept) }
-  }
-}
-
-/// The tables that are or were captured.
-struct TableRegistry {
-  let connection: SQLiteConnection
-
-  /// All of them, by number.
-  func tables() throws(SQLiteError) -> [RegisteredTable] {
-    let query = try connection.prepare(
-      """
-      SELECT id, name, columns, key, kept, sql, triggers, is_synchronized
-      FROM main.cloudsync_tables ORDER BY id
-      """
-    )
-    var tables: [RegisteredTable] = []
-    try query.forEachRow { () throws(SQLiteError) in
-      let name = query.text(1) ?? ""
-      tables.append(
-        RegisteredTable(
-          id: query.integer(0),
-          name: name,
-          columns: try decode(query.text(2), name),
-          key: try decode(query.text(3), name),
-          kept: try decode(query.text(4), name),
-          sql: query.text(5) ?? "",
-          triggers: try decode(query.text(6), name),
-          isSynchronized: query.integer(7) != 0
-        )
-      )
-    }
-    return tables
-  }
-
-  /// Stores what is known of a table.
-  func save(_ table: RegisteredTable) throws(SQLiteError) {
-    try connection.prepare(
-      """
-      INSERT OR REPLACE INTO main.cloudsync_tables(
-        id, name, columns, key, kept, sql, triggers, is_synchronized
-      ) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-      """
-    )
-    .bind(table.id, at: 1).bind(table.name, at: 2)
-    .bind(try encode(table.columns, table.name), at: 3)
-    .bind(try encode(table.key, table.name), at: 4)
-    .bind(try encode(table.kept, table.name), at: 5)
-    .bind(table.sql, at: 6)
-    .bind(try encode(table.triggers, table.name), at: 7)
-    .bind(table.isSynchronized ? 1 : 0, at: 8)
-    .run()
-  }
-
-  /// Forgets a table and what was captured of it.
-  func remove(_ table: RegisteredTable) throws(SQLiteError) {
-    try connection.execute(
-      """
-      DELETE FROM main.cloudsync_tables WHERE id = \(table.id);
-      DELETE FROM main.cloudsync_outbox WHERE table_id = \(table.id);
-      """
-    )
-  }
-
-  /// A trigger that is in the database.
-  struct InstalledTrigger: Sendable, Hashable {
-    var table: String
-    var sql: String
-  }
-
-  /// The capture triggers that are in the database, by name.
-  func installedTriggers() throws(SQLiteError) -> [String: InstalledTrigger] {
-    let query =
-      try connection.prepare(
-        """
-        SELECT name, tbl_name, sql FROM main.sqlite_schema
-        WHERE type = 'trigger' AND substr(name, 1, ?2) = ?1
-        """
-      )
-      .bind(CaptureTrigger.prefix, at: 1).bind(Int64(CaptureTrigger.prefix.utf8.count), at: 2)
-    var triggers: [String: InstalledTrigger] = [:]
-    try query.forEachRow {
-      let trigger = InstalledTrigger(table: query.text(1) ?? "", sql: query.text(2) ?? "")
-      triggers[query.text(0) ?? ""] = trigger
-    }
-    return triggers
-  }
-
-  // MARK: Lists
-
-  private func encode<List: Encodable>(
-    _ list: List,
-    _ table: String
-  ) throws(SQLiteError) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    do { return String(decoding: try encoder.encode(list), as: UTF8.self) } catch {
-      throw SQLiteError(code: 1, message: "table \(table) cannot be registered: \(error)")
-    }
-  }
-
-  private func decode<List: Decodable>(
-    _ text: String?,
-    _ table: String
-  ) throws(SQLiteError) -> List {
-    do { return try JSONDecoder().decode(List.self, from: Data((text ?? "").utf8)) } catch {
-      throw SQLiteError(code: 11, message: "cloudsync_tables is damaged for \(table): \(error)")
-    }
   }
 }

@@ -66,11 +66,18 @@ struct CaptureHazardTests {
     let harness = try CaptureHarness(
       "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, u TEXT NOT NULL DEFAULT 'one' UNIQUE)"
     )
-    try harness.execute("INSERT INTO t(id) VALUES('a')")
-    try harness.execute("INSERT OR REPLACE INTO t VALUES('b', NULL)")
-    try harness.read()
-    #expect(try harness.lines("SELECT id FROM t") == ["'b'"])
-    #expect(try harness.isSame())
+    for (sql, left) in [
+      ("INSERT INTO t(id) VALUES('a')", ["'a'"]),
+      ("INSERT OR REPLACE INTO t VALUES('b', NULL)", ["'b'"]),
+      (
+        "INSERT INTO t VALUES('c', 'two'); UPDATE OR REPLACE t SET u = NULL WHERE id = 'c'", ["'c'"]
+      ),
+    ] {
+      try harness.execute(sql)
+      try harness.read()
+      #expect(try harness.lines("SELECT id FROM t") == left)
+      #expect(try harness.isSame())
+    }
   }
 
   @Test(

@@ -36,6 +36,11 @@ struct CapturedKeyTests {
     try harness.execute("UPDATE t SET a = 'b'; UPDATE t SET id = 'Tag'; UPDATE t SET a = 'c'")
     #expect(try harness.read().map(\.key) == [[.text("Tag")]])
     #expect(try harness.isSame())
+    // The row is found under whatever spelling it has by the time when an edit is read.
+    try harness.execute("UPDATE t SET a = 'd'; UPDATE t SET id = 'tAG'")
+    let last = try harness.read(limit: 1)
+    #expect(last.map(\.key) == [[.text("tAG")], [.text("tAG")]])
+    #expect(try harness.isSame())
   }
 
   @Test("Spaces at the end are no other key under RTRIM, and a number's type is none")
@@ -105,7 +110,7 @@ struct CapturedKeyTests {
     try harness.execute("INSERT INTO t VALUES(CAST(x'610062' AS TEXT), 1)")
     try harness.execute("INSERT INTO t VALUES(CAST(x'61006262' AS TEXT), 2)")
     try harness.execute("REPLACE INTO t VALUES(CAST(x'410063' AS TEXT), 3)")
-    try harness.read()
+    #expect(try harness.read().count == 2)
     #expect(try harness.lines("SELECT count(*) FROM t") == ["2"])
     #expect(try harness.isSame())
   }

@@ -1,0 +1,26 @@
+import CloudSyncSQLiteSupport
+import Testing
+
+@testable import CloudSyncSQLite
+
+@Suite("The tables of the outbox")
+struct OutboxSchemaTests {
+  @Test("They are made once; other versions are refused with what to do", arguments: [1, 3])
+  func versions(version: Int) throws {
+    let connection = try SQLiteConnection(path: ":memory:")
+    try OutboxSchema.prepare(connection)
+    try OutboxSchema.prepare(connection)
+    #expect(try OutboxSchema.installedVersion(connection) == 2)
+    try connection.execute("UPDATE cloudsync_info SET value = \(version) WHERE key = 'version'")
+    let error = #expect(throws: SyncEngineError.self) { try OutboxSchema.prepare(connection) }
+    #expect(error?.reason.contains(version == 1 ? "detach" : "update") == true)
+  }
+
+  @Test("A key with a collation of the app's own is refused, and nothing is left behind")
+  func collation() throws {
+    let harness = try CaptureHarness("CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, a)")
+    #expect(KeyCollation(name: "nocase") == .nocase)
+    #expect(KeyCollation(name: "unicode") == nil)
+    #expect(harness.tables.first?.key == [KeyColumn(name: "id", collation: .binary)])
+  }
+}
