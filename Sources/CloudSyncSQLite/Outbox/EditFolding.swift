@@ -63,37 +63,39 @@ struct EditFolding {
   /// The edits of a row up to its deletion, which is the last one.
   private func ended(_ edits: ArraySlice<CapturedEdit>) -> [RowEdit] {
     guard let last = edits.last else { return [] }
-    let isAllKept = table.schema.writableColumns.allSatisfy { keptPlace(of: $0.name) != nil }
+    let isAllKept = columns.allSatisfy { $0.kept != nil }
     let before = isAllKept ? edits.dropLast().flatMap { captured($0) } : []
-    return before + [.deleted(columns(last.former), at: last.time)]
+    return before + [.deleted(keptColumns(last.former), at: last.time)]
   }
 
   /// An edit as it was captured, with nothing but the values that were.
   private func captured(_ edit: CapturedEdit) -> [RowEdit] {
     switch edit.change {
-    case .inserted: return [.inserted(columns(edit.values), at: edit.time)]
-    case .deleted: return [.deleted(columns(edit.former), at: edit.time)]
+    case .inserted: return [.inserted(keptColumns(edit.values), at: edit.time)]
+    case .deleted: return [.deleted(keptColumns(edit.former), at: edit.time)]
     case .replaced: return []
     case .updated(let bits):
-      let changed = table.watched.filter { bits.contains($0.number) }.map(\.column.name)
-      let edits = columns(edit.values, before: edit.former).filter { changed.contains($0.name) }
+      let edits = keptColumns(edit.values, before: edit.former) { column in
+        column.number.map { bits.contains($0) } ?? false
+      }
       return edits.isEmpty ? [] : [.updated(edits, at: edit.time)]
     }
   }
 
   /// Kept columns that the table has, with their values.
-  private func columns(
+  private func keptColumns(
     _ values: [SQLiteValue],
-    before former: [SQLiteValue] = []
+    before former: [SQLiteValue] = [],
+    where isMeant: (Column) -> Bool = { _ in true }
   ) -> [ColumnEdit] {
-    table.keptColumns.filter { $0.place < values.count }
-      .map { place, name in
-        ColumnEdit(
-          name: name,
-          value: encode(values[place]),
-          former: place < former.count ? encode(former[place]) : nil
-        )
-      }
+    columns.compactMap { column in
+      guard let place = column.kept, place < values.count, isMeant(column) else { return nil }
+      return ColumnEdit(
+        name: column.name,
+        value: encode(values[place]),
+        former: place < former.count ? encode(former[place]) : nil
+      )
+    }
   }
 
   private func inserted(
