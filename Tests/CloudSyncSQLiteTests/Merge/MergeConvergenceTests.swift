@@ -26,7 +26,7 @@ struct MergeConvergenceTests {
     return all[Int(random.below(UInt64(all.count)))]
   }
 
-  private static func edit(_ random: inout SplitMix64, deletes: Bool) -> RowEdit {
+  private static func edit(_ random: inout SplitMix64, deletes: Bool) -> MergeEdit {
     switch random.below(deletes ? 10 : 8) {
     case 0..<6: .set(random.below(2) == 0 ? "a" : "b", value(&random))
     case 6, 7: .insert(["id": "k", "a": value(&random), "b": value(&random)])
@@ -92,7 +92,7 @@ struct MergeConvergenceTests {
     order: Int,
     policy: TableMergePolicy,
     removes: Bool,
-    edits: (inout SplitMix64) -> RowEdit
+    edits: (inout SplitMix64) -> MergeEdit
   ) -> [VersionedColumn]? {
     var random = SplitMix64(seed: UInt64(seed))
     var meeting = SplitMix64(seed: UInt64(seed * 1000 + order))
@@ -119,7 +119,7 @@ struct MergeConvergenceTests {
     seeds: Range<Int>,
     policy: TableMergePolicy,
     removes: Bool,
-    edits: (inout SplitMix64) -> RowEdit
+    edits: (inout SplitMix64) -> MergeEdit
   ) {
     for seed in seeds {
       let first = outcome(seed: seed, order: 0, policy: policy, removes: removes, edits: edits)

@@ -3,7 +3,7 @@ import CloudSyncSQLite
 import Testing
 
 /// What a person does to the row on one device.
-enum RowEdit: Sendable {
+enum MergeEdit: Sendable {
   case set(String, FieldValue)
   /// Adds to a whole number.
   case add(String, Int64)
@@ -59,7 +59,7 @@ struct MergeDevice {
 
   // MARK: Edits
 
-  mutating func make(_ edit: RowEdit, at milliseconds: Int64) {
+  mutating func make(_ edit: MergeEdit, at milliseconds: Int64) {
     let time = HybridTime.next(after: last, now: milliseconds + skew)
     last = time
     switch edit {
@@ -173,7 +173,7 @@ struct MergeWorld {
   }
 
   /// Makes an edit, a millisecond after the one before.
-  mutating func make(_ edit: RowEdit, on device: Int) {
+  mutating func make(_ edit: MergeEdit, on device: Int) {
     clock += 1
     devices[device].make(edit, at: clock)
   }

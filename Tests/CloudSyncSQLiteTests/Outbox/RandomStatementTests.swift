@@ -1,4 +1,5 @@
 import CloudSyncSQLiteSupport
+import CloudSyncSimulator
 import Testing
 
 @testable import CloudSyncSQLite
@@ -80,20 +81,5 @@ struct RandomStatementTests {
     case 8: return "UPDATE \(clause) t SET id = \(value()), a = \(value()) WHERE b > \(value())"
     default: return "BEGIN"
     }
-  }
-}
-
-/// Numbers that are the same for the same seed.
-struct SeededRandom: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 0x1234_5678_9abc_def1 }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }
