@@ -11,7 +11,7 @@ extension RecordFormat {
     guard case .data(let bytes) = coded else {
       throw CodedError(place: Self.clockField, reason: "the clock is not in bytes")
     }
-    let clock = try ClockCoding().clock(from: bytes)
+    let clock = try ClockCoding().clock(from: Array(bytes))
     var found: [VersionedColumn] = []
     found.reserveCapacity(clock.columns.count)
     for column in clock.columns {

@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import CloudSyncCore
 
 /// The coded form of a clock: a few bytes for a row whose columns were all set at once.
@@ -94,7 +89,7 @@ struct ClockCoding: Sendable {
   /// Reads a clock.
   ///
   /// - Throws: An error for all bytes that code no clock, whatever they are.
-  func clock(from bytes: some ContiguousBytes) throws(CodedError) -> RecordClock {
+  func clock(from bytes: [UInt8]) throws(CodedError) -> RecordClock {
     let result = bytes.withUnsafeBytes { buffer in
       Result { () throws(CodedError) in
         var reader = ClockReader(buffer)
