@@ -156,6 +156,15 @@ package final class SQLiteStatement {
     try forEachRow(mapping: { $0 }, body)
   }
 
+  /// What a body makes of every row; the statement is reset in the end, also if the body throws.
+  package func mapRows<Value>(
+    _ body: (SQLiteStatement) throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> [Value] {
+    var values: [Value] = []
+    try forEachRow { () throws(SQLiteError) in values.append(try body(self)) }
+    return values
+  }
+
   // MARK: Columns, counted from 0
 
   package var columnCount: Int32 { unsafe sqlite3_column_count(handle) }

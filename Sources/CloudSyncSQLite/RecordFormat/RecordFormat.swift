@@ -19,7 +19,7 @@ import CloudSyncSQLiteSupport
 /// its record has the clock alone; if the record's name is a digest, also the columns of the key.
 struct RecordFormat: Sendable {
   /// A column of the primary key.
-  struct KeyColumn: Sendable, Hashable {
+  struct KeyPlace: Sendable, Hashable {
     /// The column's place in the table.
     let place: Int
     let collation: KeyCollation
@@ -32,7 +32,7 @@ struct RecordFormat: Sendable {
   /// The table's columns, in the order in which they were given.
   let columns: [ColumnFields]
   /// The columns of the primary key, in the key's order.
-  let key: [KeyColumn]
+  let key: [KeyPlace]
   /// The size in bytes over which a BLOB is an asset.
   let assetThreshold: Int
   /// The fields of records out of nothing unusual, sorted by the bytes of their names.
@@ -79,7 +79,7 @@ struct RecordFormat: Sendable {
     }
     self.columns = fields
     places = fields.indices.sorted { UTF8Bytes.order(fields[$0].column, fields[$1].column) < 0 }
-    var keyColumns: [KeyColumn] = []
+    var keyColumns: [KeyPlace] = []
     for (name, collationName) in key {
       guard let place = fields.firstIndex(where: { UTF8Bytes.equal($0.column, name) }) else {
         throw .missingKeyColumn(name)
@@ -87,7 +87,7 @@ struct RecordFormat: Sendable {
       guard let collation = KeyCollation(name: collationName) else {
         throw .unknownCollation(collationName)
       }
-      keyColumns.append(KeyColumn(place: place, collation: collation))
+      keyColumns.append(KeyPlace(place: place, collation: collation))
     }
     self.key = keyColumns
     slots = Self.slots(of: fields)

@@ -3,7 +3,7 @@ import CloudSyncCore
 extension RecordState {
   /// Takes an edit of the table.
   mutating func take(_ edit: RowEdit, _ rules: RowRules) -> [RecordAction] {
-    if case .refusal = hold { hold = nil }
+    endRefusal()
     conflicts = 0
     switch edit {
     case .inserted(let columns, let time): return takeInsert(columns, at: time, rules)
@@ -70,7 +70,7 @@ extension RecordState {
   /// the same version.
   private mutating func recall(_ value: FieldValue, of name: String, in row: inout RecordVersion) {
     row.recall(value, of: name)
-    guard case .present(var record) = cloud, let place = record.values.place(of: name),
+    guard var record = known, let place = record.values.place(of: name),
       record.values[place].time == row[name]?.time,
       !record.differing.contains(where: { UTF8Bytes.equal($0, name) })
     else { return }
@@ -80,13 +80,14 @@ extension RecordState {
 
   /// The versions of before the edit, and that of the edit, are ancestors of all that comes of it.
   private mutating func change(to row: RecordVersion, _ rules: RowRules) {
-    noteAncestors(of: self.row, rules)
+    noteAncestors(of: self.row?.clock, rules)
     self.row = row
-    noteAncestors(of: row, rules)
+    noteAncestors(of: row.clock, rules)
   }
 
-  private mutating func noteAncestors(of row: RecordVersion?, _ rules: RowRules) {
-    guard let clock = row?.clock else { return }
+  /// Notes the versions of a clock that the row was made from.
+  mutating func noteAncestors(of clock: RecordClock?, _ rules: RowRules) {
+    guard let clock else { return }
     let columns = clock.columns.filter { rules.looksAtValues(of: $0.name) }.map(Ancestor.init)
     let shares = clock.shares.filter { $0.writer == rules.writer }.map(Ancestor.init)
     for one in columns + shares where !ancestors.contains(one) { ancestors.append(one) }

@@ -8,7 +8,7 @@ extension RecordState {
   /// Takes an event; returns what has to be done.
   mutating func reduce(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
     var actions = take(event, rules)
-    if placement == .deletionDeferred, row?.clock.isDeleted(rules.deletes) == false {
+    if placement == .deletionDeferred, row != nil, !isDeleted(rules) {
       // It lives again before its deletion was carried out.
       placement = .inTable
       if !actions.contains(.writeRow) { actions.append(.writeRow) }
@@ -38,7 +38,7 @@ extension RecordState {
       take(refusal: code, reason, isPassing: isPassing, wait: wait, now: now)
       return []
     case .retried:
-      if case .refusal = hold { hold = nil }
+      endRefusal()
       return []
     case .vanished: return takeAbsence(rules)
     case .fetchEnded: return takeEndOfFetch(rules)
@@ -52,7 +52,7 @@ extension RecordState {
       renumber(from: former, to: writer)
       return []
     case .marked(let mark):
-      if !isDirty, row?.clock.isDeleted(rules.deletes) == true { row?.purge = mark }
+      if !isDirty, row != nil, isDeleted(rules) { row?.purge = mark }
       return []
     case .purging:
       hold = .nextFetch(missing: nil)
@@ -75,7 +75,7 @@ extension RecordState {
       cloud = .present(rules.record(server, tag: tag, over: server))
       return server.clock.isDeleted(rules.deletes) ? [] : [.writeRow]
     }
-    if case .present(let known) = cloud, UTF8Bytes.equal(known.tag, tag) { return [] }
+    if let known, UTF8Bytes.equal(known.tag, tag) { return [] }
     if isOfOtherFile(server, rules) { return [.renumber] }
     let wasDirty = isDirty
     let isBehind = known.map { server.clock.isBehind($0.clock, rules.deletes) } ?? true
@@ -108,10 +108,10 @@ extension RecordState {
 
   private mutating func takeSave(of sent: RecordVersion, _ tag: String, _ rules: RowRules) {
     guard let row else { return }
-    if case .present(let known) = cloud, UTF8Bytes.equal(known.tag, tag) { return }
+    if let known, UTF8Bytes.equal(known.tag, tag) { return }
     cloud = .present(rules.record(sent, tag: tag, over: row))
     conflicts = 0
-    if case .refusal = hold { hold = nil }
+    endRefusal()
     if !isDirty { settleEdits() }
   }
 
@@ -177,11 +177,6 @@ extension RecordState {
 
   // MARK: Parts
 
-  /// What the cloud is known to have.
-  var known: CloudRecord? {
-    if case .present(let record) = cloud { record } else { nil }
-  }
-
   /// Whether the cloud has a share under this database's number that this file has not written: it is a copy, or
   /// was set back.
   private func isOfOtherFile(_ server: RecordVersion, _ rules: RowRules) -> Bool {
@@ -195,17 +190,17 @@ extension RecordState {
 
   /// Notes the versions that the row was made from.
   private mutating func addAncestors(_ rules: RowRules) {
-    var found: [Ancestor] = []
-    for clock in [row?.clock, known?.clock].compactMap({ $0 }) {
-      found += clock.columns.filter { rules.looksAtValues(of: $0.name) }.map(Ancestor.init)
-      found += clock.shares.filter { $0.writer == rules.writer }.map(Ancestor.init)
-    }
-    for one in found where !ancestors.contains(one) { ancestors.append(one) }
+    noteAncestors(of: row?.clock, rules)
+    noteAncestors(of: known?.clock, rules)
   }
 
   private mutating func settleEdits() {
     ancestors = []
     conflicts = 0
+    endRefusal()
+  }
+
+  mutating func endRefusal() {
     if case .refusal = hold { hold = nil }
   }
 

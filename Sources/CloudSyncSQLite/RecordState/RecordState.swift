@@ -22,10 +22,18 @@ struct RecordState: Sendable, Hashable {
   /// A row of which nothing is known.
   init() {}
 
+  /// What the cloud is known to have.
+  var known: CloudRecord? {
+    if case .present(let record) = cloud { record } else { nil }
+  }
+
+  /// Whether there is to be no row.
+  func isDeleted(_ rules: RowRules) -> Bool { row?.clock.isDeleted(rules.deletes) ?? true }
+
   /// Whether the cloud does not have the row as it is here.
   var isDirty: Bool {
     guard let row else { return false }
-    guard case .present(let record) = cloud else { return true }
+    guard let record = known else { return true }
     return row.clock != record.clock || !record.differing.isEmpty
   }
 
@@ -35,7 +43,7 @@ struct RecordState: Sendable, Hashable {
   /// Whether it may be sent, at a time in milliseconds since 1970.
   func isSendable(at now: Int64) -> Bool {
     guard isDirty else { return false }
-    if case .present(let record) = cloud, record.clock.purge?.isValid(at: now) == true {
+    if let record = known, record.clock.purge?.isValid(at: now) == true {
       return false
     }
     switch hold {

@@ -75,8 +75,7 @@ struct ForeignRecords {
         """
       )
       .bind(type, at: 1)
-    var records: [Record] = []
-    try query.forEachRow { () throws(SQLiteError) in records.append(try Self.record(query)) }
+    let records = try query.mapRows(Self.record)
     try connection.fixedStatement(
       "DELETE FROM cloudsync_foreign_records WHERE record_type = ?1 AND reason = 0"
     )
@@ -101,9 +100,7 @@ struct ForeignRecords {
         """
       )
       .bind(Int64(limit), at: 1)
-    var records: [Record] = []
-    try query.forEachRow { () throws(SQLiteError) in records.append(try Self.record(query)) }
-    return records
+    return try query.mapRows(Self.record)
   }
 
   private static func record(_ query: SQLiteStatement) throws(SQLiteError) -> Record {

@@ -99,9 +99,7 @@ struct PendingRows {
         "SELECT key FROM cloudsync_pending WHERE table_id = ?1 ORDER BY key"
       )
       .bind(table, at: 1)
-    var keys: [SQLiteValue] = []
-    try query.forEachRow { keys.append(query.value(0)) }
-    return keys
+    return try query.mapRows { $0.value(0) }
   }
 
   // MARK: What is to be done
@@ -177,9 +175,7 @@ struct PendingRows {
   }
 
   private static func keys(_ query: SQLiteStatement) throws(SQLiteError) -> [RowKey] {
-    var keys: [RowKey] = []
-    try query.forEachRow { keys.append(RowKey(table: query.integer(0), key: query.value(1))) }
-    return keys
+    try query.mapRows { RowKey(table: $0.integer(0), key: $0.value(1)) }
   }
 }
 

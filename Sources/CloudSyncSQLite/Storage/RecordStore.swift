@@ -11,8 +11,8 @@ struct RecordStore {
 
   let connection: SQLiteConnection
   let table: Int64
-  /// The columns that can be written, in the table's order.
-  let columns: [String]
+  /// The columns that can be written, by their places in the table.
+  let places: ColumnNumbers
   /// The numbers of these columns, and of those that there were.
   let numbers: ColumnNumbers
   let rules: RowRules
@@ -22,16 +22,14 @@ struct RecordStore {
   private var known: KnownRows { KnownRows(connection: connection) }
   private var pending: PendingRows { PendingRows(connection: connection) }
 
-  /// The state of a row, whose values are those of `columns`; nil if the table has no such row.
+  /// The state of a row, whose values are those of the columns that can be written; nil if the table has no such row.
   func state(
     of key: SQLiteValue,
     values: [SQLiteValue]?
   ) throws(SQLiteError) -> (state: RecordState, source: Source) {
     let place = RowKey(table: table, key: key)
     let value = { (name: String) -> FieldValue? in
-      guard let column = columns.firstIndex(where: { UTF8Bytes.equal($0, name) }) else {
-        return nil
-      }
+      guard let column = places.number(of: name) else { return nil }
       // Of a row that is gone its deletion tells the values.
       return values.map { fieldValue($0[column]) } ?? .null
     }
@@ -82,7 +80,7 @@ struct RecordStore {
   /// - Parameters:
   ///   - state: The state.
   ///   - key: The row's key as the engine's tables have it.
-  ///   - values: The values of `columns` that the table has now; nil if it has no such row.
+  ///   - values: The values of these columns that the table has now; nil if it has no such row.
   ///   - source: What the state before was put together from.
   /// - Throws: SQLite's reason.
   func save(
@@ -111,9 +109,7 @@ struct RecordStore {
     if source == .known { try known.remove(place) }
   }
 
-  private func isStored(_ name: String) -> Bool {
-    columns.contains { UTF8Bytes.equal($0, name) }
-  }
+  private func isStored(_ name: String) -> Bool { places.number(of: name) != nil }
 
   private func rest(of row: RecordVersion, _ record: CloudRecord) -> RestOfRecord? {
     let unknown = row.columns.filter { !isStored($0.name) }

@@ -38,8 +38,6 @@ struct SeenRows {
         """
       )
       .bind(table, at: 1)
-    var keys: [SQLiteValue] = []
-    try query.forEachRow { keys.append(query.value(0)) }
-    return keys
+    return try query.mapRows { $0.value(0) }
   }
 }

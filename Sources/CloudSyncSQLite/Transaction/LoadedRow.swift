@@ -60,7 +60,7 @@ struct LoadedRow {
   }
 
   func isDeleted(_ rules: RowRules) -> Bool {
-    state.row?.clock.isDeleted(rules.deletes) ?? true
+    state.isDeleted(rules)
   }
 
   /// The order in which rows are looked at and kept: by table, and by key.

@@ -15,6 +15,8 @@ struct RecordTable: Sendable {
   let name: String
   /// The columns that can be written, in the table's order.
   let columns: [String]
+  /// These columns by their places.
+  let places: ColumnNumbers
   /// The columns of the primary key, in the key's order.
   let key: [String]
   /// Its foreign keys that refer to primary keys of synchronized tables.
@@ -27,11 +29,46 @@ struct RecordTable: Sendable {
   /// A value as it travels.
   let fieldValue: @Sendable (SQLiteValue) -> FieldValue
 
+  /// Creates a table.
+  ///
+  /// - Parameters:
+  ///   - id: Its number in the engine's tables.
+  ///   - name: Its name.
+  ///   - columns: The columns that can be written, in the table's order.
+  ///   - key: The columns of the primary key, in the key's order.
+  ///   - references: Its foreign keys that refer to primary keys of synchronized tables.
+  ///   - format: How its rows lie in records.
+  ///   - numbers: The numbers of the columns, and of those that there were.
+  ///   - rules: How its rows are merged.
+  ///   - fieldValue: A value as it travels.
+  init(
+    id: Int64,
+    name: String,
+    columns: [String],
+    key: [String],
+    references: [RecordReference],
+    format: RecordFormat,
+    numbers: ColumnNumbers,
+    rules: RowRules,
+    fieldValue: @escaping @Sendable (SQLiteValue) -> FieldValue
+  ) {
+    self.id = id
+    self.name = name
+    self.columns = columns
+    places = ColumnNumbers(columns)
+    self.key = key
+    self.references = references
+    self.format = format
+    self.numbers = numbers
+    self.rules = rules
+    self.fieldValue = fieldValue
+  }
+
   func store(_ connection: SQLiteConnection) -> RecordStore {
     RecordStore(
       connection: connection,
       table: id,
-      columns: columns,
+      places: places,
       numbers: numbers,
       rules: rules,
       fieldValue: fieldValue

@@ -61,7 +61,7 @@ extension SyncTransaction {
   }
 
   /// Notes that a fetch of everything has told about a row.
-  private func note(_ key: RecordKey, in place: Int) throws(SQLiteError) {
+  private mutating func note(_ key: RecordKey, in place: Int) throws(SQLiteError) {
     guard try isFetchingAll() else { return }
     let table = tables[place]
     try SeenRows(connection: connection).insert(RowKey(table: table.id, key: table.rowKey(key)))

@@ -2,14 +2,18 @@ import CloudSyncSQLiteSupport
 
 extension SyncTransaction {
   /// Whether a fetch of everything is under way.
-  func isFetchingAll() throws(SQLiteError) -> Bool {
-    try Facts(connection: connection).value(.fullFetch) != nil
+  mutating func isFetchingAll() throws(SQLiteError) -> Bool {
+    if let fetchesAll { return fetchesAll }
+    let isUnderWay = try Facts(connection: connection).value(.fullFetch) != nil
+    fetchesAll = isUnderWay
+    return isUnderWay
   }
 
   /// Takes that a fetch of everything begins: what it tells about from now on is noted.
-  func beginFullFetch() throws(SQLiteError) {
+  mutating func beginFullFetch() throws(SQLiteError) {
     try SeenRows(connection: connection).removeAll()
     try Facts(connection: connection).set(.fullFetch, .integer(1))
+    fetchesAll = true
   }
 
   /// Takes that the zone is another one than what is known is of: nothing that was acknowledged counts, but for
@@ -28,6 +32,7 @@ extension SyncTransaction {
     if sweeps { try reduceUnseen(.vanished) }
     try SeenRows(connection: connection).removeAll()
     try Facts(connection: connection).set(.fullFetch, nil)
+    fetchesAll = false
   }
 
   private mutating func reduceUnseen(_ event: RecordEvent) throws(SQLiteError) {

@@ -18,6 +18,8 @@ struct SyncTransaction {
   private(set) var latest = HybridTime.zero
   /// The tables whose edits are captured: what is written to them here is not.
   private let captured: [CapturedTable]
+  /// Whether a fetch of everything is under way; nil until that was asked for.
+  var fetchesAll: Bool?
   /// The rows to which something has happened.
   private var rows: [RowKey: LoadedRow] = [:]
 
@@ -125,12 +127,12 @@ struct SyncTransaction {
   private mutating func inOrder(_ keys: [RowKey]) throws(SQLiteError) -> [RowKey] {
     let found = keys.compactMap { rows[$0] }.sorted { $0.precedes($1) }
     let nodes = found.map { row in
-      let table = tables[row.place]
+      let isDeleted = row.isDeleted(tables[row.place].rules)
       return DependencyOrder.Node(
         name: row.key.name,
         rank: row.place,
-        parents: row.isDeleted(table.rules) ? [] : parents(of: row),
-        isDeleted: row.isDeleted(table.rules)
+        parents: isDeleted ? [] : parents(of: row),
+        isDeleted: isDeleted
       )
     }
     let order = try DependencyOrder(nodes) { (name) throws(SQLiteError) in try isInTable(name) }
@@ -175,7 +177,12 @@ struct SyncTransaction {
       try RowWriter(rows: table.rows(connection), stored: stored)
         .write(isDeleted ? nil : row.state.row, key: row.key.values, values: row.values)
     }
-    row.values = try table.rows(connection).values(of: row.key.values)
+    // What SQLite has made of the values is read back.
+    if !isDeleted || placement != .inTable {
+      row.values = try table.rows(connection).values(of: row.key.values)
+    } else {
+      row.values = nil
+    }
     row.place(placement, table.rules)
     row.complete(table)
     rows[key] = row
@@ -198,19 +205,26 @@ struct SyncTransaction {
   }
 
   private mutating func childrenWaiting(for parents: [RowKey]) throws(SQLiteError) -> [RowKey] {
-    var children: [RowKey] = []
+    if parents.isEmpty { return [] }
+    var waiting: [String: [RowKey]] = [:]
+    for row in rows.values {
+      if case .awaitsParent(let name) = row.state.placement {
+        waiting[name, default: []].append(row.rowKey)
+      }
+    }
+    var children: Set<RowKey> = []
     for parent in parents {
       guard let name = rows[parent]?.key.name else { continue }
-      let waiting = rows.values.filter { $0.state.placement == .awaitsParent(name) }.map(\.rowKey)
-      for key in try PendingRows(connection: connection).waiting(for: name) + waiting {
+      let stored = try PendingRows(connection: connection).waiting(for: name)
+      for key in stored + (waiting[name] ?? []) {
         guard let place = tables.firstIndex(where: { $0.id == key.table }) else { continue }
         var row = try row(try tables[place].key(key.key), in: place)
         guard row.state.placement == .awaitsParent(name) else { continue }
         row.needsWrite = true
         rows[key] = row
-        if !children.contains(key) { children.append(key) }
+        children.insert(key)
       }
     }
-    return children
+    return Array(children)
   }
 }

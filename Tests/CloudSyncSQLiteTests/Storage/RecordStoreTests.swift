@@ -17,7 +17,7 @@ struct RecordStoreTests {
     store = RecordStore(
       connection: connection,
       table: 1,
-      columns: ["id", "c", "n"],
+      places: ColumnNumbers(["id", "c", "n"]),
       numbers: ColumnNumbers(["id", "c", "n"]),
       rules: RowRules(writer: 1, policy: policy),
       fieldValue: { value in
@@ -40,7 +40,7 @@ struct RecordStoreTests {
     try connection.execute("DELETE FROM notes")
     guard let row = state.row, !row.clock.isDeleted(store.rules.deletes) else { return }
     let statement = try connection.prepare("INSERT INTO notes VALUES(?1, ?2, ?3)")
-    for (place, name) in store.columns.enumerated() {
+    for (place, name) in store.places.names.enumerated() {
       guard let value = row.value(of: name), case .value(let stored)? = ValueCodec.decode(value)
       else { continue }
       statement.bind(stored, at: Int32(place + 1))
