@@ -77,7 +77,8 @@ struct KnownRows {
     )
     query.bind(table, at: 1).bind(Int64(limit), at: 2)
     if let key { query.bind(key, at: 3) }
-    return try query.mapRows { (query) throws(SQLiteError) in (query.value(4), try Self.row(query)) }
+    return try query.mapRows { (query) throws(SQLiteError) in (query.value(4), try Self.row(query))
+    }
   }
 
   private static func row(_ query: SQLiteStatement) throws(SQLiteError) -> KnownRow {
