@@ -27,8 +27,6 @@ public struct SyncEngineError: Error, Sendable, Hashable, CustomStringConvertibl
     public static let full = Self(rawValue: "full")
     /// The engine's own tables were made by a newer version.
     public static let newerVersion = Self(rawValue: "newerVersion")
-    /// The file with the engine's metadata is missing, or is none of this database's.
-    public static let lostMetadata = Self(rawValue: "lostMetadata")
     /// The schema stands in the way.
     public static let schema = Self(rawValue: "schema")
     /// The host has interrupted the connection's work.
@@ -58,15 +56,6 @@ public struct SyncEngineError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension SyncEngineError {
-  /// The engine's own tables have a version that is not known.
-  static func newerMetadata(_ version: Int64) -> SyncEngineError {
-    SyncEngineError(
-      .newerVersion,
-      "its metadata has version \(version), and this program knows up to"
-        + " \(MetadataSchema.version); update it"
-    )
-  }
-
   private static func unavailableReason(_ error: SQLiteError) -> String {
     "it cannot be read or written now (\(error.message)); unlock the device, or check its storage"
   }

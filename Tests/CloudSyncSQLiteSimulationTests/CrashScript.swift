@@ -184,7 +184,7 @@ final class CrashScript {
     // Before the engine has made its tables there is no clock.
     guard try connection.integer(clocks) == 1 else { return }
     let milliseconds = world.now.nanoseconds / 1_000_000
-    try connection.execute("UPDATE cloudsync_clock SET fixed = \(milliseconds << 16)")
+    try connection.execute("UPDATE cloudsync_clock SET fixed = \(milliseconds)")
   }
 
   /// Notes an error of the engine's, unless it is that of the fault.

@@ -82,6 +82,20 @@ extension SyncEssence {
     guard reader.isAtEnd else { throw reader.failure("bytes are left over") }
   }
 
+  /// The essence of a session that begins anew, for an owner or nobody: zone, account and decisions are
+  /// forgotten; the epoch goes on, and so does a wait that the server has asked the same owner for.
+  package func renewed(owner: AccountIdentity?) -> SyncEssence {
+    var state = SyncState(
+      zoneID: zoneID,
+      configuration: SyncConfiguration(),
+      nonce: 0
+    )
+    state.epoch = epoch
+    state.account.owner = owner
+    if owner == accountOwner { state.gate.servers = serverWait }
+    return SyncEssence(of: state)
+  }
+
   /// The value as bytes: some hundred, or fewer.
   public var data: Data {
     var writer = BinaryWriter()

@@ -69,7 +69,7 @@ extension SyncEngine {
     case .wait: break
     case .uploadAgain: try uploadEverything()
     case .deleteLocalData:
-      try renew(.deletion, keepsOwner: true)
+      try renew(.erasure, keepsOwner: true)
     }
   }
 

@@ -24,10 +24,10 @@ public struct WrittenTables: Sendable, Hashable {
   /// and prepared statements are to be thrown away.
   public let isSchemaChanged: Bool
 
-  /// The engine's tables that nobody observes: its journal alone is written many times a second.
+  /// The engine's tables that nobody observes.
   private static let inner: Set<String> = [
-    "cloudsync_assets", "cloudsync_clock", "cloudsync_facts", "cloudsync_info", "cloudsync_journal",
-    "cloudsync_seen", "cloudsync_staged",
+    "cloudsync_assets", "cloudsync_clock", "cloudsync_departed", "cloudsync_facts",
+    "cloudsync_info", "cloudsync_seen",
   ]
 
   /// Runs a block and finds out which tables it writes to.

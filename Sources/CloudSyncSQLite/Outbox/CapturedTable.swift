@@ -39,6 +39,15 @@ struct CapturedTable: Sendable {
     key.map { $0.isSame(row, other) }.joined(separator: " AND ")
   }
 
+  /// Whether it is the engine that writes a row, as SQL: see ``CaptureSuppression``.
+  func isOwn(_ row: String) -> String {
+    let isKey = key.enumerated()
+      .map { "k\($0) IS \(row).\($1.name.quotedName) COLLATE \($1.collation.rawValue)" }
+      .joined(separator: " AND ")
+    return "EXISTS(SELECT 1 FROM cloudsync_clock WHERE own_table = \(id)"
+      + " AND (own_all OR (\(isKey))))"
+  }
+
   /// Whether all of a row's key is there, as SQL; nil if it must be.
   func hasKey(_ row: String) -> String? {
     let columns = schema.nullableKeyColumns.map { "\(row).\($0.quotedName) IS NOT NULL" }

@@ -185,7 +185,7 @@ extension RecordVersion {
   fileprivate func knows(_ column: String) -> Bool { clock.knows(column) }
 
   /// Whether a column may have another value here than in the cloud.
-  fileprivate func differs(from known: CloudRecord, in column: String) -> Bool {
+  func differs(from known: CloudRecord, in column: String) -> Bool {
     if known.differing.contains(where: { UTF8Bytes.equal($0, column) }) { return true }
     let (mine, base) = (clock.time(of: column), known.clock.time(of: column))
     if mine != base { return true }

@@ -11,8 +11,8 @@ enum RecordEvent: Sendable, Hashable {
   case conflict(tag: String, RecordVersion, now: Int64)
   /// The cloud has taken what was sent.
   case saved(tag: String, RecordVersion)
-  /// The cloud does not have the record that was to be changed: why, only the feed tells.
-  case missing
+  /// The cloud does not have the record that was to be changed, as it was with this tag: why, only the feed tells.
+  case missing(tag: String?)
   /// The cloud has refused it, with a wait of the server's own in milliseconds if it named one.
   case refused(SyncError.Code, reason: String, isPassing: Bool, wait: Int64?, now: Int64)
   /// It may be sent again: the app says so, or the schema has changed.
@@ -44,6 +44,13 @@ enum RowEdit: Sendable, Hashable {
   case deleted([ColumnEdit], at: HybridTime)
   /// A row that was there before anybody captured it.
   case found([ColumnEdit])
+  /// What settles a conflict with another row, as every device does it: columns with the times that follow from
+  /// both, of a row that is as young as the younger one.
+  case settled([VersionedColumn], created: HybridTime)
+  /// A row that was deleted has to be there again, as its table has it: every device does that alike.
+  case restored([ColumnEdit])
+  /// A row that was deleted goes on as another record, of this name.
+  case renamed(to: String)
 }
 
 /// What an edit has made of a column.

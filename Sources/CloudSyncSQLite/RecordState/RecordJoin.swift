@@ -31,6 +31,9 @@ struct RecordJoin {
     var joined = RecordVersion(clock: clock, columns: columns(mine, theirs))
     joined.foreignFields = theirs.foreignFields
     if joined.clock.isDeleted(deletes) {
+      // What becomes of the row says whoever has deleted it last.
+      joined.foreignFields =
+        local.deleted == ended && local.successor != nil ? local.foreignFields : cloud.foreignFields
       joined.purge = later(local.purge, cloud.purge)
     }
     return joined
@@ -98,7 +101,7 @@ struct RecordJoin {
     var joined: [CounterShare] = []
     walk(mine, theirs, { $0.precedes($1) ? -1 : $1.precedes($0) ? 1 : 0 }) { one, other in
       guard let one, let other else { return joined += [one ?? other].compactMap { $0 } }
-      joined.append(other.writer == CounterShare.found || other.time > one.time ? other : one)
+      joined.append(one.time > other.time ? one : other)
     }
     return joined
   }

@@ -21,7 +21,32 @@ extension RecordState {
       for column in columns { found.insert(column, at: .zero, by: CounterShare.found, rules) }
       change(to: found, rules)
       return []
+    case .settled(let columns, let created):
+      settle(columns, created: created, rules)
+      return [.writeRow]
+    case .restored(let columns):
+      takeRestoration(columns, rules)
+      return []
+    case .renamed(let name):
+      if row?.clock.isDeleted(rules.deletes) == true { row?.successor = name }
+      return []
     }
+  }
+
+  private mutating func settle(
+    _ columns: [VersionedColumn],
+    created: HybridTime,
+    _ rules: RowRules
+  ) {
+    var row = self.row ?? RecordVersion()
+    if row.clock.isDeleted(rules.deletes) {
+      row.created = max(created, row.deleted.successor)
+      row.purge = nil
+    } else {
+      row.created = max(created, row.created)
+    }
+    for column in columns { row.settle(column, rules) }
+    change(to: row, rules)
   }
 
   private mutating func takeInsert(
@@ -43,6 +68,26 @@ extension RecordState {
     for column in columns { new.insert(column, at: new.created, by: rules.writer, rules) }
     change(to: new, rules)
     return placement == .inTable ? [] : [.writeRow]
+  }
+
+  /// Begins a new life just after the deletion, with what the row had: two devices that do that do not count it twice.
+  ///
+  /// Where edits win the deleted row has its columns still.
+  private mutating func takeRestoration(_ columns: [ColumnEdit], _ rules: RowRules) {
+    guard var row, row.clock.isDeleted(rules.deletes) else { return }
+    row.created = row.deleted.successor
+    row.purge = nil
+    row.foreignFields = []
+    // Columns that its table does not have are of newer versions of the app.
+    let others = former.map { ColumnEdit(name: $0.name, value: $0.value) }
+    for column in columns + others where row.value(of: column.name) == nil {
+      if rules.isCounter(column.name), let number = CounterSum(column.value) {
+        row.set(CounterShare(column: column.name, found: number, time: row.created))
+      } else {
+        row.set(VersionedColumn(name: column.name, value: column.value, time: row.created))
+      }
+    }
+    change(to: row, rules)
   }
 
   private mutating func takeUpdate(
@@ -112,6 +157,23 @@ extension RecordVersion {
     } else {
       set(VersionedColumn(name: column.name, value: column.value, time: time))
     }
+  }
+
+  /// Takes a column of an edit that several devices may make: what it adds to a counter is counted once.
+  fileprivate mutating func settle(_ column: VersionedColumn, _ rules: RowRules) {
+    let known = self[column.name]
+    guard rules.isCounter(column.name), let number = CounterSum(column.value) else {
+      let time = max(column.time, known?.time.successor ?? .zero)
+      return set(VersionedColumn(name: column.name, value: column.value, time: time))
+    }
+    if counterSum(of: column.name) == nil, let known, let found = CounterSum(known.value) {
+      set(CounterShare(column: column.name, found: found, time: known.time))
+    }
+    let added = number - (counterSum(of: column.name) ?? .zero)
+    let former = clock.share(of: column.name, by: CounterShare.found)
+    let time = max(column.time, former?.time.successor ?? .zero, known?.time.successor ?? .zero)
+    let sum = (former?.sum ?? .zero) + added
+    set(CounterShare(column: column.name, found: sum, time: time))
   }
 
   /// Takes an edit of a column of a row that is there.

@@ -7,13 +7,31 @@ extension RecordState {
 
   /// Takes an event; returns what has to be done.
   mutating func reduce(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
+    let mine = isDeleted(rules) ? nil : row
     var actions = take(event, rules)
+    noteFormer(mine, event, rules)
     if placement == .deletionDeferred, row != nil, !isDeleted(rules) {
       // It lives again before its deletion was carried out.
       placement = .inTable
       if !actions.contains(.writeRow) { actions.append(.writeRow) }
     }
     return actions
+  }
+
+  /// Keeps what a row had that is deleted elsewhere.
+  private mutating func noteFormer(
+    _ mine: RecordVersion?,
+    _ event: RecordEvent,
+    _ rules: RowRules
+  ) {
+    if !isDeleted(rules) { return former = [] }
+    switch event {
+    case .has, .conflict:
+      if let mine { former = mine.columns }
+    case .placed(.deletionDeferred): break
+    case .placed: former = []
+    default: break
+    }
   }
 
   private mutating func take(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
@@ -33,7 +51,7 @@ extension RecordState {
     case .saved(let tag, let version):
       takeSave(of: version, tag, rules)
       return []
-    case .missing: return takeMissing()
+    case .missing(let tag): return takeMissing(tag)
     case .refused(let code, let reason, let isPassing, let wait, let now):
       take(refusal: code, reason, isPassing: isPassing, wait: wait, now: now)
       return []
@@ -115,7 +133,9 @@ extension RecordState {
     if !isDirty { settleEdits() }
   }
 
-  private mutating func takeMissing() -> [RecordAction] {
+  private mutating func takeMissing(_ tag: String?) -> [RecordAction] {
+    // A page has told of it since the save was made.
+    guard UTF8Bytes.equal(known?.tag, tag) else { return [] }
     hold = .nextFetch(missing: known?.tag)
     return [.fetch]
   }

@@ -16,6 +16,8 @@ struct RecordState: Sendable, Hashable {
   var placement = Placement.inTable
   /// Why the row is not sent now.
   var hold: Hold?
+  /// What the row had before it was deleted elsewhere: as long as its table has the row it may come back.
+  var former: [VersionedColumn] = []
   /// How many conflicts have met its saves in a row.
   var conflicts = 0
 

@@ -2,22 +2,9 @@ import CloudSyncCore
 import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Reads ``SyncMetadata``.
 struct MetadataReading {
   let connection: SQLiteConnection
-
-  /// The last of the edits of each key that the triggers have captured and nobody has read.
-  private static let unread = """
-    WITH unread AS (
-      SELECT table_id, key, change, max(id) FROM cloudsync_outbox GROUP BY table_id, key
-    )
-    """
 
   /// Reads everything in one transaction that does not write.
   func read() throws(SyncEngineError) -> SyncMetadata? {
@@ -31,33 +18,40 @@ struct MetadataReading {
   }
 
   private func readAll() throws(SyncEngineError) -> SyncMetadata? {
-    guard let version = try MetadataSchema.installedVersion(connection) else { return nil }
-    guard version <= MetadataSchema.version else { throw .newerMetadata(version) }
+    guard let version = try OutboxSchema.checkedVersion(connection) else { return nil }
     return try sqlite { () throws(SQLiteError) in
-      let store = MetadataStore(connection: connection)
-      let parked = try held("coalesce(r.error_code, r.shelf_code) IS NOT NULL")
-      let lastSync = try store.info("last_sync")?.integer
-      let tables = try tables()
+      let registered = try TableRegistry(connection: connection).tables()
+      let schema = try DatabaseSchema.read(connection)
+      let counts = try counts(registered, schema)
+      let tables = registered.filter(\.isSynchronized)
+        .map { table in
+          SyncMetadata.Table(
+            name: table.name,
+            columns: table.present(in: schema),
+            counts: counts[table.id] ?? SyncMetadata.Counts()
+          )
+        }
+      let lastSync = try Facts(connection: connection).value(.lastSync)?.integer
       return SyncMetadata(
         version: Int(clamping: version),
         tables: tables,
-        parked: parked,
-        waiting: try held(
-          "coalesce(r.error_code, r.shelf_code) IS NULL AND r.waits_for IS NOT NULL"
-        ),
-        pages: UInt64(max(0, try store.lastPage())),
+        parked: try held("p.error_code IS NOT NULL"),
+        waiting: try held("p.error_code IS NULL AND p.waits_for IS NOT NULL"),
+        unreadableRecords: try ForeignRecords(connection: connection).unreadable(),
         unknownRecords: Int(
-          clamping: try connection.integer("SELECT count(*) FROM cloudsync_strangers")
+          clamping: try ForeignRecords(connection: connection).unknownCount()
         ),
-        unnamedRows: try unnamedRows(of: tables),
+        unnamedRows: try unnamedRows(of: tables, schema),
         lastSync: lastSync.map { Timestamp(nanoseconds: $0 * 1_000_000) }
       )
     }
   }
 
   /// The rows without a whole key, of the tables that are still there.
-  private func unnamedRows(of tables: [SyncMetadata.Table]) throws(SQLiteError) -> [UnnamedRow] {
-    let schema = try DatabaseSchema.read(connection)
+  private func unnamedRows(
+    of tables: [SyncMetadata.Table],
+    _ schema: DatabaseSchema
+  ) throws(SQLiteError) -> [UnnamedRow] {
     var rows: [UnnamedRow] = []
     for table in tables.compactMap({ schema.table(named: $0.name) }) {
       rows += try table.unnamedRows(limit: 100, in: connection)
@@ -65,81 +59,77 @@ struct MetadataReading {
     return rows
   }
 
-  private func tables() throws(SQLiteError) -> [SyncMetadata.Table] {
-    let counts = try counts()
-    let query = try connection.prepare("SELECT id, name, columns FROM cloudsync_tables ORDER BY id")
-    var tables: [SyncMetadata.Table] = []
-    try query.forEachRow { () throws(SQLiteError) in
-      guard let name = query.text(1), let list = query.text(2) else { return }
-      let columns: [String]
-      do { columns = try JSONDecoder().decode([String].self, from: Data(list.utf8)) } catch {
-        throw SQLiteError(code: 11, message: "cloudsync_tables is damaged for \(name): \(error)")
-      }
-      tables.append(
-        SyncMetadata.Table(
-          name: name,
-          columns: columns,
-          counts: counts[query.integer(0)] ?? SyncMetadata.Counts()
-        )
-      )
-    }
-    return tables
-  }
+  // MARK: Counts
 
-  /// The counts by the tables' numbers.
-  private func counts() throws(SQLiteError) -> [Int64: SyncMetadata.Counts] {
+  /// The counts by the tables' numbers: as in the view, and with the rows that a table had before it was
+  /// synchronized.
+  private func counts(
+    _ tables: [RegisteredTable],
+    _ schema: DatabaseSchema
+  ) throws(SQLiteError) -> [Int64: SyncMetadata.Counts] {
+    let status = StatusQuery(tables)
+    var counts: [Int64: SyncMetadata.Counts] = [:]
     let query = try connection.prepare(
       """
-      \(Self.unread)
-      SELECT r.table_id,
-        CASE
-          WHEN coalesce(r.error_code, r.shelf_code) IS NOT NULL THEN 'parked'
-          WHEN r.waits_for IS NOT NULL THEN 'waiting'
-          WHEN r.operation IS NOT NULL THEN 'inFlight'
-          WHEN r.dirty IS NOT NULL OR u.key IS NOT NULL THEN 'dirty'
-          ELSE 'clean'
-        END AS status,
-        count(*)
-      FROM cloudsync_rows r
-      LEFT JOIN unread u ON u.table_id = r.table_id AND u.key = r.key
-      GROUP BY 1, 2
-      UNION ALL
-      SELECT u.table_id, 'dirty', count(*) FROM unread u
-      WHERE u.change IS NOT ''
-        AND NOT EXISTS(
-          SELECT 1 FROM cloudsync_rows r WHERE r.table_id = u.table_id AND r.key = u.key
-        )
+      SELECT table_id, 'clean', count(*) FROM cloudsync_known GROUP BY table_id
+      UNION ALL SELECT p.table_id, \(status.pendingStatus), count(*) FROM cloudsync_pending p
+      WHERE \(status.isShown) GROUP BY 1, 2
+      UNION ALL SELECT u.table_id, 'dirty', count(*) FROM (\(status.unread)) u
+      WHERE NOT EXISTS(
+        SELECT 1 FROM cloudsync_pending p WHERE p.table_id = u.table_id AND p.key = u.key)
       GROUP BY 1
+      UNION ALL SELECT u.table_id, 'unclean', count(*) FROM (\(status.unread)) u
+      JOIN cloudsync_known k ON k.table_id = u.table_id AND k.key = u.key GROUP BY 1
       """
     )
-    var counts: [Int64: SyncMetadata.Counts] = [:]
     try query.forEachRow {
       let count = Int(clamping: query.integer(2))
-      let table = query.integer(0)
-      switch query.text(1) {
-      case "parked": counts[table, default: .init()].parked += count
-      case "waiting": counts[table, default: .init()].waiting += count
-      case "inFlight": counts[table, default: .init()].inFlight += count
-      case "dirty": counts[table, default: .init()].dirty += count
-      default: counts[table, default: .init()].clean += count
-      }
+      counts[query.integer(0), default: .init()].add(count, query.text(1) ?? "")
+    }
+    for id in try Reconciliation(connection: connection).requested() {
+      guard let table = tables.first(where: { $0.id == id }) else { continue }
+      counts[id, default: .init()].dirty += try unseenCount(of: table, schema, status)
     }
     return counts
   }
 
-  /// The records that a condition holds for.
-  func held(_ condition: String) throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
-    let query = try connection.prepare(
+  /// How many rows there are of which nothing is known and no edit was captured.
+  private func unseenCount(
+    of table: RegisteredTable,
+    _ schema: DatabaseSchema,
+    _ status: StatusQuery
+  ) throws(SQLiteError) -> Int {
+    guard let captured = table.captured(in: schema) else { return 0 }
+    let key = CompoundKey.sql(of: table.key, in: "t")
+    let isWhole = captured.hasKey("t").map { "\($0) AND " } ?? ""
+    let count = try connection.integer(
       """
-      SELECT t.name, r.key, r.record_name, coalesce(r.error_code, r.shelf_code),
-        coalesce(r.error, r.shelf_error), r.waits_for
-      FROM cloudsync_rows r JOIN cloudsync_tables t ON t.id = r.table_id
-      WHERE \(condition) ORDER BY t.id, r.record_name
+      SELECT count(*) FROM main.\(table.name.quotedName) t
+      WHERE \(isWhole)NOT EXISTS(
+          SELECT 1 FROM cloudsync_known k WHERE k.table_id = \(table.id) AND k.key = \(key))
+        AND NOT EXISTS(
+          SELECT 1 FROM cloudsync_pending p WHERE p.table_id = \(table.id) AND p.key = \(key))
+        AND \(status.isRead("\(table.id), \(key)"))
       """
     )
-    var records: [SyncMetadata.HeldRecord] = []
-    try query.forEachRow {
-      guard let table = query.text(0), let name = query.text(2) else { return }
+    return Int(clamping: count)
+  }
+
+  // MARK: Held records
+
+  /// The records that a condition on pending rows `p` holds for.
+  func held(_ condition: String) throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
+    let tables = try TableRegistry(connection: connection).tables()
+    let query = try connection.prepare(
+      """
+      SELECT p.table_id, p.key, p.record_name, p.error_code, p.error, p.waits_for
+      FROM cloudsync_pending p JOIN cloudsync_tables t ON t.id = p.table_id
+      WHERE t.is_synchronized AND \(condition) ORDER BY p.table_id, p.record_name
+      """
+    )
+    return try query.mapRows { query in
+      let id = query.integer(0)
+      let table = tables.first { $0.id == id }
       let status: RecordStatus =
         query.isNull(3)
         ? .waiting(recordName: query.text(5) ?? "")
@@ -147,30 +137,40 @@ struct MetadataReading {
           code: Int(clamping: query.integer(3)),
           reason: query.text(4) ?? "no reason is known"
         )
-      records.append(
-        SyncMetadata.HeldRecord(
-          table: table,
-          key: RowKeyText.text(of: query.value(1), recordName: name),
-          recordName: name,
-          status: status
-        )
+      return SyncMetadata.HeldRecord(
+        table: table?.name ?? "",
+        key: CompoundKey.literals(of: query.value(1), isCompound: (table?.key.count ?? 0) > 1),
+        recordName: query.text(2) ?? "",
+        status: status
       )
     }
-    return records
   }
 }
 
-/// A row's key for people.
-enum RowKeyText {
-  /// The key as SQL, from the form that the engine's tables have it in.
-  static func text(of key: SQLiteValue, recordName: String) -> String {
-    // A key of several columns is stored as its literals; what the name says tells the two apart.
-    if case .text(let literals) = key,
-      case .values(let values)? = RecordName.parse(recordName)?.key,
-      values.count > 1
-    {
-      return literals
+extension CompoundKey {
+  /// A row's key for people, as SQL: a literal, or those of several columns with commas between them.
+  static func literals(of key: SQLiteValue, isCompound: Bool) -> String {
+    guard isCompound, let values = values(of: key) else { return key.literal }
+    return values.map(\.literal).joined(separator: ",")
+  }
+}
+
+extension SyncMetadata.Counts {
+  fileprivate mutating func add(_ count: Int, _ status: String) {
+    switch status {
+    case "parked": parked += count
+    case "waiting": waiting += count
+    case "dirty": dirty += count
+    case "unclean": clean -= count
+    default: clean += count
     }
-    return key.literal
+  }
+}
+
+extension RegisteredTable {
+  /// The columns that the triggers watch and the table still has.
+  fileprivate func present(in schema: DatabaseSchema) -> [String] {
+    guard let columns = schema.table(named: name)?.writableColumns.map(\.name) else { return [] }
+    return self.columns.filter(columns.contains)
   }
 }

@@ -24,17 +24,16 @@ extension RecordStatus {
     }
   }
 
-  /// What is known of a row, but for edits that the triggers have captured and nobody has read.
-  init(_ row: RowState) {
-    if let code = row.errorCode ?? row.shelfCode {
-      let reason = row.errorCode == nil ? row.shelfError : row.error
-      self = .parked(code: Int(clamping: code), reason: reason ?? "no reason is known")
-    } else if let name = row.waitsFor {
-      self = .waiting(recordName: name)
-    } else if row.operation != nil {
-      self = .inFlight
-    } else {
-      self = row.isEdited ? .dirty : .clean
+  /// What is known of a row.
+  init(_ state: RecordState, isOnItsWay: Bool) {
+    switch (state.placement, state.hold) {
+    case (.violates(let code, let reason), _):
+      self = .parked(code: Int(clamping: code), reason: reason)
+    case (_, .refusal(let refusal)):
+      self = .parked(code: Int(clamping: refusal.code), reason: refusal.reason)
+    case (.awaitsParent(let name), _): self = .waiting(recordName: name)
+    case (.inTable, _), (.deletionDeferred, _):
+      self = isOnItsWay ? .inFlight : state.isDirty ? .dirty : .clean
     }
   }
 }

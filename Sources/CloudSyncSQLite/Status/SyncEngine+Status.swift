@@ -17,32 +17,31 @@ extension SyncEngine {
     of key: FieldValue...,
     in table: String
   ) throws(SyncEngineError) -> RecordStatus? {
-    let table = try synchronizedTable(table)
-    let values = try table.values(ofKey: key)
-    return try Self.write(to: database) { (connection) throws(SyncEngineError) in
-      try sqlite { () throws(SQLiteError) in
-        let store = MetadataStore(connection: connection)
-        let stored = try table.key(of: values, in: connection)
-        let row = try store.row(table.id, stored)
-        let status = row.map { RecordStatus($0) } ?? .clean
-        // What the triggers have captured since counts too, whoever reads it when.
-        guard status == .clean else { return status }
-        guard let isDeleted = try store.isDeletedUnread(table.id, stored) else {
-          return row == nil ? nil : .clean
-        }
-        return row == nil && isDeleted ? nil : .dirty
+    let place = try synchronizedTable(table)
+    let key = try tables[place].key(ofApp: key)
+    let isOnItsWay = state.withLock { state in
+      state.inFlight.values.contains { $0.rows.contains { $0.key == key } }
+    }
+    return try transaction { (transaction) throws(SQLiteError) in
+      let row = try transaction.row(key, in: place)
+      guard row.state.row != nil else {
+        // A row that was there before is not looked at before everything was fetched.
+        return row.values == nil ? nil : .dirty
       }
+      let status = RecordStatus(row.state, isOnItsWay: isOnItsWay)
+      // A tombstone that the cloud has says no more than that there is no row.
+      return status == .clean && row.values == nil ? nil : status
     }
   }
 
-  private func synchronizedTable(_ name: String) throws(SyncEngineError) -> SyncTable {
-    guard let table = tables.inOrder.first(where: { $0.name.isSameName(as: name) }) else {
+  private func synchronizedTable(_ name: String) throws(SyncEngineError) -> Int {
+    guard let place = tables.place(named: name) else {
       throw SyncEngineError(
         .schema,
         "table \(name.quotedName) is not synchronized; name one that the engine was made with"
       )
     }
-    return table
+    return place
   }
 
   // MARK: Parked records
@@ -67,38 +66,39 @@ extension SyncEngine {
       table != nil || keys == nil,
       "retryParked(in:keys:) needs the table that the keys are of."
     )
-    var selected: SyncTable?
-    var values: [[SQLiteValue]]?
-    if let table {
-      let found = try synchronizedTable(table)
-      selected = found
-      if let keys {
-        var list: [[SQLiteValue]] = []
-        for key in keys { list.append(try found.values(ofKey: key)) }
-        values = list
+    let selected = try table.map { (name) throws(SyncEngineError) in try synchronizedTable(name) }
+    var rowKeys: [RowKey]?
+    if let selected, let keys {
+      let table = tables[selected]
+      rowKeys = try keys.map { (key) throws(SyncEngineError) in
+        RowKey(table: table.id, key: table.rowKey(try table.key(ofApp: key)))
       }
     }
-    let records = try transaction { [selected, values] (work) throws(SQLiteError) in
-      try work.retryParked(in: selected, keys: values)
+    let id = selected.map { tables[$0].id }
+    let count = try transaction { [rowKeys] (transaction) throws(SQLiteError) in
+      let parked = try PendingRows(connection: transaction.connection).parked(in: id)
+      let chosen = rowKeys.map { keys in parked.filter { keys.contains($0) } } ?? parked
+      for key in chosen { try transaction.retry(key) }
+      let records = id == nil ? try ForeignRecords(connection: transaction.connection).retry() : 0
+      return chosen.count + records
     }
-    if !records.isEmpty { session?.dropParked(records) }
     sendChanges()
-    return records.count
+    return count
   }
 }
 
-extension SyncTable {
-  /// The values of a key as the app gives it.
-  fileprivate func values(ofKey key: [FieldValue]) throws(SyncEngineError) -> [SQLiteValue] {
-    guard key.count == schema.primaryKey.count else {
+extension RecordTable {
+  /// The key that the app gives.
+  fileprivate func key(ofApp key: [FieldValue]) throws(SyncEngineError) -> RecordKey {
+    guard key.count == self.key.count else {
       throw SyncEngineError(
         .schema,
-        "the key of table \(name.quotedName) has \(schema.primaryKey.count) columns"
-          + " (\(schema.primaryKey.joined(separator: ", "))), and \(key.count) values were given"
+        "the key of table \(name.quotedName) has \(self.key.count) columns"
+          + " (\(self.key.joined(separator: ", "))), and \(key.count) values were given"
       )
     }
     var values: [SQLiteValue] = []
-    for (value, column) in zip(key, schema.primaryKey) {
+    for (value, column) in zip(key, self.key) {
       guard case .value(let stored)? = ValueCodec.decode(value) else {
         throw SyncEngineError(
           .schema,
@@ -107,85 +107,16 @@ extension SyncTable {
       }
       values.append(stored)
     }
-    return values
+    return format.key(spelled: values)
   }
 }
 
-extension EngineWork {
-  /// Makes parked rows ready to be tried again; returns their records.
-  func retryParked(
-    in table: SyncTable?,
-    keys: [[SQLiteValue]]?
-  ) throws(SQLiteError) -> [RecordID] {
-    try outbox.readAll()
-    var rows: [RowState] = []
-    if let table, let keys {
-      for key in keys {
-        if let row = try store.row(table.id, try table.key(of: key, in: connection)) {
-          rows.append(row)
-        }
-      }
-    } else {
-      rows = try store.parkedRows(of: table?.id)
-    }
-    var records: [RecordID] = []
-    for row in rows where row.errorCode != nil || row.shelfCode != nil {
-      records.append(recordID(row.recordName))
-      if row.errorCode != nil { try retry(row) }
-    }
-    // They may stand in each other's way, so all are tried where any is.
-    if rows.contains(where: { $0.shelfCode != nil }) { try retryShelved(all: true) }
-    try store.setApplying(nil)
-    return records
-  }
-
-  private func retry(_ parked: RowState) throws(SQLiteError) {
-    var row = parked
-    row.errorCode = nil
-    row.error = nil
-    let payload = row.payload
-    row.payload = nil
-    try store.save(row)
-    // What the cloud has could not be stored here: perhaps it can be now.
-    guard let payload, let one = try incoming(payload, isRetry: true) else { return }
-    one.void = row.void
-    try apply([one])
-  }
-}
-
-extension MetadataStore {
-  /// Whether the triggers have captured an edit of a row that nobody has read, and the last one is that
-  /// the row went; nil if they have not.
-  fileprivate func isDeletedUnread(
-    _ table: Int64,
-    _ key: SQLiteValue
-  ) throws(SQLiteError) -> Bool? {
-    let query =
-      try connection.prepare(
-        """
-        SELECT change IS '' FROM cloudsync_outbox WHERE table_id = ?1 AND key IS ?2
-        ORDER BY id DESC LIMIT 1
-        """
-      )
-      .bind(table, at: 1).bind(key, at: 2)
-    return try query.step() ? query.integer(0) == 1 : nil
-  }
-
-  /// The rows that were set aside, of one table or of all.
-  fileprivate func parkedRows(of table: Int64?) throws(SQLiteError) -> [RowState] {
-    let query =
-      try connection.prepare(
-        """
-        SELECT table_id, key FROM cloudsync_rows
-        WHERE coalesce(error_code, shelf_code) IS NOT NULL AND table_id = coalesce(?1, table_id)
-        ORDER BY table_id, record_name
-        """
-      )
-      .bind(table.map { .integer($0) } ?? .null, at: 1)
-    var keys: [(table: Int64, key: SQLiteValue)] = []
-    try query.forEachRow { keys.append((query.integer(0), query.value(1))) }
-    var rows: [RowState] = []
-    for one in keys { if let row = try row(one.table, one.key) { rows.append(row) } }
-    return rows
+extension SyncTransaction {
+  /// Has a parked row tried again: sent, or written into its table.
+  fileprivate mutating func retry(_ key: RowKey) throws(SQLiteError) {
+    guard let known = try row(key) else { return }
+    var row = try reduce(.retried, known.key, in: known.place)
+    if case .violates = row.state.placement { row.needsWrite = true }
+    keep(row)
   }
 }

@@ -16,15 +16,13 @@ public struct SyncMetadata: Sendable, Hashable {
     public var clean = 0
     /// There is an edit that the cloud has not got.
     public var dirty = 0
-    /// An edit is on its way.
-    public var inFlight = 0
     /// The record waits for another one.
     public var waiting = 0
     /// The record was refused.
     public var parked = 0
 
     /// How many edits the cloud has not got, but for those that were refused.
-    public var pending: Int { dirty + inFlight }
+    public var pending: Int { dirty }
 
     /// Creates counts of nothing.
     public init() {}
@@ -34,7 +32,7 @@ public struct SyncMetadata: Sendable, Hashable {
   public struct Table: Sendable, Hashable {
     /// Its name.
     public let name: String
-    /// The columns that were there when its triggers were made.
+    /// The columns whose edits are captured.
     public let columns: [String]
     /// How many of its records have each status.
     public let counts: Counts
@@ -52,6 +50,14 @@ public struct SyncMetadata: Sendable, Hashable {
     public let status: RecordStatus
   }
 
+  /// A record of the cloud that is none of a row's, or was refused, and belongs to no row here.
+  public struct UnreadableRecord: Sendable, Hashable {
+    /// The record's name in the cloud.
+    public let recordName: String
+    /// What is wrong with it.
+    public let reason: String
+  }
+
   /// The version of the engine's tables.
   public let version: Int
   /// The synchronized tables, in the order in which they came to be.
@@ -60,8 +66,8 @@ public struct SyncMetadata: Sendable, Hashable {
   public let parked: [HeldRecord]
   /// What waits for other records, by table and record name.
   public let waiting: [HeldRecord]
-  /// How many pages of changes have been stored.
-  public let pages: UInt64
+  /// Why records of the cloud cannot be read, by their names.
+  public let unreadableRecords: [UnreadableRecord]
   /// How many records the cloud has for tables that this database does not have.
   public let unknownRecords: Int
   /// Rows that are left out because their primary keys hold NULL, by table: at most a hundred of each.
@@ -74,7 +80,6 @@ public struct SyncMetadata: Sendable, Hashable {
     tables.reduce(into: Counts()) { sum, table in
       sum.clean += table.counts.clean
       sum.dirty += table.counts.dirty
-      sum.inFlight += table.counts.inFlight
       sum.waiting += table.counts.waiting
       sum.parked += table.counts.parked
     }
@@ -84,31 +89,43 @@ public struct SyncMetadata: Sendable, Hashable {
   ///
   /// - Parameter database: The database; a connection that can only read is enough.
   /// - Returns: Nil if no engine has ever been set up on the database, or it was torn down.
-  /// - Throws: That the database cannot be read, or that a newer version made the engine's tables.
+  /// - Throws: That the database cannot be read, or that another version of the program made the engine's tables.
   public static func read(
     from database: some SyncDatabase
   ) throws(SyncEngineError) -> SyncMetadata? {
     try SyncEngine.write(to: database) { (connection) throws(SyncEngineError) in
-      try MetadataAttachment.attachKnown(to: connection)
-      return try MetadataReading(connection: connection).read()
+      try MetadataReading(connection: connection).read()
+    }
+  }
+
+  /// The version of the engine's tables that this program makes and reads.
+  public static var currentVersion: Int { Int(clamping: OutboxSchema.version) }
+
+  /// The version of the engine's tables in a database, whether or not this program reads it.
+  ///
+  /// - Parameter database: The database; a connection that can only read is enough.
+  /// - Returns: Nil if no engine has ever been set up on the database, or it was torn down.
+  /// - Throws: That the database cannot be read.
+  public static func version(in database: some SyncDatabase) throws(SyncEngineError) -> Int? {
+    try SyncEngine.write(to: database) { (connection) throws(SyncEngineError) in
+      try OutboxSchema.installedVersion(connection).map { Int(clamping: $0) }
     }
   }
 
   /// Removes every trace of an engine from a database, as ``SyncEngine/tearDown()`` does.
   ///
-  /// The rows stay as they are, and the cloud is not touched. No engine may run on the database.
+  /// The rows stay as they are, and the cloud is not touched. No engine may run on the database. What
+  /// another version of the program made is removed too.
   ///
   /// - Parameter database: The database.
   /// - Throws: That the database cannot be written.
   public static func remove(from database: some SyncDatabase) throws(SyncEngineError) {
     try SyncEngine.write(to: database) { (connection) throws(SyncEngineError) in
-      let attachment = try MetadataAttachment.known(to: connection)
       try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in
-          try MetadataSchema.remove(connection)
+          try EngineTables.remove(connection)
         }
       }
-      try attachment?.remove(from: connection)
     }
   }
 }

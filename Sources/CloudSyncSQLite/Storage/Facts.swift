@@ -18,10 +18,22 @@ struct Facts {
     case zone
     /// The token of the last page that was stored.
     case token
-    /// What a full fetch has told so far; there if one is under way.
+    /// The incarnation that a full fetch has shown.
+    case shownZone = "shown_zone"
+    /// Whether the next incarnation that this device makes says that everybody's rows are erased.
+    case erases
+    /// What a full fetch is for; there if one is under way.
     case fullFetch = "full_fetch"
     /// The session's decisions and limits.
     case essence
+    /// The numbers of tables that are to be compared with what is known of their rows, joined by commas.
+    case unreconciled
+    /// Where in the first of them that has come, as a key.
+    case reconciledTo = "reconciled_to"
+    /// Why everything is to be fetched; there if it is, and has not begun.
+    case fetchAll = "fetch_all"
+    /// The version of the schema when the engine was set up last: another one may take rows that were refused.
+    case schemaVersion = "schema_version"
     /// When everything was fetched last, in milliseconds since 1970.
     case lastSync = "last_sync"
   }

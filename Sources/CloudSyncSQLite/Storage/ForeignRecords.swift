@@ -66,16 +66,23 @@ struct ForeignRecords {
   }
 
   /// Takes out the records of a table that is there now, in the order of their names.
-  func take(ofType type: String) throws(SQLiteError) -> [Record] {
+  ///
+  /// - Parameter type: The type of the table's records.
+  /// - Returns: The records, and whether the cloud has lost them with its zone.
+  /// - Throws: SQLite's reason.
+  func take(ofType type: String) throws(SQLiteError) -> [(record: Record, isLost: Bool)] {
     let query =
       try connection.fixedStatement(
         """
-        SELECT record FROM cloudsync_foreign_records WHERE record_type = ?1 AND reason = 0
+        SELECT record, is_unsent IS NOT NULL OR error IS NOT NULL
+        FROM cloudsync_foreign_records WHERE record_type = ?1 AND reason = 0
         ORDER BY record_name
         """
       )
       .bind(type, at: 1)
-    let records = try query.mapRows(Self.record)
+    let records = try query.mapRows { (query) throws(SQLiteError) in
+      (try Self.record(query), query.integer(1) != 0)
+    }
     try connection.fixedStatement(
       "DELETE FROM cloudsync_foreign_records WHERE record_type = ?1 AND reason = 0"
     )
@@ -83,24 +90,98 @@ struct ForeignRecords {
     return records
   }
 
+  func removeAll() throws(SQLiteError) {
+    try connection.execute("DELETE FROM cloudsync_foreign_records")
+  }
+
+  /// How many records there are of tables that are not here.
+  func unknownCount() throws(SQLiteError) -> Int64 {
+    try connection.integer("SELECT count(*) FROM cloudsync_foreign_records WHERE reason = 0")
+  }
+
+  /// The records that cannot be read, or were refused, with the reasons, in the order of their names.
+  func unreadable() throws(SQLiteError) -> [SyncMetadata.UnreadableRecord] {
+    let query = try connection.prepare(
+      """
+      SELECT record_name, error FROM cloudsync_foreign_records WHERE error IS NOT NULL
+      ORDER BY record_name
+      """
+    )
+    return try query.mapRows { query in
+      SyncMetadata.UnreadableRecord(
+        recordName: query.text(0) ?? "",
+        reason: query.text(1) ?? ""
+      )
+    }
+  }
+
   // MARK: A zone that is lost
+
+  /// Notes that a record that was uploaded again is in the cloud, or was refused.
+  ///
+  /// - Parameters:
+  ///   - name: The record's name.
+  ///   - error: Why it was refused; nil if it was saved.
+  ///   - next: When it may be sent again, in milliseconds since 1970; nil if only the app can help.
+  /// - Throws: SQLite's reason.
+  func noteSent(
+    named name: String,
+    error: String? = nil,
+    next: Int64? = nil
+  ) throws(SQLiteError) {
+    try connection.fixedStatement(
+      "UPDATE cloudsync_foreign_records SET is_unsent = ?3, error = ?2 WHERE record_name = ?1"
+    )
+    .bind(name, at: 1).bind(error.map { .text($0) } ?? .null, at: 2)
+    .bind(next.map { .integer($0) } ?? .null, at: 3).run()
+  }
+
+  /// Has records sent again that were refused; returns how many.
+  func retry() throws(SQLiteError) -> Int {
+    try connection.execute(
+      "UPDATE cloudsync_foreign_records SET is_unsent = 0, error = NULL"
+        + " WHERE reason = 0 AND error IS NOT NULL"
+    )
+    return Int(connection.changeCount)
+  }
+
+  /// When the next one that waits may be sent, in milliseconds since 1970; nil if none waits.
+  func nextDue() throws(SQLiteError) -> Int64? {
+    try connection.value(
+      "SELECT min(is_unsent) FROM cloudsync_foreign_records WHERE is_unsent > 0"
+    )?
+    .integer
+  }
 
   /// Has all records of unknown tables uploaded again: nobody else might have them any more.
   func markUnsent() throws(SQLiteError) {
-    try connection.execute("UPDATE cloudsync_foreign_records SET is_unsent = 1 WHERE reason = 0")
+    try connection.execute("UPDATE cloudsync_foreign_records SET is_unsent = 0 WHERE reason = 0")
   }
 
-  /// The records to be uploaded again, in the order of their names.
-  func unsent(limit: Int) throws(SQLiteError) -> [Record] {
+  /// The records to be uploaded again, in the order of their names, but for those that are on their way.
+  ///
+  /// - Parameters:
+  ///   - limit: How many at most.
+  ///   - now: Those that were refused in passing wait until then, in milliseconds since 1970.
+  ///   - names: The names of those that are on their way.
+  /// - Returns: Whole records without tags, since the cloud does not have them.
+  /// - Throws: SQLite's reason.
+  func unsent(
+    limit: Int,
+    at now: Int64,
+    but names: Set<String>
+  ) throws(SQLiteError) -> [Record] {
     let query =
       try connection.fixedStatement(
         """
-        SELECT record FROM cloudsync_foreign_records WHERE is_unsent IS NOT NULL
+        SELECT record FROM cloudsync_foreign_records WHERE is_unsent <= ?2
         ORDER BY record_name LIMIT ?1
         """
       )
-      .bind(Int64(limit), at: 1)
-    return try query.mapRows(Self.record)
+      .bind(Int64(limit + names.count), at: 1).bind(now, at: 2)
+    let records = try query.mapRows(Self.record)
+    return records.filter { !names.contains($0.recordID.name) }.prefix(limit)
+      .map { $0.withChangeTag(nil) }
   }
 
   private static func record(_ query: SQLiteStatement) throws(SQLiteError) -> Record {

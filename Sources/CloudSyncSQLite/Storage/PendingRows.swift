@@ -12,6 +12,7 @@ struct PendingRows {
     CREATE TABLE cloudsync_pending(
       table_id INTEGER NOT NULL,
       key NOT NULL,
+      record_name TEXT NOT NULL,
       zone INTEGER NOT NULL,
       state BLOB NOT NULL,
       is_dirty INTEGER NOT NULL,
@@ -19,6 +20,7 @@ struct PendingRows {
       is_tombstone INTEGER NOT NULL,
       waits_for TEXT,
       is_deferred INTEGER,
+      is_violating INTEGER,
       awaits_fetch INTEGER,
       error_code INTEGER,
       error TEXT,
@@ -31,6 +33,8 @@ struct PendingRows {
       WHERE waits_for IS NOT NULL;
     CREATE INDEX cloudsync_pending_deferred ON cloudsync_pending(is_deferred)
       WHERE is_deferred IS NOT NULL;
+    CREATE INDEX cloudsync_pending_violating ON cloudsync_pending(is_violating)
+      WHERE is_violating IS NOT NULL;
     CREATE INDEX cloudsync_pending_awaits_fetch ON cloudsync_pending(awaits_fetch)
       WHERE awaits_fetch IS NOT NULL;
     CREATE INDEX cloudsync_pending_next ON cloudsync_pending(next) WHERE next IS NOT NULL;
@@ -59,18 +63,24 @@ struct PendingRows {
   /// - Parameters:
   ///   - state: What is kept.
   ///   - key: Whose it is.
+  ///   - name: The name of its record.
   ///   - zone: The number of its zone; 0 is the engine's own.
   /// - Throws: SQLite's reason.
-  func save(_ state: StoredState, of key: RowKey, zone: Int64 = 0) throws(SQLiteError) {
+  func save(
+    _ state: StoredState,
+    of key: RowKey,
+    named name: String,
+    zone: Int64 = 0
+  ) throws(SQLiteError) {
     let statement = try connection.fixedStatement(
       """
       INSERT INTO cloudsync_pending(
         table_id, key, zone, state, is_dirty, is_tombstone, waits_for, is_deferred, awaits_fetch,
-        error_code, error, next, is_sendable
-      ) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+        error_code, error, next, is_sendable, record_name, is_violating
+      ) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
       ON CONFLICT DO UPDATE SET zone = ?3, state = ?4, is_dirty = ?5, is_tombstone = ?6,
         waits_for = ?7, is_deferred = ?8, awaits_fetch = ?9, error_code = ?10, error = ?11,
-        next = ?12, is_sendable = ?13
+        next = ?12, is_sendable = ?13, is_violating = ?15
       """
     )
     let facts = state.facts
@@ -84,6 +94,7 @@ struct PendingRows {
       .bind(facts.error.map { .text($0) } ?? .null, at: 11)
       .bind(facts.next.map { .integer($0) } ?? .null, at: 12)
       .bind(state.isDirty && state.hold == nil ? .integer(1) : .null, at: 13)
+      .bind(name, at: 14).bind(facts.isViolating ? .integer(1) : .null, at: 15)
     try statement.run()
   }
 
@@ -145,6 +156,15 @@ struct PendingRows {
     )
   }
 
+  /// The rows that wait for any.
+  func waiting() throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      try connection.fixedStatement(
+        "SELECT table_id, key FROM cloudsync_pending WHERE waits_for IS NOT NULL ORDER BY table_id, key"
+      )
+    )
+  }
+
   /// The rows whose deletion is settled at the end of the fetch.
   func deferredDeletions() throws(SQLiteError) -> [RowKey] {
     try Self.keys(
@@ -153,6 +173,42 @@ struct PendingRows {
         SELECT table_id, key FROM cloudsync_pending WHERE is_deferred IS NOT NULL
         ORDER BY table_id, key
         """
+      )
+    )
+  }
+
+  /// The rows that SQLite refuses.
+  func violating() throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      try connection.fixedStatement(
+        """
+        SELECT table_id, key FROM cloudsync_pending WHERE is_violating IS NOT NULL
+        ORDER BY table_id, key
+        """
+      )
+    )
+  }
+
+  /// The rows that wait for others, or that SQLite refuses.
+  func besideTables() throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      try connection.fixedStatement(
+        """
+        SELECT table_id, key FROM cloudsync_pending WHERE waits_for IS NOT NULL
+        UNION SELECT table_id, key FROM cloudsync_pending WHERE is_violating IS NOT NULL
+        ORDER BY 1, 2
+        """
+      )
+    )
+  }
+
+  /// The rows that the cloud or SQLite refuses; nil for the table means all tables.
+  func parked(in table: Int64?) throws(SQLiteError) -> [RowKey] {
+    let condition = table.map { " AND table_id = \($0)" } ?? ""
+    return try Self.keys(
+      try connection.prepare(
+        "SELECT table_id, key FROM cloudsync_pending WHERE error_code IS NOT NULL\(condition)"
+          + " ORDER BY table_id, key"
       )
     )
   }
@@ -183,6 +239,7 @@ struct PendingRows {
 private struct PendingFacts {
   var waitsFor: String?
   var isDeferred = false
+  var isViolating = false
   var awaitsFetch = false
   var errorCode: Int64?
   var error: String?
@@ -195,7 +252,9 @@ extension StoredState {
     switch placement {
     case .inTable: break
     case .awaitsParent(let name): facts.waitsFor = name
-    case .violates(let code, let reason): (facts.errorCode, facts.error) = (code, reason)
+    case .violates(let code, let reason):
+      (facts.errorCode, facts.error) = (code, reason)
+      facts.isViolating = true
     case .deletionDeferred: facts.isDeferred = true
     }
     switch hold {

@@ -9,6 +9,14 @@ struct RecordStore {
     case unknown, known, pending
   }
 
+  /// A state as it was put together.
+  struct Loaded {
+    var state = RecordState()
+    var source = Source.unknown
+    /// Whether the table has a column now whose value was kept beside it: the row is to be written.
+    var isTableBehind = false
+  }
+
   let connection: SQLiteConnection
   let table: Int64
   /// The columns that can be written, by their places in the table.
@@ -16,6 +24,8 @@ struct RecordStore {
   /// The numbers of these columns, and of those that there were.
   let numbers: ColumnNumbers
   let rules: RowRules
+  /// A digest of a row's values.
+  let digest: ([SQLiteValue]) -> Int64
   /// A value as it travels.
   let fieldValue: @Sendable (SQLiteValue) -> FieldValue
 
@@ -26,16 +36,19 @@ struct RecordStore {
   func state(
     of key: SQLiteValue,
     values: [SQLiteValue]?
-  ) throws(SQLiteError) -> (state: RecordState, source: Source) {
+  ) throws(SQLiteError) -> Loaded {
     let place = RowKey(table: table, key: key)
     let value = { (name: String) -> FieldValue? in
       guard let column = places.number(of: name) else { return nil }
       // Of a row that is gone its deletion tells the values.
       return values.map { fieldValue($0[column]) } ?? .null
     }
-    if let stored = try pending.state(of: place) { return (stored.state(value), .pending) }
-    guard let row = try known.row(place) else { return (RecordState(), .unknown) }
-    do throws(CodedError) { return (try clean(row, value), .known) } catch {
+    if let stored = try pending.state(of: place) {
+      let isBehind = values != nil && stored.keeps { isStored($0) }
+      return Loaded(state: stored.state(value), source: .pending, isTableBehind: isBehind)
+    }
+    guard let row = try known.row(place) else { return Loaded() }
+    do throws(CodedError) { return try clean(row, value) } catch {
       throw SQLiteError(
         code: 11,
         message: "row \(key.literal) in cloudsync_known is damaged: \(error)"
@@ -47,7 +60,7 @@ struct RecordStore {
   private func clean(
     _ known: KnownRow,
     _ value: (String) -> FieldValue?
-  ) throws(CodedError) -> RecordState {
+  ) throws(CodedError) -> Loaded {
     let clock = try ClockCoding(numbers: numbers).clock(from: known.clock)
     let rest = try known.rest.map { (bytes) throws(CodedError) in
       try RestOfRecord(codedBytes: bytes)
@@ -72,7 +85,8 @@ struct RecordStore {
         aside: rest?.aside ?? []
       )
     )
-    return state
+    let isBehind = rest?.columns.contains { isStored($0.name) } ?? false
+    return Loaded(state: state, source: .known, isTableBehind: isBehind)
   }
 
   /// Keeps a state: where the table has the row as it is to be and the cloud has it too, in a few bytes.
@@ -80,12 +94,14 @@ struct RecordStore {
   /// - Parameters:
   ///   - state: The state.
   ///   - key: The row's key as the engine's tables have it.
+  ///   - name: The name of its record.
   ///   - values: The values of these columns that the table has now; nil if it has no such row.
   ///   - source: What the state before was put together from.
   /// - Throws: SQLite's reason.
   func save(
     _ state: RecordState,
     of key: SQLiteValue,
+    named name: String,
     values: [SQLiteValue]?,
     source: Source
   ) throws(SQLiteError) {
@@ -96,7 +112,7 @@ struct RecordStore {
       let known = KnownRow(
         tag: record.tag,
         clock: ClockCoding(numbers: numbers).bytes(of: row.clock),
-        digest: RowDigest.digest(of: values),
+        digest: digest(values),
         rest: rest(of: row, record)?.codedBytes
       )
       try self.known.save(known, of: place)
@@ -104,7 +120,7 @@ struct RecordStore {
       return
     }
     let stored = StoredState(state, policy: rules.deletes) { isStored($0) }
-    if let stored { try pending.save(stored, of: place) }
+    if let stored { try pending.save(stored, of: place, named: name) }
     if stored == nil, source == .pending { try pending.remove(place) }
     if source == .known { try known.remove(place) }
   }

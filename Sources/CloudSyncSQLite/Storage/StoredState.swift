@@ -12,6 +12,8 @@ struct StoredState: Sendable, Hashable {
   private(set) var placement: Placement
   private(set) var hold: Hold?
   private var conflicts: Int
+  /// Of a row whose deletion is put off, what it had that its table does not have.
+  private var former: [VersionedColumn]
   private(set) var isDirty: Bool
   /// Whether it is of a row that is gone.
   private(set) var isTombstone: Bool
@@ -34,7 +36,14 @@ struct StoredState: Sendable, Hashable {
     placement = state.placement
     hold = state.hold
     conflicts = state.conflicts
+    former =
+      state.placement == .deletionDeferred ? state.former.filter { !isStored($0.name) } : []
     isDirty = state.isDirty
+  }
+
+  /// Whether the row is in its table, and a value is kept of a column that the table has.
+  func keeps(_ isStored: (String) -> Bool) -> Bool {
+    placement == .inTable && !isTombstone && kept.contains { isStored($0.name) }
   }
 
   /// Puts a state together again.
@@ -64,6 +73,7 @@ struct StoredState: Sendable, Hashable {
     state.placement = placement
     state.hold = hold
     state.conflicts = conflicts
+    state.former = former
     return state
   }
 }
@@ -90,6 +100,7 @@ extension StoredState: CodedStruct {
     placement = try coder.field("placement") { $0.placement }
     hold = try coder.field("hold") { $0.hold }
     conflicts = try coder.field("conflicts") { $0.conflicts }
+    former = try coder.field("former") { $0.former }
     isDirty = try coder.field("isDirty") { $0.isDirty }
     isTombstone = try coder.field("isTombstone") { $0.isTombstone }
   }

@@ -31,13 +31,13 @@ struct BatchBuilder {
     var batch: [SentRow] = []
     var bytes = 0
     let pending = PendingRows(connection: transaction.connection)
-    for (place, table) in transaction.tables.enumerated() {
+    for (place, table) in transaction.tables.inOrder.enumerated() {
       var last: SQLiteValue?
       while true {
         let keys = try pending.sendable(in: table.id, after: last, limit: limits.items)
         for rowKey in keys {
           let key = try table.key(rowKey.key)
-          guard !isOnItsWay(key.name), let row = try sendable(key, in: place, now: now) else {
+          guard !isOnItsWay(key.name), let row = try row(key, in: place, now: now) else {
             continue
           }
           bytes += row.record.byteCount
@@ -49,23 +49,36 @@ struct BatchBuilder {
         last = keys.last?.key
       }
     }
+    // Those that were refused in passing, and whose time has come.
+    for rowKey in try pending.due(at: now, limit: limits.items - batch.count) {
+      guard let place = transaction.tables.place(ofID: rowKey.table) else { continue }
+      let key = try transaction.tables[place].key(rowKey.key)
+      guard !isOnItsWay(key.name), let row = try row(key, in: place, now: now) else { continue }
+      bytes += row.record.byteCount
+      if !batch.isEmpty, bytes > limits.bytes { break }
+      batch.append(row)
+    }
     return batch
   }
 
-  private func sendable(
+  /// A row with the record that is to be sent; nil if there is nothing to be sent now.
+  func row(
     _ key: RecordKey,
     in place: Int,
     now: Int64
   ) throws(SQLiteError) -> SentRow? {
     let row = try transaction.row(key, in: place)
     guard row.state.isSendable(at: now), let version = row.state.row else { return nil }
-    let format = transaction.tables[place].format
+    let table = transaction.tables[place]
+    let staging = AssetStaging(table, transaction.connection)
+    let staged = staging?.staged(version) ?? version
     let record =
       if let known = row.state.known {
-        format.edit(version, over: known, key: key, zoneID: zoneID)
+        table.format.edit(staged, over: known, key: key, zoneID: zoneID)
       } else {
-        format.record(version, key: key, zoneID: zoneID)
+        table.format.record(staged, key: key, zoneID: zoneID)
       }
+    try staging?.writeFiles(of: record, row)
     return SentRow(table: place, key: key, version: version, record: record)
   }
 }

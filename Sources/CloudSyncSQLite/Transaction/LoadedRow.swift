@@ -10,7 +10,11 @@ struct LoadedRow {
   let rowKey: RowKey
   /// What the table has; nil if it has no such row.
   var values: [SQLiteValue]?
-  private(set) var state: RecordState
+  /// What it had when the transaction began.
+  let formerValues: [SQLiteValue]?
+  var state: RecordState
+  /// What was known when it was read.
+  private let formerState: RecordState
   let source: RecordStore.Source
   /// Whether the table's row is to be another one.
   var needsWrite = false
@@ -29,7 +33,9 @@ struct LoadedRow {
     self.key = key
     self.rowKey = rowKey
     self.values = values
+    formerValues = values
     self.state = state
+    formerState = state
     self.source = source
   }
 
@@ -54,9 +60,52 @@ struct LoadedRow {
     else { return }
     var missing: [VersionedColumn] = []
     for (name, value) in zip(table.columns, values) where version.value(of: name) == nil {
-      missing.append(VersionedColumn(name: name, value: table.fieldValue(value), time: .zero))
+      missing.append(
+        VersionedColumn(name: name, value: table.transport.fieldValue(value), time: .zero)
+      )
     }
     if !missing.isEmpty { _ = state.reduce(.completed(missing), table.rules) }
+  }
+
+  /// The row of which nothing is known any more, and which is to go.
+  var forgotten: LoadedRow {
+    var row = self
+    row.state = RecordState()
+    row.needsWrite = true
+    return row
+  }
+
+  /// Whether the table should have the row and does not: somebody has deleted it unseen.
+  var isLost: Bool {
+    values == nil && source != .unknown && state.placement == .inTable && !needsWrite
+      && state.row?.clock.isDeleted(.deleteWins) == false
+  }
+
+  /// The row as the cloud has it, whatever was done to the table unseen.
+  func restored(to version: RecordVersion) -> LoadedRow {
+    var row = self
+    row.state.row = version
+    row.needsWrite = true
+    return row
+  }
+
+  /// The state as it is to be kept: a row that is in no table has its large BLOBs with it.
+  func stateToKeep(_ table: RecordTable, _ connection: SQLiteConnection) -> RecordState {
+    guard state.placement != .inTable, let version = state.row,
+      let staging = AssetStaging(table, connection)
+    else { return state }
+    var kept = state
+    kept.row = staging.inlined(version, of: self)
+    return kept
+  }
+
+  /// Whether nothing of it has to be stored anew.
+  var isAsStored: Bool { source == .pending && state == formerState && values == formerValues }
+
+  /// Whether it was deleted and made again since it was read: what its table has may be of the former row.
+  var isNewLife: Bool {
+    guard let former = formerState.row, let version = state.row else { return false }
+    return former.created < version.created && former.created <= version.deleted
   }
 
   func isDeleted(_ rules: RowRules) -> Bool {

@@ -3,9 +3,18 @@ import CloudSyncSQLiteSupport
 
 /// Makes a table's row what a version says; what SQLite refuses is told, and the row stays as it was.
 struct RowWriter {
-  let rows: TableRows
-  /// What a column holds of what has travelled; nil for what no column can hold.
-  let stored: (VersionedColumn) throws(SQLiteError) -> SQLiteValue?
+  let table: RecordTable
+  let connection: SQLiteConnection
+
+  /// A column with what it is to hold.
+  typealias Change = (column: String, value: SQLiteValue)
+
+  private var rows: TableRows { table.rows(connection) }
+
+  /// A value that is of no kind that a column can hold: SQLite's code for a datatype that does not match.
+  private static let mismatch: Int64 = 20
+  /// A trigger that ignores what it is to write: SQLite's code for one that says no.
+  private static let ignored: Int64 = 1_811
 
   /// Writes a row, or deletes it.
   ///
@@ -13,54 +22,123 @@ struct RowWriter {
   ///   - version: The row as it is to be; nil if it is to be gone.
   ///   - key: The values of its key.
   ///   - values: What the table has now; nil if it has no such row.
-  /// - Returns: Where the row is then.
+  ///   - isNewLife: Whether what the table has is of a row that has ended: of that nothing stays.
+  /// - Returns: Where the row is then, and what its columns are to hold.
   /// - Throws: SQLite's reason, unless it is about this row's values alone.
   func write(
     _ version: RecordVersion?,
     key: [SQLiteValue],
-    values: [SQLiteValue]?
-  ) throws(SQLiteError) -> Placement {
+    values: [SQLiteValue]?,
+    isNewLife: Bool = false
+  ) throws(SQLiteError) -> (placement: Placement, wanted: [Change]) {
+    if let version, let column = foreignColumn(version) {
+      let reason = "the value of column \(column.quotedName) is of a kind that no column can hold"
+      return (violation(Self.mismatch, reason, key), [])
+    }
     do throws(SQLiteError) {
-      guard let version else {
-        if values != nil { try rows.delete(key) }
-        return .inTable
+      let wanted = try version.map { (version) throws(SQLiteError) in
+        try self.wanted(version) + (isNewLife ? defaults(beside: version) : [])
       }
-      let wanted = try wanted(version)
-      if let values {
-        let changes = wanted.filter { change in
-          guard let place = rows.columns.firstIndex(of: change.column) else { return false }
-          return values[place] != change.value
-        }
-        try rows.update(key, changes)
-      } else {
-        try rows.insert(withKey(key, wanted))
-      }
-      return .inTable
+      let body = { () throws(SQLiteError) in try change(to: wanted, key, values) }
+      // Of a trigger that fails rather than aborts, what it has done so far would stay.
+      let isDone = table.hasFailingTriggers ? try connection.transaction(body) : try body()
+      if isDone { return (.inTable, wanted ?? []) }
+      return (violation(Self.ignored, "a trigger of the table ignores it", key), [])
     } catch {
-      guard error.isRefusal, rows.connection.isInTransaction else { throw error }
-      return .violates(code: Int64(error.code), reason: error.message)
+      guard error.isRefusal else { throw error }
+      guard connection.isInTransaction else { throw rolledBack(error, key) }
+      return (violation(Int64(error.code), error.message, key, isDeletion: version == nil), [])
     }
   }
 
+  /// Whether a row was written, or had to be.
+  private func change(
+    to wanted: [Change]?,
+    _ key: [SQLiteValue],
+    _ values: [SQLiteValue]?
+  ) throws(SQLiteError) -> Bool {
+    guard let wanted else {
+      if values == nil { return true }
+      try rows.delete(key)
+      return connection.changeCount > 0
+    }
+    guard let values else {
+      try rows.insert(withKey(key, wanted))
+      return connection.changeCount > 0
+    }
+    let changes = wanted.filter { change in
+      table.places.number(of: change.column).map { values[$0] != change.value } ?? false
+    }
+    if changes.isEmpty { return true }
+    try rows.update(key, changes)
+    return connection.changeCount > 0
+  }
+
   /// The columns that the table has, with what they are to hold.
-  private func wanted(
-    _ version: RecordVersion
-  ) throws(SQLiteError) -> [(column: String, value: SQLiteValue)] {
-    var wanted: [(column: String, value: SQLiteValue)] = []
-    for name in rows.columns {
+  private func wanted(_ version: RecordVersion) throws(SQLiteError) -> [Change] {
+    var wanted: [Change] = []
+    for name in table.columns {
       guard let value = version.value(of: name) else { continue }
       let column = VersionedColumn(name: name, value: value, time: .zero)
-      if let value = try stored(column) { wanted.append((name, value)) }
+      if let value = try table.transport.stored(column) { wanted.append((name, value)) }
     }
     return wanted
   }
 
+  /// What columns get that a new row does not know, as far as their defaults are constant.
+  private func defaults(beside version: RecordVersion) -> [Change] {
+    zip(table.columns, table.defaults)
+      .compactMap { name, value in
+        guard version.value(of: name) == nil, !table.key.contains(name) else { return nil }
+        return value.map { (column: name, value: $0) }
+      }
+  }
+
   /// The key as its columns spell it, or as the record's name tells it.
-  private func withKey(
-    _ key: [SQLiteValue],
-    _ wanted: [(column: String, value: SQLiteValue)]
-  ) -> [(column: String, value: SQLiteValue)] {
-    let missing = zip(rows.key, key).filter { name, _ in !wanted.contains { $0.column == name } }
+  private func withKey(_ key: [SQLiteValue], _ wanted: [Change]) -> [Change] {
+    let missing = zip(table.key, key).filter { name, _ in !wanted.contains { $0.column == name } }
     return missing.map { (column: $0, value: $1) } + wanted
+  }
+
+  // MARK: Refusals
+
+  /// A column whose value is of no kind that any column can hold.
+  private func foreignColumn(_ version: RecordVersion) -> String? {
+    table.columns.first { name in
+      version.value(of: name).map { ValueCodec.decode($0) == nil } ?? false
+    }
+  }
+
+  private func violation(
+    _ code: Int64,
+    _ reason: String,
+    _ key: [SQLiteValue],
+    isDeletion: Bool = false
+  ) -> Placement {
+    let verb = isDeletion ? "deleted" : "stored"
+    return .violates(code: code, reason: "\(described(key)) cannot be \(verb): \(reason)")
+  }
+
+  private func rolledBack(_ error: SQLiteError, _ key: [SQLiteValue]) -> SQLiteError {
+    SQLiteError(
+      code: error.code,
+      message: "a trigger has rolled back what came from the cloud, at \(described(key)):"
+        + " \(error.message); use RAISE(ABORT, …) in triggers of \(table.name)",
+      sql: error.sql
+    )
+  }
+
+  /// A row by its record and its table, for the words of an error.
+  private func described(_ key: [SQLiteValue]) -> String {
+    "record \(table.format.key(spelled: key).name) of table \(table.name.quotedName)"
+  }
+}
+
+extension SQLiteError {
+  /// Whether SQLite, or a trigger of the app's, refuses a row for what it holds.
+  var isRefusal: Bool {
+    if kind == .constraint || kind == .foreignKey { return true }
+    // A datatype that does not match, and a value too large for this build.
+    return code & 0xff == 20 || code & 0xff == 18
   }
 }

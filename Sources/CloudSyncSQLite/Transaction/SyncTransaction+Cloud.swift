@@ -2,16 +2,96 @@ import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 extension SyncTransaction {
+  // MARK: Edits
+
+  private func encode(_ value: SQLiteValue) -> FieldValue {
+    tables.inOrder.first?.transport.fieldValue(value) ?? .null
+  }
+
+  private var outbox: CapturedEditReader {
+    CapturedEditReader(
+      connection: connection,
+      tables: tables.inOrder.map(\.captured),
+      encode: encode
+    )
+  }
+
   /// Reads the outbox to its end: what was captured of the transaction's tables happens to their rows.
-  mutating func readOutbox(_ reader: CapturedEditReader) throws(SQLiteError) {
+  mutating func readOutbox() throws(SQLiteError) {
     var batches: [CapturedBatch] = []
-    try reader.readAll { batches.append($0) }
+    try outbox.readAll { batches.append($0) }
     for row in batches.flatMap(\.rows) {
-      guard let place = tables.firstIndex(where: { $0.id == row.table }) else { continue }
+      guard let place = tables.place(ofID: row.table) else { continue }
       let key = tables[place].format.key(spelled: row.key)
-      for edit in row.edits { try reduce(.edited(edit), key, in: place) }
+      try find(key, in: place, before: row.edits)
+      for edit in row.edits { try take(edit, of: key, in: place) }
+      touched.insert(place)
+      freed.insert(place)
+      hasEdits = true
+    }
+    try noteSuccessors(batches.flatMap(\.rows))
+    if !tables.links.isEmpty { try DepartedRows.settle(&self) }
+  }
+
+  private mutating func take(
+    _ edit: RowEdit,
+    of key: RecordKey,
+    in place: Int
+  ) throws(SQLiteError) {
+    let row = try row(key, in: place)
+    let table = tables[place]
+    if case .updated(_, let time) = edit, case .violates = row.state.placement,
+      row.isDeleted(table.rules), let values = row.values
+    {
+      // It was to be gone and could not go: who edits it makes it anew, whole.
+      try reduce(.edited(.inserted(table.edits(of: values), at: time)), key, in: place)
+    } else {
+      try reduce(.edited(edit), key, in: place)
     }
   }
+
+  /// Finds a row that was there before anybody looked, and has been edited: its edits do not wait for that.
+  private mutating func find(
+    _ key: RecordKey,
+    in place: Int,
+    before edits: [RowEdit]
+  ) throws(SQLiteError) {
+    let table = tables[place]
+    if case .inserted? = edits.first { return }
+    guard try Reconciliation(connection: connection).requested().contains(table.id) else { return }
+    let row = try row(key, in: place)
+    guard row.state.row == nil else { return }
+    var columns = row.values.map { table.edits(of: $0) } ?? []
+    for edit in edits.reversed() {
+      switch edit {
+      case .updated(let changes, _):
+        for change in changes {
+          guard let former = change.former,
+            let place = columns.firstIndex(where: { UTF8Bytes.equal($0.name, change.name) })
+          else { continue }
+          columns[place].value = former
+        }
+      case .deleted(let former, _): columns = former
+      case .inserted, .found, .restored, .renamed, .settled: break
+      }
+    }
+    try reduce(.edited(.found(columns)), key, in: place)
+  }
+
+  /// A time for what is found to have happened, later than all that was seen.
+  mutating func nextTime() throws(SQLiteError) -> HybridTime {
+    let last = HybridTime(rawValue: try connection.integer("SELECT last FROM cloudsync_clock"))
+    let time = HybridTime.next(after: max(last, latest), now: now)
+    try outbox.see(time)
+    return time
+  }
+
+  /// Notes the times that were seen, so that whatever is edited from now on is later.
+  func noteTimes() throws(SQLiteError) {
+    if latest > .zero { try outbox.see(latest) }
+  }
+
+  // MARK: What the cloud has
 
   /// Takes what the cloud has: the only way in which anything of it reaches a row.
   ///
@@ -20,12 +100,12 @@ extension SyncTransaction {
   ///
   /// - Parameters:
   ///   - record: The whole record.
-  ///   - now: When a save has met it as a conflict, in milliseconds since 1970; nil if something else has
-  ///     brought it.
+  ///   - isConflict: Whether a save has met it.
   /// - Throws: SQLite's reason.
-  mutating func take(_ record: Record, asConflictAt now: Int64? = nil) throws(SQLiteError) {
+  mutating func take(_ record: Record, isConflict: Bool = false) throws(SQLiteError) {
+    if let zone = ZoneRecord(record) { return try take(zone) }
     let foreign = ForeignRecords(connection: connection)
-    guard let place = table(ofType: record.recordType) else {
+    guard let place = tables.place(ofType: record.recordType) else {
       return try foreign.keep(record, .unknownTable)
     }
     let format = tables[place].format
@@ -35,27 +115,49 @@ extension SyncTransaction {
       let version = try format.version(of: record)
       read = key.flatMap { key in version.map { (key, $0) } }
     } catch {
-      return try foreign.keep(record, .invalid, error: "\(error)")
+      return try keep(record, because: "\(error)")
     }
     guard let read, let tag = record.changeTag else {
-      return try foreign.keep(record, .invalid, error: "it is none of a row's of its table")
+      return try keep(record, because: "it is none that an engine has made of a row")
+    }
+    if let column = tables[place].columnRefusing(read.key) {
+      let name = "\(tables[place].name.quotedName).\(column.quotedName)"
+      return try keep(record, because: "its name tells no key that \(name) can hold as it is")
     }
     try foreign.remove(named: record.recordID.name)
-    try note(read.key, in: place)
-    see(read.version.clock.latest)
+    let (key, version) = read
+    try note(key, in: place)
+    see(version.clock.latest)
+    if try isFetchingAll() { try takeUnseenEdit(key, in: place, beside: version, tag) }
+    let known = try row(key, in: place)
+    // It was deleted unseen, and the cloud has nothing newer: the reconciliation takes that for an edit.
+    if known.isLost, UTF8Bytes.equal(known.state.known?.tag, tag) { return }
+    let former = known.state
+    let wasDirty = former.isDirty
     let event =
-      if let now {
-        RecordEvent.conflict(tag: tag, read.version, now: now)
-      } else {
-        RecordEvent.has(tag: tag, read.version)
-      }
-    try reduce(event, read.key, in: place)
+      isConflict
+      ? RecordEvent.conflict(tag: tag, version, now: now) : .has(tag: tag, version)
+    var row = try reduce(event, key, in: place)
+    if former.row == nil, row.values != nil, row.isDeleted(tables[place].rules) {
+      // A row that was there before anybody looked has ended elsewhere.
+      row.needsWrite = true
+      keep(row)
+    }
+    // What has brought it may bring it again.
+    if wasDirty, former.known?.tag != tag { counts.merged += 1 }
+  }
+
+  /// Keeps a record that no row can be made of, for whoever asks what it is.
+  private func keep(_ record: Record, because reason: String) throws(SQLiteError) {
+    let subject = "record \(record.recordID.name) of type \(record.recordType)"
+    try ForeignRecords(connection: connection)
+      .keep(record, .invalid, error: "\(subject) cannot be stored: \(reason)")
   }
 
   /// Takes that the feed has told of a record's absence.
   mutating func takeAbsence(of recordID: RecordID) throws(SQLiteError) {
     try ForeignRecords(connection: connection).remove(named: recordID.name)
-    guard let (place, key) = place(of: recordID.name) else { return }
+    guard let (place, key) = tables.place(ofRecord: recordID.name) else { return }
     try note(key, in: place)
     try reduce(.vanished, key, in: place)
   }
@@ -67,35 +169,122 @@ extension SyncTransaction {
     try SeenRows(connection: connection).insert(RowKey(table: table.id, key: table.rowKey(key)))
   }
 
+  /// Takes what somebody has changed in a clean row while nobody captured: its digest tells that, and what the
+  /// cloud has which columns they are.
+  private mutating func takeUnseenEdit(
+    _ key: RecordKey,
+    in place: Int,
+    beside version: RecordVersion,
+    _ tag: String
+  ) throws(SQLiteError) {
+    let row = try row(key, in: place)
+    let table = tables[place]
+    guard row.source == .known, !row.state.isDirty, let mine = row.state.row,
+      let known = try KnownRows(connection: connection).row(row.rowKey),
+      known.digest != row.values.map(table.digest)
+    else { return }
+    if try facts.value(.fullFetch) == .integer(FullFetch.rebuilds.rawValue) {
+      if UTF8Bytes.equal(known.tag, tag) { keep(row.restored(to: version)) }
+      return
+    }
+    guard let values = row.values else { return }
+    let changed = table.edits(of: values)
+      .filter { edit in
+        // What the cloud has changed meanwhile is taken from there.
+        guard let theirs = version[edit.name], theirs.time == mine.clock.time(of: edit.name) else {
+          return false
+        }
+        return !ValueContent.areEqual(theirs.value, edit.value)
+      }
+      .map { ColumnEdit(name: $0.name, value: $0.value, former: version[$0.name]?.value) }
+    if changed.isEmpty { return }
+    try reduce(.edited(.updated(changed, at: try nextTime())), key, in: place)
+  }
+
   /// Takes that a fetch has come to its end: what it has said nothing of, it had told before.
   mutating func takeEndOfFetch() throws(SQLiteError) {
     for row in try PendingRows(connection: connection).awaitingFetch() {
-      guard let place = tables.firstIndex(where: { $0.id == row.table }) else { continue }
+      guard let place = tables.place(ofID: row.table) else { continue }
       try reduce(.fetchEnded, try tables[place].key(row.key), in: place)
     }
   }
 
-  /// Takes that the cloud does not have the record that a row was to change: only the feed may tell why.
-  mutating func takeMissing(_ sent: SentRow) throws(SQLiteError) {
-    try reduce(.missing, sent.key, in: sent.table)
+  /// Gives the records to their tables that were kept because there was none.
+  mutating func adoptForeignRecords() throws(SQLiteError) {
+    let foreign = ForeignRecords(connection: connection)
+    for table in tables.inOrder {
+      for (record, isLost) in try foreign.take(ofType: table.format.recordType) {
+        try take(record)
+        guard isLost, let (place, key) = tables.place(ofRecord: record.recordID.name) else {
+          continue
+        }
+        try reduce(.zoneReplaced, key, in: place)
+      }
+    }
   }
 
-  /// Takes that the cloud has saved a row as it was sent.
-  mutating func takeSave(of sent: SentRow, as saved: Record) throws(SQLiteError) {
-    guard let tag = saved.changeTag else { return }
-    try reduce(.saved(tag: tag, sent.version), sent.key, in: sent.table)
+  // MARK: Answers
+
+  /// Takes what became of rows that were sent; what is not told of them stays as it is, and is sent again.
+  mutating func take(_ response: ModifyOperation.Response, to rows: [SentRow]) throws(SQLiteError) {
+    hasAnswers = true
+    var sent: [String: SentRow] = [:]
+    for row in rows { sent[row.key.name] = row }
+    for record in response.savedRecords {
+      if let zone = ZoneRecord(record) ?? ownZone(record) {
+        try take(zone)
+        continue
+      }
+      counts.sent += 1
+      if let row = sent[record.recordID.name] {
+        guard let tag = record.changeTag else { continue }
+        try reduce(.saved(tag: tag, row.version), row.key, in: row.table)
+      } else {
+        try ForeignRecords(connection: connection).noteSent(named: record.recordID.name)
+      }
+    }
+    // Others may have edited them meanwhile.
+    for record in response.alreadyInCloud { try take(record) }
+    for failure in response.failures { try take(failure, of: sent[failure.recordID.name]) }
   }
 
-  /// The table and the key of a record by its name; nil if it is none of a row's, or the name has no more than the
-  /// key's digest and nothing is known of the row.
-  func place(of name: String) -> (Int, RecordKey)? {
-    guard let parsed = RecordName.parse(name), case .values(let values) = parsed.key else {
-      return nil
-    }
-    for (place, table) in tables.enumerated() where values.count == table.key.count {
-      let key = table.format.key(spelled: values)
-      if UTF8Bytes.equal(key.name, name) { return (place, key) }
-    }
-    return nil
+  /// The record that this device has just saved, of which the answer need not have the fields.
+  private func ownZone(_ record: Record) -> ZoneRecord? {
+    ZoneRecord.isName(record.recordID.name) ? sentZone : nil
   }
+
+  private mutating func take(_ failure: ItemFailure, of row: SentRow?) throws(SQLiteError) {
+    let error = failure.error
+    switch error.code {
+    case .awaitsAppEdit, .serverRecordChanged:
+      if let server = error.serverRecord { try take(server, isConflict: true) }
+    case .unknownItem:
+      if let row { try reduce(.missing(tag: row.record.changeTag), row.key, in: row.table) }
+    case .outcomeUnknown: break
+    default:
+      guard let row else {
+        return try ForeignRecords(connection: connection)
+          .noteSent(
+            named: failure.recordID.name,
+            error: error.description,
+            next: error.passes ? now + RecordState.firstWait : nil
+          )
+      }
+      let wait = error.retryAfter.map { $0.clampedNanoseconds / 1_000_000 }
+      let event = RecordEvent.refused(
+        error.code,
+        reason: error.description,
+        isPassing: error.passes,
+        wait: wait,
+        now: now
+      )
+      counts.parked += 1
+      try reduce(event, row.key, in: row.table)
+    }
+  }
+}
+
+extension SyncError {
+  /// Whether a row that was refused with it is tried again by itself: a full storage is made free some day.
+  fileprivate var passes: Bool { mayPass || code == .quotaExceeded }
 }

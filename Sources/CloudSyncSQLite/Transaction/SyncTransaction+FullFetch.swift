@@ -1,19 +1,57 @@
+import CloudSyncCore
 import CloudSyncSQLiteSupport
+
+/// What becomes of rows that a fetch of everything has not told about.
+enum FullFetch: Int64, Sendable {
+  /// They are gone from the cloud, and go here unless they are edited.
+  case sweeps = 1
+  /// They are made in the cloud again.
+  case uploads
+  /// They go, and rows that were changed unseen become what the cloud has.
+  case rebuilds
+}
 
 extension SyncTransaction {
   /// Whether a fetch of everything is under way.
   mutating func isFetchingAll() throws(SQLiteError) -> Bool {
     if let fetchesAll { return fetchesAll }
-    let isUnderWay = try Facts(connection: connection).value(.fullFetch) != nil
+    let isUnderWay = try facts.value(.fullFetch) != nil
     fetchesAll = isUnderWay
     return isUnderWay
   }
 
-  /// Takes that a fetch of everything begins: what it tells about from now on is noted.
+  /// Takes that a fetch of everything begins, or begins again: what it tells about from now on is noted.
   mutating func beginFullFetch() throws(SQLiteError) {
     try SeenRows(connection: connection).removeAll()
-    try Facts(connection: connection).set(.fullFetch, .integer(1))
+    try facts.set(.shownZone, nil)
+    let asked = try facts.value(.fetchAll)
+    let present = try facts.value(.fullFetch)
+    let isUpload = present == .integer(FullFetch.uploads.rawValue)
+    if !isUpload, let mode = asked ?? (present == nil ? .integer(FullFetch.sweeps.rawValue) : nil) {
+      try facts.set(.fullFetch, mode)
+    }
+    try facts.set(.fetchAll, nil)
     fetchesAll = true
+  }
+
+  /// Takes the end of a fetch of everything.
+  ///
+  /// What it has not told about is gone, if it was of the zone that is known: else it says nothing of that.
+  mutating func endFullFetch() throws(SQLiteError) {
+    let zone = try facts.value(.zone)
+    let shown = try facts.value(.shownZone)
+    let isOfKnownZone = zone != nil && shown == zone
+    let isUpload = try facts.value(.fullFetch) == .integer(FullFetch.uploads.rawValue)
+    if isUpload || zone != nil && shown == nil {
+      // A zone without the record is another one than any that had it.
+      try facts.set(.zone, shown)
+      try replaceZone()
+    } else if isOfKnownZone {
+      try reduceUnseen(.vanished)
+    }
+    try SeenRows(connection: connection).removeAll()
+    try facts.set(.fullFetch, nil)
+    fetchesAll = false
   }
 
   /// Takes that the zone is another one than what is known is of: nothing that was acknowledged counts, but for
@@ -23,22 +61,38 @@ extension SyncTransaction {
     try ForeignRecords(connection: connection).markUnsent()
   }
 
-  /// Takes the end of a fetch of everything: what it has not told about is gone.
-  ///
-  /// - Parameter sweeps: Whether the fetch was of the zone that is known, from its first page on; else it says nothing
-  ///   of what it has not told.
-  /// - Throws: SQLite's reason.
-  mutating func endFullFetch(sweeps: Bool) throws(SQLiteError) {
-    if sweeps { try reduceUnseen(.vanished) }
-    try SeenRows(connection: connection).removeAll()
-    try Facts(connection: connection).set(.fullFetch, nil)
-    fetchesAll = false
-  }
-
   private mutating func reduceUnseen(_ event: RecordEvent) throws(SQLiteError) {
-    for place in tables.indices {
+    for place in tables.inOrder.indices {
       let keys = try SeenRows(connection: connection).unseen(in: tables[place].id)
       for key in keys { try reduce(event, try tables[place].key(key), in: place) }
     }
+  }
+
+  // MARK: Which zone it is
+
+  /// Takes the record that tells which incarnation of the zone it is.
+  mutating func take(_ zone: ZoneRecord) throws(SQLiteError) {
+    let incarnation = SQLiteValue.integer(zone.incarnation)
+    if try isFetchingAll() { try facts.set(.shownZone, incarnation) }
+    let known = try facts.value(.zone)
+    if known == incarnation { return }
+    try facts.set(.zone, incarnation)
+    // Whatever was known before anybody told is of this one.
+    if known == nil { return }
+    if zone.erases { try eraseUnseen() } else { try replaceZone() }
+  }
+
+  /// Deletes the rows that belonged to a zone whose rows were erased on purpose.
+  private mutating func eraseUnseen() throws(SQLiteError) {
+    for place in tables.inOrder.indices {
+      let keys = try SeenRows(connection: connection).unseen(in: tables[place].id)
+      for rowKey in keys {
+        let row = try row(try tables[place].key(rowKey), in: place)
+        // What was never in it stays.
+        guard row.state.known != nil else { continue }
+        keep(row.forgotten)
+      }
+    }
+    try ForeignRecords(connection: connection).removeAll()
   }
 }

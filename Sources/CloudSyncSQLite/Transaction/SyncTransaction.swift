@@ -7,48 +7,68 @@ import CloudSyncSQLiteSupport
 /// The outbox is read to its end first, so that nobody's edit is overlooked that another process has made.
 struct SyncTransaction {
   let connection: SQLiteConnection
-  private(set) var tables: [RecordTable]
-  /// What a column holds of what has travelled; nil for what no column can hold.
-  let stored: (VersionedColumn) throws(SQLiteError) -> SQLiteValue?
+  var tables: SyncTables
   /// Gives a number that no other database has.
-  let nextWriter: () -> Int64
+  let nextWriter: @Sendable () -> Int64
+  /// In milliseconds since 1970.
+  let now: Int64
+  /// The zone's record as this device has sent it.
+  var sentZone: ZoneRecord?
+  /// Whether answers were taken: files may have arrived.
+  var hasAnswers = false
+  /// Whether edits were read from the outbox.
+  var hasEdits = false
+  /// Whether everything that the cloud had has come: then what was put off until now is settled.
+  var isFetchComplete = false
   /// Whether a fetch has to tell what became of a record.
-  private(set) var needsFetch = false
+  var needsFetch = false
   /// The latest of all times that were seen in the cloud.
   private(set) var latest = HybridTime.zero
-  /// The tables whose edits are captured: what is written to them here is not.
-  private let captured: [CapturedTable]
+  /// What was done so far.
+  var counts = SyncCounts()
   /// Whether a fetch of everything is under way; nil until that was asked for.
   var fetchesAll: Bool?
   /// The rows to which something has happened.
-  private var rows: [RowKey: LoadedRow] = [:]
+  private(set) var rows: [RowKey: LoadedRow] = [:]
+  /// Those of them that are to be written.
+  private(set) var unwritten: Set<RowKey> = []
+  /// Rows that wait for a parent, or have waited, by its name.
+  private(set) var awaiting: [String: Set<RowKey>] = [:]
+  /// The tables in which something was edited or written since refused rows were tried last.
+  var touched: Set<Int> = []
+  /// Those of them in which a value of a unique key may have become free.
+  var freed: Set<Int> = []
+  /// How many rows were taken out of their tables so far.
+  var removals = 0
+  /// The names of records that rows have begun to wait for.
+  var awaitedParents: Set<String> = []
+  /// Rows whose tables have them refer to nobody until another row has the key that they refer to.
+  var rowsSetAside: [RowKey] = []
+  /// The app's triggers, and what they have changed in the engine's rows.
+  var appTriggers = AppTriggerGuard()
+  /// Whether a write may have changed other rows: then what was read of them is read again.
+  var hasSideEffects = false
 
   /// Begins a transaction.
   ///
   /// - Parameters:
   ///   - connection: The connection, whose transaction is open.
-  ///   - tables: The tables in the order in which they are written, parents first.
-  ///   - captured: Those whose edits are captured.
+  ///   - tables: The tables.
+  ///   - now: In milliseconds since 1970.
   ///   - nextWriter: Gives a number that no other database has.
-  ///   - stored: What a column holds of what has travelled; nil for what no column can hold.
   init(
     connection: SQLiteConnection,
-    tables: [RecordTable],
-    captured: [CapturedTable],
-    nextWriter: @escaping () -> Int64,
-    stored: @escaping (VersionedColumn) throws(SQLiteError) -> SQLiteValue?
+    tables: SyncTables,
+    now: Int64,
+    nextWriter: @escaping @Sendable () -> Int64
   ) {
     self.connection = connection
     self.tables = tables
-    self.captured = captured
+    self.now = now
     self.nextWriter = nextWriter
-    self.stored = stored
   }
 
-  /// The place of the table whose records are of a type; nil for none.
-  func table(ofType type: String) -> Int? {
-    tables.firstIndex { UTF8Bytes.equal($0.format.recordType, type) }
-  }
+  var facts: Facts { Facts(connection: connection) }
 
   // MARK: One row
 
@@ -58,25 +78,47 @@ struct SyncTransaction {
     let rowKey = RowKey(table: table.id, key: table.rowKey(key))
     if let known = rows[rowKey] { return known }
     let values = try table.rows(connection).values(of: key.values)
-    let (state, source) = try table.store(connection).state(of: rowKey.key, values: values)
-    return LoadedRow(
+    let loaded = try table.store(connection).state(of: rowKey.key, values: values)
+    var row = LoadedRow(
       place: place,
       key: key,
       rowKey: rowKey,
       values: values,
-      state: state,
-      source: source
+      state: loaded.state,
+      source: loaded.source
     )
+    row.needsWrite = loaded.isTableBehind
+    return row
+  }
+
+  /// The row of a key as the engine's tables have it; nil if its table is not synchronized.
+  func row(_ rowKey: RowKey) throws(SQLiteError) -> LoadedRow? {
+    if let known = rows[rowKey] { return known }
+    guard let place = tables.place(ofID: rowKey.table) else { return nil }
+    return try row(try tables[place].key(rowKey.key), in: place)
+  }
+
+  /// Keeps what has become of a row until the end.
+  mutating func keep(_ row: LoadedRow) {
+    rows[row.rowKey] = row
+    if case .awaitsParent(let name) = row.state.placement {
+      awaiting[name, default: []].insert(row.rowKey)
+    }
+    if row.needsWrite { unwritten.insert(row.rowKey) } else { unwritten.remove(row.rowKey) }
   }
 
   /// Lets an event happen to a row.
   ///
   /// What follows for its table is done in ``finish()``.
+  ///
+  /// - Returns: The row.
+  /// - Throws: SQLite's reason.
+  @discardableResult
   mutating func reduce(
     _ event: RecordEvent,
     _ key: RecordKey,
     in place: Int
-  ) throws(SQLiteError) {
+  ) throws(SQLiteError) -> LoadedRow {
     var row = try row(key, in: place)
     if row.reduce(event, tables[place].rules).contains(.renumber) {
       try renumber()
@@ -84,7 +126,17 @@ struct SyncTransaction {
       _ = row.reduce(event, tables[place].rules)
     }
     if row.needsFetch { needsFetch = true }
-    rows[row.rowKey] = row
+    keep(row)
+    return row
+  }
+
+  /// Makes an edit of the engine's own, which the table is to have too.
+  ///
+  /// Its time is zero: it follows from the states that have caused it, so that all devices make the same edit.
+  mutating func edit(_ edit: RowEdit, of row: LoadedRow) throws(SQLiteError) {
+    var row = try reduce(.edited(edit), row.key, in: row.place)
+    row.needsWrite = true
+    keep(row)
   }
 
   /// Notes a time that was seen in the cloud.
@@ -93,138 +145,48 @@ struct SyncTransaction {
   /// Takes another number for this database: what was added under the old one and is not in the cloud goes on
   /// under the new one.
   private mutating func renumber() throws(SQLiteError) {
-    let writer = nextWriter()
-    for place in tables.indices {
-      let former = tables[place].rules.writer
-      tables[place].rules.writer = writer
+    let (former, writer) = (tables.writer, nextWriter())
+    tables.writer = writer
+    for place in tables.inOrder.indices {
       for key in try PendingRows(connection: connection).keys(in: tables[place].id) {
         var row = try row(try tables[place].key(key), in: place)
         _ = row.reduce(.renumbered(from: former, to: writer), tables[place].rules)
-        rows[row.rowKey] = row
+        keep(row)
       }
     }
-    try Facts(connection: connection).set(.writer, .integer(writer))
+    try facts.set(.writer, .integer(writer))
   }
 
   // MARK: The end
 
   /// Writes all rows that are to be otherwise, and keeps what is known then.
   mutating func finish() throws(SQLiteError) {
-    var open = rows.values.filter(\.needsWrite).map(\.rowKey)
-    while !open.isEmpty {
-      var changed: [RowKey] = []
-      for row in try inOrder(open) where try write(row) { changed.append(row) }
-      open = try childrenWaiting(for: changed)
+    try writeRows()
+    if isFetchComplete {
+      try DeferredDeletions.settle(&self)
+      try writeRows()
     }
-    for row in rows.values.sorted(by: { $0.precedes($1) }) {
-      try tables[row.place].store(connection)
-        .save(row.state, of: row.rowKey.key, values: row.values, source: row.source)
+    try UniqueKeyResolver.resolve(&self)
+    if isFetchComplete { try UniqueKeyResolver.settle(&self) }
+    try writeRows()
+    try KeyChangePropagation.finish(&self)
+    try appTriggers.restore(tables, connection)
+    for var row in rows.values.sorted(by: { $0.precedes($1) }) {
+      let table = tables[row.place]
+      if hasSideEffects { row.values = try table.rows(connection).values(of: row.key.values) }
+      if row.isAsStored { continue }
+      try table.store(connection)
+        .save(
+          row.stateToKeep(table, connection),
+          of: row.rowKey.key,
+          named: row.key.name,
+          values: row.values,
+          source: row.source
+        )
     }
     rows = [:]
-  }
-
-  /// The rows that can be written, in their order; the others are noted to wait for their parents.
-  private mutating func inOrder(_ keys: [RowKey]) throws(SQLiteError) -> [RowKey] {
-    let found = keys.compactMap { rows[$0] }.sorted { $0.precedes($1) }
-    let nodes = found.map { row in
-      let isDeleted = row.isDeleted(tables[row.place].rules)
-      return DependencyOrder.Node(
-        name: row.key.name,
-        rank: row.place,
-        parents: isDeleted ? [] : parents(of: row),
-        isDeleted: isDeleted
-      )
-    }
-    let order = try DependencyOrder(nodes) { (name) throws(SQLiteError) in try isInTable(name) }
-    for (place, parent) in order.waiting {
-      var row = found[place]
-      row.place(.awaitsParent(parent), tables[row.place].rules)
-      rows[row.rowKey] = row
-    }
-    return order.ready.map { found[$0].rowKey }
-  }
-
-  /// The records that a row refers to.
-  private func parents(of row: LoadedRow) -> [String] {
-    guard let version = row.state.row else { return [] }
-    return tables[row.place].references
-      .compactMap { reference in
-        guard let parent = tables.first(where: { $0.id == reference.parent }) else { return nil }
-        var values: [SQLiteValue] = []
-        for column in reference.columns {
-          guard let value = version.value(of: column),
-            case .value(let stored)? = ValueCodec.decode(value), stored != .null
-          else { return nil }
-          values.append(stored)
-        }
-        return parent.format.key(spelled: values).name
-      }
-  }
-
-  /// Whether the row of a record is in its table, and stays there.
-  private func isInTable(_ name: String) throws(SQLiteError) -> Bool {
-    guard let (place, key) = place(of: name) else { return false }
-    return try tables[place].rows(connection).values(of: key.values) != nil
-  }
-
-  /// Makes a table's row what its state says; returns whether others may have waited for that.
-  private mutating func write(_ key: RowKey) throws(SQLiteError) -> Bool {
-    guard var row = rows[key] else { return false }
-    let table = tables[row.place]
-    let isDeleted = row.isDeleted(table.rules)
-    let wasThere = row.values != nil
-    let placement = try withoutCapture(of: row) { () throws(SQLiteError) in
-      try RowWriter(rows: table.rows(connection), stored: stored)
-        .write(isDeleted ? nil : row.state.row, key: row.key.values, values: row.values)
-    }
-    // What SQLite has made of the values is read back.
-    if !isDeleted || placement != .inTable {
-      row.values = try table.rows(connection).values(of: row.key.values)
-    } else {
-      row.values = nil
-    }
-    row.place(placement, table.rules)
-    row.complete(table)
-    rows[key] = row
-    return !wasThere && row.values != nil
-  }
-
-  /// Writes a row so that it is not captured; what follows from it is.
-  private func withoutCapture<Value>(
-    of row: LoadedRow,
-    _ body: () throws(SQLiteError) -> Value
-  ) throws(SQLiteError) -> Value {
-    guard let table = captured.first(where: { $0.id == row.rowKey.table }) else {
-      return try body()
-    }
-    return try CaptureSuppression(connection: connection)
-      .withoutCapture(ofRowsOf: table, mapping: { $0 }) { (rows) throws(SQLiteError) in
-        try rows.name(row.key.values)
-        return try body()
-      }
-  }
-
-  private mutating func childrenWaiting(for parents: [RowKey]) throws(SQLiteError) -> [RowKey] {
-    if parents.isEmpty { return [] }
-    var waiting: [String: [RowKey]] = [:]
-    for row in rows.values {
-      if case .awaitsParent(let name) = row.state.placement {
-        waiting[name, default: []].append(row.rowKey)
-      }
-    }
-    var children: Set<RowKey> = []
-    for parent in parents {
-      guard let name = rows[parent]?.key.name else { continue }
-      let stored = try PendingRows(connection: connection).waiting(for: name)
-      for key in stored + (waiting[name] ?? []) {
-        guard let place = tables.firstIndex(where: { $0.id == key.table }) else { continue }
-        var row = try row(try tables[place].key(key.key), in: place)
-        guard row.state.placement == .awaitsParent(name) else { continue }
-        row.needsWrite = true
-        rows[key] = row
-        children.insert(key)
-      }
-    }
-    return Array(children)
+    try noteTimes()
+    guard hasAnswers, let first = tables.inOrder.first else { return }
+    try AssetStaging(first, connection)?.removeArrived()
   }
 }

@@ -7,6 +7,12 @@ struct TableRows {
   /// The columns that can be written, in the table's order.
   let columns: [String]
   let key: [String]
+  /// Whether the table has rules of its own for conflicts, which may be to remove other rows.
+  ///
+  /// Else a statement says nothing of conflicts: what it says outweighs what the app's triggers say.
+  let hasConflictRules: Bool
+
+  private var clause: String { hasConflictRules ? " OR ABORT" : "" }
 
   private var table: String { "main.\(name.quotedName)" }
 
@@ -24,6 +30,27 @@ struct TableRows {
     return columns.indices.map { query.value(Int32($0)) }
   }
 
+  /// Whether there is a row with these values, as SQLite compares them for a foreign key.
+  func hasRow(where columns: [String], _ values: [SQLiteValue]) throws(SQLiteError) -> Bool {
+    try keys(where: columns, values, limit: 1).isEmpty == false
+  }
+
+  /// The keys of the rows with these values, as SQLite compares them for a foreign key, in their order.
+  func keys(
+    where columns: [String],
+    _ values: [SQLiteValue],
+    limit: Int64 = -1
+  ) throws(SQLiteError) -> [[SQLiteValue]] {
+    let list = key.map(\.quotedName).joined(separator: ", ")
+    let condition = columns.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }
+      .joined(separator: " AND ")
+    let query = try connection.statement(
+      "SELECT \(list) FROM \(table) WHERE \(condition) ORDER BY \(list) LIMIT \(limit)"
+    )
+    bind(values, to: query)
+    return try query.mapRows { query in key.indices.map { query.value(Int32($0)) } }
+  }
+
   /// Sets columns of a row that is there.
   func update(
     _ key: [SQLiteValue],
@@ -32,8 +59,7 @@ struct TableRows {
     if changes.isEmpty { return }
     let list = changes.enumerated().map { "\($1.column.quotedName) = ?\($0 + key.count + 1)" }
       .joined(separator: ", ")
-    // The rule of a unique key may be to remove other rows.
-    let statement = try connection.statement("UPDATE OR ABORT \(table) SET \(list) WHERE \(isRow)")
+    let statement = try connection.statement("UPDATE\(clause) \(table) SET \(list) WHERE \(isRow)")
     bind(key + changes.map(\.value), to: statement)
     try statement.run()
   }
@@ -43,7 +69,7 @@ struct TableRows {
     let list = values.map(\.column.quotedName).joined(separator: ", ")
     let marks = values.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
     let statement = try connection.statement(
-      "INSERT OR ABORT INTO \(table)(\(list)) VALUES(\(marks))"
+      "INSERT\(clause) INTO \(table)(\(list)) VALUES(\(marks))"
     )
     bind(values.map(\.value), to: statement)
     try statement.run()

@@ -57,7 +57,7 @@ package struct SQLText: Sendable, Hashable {
   }
 
   /// Whether the text is a literal as a default may be one: a name is text there, a number has a sign.
-  var isLiteral: Bool {
+  package var isLiteral: Bool {
     var tokens = meaningfulTokens[...]
     while tokens.count > 2, let first = tokens.first, let last = tokens.last,
       isSymbol("(", at: first), isSymbol(")", at: last)

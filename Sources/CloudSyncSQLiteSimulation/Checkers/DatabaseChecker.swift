@@ -12,14 +12,13 @@ final class DatabaseChecker: ZoneLossChecker {
   /// Queries of records that must give nothing.
   private static let noRecords = [
     "SELECT record_name, status, error, waits_for FROM cloudsync_status WHERE status <> 'clean'",
-    "SELECT record_name FROM cloudsync_rows WHERE (dirty IS NOT NULL OR payload IS NOT NULL)",
-    "SELECT record_name FROM cloudsync_rows WHERE server IS NULL",
+    "SELECT record_name FROM cloudsync_pending WHERE is_dirty",
   ]
   /// Other queries that must give nothing.
   private static let empty = [
-    "SELECT table_id, key, change FROM cloudsync_outbox",
-    "SELECT record_name FROM cloudsync_seen",
-    "SELECT applying_key FROM cloudsync_clock WHERE applying_table IS NOT NULL",
+    "SELECT table_id, k0, change FROM cloudsync_outbox",
+    "SELECT table_id, key FROM cloudsync_seen",
+    "SELECT own_table FROM cloudsync_clock WHERE own_table IS NOT NULL",
     "PRAGMA foreign_key_check",
     "SELECT * FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
   ]
@@ -54,8 +53,6 @@ extension SQLiteDevice {
   }
 
   fileprivate static let orphans = """
-    SELECT record_name FROM cloudsync_rows
-    WHERE waits_for IS NOT NULL AND waits_for NOT IN ('*', '?')
-      AND waits_for NOT IN (SELECT record_name FROM cloudsync_rows WHERE server IS NOT NULL)
+    SELECT record_name FROM cloudsync_pending WHERE waits_for IS NOT NULL
     """
 }

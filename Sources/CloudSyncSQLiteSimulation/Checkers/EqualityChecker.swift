@@ -85,6 +85,10 @@ final class EqualityChecker: ZoneLossChecker {
     for table in tables {
       rows += device.rows(of: table, but: orphans).map { ($0.recordName, $0, table) }
     }
+    let records = records.filter { record in
+      // Tombstones tell of rows that are nowhere.
+      record.recordID.name != ZoneRecord.name && RecordContent(record)?.isDeleted != true
+    }
     for record in records where !orphans.contains(record.recordID.name) {
       let name = RecordName.parse(record.recordID.name)
       guard let name, tables.contains(where: { $0.name == name.table }) else {
@@ -96,7 +100,7 @@ final class EqualityChecker: ZoneLossChecker {
         let id = RowID(table: name.table, key: key)
         return (id, "the cloud has \(id), the devices do not")
       }
-      guard let version = RowVersion(record: record), !version.isDeleted else {
+      guard let version = RecordContent(record) else {
         return (found.row.id, "\(record.recordID.name) in the cloud is no row")
       }
       for column in found.table.columns {
@@ -114,9 +118,9 @@ final class EqualityChecker: ZoneLossChecker {
   }
 
   /// The value of a column as the cloud has it; its default if nobody has ever set it.
-  private static func literal(column: SimulatedSchema.Column, version: RowVersion) -> String {
-    guard let known = version[column.name] else { return column.initial }
-    guard case .value(let value)? = ValueCodec.decode(known.value) else { return "no value" }
+  private static func literal(column: SimulatedSchema.Column, version: RecordContent) -> String {
+    guard let known = version.values[column.name] else { return column.initial }
+    guard case .value(let value)? = ValueCodec.decode(known) else { return "no value" }
     return value.literal
   }
 }

@@ -101,7 +101,7 @@ struct RowEditor {
       """
       SELECT count(*) FROM sqlite_schema
       WHERE type = 'trigger' AND tbl_name = \(SQLiteValue.text(row.table).literal)
-        AND name LIKE 'cloudsync\\_update\\_%' ESCAPE '\\'
+        AND name LIKE 'cloudsync\\_capture\\_update\\_%' ESCAPE '\\'
         AND instr(sql, \(SQLiteValue.text(column).literal))
       """
     ) > 0
@@ -109,12 +109,12 @@ struct RowEditor {
 
   /// Gives the edits of one statement their time.
   mutating func stamp() throws(SQLiteError) {
-    let latest = try connection.integer(
-      """
-      SELECT max(last, coalesce((SELECT max(id) FROM cloudsync_outbox), 0)) FROM cloudsync_clock
-      """
-    )
-    let time = HybridTime(rawValue: latest)
+    var time = HybridTime(rawValue: try connection.integer("SELECT last FROM cloudsync_clock"))
+    // As the engine gives times when it reads them.
+    for row in try connection.rows(sql: "SELECT time FROM cloudsync_outbox ORDER BY id") {
+      guard case .real(let day)? = row.first else { continue }
+      time = .next(after: time, now: CaptureClock.milliseconds(ofJulianDay: day))
+    }
     for place in edits.indices where edits[place].time == .zero { edits[place].time = time }
   }
 

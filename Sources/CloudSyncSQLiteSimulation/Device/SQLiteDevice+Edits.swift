@@ -47,7 +47,7 @@ extension SQLiteDevice {
       return
     }
     if state.isHalted { session.start() }
-    if !state.parkedRecords.isEmpty { session.retryParked() }
+    do throws(SyncEngineError) { try engine.retryParked() } catch { note(error) }
     engine.sendChanges()
   }
 

@@ -65,6 +65,7 @@ extension SQLiteDevice {
   private func options(process: DeviceProcess) -> SyncEngineOptions {
     var options = SyncEngineOptions()
     options.configuration = process.configuration
+    options.captureClock = .fixed
     options.sessionWillStart = { session in process.adopt(session) }
     var marks = SyncEngineOptions.Table()
     marks.hasUniqueIntegerKeys = true
@@ -142,7 +143,7 @@ extension SQLiteDevice {
   func setClock(connection: SQLiteConnection, process: DeviceProcess) throws(SQLiteError) {
     let milliseconds = process.now.nanoseconds / 1_000_000
     do throws(SQLiteError) {
-      try connection.execute("UPDATE cloudsync_clock SET fixed = \(milliseconds << 16)")
+      try connection.execute("UPDATE cloudsync_clock SET fixed = \(milliseconds)")
     } catch {
       // Before the engine has made its tables there is no clock.
       if !error.message.hasPrefix("no such table") { throw error }

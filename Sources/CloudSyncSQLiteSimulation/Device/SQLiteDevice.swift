@@ -69,42 +69,11 @@ package final class SQLiteDevice: SimulatedDevice {
 
   var engine: SyncEngine? { app.withLock { $0.engine } }
 
-  /// The journal in the database; nil while the engine is stopped, which writes none then, or has to
-  /// write once more what failed.
-  package var archive: Data? {
-    guard let engine, engine.session != nil, !engine.isJournalBehind else { return nil }
-    return attempt { () throws in
-      let pieces = try disk.file().rows(sql: "SELECT bytes FROM cloudsync_journal ORDER BY id")
-      var data = Data()
-      for piece in pieces { if case .blob(let bytes) = piece[0] { data += bytes } }
-      return data
-    }
-  }
+  /// The engine writes no journal: what it needs is in its tables.
+  package var archive: Data? { nil }
 
-  /// Loses the last piece of the journal, if that was written last.
-  ///
-  /// The tail is left out: where SQLite's own log ends is for SQLite to find.
-  package func tearArchive(leaving tail: Data) -> Bool {
-    guard let database = app.withLock({ $0.database }), session != nil, !database.hasEnded else {
-      return false
-    }
-    return attempt { () throws in
-      let count = "SELECT count(*) FROM cloudsync_journal"
-      let pieces = try disk.file().rows(sql: count)
-      guard case .integer(let number) = pieces[0][0], number > 1 else { return false }
-      if disk.isInFile {
-        guard try disk.crash(isTorn: true) else { return false }
-        let left = try disk.file().rows(sql: count)
-        if left != [[.integer(number - 1)]] { note("a torn log has other rows: \(left)") }
-      } else {
-        try disk.file()
-          .execute(
-            "DELETE FROM cloudsync_journal WHERE id = (SELECT max(id) FROM cloudsync_journal)"
-          )
-      }
-      return true
-    } ?? false
-  }
+  /// There is nothing to tear: where SQLite's own log ends is for SQLite to find.
+  package func tearArchive(leaving tail: Data) -> Bool { false }
 
   /// The rows, with their whole numbers.
   package func contents() -> [DeviceRecord] {

@@ -7,6 +7,7 @@ final class FeedChecker: SimulationChecker {
   private struct Host {
     /// The place of each token in the order in which the device was given them.
     var places: [ChangeToken: Int] = [:]
+    var given = 0
     var position = 0
     var page: UInt64 = 0
   }
@@ -18,8 +19,10 @@ final class FeedChecker: SimulationChecker {
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
     switch event {
     case .answered(.fetch, _, .success(.fetch(let response))):
-      guard let token = response.changeToken, hosts[device].places[token] == nil else { break }
-      hosts[device].places[token] = hosts[device].places.count + 1
+      // A feed that is read anew may give the same tokens in other pages.
+      guard let token = response.changeToken else { break }
+      hosts[device].given += 1
+      hosts[device].places[token] = hosts[device].given
     case .called(.fetch(let operation), _):
       guard operation.recordIDs.isEmpty else { break }
       guard let token = operation.changeToken else {

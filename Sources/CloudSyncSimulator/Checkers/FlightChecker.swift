@@ -13,7 +13,7 @@ final class FlightChecker: SimulationChecker {
 
   private struct Host {
     var inFlight: Attempt?
-    var lastNumber: UInt64 = 0
+    var last = Attempt(epoch: 0, number: 0)
     var sent: Sent?
     /// What was sent last before the app was killed, until the session that is back sends something.
     var sentBefore: ModifyOperation?
@@ -65,12 +65,14 @@ final class FlightChecker: SimulationChecker {
     if let other = hosts[device].inFlight {
       return "device \(device) sent \(attempt) while \(other) was in flight"
     }
-    // A kill may undo the last attempt, so its number may come again, once.
-    if attempt.number < hosts[device].lastNumber {
-      return "device \(device) sent \(attempt) after attempt \(hosts[device].lastNumber)"
+    // A kill may undo the last attempt, so its number may come again, once; a session that goes on from an
+    // essence counts its epoch's attempts anew.
+    let last = hosts[device].last
+    if (attempt.epoch, attempt.number) < (last.epoch, last.number), attempt.number != last.number {
+      return "device \(device) sent \(attempt) after attempt \(last)"
     }
     hosts[device].inFlight = attempt
-    hosts[device].lastNumber = attempt.number
+    hosts[device].last = attempt
     guard case .modify(let operation) = work else { return nil }
     defer {
       hosts[device].sent = Sent(attempt: attempt, token: context.writeToken, operation: operation)

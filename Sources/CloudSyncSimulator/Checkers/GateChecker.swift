@@ -24,8 +24,9 @@ final class GateChecker: SimulationChecker {
       hosts[device].before = hosts[device].until
       hosts[device].until = max(hosts[device].until, time + wait)
       hosts[device].setBy = record.sequence
-    case .killed(_, _, let isTorn):
-      if isTorn, hosts[device].setBy == hosts[device].lastEvent {
+    case .killed(let archive, _, let isTorn):
+      // Who keeps no journal stores what the session has learnt just after the event.
+      if isTorn || archive == nil, hosts[device].setBy == hosts[device].lastEvent {
         hosts[device].until = hosts[device].before
       }
     case .clockSet: hosts[device].until = 0

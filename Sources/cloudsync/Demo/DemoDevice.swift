@@ -59,6 +59,7 @@ final class DemoDevice: Sendable {
     try database.execute(DemoRows.schema)
     var options = SyncEngineOptions()
     options.configuration.timeout = .seconds(10)
+    options.captureClock = .fixed
     options.sessionWillStart = { [listener] in listener.attach(to: $0) }
     engine = try SyncEngine(
       database: database,
@@ -95,7 +96,7 @@ final class DemoDevice: Sendable {
 
   /// Sets the time that edits are given: simulated, until it is nil.
   private func setClock(to time: Timestamp?) throws {
-    let fixed = time.map { "\($0.nanoseconds / 1_000_000) << 16" } ?? "NULL"
+    let fixed = time.map { "\($0.nanoseconds / 1_000_000)" } ?? "NULL"
     try database.execute("UPDATE cloudsync_clock SET fixed = \(fixed)")
   }
 

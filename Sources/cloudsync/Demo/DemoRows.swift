@@ -17,7 +17,8 @@ struct DemoRows: Equatable {
   static let zoneID = ZoneID(name: "Notes")
 
   private static let columns = [
-    "lists": ["id", "title"], "notes": ["id", "list", "text", "done"],
+    "lists": [("id", "TEXT"), ("title", "TEXT")],
+    "notes": [("id", "TEXT"), ("list", "TEXT"), ("text", "TEXT"), ("done", "INTEGER")],
   ]
 
   /// The rows of each table by their keys, as SQL.
@@ -29,7 +30,7 @@ struct DemoRows: Equatable {
       let connection = SQLiteConnection(borrowing: handle)
       var rows: [String: [String: [String]]] = [:]
       for table in Self.tables {
-        let names = Self.columns[table] ?? []
+        let names = (Self.columns[table] ?? []).map(\.0)
         let query = try connection.prepare(
           "SELECT \(names.joined(separator: ", ")) FROM \(table) ORDER BY id"
         )
@@ -43,19 +44,15 @@ struct DemoRows: Equatable {
   }
 
   /// Takes the records of a cloud.
-  init(_ records: [Record]) {
-    for record in records {
-      guard let name = RecordName.parse(record.recordID.name),
-        case .values(let key) = name.key, case .text(let id)? = key.first,
-        let version = RowVersion(record: record), !version.isDeleted
-      else { continue }
-      rows[name.table, default: [:]][id] = (Self.columns[name.table] ?? [])
-        .map { column in
-          guard let value = version[column]?.value,
-            case .value(let stored)? = ValueCodec.decode(value)
-          else { return "NULL" }
-          return stored.literal
+  init(_ records: [Record]) throws {
+    for (name, columns) in Self.columns {
+      guard let table = CloudTable(name, columns: columns, key: ["id"]) else { continue }
+      for record in records {
+        guard let values = try table.row(of: record), case .text(let id)? = values.first else {
+          continue
         }
+        rows[name, default: [:]][id] = values.map(\.literal)
+      }
     }
   }
 

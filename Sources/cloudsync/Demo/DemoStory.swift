@@ -135,7 +135,7 @@ final class DemoStory {
         foot: device.engine.session.map { "\($0.explain())" } ?? "stopped"
       )
     }
-    columns.append(DemoBoard.Column(name: "cloud", rows: DemoRows(records), foot: ""))
+    columns.append(DemoBoard.Column(name: "cloud", rows: try DemoRows(records), foot: ""))
     return DemoBoard(columns: columns)
   }
 }

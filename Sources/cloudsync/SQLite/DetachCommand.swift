@@ -21,13 +21,16 @@ enum DetachCommand {
     let lock = try DatabaseLock(target.path)
     defer { lock.release() }
     let database = try target.open(access: .readWrite)
-    guard let metadata = try target.naming(body: { try SyncMetadata.read(from: database) }) else {
+    guard let version = try target.naming(body: { try SyncMetadata.version(in: database) }) else {
       throw ToolError.failure("\(target.path): it is not synchronized; there is nothing to remove")
     }
+    // What an older version has noted is not read any more, and removed all the same.
+    let counts =
+      version < SyncMetadata.currentVersion
+      ? nil : try target.naming { try SyncMetadata.read(from: database) }?.counts
     try target.naming { try SyncMetadata.remove(from: database) }
     console.line("\(target.path) is not synchronized any more; its rows are as they were")
-    let counts = metadata.counts
-    if counts.pending + counts.parked > 0 {
+    if let counts, counts.pending + counts.parked > 0 {
       console.note(
         "warning: \(Phrase.count(counts.pending + counts.parked, "edit")) had not reached the cloud"
       )

@@ -12,9 +12,9 @@ enum StatusCommand {
       options: [DatabaseArguments.json],
       discussion: """
         The file stays as it is. A record is clean if the cloud has what the row has, dirty if there is
-        an edit that it has not got, in flight if that is on its way, waiting if it needs another record
-        first, and parked if the cloud or the database has refused it. Rows that have no key to go by,
-        because it is NULL, are in no record.
+        an edit that it has not got, waiting if it needs another record first, and parked if the cloud or
+        the database has refused it. Rows that have no key to go by, because it is NULL, are in no
+        record.
         """,
       run: run
     )
@@ -25,14 +25,12 @@ enum StatusCommand {
     struct Counts: Encodable {
       var clean: Int
       var dirty: Int
-      var inFlight: Int
       var waiting: Int
       var parked: Int
 
       init(_ counts: SyncMetadata.Counts) {
         clean = counts.clean
         dirty = counts.dirty
-        inFlight = counts.inFlight
         waiting = counts.waiting
         parked = counts.parked
       }
@@ -59,6 +57,11 @@ enum StatusCommand {
       }
     }
 
+    struct Unreadable: Encodable {
+      var record: String
+      var reason: String
+    }
+
     struct Unnamed: Encodable {
       var table: String
       var row: Int64?
@@ -68,11 +71,11 @@ enum StatusCommand {
     var database: String
     var version: Int
     var lastSync: String?
-    var pages: UInt64
     var unknownRecords: Int
     var records: Counts
     var tables: [Table]
     var held: [Held]
+    var unreadable: [Unreadable]
     /// At most a hundred of each table.
     var unnamed: [Unnamed]
 
@@ -80,11 +83,13 @@ enum StatusCommand {
       database = path
       version = metadata.version
       lastSync = metadata.lastSync.map { TimeText.date($0) }
-      pages = metadata.pages
       unknownRecords = metadata.unknownRecords
       records = Counts(metadata.counts)
       tables = metadata.tables.map { Table(name: $0.name, records: Counts($0.counts)) }
       held = (metadata.parked + metadata.waiting).map { Held($0) }
+      unreadable = metadata.unreadableRecords.map {
+        Unreadable(record: $0.recordName, reason: $0.reason)
+      }
       unnamed = metadata.unnamedRows.map {
         Unnamed(table: $0.table, row: $0.rowNumber, reason: $0.reason)
       }
@@ -109,11 +114,10 @@ enum StatusCommand {
     let time = metadata.lastSync.map { "last on \(TimeText.date($0))" } ?? "never to the end"
     console.line("\(console.styled(path, as: .heading)): synchronized \(time)")
     console.line()
-    var rows = [["table", "clean", "dirty", "in flight", "waiting", "parked"]]
+    var rows = [["table", "clean", "dirty", "waiting", "parked"]]
     func row(name: String, counts: SyncMetadata.Counts) -> [String] {
       [name]
-        + [counts.clean, counts.dirty, counts.inFlight, counts.waiting, counts.parked]
-        .map { "\($0)" }
+        + [counts.clean, counts.dirty, counts.waiting, counts.parked].map { "\($0)" }
     }
     rows += metadata.tables.map { row(name: $0.name, counts: $0.counts) }
     if metadata.tables.count > 1 { rows.append(row(name: "all", counts: metadata.counts)) }
@@ -123,6 +127,13 @@ enum StatusCommand {
       console.line()
       console.line(console.styled(title, as: .heading))
       for one in held { console.line("  \(one.table) \(one.key): \(one.words)") }
+    }
+    if !metadata.unreadableRecords.isEmpty {
+      console.line()
+      console.line(console.styled("cannot be read", as: .heading))
+      for record in metadata.unreadableRecords {
+        console.line("  \(record.recordName): \(Words.line(record.reason))")
+      }
     }
     if !metadata.unnamedRows.isEmpty {
       console.line()

@@ -37,6 +37,10 @@ enum SyncCommand {
           name: "--ignore-foreign-keys",
           help: "store rows whose parents are missing, instead of letting them wait"
         ),
+        .init(
+          name: "--verify",
+          help: "compare all rows with what is known of them and with the cloud afterwards"
+        ),
         .init(name: "--dry-run", help: "tell what would be done, and do nothing"),
         .init(name: "--log", value: "FILE", help: "record what happens, for “cloudsync log”"),
       ] + DatabaseArguments.policies + [DatabaseArguments.json],
@@ -45,7 +49,8 @@ enum SyncCommand {
         each with a device name of its own. Tables need be named once for each copy. Edits are captured
         from then on, by whatever program they are made; two copies that edit one row get its columns
         merged, the newest edit of each. Policies must be the same for all copies. Edits that came back
-        because they were refused are tried again each time.
+        because they were refused are tried again each time. With --verify the exit code is 1 if anything
+        differs.
 
         Look at the schema with “cloudsync check” first, and see with “cloudsync status” how far a copy
         has come.
@@ -64,6 +69,7 @@ enum SyncCommand {
     var options: SyncEngineOptions
     var enforcesForeignKeys: Bool
     var isWatching: Bool
+    var isVerifying: Bool
     var interval: Duration
     var log: String?
     var isJSON: Bool
@@ -75,7 +81,7 @@ enum SyncCommand {
       throw ToolError.usage("cloudsync sync needs --cloud CLOUDFILE")
     }
     if arguments.has("--dry-run") {
-      for name in ["--watch", "--log"] where arguments.has(name) {
+      for name in ["--watch", "--log", "--verify"] where arguments.has(name) {
         throw ToolError.usage("--dry-run does not go with \(name)")
       }
     }
@@ -106,6 +112,7 @@ enum SyncCommand {
       options: options,
       enforcesForeignKeys: !arguments.has("--ignore-foreign-keys"),
       isWatching: arguments.has("--watch"),
+      isVerifying: arguments.has("--verify"),
       interval: .seconds(Int64(seconds)),
       log: arguments.value(of: "--log"),
       isJSON: arguments.has("--json")

@@ -48,6 +48,8 @@ struct SyncRehearsal {
     var refused: [Refusal]
     var waiting: [Refusal]
     var unknownRecords: Int
+    /// How many of the deletions here are of rows that were never synchronized.
+    var endedRows: Int
   }
 
   func run(console: Console) throws {
@@ -71,7 +73,8 @@ struct SyncRehearsal {
         applied: preview.applied.map { Report.Change($0) },
         refused: preview.refused.map { Report.Refusal($0) },
         waiting: preview.waiting.map { Report.Refusal($0) },
-        unknownRecords: preview.unknownRecords
+        unknownRecords: preview.unknownRecords,
+        endedRows: preview.endedRows
       )
       console.line(try JSONText.block(for: report))
     } else {
@@ -121,6 +124,15 @@ struct SyncRehearsal {
     if preview.unknownRecords > 0 {
       console.line(
         "\(Phrase.count(preview.unknownRecords, "record")) would be kept for tables that are not here"
+      )
+    }
+    if preview.endedRows > 0 {
+      console.line(
+        console.styled(
+          "\(Phrase.count(preview.endedRows, "row")) that were here before would be deleted, because"
+            + " others have deleted them",
+          as: .warning
+        )
       )
     }
     console.line(

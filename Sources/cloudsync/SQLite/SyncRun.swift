@@ -80,7 +80,8 @@ final class SyncRun {
         try engine.retryParked()
       }
       let isDone = try synchronize(console: console)
-      try SyncSummary(self).show(console: console)
+      let verification = isDone && request.isVerifying ? try verify() : nil
+      try SyncSummary(self, verification: verification).show(console: console)
       try warn(console: console)
       if isDone, request.isWatching { try SyncWatch(self).run(console: console) }
       try close()
@@ -88,6 +89,7 @@ final class SyncRun {
         console.note("stopped before the end; the next run goes on")
         throw ToolError.negative
       }
+      if verification?.differences.isEmpty == false { throw ToolError.negative }
     } catch {
       engine.stop()
       throw error
@@ -97,7 +99,7 @@ final class SyncRun {
   /// Sends and fetches until nothing is left; returns false if the user wants it to end before.
   private func synchronize(console: Console) throws -> Bool {
     let done = DispatchSemaphore(value: 0)
-    engine.syncChanges { done.signal() }
+    engine.syncChanges { _ in done.signal() }
     var last = (counts: counts, time: clock.now)
     while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
       try throwIfStuck()
@@ -110,6 +112,21 @@ final class SyncRun {
     try throwIfStuck()
     settle()
     return true
+  }
+
+  /// Compares everything.
+  private func verify() throws -> SyncVerification {
+    let result = Locked<Result<SyncVerification, any Error>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    engine.verify { new in
+      result.withLock { $0 = new }
+      done.signal()
+    }
+    done.wait()
+    guard let result = result.withLock({ $0 }) else {
+      throw ToolError.failure("\(request.path): it could not be compared")
+    }
+    return try target.naming { try result.get() }
   }
 
   /// Names rows that are left out.

@@ -7,13 +7,19 @@ struct SyncSummary {
   private let run: SyncRun
   private let counts: SyncCounts
   private let isUpdate: Bool
+  private let verification: SyncVerification?
 
   /// How many records are shown that are held.
   private static let shown = 20
 
   /// The summary of a run; since a former one if there is any.
-  init(_ run: SyncRun, since former: SyncCounts? = nil) {
+  init(
+    _ run: SyncRun,
+    since former: SyncCounts? = nil,
+    verification: SyncVerification? = nil
+  ) {
     self.run = run
+    self.verification = verification
     var counts = run.counts
     isUpdate = former != nil
     if let former {
@@ -38,6 +44,30 @@ struct SyncSummary {
     /// What is held in the database, from whenever.
     var held: Int
     var pending: Int
+    var verification: Verification?
+  }
+
+  private struct Verification: Encodable {
+    struct Difference: Encodable {
+      var table: String?
+      var key: String?
+      var record: String
+      var reason: String
+    }
+
+    var rows: Int
+    var records: Int
+    var open: Int
+    var differences: [Difference]
+
+    init(_ verification: SyncVerification) {
+      rows = verification.rows
+      records = verification.records
+      open = verification.openRows
+      differences = verification.differences.map {
+        Difference(table: $0.table, key: $0.key, record: $0.recordName, reason: $0.reason)
+      }
+    }
   }
 
   func show(console: Console) throws {
@@ -54,7 +84,8 @@ struct SyncSummary {
         merged: counts.merged,
         parked: counts.parked,
         held: parked.count + waiting.count,
-        pending: metadata?.counts.pending ?? 0
+        pending: metadata?.counts.pending ?? 0,
+        verification: verification.map { Verification($0) }
       )
       let line =
         try isUpdate || run.request.isWatching
@@ -71,6 +102,22 @@ struct SyncSummary {
     if isUpdate, counts.parked == 0 { return }
     show(held: parked, word: "parked", console: console)
     show(held: waiting, word: "waiting", console: console)
+    if let verification { show(verification, console: console) }
+  }
+
+  private func show(_ verification: SyncVerification, console: Console) {
+    for one in verification.differences {
+      let row = one.table.map { "\($0) \(one.key ?? "")" } ?? "record \(one.recordName)"
+      console.line("  \(console.styled("differs", as: .bad)): \(row): \(Words.line(one.reason))")
+    }
+    let open =
+      verification.openRows == 0
+      ? "" : "; \(Phrase.count(verification.openRows, "row")) left out that are not in step yet"
+    console.line(
+      "compared \(Phrase.count(verification.rows, "row")) with"
+        + " \(Phrase.count(verification.records, "record")):"
+        + " \(Phrase.count(verification.differences.count, "difference"))\(open)"
+    )
   }
 
   private func show(

@@ -98,7 +98,7 @@ final class AccountHarness {
 
   /// The names of the records that an account has.
   func records(_ account: String) throws -> [String] {
-    try bench.cloud.records(account: AccountIdentity(account), zone: bench.zoneID)
+    try bench.cloud.records(account: AccountIdentity(account), zone: bench.zoneID).filter(\.isRow)
       .map(\.recordID.name)
   }
 }

@@ -92,8 +92,8 @@ struct WrittenTablesTests {
 
     let blocks = recorder.take()
     #expect(blocks.contains { $0.contains("lists") && $0.contains("notes") })
-    #expect(blocks.contains { $0.contains("cloudsync_rows") })
-    #expect(blocks.allSatisfy { !$0.contains("cloudsync_journal") })
+    #expect(blocks.contains { $0.contains("cloudsync_known") })
+    #expect(blocks.allSatisfy { !$0.contains("cloudsync_facts") })
     engine.fetchChanges()
     engine.sendChanges()
     bench.world.advance(by: .seconds(60))

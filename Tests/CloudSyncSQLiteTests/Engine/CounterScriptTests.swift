@@ -20,6 +20,7 @@ private final class CounterScript {
     let world = world
     cloud = LocalCloud(now: { world.now })
     var options = SyncEngineOptions()
+    options.captureClock = .fixed
     options.defaultTable.merging = TableMergePolicy(columns: ["count": .counter])
     for number in 0..<random.within(2...3) {
       let database = try DatabaseFile(path: ":memory:")
@@ -61,7 +62,7 @@ private final class CounterScript {
         if isThere.isEmpty { continue }
         sums[key, default: 0] += step
         time += Int64(random.within(0...2))
-        try device.database.execute("UPDATE cloudsync_clock SET fixed = \(time << 16)")
+        try device.database.execute("UPDATE cloudsync_clock SET fixed = \(time)")
         try device.database.execute("UPDATE notes SET count = count + \(step) WHERE id = '\(key)'")
       case 2:
         device.engine.sendChanges()

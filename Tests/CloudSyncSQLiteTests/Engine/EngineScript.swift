@@ -114,6 +114,7 @@ final class EngineScript {
     _ handler: FaultyOperationHandler
   ) throws -> SyncEngine {
     var options = SyncEngineOptions()
+    options.captureClock = .fixed
     options.zoneLost = { _ in .uploadAgain }
     let engine = try SyncEngine(
       database: database,
@@ -205,7 +206,7 @@ final class EngineScript {
     let value: SQLiteValue =
       random.chance(1, in: 6)
       ? .null : column == "a" ? .integer(time) : .text("\(time) é'\"")
-    var sql = "UPDATE cloudsync_clock SET fixed = \(time << 16);"
+    var sql = "UPDATE cloudsync_clock SET fixed = \(time);"
     if isDeletion {
       sql += "DELETE FROM \(table) WHERE \(condition)"
     } else {

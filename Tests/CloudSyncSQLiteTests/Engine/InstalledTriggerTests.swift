@@ -38,10 +38,10 @@ struct InstalledTriggerTests {
   @Test(
     "What somebody has removed or written anew is mended",
     arguments: [
-      "DROP TRIGGER cloudsync_update_1",
+      "DROP TRIGGER cloudsync_capture_update_1",
       """
-      DROP TRIGGER cloudsync_update_2;
-      CREATE TRIGGER cloudsync_update_2 AFTER UPDATE ON items BEGIN SELECT 1; END
+      DROP TRIGGER cloudsync_capture_update_2;
+      CREATE TRIGGER cloudsync_capture_update_2 AFTER UPDATE ON items BEGIN SELECT 1; END
       """,
       """
       CREATE TRIGGER cloudsync_action_delete_9 AFTER UPDATE ON lists

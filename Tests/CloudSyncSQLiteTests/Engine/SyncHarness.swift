@@ -30,7 +30,7 @@ final class SyncHarness {
     /// Edits at a time of the test's own.
     func execute(_ sql: String, at milliseconds: Int64? = nil) throws {
       if let milliseconds {
-        try database.execute("UPDATE cloudsync_clock SET fixed = \(milliseconds << 16)")
+        try database.execute("UPDATE cloudsync_clock SET fixed = \(milliseconds)")
       }
       try database.execute(sql)
     }
@@ -86,7 +86,9 @@ final class SyncHarness {
     _ tables: [String],
     _ options: SyncEngineOptions = SyncEngineOptions()
   ) throws -> SyncEngine {
-    try SyncEngine(
+    var options = options
+    options.captureClock = .fixed
+    return try SyncEngine(
       database: database,
       tables: tables,
       zoneID: zoneID,
@@ -122,9 +124,9 @@ final class SyncHarness {
     }
   }
 
-  /// The names of the records that the cloud has.
+  /// The names of the records that the cloud has, but for tombstones and the zone's own.
   func cloudNames() throws -> [String] {
-    try cloud.records(account: owner, zone: zoneID).map(\.recordID.name)
+    try cloud.records(account: owner, zone: zoneID).filter(\.isRow).map(\.recordID.name)
   }
 
   /// What a device knows of rows that are not clean.
@@ -133,6 +135,11 @@ final class SyncHarness {
       "SELECT record_name, status, error FROM cloudsync_status WHERE status <> 'clean'"
     )
   }
+}
+
+extension Record {
+  /// Whether it is one of a row that lives: a tombstone has no more than a clock.
+  var isRow: Bool { recordID.name != "cloudsync_zone" && fields.count > 1 }
 }
 
 extension DatabaseFile {

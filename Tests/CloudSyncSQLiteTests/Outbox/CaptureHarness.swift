@@ -77,12 +77,14 @@ final class CaptureHarness {
     for edit in row.edits {
       switch edit {
       case .deleted: copy[id] = nil
-      case .inserted(let columns, _), .found(let columns):
+      case .renamed: break
+      case .inserted(let columns, _), .found(let columns), .restored(let columns):
         var values: [String: FieldValue] = [:]
         for column in columns { values[column.name] = column.value }
         copy[id] = values
       case .updated(let columns, _):
         for column in columns { copy[id]?[column.name] = column.value }
+      case .settled: Issue.record("nobody captures what the engine settles")
       }
     }
   }
@@ -143,6 +145,9 @@ final class CaptureHarness {
     case .updated(let columns, let time): "~\(list(columns))@\(time)"
     case .deleted(let columns, let time): "-\(list(columns))@\(time)"
     case .found(let columns): "?\(list(columns))"
+    case .settled(let columns, let time): "=\(columns.map(\.name))@\(time)"
+    case .restored(let columns): "!\(list(columns))"
+    case .renamed(let name): ">\(name)"
     }
   }
 

@@ -240,7 +240,7 @@ struct RecordStateTests {
   func missingRecords() {
     let rules = rules()
     var state = edited(rules, from: .int64(1), to: .int64(2))
-    #expect(state.reduce(.missing, rules) == [.fetch])
+    #expect(state.reduce(.missing(tag: state.known?.tag), rules) == [.fetch])
     #expect(!state.isSendable(at: .max))
     var known = state
     #expect(state.reduce(.fetchEnded, rules) == [.forget])

@@ -38,7 +38,8 @@ struct OrphanTests {
     _ tables: [String] = tables
   ) throws {
     for device in devices {
-      #expect(try bench.unclean(device) == [], "\(device.name)")
+      let unclean = try bench.unclean(device)
+      #expect(unclean == [], "\(device.name)")
       #expect(try device.engine.danglingReferences() == [], "\(device.name)")
       for table in tables {
         let all = "SELECT * FROM \(table) ORDER BY 1"

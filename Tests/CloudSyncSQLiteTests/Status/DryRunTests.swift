@@ -64,7 +64,7 @@ struct DryRunTests {
 
     let preview = try await self.preview("phone", phone, in: bench)
 
-    #expect(words(preview.sent) == ["insert lists 'm'", "insert lists 'mine'"])
+    #expect(words(preview.sent) == ["insert lists 'mine'"])
     #expect(words(preview.applied) == ["insert lists 'l'"])
     #expect(preview.refused == [] && preview.waiting == [] && preview.hasZone)
     #expect(try everything(phone) == before)
@@ -101,7 +101,7 @@ struct DryRunTests {
     let preview = try await phone.engine.dryRun()
 
     #expect(
-      words(preview.sent) == ["update notes 'a' list", "insert notes 'b'", "delete lists 'o'"]
+      words(preview.sent) == ["delete lists 'o'", "update notes 'a' list", "insert notes 'b'"]
     )
     #expect(
       Set(words(preview.applied)) == [
@@ -118,6 +118,65 @@ struct DryRunTests {
     )
     #expect(try phone.lines("SELECT * FROM lists") == ["'l'|'List'", "'n'|'N'"])
     #expect(try await self.preview("phone", phone.database, in: bench).isEmpty)
+  }
+
+  @Test("Rows that were there before and that others have deleted are counted, and go")
+  func ended() async throws {
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
+    try mac.execute("INSERT INTO lists VALUES('l', 'List'), ('m', 'More'), ('n', 'New')")
+    try bench.sync(mac)
+    try mac.execute("DELETE FROM lists WHERE id <> 'n'")
+    try bench.sync(mac)
+    let old = Self.schema + "INSERT INTO lists VALUES('l', 'List'), ('n', 'Old');"
+    let phone = try bench.device("phone", old, tables: Self.tables)
+    phone.engine.stop()
+
+    let preview = try await phone.engine.dryRun()
+
+    #expect(preview.endedRows == 1 && preview.sent == [])
+    #expect(words(preview.applied).sorted() == ["delete lists 'l'", "update lists 'n' title"])
+    try bench.sync(phone, mac)
+    #expect(try phone.lines("SELECT * FROM lists") == ["'n'|'New'"])
+    #expect(try bench.unclean(phone) == [])
+  }
+
+  @Test("What was edited before the first synchronization is newer than what the cloud has")
+  func editedBefore() async throws {
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
+    try mac.execute("INSERT INTO lists VALUES('l', 'List')", at: 1_000_000)
+    try bench.sync(mac)
+    let old = Self.schema + "INSERT INTO lists VALUES('l', 'Old'), ('m', 'Old');"
+    let phone = try bench.device("phone", old, tables: Self.tables)
+    try phone.execute("UPDATE lists SET title = 'New'", at: 2_000_000)
+
+    let preview = try await phone.engine.dryRun()
+
+    #expect(words(preview.sent) == ["update lists 'l' title", "insert lists 'm'"])
+    try bench.sync(phone, mac)
+    #expect(try mac.lines("SELECT * FROM lists ORDER BY id") == ["'l'|'New'", "'m'|'New'"])
+  }
+
+  @Test("What follows from foreign keys and unique keys is told too")
+  func consequences() async throws {
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", Self.schema, tables: Self.tables)
+    let phone = try bench.device("phone", Self.schema, tables: Self.tables)
+    try mac.execute(
+      "INSERT INTO lists VALUES('l', 'List'); INSERT INTO notes VALUES('a', 'l', 'Tea')"
+    )
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    try mac.execute("PRAGMA foreign_keys = ON; DELETE FROM lists")
+    try bench.sync(mac)
+    let before = try everything(phone.database)
+
+    let preview = try await phone.engine.dryRun()
+
+    #expect(Set(words(preview.applied)) == ["delete lists 'l'", "delete notes 'a'"])
+    #expect(preview.sent == [] && preview.endedRows == 0)
+    #expect(try everything(phone.database) == before)
   }
 
   @Test("A schema that stands in the way is told, and nothing else is looked at")

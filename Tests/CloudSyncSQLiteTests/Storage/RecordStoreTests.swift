@@ -20,6 +20,7 @@ struct RecordStoreTests {
       places: ColumnNumbers(["id", "c", "n"]),
       numbers: ColumnNumbers(["id", "c", "n"]),
       rules: RowRules(writer: 1, policy: policy),
+      digest: { RowDigest.digest(of: $0) },
       fieldValue: { value in
         if case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) {
           field
@@ -64,7 +65,7 @@ struct RecordStoreTests {
     case 0...1: return .edited(.inserted(columns, at: time))
     case 2...4: return .edited(.updated([columns[1 + generator.below(2)]], at: time))
     case 5: return .edited(.deleted([], at: time))
-    case 6: return .missing
+    case 6: return .missing(tag: state.known?.tag)
     case 7: return .fetchEnded
     case 8: return .refused(.zoneBusy, reason: "busy", isPassing: true, wait: nil, now: 0)
     case 9 where state.row != nil:
@@ -100,7 +101,13 @@ struct RecordStoreTests {
         let event = event(&generator, state, HybridTime(rawValue: step * 3))
         _ = state.reduce(event, store.rules)
         try write(state)
-        try store.save(state, of: key, values: try values(), source: before.source)
+        try store.save(
+          state,
+          of: key,
+          named: "k:notes",
+          values: try values(),
+          source: before.source
+        )
         let after = try store.state(of: key, values: try values())
         #expect(after.state == state, "seed \(seed), after \(event)")
         sources.insert(after.source)
@@ -127,7 +134,13 @@ struct RecordStoreTests {
     var state = RecordState()
     _ = state.reduce(.has(tag: "1a2b", version), store.rules)
     try write(state)
-    try store.save(state, of: .text("k"), values: try values(), source: .unknown)
+    try store.save(
+      state,
+      of: .text("k"),
+      named: "k:notes",
+      values: try values(),
+      source: .unknown
+    )
     let row = try #require(
       try KnownRows(connection: connection).row(RowKey(table: 1, key: .text("k")))
     )
@@ -154,7 +167,13 @@ struct RecordStoreTests {
     var state = RecordState()
     _ = state.reduce(.has(tag: "1", version("[1,2]", 1)), store.rules)
     try write(state)
-    try store.save(state, of: .text("k"), values: try values(), source: .unknown)
+    try store.save(
+      state,
+      of: .text("k"),
+      named: "k:notes",
+      values: try values(),
+      source: .unknown
+    )
     // The app has removed an element before anybody hears of it.
     try connection.execute("UPDATE notes SET c = '[2]'")
     var edited = try store.state(of: .text("k"), values: try values()).state

@@ -42,7 +42,7 @@ struct StorageTests {
     let stored = try #require(
       StoredState(state, policy: rules.deletes) { ["c", "d"].contains($0) }
     )
-    try pending.save(stored, of: key ?? self.key)
+    try pending.save(stored, of: key ?? self.key, named: "k:notes")
   }
 
   private func load(_ values: [String: FieldValue]) throws -> RecordState? {
@@ -60,7 +60,7 @@ struct StorageTests {
       _ = state.reduce(.placed(placement), rules)
       states.append(state)
     }
-    _ = state.reduce(.missing, rules)
+    _ = state.reduce(.missing(tag: state.known?.tag), rules)
     states.append(state)
     _ = state.reduce(.fetchEnded, rules)
     state = edited()
@@ -108,7 +108,7 @@ struct StorageTests {
     let keys = (0..<6).map { RowKey(table: 3, key: .integer(Int64($0))) }
     var states = keys.map { _ in edited() }
     _ = states[1].reduce(.placed(.awaitsParent("p:lists")), rules)
-    _ = states[2].reduce(.missing, rules)
+    _ = states[2].reduce(.missing(tag: states[2].known?.tag), rules)
     _ = states[3]
       .reduce(
         .refused(.zoneBusy, reason: "busy", isPassing: true, wait: nil, now: 0),
@@ -176,9 +176,11 @@ struct StorageTests {
     try foreign.keep(record("2:tags", "tags"), .unknownTable)
     try foreign.keep(record("1:tags", "tags"), .unknownTable)
     try foreign.keep(record("bad", "tags"), .invalid, error: "it has no clock")
-    #expect(try foreign.unsent(limit: 9).isEmpty)
+    #expect(try foreign.unsent(limit: 9, at: 0, but: []).isEmpty)
     try foreign.markUnsent()
-    #expect(try foreign.unsent(limit: 9).map(\.recordID.name) == ["1:tags", "2:tags"])
+    #expect(
+      try foreign.unsent(limit: 9, at: 0, but: []).map(\.recordID.name) == ["1:tags", "2:tags"]
+    )
     #expect(try foreign.take(ofType: "tags").count == 2)
     #expect(try foreign.record(named: "1:tags") == nil)
     #expect(try foreign.record(named: "bad") == record("bad", "tags"))

@@ -9,8 +9,7 @@ struct ExchangeDevice {
   let number: Int64
   private let connection: SQLiteConnection
   /// Parents first.
-  private let tables: [RecordTable]
-  private let captured: [CapturedTable]
+  private let tables: SyncTables
   private var token: ExchangeCloud.Token?
   /// The zone's incarnation that tags and token are of.
   private var zone: Int?
@@ -21,92 +20,31 @@ struct ExchangeDevice {
     self.number = number
     connection = try SQLiteConnection(path: ":memory:")
     try connection.execute(
-      KnownRows.table + PendingRows.table + Facts.table + ForeignRecords.table + SeenRows.table
-        + """
-        PRAGMA foreign_keys = ON;
-        CREATE TABLE lists(id TEXT PRIMARY KEY, name TEXT);
-        CREATE TABLE notes(
-          id TEXT PRIMARY KEY, title TEXT, tags TEXT, n INTEGER, list TEXT REFERENCES lists(id)
-        );
-        """
+      """
+      PRAGMA foreign_keys = ON;
+      CREATE TABLE lists(id TEXT PRIMARY KEY, name TEXT);
+      CREATE TABLE notes(
+        id TEXT PRIMARY KEY, title TEXT, tags TEXT, n INTEGER, list TEXT REFERENCES lists(id)
+      );
+      """
     )
-    let policy = TableMergePolicy(columns: ["tags": .setUnion, "n": .counter], deletes: deletes)
-    captured = try Self.capture(connection, keepsAll: deletes == .editWins)
-    tables = [
-      try Self.table(1, "lists", ["id": "TEXT", "name": "TEXT"], number, policy),
-      try Self.table(
-        2,
-        "notes",
-        ["id": "TEXT", "title": "TEXT", "tags": "TEXT", "n": "INTEGER", "list": "TEXT"],
-        number,
-        policy,
-        references: [RecordReference(columns: ["list"], parent: 1)]
-      ),
-    ]
-  }
-
-  private static func capture(
-    _ connection: SQLiteConnection,
-    keepsAll: Bool
-  ) throws -> [CapturedTable] {
-    try OutboxSchema.prepare(connection)
-    let schema = try DatabaseSchema.read(connection)
-    return try connection.transaction { () throws(SQLiteError) in
-      let requests = ["lists", "notes"].compactMap { schema.table(named: $0) }
-        .map { table in
-          let all = table.writableColumns.map(\.name)
-          let kept = keepsAll ? all : all.filter { ["tags", "n"].contains($0) }
-          return CaptureInstallation.Request(schema: table, kept: kept)
-        }
-      return try CaptureInstallation(connection: connection, clock: .fixed).install(requests)
-    }
-  }
-
-  private static func table(
-    _ id: Int64,
-    _ name: String,
-    _ columns: KeyValuePairs<String, String>,
-    _ writer: Int64,
-    _ policy: TableMergePolicy,
-    references: [RecordReference] = []
-  ) throws -> RecordTable {
-    let numbers = ColumnNumbers(columns.map(\.key))
-    let format = try RecordFormat(
-      table: name,
-      columns: columns.map { ($0.key, $0.value) },
-      key: [("id", "BINARY")],
-      numbers: numbers,
-      assetThreshold: .max
+    var options = SyncEngineOptions()
+    options.defaultTable.merging = TableMergePolicy(
+      columns: ["tags": .setUnion, "n": .counter],
+      deletes: deletes
     )
-    var rules = RowRules(writer: writer, policy: policy)
-    rules.asideFields = { format.asideFields(of: $0) }
-    return RecordTable(
-      id: id,
-      name: name,
-      columns: columns.map(\.key),
-      key: ["id"],
-      references: references,
-      format: format,
-      numbers: numbers,
-      rules: rules,
-      fieldValue: { value in
-        guard case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) else {
-          return .null
-        }
-        return field
-      }
+    options.defaultTable.orphans = .detachChildren
+    options.captureClock = .fixed
+    tables = try EngineSetup(
+      connection: connection,
+      options: options,
+      nonce: { UInt64(number) }
     )
+    .prepare(["lists", "notes"])
   }
 
   private func transaction() -> SyncTransaction {
-    SyncTransaction(
-      connection: connection,
-      tables: tables,
-      captured: captured,
-      nextWriter: { 99 }
-    ) {
-      if case .value(let value)? = ValueCodec.decode($0.value) { value } else { nil }
-    }
+    SyncTransaction(connection: connection, tables: tables, now: 0) { 99 }
   }
 
   private var table: RecordTable { tables[1] }
@@ -143,18 +81,10 @@ struct ExchangeDevice {
     _ body: (inout SyncTransaction) throws(SQLiteError) -> Void
   ) throws {
     var transaction = transaction()
-    let reader = CapturedEditReader(connection: connection, tables: captured) { value in
-      if case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) {
-        field
-      } else {
-        .null
-      }
-    }
     try connection.transaction { () throws(SQLiteError) in
-      try transaction.readOutbox(reader)
+      try transaction.readOutbox()
       try body(&transaction)
       try transaction.finish()
-      try reader.see(transaction.latest)
     }
   }
 
@@ -186,9 +116,19 @@ struct ExchangeDevice {
     try perform { (transaction) throws(SQLiteError) in
       for (sent, answer) in answers {
         switch answer {
-        case .saved(let record): try transaction.takeSave(of: sent, as: record)
-        case .conflict(let record): try transaction.take(record, asConflictAt: 0)
-        case .unknownItem: try transaction.takeMissing(sent)
+        case .saved(let record):
+          try transaction.reduce(
+            .saved(tag: record.changeTag ?? "", sent.version),
+            sent.key,
+            in: sent.table
+          )
+        case .conflict(let record): try transaction.take(record, isConflict: true)
+        case .unknownItem:
+          try transaction.reduce(
+            .missing(tag: sent.record.changeTag),
+            sent.key,
+            in: sent.table
+          )
         }
       }
     }
@@ -210,7 +150,13 @@ struct ExchangeDevice {
       for record in page.records { try transaction.take(record) }
       for recordID in page.deleted { try transaction.takeAbsence(of: recordID) }
       if isEnd {
-        if try transaction.isFetchingAll() { try transaction.endFullFetch(sweeps: true) }
+        if try transaction.isFetchingAll() {
+          let shown = SQLiteValue.integer(Int64(page.token.zone))
+          try transaction.facts.set(.zone, shown)
+          try transaction.facts.set(.shownZone, shown)
+          try transaction.endFullFetch()
+        }
+        transaction.isFetchComplete = true
         try transaction.takeEndOfFetch()
       }
     }

@@ -105,7 +105,7 @@ final class UniqueKeyScript {
       let unsent = try device.lines(
         """
         SELECT record_name, status, error FROM cloudsync_status WHERE status NOT IN ('clean', 'parked', 'waiting')
-        UNION ALL SELECT record_name, 'unsent', NULL FROM cloudsync_rows WHERE dirty IS NOT NULL
+        UNION ALL SELECT record_name, 'unsent', NULL FROM cloudsync_pending WHERE is_dirty
         """
       )
       if !unsent.isEmpty { return "\(device.name) has not sent \(unsent)" }

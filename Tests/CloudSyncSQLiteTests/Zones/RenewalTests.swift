@@ -112,7 +112,7 @@ struct RenewalTests {
     try bench.sync(mac)
 
     #expect(try mac.lines(Self.notes) == ["'a'|'A'", "'c'|'C'"])
-    #expect(try mac.lines("SELECT 1 FROM cloudsync_info WHERE key = 'rebuild'") == [])
+    #expect(try mac.lines("SELECT 1 FROM cloudsync_facts WHERE key = 'full_fetch'") == [])
   }
 
   @Test("Everything is uploaded that the cloud does not have, and nothing else")
@@ -134,11 +134,13 @@ struct RenewalTests {
     #expect(try bench.unclean(mac) == [])
   }
 
-  @Test("An emptied journal costs no page and no edit")
-  func emptiedJournal() throws {
+  @Test("What the session has learnt may be lost: that costs no page and no edit")
+  func lostEssence() throws {
     let (bench, mac, phone) = try pair()
     mac.engine.stop()
-    try mac.execute("DELETE FROM cloudsync_journal; UPDATE notes SET title = 'A2' WHERE id = 'a'")
+    try mac.execute(
+      "DELETE FROM cloudsync_facts WHERE key = 'essence'; UPDATE notes SET title = 'A2' WHERE id = 'a'"
+    )
     try phone.execute("UPDATE notes SET title = 'B2' WHERE id = 'b'")
     try bench.sync(phone)
     mac.engine = try bench.engine("mac", mac.database, Self.tables)

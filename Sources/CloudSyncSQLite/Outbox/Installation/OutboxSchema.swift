@@ -24,7 +24,7 @@ import CloudSyncSQLiteSupport
 /// lost of NULs, malformed text, reals and BLOBs. Tables with wider keys add columns to the outbox.
 ///
 /// **A change** is -1 for a row inserted, -2 for one deleted, -3 for one that may be replaced by another,
-/// and else the changed columns as bits, by their numbers: an integer, or for tables of more than
+/// -4 for one deleted because its row got another key, which is that of the next edit, and else the changed columns as bits, by their numbers: an integer, or for tables of more than
 /// ``ColumnBits/perWord`` columns, several joined by commas.
 ///
 /// **Kept values** are there for columns whose policies need them: `kept` is how many columns of the
@@ -63,9 +63,15 @@ enum OutboxSchema {
 
   /// Makes the tables, or checks that they are there in this version.
   static func prepare(_ connection: SQLiteConnection) throws(SyncEngineError) {
+    if try checkedVersion(connection) != nil { return }
+    try sqlite { () throws(SQLiteError) in try connection.execute(tables) }
+  }
+
+  /// The version of the metadata that is there; nil if there is none, and an error if it is not this one.
+  static func checkedVersion(_ connection: SQLiteConnection) throws(SyncEngineError) -> Int64? {
     switch try installedVersion(connection) {
-    case nil: try sqlite { () throws(SQLiteError) in try connection.execute(tables) }
-    case version: return
+    case nil: return nil
+    case version: return version
     case 1:
       throw SyncEngineError(
         .schema,

@@ -9,11 +9,14 @@ struct CapturedEdit: Sendable, Hashable {
     case replaced
     case updated(ColumnBits)
 
+    /// A deletion after which the row goes on under the key of the next edit.
+    static let renaming: Int64 = -4
+
     /// What the outbox says; nil if it is no change.
     init?(_ value: SQLiteValue) {
       switch value {
       case .integer(-1): self = .inserted
-      case .integer(-2): self = .deleted
+      case .integer(-2), .integer(Self.renaming): self = .deleted
       case .integer(-3): self = .replaced
       default:
         guard let bits = ColumnBits(value) else { return nil }
@@ -29,6 +32,8 @@ struct CapturedEdit: Sendable, Hashable {
   var change: Change
   /// The row's key, as it was spelled then.
   var key: [SQLiteValue]
+  /// The key under which a deleted row goes on; nil if it is gone.
+  var successor: [SQLiteValue]?
   /// What kept columns held before and after, by their places.
   var former: [SQLiteValue] = []
   var values: [SQLiteValue] = []

@@ -8,6 +8,8 @@ struct CapturedRow: Sendable, Hashable {
   /// Its key as the table spells it now, or as it did last.
   var key: [SQLiteValue]
   var edits: [RowEdit]
+  /// The key under which a deleted row goes on; nil if it is gone, or there.
+  var successor: [SQLiteValue]?
 }
 
 /// What was read from the outbox, and is removed when it is stored elsewhere.
@@ -126,7 +128,8 @@ struct CapturedEditReader {
     defer { query.reset() }
     var edits: [CapturedEdit] = []
     var left: [(id: Int64, time: HybridTime)] = []
-    while batch.count < limit {
+    var renamed: Int64?
+    while batch.count < limit || renamed != nil {
       guard try query.step() else {
         batch.isLast = true
         break
@@ -140,7 +143,13 @@ struct CapturedEditReader {
         continue
       }
       batch.count += 1
-      if let edit = layout.edit(query, of: table, at: time) { edits.append(edit) }
+      let last = renamed
+      renamed = query.value(3) == .integer(CapturedEdit.Change.renaming) ? batch.end : nil
+      guard let edit = layout.edit(query, of: table, at: time) else { continue }
+      if let last, last + 1 == batch.end, let place = edits.indices.last, edits[place].id == last {
+        edits[place].successor = edit.key
+      }
+      edits.append(edit)
     }
     query.reset()
     for (id, time) in left {

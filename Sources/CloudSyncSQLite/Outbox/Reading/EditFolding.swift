@@ -104,6 +104,8 @@ struct EditFolding {
     _ present: [SQLiteValue]
   ) -> RowEdit {
     let edits = zip(columns, present)
+      // A column that was added since was not set by it.
+      .filter { $0.0.number != nil }
       .map { column, value in
         let place = column.kept
         let formers = before.lazy.compactMap { place.flatMap($0.formerValue) }

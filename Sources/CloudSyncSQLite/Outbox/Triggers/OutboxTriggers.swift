@@ -36,7 +36,7 @@ struct OutboxTriggers {
         "AFTER UPDATE\(renames)",
         "new",
         when: "NOT (\(isSame))",
-        [deletion(table.hasKey("old")), insertion(table.hasKey("new"))]
+        [renaming, insertion(table.hasKey("new"))]
       ),
     ]
   }
@@ -47,6 +47,12 @@ struct OutboxTriggers {
 
   private func deletion(_ condition: String?) -> String {
     entry("old", "-2", kept: ["o": "old"], if: condition)
+  }
+
+  /// A deletion whose row goes on under another key, that of the next edit.
+  private var renaming: String {
+    let change = table.hasKey("new").map { "CASE WHEN \($0) THEN -4 ELSE -2 END" } ?? "-4"
+    return entry("old", change, kept: ["o": "old"], if: table.hasKey("old"))
   }
 
   // MARK: Replaced rows
@@ -128,18 +134,12 @@ struct OutboxTriggers {
     when condition: String?,
     _ body: [String]
   ) -> CaptureTrigger {
-    let isKey = table.key.enumerated()
-      .map { "k\($0) IS \(row).\($1.name.quotedName) COLLATE \($1.collation.rawValue)" }
-      .joined(separator: " AND ")
-    let isOwn =
-      "EXISTS(SELECT 1 FROM cloudsync_clock WHERE own_table = \(table.id)"
-      + " AND (own_all OR (\(isKey))))"
-    return CaptureTrigger(
+    CaptureTrigger(
       event,
       of: table,
       definition: """
         \(moment) ON \(table.name.quotedName)
-        WHEN \(conditions(condition, "NOT \(isOwn)"))
+        WHEN \(conditions(condition, "NOT \(table.isOwn(row))"))
         BEGIN
           \(body.joined(separator: "\n  "))
         END

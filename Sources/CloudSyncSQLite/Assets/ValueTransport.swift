@@ -1,0 +1,50 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// How values of columns travel: large BLOBs as files.
+struct ValueTransport: Sendable {
+  let assets: AssetFolder?
+
+  init(_ options: SyncEngineOptions) { assets = options.assets.map { AssetFolder(options: $0) } }
+
+  /// A value as it travels.
+  func fieldValue(_ value: SQLiteValue) -> FieldValue {
+    switch ValueCodec.encode(value, assetThreshold: assets?.options.threshold ?? .max) {
+    case .field(let field): field
+    case .asset(let bytes): assets.map { .asset($0.asset(of: bytes)) } ?? .data(Data(bytes))
+    }
+  }
+
+  /// A column's value as it is stored, read from its file if it is an asset; nil for what no column
+  /// can hold.
+  ///
+  /// - Throws: As a broken constraint, that the file is not to be had.
+  func stored(_ column: VersionedColumn) throws(SQLiteError) -> SQLiteValue? {
+    switch ValueCodec.decode(column.value) {
+    case .value(let value)?: return value
+    case .asset(let asset)?:
+      guard let assets else {
+        throw .missingAsset("column \(column.name) is an asset: set SyncEngineOptions.assets")
+      }
+      switch assets.read(asset) {
+      case .success(let bytes): return .blob(bytes)
+      case .failure(let failure): throw .missingAsset("column \(column.name): \(failure.reason)")
+      }
+    case nil: return nil
+    }
+  }
+}
+
+extension SQLiteError {
+  /// Says that a row cannot be stored because a file is missing.
+  fileprivate static func missingAsset(_ reason: String) -> SQLiteError {
+    // SQLITE_CONSTRAINT: what SQLite refuses is set aside, and so is this.
+    SQLiteError(code: 19, message: reason)
+  }
+}

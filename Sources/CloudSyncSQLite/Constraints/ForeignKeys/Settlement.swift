@@ -1,0 +1,126 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Carries out what follows from deletions: rows come back, let go of their parents, or go too.
+///
+/// All of it are edits of the engine's own: their times follow from what they replace, so every device makes the
+/// same, and whoever has chosen another parent since then is right.
+struct Settlement {
+  /// Rows that were to let go of their parents, and that SQLite does not have do so.
+  private(set) var stuck: Set<RowKey> = []
+
+  mutating func carryOut(
+    _ plan: DeletionPlan,
+    _ transaction: inout SyncTransaction
+  ) throws(SQLiteError) {
+    // Rows in a circle have each other deleted by the database itself.
+    try transaction.connection.execute("PRAGMA defer_foreign_keys = ON")
+    for key in plan.kept { try restore(key, &transaction) }
+    for one in plan.detachments { try detach(one, &transaction) }
+    try transaction.writeRows()
+    for one in plan.detachments where !one.isOfTable {
+      if let row = try transaction.row(one.key), row.state.placement != .inTable {
+        stuck.insert(one.key)
+      }
+    }
+    if plan.detachments.contains(where: { stuck.contains($0.key) }) { return }
+    for key in plan.deletions { try markDeleted(key, &transaction) }
+    for key in plan.deletions where plan.circles.contains(key) { try release(key, &transaction) }
+    for key in plan.deletions {
+      try delete(key, isInCircle: plan.circles.contains(key), &transaction)
+    }
+  }
+
+  /// Has a row come back in the cloud, as its table has it.
+  private func restore(_ key: RowKey, _ transaction: inout SyncTransaction) throws(SQLiteError) {
+    guard let row = try transaction.row(key), let values = row.values else { return }
+    let edits = transaction.tables[row.place].edits(of: values)
+    if row.state.row == nil {
+      let time = try transaction.nextTime()
+      return try transaction.edit(.inserted(edits, at: time), of: row)
+    }
+    try transaction.edit(.restored(edits), of: row)
+  }
+
+  private func detach(
+    _ one: DeletionPlan.Detachment,
+    _ transaction: inout SyncTransaction
+  ) throws(SQLiteError) {
+    let columns = one.link.columns
+    let nothing = columns.map { _ in SQLiteValue.null }
+    if one.isOfTable {
+      return try transaction.setInTable(columns, nothing, of: one.key)
+    }
+    if let values = one.successor {
+      return one.link.isInKeyOfChild
+        ? try KeyChangePropagation.change(one.key, one.link, to: values, &transaction)
+        : try transaction.set(columns, values, of: one.key)
+    }
+    let values = one.usesDefaults ? try transaction.foreignKey(one.link).defaults() : nothing
+    try transaction.set(columns, values, of: one.key)
+  }
+
+  /// Has a row of a circle let go of its parents where it can: `RESTRICT` waits for nothing, and what the database does
+  /// by itself is captured.
+  private func release(_ key: RowKey, _ transaction: inout SyncTransaction) throws(SQLiteError) {
+    guard transaction.tables.enforcesForeignKeys, let row = try transaction.row(key) else { return }
+    for link in transaction.tables.links(from: row.place)
+    where link.reference.canBeNull {
+      let nothing = link.columns.map { _ in SQLiteValue.null }
+      try transaction.setInTable(link.columns, nothing, of: key)
+    }
+  }
+
+  /// Notes that a row is to be gone, before the database takes any along.
+  private func markDeleted(
+    _ key: RowKey,
+    _ transaction: inout SyncTransaction
+  ) throws(SQLiteError) {
+    guard let found = try transaction.row(key), let values = found.values else { return }
+    let table = transaction.tables[found.place]
+    try transaction.adopt(found)
+    guard let row = try transaction.row(key) else { return }
+    transaction.keep(row)
+    if row.isDeleted(table.rules) { return }
+    let edit = RowEdit.deleted(table.edits(of: values), at: .zero)
+    try transaction.reduce(.edited(edit), row.key, in: row.place)
+  }
+
+  private func delete(
+    _ key: RowKey,
+    isInCircle: Bool,
+    _ transaction: inout SyncTransaction
+  ) throws(SQLiteError) {
+    guard var row = try transaction.row(key) else { return }
+    if isInCircle {
+      let rows = transaction.tables[row.place].rows(transaction.connection)
+      row.values = try rows.values(of: row.key.values)
+    }
+    transaction.keep(row)
+    _ = try transaction.write(key, isInCircle: isInCircle)
+  }
+}
+
+extension SyncTransaction {
+  /// Sets columns in a row's table alone, which the row's state knows nothing of.
+  mutating func setInTable(
+    _ columns: [String],
+    _ values: [SQLiteValue],
+    of rowKey: RowKey
+  ) throws(SQLiteError) {
+    guard var row = try row(rowKey), row.values != nil else { return }
+    let rows = tables[row.place].rows(connection)
+    let key = row.key.values
+    do throws(SQLiteError) {
+      try withoutCapture(of: row) { (_) throws(SQLiteError) in
+        try rows.update(key, zip(columns, values).map { (column: $0, value: $1) })
+      }
+    } catch {
+      // The row stays as it is, and so does whoever it refers to.
+      guard error.isRefusal, connection.isInTransaction else { throw error }
+    }
+    row.values = try rows.values(of: key)
+    keep(row)
+  }
+}

@@ -1,0 +1,219 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// What one operation carries.
+struct SentBatch: Sendable {
+  var rows: [SentRow] = []
+  /// Records that no table here can hold, which a lost zone needs again.
+  var foreign: [Record] = []
+  var zone: ZoneRecord?
+
+  var count: Int { rows.count + foreign.count + (zone == nil ? 0 : 1) }
+  var isEmpty: Bool { count == 0 }
+
+  func records(in zoneID: ZoneID) -> [Record] {
+    rows.map(\.record) + foreign + (zone.map { [$0.record(in: zoneID)] } ?? [])
+  }
+}
+
+extension SyncEngine {
+  /// How many rows of a table are compared in one transaction.
+  private static let reconciled = 2_000
+
+  /// Submits edits until two requests' worth of them is on its way.
+  func feed(_ generation: Int) throws(SyncEngineError) {
+    guard let (session, present) = running, present == generation else { return }
+    try reconcile(generation)
+    let limits = handler.limits
+    while true {
+      let (isFull, names) = state.withLock { state in
+        let batches = state.inFlight.values
+        let names = Set(
+          batches.flatMap { $0.rows.map(\.key.name) + $0.foreign.map(\.recordID.name) }
+        )
+        let isFull = state.recordsInFlight >= 2 * limits.items || !state.backlog.isEmpty
+        return (isFull, names)
+      }
+      if isFull { return }
+      let (batch, pending) = try transaction(generation) {
+        [zoneID] (transaction) throws(SQLiteError) in
+        // What was captured may have others to be written first.
+        try transaction.finish()
+        var batch = SentBatch()
+        batch.rows = try BatchBuilder(transaction: transaction, zoneID: zoneID)
+          .batch(limits: limits, now: transaction.now) { names.contains($0) }
+        if batch.isEmpty {
+          batch.foreign = try ForeignRecords(connection: transaction.connection)
+            .unsent(limit: limits.items, at: transaction.now, but: names)
+        }
+        let pending = try PendingRows(connection: transaction.connection).dirtyCount()
+        return (batch, Int(pending))
+      }
+      state.withLock { $0.counts.pending = max(0, pending - $0.recordsInFlight - batch.rows.count) }
+      if !batch.isEmpty {
+        try submit(batch, to: session, generation)
+      } else if let zone = try missingZone(generation) {
+        try submit(SentBatch(zone: zone), to: session, generation)
+      } else {
+        return try scheduleRetry(generation)
+      }
+    }
+  }
+
+  private func submit(
+    _ batch: SentBatch,
+    to session: CloudSyncSession,
+    _ generation: Int
+  ) throws(SyncEngineError) {
+    let operation = ModifyOperation(records: batch.records(in: zoneID))
+    let id: OperationID
+    do throws(RecordRuleViolation) { id = try session.modify(operation) } catch {
+      return try setAside(error, in: batch, generation)
+    }
+    state.withLock { $0.inFlight[Int64(id.number)] = batch }
+  }
+
+  /// Has a record wait that breaks a rule of the cloud's, so that the others are sent.
+  private func setAside(
+    _ violation: RecordRuleViolation,
+    in batch: SentBatch,
+    _ generation: Int
+  ) throws(SyncEngineError) {
+    try transaction(generation) { (transaction) throws(SQLiteError) in
+      let isMeant = { (record: Record) in
+        ["\(record.recordID)", "\(record.recordType) \(record.recordID)"]
+          .contains(violation.subject)
+      }
+      for row in batch.rows where isMeant(row.record) {
+        let event = RecordEvent.refused(
+          .invalidRecord,
+          reason: violation.description,
+          isPassing: false,
+          wait: nil,
+          now: transaction.now
+        )
+        transaction.counts.parked += 1
+        try transaction.reduce(event, row.key, in: row.table)
+      }
+      for record in batch.foreign where isMeant(record) {
+        try ForeignRecords(connection: transaction.connection)
+          .noteSent(named: record.recordID.name, error: violation.description)
+      }
+    }
+  }
+
+  /// The zone's record, if a fetch has told that there is none; nil if there is, or nobody knows.
+  private func missingZone(_ generation: Int) throws(SyncEngineError) -> ZoneRecord? {
+    let isBusy = state.withLock { state in
+      state.isZoneRecordRefused || state.inFlight.values.contains { $0.zone != nil }
+    }
+    if isBusy { return nil }
+    let number = Int64(bitPattern: environment.nonce())
+    return try transaction(generation) { (transaction) throws(SQLiteError) in
+      let facts = transaction.facts
+      guard try facts.value(.zone) == nil else { return nil }
+      // Nobody may upload again what was erased on purpose: this comes before anything else.
+      if try facts.value(.erases) != nil { return ZoneRecord(incarnation: number, erases: true) }
+      guard try facts.value(.token) != nil, try facts.value(.fullFetch) == nil else { return nil }
+      return ZoneRecord(incarnation: number, erases: false)
+    }
+  }
+
+  /// Compares tables with what is known of them, when everything was fetched that tells of their rows.
+  private func reconcile(_ generation: Int) throws(SyncEngineError) {
+    var goesOn = true
+    while goesOn, isCurrent(generation) {
+      goesOn = try transaction(generation) { (transaction) throws(SQLiteError) in
+        let facts = transaction.facts
+        guard try facts.value(.unreconciled) != nil, try facts.value(.token) != nil,
+          try facts.value(.fullFetch) == nil, try facts.value(.fetchAll) == nil
+        else { return false }
+        try transaction.finish()
+        let reconciliation = Reconciliation(connection: transaction.connection)
+        return try reconciliation.step(&transaction, limit: Self.reconciled)
+      }
+    }
+    try fetchAllIfDue(generation)
+  }
+
+  /// Begins a fetch of everything if one is asked for.
+  func fetchAllIfDue(_ generation: Int) throws(SyncEngineError) {
+    guard let (session, present) = running, present == generation,
+      state.withLock({ $0.fetches == 0 })
+    else { return }
+    let isDue = try transaction(generation) { (transaction) throws(SQLiteError) in
+      let isAsked = try transaction.facts.value(.fetchAll) != nil
+      let hasToken = try transaction.facts.value(.token) != nil
+      return isAsked && hasToken
+    }
+    if isDue { fetch(FetchOperation(startingOver: true), session, generation) }
+  }
+
+  /// Has rows that were refused in passing sent again when their time has come.
+  private func scheduleRetry(_ generation: Int) throws(SyncEngineError) {
+    let next = try transaction(generation) { (transaction) throws(SQLiteError) -> Int64? in
+      let row = try PendingRows(connection: transaction.connection).nextDue()
+      let record = try ForeignRecords(connection: transaction.connection).nextDue()
+      let next = [row, record].compactMap { $0 }.min()
+      return next.map { max(0, $0 - transaction.now) }
+    }
+    guard let next, state.withLock({ $0.backlog.isEmpty }) else { return }
+    retryTimer?.schedule(after: (next + 1) * 1_000_000)
+  }
+
+  // MARK: Answers
+
+  /// Takes what became of an operation.
+  func complete(
+    _ number: Int64,
+    _ response: ModifyOperation.Response,
+    _ generation: Int
+  ) throws(SyncEngineError) {
+    let batch = state.withLock { $0.inFlight[number] } ?? SentBatch()
+    try transaction(generation) { (transaction) throws(SQLiteError) in
+      transaction.sentZone = batch.zone
+      try transaction.take(response, to: batch.rows)
+      if batch.zone != nil { try transaction.facts.set(.erases, nil) }
+    }
+    let hasMissing = response.failures.contains { $0.error.code == .unknownItem }
+    let isZoneRefused =
+      batch.zone != nil
+      && response.failures.contains { $0.error.code != .awaitsAppEdit }
+    let isFetchDue = state.withLock { state in
+      state.inFlight[number] = nil
+      if response.hasSaves { state.zoneLosses = 0 }
+      if isZoneRefused { state.isZoneRecordRefused = true }
+      // What a fetch tells that is under way may be older than the answer.
+      if hasMissing, state.fetches > 0 { state.awaitsNextFetch = true }
+      defer { state.isFetchDue = false }
+      return state.isFetchDue && (hasMissing || state.fetches == 0)
+    }
+    if isFetchDue { fetchChanges() }
+    sendChanges()
+  }
+
+  // MARK: Pages
+
+  /// Takes a page: its rows and its token are stored together.
+  func apply(_ page: FetchOperation.Response, _ generation: Int) throws(SyncEngineError) {
+    let awaitsNext = state.withLock { $0.awaitsNextFetch }
+    try transaction(generation) { (transaction) throws(SQLiteError) in
+      try transaction.take(page, isEndHeard: !awaitsNext)
+    }
+    state.withLock { state in
+      state.zoneLosses = 0
+      state.isFetchDue = false
+      if page.isLast {
+        state.awaitsNextFetch = false
+        state.isZoneRecordRefused = false
+      }
+    }
+    session?.acknowledge(page.page, .stored)
+    sendChanges()
+  }
+}
+
+extension ModifyOperation.Response {
+  /// Whether the cloud has any record of the operation.
+  fileprivate var hasSaves: Bool { !savedRecords.isEmpty || !alreadyInCloud.isEmpty }
+}

@@ -1,0 +1,75 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+extension SyncEngine {
+  /// Runs a body with the database's connection.
+  static func write<Value: Sendable>(
+    to database: any SyncDatabase,
+    _ body: @Sendable (SQLiteConnection) throws(SyncEngineError) -> Value
+  ) throws(SyncEngineError) -> Value {
+    do {
+      if let keeper = database as? any StatementKeeping { return try keeper.withConnection(body) }
+      return try database.write { handle in try body(SQLiteConnection(borrowing: handle)) }
+    } catch let error as SyncEngineError {
+      throw error
+    } catch {
+      throw SyncEngineError(.cannotAccess, "the database cannot be written: \(error)")
+    }
+  }
+
+  /// Runs a body in a transaction, after what was captured and what the session has learnt, and does what
+  /// follows for the rows.
+  ///
+  /// The generation is the run that it is done for; nil if it is no matter.
+  func transaction<Value: Sendable>(
+    _ generation: Int? = nil,
+    _ body: @Sendable (inout SyncTransaction) throws(SQLiteError) -> Value
+  ) throws(SyncEngineError) -> Value {
+    try Self.write(to: database) { [self] (connection) throws(SyncEngineError) in
+      // Looked up here, where nobody else can write.
+      let (present, essence) = state.withLock { ($0.generation, $0.essence) }
+      guard generation ?? present == present else {
+        throw SyncEngineError(
+          .superseded,
+          "the engine was started, stopped or renewed meanwhile; call again"
+        )
+      }
+      let now = environment.now().nanoseconds / 1_000_000
+      let nonce = environment.nonce
+      let writer = state.withLock { $0.writer } ?? tables.writer
+      let (value, done) = try sqlite { () throws(SQLiteError) in
+        try connection.transaction { () throws(SQLiteError) in
+          var transaction = SyncTransaction(connection: connection, tables: tables, now: now) {
+            Int64(bitPattern: nonce())
+          }
+          transaction.tables.writer = writer
+          if let essence { try transaction.facts.set(.essence, .blob(essence)) }
+          try transaction.readOutbox()
+          let value = try body(&transaction)
+          try transaction.finish()
+          return (value, Done(transaction))
+        }
+      }
+      state.withLock { state in
+        state.counts += done.counts
+        state.writer = done.writer
+        state.isFetchDue = state.isFetchDue || done.needsFetch
+        if state.generation == present, state.essence == essence { state.essence = nil }
+      }
+      return value
+    }
+  }
+
+  /// What a transaction has come to.
+  private struct Done: Sendable {
+    let counts: SyncCounts
+    let writer: Int64
+    let needsFetch: Bool
+
+    init(_ transaction: SyncTransaction) {
+      counts = transaction.counts
+      writer = transaction.tables.writer
+      needsFetch = transaction.needsFetch
+    }
+  }
+}

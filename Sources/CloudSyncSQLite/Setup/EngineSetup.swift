@@ -1,0 +1,157 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Prepares a database for an engine: its own tables, the triggers, and what a new schema needs.
+struct EngineSetup {
+  let connection: SQLiteConnection
+  let options: SyncEngineOptions
+  /// Gives numbers that no other database is likely to get.
+  let nonce: @Sendable () -> UInt64
+
+  /// Does all of it in one transaction, or nothing.
+  func prepare(_ names: [String]) throws(SyncEngineError) -> SyncTables {
+    try connection.transaction(
+      { () throws(SyncEngineError) in
+        let schema = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
+        try check(names, schema)
+        try EngineTables.prepare(connection)
+        return try sqlite { () throws(SQLiteError) in try install(names, schema) }
+      },
+      mapping: { SyncEngineError($0) }
+    )
+  }
+
+  private func check(_ names: [String], _ schema: DatabaseSchema) throws(SyncEngineError) {
+    let violations = SchemaRules.violations(
+      in: schema,
+      tables: names,
+      policy: options.schemaPolicy,
+      alsoChecking: CloudName.violations
+    )
+    let errors = violations.filter { !$0.isWarning }
+    guard errors.isEmpty else {
+      throw SyncEngineError(.schema, errors.map(\.reason).joined(separator: "\n"))
+    }
+  }
+
+  private func install(
+    _ names: [String],
+    _ schema: DatabaseSchema
+  ) throws(SQLiteError) -> SyncTables {
+    let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
+    let check = CaptureCheck(connection: connection)
+    let version = try check.schemaVersion()
+    let findings = try check.findings(of: names, in: schema)
+    let isSame = findings.allSatisfy { $0.finding == .unchanged || $0.finding == .new }
+    if !isSame { try readFormerEdits(schema) }
+    let ordered = schema.parentsFirst(names).joined().compactMap { schema.table(named: $0) }
+    let captured = try CaptureInstallation(connection: connection, clock: options.captureClock)
+      .install(ordered.map { request(for: $0) })
+    let tables = SyncTables(
+      try captured.map { (table) throws(SQLiteError) in try make(table) },
+      references: schema.references,
+      enforcesForeignKeys: isEnforcing
+    )
+    try ActionTriggers(tables.inOrder, schema.references)
+      .install(connection, isEnforcing: isEnforcing)
+    try StatusView.install(connection)
+    try take(findings, tables)
+    let facts = Facts(connection: connection)
+    if try facts.value(.schemaVersion) != .integer(version) { try retryRefused(tables) }
+    try facts.set(.schemaVersion, .integer(try check.schemaVersion()))
+    return tables
+  }
+
+  /// Tries rows again that SQLite has refused: another schema may take them, or have no trigger that said no.
+  private func retryRefused(_ tables: SyncTables) throws(SQLiteError) {
+    let refused = try PendingRows(connection: connection).violating()
+    if refused.isEmpty { return }
+    var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+    for key in refused { try transaction.retryWriting(key) }
+    try transaction.finish()
+  }
+
+  /// Takes what old triggers have captured, by the tables as they were registered: rows cannot be found by
+  /// another key.
+  private func readFormerEdits(_ schema: DatabaseSchema) throws(SQLiteError) {
+    let captured = try TableRegistry(connection: connection).tables()
+      .filter(\.isSynchronized).compactMap { $0.captured(in: schema) }
+    let tables = SyncTables(
+      try captured.map { (table) throws(SQLiteError) in try make(table) },
+      references: [],
+      enforcesForeignKeys: false
+    )
+    var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+    try transaction.readOutbox()
+    try transaction.finish()
+  }
+
+  // MARK: One table
+
+  /// Values are captured of the columns whose policies need them, and where edits win of all.
+  private func request(for schema: TableSchema) -> CaptureInstallation.Request {
+    let rules = RowRules(writer: 0, policy: options.table(schema.name).merging)
+    let kept = schema.writableColumns.map(\.name)
+      .filter { column in
+        rules.deletes == .editWins || rules.isCounter(column) || rules.looksAtValues(of: column)
+      }
+    return CaptureInstallation.Request(schema: schema, kept: kept)
+  }
+
+  private func make(_ captured: CapturedTable) throws(SQLiteError) -> RecordTable {
+    var defaults: [SQLiteValue?] = []
+    for column in captured.schema.writableColumns {
+      if let sql = column.defaultSQL {
+        defaults.append(SQLText(sql).isLiteral ? try connection.value("SELECT \(sql)") : nil)
+      } else {
+        defaults.append(.null)
+      }
+    }
+    let writer = try writer()
+    do throws(RecordFormatError) {
+      return try RecordTable(
+        captured: captured,
+        options: options.table(captured.name),
+        writer: writer,
+        defaults: defaults,
+        transport: ValueTransport(options)
+      )
+    } catch {
+      throw SQLiteError(code: 1, message: "table \(captured.name) cannot be stored: \(error)")
+    }
+  }
+
+  /// The number of this database, given when it is first synchronized, and anew for a file that is another one.
+  private func writer() throws(SQLiteError) -> Int64 {
+    let facts = Facts(connection: connection)
+    let file = try FileIdentity.text(of: connection)
+    if case .integer(let number)? = try facts.value(.writer), try facts.value(.file) == file {
+      return number
+    }
+    let number = Int64(bitPattern: nonce())
+    try facts.set(.file, file)
+    try facts.set(.writer, .integer(number))
+    return number
+  }
+
+  // MARK: What nobody has captured
+
+  /// Notes which tables are to be compared with what is known of their rows.
+  private func take(
+    _ findings: [(table: String, finding: CaptureFinding)],
+    _ tables: SyncTables
+  ) throws(SQLiteError) {
+    let reconciliation = Reconciliation(connection: connection)
+    for (name, finding) in findings {
+      guard let place = tables.place(named: name) else { continue }
+      switch finding {
+      case .unchanged, .missing: break
+      case .columnsChanged(let added, _):
+        if !added.isEmpty { try reconciliation.request(tables[place].id, fetchesAll: false) }
+      case .new, .rebuilt, .leftOut:
+        try reconciliation.request(tables[place].id, fetchesAll: true)
+      }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// The tables that the engine keeps for itself, in the database that it synchronizes.
+///
+/// Users may read them; only the triggers and the engine write them. Beside those of the outbox
+/// (``OutboxSchema``) there are:
+///
+/// ```
+/// cloudsync_known(table_id, key, …)    rows that the table and the cloud have alike
+/// cloudsync_pending(table_id, key, …)  rows that are to be sent, that wait, were refused, or are deleted
+/// cloudsync_seen(table_id, key)        what a fetch of everything has told about so far
+/// cloudsync_foreign_records(…)         records that no table of this database can hold
+/// cloudsync_assets(digest, …)          the files of BLOBs that are on their way
+/// cloudsync_facts(key, value)          small facts: the zone, the token, what the session has learnt
+/// cloudsync_status                     a view: the status of every row
+/// ```
+///
+/// A key is the value of the one key column in the spelling that stands for all equal ones, or the text of
+/// several (``CompoundKey``).
+enum EngineTables {
+  /// Makes the tables, or checks that they are there in this version.
+  static func prepare(_ connection: SQLiteConnection) throws(SyncEngineError) {
+    let isNew = try OutboxSchema.installedVersion(connection) == nil
+    try OutboxSchema.prepare(connection)
+    guard isNew else { return }
+    try sqlite { () throws(SQLiteError) in
+      for table in [
+        KnownRows.table, PendingRows.table, SeenRows.table, ForeignRecords.table,
+        StagedAssets.table,
+        Facts.table, ActionTriggers.departed,
+      ] {
+        try connection.execute(table)
+      }
+    }
+  }
+
+  /// Removes everything that belongs to an engine, of whatever version, and nothing else.
+  static func remove(_ connection: SQLiteConnection) throws(SQLiteError) {
+    let query = try connection.prepare(
+      """
+      SELECT type, name FROM main.sqlite_schema
+      WHERE name LIKE 'cloudsync\\_%' ESCAPE '\\' AND type IN ('trigger', 'view', 'table')
+      ORDER BY CASE type WHEN 'trigger' THEN 0 WHEN 'view' THEN 1 ELSE 2 END, name
+      """
+    )
+    let names = try query.mapRows { query in (query.text(0) ?? "", query.text(1) ?? "") }
+    for (type, name) in names { try connection.execute("DROP \(type) main.\(name.quotedName)") }
+  }
+}

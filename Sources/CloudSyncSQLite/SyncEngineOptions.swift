@@ -1,0 +1,76 @@
+public import CloudSyncCore
+
+/// What an engine may be told beside its tables.
+public struct SyncEngineOptions: Sendable {
+  /// How a table is synchronized.
+  public struct Table: Sendable {
+    /// How edits of both sides are merged, and deletes with edits.
+    public var merging = TableMergePolicy()
+    /// What becomes of its rows whose parent another device deletes although the foreign key says `RESTRICT`
+    /// or `NO ACTION`; every device must have the same policy.
+    public var orphans = OrphanPolicy.restoreParent
+    /// What becomes of its rows whose parent another device deletes where the foreign key says `CASCADE`, and which
+    /// that device did not have; every device must have the same policy.
+    ///
+    /// By default they are deleted too. With `restoreParent` a deletion takes nothing along that whoever deleted has
+    /// not seen: the parent comes back.
+    public var cascades = OrphanPolicy.deleteChildren
+    /// Whether the app gives its integer keys so that no two devices give the same.
+    public var hasUniqueIntegerKeys = false
+    /// What becomes of two rows that break a unique key beside the primary one.
+    ///
+    /// Nil, the default, refuses tables with such keys when the engine is made.
+    public var uniqueKeys: UniqueKeyPolicy?
+    /// Whether `NOT NULL` columns without a default are allowed, although an app that does not know
+    /// such a column cannot make rows then.
+    public var allowsMissingDefaults = false
+
+    /// Creates the default.
+    public init() {}
+  }
+
+  /// How tables are synchronized that want it otherwise than by default.
+  public var tables: [String: Table] = [:]
+  /// The default of all tables.
+  public var defaultTable = Table()
+  /// How large BLOBs travel; nil keeps every BLOB within its record, which has room for a million bytes.
+  public var assets: AssetOptions?
+  /// The session's budgets, waits and policies.
+  public var configuration = SyncConfiguration()
+  /// A gate shared with the other sessions of the account.
+  public var gate: SyncGate?
+  /// Called with every session that the engine makes, before it starts: to attach a recorder, or to
+  /// append middleware such as the one that asks for the account.
+  public var sessionWillStart: (@Sendable (CloudSyncSession) -> Void)?
+
+  /// Tells who is signed in; without it there is one nameless account that is always good.
+  ///
+  /// Say with ``SyncEngine/accountDidChange()`` when it may have changed. Edits made while nobody is
+  /// signed in are captured, and sent when the account is back.
+  public var accountProvider: AccountStatusProvider?
+  /// What becomes of the rows when the user signs out; by default they stay.
+  public var signedOut: @Sendable () -> SignOutDecision = { .keepRows }
+  /// What becomes of the rows when another account signs in: `discard` deletes those of the old account
+  /// and fetches the new one's, `adopt` uploads all of them to the new one.
+  ///
+  /// By default the engine waits for ``SyncEngine/resolveAccountSwitch(_:)``.
+  public var accountSwitched:
+    @Sendable (_ from: AccountIdentity, _ to: AccountIdentity) -> AccountSwitchDecision = { _, _ in
+      .wait
+    }
+  /// What becomes of the rows when their zone is gone.
+  ///
+  /// If nil the configuration's zone policy says it: rows are uploaded again after a deletion of the
+  /// zone and a reset of encrypted data, and wait for ``SyncEngine/decideZone(_:)`` when the user has
+  /// erased the app's data in the settings. They are never deleted unless the app says so.
+  public var zoneLost: (@Sendable (ZoneLoss) -> ZoneLossDecision)?
+
+  /// Where the times of captured edits come from: fixed in simulations.
+  package var captureClock = CaptureClock.system
+
+  /// Creates the default.
+  public init() {}
+
+  /// How a table is synchronized.
+  public func table(_ name: String) -> Table { tables[name] ?? defaultTable }
+}

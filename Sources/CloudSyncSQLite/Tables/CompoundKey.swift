@@ -1,0 +1,110 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Several values as one text, as the engine's tables have the key of more than one column.
+///
+/// Each value is followed by a semicolon, so that no two keys have one text:
+///
+/// | value | text |
+/// |---|---|
+/// | NULL | `n` |
+/// | integer | `i` and the number |
+/// | real | `r` and the number |
+/// | text | `t`, its length in bytes, a colon, and the text |
+/// | BLOB | `b` and its bytes as hexadecimal digits |
+///
+/// SQL makes the same text of the same key (``sql(of:in:)``), but for reals that are not whole.
+enum CompoundKey {
+  /// The text of values that stand for all equal ones.
+  static func text(of values: [SQLiteValue]) -> SQLiteValue {
+    var bytes: [UInt8] = []
+    for value in values {
+      switch value {
+      case .null: bytes += "n".utf8
+      case .integer(let number): bytes += "i\(number)".utf8
+      case .real(let number): bytes += "r\(number)".utf8
+      case .text(let text): bytes += "t\(text.utf8.count):".utf8 + Array(text.utf8)
+      case .malformedText(let text): bytes += "t\(text.count):".utf8 + text
+      case .blob(let blob): bytes += "b\(Hexadecimal.text(of: blob))".utf8
+      }
+      bytes.append(UInt8(ascii: ";"))
+    }
+    return bytes.withUnsafeBytes { UTF8Bytes.text($0) }.map { .text($0) } ?? .malformedText(bytes)
+  }
+
+  /// The values of a text; nil if it is none of a key's.
+  static func values(of key: SQLiteValue) -> [SQLiteValue]? {
+    var rest: ArraySlice<UInt8>
+    switch key {
+    case .text(let text): rest = Array(text.utf8)[...]
+    case .malformedText(let bytes): rest = bytes[...]
+    case .null, .integer, .real, .blob: return nil
+    }
+    var values: [SQLiteValue] = []
+    while let kind = rest.popFirst() {
+      guard let value = value(kind, &rest), rest.popFirst() == UInt8(ascii: ";") else { return nil }
+      values.append(value)
+    }
+    return values
+  }
+
+  private static func value(_ kind: UInt8, _ rest: inout ArraySlice<UInt8>) -> SQLiteValue? {
+    switch kind {
+    case UInt8(ascii: "n"): return .null
+    case UInt8(ascii: "i"): return Int64(word(&rest)).map { .integer($0) }
+    case UInt8(ascii: "r"): return Double(word(&rest)).map { .real($0) }
+    case UInt8(ascii: "b"): return Hexadecimal.bytes(of: word(&rest)).map { .blob($0) }
+    case UInt8(ascii: "t"):
+      guard let colon = rest.firstIndex(of: UInt8(ascii: ":")),
+        let count = Int(String(decoding: rest[..<colon], as: UTF8.self)), count >= 0,
+        rest.endIndex - colon - 1 >= count
+      else { return nil }
+      let bytes = Array(rest[(colon + 1)..<(colon + 1 + count)])
+      rest = rest[(colon + 1 + count)...]
+      return bytes.withUnsafeBytes { UTF8Bytes.text($0) }.map { .text($0) } ?? .malformedText(bytes)
+    default: return nil
+    }
+  }
+
+  /// What comes before the next semicolon.
+  private static func word(_ rest: inout ArraySlice<UInt8>) -> String {
+    let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.endIndex
+    let word = String(decoding: rest[..<end], as: UTF8.self)
+    rest = rest[end...]
+    return word
+  }
+
+  /// The key of a row as the engine's tables have it, as SQL, of a row by that name.
+  static func sql(of key: [KeyColumn], in row: String) -> String {
+    if key.count == 1, let column = key.first {
+      return column.canonicalSQL("\(row).\(column.name.quotedName)")
+    }
+    return "(" + key.map { part($0, "\(row).\($0.name.quotedName)") }.joined(separator: " || ")
+      + ")"
+  }
+
+  private static func part(_ column: KeyColumn, _ value: String) -> String {
+    let text = column.canonicalSQL(value)
+    return """
+      CASE typeof(\(value)) WHEN 'integer' THEN 'i' || \(value)
+      WHEN 'text' THEN 't' || length(CAST(\(text) AS BLOB)) || ':' || \(text)
+      WHEN 'blob' THEN 'b' || lower(hex(\(value)))
+      WHEN 'real' THEN CASE WHEN \(value) = CAST(\(value) AS INTEGER)
+        THEN 'i' || CAST(\(value) AS INTEGER) ELSE 'r' || \(value) END
+      ELSE 'n' END || ';'
+      """
+  }
+}
+
+extension KeyColumn {
+  /// A text as the one spelling that stands for all equal ones, as SQL.
+  fileprivate func canonicalSQL(_ value: String) -> String {
+    let isText = "typeof(\(value)) = 'text'"
+    return switch collation {
+    case .binary: value
+    case .nocase: "CASE WHEN \(isText) THEN lower(\(value)) ELSE \(value) END"
+    case .rtrim: "CASE WHEN \(isText) THEN rtrim(\(value), ' ') ELSE \(value) END"
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// A foreign key by the places of its tables.
+struct TableLink: Sendable {
+  /// Nil if the table that refers is not synchronized.
+  let child: Int?
+  let parent: Int
+  let reference: TableReference
+
+  var columns: [String] { reference.key.columns }
+  var referencedColumns: [String] { reference.key.referencedColumns }
+  /// Whether its columns are part of the key of the rows that refer.
+  var isInKeyOfChild: Bool { columns.contains { reference.child.primaryKey.contains($0) } }
+  /// Whether it refers to the primary key, so that its columns tell which record it is.
+  var refersToKey: Bool { reference.key.referencedColumns == reference.parent.primaryKey }
+}
+
+/// The tables that an engine synchronizes, and how they refer to each other.
+struct SyncTables: Sendable {
+  /// Parents before children, as far as there are no circles; a table is called by its place here.
+  private(set) var inOrder: [RecordTable]
+  /// Whether the engine's connection enforces foreign keys.
+  let enforcesForeignKeys: Bool
+  /// All foreign keys that have to do with the tables.
+  let links: [TableLink]
+  private let places: [Int64: Int]
+
+  /// Takes tables.
+  ///
+  /// - Parameters:
+  ///   - tables: The tables, parents first.
+  ///   - references: All foreign keys of the database.
+  ///   - enforcesForeignKeys: Whether the connection enforces them.
+  init(_ tables: [RecordTable], references: [TableReference], enforcesForeignKeys: Bool) {
+    inOrder = tables
+    self.enforcesForeignKeys = enforcesForeignKeys
+    let names = tables.map(\.name)
+    links = references.compactMap { reference in
+      guard let parent = names.firstIndex(of: reference.parent.name) else { return nil }
+      let child = names.firstIndex(of: reference.child.name)
+      // What refers to a table from outside does so only where somebody sees to it.
+      guard child != nil || enforcesForeignKeys else { return nil }
+      return TableLink(child: child, parent: parent, reference: reference)
+    }
+    let pairs = tables.enumerated().map { ($0.element.id, $0.offset) }
+    places = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+  }
+
+  subscript(place: Int) -> RecordTable { inOrder[place] }
+
+  /// The place of the table of a number.
+  func place(ofID id: Int64) -> Int? { places[id] }
+
+  func place(named name: String) -> Int? { inOrder.firstIndex { $0.name.isSameName(as: name) } }
+
+  /// The place of the table whose records are of a type.
+  func place(ofType type: String) -> Int? {
+    inOrder.firstIndex { UTF8Bytes.equal($0.format.recordType, type) }
+  }
+
+  /// The table and the key of a record by its name; nil if it is none of a row's, or the name has no more than
+  /// the key's digest.
+  func place(ofRecord name: String) -> (place: Int, key: RecordKey)? {
+    guard let parsed = RecordName.parse(name), case .values(let values) = parsed.key else {
+      return nil
+    }
+    for (place, table) in inOrder.enumerated() where values.count == table.key.count {
+      let key = table.format.key(spelled: values)
+      if UTF8Bytes.equal(key.name, name) { return (place, key) }
+    }
+    return nil
+  }
+
+  func links(from place: Int) -> [TableLink] { links.filter { $0.child == place } }
+  func links(to place: Int) -> [TableLink] { links.filter { $0.parent == place } }
+
+  /// The number of this database.
+  var writer: Int64 {
+    get { inOrder.first?.rules.writer ?? 0 }
+    set { for place in inOrder.indices { inOrder[place].rules.writer = newValue } }
+  }
+}

@@ -1,0 +1,88 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// How all rows begin anew.
+enum Renewal: Sendable {
+  /// They are deleted here.
+  case deletion
+  /// They are deleted here, and everywhere else where the zone was known.
+  case erasure
+  /// What the cloud does not have is made there again.
+  case upload
+}
+
+extension SyncTransaction {
+  /// Forgets what is known of the cloud.
+  mutating func renew(_ renewal: Renewal) throws(SQLiteError) {
+    try finish()
+    switch renewal {
+    case .deletion, .erasure: try deleteEverything()
+    case .upload:
+      try facts.set(.fullFetch, .integer(FullFetch.uploads.rawValue))
+      fetchesAll = true
+      try SeenRows(connection: connection).removeAll()
+      try replaceZone()
+      for table in tables.inOrder {
+        try Reconciliation(connection: connection).request(table.id, fetchesAll: true)
+      }
+    }
+    for fact in [Facts.Name.zone, .shownZone, .token, .erases] { try facts.set(fact, nil) }
+    if renewal == .erasure { try facts.set(.erases, .integer(1)) }
+  }
+
+  /// Deletes the rows of the synchronized tables, without telling the cloud, and forgets what was
+  /// known of them.
+  private mutating func deleteEverything() throws(SQLiteError) {
+    try connection.execute("PRAGMA defer_foreign_keys = ON")
+    let query = try connection.prepare(
+      """
+      SELECT name, sql FROM main.sqlite_schema
+      WHERE type = 'trigger' AND name LIKE 'cloudsync\\_%' ESCAPE '\\' ORDER BY rowid
+      """
+    )
+    let triggers = try query.mapRows { query in (query.text(0) ?? "", query.text(1) ?? "") }
+    for (name, _) in triggers { try connection.execute("DROP TRIGGER main.\(name.quotedName)") }
+    // Triggers of the app's may make rows while others go.
+    for _ in 0..<3 where try hasRows() {
+      for place in tables.inOrder.indices.reversed() { try deleteRows(of: place) }
+    }
+    for (_, sql) in triggers { try connection.execute(sql) }
+    try connection.execute(
+      """
+      DELETE FROM cloudsync_outbox;
+      DELETE FROM cloudsync_departed;
+      DELETE FROM cloudsync_known;
+      DELETE FROM cloudsync_pending;
+      DELETE FROM cloudsync_foreign_records;
+      DELETE FROM cloudsync_seen;
+      """
+    )
+    for fact in [Facts.Name.fullFetch, .fetchAll, .unreconciled, .reconciledTo] {
+      try facts.set(fact, nil)
+    }
+    fetchesAll = false
+  }
+
+  private func hasRows() throws(SQLiteError) -> Bool {
+    for table in tables.inOrder {
+      let count = try connection.integer(
+        "SELECT EXISTS(SELECT 1 FROM main.\(table.name.quotedName))"
+      )
+      if count == 1 { return true }
+    }
+    return false
+  }
+
+  private func deleteRows(of place: Int) throws(SQLiteError) {
+    let name = "main.\(tables[place].name.quotedName)"
+    // RESTRICT waits for nothing, so what refers to a row of the same table lets go of it first.
+    for link in tables.links(to: place)
+    where tables.enforcesForeignKeys && link.child == place
+      && link.reference.key.onDelete == .restrict && link.reference.canBeNull
+    {
+      let changes = link.columns.map { "\($0.quotedName) = NULL" }.joined(separator: ", ")
+      try connection.execute("UPDATE \(name) SET \(changes)")
+    }
+    try connection.execute("DELETE FROM \(name)")
+  }
+}

@@ -1,0 +1,248 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+extension SyncTransaction {
+  /// Writes all rows that are to be otherwise, parents first, and those that waited for them.
+  mutating func writeRows() throws(SQLiteError) {
+    var open = Array(unwritten)
+    if open.isEmpty { return }
+    // Rows may refer to each other in a circle: SQLite looks at the references in the end.
+    try connection.execute("PRAGMA defer_foreign_keys = ON")
+    while !open.isEmpty {
+      var changed: [RowKey] = []
+      let former = removals
+      var isRefused = false
+      for row in try inOrder(open) {
+        // Its parent may just have been refused, or taken out of the way of another row.
+        if isRefused || removals > former, try isParentMissing(row) { continue }
+        if try write(row) { changed.append(row) }
+        isRefused = isRefused || rows[row].map { $0.state.placement != .inTable } ?? false
+      }
+      _ = try childrenWaiting(for: changed)
+      open = Array(unwritten)
+    }
+  }
+
+  // MARK: Parents first
+
+  /// The rows that can be written, in their order; the others are noted to wait for their parents.
+  private mutating func inOrder(_ keys: [RowKey]) throws(SQLiteError) -> [RowKey] {
+    let found = keys.compactMap { rows[$0] }.sorted { $0.precedes($1) }
+    var nodes: [DependencyOrder.Node] = []
+    for row in found {
+      let isDeleted = row.isDeleted(tables[row.place].rules)
+      nodes.append(
+        DependencyOrder.Node(
+          name: row.key.name,
+          rank: row.place,
+          parents: isDeleted ? [] : try parents(of: row, among: found),
+          isDeleted: isDeleted
+        )
+      )
+    }
+    let order = try DependencyOrder(nodes) { (name) throws(SQLiteError) in try isInTable(name) }
+    for (place, parent) in order.waiting {
+      var row = found[place]
+      row.place(.awaitsParent(parent), tables[row.place].rules)
+      awaitedParents.insert(parent)
+      keep(row)
+    }
+    return order.ready.map { found[$0].rowKey }
+  }
+
+  /// The records that a row refers to; where foreign keys are not enforced nobody waits for them, but for those
+  /// that are known not to be there: what becomes of their children is settled at the end of the fetch.
+  private func parents(
+    of row: LoadedRow,
+    among coming: [LoadedRow]
+  ) throws(SQLiteError) -> [String] {
+    guard let version = row.state.row else { return [] }
+    var names: [String] = []
+    for link in tables.links(from: row.place) {
+      guard let values = version.storedValues(of: link.columns) else { continue }
+      let parent = tables[link.parent]
+      if link.refersToKey {
+        let key = parent.format.key(spelled: values)
+        // A row may refer to itself.
+        if UTF8Bytes.equal(key.name, row.key.name) { continue }
+        let isAwaited =
+          tables.enforcesForeignKeys ? true : try isKnownToBeMissing(key, in: link.parent)
+        if isAwaited { names.append(key.name) }
+      } else if !tables.enforcesForeignKeys {
+        continue
+      } else if let name = coming.first(where: { other in
+        other.place == link.parent && other.needsWrite
+          && !other.isDeleted(parent.rules)
+          && other.state.row?.storedValues(of: link.referencedColumns) == values
+      })?
+      .key.name {
+        if !UTF8Bytes.equal(name, row.key.name) { names.append(name) }
+      } else if try parent.rows(connection).hasRow(where: link.referencedColumns, values) == false {
+        // Which record has another key than the primary one is not known: any of that table may.
+        names.append(parent.anyRecord)
+      }
+    }
+    return names
+  }
+
+  private func isParentMissing(_ key: RowKey) throws(SQLiteError) -> Bool {
+    guard let row = rows[key], !row.isDeleted(tables[row.place].rules) else { return false }
+    for name in try parents(of: row, among: []) where try isInTable(name) == false { return true }
+    return false
+  }
+
+  /// Whether a row is deleted, or waits for its own parent.
+  private func isKnownToBeMissing(
+    _ key: RecordKey,
+    in place: Int
+  ) throws(SQLiteError) -> Bool {
+    let row = try row(key, in: place)
+    guard row.state.row != nil else { return false }
+    return row.isDeleted(tables[place].rules) || row.waitsForParent
+  }
+
+  /// Whether the row of a record is in its table, and stays there.
+  private func isInTable(_ name: String) throws(SQLiteError) -> Bool {
+    guard let (place, key) = tables.place(ofRecord: name) else { return false }
+    return try tables[place].rows(connection).values(of: key.values) != nil
+  }
+
+  private mutating func childrenWaiting(for parents: [RowKey]) throws(SQLiteError) -> [RowKey] {
+    if parents.isEmpty { return [] }
+    var children: Set<RowKey> = []
+    for parent in parents {
+      guard let row = rows[parent] else { continue }
+      for name in [row.key.name, tables[row.place].anyRecord] {
+        let stored = try PendingRows(connection: connection).waiting(for: name)
+        for key in stored + (awaiting[name] ?? []) {
+          guard var child = try self.row(key), child.state.placement == .awaitsParent(name) else {
+            continue
+          }
+          child.needsWrite = true
+          keep(child)
+          children.insert(key)
+        }
+      }
+    }
+    return Array(children)
+  }
+
+  // MARK: One row
+
+  /// Makes a table's row what its state says; returns whether others may have waited for that.
+  ///
+  /// - Parameters:
+  ///   - key: The row's.
+  ///   - isInCircle: Whether the rows that refer to it are deleted too, in the same breath.
+  ///   - attempt: How often others were taken out of its way before.
+  /// - Returns: Whether the table's row is another one now.
+  /// - Throws: SQLite's reason.
+  mutating func write(
+    _ key: RowKey,
+    isInCircle: Bool = false,
+    attempt: Int = 0
+  ) throws(SQLiteError) -> Bool {
+    guard var row = rows[key] else { return false }
+    let table = tables[row.place]
+    let isDeleted = row.isDeleted(table.rules)
+    let former = row.values
+    if isDeleted, former != nil, !isInCircle, try DeferredDeletions.isReferredTo(row, self) {
+      // The deletion of those others, or their new references, may be on a later page.
+      if row.state.row == nil, let former {
+        // Nothing is known of it any more: it is remembered as one that is gone.
+        let edits = table.edits(of: former)
+        _ = row.reduce(.edited(.found(edits)), table.rules)
+        _ = row.reduce(.edited(.deleted(edits, at: .zero)), table.rules)
+      }
+      row.place(.deletionDeferred, table.rules)
+      needsFetch = true
+      keep(row)
+      return false
+    }
+    var placement = try placeInTable(row, table, isDeleted: isDeleted)
+    if case .violates(let code, _) = placement, SQLiteError.isUnique(code), !isDeleted {
+      switch try UniqueKeyResolver.makeRoom(for: row, &self) {
+      // A trigger of the app's may bring back what was in the way.
+      case .free: if attempt <= table.searches.count { return try write(key, attempt: attempt + 1) }
+      case .later: return false
+      case .held(let reason): placement = reason ?? placement
+      }
+      row = rows[key] ?? row
+    }
+    // What SQLite has made of the values is read back.
+    if !isDeleted || placement != .inTable {
+      row.values = try table.rows(connection).values(of: row.key.values)
+    } else {
+      row.values = nil
+    }
+    if case .violates = placement, row.state.placement != placement { counts.parked += 1 }
+    row.place(placement, table.rules)
+    row.complete(table)
+    keep(row)
+    if placement == .inTable {
+      touched.insert(row.place)
+      if former != nil { freed.insert(row.place) }
+    }
+    if placement == .inTable, isDeleted ? former != nil : former != row.values {
+      hasSideEffects = hasSideEffects || isDeleted || table.hasTriggersOfTheApp
+    }
+    return row.values != nil && former != row.values
+  }
+
+  private mutating func placeInTable(
+    _ row: LoadedRow,
+    _ table: RecordTable,
+    isDeleted: Bool
+  ) throws(SQLiteError) -> Placement {
+    let version = isDeleted ? nil : row.state.row
+    try KeyChangePropagation.follow(row, to: version, &self)
+    return try withoutCapture(of: row) { (transaction) throws(SQLiteError) in
+      let writer = RowWriter(table: table, connection: transaction.connection)
+      let (placement, written) = try writer.write(
+        version,
+        key: row.key.values,
+        values: row.values,
+        isNewLife: row.isNewLife
+      )
+      if placement == .inTable, !isDeleted {
+        try transaction.appTriggers.note(row, table, written, transaction.connection)
+      }
+      return placement
+    }
+  }
+
+  /// Writes a row so that it is not captured; what follows from it is.
+  mutating func withoutCapture<Value>(
+    of row: LoadedRow,
+    _ body: (inout SyncTransaction) throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> Value {
+    try CaptureSuppression(connection: connection)
+      .withoutCapture(ofRowsOf: tables[row.place].captured, mapping: { $0 }) {
+        (rows) throws(SQLiteError) in
+        try rows.name(row.key.values)
+        return try body(&self)
+      }
+  }
+}
+
+extension RecordVersion {
+  /// The values of some columns as they are stored; nil if one is NULL or unknown: then they refer to nothing.
+  func storedValues(of columns: [String]) -> [SQLiteValue]? {
+    var values: [SQLiteValue] = []
+    for column in columns {
+      guard let value = value(of: column), case .value(let stored)? = ValueCodec.decode(value),
+        stored != .null
+      else { return nil }
+      values.append(stored)
+    }
+    return values
+  }
+}
+
+extension SQLiteError {
+  /// Whether SQLite's code says that a unique key is taken.
+  static func isUnique(_ code: Int64) -> Bool {
+    // SQLITE_CONSTRAINT_UNIQUE, …_PRIMARYKEY and …_ROWID.
+    [2_067, 1_555, 2_579].contains(code)
+  }
+}

@@ -1,0 +1,124 @@
+import CloudSyncCore
+import Testing
+
+@testable import CloudSyncSQLite
+
+@Suite("Edits that the engine makes by itself")
+struct RestorationTests {
+  private func rules(_ policy: MergePolicy, _ deletes: DeletePolicy = .deleteWins) -> RowRules {
+    RowRules(writer: 1, policy: TableMergePolicy(columns: ["n": policy], deletes: deletes))
+  }
+
+  private func time(_ number: Int64) -> HybridTime { HybridTime(rawValue: number) }
+
+  /// A row that was clean, and that the cloud says is deleted.
+  private func deleted(_ rules: RowRules, writer: Int64 = 2) -> RecordState {
+    var clock = RecordClock()
+    clock.created = time(1)
+    if rules.isCounter("n") {
+      clock.shares = [CounterShare(column: "n", writer: writer, time: time(2), sum: .whole(5))]
+    }
+    var columns = [VersionedColumn(name: "new", value: .string("more"), time: time(2))]
+    if !rules.isCounter("n") {
+      columns.append(VersionedColumn(name: "n", value: .int64(5), time: time(3)))
+    }
+    let row = RecordVersion(clock: clock, columns: columns)
+    var tombstone = row
+    tombstone.end(at: time(4), rules.deletes)
+    var state = RecordState()
+    _ = state.reduce(.has(tag: "1", row), rules)
+    _ = state.reduce(.has(tag: "2", tombstone), rules)
+    _ = state.reduce(.placed(.deletionDeferred), rules)
+    return state
+  }
+
+  private func restored(_ number: Int64) -> RecordEvent {
+    .edited(.restored([ColumnEdit(name: "n", value: .int64(number))]))
+  }
+
+  @Test(
+    "A row that is restored lives just after its deletion, with what its table has, and what that cannot have"
+  )
+  func restoration() {
+    let rules = rules(.newest)
+    var state = deleted(rules)
+    #expect(state.isDeleted(rules) && !state.isDirty)
+
+    _ = state.reduce(restored(7), rules)
+
+    #expect(!state.isDeleted(rules) && state.isDirty && state.placement == .inTable)
+    #expect(state.row?.created == time(5))
+    #expect(state.row?["n"] == VersionedColumn(name: "n", value: .int64(7), time: time(5)))
+    #expect(state.row?.value(of: "new") == .string("more"))
+    #expect(state.former == [] && state.brokenInvariant(rules) == nil)
+    let once = state
+    _ = state.reduce(restored(8), rules)
+    #expect(state == once)
+  }
+
+  @Test("Two devices that restore a counter count what it held once")
+  func counter() {
+    let rules = rules(.counter)
+    var one = deleted(rules)
+    var other = deleted(rules)
+    _ = one.reduce(restored(5), rules)
+    var others = rules
+    others.writer = 3
+    _ = other.reduce(restored(5), others)
+    let edit = ColumnEdit(name: "n", value: .int64(6), former: .int64(5))
+    _ = other.reduce(.edited(.updated([edit], at: time(9))), others)
+
+    if let row = other.row { _ = one.reduce(.has(tag: "3", row), rules) }
+
+    #expect(one.row?.value(of: "n") == .int64(6))
+    #expect(one.row?.clock.share(of: "n", by: CounterShare.found)?.time == time(5))
+  }
+
+  @Test("Where edits win a row that is restored has the columns that its tombstone has kept")
+  func editWins() {
+    let rules = rules(.newest, .editWins)
+    var state = deleted(rules)
+    #expect(state.isDeleted(rules))
+
+    _ = state.reduce(restored(7), rules)
+
+    #expect(!state.isDeleted(rules))
+    #expect(state.row?["n"] == VersionedColumn(name: "n", value: .int64(5), time: time(3)))
+    #expect(state.brokenInvariant(rules) == nil)
+  }
+
+  @Test("A deletion of the engine's own ends the life that was known, and no later one")
+  func deletion() {
+    let rules = rules(.newest)
+    var state = deleted(rules)
+    _ = state.reduce(restored(7), rules)
+    let living = state.row
+    _ = state.reduce(.edited(.deleted([], at: .zero)), rules)
+    #expect(state.isDeleted(rules) && state.row?.deleted == time(5))
+
+    var later = living ?? RecordVersion()
+    later.created = time(6)
+    _ = state.reduce(.has(tag: "3", later), rules)
+    #expect(!state.isDeleted(rules))
+  }
+
+  @Test("A tombstone tells as which record the row goes on, whichever side has it")
+  func successor() {
+    let rules = rules(.newest)
+    var state = RecordState()
+    _ = state.reduce(
+      .edited(.inserted([ColumnEdit(name: "n", value: .int64(1))], at: time(1))),
+      rules
+    )
+    let row = state.row ?? RecordVersion()
+    _ = state.reduce(.edited(.renamed(to: "b:rows")), rules)
+    #expect(state.row?.successor == nil)
+    _ = state.reduce(.edited(.deleted([], at: time(2))), rules)
+    _ = state.reduce(.edited(.renamed(to: "b:rows")), rules)
+
+    // Another device has edited the row meanwhile.
+    _ = state.reduce(.conflict(tag: "1", row, now: 0), rules)
+
+    #expect(state.isDeleted(rules) && state.row?.successor == "b:rows")
+  }
+}
