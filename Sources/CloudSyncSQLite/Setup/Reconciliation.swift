@@ -84,8 +84,12 @@ struct Reconciliation {
     let key = try table.key(rowKey)
     var row = try transaction.row(key, in: place)
     guard let values = row.values else { return }
-    if row.state.row == nil || row.isDeleted(table.rules) && row.source == .unknown {
+    if row.state.row == nil {
       try transaction.reduce(.edited(.found(table.edits(of: values))), key, in: place)
+    } else if row.isDeleted(table.rules), row.state.placement == .inTable, !row.needsWrite {
+      // It was inserted unseen, after the deletion.
+      let edit = RowEdit.inserted(table.edits(of: values), at: try transaction.nextTime())
+      try transaction.reduce(.edited(edit), key, in: place)
     } else if row.source == .known {
       row.complete(table)
       transaction.keep(row)

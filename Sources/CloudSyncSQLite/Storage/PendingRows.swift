@@ -117,13 +117,24 @@ struct PendingRows {
 
   /// The rows of a table that may be sent now, in the order of their keys; whose tombstone is marked by
   /// somebody else, the state says.
+  ///
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - key: The key of the last row that is known; nil for the first ones.
+  ///   - tombstones: Whether deleted rows are meant, or those that live; nil for both.
+  ///   - limit: How many at most.
+  /// - Returns: Their keys.
+  /// - Throws: SQLite's reason.
   func sendable(
     in table: Int64,
     after key: SQLiteValue? = nil,
+    tombstones: Bool? = nil,
     limit: Int
   ) throws(SQLiteError) -> [RowKey] {
+    let kind = tombstones.map { $0 ? " AND is_tombstone" : " AND NOT is_tombstone" } ?? ""
     let query = try connection.statement(
-      "SELECT table_id, key FROM cloudsync_pending WHERE is_sendable IS NOT NULL AND table_id = ?1"
+      "SELECT table_id, key FROM cloudsync_pending"
+        + " WHERE is_sendable IS NOT NULL AND table_id = ?1\(kind)"
         + (key == nil ? "" : " AND key > ?3") + " ORDER BY key LIMIT ?2"
     )
     query.bind(table, at: 1).bind(Int64(limit), at: 2)

@@ -10,7 +10,8 @@ struct SentRow: Sendable {
   let record: Record
 }
 
-/// Makes the records to be sent next: parents' tables first, each in the order of its keys.
+/// Makes the records to be sent next: parents' tables first, each in the order of its keys, then deletions, children
+/// first.
 struct BatchBuilder {
   let transaction: SyncTransaction
   let zoneID: ZoneID
@@ -31,10 +32,19 @@ struct BatchBuilder {
     var batch: [SentRow] = []
     var bytes = 0
     let pending = PendingRows(connection: transaction.connection)
-    for (place, table) in transaction.tables.inOrder.enumerated() {
+    let places = Array(transaction.tables.inOrder.indices)
+    // Children are deleted before their parents: whoever fetches in between misses nobody.
+    let order = places.map { ($0, false) } + places.reversed().map { ($0, true) }
+    for (place, isDeleted) in order {
+      let table = transaction.tables[place]
       var last: SQLiteValue?
       while true {
-        let keys = try pending.sendable(in: table.id, after: last, limit: limits.items)
+        let keys = try pending.sendable(
+          in: table.id,
+          after: last,
+          tombstones: isDeleted,
+          limit: limits.items
+        )
         for rowKey in keys {
           let key = try table.key(rowKey.key)
           guard !isOnItsWay(key.name), let row = try row(key, in: place, now: now) else {

@@ -42,10 +42,12 @@ extension SyncTransaction {
     )
     let triggers = try query.mapRows { query in (query.text(0) ?? "", query.text(1) ?? "") }
     for (name, _) in triggers { try connection.execute("DROP TRIGGER main.\(name.quotedName)") }
+    try CaptureSuppression(connection: connection).setSynchronizing(true)
     // Triggers of the app's may make rows while others go.
     for _ in 0..<3 where try hasRows() {
       for place in tables.inOrder.indices.reversed() { try deleteRows(of: place) }
     }
+    try CaptureSuppression(connection: connection).setSynchronizing(false)
     for (_, sql) in triggers { try connection.execute(sql) }
     try connection.execute(
       """

@@ -211,12 +211,27 @@ extension SyncTransaction {
     }
   }
 
+  /// Lets the app's triggers see that it is the engine that writes, until the transaction's end.
+  private mutating func beginWriting() throws(SQLiteError) {
+    if isWriting { return }
+    isWriting = true
+    try CaptureSuppression(connection: connection).setSynchronizing(true)
+  }
+
+  /// Lets them see that it is not any more.
+  mutating func endWriting() throws(SQLiteError) {
+    guard isWriting else { return }
+    isWriting = false
+    try CaptureSuppression(connection: connection).setSynchronizing(false)
+  }
+
   /// Writes a row so that it is not captured; what follows from it is.
   mutating func withoutCapture<Value>(
     of row: LoadedRow,
     _ body: (inout SyncTransaction) throws(SQLiteError) -> Value
   ) throws(SQLiteError) -> Value {
-    try CaptureSuppression(connection: connection)
+    try beginWriting()
+    return try CaptureSuppression(connection: connection)
       .withoutCapture(ofRowsOf: tables[row.place].captured, mapping: { $0 }) {
         (rows) throws(SQLiteError) in
         try rows.name(row.key.values)

@@ -46,6 +46,8 @@ struct SyncTransaction {
   var rowsSetAside: [RowKey] = []
   /// The app's triggers, and what they have changed in the engine's rows.
   var appTriggers = AppTriggerGuard()
+  /// Whether the app's triggers can see that the engine writes.
+  var isWriting = false
   /// Whether a write may have changed other rows: then what was read of them is read again.
   var hasSideEffects = false
 
@@ -171,6 +173,7 @@ struct SyncTransaction {
     try writeRows()
     try KeyChangePropagation.finish(&self)
     try appTriggers.restore(tables, connection)
+    try endWriting()
     for var row in rows.values.sorted(by: { $0.precedes($1) }) {
       let table = tables[row.place]
       if hasSideEffects { row.values = try table.rows(connection).values(of: row.key.values) }

@@ -18,17 +18,10 @@ import CloudSyncSQLiteSupport
 struct CaptureSuppression {
   let connection: SQLiteConnection
 
-  /// Runs a body whose writes are the engine's, and what follows from them.
-  func synchronizing<Value, Failure: Error>(
-    mapping: (SQLiteError) -> Failure,
-    _ body: () throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    try scope(
-      mapping: mapping,
-      begin: "UPDATE main.cloudsync_clock SET is_synchronizing = is_synchronizing + 1",
-      end: "UPDATE main.cloudsync_clock SET is_synchronizing = is_synchronizing - 1",
-      body
-    )
+  /// Says whether what is written is the engine's, and what follows from it: within one transaction.
+  func setSynchronizing(_ isSynchronizing: Bool) throws(SQLiteError) {
+    try connection.fixedStatement("UPDATE main.cloudsync_clock SET is_synchronizing = ?1")
+      .bind(isSynchronizing ? 1 : 0, at: 1).run()
   }
 
   /// Runs a body during which nothing is captured that is written to a table.
