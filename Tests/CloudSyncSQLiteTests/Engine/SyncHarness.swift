@@ -129,6 +129,8 @@ final class SyncHarness {
     try cloud.records(account: owner, zone: zoneID).filter(\.isRow).map(\.recordID.name)
   }
 
+  func deleteZone() throws { try cloud.deleteZone(zoneID, account: owner) }
+
   /// What a device knows of rows that are not clean.
   func unclean(_ device: Device) throws -> [String] {
     try device.lines(
