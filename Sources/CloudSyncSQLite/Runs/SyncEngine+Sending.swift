@@ -19,44 +19,83 @@ struct SentBatch: Sendable {
 extension SyncEngine {
   /// How many rows of a table are compared in one transaction.
   private static let reconciled = 2_000
+  /// How many rows are counted that wait to be sent; of more it is only known that they are more.
+  private static let counted: Int64 = 5_000
+
+  /// What one look at the database has found to do.
+  private struct FeedStep: Sendable {
+    var batch = SentBatch()
+    /// How many rows wait to be sent, those that are on their way among them.
+    var pending = 0
+    /// Whether there is more to compare.
+    var reconcilesMore = false
+    var isFetchAllDue = false
+    /// In how many milliseconds something that was refused may be sent again.
+    var next: Int64?
+  }
 
   /// Submits edits until two requests' worth of them is on its way.
   func feed(_ generation: Int) throws(SyncEngineError) {
     guard let (session, present) = running, present == generation else { return }
-    try reconcile(generation)
+    while isCurrent(generation) {
+      let step = try feedStep(generation)
+      state.withLock { state in
+        let left = step.pending - state.recordsInFlight - step.batch.rows.count
+        let known = state.counts.pending - step.batch.rows.count
+        state.counts.pending = max(0, step.pending < Self.counted ? left : max(left, known))
+      }
+      if step.reconcilesMore { continue }
+      if !step.batch.isEmpty {
+        try submit(step.batch, to: session, generation)
+        continue
+      }
+      if step.isFetchAllDue, state.withLock({ $0.fetches == 0 }) {
+        fetch(FetchOperation(startingOver: true), session, generation)
+      }
+      if let next = step.next, state.withLock({ $0.backlog.isEmpty }) {
+        retryTimer?.schedule(after: (next + 1) * 1_000_000)
+      }
+      return
+    }
+  }
+
+  /// Looks what is to be done next, in one transaction.
+  private func feedStep(_ generation: Int) throws(SyncEngineError) -> FeedStep {
     let limits = handler.limits
-    while true {
-      let (isFull, names) = state.withLock { state in
-        let batches = state.inFlight.values
-        let names = Set(
-          batches.flatMap { $0.rows.map(\.key.name) + $0.foreign.map(\.recordID.name) }
-        )
-        let isFull = state.recordsInFlight >= 2 * limits.items || !state.backlog.isEmpty
-        return (isFull, names)
+    let (isFull, mayMakeZone, names) = state.withLock { state in
+      let batches = state.inFlight.values
+      let names = Set(
+        batches.flatMap { $0.rows.map(\.key.name) + $0.foreign.map(\.recordID.name) }
+      )
+      let isFull = state.recordsInFlight >= 2 * limits.items || !state.backlog.isEmpty
+      let mayMakeZone = !state.isZoneRecordRefused && !batches.contains { $0.zone != nil }
+      return (isFull, mayMakeZone, names)
+    }
+    let number = Int64(bitPattern: environment.nonce())
+    return try transaction(generation) { [zoneID] (transaction) throws(SQLiteError) in
+      var step = FeedStep()
+      // What was captured may have others to be written first.
+      try transaction.finish()
+      step.reconcilesMore = try Self.reconcile(&transaction)
+      let pending = PendingRows(connection: transaction.connection)
+      let foreign = ForeignRecords(connection: transaction.connection)
+      step.pending = Int(try pending.dirtyCount(upTo: Self.counted))
+      if step.reconcilesMore || isFull { return step }
+      step.batch.rows = try BatchBuilder(transaction: transaction, zoneID: zoneID)
+        .batch(limits: limits, now: transaction.now) { names.contains($0) }
+      if step.batch.isEmpty {
+        step.batch.foreign =
+          try foreign.unsent(limit: limits.items, at: transaction.now, but: names)
       }
-      if isFull { return }
-      let (batch, pending) = try transaction(generation) {
-        [zoneID] (transaction) throws(SQLiteError) in
-        // What was captured may have others to be written first.
-        try transaction.finish()
-        var batch = SentBatch()
-        batch.rows = try BatchBuilder(transaction: transaction, zoneID: zoneID)
-          .batch(limits: limits, now: transaction.now) { names.contains($0) }
-        if batch.isEmpty {
-          batch.foreign = try ForeignRecords(connection: transaction.connection)
-            .unsent(limit: limits.items, at: transaction.now, but: names)
-        }
-        let pending = try PendingRows(connection: transaction.connection).dirtyCount()
-        return (batch, Int(pending))
+      if step.batch.isEmpty, mayMakeZone {
+        step.batch.zone = try Self.missingZone(transaction.facts, number)
       }
-      state.withLock { $0.counts.pending = max(0, pending - $0.recordsInFlight - batch.rows.count) }
-      if !batch.isEmpty {
-        try submit(batch, to: session, generation)
-      } else if let zone = try missingZone(generation) {
-        try submit(SentBatch(zone: zone), to: session, generation)
-      } else {
-        return try scheduleRetry(generation)
-      }
+      let due = [try pending.nextDue(), try foreign.nextDue()].compactMap { $0 }.min()
+      step.next = due.map { max(0, $0 - transaction.now) }
+      let isAsked = try transaction.facts.value(.fetchAll) != nil
+      let hasToken = try transaction.hasToken()
+      step.isFetchAllDue = isAsked && hasToken
+      return step
     }
   }
 
@@ -103,37 +142,30 @@ extension SyncEngine {
   }
 
   /// The zone's record, if a fetch has told that there is none; nil if there is, or nobody knows.
-  private func missingZone(_ generation: Int) throws(SyncEngineError) -> ZoneRecord? {
-    let isBusy = state.withLock { state in
-      state.isZoneRecordRefused || state.inFlight.values.contains { $0.zone != nil }
-    }
-    if isBusy { return nil }
-    let number = Int64(bitPattern: environment.nonce())
-    return try transaction(generation) { (transaction) throws(SQLiteError) in
-      let facts = transaction.facts
-      guard try facts.value(.zone) == nil else { return nil }
-      // Nobody may upload again what was erased on purpose: this comes before anything else.
-      if try facts.value(.erases) != nil { return ZoneRecord(incarnation: number, erases: true) }
-      guard try facts.value(.token) != nil, try facts.value(.fullFetch) == nil else { return nil }
-      return ZoneRecord(incarnation: number, erases: false)
-    }
+  private static func missingZone(
+    _ facts: Facts,
+    _ number: Int64
+  ) throws(SQLiteError) -> ZoneRecord? {
+    guard try facts.value(.zone) == nil else { return nil }
+    // Nobody may upload again what was erased on purpose: this comes before anything else.
+    if try facts.value(.erases) != nil { return ZoneRecord(incarnation: number, erases: true) }
+    guard try facts.value(.token) != nil, try facts.value(.fullFetch) == nil else { return nil }
+    return ZoneRecord(incarnation: number, erases: false)
   }
 
-  /// Compares tables with what is known of them, when everything was fetched that tells of their rows.
-  private func reconcile(_ generation: Int) throws(SyncEngineError) {
-    var goesOn = true
-    while goesOn, isCurrent(generation) {
-      goesOn = try transaction(generation) { (transaction) throws(SQLiteError) in
-        let facts = transaction.facts
-        guard try facts.value(.unreconciled) != nil, try facts.value(.token) != nil,
-          try facts.value(.fullFetch) == nil, try facts.value(.fetchAll) == nil
-        else { return false }
-        try transaction.finish()
-        let reconciliation = Reconciliation(connection: transaction.connection)
-        return try reconciliation.step(&transaction, limit: Self.reconciled)
-      }
-    }
-    try fetchAllIfDue(generation)
+  /// Compares rows of a table with what is known of them, when everything was fetched that tells of its rows;
+  /// returns whether there is more to compare.
+  private static func reconcile(
+    _ transaction: inout SyncTransaction
+  ) throws(SQLiteError) -> Bool {
+    let facts = transaction.facts
+    guard try facts.value(.unreconciled) != nil, try facts.value(.token) != nil,
+      try facts.value(.fullFetch) == nil, try facts.value(.fetchAll) == nil
+    else { return false }
+    let reconciliation = Reconciliation(connection: transaction.connection)
+    let goesOn = try reconciliation.step(&transaction, limit: reconciled)
+    try transaction.finish()
+    return goesOn
   }
 
   /// Begins a fetch of everything if one is asked for.
@@ -143,22 +175,10 @@ extension SyncEngine {
     else { return }
     let isDue = try transaction(generation) { (transaction) throws(SQLiteError) in
       let isAsked = try transaction.facts.value(.fetchAll) != nil
-      let hasToken = try transaction.facts.value(.token) != nil
+      let hasToken = try transaction.hasToken()
       return isAsked && hasToken
     }
     if isDue { fetch(FetchOperation(startingOver: true), session, generation) }
-  }
-
-  /// Has rows that were refused in passing sent again when their time has come.
-  private func scheduleRetry(_ generation: Int) throws(SyncEngineError) {
-    let next = try transaction(generation) { (transaction) throws(SQLiteError) -> Int64? in
-      let row = try PendingRows(connection: transaction.connection).nextDue()
-      let record = try ForeignRecords(connection: transaction.connection).nextDue()
-      let next = [row, record].compactMap { $0 }.min()
-      return next.map { max(0, $0 - transaction.now) }
-    }
-    guard let next, state.withLock({ $0.backlog.isEmpty }) else { return }
-    retryTimer?.schedule(after: (next + 1) * 1_000_000)
   }
 
   // MARK: Answers

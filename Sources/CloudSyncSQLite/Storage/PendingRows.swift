@@ -27,7 +27,7 @@ struct PendingRows {
       next INTEGER,
       PRIMARY KEY(table_id, key)
     ) WITHOUT ROWID;
-    CREATE INDEX cloudsync_pending_sendable ON cloudsync_pending(table_id, key)
+    CREATE INDEX cloudsync_pending_sendable ON cloudsync_pending(table_id, is_tombstone, key)
       WHERE is_sendable IS NOT NULL;
     CREATE INDEX cloudsync_pending_waits_for ON cloudsync_pending(waits_for)
       WHERE waits_for IS NOT NULL;
@@ -121,23 +121,22 @@ struct PendingRows {
   /// - Parameters:
   ///   - table: The table.
   ///   - key: The key of the last row that is known; nil for the first ones.
-  ///   - tombstones: Whether deleted rows are meant, or those that live; nil for both.
+  ///   - tombstones: Whether deleted rows are meant, or those that live.
   ///   - limit: How many at most.
   /// - Returns: Their keys.
   /// - Throws: SQLite's reason.
   func sendable(
     in table: Int64,
     after key: SQLiteValue? = nil,
-    tombstones: Bool? = nil,
+    tombstones: Bool,
     limit: Int
   ) throws(SQLiteError) -> [RowKey] {
-    let kind = tombstones.map { $0 ? " AND is_tombstone" : " AND NOT is_tombstone" } ?? ""
     let query = try connection.statement(
       "SELECT table_id, key FROM cloudsync_pending"
-        + " WHERE is_sendable IS NOT NULL AND table_id = ?1\(kind)"
+        + " WHERE is_sendable IS NOT NULL AND table_id = ?1 AND is_tombstone = ?4"
         + (key == nil ? "" : " AND key > ?3") + " ORDER BY key LIMIT ?2"
     )
-    query.bind(table, at: 1).bind(Int64(limit), at: 2)
+    query.bind(table, at: 1).bind(Int64(limit), at: 2).bind(tombstones ? 1 : 0, at: 4)
     if let key { query.bind(key, at: 3) }
     return try Self.keys(query)
   }
@@ -236,9 +235,15 @@ struct PendingRows {
     )
   }
 
-  /// How many rows are not in the cloud as they are here.
-  func dirtyCount() throws(SQLiteError) -> Int64 {
-    try connection.integer("SELECT count(*) FROM cloudsync_pending WHERE is_dirty")
+  /// How many rows are not in the cloud as they are here, counted up to a limit.
+  func dirtyCount(upTo limit: Int64 = .max) throws(SQLiteError) -> Int64 {
+    let query =
+      try connection.fixedStatement(
+        "SELECT count(*) FROM (SELECT 1 FROM cloudsync_pending WHERE is_dirty LIMIT ?1)"
+      )
+      .bind(limit, at: 1)
+    defer { query.reset() }
+    return try query.step() ? query.integer(0) : 0
   }
 
   private static func keys(_ query: SQLiteStatement) throws(SQLiteError) -> [RowKey] {

@@ -72,6 +72,9 @@ struct SyncTransaction {
 
   var facts: Facts { Facts(connection: connection) }
 
+  /// Whether anything was ever fetched.
+  func hasToken() throws(SQLiteError) -> Bool { try facts.value(.token) != nil }
+
   // MARK: One row
 
   /// What is known of a row, with what its table has.

@@ -120,9 +120,13 @@ struct StorageTests {
     for (key, state) in zip(keys, states) { try store(state, of: key) }
     #expect(try pending.dirtyCount() == 6)
     // A row that is not in its table is sent all the same.
-    #expect(try pending.sendable(in: 3, limit: 9) == [keys[0], keys[1], keys[4], keys[5]])
-    #expect(try pending.sendable(in: 3, after: .integer(1), limit: 1) == [keys[4]])
-    #expect(try pending.sendable(in: 4, limit: 9).isEmpty)
+    let sendable = try pending.sendable(in: 3, tombstones: false, limit: 9)
+    #expect(sendable == [keys[0], keys[1], keys[4]])
+    let next = try pending.sendable(in: 3, after: .integer(1), tombstones: false, limit: 1)
+    #expect(next == [keys[4]])
+    #expect(try pending.sendable(in: 3, tombstones: true, limit: 9) == [keys[5]])
+    #expect(try pending.sendable(in: 4, tombstones: false, limit: 9).isEmpty)
+    #expect(try pending.dirtyCount(upTo: 2) == 2)
     #expect(try pending.waiting(for: "p:lists") == [keys[1]])
     #expect(try pending.awaitingFetch() == [keys[2]])
     #expect(try pending.deferredDeletions() == [keys[5]])

@@ -22,6 +22,8 @@ struct CapturedBatch: Sendable {
   var isLast = false
   /// The time of the last edit, or of what was seen before.
   var time: HybridTime
+  /// Whether there was any edit to look at.
+  fileprivate var isEmpty = true
   /// The last edit that was looked at.
   fileprivate var end: Int64
   /// The last edit that stays where it is.
@@ -75,6 +77,8 @@ struct CapturedEditReader {
 
   /// Removes what was read, and notes the time.
   func remove(_ batch: CapturedBatch) throws(SQLiteError) {
+    // A transaction that finds nothing writes nothing.
+    if batch.isEmpty { return }
     try connection.statement(
       "DELETE FROM main.cloudsync_outbox WHERE id > \(start) AND id <= ?1 AND table_id IN (\(ids))"
     )
@@ -135,6 +139,7 @@ struct CapturedEditReader {
         break
       }
       batch.end = query.integer(0)
+      batch.isEmpty = false
       let (time, isNew) = layout.time(query, after: batch.time)
       if isNew { batch.time = time }
       guard let table = tables[query.integer(2)]?.table else {

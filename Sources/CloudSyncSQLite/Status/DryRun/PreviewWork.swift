@@ -100,10 +100,17 @@ struct PreviewWork {
     var refused: [SyncPreview.Refusal] = []
     let pending = PendingRows(connection: connection)
     let builder = BatchBuilder(transaction: transaction, zoneID: zoneID)
-    for (place, table) in transaction.tables.inOrder.enumerated() {
+    let places = transaction.tables.inOrder.indices.flatMap { [($0, false), ($0, true)] }
+    for (place, isDeleted) in places {
+      let table = transaction.tables[place]
       var last: SQLiteValue?
       while true {
-        let keys = try pending.sendable(in: table.id, after: last, limit: Self.piece)
+        let keys = try pending.sendable(
+          in: table.id,
+          after: last,
+          tombstones: isDeleted,
+          limit: Self.piece
+        )
         for key in keys {
           guard let sent = try builder.row(try table.key(key.key), in: place, now: transaction.now)
           else { continue }
