@@ -147,6 +147,8 @@ public struct FileAttributeKey: Hashable, Sendable, RawRepresentable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
   public static let size = FileAttributeKey(rawValue: "NSFileSize")
+  public static let systemFileNumber = FileAttributeKey(rawValue: "NSFileSystemFileNumber")
+  public static let systemNumber = FileAttributeKey(rawValue: "NSFileSystemNumber")
   public static let modificationDate = FileAttributeKey(rawValue: "")
   public static let posixPermissions = FileAttributeKey(rawValue: "")
 }
