@@ -67,7 +67,7 @@ struct AppTriggerGuard {
             try Self.restore(row, table, connection)
           }
         }
-      for trigger in triggers { try connection.execute(trigger.sql) }
+      for trigger in triggers { try connection.execute(trigger.sql.ofMainTrigger) }
     }
   }
 
@@ -97,5 +97,14 @@ struct AppTriggerGuard {
       )
       .bind(table.name, at: 1)
     return try query.mapRows { query in (query.text(0) ?? "", query.text(1) ?? "") }
+  }
+}
+
+extension String {
+  /// A stored statement that makes a trigger, for the main database, whatever the connection's temporary tables are
+  /// called; any other statement is as it was.
+  var ofMainTrigger: String {
+    let prefix = "CREATE TRIGGER "
+    return hasPrefix(prefix) ? prefix + "main." + dropFirst(prefix.count) : self
   }
 }

@@ -186,6 +186,8 @@ extension RecordState {
     wait: Int64?,
     now: Int64
   ) {
+    // A page has made it clean meanwhile.
+    guard isDirty else { return }
     var count = 1
     if case .refusal(let former) = hold { count = former.count + 1 }
     let grown = min(Self.longestWait, Self.firstWait << Int64(min(count - 1, 16)))

@@ -136,7 +136,8 @@ extension SyncEngine {
       guard let self, isCurrent(generation) else { return }
       perform(generation) { [self] () throws(SyncEngineError) in
         state.withLock { $0.fetches -= 1 }
-        if case .success = result { try noteSync() }
+        guard case .success = result else { return }
+        try noteSync()
         try fetchAllIfDue(generation)
       }
     }

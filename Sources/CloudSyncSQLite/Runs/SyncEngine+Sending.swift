@@ -81,6 +81,11 @@ extension SyncEngine {
       let foreign = ForeignRecords(connection: transaction.connection)
       step.pending = Int(try pending.dirtyCount(upTo: Self.counted))
       if step.reconcilesMore || isFull { return step }
+      if try transaction.facts.value(.erases) != nil {
+        // Nobody may upload again what was erased on purpose: this comes before anything else.
+        if mayMakeZone { step.batch.zone = try Self.missingZone(transaction.facts, number) }
+        return step
+      }
       step.batch.rows = try BatchBuilder(transaction: transaction, zoneID: zoneID)
         .batch(limits: limits, now: transaction.now) { names.contains($0) }
       if step.batch.isEmpty {
@@ -90,7 +95,12 @@ extension SyncEngine {
       if step.batch.isEmpty, mayMakeZone {
         step.batch.zone = try Self.missingZone(transaction.facts, number)
       }
-      let due = [try pending.nextDue(), try foreign.nextDue()].compactMap { $0 }.min()
+      let ids = transaction.tables.inOrder.map(\.id)
+      let due = [
+        try pending.nextDue(in: ids, after: transaction.now),
+        try foreign.nextDue(after: transaction.now),
+      ]
+      .compactMap { $0 }.min()
       step.next = due.map { max(0, $0 - transaction.now) }
       let isAsked = try transaction.facts.value(.fetchAll) != nil
       let hasToken = try transaction.hasToken()
@@ -147,7 +157,6 @@ extension SyncEngine {
     _ number: Int64
   ) throws(SQLiteError) -> ZoneRecord? {
     guard try facts.value(.zone) == nil else { return nil }
-    // Nobody may upload again what was erased on purpose: this comes before anything else.
     if try facts.value(.erases) != nil { return ZoneRecord(incarnation: number, erases: true) }
     guard try facts.value(.token) != nil, try facts.value(.fullFetch) == nil else { return nil }
     return ZoneRecord(incarnation: number, erases: false)
@@ -193,7 +202,9 @@ extension SyncEngine {
     try transaction(generation) { (transaction) throws(SQLiteError) in
       transaction.sentZone = batch.zone
       try transaction.take(response, to: batch.rows)
-      if batch.zone != nil { try transaction.facts.set(.erases, nil) }
+      // Only when the zone is known to have a record the erasure is told.
+      let known = try transaction.facts.value(.zone)
+      if batch.zone != nil, known != nil { try transaction.facts.set(.erases, nil) }
     }
     let hasMissing = response.failures.contains { $0.error.code == .unknownItem }
     let isZoneRefused =

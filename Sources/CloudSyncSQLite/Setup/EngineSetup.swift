@@ -46,8 +46,11 @@ struct EngineSetup {
     let isSame = findings.allSatisfy { $0.finding == .unchanged || $0.finding == .new }
     if !isSame { try readFormerEdits(schema) }
     let ordered = schema.parentsFirst(names).joined().compactMap { schema.table(named: $0) }
+    let registry = TableRegistry(connection: connection)
+    let registered = try registry.tables()
     let captured = try CaptureInstallation(connection: connection, clock: options.captureClock)
       .install(ordered.map { request(for: $0) })
+    try forget(registered, unlessIn: try registry.tables())
     let tables = SyncTables(
       try captured.map { (table) throws(SQLiteError) in try make(table) },
       references: schema.references,
@@ -72,11 +75,25 @@ struct EngineSetup {
     try transaction.finish()
   }
 
+  /// Forgets what is known of tables that got another number, because they have another key.
+  private func forget(
+    _ former: [RegisteredTable],
+    unlessIn present: [RegisteredTable]
+  ) throws(SQLiteError) {
+    for table in former where !present.contains(where: { $0.id == table.id }) {
+      for name in ["known", "pending", "seen", "departed"] {
+        try connection.execute("DELETE FROM cloudsync_\(name) WHERE table_id = \(table.id)")
+      }
+    }
+  }
+
   /// Takes what old triggers have captured, by the tables as they were registered: rows cannot be found by
   /// another key.
   private func readFormerEdits(_ schema: DatabaseSchema) throws(SQLiteError) {
     let captured = try TableRegistry(connection: connection).tables()
       .filter(\.isSynchronized).compactMap { $0.captured(in: schema) }
+      // By another key nothing of it can be found.
+      .filter { table in table.key.allSatisfy { table.schema.column(named: $0.name) != nil } }
     let tables = SyncTables(
       try captured.map { (table) throws(SQLiteError) in try make(table) },
       references: [],

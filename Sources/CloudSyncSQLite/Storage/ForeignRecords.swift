@@ -146,11 +146,14 @@ struct ForeignRecords {
   }
 
   /// When the next one that waits may be sent, in milliseconds since 1970; nil if none waits.
-  func nextDue() throws(SQLiteError) -> Int64? {
-    try connection.value(
-      "SELECT min(is_unsent) FROM cloudsync_foreign_records WHERE is_unsent > 0"
-    )?
-    .integer
+  func nextDue(after now: Int64) throws(SQLiteError) -> Int64? {
+    let query =
+      try connection.fixedStatement(
+        "SELECT min(is_unsent) FROM cloudsync_foreign_records WHERE is_unsent > ?1"
+      )
+      .bind(now, at: 1)
+    defer { query.reset() }
+    return try query.step() && !query.isNull(0) ? query.integer(0) : nil
   }
 
   /// Has all records of unknown tables uploaded again: nobody else might have them any more.

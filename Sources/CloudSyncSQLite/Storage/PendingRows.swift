@@ -141,19 +141,31 @@ struct PendingRows {
     return try Self.keys(query)
   }
 
+  /// Of the tables of these numbers, as a list for SQL.
+  private func list(_ tables: [Int64]) -> String {
+    tables.map { "\($0)" }.joined(separator: ", ")
+  }
+
   /// The rows whose refusal has passed by a time in milliseconds since 1970.
-  func due(at now: Int64, limit: Int) throws(SQLiteError) -> [RowKey] {
+  func due(in tables: [Int64], at now: Int64, limit: Int) throws(SQLiteError) -> [RowKey] {
     try Self.keys(
-      try connection.fixedStatement(
-        "SELECT table_id, key FROM cloudsync_pending WHERE next <= ?1 ORDER BY next LIMIT ?2"
+      try connection.statement(
+        "SELECT table_id, key FROM cloudsync_pending"
+          + " WHERE next <= ?1 AND table_id IN (\(list(tables))) ORDER BY next LIMIT ?2"
       )
       .bind(now, at: 1).bind(Int64(limit), at: 2)
     )
   }
 
-  /// When the next refusal will have passed, in milliseconds since 1970; nil if none will.
-  func nextDue() throws(SQLiteError) -> Int64? {
-    try connection.value("SELECT min(next) FROM cloudsync_pending WHERE next IS NOT NULL")?.integer
+  /// When the next refusal will have passed after a time, in milliseconds since 1970; nil if none will.
+  func nextDue(in tables: [Int64], after now: Int64) throws(SQLiteError) -> Int64? {
+    let query =
+      try connection.statement(
+        "SELECT min(next) FROM cloudsync_pending WHERE next > ?1 AND table_id IN (\(list(tables)))"
+      )
+      .bind(now, at: 1)
+    defer { query.reset() }
+    return try query.step() && !query.isNull(0) ? query.integer(0) : nil
   }
 
   /// The rows that wait for a record, or for a key of a table: see ``Placement/awaitsParent(_:)``.

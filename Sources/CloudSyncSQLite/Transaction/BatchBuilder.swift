@@ -60,7 +60,11 @@ struct BatchBuilder {
       }
     }
     // Those that were refused in passing, and whose time has come.
-    for rowKey in try pending.due(at: now, limit: limits.items - batch.count) {
+    for rowKey in try pending.due(
+      in: transaction.tables.inOrder.map(\.id),
+      at: now,
+      limit: limits.items - batch.count
+    ) {
       guard let place = transaction.tables.place(ofID: rowKey.table) else { continue }
       let key = try transaction.tables[place].key(rowKey.key)
       guard !isOnItsWay(key.name), let row = try row(key, in: place, now: now) else { continue }

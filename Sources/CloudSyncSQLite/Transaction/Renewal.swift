@@ -48,16 +48,14 @@ extension SyncTransaction {
       for place in tables.inOrder.indices.reversed() { try deleteRows(of: place) }
     }
     try CaptureSuppression(connection: connection).setSynchronizing(false)
-    for (_, sql) in triggers { try connection.execute(sql) }
+    for (_, sql) in triggers { try connection.execute(sql.ofMainTrigger) }
+    let ids = tables.inOrder.map { "\($0.id)" }.joined(separator: ", ")
+    for table in ["outbox", "departed", "known", "pending", "seen"] {
+      try connection.execute("DELETE FROM cloudsync_\(table) WHERE table_id IN (\(ids))")
+    }
+    // The outbox counts anew.
     try connection.execute(
-      """
-      DELETE FROM cloudsync_outbox;
-      DELETE FROM cloudsync_departed;
-      DELETE FROM cloudsync_known;
-      DELETE FROM cloudsync_pending;
-      DELETE FROM cloudsync_foreign_records;
-      DELETE FROM cloudsync_seen;
-      """
+      "DELETE FROM cloudsync_foreign_records; UPDATE cloudsync_clock SET left_until = 0"
     )
     for fact in [Facts.Name.fullFetch, .fetchAll, .unreconciled, .reconciledTo] {
       try facts.set(fact, nil)

@@ -108,6 +108,10 @@ extension SyncTransaction {
     guard let place = tables.place(ofType: record.recordType) else {
       return try foreign.keep(record, .unknownTable)
     }
+    if let (known, key) = tables.place(ofRecord: record.recordID.name), known == place {
+      // Also if it cannot be read.
+      try note(key, in: place)
+    }
     let format = tables[place].format
     let read: (key: RecordKey, version: RecordVersion)?
     do throws(CodedError) {
@@ -164,7 +168,7 @@ extension SyncTransaction {
 
   /// Notes that a fetch of everything has told about a row.
   private mutating func note(_ key: RecordKey, in place: Int) throws(SQLiteError) {
-    guard try isFetchingAll() else { return }
+    guard try isFetchingAll(), !key.values.contains(.null) else { return }
     let table = tables[place]
     try SeenRows(connection: connection).insert(RowKey(table: table.id, key: table.rowKey(key)))
   }
@@ -248,6 +252,13 @@ extension SyncTransaction {
     for failure in response.failures { try take(failure, of: sent[failure.recordID.name]) }
   }
 
+  /// Whether what is known of the cloud's record is still what a row was sent over.
+  private func isUnmoved(_ sent: SentRow) throws(SQLiteError) -> Bool {
+    let state = try row(sent.key, in: sent.table).state
+    return state.isDirty && state.hold == nil
+      && UTF8Bytes.equal(state.known?.tag, sent.record.changeTag)
+  }
+
   /// The record that this device has just saved, of which the answer need not have the fields.
   private func ownZone(_ record: Record) -> ZoneRecord? {
     ZoneRecord.isName(record.recordID.name) ? sentZone : nil
@@ -258,6 +269,15 @@ extension SyncTransaction {
     switch error.code {
     case .awaitsAppEdit, .serverRecordChanged:
       if let server = error.serverRecord { try take(server, isConflict: true) }
+      guard let row, try isUnmoved(row) else { return }
+      // Nothing was learnt of it: sent again, it would only meet the same.
+      let reason = "the cloud has a record of this name that cannot be read: \(error)"
+      counts.parked += 1
+      try reduce(
+        .refused(error.code, reason: reason, isPassing: false, wait: nil, now: now),
+        row.key,
+        in: row.table
+      )
     case .unknownItem:
       if let row { try reduce(.missing(tag: row.record.changeTag), row.key, in: row.table) }
     case .outcomeUnknown: break

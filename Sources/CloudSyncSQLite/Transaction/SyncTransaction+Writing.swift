@@ -12,11 +12,20 @@ extension SyncTransaction {
       var changed: [RowKey] = []
       let former = removals
       var isRefused = false
+      var refused: [RowKey] = []
       for row in try inOrder(open) {
         // Its parent may just have been refused, or taken out of the way of another row.
         if isRefused || removals > former, try isParentMissing(row) { continue }
         if try write(row) { changed.append(row) }
-        isRefused = isRefused || rows[row].map { $0.state.placement != .inTable } ?? false
+        let isInTable = rows[row].map { $0.state.placement == .inTable && !$0.needsWrite } ?? true
+        if !isInTable { refused.append(row) }
+        isRefused = isRefused || !isInTable
+      }
+      for key in refused {
+        // Rows that were written before it may refer to it.
+        mayDangle = true
+        guard let row = rows[key], row.values == nil else { continue }
+        try takeOutChildren(of: row)
       }
       _ = try childrenWaiting(for: changed)
       open = Array(unwritten)
@@ -52,7 +61,7 @@ extension SyncTransaction {
 
   /// The records that a row refers to; where foreign keys are not enforced nobody waits for them, but for those
   /// that are known not to be there: what becomes of their children is settled at the end of the fetch.
-  private func parents(
+  private mutating func parents(
     of row: LoadedRow,
     among coming: [LoadedRow]
   ) throws(SQLiteError) -> [String] {
@@ -68,6 +77,8 @@ extension SyncTransaction {
         let isAwaited =
           tables.enforcesForeignKeys ? true : try isKnownToBeMissing(key, in: link.parent)
         if isAwaited { names.append(key.name) }
+        // Such a name does not tell the key.
+        if RecordKey.isDigest(key.name) { digestKeys[key.name] = (link.parent, key) }
       } else if !tables.enforcesForeignKeys {
         continue
       } else if let name = coming.first(where: { other in
@@ -85,7 +96,7 @@ extension SyncTransaction {
     return names
   }
 
-  private func isParentMissing(_ key: RowKey) throws(SQLiteError) -> Bool {
+  private mutating func isParentMissing(_ key: RowKey) throws(SQLiteError) -> Bool {
     guard let row = rows[key], !row.isDeleted(tables[row.place].rules) else { return false }
     for name in try parents(of: row, among: []) where try isInTable(name) == false { return true }
     return false
@@ -103,7 +114,7 @@ extension SyncTransaction {
 
   /// Whether the row of a record is in its table, and stays there.
   private func isInTable(_ name: String) throws(SQLiteError) -> Bool {
-    guard let (place, key) = tables.place(ofRecord: name) else { return false }
+    guard let (place, key) = tables.place(ofRecord: name) ?? digestKeys[name] else { return false }
     return try tables[place].rows(connection).values(of: key.values) != nil
   }
 
@@ -196,6 +207,11 @@ extension SyncTransaction {
   ) throws(SQLiteError) -> Placement {
     let version = isDeleted ? nil : row.state.row
     try KeyChangePropagation.follow(row, to: version, &self)
+    if tables.links(from: row.place).contains(where: { !$0.refersToKey })
+      || tables.links(to: row.place).contains(where: { !$0.refersToKey })
+    {
+      mayDangle = true
+    }
     return try withoutCapture(of: row) { (transaction) throws(SQLiteError) in
       let writer = RowWriter(table: table, connection: transaction.connection)
       let (placement, written) = try writer.write(

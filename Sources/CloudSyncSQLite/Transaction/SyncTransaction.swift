@@ -44,6 +44,10 @@ struct SyncTransaction {
   var awaitedParents: Set<String> = []
   /// Rows whose tables have them refer to nobody until another row has the key that they refer to.
   var rowsSetAside: [RowKey] = []
+  /// The keys of records whose names do not tell them.
+  var digestKeys: [String: (place: Int, key: RecordKey)] = [:]
+  /// Whether rows may have been written that refer to rows which are not there.
+  var mayDangle = false
   /// The app's triggers, and what they have changed in the engine's rows.
   var appTriggers = AppTriggerGuard()
   /// Whether the app's triggers can see that the engine writes.
@@ -152,6 +156,11 @@ struct SyncTransaction {
   private mutating func renumber() throws(SQLiteError) {
     let (former, writer) = (tables.writer, nextWriter())
     tables.writer = writer
+    // Those that became dirty in this transaction are not stored yet.
+    for var row in rows.values {
+      _ = row.reduce(.renumbered(from: former, to: writer), tables[row.place].rules)
+      keep(row)
+    }
     for place in tables.inOrder.indices {
       for key in try PendingRows(connection: connection).keys(in: tables[place].id) {
         var row = try row(try tables[place].key(key), in: place)
@@ -175,6 +184,7 @@ struct SyncTransaction {
     if isFetchComplete { try UniqueKeyResolver.settle(&self) }
     try writeRows()
     try KeyChangePropagation.finish(&self)
+    try DanglingRows.takeOut(&self)
     try appTriggers.restore(tables, connection)
     try endWriting()
     for var row in rows.values.sorted(by: { $0.precedes($1) }) {

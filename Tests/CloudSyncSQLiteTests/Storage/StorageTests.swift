@@ -130,9 +130,9 @@ struct StorageTests {
     #expect(try pending.waiting(for: "p:lists") == [keys[1]])
     #expect(try pending.awaitingFetch() == [keys[2]])
     #expect(try pending.deferredDeletions() == [keys[5]])
-    #expect(try pending.nextDue() == RecordState.firstWait)
-    #expect(try pending.due(at: RecordState.firstWait - 1, limit: 9).isEmpty)
-    #expect(try pending.due(at: RecordState.firstWait, limit: 9) == [keys[3]])
+    #expect(try pending.nextDue(in: [3], after: 0) == RecordState.firstWait)
+    #expect(try pending.due(in: [3], at: RecordState.firstWait - 1, limit: 9).isEmpty)
+    #expect(try pending.due(in: [3], at: RecordState.firstWait, limit: 9) == [keys[3]])
     try pending.remove(keys[0])
     #expect(try pending.state(of: keys[0]) == nil)
   }

@@ -63,7 +63,12 @@ enum KeyChangePropagation {
     if link.isInKeyOfChild {
       // A row that gets another key by it is another record, as by any edit of a key.
       let rows = transaction.tables[child.place].rows(transaction.connection)
-      try rows.update(child.key.values, zip(link.columns, values).map { (column: $0, value: $1) })
+      let changes = zip(link.columns, values).map { (column: $0, value: $1) }
+      do throws(SQLiteError) { try rows.update(child.key.values, changes) } catch {
+        // There is such a row already: this one goes, or waits.
+        guard error.isRefusal, transaction.connection.isInTransaction else { throw error }
+        transaction.mayDangle = true
+      }
       transaction.hasSideEffects = true
     } else if transaction.hasLeft(child, link) {
       try transaction.setInTable(link.columns, values, of: key)
@@ -134,16 +139,14 @@ enum KeyChangePropagation {
   /// Takes rows out of their tables that refer to nobody in the end, and cannot: they wait beside them.
   static func finish(_ transaction: inout SyncTransaction) throws(SQLiteError) {
     for key in transaction.rowsSetAside {
-      guard var row = try transaction.row(key), row.waitsForParent, row.values != nil else {
-        continue
-      }
-      let rows = transaction.tables[row.place].rows(transaction.connection)
-      let key = row.key.values
-      try transaction.withoutCapture(of: row) { (_) throws(SQLiteError) in try rows.delete(key) }
-      row.values = nil
-      transaction.keep(row)
+      guard let row = try transaction.row(key), row.state.placement != .inTable, row.values != nil
+      else { continue }
+      // Those that refer to it wait with it.
+      _ = try transaction.takeOut(key)
+      transaction.mayDangle = true
     }
     transaction.rowsSetAside = []
+    try transaction.writeRows()
   }
 }
 

@@ -57,6 +57,8 @@ struct RowUnion {
     }
     guard let family = try transaction.takeOut(gone.rowKey) else { return false }
     try transaction.edit(.deleted([], at: .zero), of: gone)
+    // Rows that others have added to it follow.
+    try transaction.reduce(.edited(.renamed(to: kept.key.name)), gone.key, in: gone.place)
     try transaction.edit(.settled(columns, created: other.created), of: kept)
     for key in family { if let row = try transaction.row(key) { beside.add(row, tables) } }
     return true

@@ -96,7 +96,6 @@ extension SyncTransaction {
 
   /// Whether a row refers to another one, itself or by rows that it refers to.
   func refers(_ row: LoadedRow, to other: RecordKey) throws(SQLiteError) -> Bool {
-    guard tables.enforcesForeignKeys else { return false }
     var seen: Set<RecordKey> = []
     var next = [row]
     while let one = next.popLast() {

@@ -91,6 +91,8 @@ struct CaptureInstallation {
         message: "the key of table \(schema.name) has a collation of the app's own"
       )
     }
+    // A number is not given twice: what is kept under it is of another table.
+    let next = (known.map(\.id).max() ?? 0) + 1
     var former = known.first { $0.name.isSameName(as: schema.name) }
     if let table = former, table.key != key {
       // What was captured names rows by a key that the table has no more.
@@ -107,7 +109,7 @@ struct CaptureInstallation {
     for name in request.kept where columns.contains(name) && !kept.contains(name) {
       kept.append(name)
     }
-    let id = former?.id ?? (known.map(\.id).max() ?? 0) + 1
+    let id = former?.id ?? next
     let table = CapturedTable(id: id, schema: schema, columns: columns, key: key, kept: kept)
     try OutboxSchema.widen(connection, keys: key.count, kept: kept.count)
     let registered = RegisteredTable(

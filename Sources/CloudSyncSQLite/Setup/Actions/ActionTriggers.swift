@@ -62,7 +62,7 @@ struct ActionTriggers {
     // Those of a former schema may name tables that are not there any more.
     try Self.remove(connection)
     guard !isEnforcing else { return }
-    for statement in statements { try connection.execute(statement) }
+    for statement in statements { try connection.execute(statement.ofMainTrigger) }
   }
 
   /// The statements that make the triggers.
