@@ -95,8 +95,11 @@ extension RecordState {
     at time: HybridTime,
     _ rules: RowRules
   ) -> [RecordAction] {
-    // The table may still have a row whose deletion is put off: its life has ended.
-    guard var row, !row.clock.isDeleted(rules.deletes) else { return [] }
+    guard var row else { return [] }
+    if row.clock.isDeleted(rules.deletes) {
+      // The table may still have a row whose deletion is put off: its life has ended, unless edits win.
+      guard rules.deletes == .editWins, placement == .deletionDeferred else { return [] }
+    }
     for column in columns {
       if let former = column.former { recall(former, of: column.name, in: &row) }
       row.update(column, at: time, by: rules.writer, rules)

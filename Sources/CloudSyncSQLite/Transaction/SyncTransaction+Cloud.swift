@@ -183,6 +183,7 @@ extension SyncTransaction {
   ) throws(SQLiteError) {
     let row = try row(key, in: place)
     let table = tables[place]
+    if row.source == .pending { return try takeUnseenColumns(of: row, beside: version) }
     guard row.source == .known, !row.state.isDirty, let mine = row.state.row,
       let known = try KnownRows(connection: connection).row(row.rowKey),
       known.digest != row.values.map(table.digest)
@@ -192,17 +193,41 @@ extension SyncTransaction {
       return
     }
     guard let values = row.values else { return }
-    let changed = table.edits(of: values)
+    try takeColumns(of: row, values, than: mine, beside: version)
+  }
+
+  /// Takes what somebody has changed unseen in a row that was edited too: nothing but the cloud's record tells it, and
+  /// only while its table is to be compared.
+  private mutating func takeUnseenColumns(
+    of row: LoadedRow,
+    beside version: RecordVersion
+  ) throws(SQLiteError) {
+    guard row.state.placement == .inTable, let values = row.values, let mine = row.state.row,
+      !row.isDeleted(tables[row.place].rules),
+      try Reconciliation(connection: connection).requested().contains(row.rowKey.table)
+    else { return }
+    try takeColumns(of: row, values, than: mine, beside: version)
+  }
+
+  /// Takes the columns as edited that the cloud has in the version known here, with another value.
+  private mutating func takeColumns(
+    of row: LoadedRow,
+    _ values: [SQLiteValue],
+    than mine: RecordVersion,
+    beside version: RecordVersion
+  ) throws(SQLiteError) {
+    let differing = row.state.known?.differing ?? []
+    let changed = tables[row.place].edits(of: values)
       .filter { edit in
         // What the cloud has changed meanwhile is taken from there.
-        guard let theirs = version[edit.name], theirs.time == mine.clock.time(of: edit.name) else {
-          return false
-        }
+        guard let theirs = version[edit.name], theirs.time == mine.clock.time(of: edit.name),
+          !differing.contains(where: { UTF8Bytes.equal($0, edit.name) })
+        else { return false }
         return !ValueContent.areEqual(theirs.value, edit.value)
       }
       .map { ColumnEdit(name: $0.name, value: $0.value, former: version[$0.name]?.value) }
     if changed.isEmpty { return }
-    try reduce(.edited(.updated(changed, at: try nextTime())), key, in: place)
+    try reduce(.edited(.updated(changed, at: try nextTime())), row.key, in: row.place)
   }
 
   /// Takes that a fetch has come to its end: what it has said nothing of, it had told before.

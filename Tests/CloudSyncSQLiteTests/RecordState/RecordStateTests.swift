@@ -250,4 +250,22 @@ struct RecordStateTests {
     #expect(known.reduce(.fetchEnded, rules).isEmpty)
     #expect(known.isSendable(at: 0))
   }
+
+  @Test("Where edits win, an edit of a row whose deletion is put off revives it; else it has ended")
+  func editsOfDeferredDeletions() {
+    for deletes in [DeletePolicy.editWins, .deleteWins] {
+      let rules = rules(.newest, deletes)
+      var state = RecordState()
+      _ = state.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules)
+      var gone = version(.int64(1), at: 2)
+      gone.end(at: time(3), deletes)
+      _ = state.reduce(.has(tag: "2", gone), rules)
+      _ = state.reduce(.placed(.deletionDeferred), rules)
+      _ = state.reduce(update(.int64(9), former: .int64(1), at: 4), rules)
+
+      #expect(state.isDeleted(rules) == (deletes == .deleteWins))
+      #expect(state.placement == (deletes == .deleteWins ? .deletionDeferred : .inTable))
+      #expect(state.brokenInvariant(rules) == nil)
+    }
+  }
 }
