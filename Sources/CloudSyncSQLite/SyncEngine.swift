@@ -75,6 +75,8 @@ public final class SyncEngine: Sendable {
     var writer: Int64?
     /// Whether the cloud has refused the zone's record since anything was fetched.
     var isZoneRecordRefused = false
+    /// The schema's version after the last transaction.
+    var schemaVersion: Int64?
     /// How often in a row the database was locked.
     var retries = 0
 

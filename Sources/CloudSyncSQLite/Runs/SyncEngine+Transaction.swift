@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 extension SyncEngine {
@@ -34,6 +35,7 @@ extension SyncEngine {
           "the engine was started, stopped or renewed meanwhile; call again"
         )
       }
+      try checkSchema(connection)
       let now = environment.now().nanoseconds / 1_000_000
       let nonce = environment.nonce
       let writer = state.withLock { $0.writer } ?? tables.writer
@@ -47,12 +49,14 @@ extension SyncEngine {
           try transaction.readOutbox()
           let value = try body(&transaction)
           try transaction.finish()
-          return (value, Done(transaction))
+          let version = try CaptureCheck(connection: connection).schemaVersion()
+          return (value, Done(transaction, schemaVersion: version))
         }
       }
       state.withLock { state in
         state.counts += done.counts
         state.writer = done.writer
+        state.schemaVersion = done.schemaVersion
         state.isFetchDue = state.isFetchDue || done.needsFetch
         if state.generation == present, state.essence == essence { state.essence = nil }
       }
@@ -60,13 +64,35 @@ extension SyncEngine {
     }
   }
 
+  /// Looks whether a table was rebuilt since the last transaction: then edits of it are not captured, and what comes
+  /// from the cloud would be written over them.
+  private func checkSchema(_ connection: SQLiteConnection) throws(SyncEngineError) {
+    guard let last = state.withLock({ $0.schemaVersion }) else { return }
+    let names = tables.inOrder.map(\.name)
+    let broken = try sqlite { () throws(SQLiteError) -> String? in
+      let check = CaptureCheck(connection: connection)
+      if try check.schemaVersion() == last { return nil }
+      return try check.findings(of: names, in: try DatabaseSchema.read(connection))
+        .first { $0.finding == .rebuilt || $0.finding == .missing }?
+        .table
+    }
+    guard let broken else { return }
+    throw SyncEngineError(
+      .schema,
+      "table \(broken) was rebuilt, dropped or renamed while the engine runs; make the engine anew:"
+        + " what was edited meanwhile is found then, and sent"
+    )
+  }
+
   /// What a transaction has come to.
   private struct Done: Sendable {
     let counts: SyncCounts
     let writer: Int64
     let needsFetch: Bool
+    let schemaVersion: Int64
 
-    init(_ transaction: SyncTransaction) {
+    init(_ transaction: SyncTransaction, schemaVersion: Int64) {
+      self.schemaVersion = schemaVersion
       counts = transaction.counts
       writer = transaction.tables.writer
       needsFetch = transaction.needsFetch
