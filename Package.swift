@@ -11,6 +11,8 @@ let package = Package(
     .library(name: "CloudSyncLocalCloud", targets: ["CloudSyncLocalCloud"]),
     .library(name: "CloudSyncSimulator", targets: ["CloudSyncSimulator"]),
     .library(name: "CloudSyncSQLite", targets: ["CloudSyncSQLite"]),
+    .library(name: "CloudSyncService", targets: ["CloudSyncService"]),
+    .library(name: "CloudSyncWebServices", targets: ["CloudSyncWebServices"]),
     .executable(name: "cloudsync", targets: ["cloudsync"]),
   ],
   targets: [
@@ -74,7 +76,8 @@ let package = Package(
       name: "CloudSyncSQLiteSupport",
       dependencies: [
         // Apple's systems have the module SQLite3 in their SDK.
-        .target(name: "CSQLite", condition: .when(platforms: [.linux, .android]))
+        .target(name: "CSQLite", condition: .when(platforms: [.linux, .android])),
+        "CSQLiteConfig",
       ],
       swiftSettings: [.strictMemorySafety()]
     ),
@@ -82,6 +85,13 @@ let package = Package(
       name: "CSQLite",
       pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]
+    ),
+
+    // What Swift cannot call: functions with variable arguments.
+    .target(
+      name: "CSQLiteConfig",
+      dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux, .android]))],
+      linkerSettings: [.linkedLibrary("sqlite3")]
     ),
 
     // Schemas, without an engine: the engine exports it, so no product has it by itself.
@@ -111,6 +121,22 @@ let package = Package(
     .testTarget(
       name: "CloudSyncLocalCloudTests",
       dependencies: ["CloudSyncLocalCloud", "CloudSyncSession", "CloudSyncTestSupport"]
+    ),
+
+    // MARK: CloudKit's HTTP API
+    .target(name: "CloudSyncWire", dependencies: ["CloudSyncCore"]),
+    .testTarget(name: "CloudSyncWireTests", dependencies: ["CloudSyncWire", "CloudSyncCore"]),
+    .target(
+      name: "CloudSyncService",
+      dependencies: ["CloudSyncCore", "CloudSyncLocalCloud", "CloudSyncWire"]
+    ),
+    .target(name: "CloudSyncWebServices", dependencies: ["CloudSyncCore", "CloudSyncWire"]),
+    .testTarget(
+      name: "CloudSyncServiceTests",
+      dependencies: [
+        "CloudSyncService", "CloudSyncWebServices", "CloudSyncWire", "CloudSyncLocalCloud",
+        "CloudSyncSQLite", "CloudSyncSQLiteSupport", "CloudSyncSimulator", "CloudSyncTestSupport",
+      ]
     ),
 
     // MARK: Simulator

@@ -65,6 +65,16 @@ select_triple() {
     -Xcc "-fmodule-map-file=$include/SQLite3/module.modulemap"
     "${stub_flags[@]}" -suppress-remarks
   )
+  # The package's own modules of C, as the package manager shows them.
+  local headers name
+  for headers in "$package"/Sources/*/include; do
+    [[ -d $headers ]] || continue
+    name=$(basename "${headers%/include}")
+    mkdir -p "$include/$name"
+    cp "$headers"/*.h "$include/$name/"
+    echo "module $name { umbrella \".\" export * }" >"$include/$name/module.modulemap"
+    flags+=(-Xcc "-fmodule-map-file=$include/$name/module.modulemap")
+  done
 }
 
 # Compiles a module of the toolchain from its interface, unless that was done before.

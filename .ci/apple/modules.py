@@ -3,7 +3,7 @@
 
 Reads what `swift package dump-package` prints from the standard input, and the folder of the
 package from the first argument. One line a module: its name, its folder, its compiler flags, and
-the resources that are embedded in its code, parted by bars. System libraries, tests and what only
+the resources that are embedded in its code, parted by bars. System libraries, C, tests and what only
 tests use are left out.
 """
 import json
@@ -49,11 +49,17 @@ def embedded(target, folder):
             yield os.path.basename(path)
 
 
+def is_swift(target, root):
+    """Whether a target has Swift files: those of C have headers alone that others see."""
+    folder = os.path.join(root, target.get("path") or os.path.join("Sources", target["name"]))
+    return any(name.endswith(".swift") for _, _, names in os.walk(folder) for name in names)
+
+
 def main():
     root = sys.argv[1]
     package = json.load(sys.stdin)
     kinds = ("regular", "executable")
-    targets = {t["name"]: t for t in package["targets"] if t["type"] in kinds}
+    targets = {t["name"]: t for t in package["targets"] if t["type"] in kinds and is_swift(t, root)}
     done = []
 
     def visit(name):

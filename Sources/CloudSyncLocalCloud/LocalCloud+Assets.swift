@@ -1,4 +1,4 @@
-import CloudSyncCore
+public import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 #if canImport(FoundationEssentials)
@@ -7,45 +7,95 @@ import FoundationEssentials
 import Foundation
 #endif
 
+/// A modification whose files the cloud has, but for those of the records that fail.
+struct KeptAssets: Sendable {
+  var operation: ModifyOperation
+  var errors: [RecordID: SyncError] = [:]
+}
+
 extension LocalCloud {
-  /// Copies the files of a request's assets into the cloud's own folder, and has the records say so.
+  /// The folder in which the cloud keeps the files of an account's assets, each named by the digits of
+  /// its digest; nil if it keeps none.
+  public func assetFolder(of account: AccountIdentity) -> String? {
+    assetFolder.map { folder in
+      // A name of the user's choice never becomes a path.
+      "\(folder)/\(Hexadecimal.text(of: SHA256.digest(of: Array(account.value.utf8))))"
+    }
+  }
+
+  /// Keeps the bytes of an asset before the record that it belongs to is saved, as a server does with an
+  /// upload.
   ///
-  /// A file that is missing fails its record with ``SyncError/Code/assetFileNotFound``, and the request,
-  /// of which nothing is done then.
-  func keepAssets(of operation: ModifyOperation) -> Result<ModifyOperation, SyncError> {
-    guard let assetFolder else { return .success(operation) }
+  /// - Parameters:
+  ///   - bytes: The bytes.
+  ///   - account: Whose asset it is.
+  /// - Returns: The asset that they are.
+  /// - Throws: ``SyncError/Code/limitExceeded`` for too many, or that the cloud cannot store files.
+  public func keepAsset(
+    bytes: [UInt8],
+    account: AccountIdentity
+  ) throws(SyncError) -> Asset {
+    let limit = options.assetByteLimit
+    guard Int64(bytes.count) <= limit else {
+      throw SyncError(.limitExceeded, "an asset has at most \(limit) bytes")
+    }
+    guard let path = assetFolder(of: account) else {
+      throw SyncError(.assetNotAvailable, "the cloud keeps no files")
+    }
+    do throws(KeptAssetFolder.Failure) {
+      return try KeptAssetFolder(path: path).keep(bytes: bytes)
+    } catch { throw error.syncError }
+  }
+
+  /// Copies the files of a request's assets into the account's folder, and has the records say so.
+  ///
+  /// - Parameters:
+  ///   - operation: The request.
+  ///   - account: Whose request it is.
+  /// - Returns: The request with the cloud's own files. A file that is missing fails its record with
+  ///   ``SyncError/Code/assetFileNotFound``, one that is not what the asset says with
+  ///   ``SyncError/Code/invalidArguments``.
+  /// - Throws: That the cloud cannot store files now.
+  func keepAssets(
+    of operation: ModifyOperation,
+    account: AccountIdentity
+  ) throws(SyncError) -> KeptAssets {
+    guard let path = assetFolder(of: account),
+      operation.records.contains(where: { !$0.assets.isEmpty })
+    else { return KeptAssets(operation: operation) }
+    let folder = KeptAssetFolder(path: path)
+    let limit = options.assetByteLimit
+    var kept = KeptAssets(operation: operation)
     var records: [Record] = []
-    var failures: [ItemFailure] = []
-    for var record in operation.records {
-      for field in record.fields {
-        guard case .asset(let asset) = field.value else { continue }
-        do {
-          record[field.name] = .asset(try Self.keep(asset: asset, in: assetFolder))
-        } catch {
-          let reason = "\(asset.location): \(error)"
-          failures.append(ItemFailure(record.recordID, SyncError(.assetFileNotFound, reason)))
+    for record in operation.records {
+      // Too large ones are refused by the rules, without a look at their files.
+      for asset in record.assets where asset.byteCount <= limit {
+        do throws(KeptAssetFolder.Failure) { try folder.keep(asset) } catch {
+          guard error != .folder else {
+            throw SyncError(.serviceUnavailable, "the cloud cannot store the file of an asset")
+          }
+          kept.errors[record.recordID] = error.syncError
           break
         }
       }
-      records.append(record)
-    }
-    guard failures.isEmpty else {
-      let message = "files of assets are missing"
-      return .failure(SyncError(.partialFailure, message, itemErrors: failures))
+      records.append(record.replacingAssets(folder.kept))
     }
     let deletions = operation.recordIDsToDelete
-    return .success(ModifyOperation(records: records, recordIDsToDelete: deletions))
-  }
-
-  private static func keep(asset: Asset, in folder: String) throws -> Asset {
-    let manager = FileManager.default
-    let name = Hexadecimal.text(of: asset.sha256)
-    let path = "\(folder)/\(name)"
-    let kept = Asset(sha256: asset.sha256, byteCount: asset.byteCount, location: path)
-    if manager.fileExists(atPath: path) { return kept }
-    try manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let bytes = try Data(contentsOf: URL(filePath: asset.location))
-    try bytes.write(to: URL(filePath: path), options: .atomic)
+    kept.operation = ModifyOperation(records: records, recordIDsToDelete: deletions)
     return kept
+  }
+}
+
+extension Record {
+  /// All assets of the record, those in lists too.
+  fileprivate var assets: [Asset] {
+    fields.flatMap { field -> [Asset] in
+      switch field.value {
+      case .asset(let asset): [asset]
+      case .list(let values):
+        values.compactMap { if case .asset(let asset) = $0 { asset } else { nil } }
+      default: []
+      }
+    }
   }
 }

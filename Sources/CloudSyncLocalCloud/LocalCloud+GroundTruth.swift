@@ -40,6 +40,15 @@ extension LocalCloud {
     }
   }
 
+  /// The zones of an account, in the order of their names.
+  public func zones(account: AccountIdentity) throws(LocalCloudStoreError) -> [ZoneID] {
+    try transaction(.read, frame: accountFrame(account: account)) {
+      (engine) throws(LocalCloudStoreError) in
+      guard let account = try engine.account() else { return [] }
+      return try engine.zones(of: account).filter { $0.gone == nil }.map(\.zoneID).sorted()
+    }
+  }
+
   // MARK: Acting from outside
 
   /// Deletes a zone with its records and its feed; devices that subscribed to it get a push.
@@ -57,7 +66,7 @@ extension LocalCloud {
       try engine.deleteZone(reason: reason)
     }
     guard let subscribers else { return false }
-    push(frame: frame, to: subscribers)
+    announceChange(frame: frame, to: subscribers)
     return true
   }
 
@@ -109,7 +118,7 @@ extension LocalCloud {
     }
   }
 
-  private func accountFrame(account: AccountIdentity) -> RequestFrame {
+  func accountFrame(account: AccountIdentity) -> RequestFrame {
     frame(device: "", account: account, zoneID: ZoneID(name: ZoneID.defaultZoneName))
   }
 }

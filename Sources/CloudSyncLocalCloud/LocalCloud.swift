@@ -21,7 +21,11 @@ public final class LocalCloud: Sendable {
     /// By device; looked into, never iterated.
     var buckets: [ByteKey: TokenBucket] = [:]
     var pushes: PushQueues
+    var onChange: (@Sendable (LocalCloudChange) -> Void)?
   }
+
+  /// Above this number, the buckets of devices that have not sent for a while are forgotten.
+  private static let bucketLimit = 4_096
 
   let store: any LocalCloudStore
   /// Where it keeps the files of assets; nil leaves them where devices have them.
@@ -34,8 +38,9 @@ public final class LocalCloud: Sendable {
   /// - Parameters:
   ///   - store: What it keeps its records in; clouds of several processes may share a file.
   ///   - options: How it behaves.
-  ///   - assetFolder: A folder of its own, into which the files of assets are copied when they are
-  ///     saved, so that devices need not keep theirs; without one records say where the sender's lie.
+  ///   - assetFolder: A folder of its own, into which the files of assets are copied and checked when
+  ///     they are saved, so that devices need not keep theirs; without one records say where the
+  ///     sender's lie.
   ///   - now: The server's clock.
   public init(
     store: any LocalCloudStore = MemoryStore(),
@@ -64,19 +69,22 @@ public final class LocalCloud: Sendable {
   ///   - zoneID: The zone, which need not exist.
   ///   - executor: Where requests are carried out and answered: by default on the caller's thread
   ///     before the call returns.
+  ///   - isAtomic: Whether requests are all or nothing; nil for what the options say.
   /// - Returns: A handler to give to a session.
   public func connect(
     device: String,
     account: AccountIdentity,
     zoneID: ZoneID,
-    executor: SyncExecutor = .immediate
+    executor: SyncExecutor = .immediate,
+    isAtomic: Bool? = nil
   ) -> LocalCloudConnection {
     LocalCloudConnection(
       cloud: self,
       device: device,
       account: account,
       zoneID: zoneID,
-      executor: executor
+      executor: executor,
+      isAtomic: isAtomic
     )
   }
 
@@ -104,7 +112,9 @@ public final class LocalCloud: Sendable {
     _ body: (CloudEngine) throws(LocalCloudStoreError) -> Value
   ) throws(LocalCloudStoreError) -> Value {
     try store.transaction(kind) { (transaction) throws(LocalCloudStoreError) in
-      try body(CloudEngine(store: transaction, frame: frame))
+      let engine = CloudEngine(store: transaction, frame: frame)
+      if kind == .write { try engine.lockAccount() }
+      return try body(engine)
     }
   }
 
@@ -114,8 +124,13 @@ public final class LocalCloud: Sendable {
     let key = "\(frame.account.value.utf8.count)/\(frame.account.value)/\(frame.device)"
     let seed = UTF8Bytes.stableHash(text: key, seed: frame.options.seed)
     return state.withLock { state in
-      var bucket =
-        state.buckets[ByteKey(key)] ?? TokenBucket(throttle, seed: seed, now: frame.now)
+      let known = state.buckets[ByteKey(key)]
+      if known == nil, state.buckets.count >= Self.bucketLimit {
+        // One that is full again is as good as new; should all be busy, all begin anew.
+        state.buckets = state.buckets.filter { !$0.value.isFull(throttle, at: frame.now) }
+        if state.buckets.count >= Self.bucketLimit { state.buckets.removeAll() }
+      }
+      var bucket = known ?? TokenBucket(throttle, seed: seed, now: frame.now)
       defer { state.buckets[ByteKey(key)] = bucket }
       return bucket.pay(count: max(1, count), throttle: throttle, now: frame.now)
     }
@@ -123,8 +138,20 @@ public final class LocalCloud: Sendable {
 
   // MARK: Pushes
 
-  /// Lets the devices that subscribed to a zone know of a change, except the one that made it.
-  func push(frame: RequestFrame, to subscribers: [String]) {
+  /// Calls a function after every change of a zone, in place of the one before.
+  ///
+  /// It is called outside of all locks, on the thread of the request that made the change: a server
+  /// wakes the devices that wait. Changes by other processes are not told.
+  public func onChange(_ listener: (@Sendable (LocalCloudChange) -> Void)?) {
+    state.withLock { $0.onChange = listener }
+  }
+
+  /// Lets others know of a change: the devices that subscribed to the zone, except the one that made it.
+  func announceChange(frame: RequestFrame, to subscribers: [String]) {
+    let listener = state.withLock { $0.onChange }
+    listener?(
+      LocalCloudChange(account: frame.account, zoneID: frame.zoneID, device: frame.device)
+    )
     if subscribers.isEmpty { return }
     state.withLock { state in
       for device in subscribers where !UTF8Bytes.equal(device, frame.device) {

@@ -10,6 +10,7 @@ public final class LocalCloudConnection: OperationHandler {
   /// What sessions are told to keep to.
   public let limits: RequestLimits
   private let executor: SyncExecutor
+  private let isAtomic: Bool?
   private let signedIn: Locked<AccountIdentity?>
 
   init(
@@ -17,8 +18,10 @@ public final class LocalCloudConnection: OperationHandler {
     device: String,
     account: AccountIdentity,
     zoneID: ZoneID,
-    executor: SyncExecutor
+    executor: SyncExecutor,
+    isAtomic: Bool?
   ) {
+    self.isAtomic = isAtomic
     self.cloud = cloud
     self.device = device
     self.zoneID = zoneID
@@ -52,7 +55,11 @@ public final class LocalCloudConnection: OperationHandler {
 
   /// What a request is made with; nil when nobody is signed in.
   private var frame: RequestFrame? {
-    account.map { cloud.frame(device: device, account: $0, zoneID: zoneID) }
+    account.map { account in
+      var frame = cloud.frame(device: device, account: account, zoneID: zoneID)
+      if let isAtomic { frame.options.isAtomic = isAtomic }
+      return frame
+    }
   }
 
   /// Carries out a request on the executor.
@@ -122,19 +129,20 @@ public final class LocalCloudConnection: OperationHandler {
       if let error = self.cloud.pay(count: operation.itemCount, frame: frame) {
         return completion(.failure(error))
       }
-      let kept: ModifyOperation
-      switch self.cloud.keepAssets(of: operation) {
-      case .success(let operation): kept = operation
-      case .failure(let error): return completion(.failure(error))
-      }
-      let answer = self.cloud.answer(kind: .write, frame: frame) {
+      let kept: KeptAssets
+      do throws(SyncError) {
+        kept = try self.cloud.keepAssets(of: operation, account: frame.account)
+      } catch { return completion(.failure(error)) }
+      var framed = frame
+      framed.assetErrors = kept.errors
+      let answer = self.cloud.answer(kind: .write, frame: framed) {
         (engine) throws(LocalCloudStoreError) in
-        let (result, subscribers) = try engine.modify(kept, token)
+        let (result, subscribers) = try engine.modify(kept.operation, token)
         return result.map { ($0, subscribers) }
       }
       completion(answer.map(\.0))
-      if case .success(let (_, subscribers)) = answer {
-        self.cloud.push(frame: frame, to: subscribers)
+      if case .success(let (_, subscribers?)) = answer {
+        self.cloud.announceChange(frame: frame, to: subscribers)
       }
     }
   }

@@ -53,6 +53,8 @@ public final class SyncEngine: Sendable {
     var fetches = 0
     /// Whether the fetch that is under way began before the cloud said that it lacks a record.
     var awaitsNextFetch = false
+    /// The page of the session's that has come last.
+    var lastPage: PageID?
     var counts = SyncCounts()
     var waiters: [SyncWaiter] = []
     /// Over what the session has halted.
@@ -77,6 +79,12 @@ public final class SyncEngine: Sendable {
     var isZoneRecordRefused = false
     /// The schema's version after the last transaction.
     var schemaVersion: Int64?
+    /// What has come from the cloud and is not stored yet.
+    var group = CloudGroup()
+    /// Whether the last page that has come was not the last one of its fetch.
+    var isPageDue = false
+    /// How far a table was compared whose rows are sent as they are found; nil if that is what is stored.
+    var comparedTo: Reconciliation.Position?
     /// How often in a row the database was locked.
     var retries = 0
 
@@ -91,9 +99,10 @@ public final class SyncEngine: Sendable {
   let handler: any OperationHandler
   let tables: SyncTables
   let state = Locked(State())
-  private let timerBox = Locked<(any SyncTimer)?>(nil)
+  private let timers = Locked<(retry: any SyncTimer, group: any SyncTimer)?>(nil)
 
-  var retryTimer: (any SyncTimer)? { timerBox.withLock { $0 } }
+  var retryTimer: (any SyncTimer)? { timers.withLock { $0?.retry } }
+  var groupTimer: (any SyncTimer)? { timers.withLock { $0?.group } }
 
   /// Prepares a database: the engine's own tables, the triggers, and what older rows need.
   ///
@@ -131,11 +140,15 @@ public final class SyncEngine: Sendable {
       try EngineSetup(connection: connection, options: options, nonce: environment.nonce)
         .prepare(tables)
     }
-    let timer = environment.makeTimer(executor) { [weak self] in self?.retry() }
-    timerBox.withLock { $0 = timer }
+    let retryTimer = environment.makeTimer(executor) { [weak self] in self?.retry() }
+    let groupTimer = environment.makeTimer(executor) { [weak self] in self?.storeGroup() }
+    timers.withLock { $0 = (retryTimer, groupTimer) }
   }
 
-  deinit { retryTimer?.cancel() }
+  deinit {
+    retryTimer?.cancel()
+    groupTimer?.cancel()
+  }
 
   /// Does something on the engine's executor; an error that does not pass ends the run.
   func perform(_ generation: Int, _ body: @escaping @Sendable () throws(SyncEngineError) -> Void) {

@@ -33,6 +33,8 @@ public struct SyncEngineOptions: Sendable {
   public var tables: [String: Table] = [:]
   /// The default of all tables.
   public var defaultTable = Table()
+  /// What becomes of the records of rows that were deleted; by default they stay.
+  public var tombstones = TombstonePolicy.keep
   /// How large BLOBs travel; nil keeps every BLOB within its record, which has room for a million bytes.
   public var assets: AssetOptions?
   /// The session's budgets, waits and policies.

@@ -11,7 +11,4 @@ extension SQLiteConnection {
     let text = unsafe String(cString: path)
     return text.isEmpty ? nil : text
   }
-
-  /// How many rows statements have changed since the connection was opened.
-  package var changedRowCount: Int32 { unsafe sqlite3_total_changes(handle) }
 }

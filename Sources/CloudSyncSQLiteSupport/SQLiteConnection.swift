@@ -31,8 +31,8 @@ package final class SQLiteConnection {
   private let isOwned: Bool
   /// Prepared statements, by their text.
   private var statements: [String: SQLiteStatement] = [:]
-  /// Prepared statements by what they do.
-  private var namedStatements: [StatementID: SQLiteStatement] = [:]
+  /// Prepared statements of texts that are kept elsewhere, by their identity.
+  private var keptStatements: [ObjectIdentifier: (sql: KeptSQL, statement: SQLiteStatement)] = [:]
   /// Prepared statements of the program's own text, by where it lies.
   private var fixedStatements: [UInt: SQLiteStatement] = [:]
 
@@ -66,7 +66,7 @@ package final class SQLiteConnection {
   /// Lets go of all prepared statements.
   package func forgetStatements() {
     statements.removeAll()
-    namedStatements.removeAll()
+    keptStatements.removeAll()
     fixedStatements.removeAll()
   }
 
@@ -102,14 +102,13 @@ package final class SQLiteConnection {
     return statement
   }
 
-  /// The statement of a name, whose text is made and prepared at its first use.
-  package func statement(
-    _ id: StatementID,
-    _ sql: () -> String
-  ) throws(SQLiteError) -> SQLiteStatement {
-    if let known = namedStatements[id] { return known }
-    let statement = try prepare(sql())
-    namedStatements[id] = statement
+  /// The statement of a text that is kept elsewhere, prepared at its first use and kept.
+  package func statement(_ sql: KeptSQL) throws(SQLiteError) -> SQLiteStatement {
+    if let known = keptStatements[ObjectIdentifier(sql)] { return known.statement }
+    let statement = try prepare(sql.text)
+    // Whoever has kept a text may be gone.
+    if keptStatements.count >= 500 { keptStatements.removeAll() }
+    keptStatements[ObjectIdentifier(sql)] = (sql, statement)
     return statement
   }
 
@@ -197,16 +196,9 @@ package final class SQLiteConnection {
   }
 }
 
-/// Names a statement whose text takes long to make.
-package struct StatementID: Hashable, Sendable {
-  private let kind: Int
-  private let table: Int
-  private let columns: UInt64
+/// A text of SQL whose statement is found by its identity: it is not read anew for each row.
+package final class KeptSQL: Sendable {
+  package let text: String
 
-  /// Creates a name: what is done, to a table of which layout, with which of its columns.
-  package init(kind: Int, table: Int = 0, columns: UInt64 = 0) {
-    self.kind = kind
-    self.table = table
-    self.columns = columns
-  }
+  package init(_ text: String) { self.text = text }
 }

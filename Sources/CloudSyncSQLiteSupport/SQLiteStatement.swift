@@ -188,8 +188,9 @@ package final class SQLiteStatement {
     let count = unsafe Int(sqlite3_column_bytes(handle, column))
     let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
     // Decoding repairs what is wrong, so only what was right comes out as it went in.
-    let text = unsafe String(decoding: bytes, as: UTF8.self)
-    return unsafe text.utf8.elementsEqual(bytes) ? text : nil
+    var text = unsafe String(decoding: bytes, as: UTF8.self)
+    let isSame = text.withUTF8 { unsafe UnsafeRawBufferPointer($0).hasSameBytes(as: bytes) }
+    return isSame ? text : nil
   }
 
   /// The value, exactly as it is stored.

@@ -15,7 +15,12 @@ package enum SQLiteValue: Sendable, Hashable {
     case (.integer(let one), .integer(let other)): one == other
     case (.real(let one), .real(let other)): one.bitPattern == other.bitPattern
     // By bytes: what Swift holds for equal text may differ for SQLite.
-    case (.text(let one), .text(let other)): one.utf8.elementsEqual(other.utf8)
+    case (.text(var one), .text(var other)):
+      one.withUTF8 { one in
+        other.withUTF8 { other in
+          unsafe UnsafeRawBufferPointer(one).hasSameBytes(as: UnsafeRawBufferPointer(other))
+        }
+      }
     case (.malformedText(let one), .malformedText(let other)): one == other
     case (.blob(let one), .blob(let other)): one == other
     default: false
@@ -27,7 +32,8 @@ package enum SQLiteValue: Sendable, Hashable {
     case .null: hasher.combine(0)
     case .integer(let value): hasher.combine(value)
     case .real(let value): hasher.combine(value.bitPattern)
-    case .text(let value): for byte in value.utf8 { hasher.combine(byte) }
+    case .text(var value):
+      value.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     case .malformedText(let value), .blob(let value): hasher.combine(value)
     }
   }

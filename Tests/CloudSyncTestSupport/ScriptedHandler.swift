@@ -81,16 +81,19 @@ package final class ScriptedHandler: WorkHandler {
   }
 
   package let limits: RequestLimits
+  package let timestampUnit: Duration
   private let world: VirtualEnvironment
   private let state: Locked<State>
 
   package init(
     in world: VirtualEnvironment,
     limits: RequestLimits = RequestLimits(),
+    timestampUnit: Duration = .nanoseconds(1),
     script: Script = Script()
   ) {
     self.world = world
     self.limits = limits
+    self.timestampUnit = timestampUnit
     state = Locked(State(script: script))
   }
 

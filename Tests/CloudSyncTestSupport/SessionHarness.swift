@@ -15,9 +15,15 @@ package final class SessionHarness: SessionBench {
     resolver: ConflictResolver = .client,
     resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil,
     restoring archive: SyncArchive? = nil,
+    timestampUnit: Duration = .nanoseconds(1),
     script: ScriptedHandler.Script = ScriptedHandler.Script()
   ) {
-    handler = ScriptedHandler(in: world, limits: limits, script: script)
+    handler = ScriptedHandler(
+      in: world,
+      limits: limits,
+      timestampUnit: timestampUnit,
+      script: script
+    )
     if let archive {
       session = CloudSyncSession(
         restoring: archive,

@@ -226,7 +226,7 @@ open class Scanner {}
 open class Formatter {}
 open class Bundle {}
 open class OperationQueue {}
-open class NSObject {}
+open class NSObject { public init() {} }
 public struct Notification {}
 public struct Measurement<U> {}
 open class Dimension {}
@@ -252,4 +252,86 @@ extension Slice where Base == UnsafeBufferPointer<UInt8> {
   public func withUnsafeBytes<R>(_ b: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
     fatalError()
   }
+}
+
+// What is asked of servers.
+open class URLCache {}
+open class HTTPCookie {
+  public enum AcceptPolicy: UInt, Sendable { case always, never, onlyFromMainDocumentDomain }
+}
+open class URLResponse: @unchecked Sendable {}
+open class HTTPURLResponse: URLResponse, @unchecked Sendable {
+  open var statusCode: Int { fatalError() }
+  open var allHeaderFields: [AnyHashable: Any] { fatalError() }
+}
+public struct URLRequest: Hashable, Sendable {
+  public enum CachePolicy: UInt, Sendable {
+    case useProtocolCachePolicy, reloadIgnoringLocalCacheData
+  }
+  public init(
+    url: URL,
+    cachePolicy: CachePolicy = .useProtocolCachePolicy,
+    timeoutInterval: TimeInterval = 60
+  ) {
+    fatalError()
+  }
+  public var httpMethod: String?
+  public var httpBody: Data?
+  public var timeoutInterval: TimeInterval
+  public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {}
+}
+public struct URLError: Error, Hashable, Sendable {
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+  }
+  public var code: Code { fatalError() }
+}
+open class URLSessionConfiguration: @unchecked Sendable {
+  open class var ephemeral: URLSessionConfiguration { fatalError() }
+  open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
+    get { fatalError() }
+    set {}
+  }
+  open var httpShouldSetCookies: Bool {
+    get { fatalError() }
+    set {}
+  }
+  open var urlCache: URLCache? {
+    get { fatalError() }
+    set {}
+  }
+  open var requestCachePolicy: URLRequest.CachePolicy {
+    get { fatalError() }
+    set {}
+  }
+}
+open class URLSessionTask: @unchecked Sendable {
+  open func resume() {}
+  open func cancel() {}
+}
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
+public protocol URLSessionDelegate: Sendable {}
+public protocol URLSessionTaskDelegate: URLSessionDelegate {
+  func urlSession(
+    _ session: URLSession,
+    task: URLSessionTask,
+    willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  )
+}
+open class URLSession: @unchecked Sendable {
+  public init(
+    configuration: URLSessionConfiguration,
+    delegate: (any URLSessionDelegate)?,
+    delegateQueue: OperationQueue?
+  ) {
+    fatalError()
+  }
+  open func dataTask(
+    with request: URLRequest,
+    completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> URLSessionDataTask { fatalError() }
+  open func finishTasksAndInvalidate() {}
 }

@@ -1,33 +1,49 @@
-/// The SHA-256 of some bytes (FIPS 180-4).
-package enum SHA256 {
+/// The SHA-256 of some bytes (FIPS 180-4), which may come in pieces.
+package struct SHA256 {
+  private var hash = Self.initial
+  private var words = [UInt32](repeating: 0, count: 64)
+  /// What does not fill a block yet.
+  private var rest: [UInt8] = []
+  private var byteCount: UInt64 = 0
+
+  package init() {}
+
   /// The 32 bytes of the digest.
   package static func digest(of message: [UInt8]) -> [UInt8] {
-    var hash = initial
-    var words = [UInt32](repeating: 0, count: 64)
-    let whole = message.count / 64 * 64
-    message.withUnsafeBufferPointer { bytes in
-      for start in stride(from: 0, to: whole, by: 64) {
-        process(
-          block: UnsafeBufferPointer(rebasing: bytes[start..<start + 64]),
-          words: &words,
-          hash: &hash
-        )
-      }
+    var digest = SHA256()
+    message.withUnsafeBufferPointer { digest.update($0) }
+    return digest.finish()
+  }
+
+  /// Adds bytes to those that came before.
+  package mutating func update(_ bytes: UnsafeBufferPointer<UInt8>) {
+    byteCount &+= UInt64(bytes.count)
+    var start = 0
+    if !rest.isEmpty {
+      start = min(64 - rest.count, bytes.count)
+      rest += bytes[..<start]
+      guard rest.count == 64 else { return }
+      let block = rest
+      rest.removeAll(keepingCapacity: true)
+      block.withUnsafeBufferPointer { Self.process(block: $0, words: &words, hash: &hash) }
     }
-    var rest = Array(message[whole...]) + [0x80]
-    while rest.count % 64 != 56 { rest.append(0) }
+    while bytes.count - start >= 64 {
+      let block = UnsafeBufferPointer(rebasing: bytes[start..<start + 64])
+      Self.process(block: block, words: &words, hash: &hash)
+      start += 64
+    }
+    rest += bytes[start...]
+  }
+
+  /// The 32 bytes of the digest of everything that came; nothing may come after it.
+  package mutating func finish() -> [UInt8] {
+    let bitCount = byteCount &* 8
+    var end: [UInt8] = [0x80]
+    while (rest.count + end.count) % 64 != 56 { end.append(0) }
     for shift in stride(from: 56, through: 0, by: -8) {
-      rest.append(UInt8(truncatingIfNeeded: (UInt64(message.count) &* 8) >> UInt64(shift)))
+      end.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(shift)))
     }
-    rest.withUnsafeBufferPointer { bytes in
-      for start in stride(from: 0, to: bytes.count, by: 64) {
-        process(
-          block: UnsafeBufferPointer(rebasing: bytes[start..<start + 64]),
-          words: &words,
-          hash: &hash
-        )
-      }
-    }
+    end.withUnsafeBufferPointer { update($0) }
     return hash.flatMap { word in
       [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
     }

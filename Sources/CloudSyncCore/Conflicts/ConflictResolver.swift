@@ -59,6 +59,19 @@ public struct ConflictResolver: Sendable {
   ///   change tag of the cloud's present version.
   public func resolve(_ conflict: Conflict) -> ConflictResolution { decide(conflict) }
 
+  /// The resolver with the timestamps of what it has saved rounded, as those of other edits are.
+  func roundingTimestamps(to unit: Int64) -> ConflictResolver {
+    guard unit > 1 else { return self }
+    return ConflictResolver(reduced: { [decide] conflict in
+      let resolution = decide(conflict)
+      guard case .save(let record) = resolution else { return resolution }
+      return Self.reduce(
+        resolution: .save(record.roundingTimestamps(to: unit)),
+        of: conflict
+      )
+    })
+  }
+
   private static func reduce(
     resolution: ConflictResolution,
     of conflict: Conflict

@@ -28,6 +28,8 @@ public struct AssetResolvingHandler: OperationHandler {
 
   /// The limits of the handler inside.
   public var limits: RequestLimits { handler.limits }
+  /// The unit of the handler inside.
+  public var timestampUnit: Duration { handler.timestampUnit }
 
   /// Creates the zone.
   public func handle(

@@ -5,6 +5,8 @@
 public protocol AsyncOperationHandler: Sendable {
   /// How much one request may hold.
   var limits: RequestLimits { get }
+  /// What the cloud's timestamps are whole multiples of.
+  var timestampUnit: Duration { get }
 
   /// Creates the zone and returns whether it exists now.
   func createZone(
@@ -34,6 +36,8 @@ public protocol AsyncOperationHandler: Sendable {
 extension AsyncOperationHandler {
   /// CloudKit's limits: 400 items and 2 MB.
   public var limits: RequestLimits { RequestLimits() }
+  /// A nanosecond: the cloud keeps timestamps as they are.
+  public var timestampUnit: Duration { .nanoseconds(1) }
 }
 
 /// Makes an operation handler of an asynchronous one.
@@ -46,6 +50,8 @@ public final class AsyncHandlerAdapter<Handler: AsyncOperationHandler>: Operatio
 
   /// The handler's own limits.
   public var limits: RequestLimits { handler.limits }
+  /// The handler's own unit.
+  public var timestampUnit: Duration { handler.timestampUnit }
 
   private func run<Value: Sendable>(
     in context: RequestContext,

@@ -17,6 +17,12 @@ public protocol OperationHandler: Sendable {
   /// How much one request may hold; asked once, when the session is made.
   var limits: RequestLimits { get }
 
+  /// What the cloud's timestamps are whole multiples of; asked for once, when the session is made.
+  ///
+  /// The session rounds what is submitted down to it: an edit with a finer timestamp would never equal
+  /// what comes back.
+  var timestampUnit: Duration { get }
+
   /// Creates the zone; one that exists already is a success.
   func handle(
     createZoneOperation: CreateZoneOperation,
@@ -55,6 +61,8 @@ public protocol OperationHandler: Sendable {
 extension OperationHandler {
   /// CloudKit's limits: 400 items and 2 MB.
   public var limits: RequestLimits { RequestLimits() }
+  /// A nanosecond: the cloud keeps timestamps as they are.
+  public var timestampUnit: Duration { .nanoseconds(1) }
   /// Does nothing: an answer that comes all the same is ignored.
   public func cancel(_ attempt: Attempt) {}
 }

@@ -47,8 +47,8 @@ extension Record {
 
   /// Tells whether this whole record holds everything that an edit sets, byte for byte.
   ///
-  /// A field that the edit removes must be absent or null; a parent that it sets must be the same.
-  /// Then the edit has nothing left to do, whoever did it.
+  /// A field that the edit removes must be absent or null; a parent that it sets must be the same; the
+  /// file of an asset may lie elsewhere. Then the edit has nothing left to do, whoever did it.
   ///
   /// - Complexity: O(*n*) in the number of fields of both.
   public func contains(edit: Record) -> Bool {
@@ -63,7 +63,7 @@ extension Record {
         index += 1
       }
       if index < whole.count, order == 0 {
-        if whole[index].value != field.value { return false }
+        if !whole[index].value.hasSameContent(as: field.value) { return false }
       } else if !field.value.isNull {
         return false
       }
@@ -103,7 +103,8 @@ extension Record {
 
   /// Returns this edit without the fields that the cloud's whole record already has.
   ///
-  /// A null for a field that is absent or null there is no difference. Everything that is no field
+  /// A null for a field that is absent or null there is no difference, nor is where the file of an asset
+  /// lies. Everything that is no field
   /// stays as it is.
   ///
   /// - Complexity: O(*n*) in the number of fields of both.
@@ -113,7 +114,11 @@ extension Record {
     Self.walk(lhs: mine, rhs: theirs) { left, right in
       guard let left else { return }
       let isThere =
-        if let right { mine[left].value == theirs[right].value } else { mine[left].value.isNull }
+        if let right {
+          mine[left].value.hasSameContent(as: theirs[right].value)
+        } else {
+          mine[left].value.isNull
+        }
       if !isThere { fields.append(mine[left]) }
     }
     if fields.count == mine.count { return self }

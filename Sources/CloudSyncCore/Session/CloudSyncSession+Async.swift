@@ -23,7 +23,11 @@ extension CloudSyncSession {
   /// - Throws: A ``RecordRuleViolation`` before anything is queued, or the ``SyncError`` for which
   ///   the operation was given up.
   public func perform(_ operation: ModifyOperation) async throws -> ModifyOperation.Response {
-    let submission = try Submission(operation, zoneID: zoneID)
+    let submission = try Submission(
+      operation,
+      zoneID: zoneID,
+      timestampUnit: outputs.timestampUnit
+    )
     return try await finish { completion in
       self.inbox.submit { id in
         self.outputs.completions.withLock { $0.add(.modify(completion), for: id) }

@@ -50,7 +50,11 @@ extension CloudSyncSession {
     completion: (@Sendable (Result<ModifyOperation.Response, SyncError>) -> Void)? = nil,
     accepted: (@Sendable (ModifyOperation) -> Void)? = nil
   ) throws(RecordRuleViolation) -> OperationID {
-    let submission = try Submission(operation, zoneID: zoneID)
+    let submission = try Submission(
+      operation,
+      zoneID: zoneID,
+      timestampUnit: outputs.timestampUnit
+    )
     return inbox.submit { id in
       if let completion { outputs.completions.withLock { $0.add(.modify(completion), for: id) } }
       let event = SyncEvent.doWork(.modify(submission.operation(named: id)))

@@ -220,7 +220,9 @@ public final class CloudSyncSession: Sendable {
       state: makeState(configuration),
       operationHandler: operationHandler,
       chain: Self.defaultChain(
-        resolver: resolver,
+        resolver: resolver.roundingTimestamps(
+          to: operationHandler.timestampUnit.clampedNanoseconds
+        ),
         resolveExpiredChangeToken: resolveExpiredChangeToken
       ),
       callbackExecutor: callbackExecutor,

@@ -242,7 +242,12 @@ final class Engine {
   ///
   /// One that breaks a rule gets no name, and the reduction tells its failure.
   private func submit(dispatched operation: ModifyOperation, cause: UInt64) {
-    guard let submission = try? Submission(operation, zoneID: context.state.zoneID) else {
+    let submission = try? Submission(
+      operation,
+      zoneID: context.state.zoneID,
+      timestampUnit: outputs.timestampUnit
+    )
+    guard let submission else {
       return inbox.post(.dispatched(.doWork(.modify(operation.unnamed)), cause: cause))
     }
     inbox.submit { id in

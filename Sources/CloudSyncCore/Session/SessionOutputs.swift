@@ -3,6 +3,8 @@
 /// Whatever comes back goes into the inbox.
 final class SessionOutputs: Sendable {
   let handler: any OperationHandler
+  /// The nanoseconds that the cloud's timestamps are multiples of.
+  let timestampUnit: Int64
   let publishers = SessionPublishers()
   let completions = Locked(CompletionTable())
   let timer: any SyncTimer
@@ -25,6 +27,7 @@ final class SessionOutputs: Sendable {
     gate: SyncGate?
   ) {
     self.handler = handler
+    timestampUnit = max(1, handler.timestampUnit.clampedNanoseconds)
     self.inbox = inbox
     self.timer = timer
     self.callbackExecutor = callbackExecutor

@@ -12,6 +12,7 @@ extension SyncState {
       return .fetch(FetchOperation(lookingUp: wanted.map(\.recordID)))
     case .fetch:
       guard let run = fetch.run, var operation = run.operations.first else { return nil }
+      if run.isLookup { return .fetch(operation) }
       operation.changeToken = run.token
       operation.startingOver = run.token == nil
       return .fetch(operation)

@@ -11,10 +11,11 @@ public struct FetchOperation: Sendable, Identifiable {
   public var changeToken: ChangeToken?
   /// Whether to fetch everything from the beginning, whatever the token: the only way to do so.
   public var startingOver: Bool
-  /// In a request of the session's own: the records to look up, instead of changes.
+  /// The records to look up, instead of changes; empty in a usual fetch.
   ///
   /// A handler answers such a request with these records as they are now, a failure with
-  /// `unknownItem` for each that does not exist, and no change token. Empty in a usual fetch.
+  /// `unknownItem` for each that does not exist, and no change token. The session makes such requests
+  /// too, for conflicts of which the cloud did not say what it has.
   public var recordIDs: [RecordID]
 
   /// Creates a fetch of changes.
@@ -25,11 +26,20 @@ public struct FetchOperation: Sendable, Identifiable {
     recordIDs = []
   }
 
-  /// Creates the request that looks up single records.
-  package init(lookingUp recordIDs: [RecordID]) {
+  /// Creates a look-up of single records, as for those that a page could not bring.
+  ///
+  /// It is answered by one page of its own, without a change token, whose failures tell what could
+  /// not be had; `unknownItem` means that there is no such record. Name at most as many records as the
+  /// handler's limit of items.
+  ///
+  /// - Parameter recordIDs: The records, of the session's zone.
+  public init(lookingUp recordIDs: [RecordID]) {
     self.init()
     self.recordIDs = recordIDs
   }
+
+  /// Whether it looks records up.
+  package var isLookup: Bool { !recordIDs.isEmpty }
 }
 
 extension FetchOperation: CodedValue {

@@ -7,8 +7,18 @@ struct Submission: Sendable {
 
   /// Checks an operation against the rules of the cloud.
   ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - zoneID: The session's zone.
+  ///   - unit: The nanoseconds that the cloud's timestamps are multiples of.
   /// - Throws: The first violation, before anything is queued.
-  init(_ operation: ModifyOperation, zoneID: ZoneID) throws(RecordRuleViolation) {
+  init(
+    _ operation: ModifyOperation,
+    zoneID: ZoneID,
+    timestampUnit unit: Int64 = 1
+  ) throws(RecordRuleViolation) {
+    let operation =
+      unit > 1 ? operation.replacingRecords { $0.roundingTimestamps(to: unit) } : operation
     self.operation = operation
     var bytes = 0
     for record in operation.records {

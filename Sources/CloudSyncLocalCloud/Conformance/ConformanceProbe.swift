@@ -5,11 +5,15 @@ final class ConformanceProbe: Sendable {
   private let found = Locked<[String]>([])
   private let counter = Locked<UInt64>(0)
   let zoneID: ZoneID
+  let capabilities: ConformanceCapabilities
+  let deleteZone: (@Sendable (ZoneDeletionReason) -> Void)?
   let a: ConformanceDevice
   let b: ConformanceDevice
 
   init(_ cloud: ConformanceCloud) {
     zoneID = cloud.zoneID
+    capabilities = cloud.capabilities
+    deleteZone = cloud.deleteZone
     a = ConformanceDevice(cloud.connect("a"), cloud.zoneID, epoch: 1)
     b = ConformanceDevice(cloud.connect("b"), cloud.zoneID, epoch: 2)
   }
@@ -121,6 +125,8 @@ final class ConformanceDevice: Sendable {
   }
 
   var limits: RequestLimits { handler.limits }
+  /// The nanoseconds that timestamps are multiples of.
+  var timestampUnit: Int64 { handler.timestampUnit.clampedNanoseconds }
   /// Calls that were answered more than once.
   var repeats: [String] { found.withLock { $0 } }
 
@@ -182,6 +188,24 @@ final class ConformanceDevice: Sendable {
         completion: $0
       )
     }
+  }
+
+  /// Sends a modification and gives it up at once; whatever the answer is, there is at most one.
+  func modifyAndCancel(_ records: [Record]) {
+    let context = context()
+    let isAnswered = Locked(false)
+    let found = found
+    handler.handle(
+      modifyOperation: ModifyOperation(records: records),
+      context: context
+    ) { _ in
+      let isFirst = isAnswered.withLock { isAnswered in
+        defer { isAnswered = true }
+        return !isAnswered
+      }
+      if !isFirst { found.withLock { $0.append("a cancelled call was answered more than once") } }
+    }
+    handler.cancel(context.attempt)
   }
 
   func fetch(_ token: ChangeToken? = nil) async -> Result<FetchOperation.Response, SyncError> {

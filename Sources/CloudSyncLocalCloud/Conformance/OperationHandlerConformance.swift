@@ -1,4 +1,4 @@
-public import CloudSyncCore
+import CloudSyncCore
 
 /// What every operation handler must do, as checks to run in a handler's own tests.
 ///
@@ -35,22 +35,5 @@ public enum OperationHandlerConformance: Sendable {
   }
 
   /// All checks.
-  public static let all: [Check] = zones + saves + fetches
-}
-
-/// A cloud to check handlers with: empty, its zone not yet created.
-public struct ConformanceCloud: Sendable {
-  /// The zone that the check uses; it must not exist.
-  public var zoneID: ZoneID
-  /// Makes the handler of a device; called once for each device.
-  public var connect: @Sendable (_ device: String) -> any OperationHandler
-
-  /// Creates a cloud from a function that makes handlers.
-  public init(
-    zoneID: ZoneID,
-    connect: @escaping @Sendable (_ device: String) -> any OperationHandler
-  ) {
-    self.zoneID = zoneID
-    self.connect = connect
-  }
+  public static let all: [Check] = zones + saves + fetches + values + assets + crowds
 }

@@ -21,6 +21,7 @@ extension CloudEngine {
     if recordIDs.count > options.itemLimit {
       return .failure(SyncError(.limitExceeded, "a request has at most \(options.itemLimit) items"))
     }
+    try store.prefetch(names: recordIDs.map(\.name), in: zone.key)
     var response = FetchOperation.Response(changeToken: nil)
     for recordID in recordIDs {
       do throws(RecordRuleViolation) { try RecordRules.check(recordID, zone: zone.zoneID) } catch {
@@ -44,13 +45,14 @@ extension CloudEngine {
     if UTF8Bytes.equal(zone.zoneID.name, ZoneID.defaultZoneName) {
       return .failure(SyncError(.invalidArguments, "the default zone has no feed of changes"))
     }
-    let seed = try counters().seed
+    let counters = try counters()
+    let seed = counters.seed
     var place = FeedToken(
       feed: .zone,
       zoneHash: zone.zoneID.stableHash,
       number: zone.number,
       generation: zone.generation,
-      position: 0
+      branch: counters.branch
     )
     if let token {
       switch Self.place(of: token, like: place, last: zone.lastPosition, seed: seed) {
@@ -95,11 +97,27 @@ extension CloudEngine {
     else {
       return .failure(SyncError(.invalidArguments, "the change token does not belong to the feed"))
     }
+    let expired = SyncError(.changeTokenExpired, "the change token is too old")
+    // What the store has lost, devices may still have: an expired token would have them delete it.
+    guard place.branch == start.branch else {
+      return .failure(start.feed == .zone ? lostHistory : expired)
+    }
     // Another account's, one of a zone that is gone, or one that was made void.
-    guard place.number == start.number, place.generation == start.generation,
-      (0...last).contains(place.position)
-    else { return .failure(SyncError(.changeTokenExpired, "the change token is too old")) }
+    guard place.number == start.number, place.generation == start.generation, place.position >= 0
+    else { return .failure(expired) }
+    // From a time that the store knows nothing of: it was put back, and nobody has renewed it.
+    guard place.position <= last else {
+      return .failure(start.feed == .zone ? lostHistory : expired)
+    }
     return .success(place)
+  }
+
+  private static var lostHistory: SyncError {
+    SyncError(
+      .zoneNotFound,
+      "the store was restored from a backup; upload again what it lacks",
+      isEncryptedDataReset: true
+    )
   }
 
   // MARK: The feed of the database
@@ -110,13 +128,13 @@ extension CloudEngine {
   ) throws(LocalCloudStoreError) -> Result<DatabaseChanges, SyncError> {
     let account = try account()
     if let error = Self.refusal(status: account?.status ?? .available) { return .failure(error) }
-    let seed = try counters().seed
+    let counters = try counters()
+    let seed = counters.seed
     var place = FeedToken(
       feed: .database,
-      zoneHash: 0,
       number: account?.number ?? 0,
       generation: account?.generation ?? 0,
-      position: 0
+      branch: counters.branch
     )
     if let token {
       let last = account?.position ?? 0
@@ -159,10 +177,8 @@ extension CloudEngine {
   ) throws(LocalCloudStoreError) -> (zones: [ZoneDocument], hasMore: Bool) {
     guard let account else { return ([], false) }
     var zones: [ZoneDocument] = []
-    for document in try store.documents(withPrefix: ZoneDocument.prefix(account: account.number)) {
-      if case .zone(let zone) = document.content, zone.databasePosition > position {
-        zones.append(zone)
-      }
+    for zone in try self.zones(of: account) where zone.databasePosition > position {
+      zones.append(zone)
     }
     zones.sort { $0.databasePosition < $1.databasePosition }
     let limit = max(1, options.pageSize)

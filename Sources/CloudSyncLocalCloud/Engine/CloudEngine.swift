@@ -7,6 +7,8 @@ struct RequestFrame: Sendable {
   var zoneID: ZoneID
   var now: Timestamp
   var options: LocalCloudOptions
+  /// What is wrong with the files of records' assets; looked into, never iterated.
+  var assetErrors: [RecordID: SyncError] = [:]
 }
 
 /// CloudKit's rules, inside one transaction of a store.
@@ -34,9 +36,13 @@ struct CloudEngine {
     return nil
   }
 
+  /// Holds the account for a transaction that changes it.
+  func lockAccount() throws(LocalCloudStoreError) { try store.lock(.account(frame.account)) }
+
   /// The account, which comes into being when it is first needed.
   func madeAccount() throws(LocalCloudStoreError) -> AccountDocument {
     if let account = try account() { return account }
+    try store.lock(.counters)
     var counters = try counters()
     counters.accounts += 1
     try store.setDocument(StoreDocument(.counters(counters)), for: StoreCounters.key)
@@ -56,6 +62,12 @@ struct CloudEngine {
     let key = ZoneDocument.key(account: account.number, zoneID: frame.zoneID)
     if case .zone(let zone) = try store.document(key)?.content { return zone }
     return nil
+  }
+
+  /// All zones that the account has or had.
+  func zones(of account: AccountDocument) throws(LocalCloudStoreError) -> [ZoneDocument] {
+    try store.documents(withPrefix: ZoneDocument.prefix(account: account.number))
+      .compactMap { if case .zone(let zone) = $0.document.content { zone } else { nil } }
   }
 
   func set(zone: ZoneDocument, of account: AccountDocument) throws(LocalCloudStoreError) {
@@ -128,6 +140,7 @@ struct CloudEngine {
     if let error = Self.refusal(status: account.status) { return .failure(error) }
     let old = try zone(of: account)
     if let old, old.gone == nil { return .success(true) }
+    try store.lock(.counters)
     var counters = try counters()
     counters.zones += 1
     guard (counters.zones + 1) >> (63 - StoredZoneKey.positionBits) == 0 else {

@@ -28,6 +28,8 @@ struct FeedToken {
   var emptyPages: Int64 = 0
   /// Makes tokens of one position differ.
   var variation: UInt64 = 0
+  /// The branch of the store that gave the token.
+  var branch: UInt64 = 0
 
   /// The token as a client gets it; nil cannot be, since there are always bytes.
   func token(seed: UInt64) -> ChangeToken? {
@@ -39,6 +41,7 @@ struct FeedToken {
     writer.write(position)
     writer.write(emptyPages)
     writer.write(variation)
+    writer.write(branch)
     let payload = writer.bytes
     let check = Self.check(bytes: payload, seed: seed)
     var bytes = (0..<8).map { UInt8(truncatingIfNeeded: check >> UInt64(8 * $0)) }
@@ -64,15 +67,19 @@ struct FeedToken {
       position = try reader.readInt64()
       emptyPages = try reader.readInt64()
       variation = try reader.readUInt64()
+      // Tokens of version 1 have none.
+      if !reader.isAtEnd { branch = try reader.readUInt64() }
     } catch { return nil }
   }
 
-  init(feed: Feed, zoneHash: UInt64, number: Int64, generation: Int64, position: Int64) {
+  /// The beginning of a feed.
+  init(feed: Feed, zoneHash: UInt64 = 0, number: Int64, generation: Int64, branch: UInt64) {
     self.feed = feed
     self.zoneHash = zoneHash
     self.number = number
     self.generation = generation
-    self.position = position
+    position = 0
+    self.branch = branch
   }
 
   private static func check(bytes: [UInt8], seed: UInt64) -> UInt64 {

@@ -4,7 +4,9 @@ extension ModifyRequest {
   /// Judges one item by itself, and returns what it counts for the request's limit.
   func examine(index: Int) throws(LocalCloudStoreError) -> Int {
     let byteCount = try examineContent(index: index)
-    if let error = options.refusal?(items[index].recordID) { errors[index] = error }
+    let recordID = items[index].recordID
+    if errors[index] == nil, let error = assetErrors[recordID] { errors[index] = error }
+    if let error = options.refusal?(recordID) { errors[index] = error }
     return byteCount
   }
 

@@ -5,9 +5,21 @@ extension ModifyRequest {
   ///
   /// A request of items that stay out of each other's way is gone through once.
   func settle() throws(LocalCloudStoreError) {
-    let known = try store.document(SchemaDocument.key)
-    var before = SchemaDocument()
-    if case .schema(let schema) = known?.content { before = schema }
+    try settle(over: knownSchema())
+    guard schema.hasChanged else { return }
+    try store.lock(.schema)
+    // Another account may have changed it since it was read.
+    try settle(over: knownSchema())
+  }
+
+  private func knownSchema() throws(LocalCloudStoreError) -> SchemaDocument {
+    if case .schema(let schema) = try store.document(SchemaDocument.key)?.content {
+      return schema.unchanged
+    }
+    return SchemaDocument()
+  }
+
+  private func settle(over before: SchemaDocument) throws(LocalCloudStoreError) {
     let hasReferences = items.contains { $0.hasReferences }
     while true {
       let failures = errors.count

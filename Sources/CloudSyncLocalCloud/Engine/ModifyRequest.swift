@@ -36,6 +36,7 @@ final class ModifyRequest {
   var response = ModifyOperation.Response()
 
   let options: LocalCloudOptions
+  let assetErrors: [RecordID: SyncError]
   let store: any LocalCloudTransaction
   let now: Timestamp
   let key: StoredZoneKey
@@ -54,6 +55,7 @@ final class ModifyRequest {
     self.zone = zone
     self.seed = seed
     options = engine.options
+    assetErrors = engine.frame.assetErrors
     store = engine.store
     now = engine.frame.now
     key = zone.key
@@ -64,6 +66,7 @@ final class ModifyRequest {
   /// Judges, writes and answers.
   func run() throws(LocalCloudStoreError) -> Result<ModifyOperation.Response, SyncError> {
     if let error = enterItems() { return .failure(error) }
+    try store.prefetch(names: items.map(\.recordID.name), in: key)
     var byteCount = 0
     for index in items.indices { byteCount += try examine(index: index) }
     if byteCount > options.requestByteLimit {
@@ -131,22 +134,26 @@ final class ModifyRequest {
 
 extension CloudEngine {
   /// Saves and deletes records.
+  ///
+  /// Returns the devices that are to hear of it; nil where nothing was changed.
   func modify(
     _ operation: ModifyOperation,
     _ token: WriteToken
   ) throws(LocalCloudStoreError) -> (
-    Result<ModifyOperation.Response, SyncError>, subscribers: [String]
+    Result<ModifyOperation.Response, SyncError>, subscribers: [String]?
   ) {
     if UTF8Bytes.equal(frame.zoneID.name, ZoneID.defaultZoneName) {
+      // The order of locks: the zone needs the counters, and the records may need the schema.
+      try store.lock(.schema)
       // It has always been there.
-      if case .failure(let error) = try createZone() { return (.failure(error), []) }
+      if case .failure(let error) = try createZone() { return (.failure(error), nil) }
     }
     let (account, zone): (AccountDocument, ZoneDocument)
     switch try admitted() {
-    case .failure(let error): return (.failure(error), [])
+    case .failure(let error): return (.failure(error), nil)
     case .success(let found): (account, zone) = found
     }
-    let seed = try counters().seed
+    let seed = try counters().tagSeed
     let answerKey = AnswerDocument.key(
       account: account.number,
       device: frame.device,
@@ -158,13 +165,13 @@ extension CloudEngine {
     {
       return (
         repeated(known: known, operation: operation, digest: digest, zone: zone.number, seed: seed),
-        []
+        nil
       )
     }
     let request = ModifyRequest(operation, self, account, zone, seed: seed)
     let result = try request.run()
-    guard case .success(let response) = result else { return (result, []) }
-    guard !request.outcomes.isEmpty else { return (shaped(response: response), []) }
+    guard case .success(let response) = result else { return (result, nil) }
+    guard !request.outcomes.isEmpty else { return (shaped(response: response), nil) }
     let answer = AnswerDocument(
       token: token,
       digest: digest,
@@ -172,10 +179,31 @@ extension CloudEngine {
       time: frame.now,
       outcomes: request.outcomes
     )
-    if options.knowsWriteTokens {
-      try store.setDocument(StoreDocument(.answer(answer)), for: answerKey)
-    }
+    if options.knowsWriteTokens { try keep(answer, for: answerKey, of: account) }
     return (result, zone.subscribers)
+  }
+
+  /// Keeps a device's last answer; makes room for that of a device that had none.
+  private func keep(
+    _ answer: AnswerDocument,
+    for key: String,
+    of account: AccountDocument
+  ) throws(LocalCloudStoreError) {
+    if try store.document(key) == nil {
+      let prefix = AnswerDocument.prefix(account: account.number)
+      var others: [(key: String, time: Timestamp)] = []
+      for (key, document) in try store.documents(withPrefix: prefix) {
+        guard case .answer(let other) = document.content else { continue }
+        if other.time.adding(AnswerDocument.lifetime) < answer.time {
+          try store.removeDocument(key)
+        } else if other.zone == answer.zone {
+          others.append((key, other.time))
+        }
+      }
+      others.sort { $0.time < $1.time }
+      for (key, _) in others.dropLast(AnswerDocument.limit - 1) { try store.removeDocument(key) }
+    }
+    try store.setDocument(StoreDocument(.answer(answer)), for: key)
   }
 
   /// A response of which nothing was done, in the shape that the options ask for.

@@ -43,6 +43,14 @@ struct TokenBucket: Sendable {
     )
   }
 
+  /// Whether everything that was paid has flown in again.
+  func isFull(_ throttle: LocalCloudOptions.Throttle, at now: Timestamp) -> Bool {
+    let missing = Self.capacity(throttle: throttle) - level
+    let elapsed = max(0, filled.distance(to: now))
+    let (flow, isMuch) = elapsed.multipliedReportingOverflow(by: Int64(throttle.refillPerSecond))
+    return isMuch || flow >= missing
+  }
+
   private static func capacity(throttle: LocalCloudOptions.Throttle) -> Int64 {
     let (product, isTooMuch) = Int64(throttle.burst).multipliedReportingOverflow(by: scale)
     return isTooMuch ? .max : product

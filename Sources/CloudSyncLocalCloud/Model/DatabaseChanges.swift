@@ -36,6 +36,16 @@ public struct DatabaseChanges: Sendable {
   public var hasMore: Bool
 }
 
+/// A change of a zone that was made through a cloud of this process.
+public struct LocalCloudChange: Sendable, Hashable {
+  /// The account whose zone it is.
+  public var account: AccountIdentity
+  /// The zone.
+  public var zoneID: ZoneID
+  /// The device that made the change; empty if none did.
+  public var device: String
+}
+
 /// A hint that something changed in a zone; it may be missed, so nothing may depend on it.
 public struct LocalCloudPush: Sendable, Hashable {
   /// The device that is told.

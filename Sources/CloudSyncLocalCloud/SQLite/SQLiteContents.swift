@@ -9,6 +9,7 @@ final class SQLiteContents: LocalCloudTransaction {
   private var isWriting = false
   private var writer = BinaryWriter(reserving: 4_096)
 
+  /// Opens a file to write, and makes it a store if it is none yet.
   init(
     path: String,
     cachePages: Int,
@@ -26,10 +27,28 @@ final class SQLiteContents: LocalCloudTransaction {
     let cacheSize = cachePages > 0 ? cachePages : -32_000
     try mapped { () throws(SQLiteError) in
       try database.execute(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA checkpoint_fullfsync = ON"
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON"
       )
       try database.execute("PRAGMA cache_size = \(cacheSize); PRAGMA wal_autocheckpoint = 4000")
     }
+  }
+
+  /// Opens a file that is a store already, to read it while others write.
+  init(reading path: String, busyMilliseconds: Int32) throws(LocalCloudStoreError) {
+    self.path = path
+    onStep = nil
+    database = try LocalCloudStoreError.mapping(path: path) { () throws(SQLiteError) in
+      try SQLiteConnection(path: path)
+    }
+    database.setBusyTimeout(milliseconds: busyMilliseconds)
+    try mapped { () throws(SQLiteError) in
+      try database.execute("PRAGMA query_only = ON; PRAGMA cache_size = -8000")
+    }
+  }
+
+  /// A setting of the connection, as SQLite has it.
+  func setting(_ name: String) throws(LocalCloudStoreError) -> Int64 {
+    try mapped { () throws(SQLiteError) in try database.integer("PRAGMA \(name)") }
   }
 
   /// Begins a transaction; those that write wait for each other here.
@@ -96,20 +115,24 @@ final class SQLiteContents: LocalCloudTransaction {
     return try bytes.map(StoreDocument.init(bytes:))
   }
 
-  func documents(withPrefix prefix: String) throws(LocalCloudStoreError) -> [StoreDocument] {
-    let bodies = try mapped { () throws(SQLiteError) in
+  func documents(
+    withPrefix prefix: String
+  ) throws(LocalCloudStoreError) -> [(key: String, document: StoreDocument)] {
+    let found = try mapped { () throws(SQLiteError) in
       let query =
         try database.fixedStatement("SELECT key, body FROM documents WHERE key >= ?1 ORDER BY key")
         .bind(prefix, at: 1)
       defer { query.reset() }
-      var bodies: [[UInt8]] = []
+      var found: [(key: String, body: [UInt8])] = []
       while try query.step() {
         guard let key = query.text(0), key.utf8.starts(with: prefix.utf8) else { break }
-        bodies.append(query.bytes(1))
+        found.append((key, query.bytes(1)))
       }
-      return bodies
+      return found
     }
-    return try bodies.map(StoreDocument.init(bytes:))
+    return try found.map { (entry) throws(LocalCloudStoreError) in
+      (entry.key, try StoreDocument(bytes: entry.body))
+    }
   }
 
   func setDocument(_ document: StoreDocument, for key: String) throws(LocalCloudStoreError) {
@@ -120,6 +143,13 @@ final class SQLiteContents: LocalCloudTransaction {
       try statement.binding(document.bytes, at: 2) { () throws(SQLiteError) in
         try statement.run()
       }
+    }
+    report(step: .wrote)
+  }
+
+  func removeDocument(_ key: String) throws(LocalCloudStoreError) {
+    try mapped { () throws(SQLiteError) in
+      try database.fixedStatement("DELETE FROM documents WHERE key = ?1").bind(key, at: 1).run()
     }
     report(step: .wrote)
   }

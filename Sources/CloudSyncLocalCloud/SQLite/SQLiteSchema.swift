@@ -10,10 +10,11 @@ import CloudSyncSQLiteSupport
 ///
 /// A zone is the number of one of its lives. Bodies are in the binary form of coded values: that of
 /// an item is ``StoredItem/bytes``. Since places rise, a change is added at the end of `items`, and
-/// a page of the feed is one range of it. `application_id` is "LCld", `user_version` is 1.
+/// a page of the feed is one range of it. `application_id` is "LCld", `user_version` is 2.
 enum SQLiteSchema {
   static let applicationID: Int64 = 0x4c43_6c64
-  static let version: Int64 = 1
+  /// Version 1 had no branch in its counters and tokens; it is read, and becomes version 2.
+  static let version: Int64 = 2
 
   private static let tables = """
     CREATE TABLE documents(key TEXT PRIMARY KEY NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;
@@ -53,17 +54,21 @@ enum SQLiteSchema {
         "it is the database of something else, not of a local cloud; choose another file"
       )
     }
-    guard header.version == version else {
+    guard (1...version).contains(header.version) else {
       throw LocalCloudStoreError(
         .unknownVersion,
         path: path,
-        "it has version \(header.version), and this program knows version \(version) only; update it"
+        "it has version \(header.version), and this program knows versions up to \(version); update it"
       )
     }
     guard header.tableCount == 4 else {
       throw LocalCloudStoreError(damagedDatabase: "tables are missing", path: path)
     }
     if header.byteCount <= checkedByteCount { try checkEverything(database: database, path: path) }
+    guard header.version < version else { return }
+    try LocalCloudStoreError.mapping(path: path) { () throws(SQLiteError) in
+      try database.execute("PRAGMA user_version = \(version)")
+    }
   }
 
   private static func fillIfEmpty(database: SQLiteConnection) throws(SQLiteError) {

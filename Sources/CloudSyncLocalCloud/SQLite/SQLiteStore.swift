@@ -3,9 +3,11 @@ import CloudSyncCore
 /// Keeps a local cloud in one SQLite file, which several processes may use at the same time.
 ///
 /// Every request is one transaction, with a write-ahead log beside the file: a process that is killed at
-/// any moment leaves the file as it was before or after a request. A power failure may take the last
-/// requests with it, and never leaves half of one. Who wants to write waits up to five
-/// seconds for others; after that a request answers `zoneBusy`.
+/// any moment leaves the file as it was before or after a request, and what was answered is on the disk,
+/// so that a power failure does not take it. Who wants to write waits up to five seconds for others;
+/// after that a request answers `zoneBusy`. Who reads waits for nobody.
+///
+/// After a backup of the file was restored, call ``LocalCloud/renew(nonce:)``.
 public final class SQLiteStore: LocalCloudStore {
   /// What a test hears of while a transaction runs.
   package enum Step: Sendable, CaseIterable {
@@ -19,7 +21,15 @@ public final class SQLiteStore: LocalCloudStore {
     case committed
   }
 
+  /// How many connections that read are kept open while nobody uses them.
+  private static let idleReaders = 8
+
+  /// The connection that writes.
   private let contents: Locked<SQLiteContents>
+  /// Connections that read, one transaction each at a time, while nobody uses them.
+  private let readers = Locked<[Locked<SQLiteContents>]>([])
+  private let path: String
+  private let busyMilliseconds: Int32
 
   /// Opens a file, and makes it a store if it is missing or empty.
   ///
@@ -46,6 +56,8 @@ public final class SQLiteStore: LocalCloudStore {
       onStep: onStep
     )
     self.contents = Locked(contents)
+    self.path = path
+    self.busyMilliseconds = busyMilliseconds
   }
 
   /// Runs a body in one transaction of SQLite's.
@@ -53,7 +65,21 @@ public final class SQLiteStore: LocalCloudStore {
     _ kind: LocalCloudTransactionKind,
     _ body: (any LocalCloudTransaction) throws(LocalCloudStoreError) -> Value
   ) throws(LocalCloudStoreError) -> Value {
-    try contents.withLock { contents throws(LocalCloudStoreError) in
+    switch kind {
+    case .write: return try run(kind, on: contents, body)
+    case .read:
+      let reader = try reader()
+      defer { readers.withLock { if $0.count < Self.idleReaders { $0.append(reader) } } }
+      return try run(kind, on: reader, body)
+    }
+  }
+
+  private func run<Value: Sendable>(
+    _ kind: LocalCloudTransactionKind,
+    on connection: Locked<SQLiteContents>,
+    _ body: (any LocalCloudTransaction) throws(LocalCloudStoreError) -> Value
+  ) throws(LocalCloudStoreError) -> Value {
+    try connection.withLock { contents throws(LocalCloudStoreError) in
       try contents.begin(kind: kind)
       do throws(LocalCloudStoreError) {
         let value = try body(contents)
@@ -61,6 +87,17 @@ public final class SQLiteStore: LocalCloudStore {
         return value
       } catch { throw contents.abandon(error: error) }
     }
+  }
+
+  /// A connection that nobody uses.
+  private func reader() throws(LocalCloudStoreError) -> Locked<SQLiteContents> {
+    if let idle = readers.withLock({ $0.popLast() }) { return idle }
+    return Locked(try SQLiteContents(reading: path, busyMilliseconds: busyMilliseconds))
+  }
+
+  /// A setting of the connection that writes, as SQLite has it.
+  package func setting(_ name: String) throws(LocalCloudStoreError) -> Int64 {
+    try contents.withLock { contents throws(LocalCloudStoreError) in try contents.setting(name) }
   }
 
   /// Reads the whole file and checks that its parts fit together.

@@ -35,8 +35,15 @@ struct AnswerDocument: CodedValue {
     }
   }
 
+  /// How long an answer is kept: a device that repeats a request later has to live with a conflict.
+  static let lifetime = Duration.seconds(30 * 86_400)
+  /// How many devices' last answers are kept in one zone.
+  static let limit = 64
+
+  static let prefix = "answer/"
+  static func prefix(account: Int64) -> String { "\(prefix)\(account)/" }
   static func key(account: Int64, device: String, zoneID: ZoneID) -> String {
-    "answer/\(account)/\(device.utf8.count)/\(device)/\(zoneID.name)"
+    "\(prefix(account: account))\(device.utf8.count)/\(device)/\(zoneID.name)"
   }
 
   var token: WriteToken

@@ -8,8 +8,9 @@ public import CloudSyncCore
 public protocol LocalCloudStore: Sendable {
   /// Runs a body that sees a consistent state, and of whose writes either all or none remain.
   ///
-  /// Transactions that write run one after the other, those of other processes included. A body
-  /// must not begin another transaction, and must not keep what it is given.
+  /// Transactions that write the same account run one after the other, those of other processes
+  /// included. A body must not begin another transaction, and must not keep what it is given. It may
+  /// be run again if the storage could not complete it, so it has no effect beside what it returns.
   ///
   /// - Throws: What the body throws, or what the storage has to say; then nothing was written.
   func transaction<Value: Sendable>(
@@ -34,12 +35,25 @@ public protocol LocalCloudTransaction: AnyObject {
   /// The document of a key.
   func document(_ key: String) throws(LocalCloudStoreError) -> StoreDocument?
   /// The documents whose keys begin with a text, sorted by key.
-  func documents(withPrefix prefix: String) throws(LocalCloudStoreError) -> [StoreDocument]
+  func documents(
+    withPrefix prefix: String
+  ) throws(LocalCloudStoreError) -> [(key: String, document: StoreDocument)]
   /// Keeps a document.
   func setDocument(
     _ document: StoreDocument,
     for key: String
   ) throws(LocalCloudStoreError)
+  /// Removes a document; nothing happens where there is none.
+  func removeDocument(_ key: String) throws(LocalCloudStoreError)
+
+  /// Waits until no other transaction holds a lock, and holds it to the end of this one.
+  ///
+  /// Called before what is going to be changed is read, in the order of ``LocalCloudLock``. A store
+  /// whose writers run one after the other anyway does nothing, which is the default.
+  func lock(_ lock: LocalCloudLock) throws(LocalCloudStoreError)
+  /// Tells which items the transaction is going to ask for by name, so that a store far away may
+  /// fetch them at once; does nothing by default.
+  func prefetch(names: [String], in zone: StoredZoneKey) throws(LocalCloudStoreError)
 
   /// The item of a name: a record, or what is left of one.
   func item(
@@ -88,6 +102,24 @@ public protocol LocalCloudTransaction: AnyObject {
     in zone: StoredZoneKey,
     isPresent: Bool
   ) throws(LocalCloudStoreError)
+}
+
+extension LocalCloudTransaction {
+  /// Does nothing: writers run one after the other.
+  public func lock(_ lock: LocalCloudLock) throws(LocalCloudStoreError) {}
+  /// Does nothing: every item is at hand.
+  public func prefetch(names: [String], in zone: StoredZoneKey) throws(LocalCloudStoreError) {}
+}
+
+/// What a transaction that writes holds for itself, in the order in which locks are taken: accounts
+/// before the schema, the schema before the counters.
+public enum LocalCloudLock: Sendable, Hashable {
+  /// An account, with its zones and records.
+  case account(AccountIdentity)
+  /// The record types, which all accounts share.
+  case schema
+  /// What is counted over the whole store.
+  case counters
 }
 
 /// One life of a zone, from its creation to its deletion, in a store.

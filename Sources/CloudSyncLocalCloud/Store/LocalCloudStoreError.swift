@@ -1,4 +1,4 @@
-import CloudSyncCore
+package import CloudSyncCore
 
 /// Why a store could not do what it was asked for.
 public struct LocalCloudStoreError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -20,6 +20,8 @@ public struct LocalCloudStoreError: Error, Hashable, Sendable, CustomStringConve
     public static let full = Code("full")
     /// The file cannot be opened, read or written.
     public static let cannotAccess = Code("cannotAccess")
+    /// The connection was lost while a transaction was completed: it may be done or not.
+    public static let outcomeUnknown = Code("outcomeUnknown")
     /// A limit of the store's own is reached.
     public static let limitReached = Code("limitReached")
   }
@@ -42,8 +44,17 @@ public struct LocalCloudStoreError: Error, Hashable, Sendable, CustomStringConve
   public var description: String { path.map { "\($0): \(message)" } ?? message }
 
   /// What a request answers because of this error.
-  var syncError: SyncError {
+  ///
+  /// Where the store lies, and what its files are called, is nobody's business but its owner's.
+  package var syncError: SyncError {
+    switch code {
     // Another process holds the file: like a zone that others write to, it passes.
-    code == .busy ? SyncError(.zoneBusy, description) : SyncError(.internalError, description)
+    case .busy: SyncError(.zoneBusy, "others are writing")
+    case .full: SyncError(.serviceUnavailable, "the cloud's storage is full")
+    case .cannotAccess: SyncError(.serviceUnavailable, "the cloud's storage cannot be reached")
+    case .outcomeUnknown:
+      SyncError(.serverResponseLost, "the cloud's storage did not say whether it is done")
+    default: SyncError(.internalError, "the cloud's storage failed: \(code)")
+    }
   }
 }

@@ -40,15 +40,20 @@ private final class MemoryContents: LocalCloudTransaction {
 
   func document(_ key: String) -> StoreDocument? { documents[ByteKey(key)] }
 
-  func documents(withPrefix prefix: String) -> [StoreDocument] {
+  func documents(withPrefix prefix: String) -> [(key: String, document: StoreDocument)] {
     let first = keys.firstPlace { UTF8Bytes.order($0, prefix) < 0 }
     return keys[first...].prefix { $0.utf8.starts(with: prefix.utf8) }
-      .compactMap { documents[ByteKey($0)] }
+      .compactMap { key in documents[ByteKey(key)].map { (key, $0) } }
   }
 
   func setDocument(_ document: StoreDocument, for key: String) {
     guard documents.updateValue(document, forKey: ByteKey(key)) == nil else { return }
     keys.insert(key, at: keys.firstPlace { UTF8Bytes.order($0, key) < 0 })
+  }
+
+  func removeDocument(_ key: String) {
+    guard documents.removeValue(forKey: ByteKey(key)) != nil else { return }
+    keys.remove(at: keys.firstPlace { UTF8Bytes.order($0, key) < 0 })
   }
 
   private func made(zone: StoredZoneKey) -> Zone {

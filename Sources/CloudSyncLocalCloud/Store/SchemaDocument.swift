@@ -63,6 +63,13 @@ struct SchemaDocument: CodedValue {
 
   init() {}
 
+  /// The schema as it is read: nothing has come into being since.
+  var unchanged: SchemaDocument {
+    var schema = self
+    schema.hasChanged = false
+    return schema
+  }
+
   func write<W: CodedWriter>(to writer: inout W) { writer.object { $0.field("types", types) } }
 
   init<R: CodedReader>(from reader: inout R) throws(CodedError) {

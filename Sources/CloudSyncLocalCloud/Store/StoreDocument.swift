@@ -19,7 +19,7 @@ public struct StoreDocument: Sendable {
   public var bytes: [UInt8] {
     var writer = BinaryWriter()
     switch content {
-    case .counters(let value): writer.write(UInt64(0), then: value)
+    case .counters(let value): writer.write(UInt64(5), then: value)
     case .account(let value): writer.write(UInt64(1), then: value)
     case .zone(let value): writer.write(UInt64(2), then: value)
     case .schema(let value): writer.write(UInt64(3), then: value)
@@ -43,11 +43,13 @@ public struct StoreDocument: Sendable {
 
   private static func content(from reader: inout BinaryReader) throws(CodedError) -> Content {
     switch try reader.readUInt64() {
-    case 0: .counters(try reader.read())
+    // As version 1 wrote them, without a branch.
+    case 0: .counters(try StoreCounters(from: &reader, hasBranch: false))
     case 1: .account(try reader.read())
     case 2: .zone(try reader.read())
     case 3: .schema(try reader.read())
     case 4: .answer(try reader.read())
+    case 5: .counters(try reader.read())
     case let other: throw reader.failure("\(other) is no kind of document")
     }
   }
@@ -68,6 +70,11 @@ struct StoreCounters: CodedValue {
   var zones: Int64 = 0
   /// Shapes change tags and change tokens: that of the cloud which wrote first.
   var seed: UInt64 = 0
+  /// The branch of the store's history: another one after a backup was restored.
+  var branch: UInt64 = 0
+
+  /// Shapes change tags: no two branches of a store give the same ones.
+  var tagSeed: UInt64 { branch == 0 ? seed : seed ^ SplitMix64.mix(branch) }
 
   init(seed: UInt64) { self.seed = seed }
 
@@ -76,14 +83,20 @@ struct StoreCounters: CodedValue {
       $0.field("accounts", accounts)
       $0.field("zones", zones)
       $0.field("seed", seed)
+      $0.field("branch", branch)
     }
   }
 
   init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try self.init(from: &reader, hasBranch: true)
+  }
+
+  init<R: CodedReader>(from reader: inout R, hasBranch: Bool) throws(CodedError) {
     try reader.beginObject()
     accounts = try reader.field("accounts")
     zones = try reader.field("zones")
     seed = try reader.field("seed")
+    if hasBranch { branch = try reader.field("branch") }
     try reader.endObject()
   }
 }

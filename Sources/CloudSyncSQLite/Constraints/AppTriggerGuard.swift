@@ -6,12 +6,12 @@ import CloudSyncSQLiteSupport
 ///
 /// But what they change in the row itself, as the time of its last change, would make every device's
 /// row another one; and if that were an edit, it would call the triggers of all others, without end. So
-/// the row gets its values back in the end, by statements that call none of the app's triggers.
+/// the row gets its values back in the end, while no trigger is called.
 struct AppTriggerGuard {
   /// What a row is to be in columns that a trigger has changed.
   private struct Retouched {
-    let table: Int64
-    let key: [SQLiteValue]
+    let place: Int
+    let key: RecordKey
     let values: [RowWriter.Change]
   }
 
@@ -41,62 +41,53 @@ struct AppTriggerGuard {
       wrong.append((column, wanted))
     }
     if wrong.isEmpty { return }
-    retouched.append(Retouched(table: table.id, key: row.key.values, values: wrong))
+    retouched.append(Retouched(place: row.place, key: row.key, values: wrong))
   }
 
   /// Gives rows the values back that triggers have changed.
-  mutating func restore(
-    _ tables: SyncTables,
-    _ connection: SQLiteConnection
-  ) throws(SQLiteError) {
-    if retouched.isEmpty { return }
-    let rows = retouched
-    retouched = []
-    for table in tables.inOrder {
-      let own = rows.filter { $0.table == table.id }
-      if own.isEmpty { continue }
-      let triggers = try Self.triggers(of: table, connection)
-      for trigger in triggers {
-        try connection.execute("DROP TRIGGER main.\(trigger.name.quotedName)")
-      }
-      try CaptureSuppression(connection: connection)
-        .withoutCapture(ofRowsOf: table.captured, mapping: { $0 }) {
-          (names) throws(SQLiteError) in
-          for row in own {
-            try names.name(row.key)
-            try Self.restore(row, table, connection)
-          }
-        }
-      for trigger in triggers { try connection.execute(trigger.sql.ofMainTrigger) }
+  static func restore(_ transaction: inout SyncTransaction) throws(SQLiteError) {
+    // What is written in doing so may call triggers again.
+    for _ in 0...transaction.tables.inOrder.count {
+      let rows = transaction.appTriggers.retouched
+      if rows.isEmpty { return }
+      transaction.appTriggers.retouched = []
+      try restore(rows, &transaction)
+      try transaction.writeRows()
     }
   }
 
   private static func restore(
-    _ row: Retouched,
-    _ table: RecordTable,
-    _ connection: SQLiteConnection
+    _ rows: [Retouched],
+    _ transaction: inout SyncTransaction
   ) throws(SQLiteError) {
-    do throws(SQLiteError) { try table.rows(connection).update(row.key, row.values) } catch {
-      // The trigger's value is the one that the table takes.
-      guard error.isRefusal, connection.isInTransaction else { throw error }
+    // Nobody captures what SQLite does meanwhile to the rows that refer to such a value.
+    for row in rows { try release(row, &transaction) }
+    let (tables, connection) = (transaction.tables, transaction.connection)
+    try connection.withoutTriggers { () throws(SQLiteError) in
+      for row in rows {
+        do throws(SQLiteError) {
+          try tables[row.place].rows(connection).update(row.key.values, row.values)
+        } catch {
+          // The trigger's value is the one that the table takes.
+          guard error.isRefusal, connection.isInTransaction else { throw error }
+        }
+      }
     }
   }
 
-  /// The app's triggers on a table, with the statements that make them, in the order of their making.
-  private static func triggers(
-    of table: RecordTable,
-    _ connection: SQLiteConnection
-  ) throws(SQLiteError) -> [(name: String, sql: String)] {
-    let query =
-      try connection.prepare(
-        """
-        SELECT name, sql FROM main.sqlite_schema
-        WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
-          AND name NOT LIKE 'cloudsync\\_%' ESCAPE '\\' ORDER BY rowid
-        """
-      )
-      .bind(table.name, at: 1)
-    return try query.mapRows { query in (query.text(0) ?? "", query.text(1) ?? "") }
+  /// Has the rows let go of a row that refer to it by what it gets back.
+  private static func release(
+    _ one: Retouched,
+    _ transaction: inout SyncTransaction
+  ) throws(SQLiteError) {
+    for link in transaction.tables.links(to: one.place)
+    where one.values.contains(where: { link.referencedColumns.contains($0.column) }) {
+      let row = try transaction.row(one.key, in: one.place)
+      for child in try transaction.children(of: row, by: link) where child != row.rowKey {
+        if try transaction.release(child, from: link) { continue }
+        _ = try transaction.takeOut(child)
+      }
+    }
   }
 }
 

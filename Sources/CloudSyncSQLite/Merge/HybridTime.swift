@@ -20,7 +20,10 @@ public struct HybridTime: Sendable, Hashable, Codable, Comparable, CodedValue {
   /// The whole milliseconds since 1970, rounded down.
   public var milliseconds: Int64 { rawValue >> Self.counterBits }
 
-  /// The time to give next: the present, or just after the last one where that is no later.
+  /// The time to give an edit of the app's next: the present, or just after the last one where that is no later.
+  ///
+  /// It is an even number: ``successor`` gives odd ones, so no edit that the engine makes by itself is ever of the
+  /// same time as one of the app's.
   ///
   /// At the end of its range, in the year 6429, the clock stops.
   ///
@@ -31,12 +34,16 @@ public struct HybridTime: Sendable, Hashable, Codable, Comparable, CodedValue {
   public static func next(after last: HybridTime, now milliseconds: Int64) -> HybridTime {
     let limit = Int64.max >> counterBits
     let present = max(-limit, min(limit, milliseconds)) << counterBits
-    return max(last.successor, HybridTime(rawValue: present))
+    return max(last.nextEven, HybridTime(rawValue: present))
   }
 
-  /// The time just after this one.
-  package var successor: HybridTime {
-    HybridTime(rawValue: rawValue == .max ? .max : rawValue + 1)
+  /// The time just after this one that an edit of the engine's own has, for which the clock is not asked.
+  package var successor: HybridTime { after(by: rawValue & 1 == 0 ? 1 : 2) }
+
+  private var nextEven: HybridTime { after(by: rawValue & 1 == 0 ? 2 : 1) }
+
+  private func after(by step: Int64) -> HybridTime {
+    HybridTime(rawValue: rawValue > .max - step ? .max : rawValue + step)
   }
 
   /// Tells whether two times are the same.

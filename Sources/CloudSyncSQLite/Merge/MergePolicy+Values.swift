@@ -16,11 +16,6 @@ extension MergePolicy {
     return fitting ?? conflict.newest
   }
 
-  /// Whether two sides that hold the same may nevertheless have to be merged.
-  var countsEqualChanges: Bool {
-    if case .counter = kind { true } else { false }
-  }
-
   private static func storable(_ value: FieldValue) -> FieldValue? {
     ValueCodec.decode(value) == nil ? nil : value
   }

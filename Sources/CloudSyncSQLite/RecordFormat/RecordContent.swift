@@ -4,8 +4,7 @@ package import CloudSyncCore
 package struct RecordContent: Sendable {
   /// The values of the columns that the record knows, by name.
   package let values: [String: FieldValue]
-  /// Whether the row is deleted, where deletions win.
-  package let isDeleted: Bool
+  private let clock: RecordClock
 
   /// Reads a record; nil if it is none of a row's, or cannot be read.
   package init?(_ record: Record) {
@@ -17,9 +16,21 @@ package struct RecordContent: Sendable {
       assetThreshold: .max
     )
     guard let format, let version = try? format.version(of: record) else { return nil }
-    isDeleted = version.clock.isDeleted(.deleteWins)
+    clock = version.clock
     var values: [String: FieldValue] = [:]
     for name in version.columnNames { values[name] = version.value(of: name) }
     self.values = values
   }
+
+  /// When its parts were written.
+  package var times: String {
+    let columns = clock.columns.map { "\($0.name) \($0.time)" }
+    let shares = clock.shares.map { "\($0.column) by \($0.writer) \($0.time)" }
+    let seen = clock.seen.map { "\($0.column) seen \($0.time)" }
+    return (["created \(clock.created)", "deleted \(clock.deleted)"] + columns + shares + seen)
+      .joined(separator: ", ")
+  }
+
+  /// Whether the row is deleted, as its table's policy says.
+  package func isDeleted(_ policy: DeletePolicy) -> Bool { clock.isDeleted(policy) }
 }

@@ -12,7 +12,7 @@ enum RecordEvent: Sendable, Hashable {
   /// The cloud has taken what was sent.
   case saved(tag: String, RecordVersion)
   /// The cloud does not have the record that was to be changed, as it was with this tag: why, only the feed tells.
-  case missing(tag: String?)
+  case missing(tag: String?, now: Int64)
   /// The cloud has refused it, with a wait of the server's own in milliseconds if it named one.
   case refused(SyncError.Code, reason: String, isPassing: Bool, wait: Int64?, now: Int64)
   /// It may be sent again: the app says so, or the schema has changed.

@@ -19,6 +19,9 @@ extension RecordState {
     } else if case .nextFetch(.some) = hold {
       return "it waits for word of a record that is not known to be there"
     }
+    if case .removal = hold, known == nil || !isDeleted {
+      return "a record is to be deleted that is not there, or whose row lives"
+    }
     if conflicts > rules.conflictBudget { return "conflicts have no end" }
     return nil
   }

@@ -7,9 +7,17 @@ extension RecordState {
 
   /// Takes an event; returns what has to be done.
   mutating func reduce(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
+    #if DEBUG
+    if let reduce = RecordMutation.reduce { return reduce(&self, event, rules) }
+    #endif
+    return reduceSoundly(event, rules)
+  }
+
+  mutating func reduceSoundly(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
     let mine = isDeleted(rules) ? nil : row
     var actions = take(event, rules)
     noteFormer(mine, event, rules)
+    if case .removal = hold, known == nil || !isDeleted(rules) { hold = nil }
     if placement == .deletionDeferred, row != nil, !isDeleted(rules) {
       // It lives again before its deletion was carried out.
       placement = .inTable
@@ -51,8 +59,12 @@ extension RecordState {
     case .saved(let tag, let version):
       takeSave(of: version, tag, rules)
       return []
-    case .missing(let tag): return takeMissing(tag)
+    case .missing(let tag, let now): return takeMissing(tag, now: now, rules)
     case .refused(let code, let reason, let isPassing, let wait, let now):
+      if code == .quotaExceeded, isDirty, isDeleted(rules), known != nil, hold == nil {
+        hold = .removal(isDue: false)
+        return [.fetch]
+      }
       take(refusal: code, reason, isPassing: isPassing, wait: wait, now: now)
       return []
     case .retried:
@@ -93,6 +105,8 @@ extension RecordState {
       cloud = .present(rules.record(server, tag: tag, over: server))
       return server.clock.isDeleted(rules.deletes) ? [] : [.writeRow]
     }
+    // It is there: whatever an answer said, it has not vanished.
+    if case .nextFetch = hold { hold = .nextFetch(missing: nil) }
     if let known, UTF8Bytes.equal(known.tag, tag) { return [] }
     if isOfOtherFile(server, rules) { return [.renumber] }
     let wasDirty = isDirty
@@ -115,13 +129,23 @@ extension RecordState {
     let actions = take(server, tag, rules)
     if actions.contains(.renumber) { return actions }
     conflicts = isDirty ? conflicts + 1 : 0
-    guard conflicts > rules.conflictBudget else { return actions }
+    let reason = "others have changed the record again and again while it was sent"
+    giveUpIfFutile(.serverRecordChanged, reason, now: now, rules)
+    return actions
+  }
+
+  /// Has the row wait once it has met too many answers of one kind in a row.
+  private mutating func giveUpIfFutile(
+    _ code: SyncError.Code,
+    _ reason: String,
+    now: Int64,
+    _ rules: RowRules
+  ) {
+    guard conflicts > rules.conflictBudget else { return }
     conflicts = 0
     // What waits for a fetch is not sent anyway.
-    if case .nextFetch = hold { return actions }
-    let reason = "others have changed the record again and again while it was sent"
-    take(refusal: .serverRecordChanged, reason, isPassing: true, wait: nil, now: now)
-    return actions
+    if case .nextFetch = hold { return }
+    take(refusal: code, reason, isPassing: true, wait: nil, now: now)
   }
 
   private mutating func takeSave(of sent: RecordVersion, _ tag: String, _ rules: RowRules) {
@@ -133,9 +157,17 @@ extension RecordState {
     if !isDirty { settleEdits() }
   }
 
-  private mutating func takeMissing(_ tag: String?) -> [RecordAction] {
+  private mutating func takeMissing(
+    _ tag: String?,
+    now: Int64,
+    _ rules: RowRules
+  ) -> [RecordAction] {
     // A page has told of it since the save was made.
     guard UTF8Bytes.equal(known?.tag, tag) else { return [] }
+    conflicts = isDirty ? conflicts + 1 : 0
+    let reason = "the cloud says again and again that it lacks the record, and brings it"
+    giveUpIfFutile(.unknownItem, reason, now: now, rules)
+    if case .refusal = hold { return [] }
     hold = .nextFetch(missing: known?.tag)
     return [.fetch]
   }
@@ -158,6 +190,7 @@ extension RecordState {
   }
 
   private mutating func takeEndOfFetch(_ rules: RowRules) -> [RecordAction] {
+    if case .removal = hold { hold = .removal(isDue: true) }
     guard case .nextFetch(let missing) = hold else { return [] }
     hold = nil
     // The feed has said nothing since: it had told before.
@@ -223,7 +256,10 @@ extension RecordState {
   }
 
   mutating func endRefusal() {
-    if case .refusal = hold { hold = nil }
+    switch hold {
+    case .refusal, .removal: hold = nil
+    case nil, .nextFetch: break
+    }
   }
 
   /// What was added under one number and is not in the cloud goes on under another.

@@ -50,7 +50,7 @@ struct RecordState: Sendable, Hashable {
     }
     switch hold {
     case nil: return true
-    case .nextFetch: return false
+    case .nextFetch, .removal: return false
     case .refusal(let refusal): return refusal.next.map { $0 <= now } ?? false
     }
   }
@@ -93,6 +93,8 @@ enum Placement: Sendable, Hashable {
   case awaitsParent(String)
   /// SQLite refuses it, with this code and reason.
   case violates(code: Int64, reason: String)
+  /// Another row, with a record of this name, has a value of a unique key that it is to have.
+  case heldBy(String, reason: String)
   /// It is deleted, but others refer to it: settled at the end of the fetch.
   case deletionDeferred
 }
@@ -102,6 +104,9 @@ enum Hold: Sendable, Hashable {
   /// The next fetch has to tell first. The tag is of the record that the cloud said not to have.
   case nextFetch(missing: String?)
   case refusal(CloudRefusal)
+  /// A full storage takes no tombstone: the record itself is to be deleted, once a fetch has told what others have
+  /// made of it.
+  case removal(isDue: Bool)
 }
 
 /// The cloud's refusal of a row.

@@ -56,6 +56,7 @@ extension SyncEngine {
     do throws(SyncEngineError) {
       operation = try transaction(generation) { (transaction) throws(SQLiteError) in
         try transaction.adoptForeignRecords()
+        try transaction.adoptTombstones()
         guard case .blob(let token)? = try transaction.facts.value(.token) else {
           return FetchOperation(startingOver: true)
         }
@@ -87,6 +88,7 @@ extension SyncEngine {
       return state.session
     }
     retryTimer?.cancel()
+    groupTimer?.cancel()
     session?.stop()
     report()
   }
@@ -136,7 +138,7 @@ extension SyncEngine {
       guard let self, isCurrent(generation) else { return }
       perform(generation) { [self] () throws(SyncEngineError) in
         state.withLock { $0.fetches -= 1 }
-        guard case .success = result else { return }
+        guard case .success = result, operation.recordIDs.isEmpty else { return }
         try noteSync()
         try fetchAllIfDue(generation)
       }
@@ -202,7 +204,7 @@ extension SyncEngine {
       activity.isHalted = state.halt != nil
       // What a halted session has is not on its way.
       activity.sending = activity.isHalted ? 0 : state.recordsInFlight
-      activity.isFetching = !activity.isHalted && state.fetches > 0
+      activity.isFetching = !activity.isHalted && (state.fetches > 0 || !state.group.isEmpty)
       activity.counts = state.counts
       return activity
     }

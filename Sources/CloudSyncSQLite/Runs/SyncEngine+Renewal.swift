@@ -83,8 +83,12 @@ extension SyncEngine.State {
     isFeedDue = false
     isFetchDue = false
     awaitsNextFetch = false
+    lastPage = nil
     isZoneRecordRefused = false
     backlog = []
+    group = CloudGroup()
+    isPageDue = false
+    comparedTo = nil
     halt = nil
     lastError = nil
     essence = nil

@@ -4,32 +4,50 @@ import CloudSyncSQLiteSupport
 /// What one operation carries.
 struct SentBatch: Sendable {
   var rows: [SentRow] = []
+  /// Rows that nobody knew, sent as they were found.
+  var found: [FoundRow] = []
   /// Records that no table here can hold, which a lost zone needs again.
   var foreign: [Record] = []
   var zone: ZoneRecord?
+  /// Records that are deleted themselves.
+  var removals: [SentRemoval] = []
 
-  var count: Int { rows.count + foreign.count + (zone == nil ? 0 : 1) }
+  var count: Int {
+    rows.count + found.count + foreign.count + removals.count + (zone == nil ? 0 : 1)
+  }
   var isEmpty: Bool { count == 0 }
 
+  /// The names of the records, but for the zone's own.
+  var names: [String] {
+    rows.map(\.key.name) + found.map(\.key.name) + foreign.map(\.recordID.name)
+      + removals.map(\.key.name)
+  }
+
   func records(in zoneID: ZoneID) -> [Record] {
-    rows.map(\.record) + foreign + (zone.map { [$0.record(in: zoneID)] } ?? [])
+    rows.map(\.record) + found.map(\.record) + foreign
+      + (zone.map { [$0.record(in: zoneID)] } ?? [])
   }
 }
 
 extension SyncEngine {
-  /// How many rows of a table are compared in one transaction.
-  private static let reconciled = 2_000
   /// How many rows are counted that wait to be sent; of more it is only known that they are more.
   private static let counted: Int64 = 5_000
 
   /// What one look at the database has found to do.
   private struct FeedStep: Sendable {
     var batch = SentBatch()
+    /// Whether as much is on its way as may be, or a fetch has to come first, so that no more was looked for.
+    var isFull = false
     /// How many rows wait to be sent, those that are on their way among them.
     var pending = 0
-    /// Whether there is more to compare.
-    var reconcilesMore = false
+    /// Whether there is more to compare, and how far that has come.
+    var comparesMore = false
+    var comparedTo: Reconciliation.Position?
+    /// Whether something is to be sent that the next look finds.
+    var goesOn = false
     var isFetchAllDue = false
+    /// Records that pages could not bring, to be looked up now.
+    var unfetched: [RecordID] = []
     /// In how many milliseconds something that was refused may be sent again.
     var next: Int64?
   }
@@ -43,11 +61,15 @@ extension SyncEngine {
         let left = step.pending - state.recordsInFlight - step.batch.rows.count
         let known = state.counts.pending - step.batch.rows.count
         state.counts.pending = max(0, step.pending < Self.counted ? left : max(left, known))
+        if state.generation == generation, !step.isFull { state.comparedTo = step.comparedTo }
       }
-      if step.reconcilesMore { continue }
       if !step.batch.isEmpty {
         try submit(step.batch, to: session, generation)
         continue
+      }
+      if step.comparesMore || step.goesOn { continue }
+      if !step.unfetched.isEmpty {
+        fetch(FetchOperation(lookingUp: step.unfetched), session, generation)
       }
       if step.isFetchAllDue, state.withLock({ $0.fetches == 0 }) {
         fetch(FetchOperation(startingOver: true), session, generation)
@@ -62,43 +84,60 @@ extension SyncEngine {
   /// Looks what is to be done next, in one transaction.
   private func feedStep(_ generation: Int) throws(SyncEngineError) -> FeedStep {
     let limits = handler.limits
-    let (isFull, mayMakeZone, names) = state.withLock { state in
-      let batches = state.inFlight.values
-      let names = Set(
-        batches.flatMap { $0.rows.map(\.key.name) + $0.foreign.map(\.recordID.name) }
-      )
+    let (isFull, mayMakeZone, start) = state.withLock { state in
       let isFull = state.recordsInFlight >= 2 * limits.items || !state.backlog.isEmpty
-      let mayMakeZone = !state.isZoneRecordRefused && !batches.contains { $0.zone != nil }
-      return (isFull, mayMakeZone, names)
+      let mayMakeZone =
+        !state.isZoneRecordRefused && !state.inFlight.values.contains { $0.zone != nil }
+      let cursor = UploadCursor(
+        zoneID: zoneID,
+        limits: limits,
+        inFlight: state.inFlight.values,
+        position: state.comparedTo
+      )
+      return (isFull, mayMakeZone, cursor)
     }
     let number = Int64(bitPattern: environment.nonce())
     return try transaction(generation) { [zoneID] (transaction) throws(SQLiteError) in
       var step = FeedStep()
       // What was captured may have others to be written first.
       try transaction.finish()
-      step.reconcilesMore = try Self.reconcile(&transaction)
       let pending = PendingRows(connection: transaction.connection)
       let foreign = ForeignRecords(connection: transaction.connection)
+      let fetchesFirst = try Self.fetchesFirst(transaction.facts)
+      step.isFull = isFull || fetchesFirst
       step.pending = Int(try pending.dirtyCount(upTo: Self.counted))
-      if step.reconcilesMore || isFull { return step }
+      if step.isFull { return step }
       if try transaction.facts.value(.erases) != nil {
         // Nobody may upload again what was erased on purpose: this comes before anything else.
         if mayMakeZone { step.batch.zone = try Self.missingZone(transaction.facts, number) }
         return step
       }
+      var cursor = start
       step.batch.rows = try BatchBuilder(transaction: transaction, zoneID: zoneID)
-        .batch(limits: limits, now: transaction.now) { names.contains($0) }
+        .batch(limits: limits, now: transaction.now) { cursor.onTheirWay.contains($0) }
+      if step.batch.count < limits.items {
+        step.comparesMore = try cursor.fill(&step.batch, &transaction)
+      }
+      step.comparedTo = cursor.position
+      if cursor.isUploading { step.pending = max(step.pending, Int(Self.counted)) }
+      if !step.batch.isEmpty || step.comparesMore { return step }
+      step.batch.foreign =
+        try foreign.unsent(limit: limits.items, at: transaction.now, but: cursor.onTheirWay)
       if step.batch.isEmpty {
-        step.batch.foreign =
-          try foreign.unsent(limit: limits.items, at: transaction.now, but: names)
+        (step.batch.removals, step.goesOn) =
+          try transaction.beginRemovals(limit: limits.items, isOnItsWay: cursor.onTheirWay)
       }
       if step.batch.isEmpty, mayMakeZone {
         step.batch.zone = try Self.missingZone(transaction.facts, number)
       }
+      let unfetched = UnfetchedRecords(connection: transaction.connection)
+      step.unfetched = try unfetched.takeDue(limit: min(limits.items, 100), at: transaction.now)
+        .map { RecordID(name: $0, zoneID: zoneID) }
       let ids = transaction.tables.inOrder.map(\.id)
       let due = [
         try pending.nextDue(in: ids, after: transaction.now),
         try foreign.nextDue(after: transaction.now),
+        try unfetched.nextDue(after: transaction.now),
       ]
       .compactMap { $0 }.min()
       step.next = due.map { max(0, $0 - transaction.now) }
@@ -114,7 +153,10 @@ extension SyncEngine {
     to session: CloudSyncSession,
     _ generation: Int
   ) throws(SyncEngineError) {
-    let operation = ModifyOperation(records: batch.records(in: zoneID))
+    let operation = ModifyOperation(
+      records: batch.records(in: zoneID),
+      recordIDsToDelete: batch.removals.map { RecordID(name: $0.key.name, zoneID: zoneID) }
+    )
     let id: OperationID
     do throws(RecordRuleViolation) { id = try session.modify(operation) } catch {
       return try setAside(error, in: batch, generation)
@@ -133,7 +175,9 @@ extension SyncEngine {
         ["\(record.recordID)", "\(record.recordType) \(record.recordID)"]
           .contains(violation.subject)
       }
-      for row in batch.rows where isMeant(row.record) {
+      // What was sent as it was found is pending from now on.
+      let (_, found) = try transaction.settle(batch.found, ModifyOperation.Response())
+      for row in batch.rows + found where isMeant(row.record) {
         let event = RecordEvent.refused(
           .invalidRecord,
           reason: violation.description,
@@ -151,6 +195,11 @@ extension SyncEngine {
     }
   }
 
+  /// Whether a fetch has to tell what the cloud has before anything is uploaded again.
+  private static func fetchesFirst(_ facts: Facts) throws(SQLiteError) -> Bool {
+    try facts.value(.fullFetch) == .integer(FullFetch.uploads.rawValue)
+  }
+
   /// The zone's record, if a fetch has told that there is none; nil if there is, or nobody knows.
   private static func missingZone(
     _ facts: Facts,
@@ -160,21 +209,6 @@ extension SyncEngine {
     if try facts.value(.erases) != nil { return ZoneRecord(incarnation: number, erases: true) }
     guard try facts.value(.token) != nil, try facts.value(.fullFetch) == nil else { return nil }
     return ZoneRecord(incarnation: number, erases: false)
-  }
-
-  /// Compares rows of a table with what is known of them, when everything was fetched that tells of its rows;
-  /// returns whether there is more to compare.
-  private static func reconcile(
-    _ transaction: inout SyncTransaction
-  ) throws(SQLiteError) -> Bool {
-    let facts = transaction.facts
-    guard try facts.value(.unreconciled) != nil, try facts.value(.token) != nil,
-      try facts.value(.fullFetch) == nil, try facts.value(.fetchAll) == nil
-    else { return false }
-    let reconciliation = Reconciliation(connection: transaction.connection)
-    let goesOn = try reconciliation.step(&transaction, limit: reconciled)
-    try transaction.finish()
-    return goesOn
   }
 
   /// Begins a fetch of everything if one is asked for.
@@ -190,61 +224,35 @@ extension SyncEngine {
     if isDue { fetch(FetchOperation(startingOver: true), session, generation) }
   }
 
-  // MARK: Answers
+  // MARK: What comes
 
   /// Takes what became of an operation.
-  func complete(
-    _ number: Int64,
-    _ response: ModifyOperation.Response,
-    _ generation: Int
-  ) throws(SyncEngineError) {
+  func complete(_ number: Int64, _ response: ModifyOperation.Response, _ generation: Int) {
     let batch = state.withLock { $0.inFlight[number] } ?? SentBatch()
-    try transaction(generation) { (transaction) throws(SQLiteError) in
-      transaction.sentZone = batch.zone
-      try transaction.take(response, to: batch.rows)
-      // Only when the zone is known to have a record the erasure is told.
-      let known = try transaction.facts.value(.zone)
-      if batch.zone != nil, known != nil { try transaction.facts.set(.erases, nil) }
-    }
-    let hasMissing = response.failures.contains { $0.error.code == .unknownItem }
-    let isZoneRefused =
-      batch.zone != nil
-      && response.failures.contains { $0.error.code != .awaitsAppEdit }
-    let isFetchDue = state.withLock { state in
-      state.inFlight[number] = nil
-      if response.hasSaves { state.zoneLosses = 0 }
-      if isZoneRefused { state.isZoneRecordRefused = true }
-      // What a fetch tells that is under way may be older than the answer.
-      if hasMissing, state.fetches > 0 { state.awaitsNextFetch = true }
-      defer { state.isFetchDue = false }
-      return state.isFetchDue && (hasMissing || state.fetches == 0)
-    }
-    if isFetchDue { fetchChanges() }
-    sendChanges()
+    join(.answer(number, batch, response), generation)
   }
 
-  // MARK: Pages
-
   /// Takes a page: its rows and its token are stored together.
-  func apply(_ page: FetchOperation.Response, _ generation: Int) throws(SyncEngineError) {
-    let awaitsNext = state.withLock { $0.awaitsNextFetch }
-    try transaction(generation) { (transaction) throws(SQLiteError) in
-      try transaction.take(page, isEndHeard: !awaitsNext)
+  func apply(_ page: FetchOperation.Response, _ generation: Int) {
+    let isEndHeard = state.withLock { state -> Bool? in
+      // It completes another fetch of the same run.
+      if state.lastPage == page.page { return nil }
+      state.lastPage = page.page
+      return !state.awaitsNextFetch
     }
-    state.withLock { state in
-      state.zoneLosses = 0
-      state.isFetchDue = false
-      if page.isLast {
-        state.awaitsNextFetch = false
-        state.isZoneRecordRefused = false
-      }
+    guard let isEndHeard else { return }
+    join(.page(FetchedPage(response: page, isEndHeard: isEndHeard)), generation)
+  }
+
+  /// Stores records that were looked up, because no page could bring them.
+  func applyLookup(
+    _ page: FetchOperation.Response,
+    _ generation: Int
+  ) throws(SyncEngineError) {
+    try transaction(generation) { (transaction) throws(SQLiteError) in
+      try transaction.takeLookup(page)
     }
     session?.acknowledge(page.page, .stored)
     sendChanges()
   }
-}
-
-extension ModifyOperation.Response {
-  /// Whether the cloud has any record of the operation.
-  fileprivate var hasSaves: Bool { !savedRecords.isEmpty || !alreadyInCloud.isEmpty }
 }

@@ -84,21 +84,31 @@ extension SyncEngine {
     session.modifyWorkCompletedSubject.sink { [weak self] operation, response in
       self?
         .take(generation) { (engine) throws(SyncEngineError) in
-          try engine.complete(Int64(operation.id.number), response, generation)
+          engine.complete(Int64(operation.id.number), response, generation)
         }
     }
-    session.fetchWorkCompletedSubject.sink { [weak self] _, page in
+    session.fetchWorkCompletedSubject.sink { [weak self] operation, page in
+      let isLookup = !operation.recordIDs.isEmpty
       self?
         .take(generation) { (engine) throws(SyncEngineError) in
-          try engine.apply(page, generation)
+          if isLookup {
+            try engine.applyLookup(page, generation)
+          } else {
+            engine.apply(page, generation)
+          }
         }
     }
     session.workFailedSubject.sink { [weak self] work, _ in
       guard case .modify(let operation) = work else { return }
       self?
         .take(generation) { (engine) throws(SyncEngineError) in
-          // Its rows are dirty, and are sent again.
-          engine.state.withLock { $0.inFlight[Int64(operation.id.number)] = nil }
+          // Its rows are dirty, and are sent again; what became of records that were to go, the feed tells.
+          let batch = engine.state.withLock { state in
+            let batch = state.inFlight.removeValue(forKey: Int64(operation.id.number))
+            if batch?.found.isEmpty == false { state.comparedTo = nil }
+            return batch
+          }
+          if batch?.removals.isEmpty == false { engine.fetchChanges() }
           engine.sendChanges()
         }
     }

@@ -26,9 +26,10 @@ extension SyncEngine {
     _ generation: Int? = nil,
     _ body: @Sendable (inout SyncTransaction) throws(SQLiteError) -> Value
   ) throws(SyncEngineError) -> Value {
-    try Self.write(to: database) { [self] (connection) throws(SyncEngineError) in
+    let (value, group) = try Self.write(to: database) {
+      [self] (connection) throws(SyncEngineError) -> (Value, CloudGroup) in
       // Looked up here, where nobody else can write.
-      let (present, essence) = state.withLock { ($0.generation, $0.essence) }
+      let (present, essence, group) = state.withLock { ($0.generation, $0.essence, $0.group) }
       guard generation ?? present == present else {
         throw SyncEngineError(
           .superseded,
@@ -45,8 +46,12 @@ extension SyncEngine {
             Int64(bitPattern: nonce())
           }
           transaction.tables.writer = writer
+          if case .purge(let age) = options.tombstones {
+            transaction.purgeAge = age.clampedNanoseconds / 1_000_000
+          }
           if let essence { try transaction.facts.set(.essence, .blob(essence)) }
           try transaction.readOutbox()
+          try transaction.store(group)
           let value = try body(&transaction)
           try transaction.finish()
           let version = try CaptureCheck(connection: connection).schemaVersion()
@@ -58,10 +63,14 @@ extension SyncEngine {
         state.writer = done.writer
         state.schemaVersion = done.schemaVersion
         state.isFetchDue = state.isFetchDue || done.needsFetch
-        if state.generation == present, state.essence == essence { state.essence = nil }
+        guard state.generation == present else { return }
+        if state.essence == essence { state.essence = nil }
+        state.group.remove(group)
       }
-      return value
+      return (value, group)
     }
+    note(group)
+    return value
   }
 
   /// Looks whether a table was rebuilt since the last transaction: then edits of it are not captured, and what comes

@@ -44,12 +44,15 @@ struct EngineSetup {
     let version = try check.schemaVersion()
     let findings = try check.findings(of: names, in: schema)
     let isSame = findings.allSatisfy { $0.finding == .unchanged || $0.finding == .new }
-    if !isSame { try readFormerEdits(schema) }
+    let isCopy = try isCopy()
+    if !isSame || isCopy { try readFormerEdits(schema) }
+    // What both files have is of the old number, so that nobody's additions are counted twice.
+    if isCopy { try Facts(connection: connection).set(.writer, nil) }
     let ordered = schema.parentsFirst(names).joined().compactMap { schema.table(named: $0) }
     let registry = TableRegistry(connection: connection)
     let registered = try registry.tables()
     let captured = try CaptureInstallation(connection: connection, clock: options.captureClock)
-      .install(ordered.map { request(for: $0) })
+      .install(ordered.map { request(for: $0, schema.references) })
     try forget(registered, unlessIn: try registry.tables())
     let tables = SyncTables(
       try captured.map { (table) throws(SQLiteError) in try make(table) },
@@ -68,7 +71,8 @@ struct EngineSetup {
 
   /// Tries rows again that SQLite has refused: another schema may take them, or have no trigger that said no.
   private func retryRefused(_ tables: SyncTables) throws(SQLiteError) {
-    let refused = try PendingRows(connection: connection).violating()
+    let ids = tables.inOrder.map(\.id)
+    let refused = try PendingRows(connection: connection).violating(in: ids)
     if refused.isEmpty { return }
     var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
     for key in refused { try transaction.retryWriting(key) }
@@ -81,7 +85,7 @@ struct EngineSetup {
     unlessIn present: [RegisteredTable]
   ) throws(SQLiteError) {
     for table in former where !present.contains(where: { $0.id == table.id }) {
-      for name in ["known", "pending", "seen", "departed"] {
+      for name in ["known", "pending", "seen", "departed", "former_keys"] {
         try connection.execute("DELETE FROM cloudsync_\(name) WHERE table_id = \(table.id)")
       }
     }
@@ -106,12 +110,20 @@ struct EngineSetup {
 
   // MARK: One table
 
-  /// Values are captured of the columns whose policies need them, and where edits win of all.
-  private func request(for schema: TableSchema) -> CaptureInstallation.Request {
+  /// Values are captured of the columns whose policies need them, and where edits win of all; and of those that others
+  /// refer to beside the primary key.
+  private func request(
+    for schema: TableSchema,
+    _ references: [TableReference]
+  ) -> CaptureInstallation.Request {
+    let referenced = references.map(\.key)
+      .filter { $0.table.isSameName(as: schema.name) && $0.referencedColumns != schema.primaryKey }
+      .flatMap(\.referencedColumns)
     let rules = RowRules(writer: 0, policy: options.table(schema.name).merging)
     let kept = schema.writableColumns.map(\.name)
       .filter { column in
         rules.deletes == .editWins || rules.isCounter(column) || rules.looksAtValues(of: column)
+          || referenced.contains { $0.isSameName(as: column) }
       }
     return CaptureInstallation.Request(schema: schema, kept: kept)
   }
@@ -139,15 +151,19 @@ struct EngineSetup {
     }
   }
 
-  /// The number of this database, given when it is first synchronized, and anew for a file that is another one.
+  /// Whether the file is another one than that which got its number.
+  private func isCopy() throws(SQLiteError) -> Bool {
+    let facts = Facts(connection: connection)
+    guard try facts.value(.writer) != nil else { return false }
+    return try facts.value(.file) != FileIdentity.text(of: connection)
+  }
+
+  /// The number of this database, given when it is first synchronized, and anew for a copy.
   private func writer() throws(SQLiteError) -> Int64 {
     let facts = Facts(connection: connection)
-    let file = try FileIdentity.text(of: connection)
-    if case .integer(let number)? = try facts.value(.writer), try facts.value(.file) == file {
-      return number
-    }
+    if case .integer(let number)? = try facts.value(.writer) { return number }
     let number = Int64(bitPattern: nonce())
-    try facts.set(.file, file)
+    try facts.set(.file, try FileIdentity.text(of: connection))
     try facts.set(.writer, .integer(number))
     return number
   }
@@ -166,7 +182,8 @@ struct EngineSetup {
       case .unchanged, .missing: break
       case .columnsChanged(let added, _):
         if !added.isEmpty { try reconciliation.request(tables[place].id, fetchesAll: false) }
-      case .new, .rebuilt, .leftOut:
+      case .rebuilt: try reconciliation.requestRebuilt(tables[place].id)
+      case .new, .leftOut:
         try reconciliation.request(tables[place].id, fetchesAll: true)
       }
     }

@@ -10,8 +10,11 @@ import CloudSyncSQLiteSupport
 /// cloudsync_known(table_id, key, …)    rows that the table and the cloud have alike
 /// cloudsync_pending(table_id, key, …)  rows that are to be sent, that wait, were refused, or are deleted
 /// cloudsync_seen(table_id, key)        what a fetch of everything has told about so far
+/// cloudsync_tombstones(table_id, key, …)  since when rows are deleted in the cloud
 /// cloudsync_foreign_records(…)         records that no table of this database can hold
+/// cloudsync_unfetched(record_name, …)  records that a page could not bring, to be looked up
 /// cloudsync_assets(digest, …)          the files of BLOBs that are on their way
+/// cloudsync_former_keys(name, …)       which row had a key last that others refer to
 /// cloudsync_facts(key, value)          small facts: the zone, the token, what the session has learnt
 /// cloudsync_status                     a view: the status of every row
 /// ```
@@ -23,12 +26,14 @@ enum EngineTables {
   static func prepare(_ connection: SQLiteConnection) throws(SyncEngineError) {
     let isNew = try OutboxSchema.installedVersion(connection) == nil
     try OutboxSchema.prepare(connection)
+    // An engine that came before has not made it.
+    try sqlite { () throws(SQLiteError) in try connection.execute(UnfetchedRecords.table) }
     guard isNew else { return }
     try sqlite { () throws(SQLiteError) in
       for table in [
         KnownRows.table, PendingRows.table, SeenRows.table, ForeignRecords.table,
-        StagedAssets.table,
-        Facts.table, ActionTriggers.departed,
+        StagedAssets.table, Tombstones.table, Facts.table, FormerKeys.table,
+        ActionTriggers.departed,
       ] {
         try connection.execute(table)
       }

@@ -37,7 +37,7 @@ struct MetadataReading {
         tables: tables,
         parked: try held("p.error_code IS NOT NULL"),
         waiting: try held("p.error_code IS NULL AND p.waits_for IS NOT NULL"),
-        unreadableRecords: try ForeignRecords(connection: connection).unreadable(),
+        unreadableRecords: try unreadableRecords(),
         unknownRecords: Int(
           clamping: try ForeignRecords(connection: connection).unknownCount()
         ),
@@ -45,6 +45,14 @@ struct MetadataReading {
         lastSync: lastSync.map { Timestamp(nanoseconds: $0 * 1_000_000) }
       )
     }
+  }
+
+  /// The records that cannot be read, and those that the cloud could not give, by their names.
+  private func unreadableRecords() throws(SQLiteError) -> [SyncMetadata.UnreadableRecord] {
+    let records =
+      try ForeignRecords(connection: connection).unreadable()
+      + UnfetchedRecords(connection: connection).all()
+    return records.sorted { UTF8Bytes.order($0.recordName, $1.recordName) < 0 }
   }
 
   /// The rows without a whole key, of the tables that are still there.

@@ -1,3 +1,5 @@
+import CloudSyncSQLiteSupport
+
 /// How far a row and its record in the cloud have come together.
 public enum RecordStatus: Sendable, Hashable {
   /// The cloud has what the row has, as far as is known.
@@ -29,6 +31,8 @@ extension RecordStatus {
     switch (state.placement, state.hold) {
     case (.violates(let code, let reason), _):
       self = .parked(code: Int(clamping: code), reason: reason)
+    case (.heldBy(_, let reason), _):
+      self = .parked(code: Int(clamping: SQLiteError.unique), reason: reason)
     case (_, .refusal(let refusal)):
       self = .parked(code: Int(clamping: refusal.code), reason: refusal.reason)
     case (.awaitsParent(let name), _): self = .waiting(recordName: name)

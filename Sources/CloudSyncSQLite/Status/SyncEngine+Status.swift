@@ -116,7 +116,7 @@ extension SyncTransaction {
   fileprivate mutating func retry(_ key: RowKey) throws(SQLiteError) {
     guard let known = try row(key) else { return }
     var row = try reduce(.retried, known.key, in: known.place)
-    if case .violates = row.state.placement { row.needsWrite = true }
+    if row.state.placement.isViolation { row.needsWrite = true }
     keep(row)
   }
 }

@@ -28,6 +28,8 @@ struct Facts {
     case essence
     /// The numbers of tables that are to be compared with what is known of their rows, joined by commas.
     case unreconciled
+    /// The numbers of those of them that were rebuilt: rows of theirs may have been changed unseen.
+    case rebuilt
     /// Where in the first of them that has come, as a key.
     case reconciledTo = "reconciled_to"
     /// Why everything is to be fetched; there if it is, and has not begun.
@@ -36,6 +38,8 @@ struct Facts {
     case schemaVersion = "schema_version"
     /// When everything was fetched last, in milliseconds since 1970.
     case lastSync = "last_sync"
+    /// The latest date that a record had in the cloud, in milliseconds since 1970.
+    case cloudTime = "cloud_time"
   }
 
   func value(_ name: Name) throws(SQLiteError) -> SQLiteValue? {

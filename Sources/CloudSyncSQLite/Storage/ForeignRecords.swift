@@ -3,18 +3,15 @@ import CloudSyncSQLiteSupport
 
 /// What the cloud has and this database's tables cannot hold: `cloudsync_foreign_records`.
 ///
-/// Records of tables that are not here, records that are damaged, and of clean rows the columns and fields
-/// that only newer versions of the app know. They are shown, given to a table that is made later, and
-/// uploaded again when the zone is lost.
+/// Records of tables that are not here, and records that are damaged. They are shown, given to a table that is
+/// made later, and uploaded again when the zone is lost.
 struct ForeignRecords {
   /// Why a record is kept.
   enum Reason: Int64 {
     /// There is no table of its type.
     case unknownTable = 0
-    /// Its row is in a table; this is what the table does not know of it.
-    case unknownFields
     /// It cannot be read: the error says why.
-    case invalid
+    case invalid = 2
   }
 
   let connection: SQLiteConnection
@@ -47,6 +44,13 @@ struct ForeignRecords {
     .bind(record.codedBytes, at: 4).bind(error.map { .text($0) } ?? .null, at: 5).run()
   }
 
+  /// Whether there is none.
+  func isEmpty() throws(SQLiteError) -> Bool {
+    let query = try connection.fixedStatement("SELECT 1 FROM cloudsync_foreign_records LIMIT 1")
+    defer { query.reset() }
+    return try query.step() == false
+  }
+
   func record(named name: String) throws(SQLiteError) -> Record? {
     let query =
       try connection.fixedStatement(
@@ -65,7 +69,7 @@ struct ForeignRecords {
     return connection.changeCount > 0
   }
 
-  /// Takes out the records of a table that is there now, in the order of their names.
+  /// Takes out the records of a table that is there now, or that could not be read, in the order of their names.
   ///
   /// - Parameter type: The type of the table's records.
   /// - Returns: The records, and whether the cloud has lost them with its zone.
@@ -74,8 +78,8 @@ struct ForeignRecords {
     let query =
       try connection.fixedStatement(
         """
-        SELECT record, is_unsent IS NOT NULL OR error IS NOT NULL
-        FROM cloudsync_foreign_records WHERE record_type = ?1 AND reason = 0
+        SELECT record, reason = 0 AND (is_unsent IS NOT NULL OR error IS NOT NULL)
+        FROM cloudsync_foreign_records WHERE record_type = ?1 AND reason IN (0, 2)
         ORDER BY record_name
         """
       )
@@ -84,7 +88,7 @@ struct ForeignRecords {
       (try Self.record(query), query.integer(1) != 0)
     }
     try connection.fixedStatement(
-      "DELETE FROM cloudsync_foreign_records WHERE record_type = ?1 AND reason = 0"
+      "DELETE FROM cloudsync_foreign_records WHERE record_type = ?1 AND reason IN (0, 2)"
     )
     .bind(type, at: 1).run()
     return records

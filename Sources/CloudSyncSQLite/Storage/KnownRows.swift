@@ -10,6 +10,18 @@ struct KnownRow: Sendable, Hashable {
   var digest: Int64
   /// What the table cannot hold of the record, in its coded form; nil for most rows.
   var rest: [UInt8]?
+
+  func with(tag: String) -> KnownRow {
+    var row = self
+    row.tag = tag
+    return row
+  }
+
+  func with(digest: Int64) -> KnownRow {
+    var row = self
+    row.digest = digest
+    return row
+  }
 }
 
 /// The rows that are clean: `cloudsync_known`, one b-tree entry each.
@@ -28,6 +40,13 @@ struct KnownRows {
       PRIMARY KEY(table_id, key)
     ) WITHOUT ROWID;
     """
+
+  /// Whether there is none.
+  func isEmpty() throws(SQLiteError) -> Bool {
+    let query = try connection.fixedStatement("SELECT 1 FROM cloudsync_known LIMIT 1")
+    defer { query.reset() }
+    return try query.step() == false
+  }
 
   func row(_ key: RowKey) throws(SQLiteError) -> KnownRow? {
     let query =
@@ -58,6 +77,20 @@ struct KnownRows {
     .bind(key.table, at: 1).bind(key.key, at: 2).bind(zone, at: 3).bind(row.tag, at: 4)
     .bind(row.clock, at: 5).bind(row.digest, at: 6)
     .bind(row.rest.map { .blob($0) } ?? .null, at: 7).run()
+  }
+
+  /// Notes that a row is clean of which nothing was known; false if something is.
+  func insert(_ row: KnownRow, of key: RowKey, zone: Int64 = 0) throws(SQLiteError) -> Bool {
+    try connection.fixedStatement(
+      """
+      INSERT INTO cloudsync_known(table_id, key, zone, tag, clock, digest, rest)
+      VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING
+      """
+    )
+    .bind(key.table, at: 1).bind(key.key, at: 2).bind(zone, at: 3).bind(row.tag, at: 4)
+    .bind(row.clock, at: 5).bind(row.digest, at: 6)
+    .bind(row.rest.map { .blob($0) } ?? .null, at: 7).run()
+    return connection.changeCount > 0
   }
 
   func remove(_ key: RowKey) throws(SQLiteError) {

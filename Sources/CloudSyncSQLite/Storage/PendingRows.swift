@@ -22,6 +22,7 @@ struct PendingRows {
       is_deferred INTEGER,
       is_violating INTEGER,
       awaits_fetch INTEGER,
+      is_removable INTEGER,
       error_code INTEGER,
       error TEXT,
       next INTEGER,
@@ -29,14 +30,20 @@ struct PendingRows {
     ) WITHOUT ROWID;
     CREATE INDEX cloudsync_pending_sendable ON cloudsync_pending(table_id, is_tombstone, key)
       WHERE is_sendable IS NOT NULL;
+    CREATE INDEX cloudsync_pending_withheld ON cloudsync_pending(is_dirty)
+      WHERE is_dirty AND is_sendable IS NULL;
     CREATE INDEX cloudsync_pending_waits_for ON cloudsync_pending(waits_for)
       WHERE waits_for IS NOT NULL;
+    CREATE INDEX cloudsync_pending_waiting ON cloudsync_pending(table_id)
+      WHERE waits_for IS NOT NULL AND is_violating IS NULL;
     CREATE INDEX cloudsync_pending_deferred ON cloudsync_pending(is_deferred)
       WHERE is_deferred IS NOT NULL;
     CREATE INDEX cloudsync_pending_violating ON cloudsync_pending(is_violating)
       WHERE is_violating IS NOT NULL;
     CREATE INDEX cloudsync_pending_awaits_fetch ON cloudsync_pending(awaits_fetch)
       WHERE awaits_fetch IS NOT NULL;
+    CREATE INDEX cloudsync_pending_removable ON cloudsync_pending(is_removable)
+      WHERE is_removable IS NOT NULL;
     CREATE INDEX cloudsync_pending_next ON cloudsync_pending(next) WHERE next IS NOT NULL;
     """
 
@@ -58,6 +65,24 @@ struct PendingRows {
     }
   }
 
+  /// Whether there is none.
+  func isEmpty() throws(SQLiteError) -> Bool {
+    let query = try connection.fixedStatement("SELECT 1 FROM cloudsync_pending LIMIT 1")
+    defer { query.reset() }
+    return try query.step() == false
+  }
+
+  /// Whether a row is among them.
+  func hasRow(_ key: RowKey) throws(SQLiteError) -> Bool {
+    let query =
+      try connection.fixedStatement(
+        "SELECT 1 FROM cloudsync_pending WHERE table_id = ?1 AND key IS ?2"
+      )
+      .bind(key.table, at: 1).bind(key.key, at: 2)
+    defer { query.reset() }
+    return try query.step()
+  }
+
   /// Notes what is to be done about a row, whatever was before.
   ///
   /// - Parameters:
@@ -76,11 +101,11 @@ struct PendingRows {
       """
       INSERT INTO cloudsync_pending(
         table_id, key, zone, state, is_dirty, is_tombstone, waits_for, is_deferred, awaits_fetch,
-        error_code, error, next, is_sendable, record_name, is_violating
-      ) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+        error_code, error, next, is_sendable, record_name, is_violating, is_removable
+      ) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
       ON CONFLICT DO UPDATE SET zone = ?3, state = ?4, is_dirty = ?5, is_tombstone = ?6,
         waits_for = ?7, is_deferred = ?8, awaits_fetch = ?9, error_code = ?10, error = ?11,
-        next = ?12, is_sendable = ?13, is_violating = ?15
+        next = ?12, is_sendable = ?13, is_violating = ?15, is_removable = ?16
       """
     )
     let facts = state.facts
@@ -94,7 +119,8 @@ struct PendingRows {
       .bind(facts.error.map { .text($0) } ?? .null, at: 11)
       .bind(facts.next.map { .integer($0) } ?? .null, at: 12)
       .bind(state.isDirty && state.hold == nil ? .integer(1) : .null, at: 13)
-      .bind(name, at: 14).bind(facts.isViolating ? .integer(1) : .null, at: 15)
+      .bind(name, at: 14).bind(facts.violation.map { .integer($0) } ?? .null, at: 15)
+      .bind(facts.isRemovable ? .integer(1) : .null, at: 16)
     try statement.run()
   }
 
@@ -132,7 +158,7 @@ struct PendingRows {
     limit: Int
   ) throws(SQLiteError) -> [RowKey] {
     let query = try connection.statement(
-      "SELECT table_id, key FROM cloudsync_pending"
+      "SELECT table_id, key FROM \(Self.rows(.sendable))"
         + " WHERE is_sendable IS NOT NULL AND table_id = ?1 AND is_tombstone = ?4"
         + (key == nil ? "" : " AND key > ?3") + " ORDER BY key LIMIT ?2"
     )
@@ -150,7 +176,7 @@ struct PendingRows {
   func due(in tables: [Int64], at now: Int64, limit: Int) throws(SQLiteError) -> [RowKey] {
     try Self.keys(
       try connection.statement(
-        "SELECT table_id, key FROM cloudsync_pending"
+        "SELECT table_id, key FROM \(Self.rows(.next))"
           + " WHERE next <= ?1 AND table_id IN (\(list(tables))) ORDER BY next LIMIT ?2"
       )
       .bind(now, at: 1).bind(Int64(limit), at: 2)
@@ -161,28 +187,46 @@ struct PendingRows {
   func nextDue(in tables: [Int64], after now: Int64) throws(SQLiteError) -> Int64? {
     let query =
       try connection.statement(
-        "SELECT min(next) FROM cloudsync_pending WHERE next > ?1 AND table_id IN (\(list(tables)))"
+        "SELECT min(next) FROM \(Self.rows(.next)) WHERE next > ?1 AND table_id IN (\(list(tables)))"
       )
       .bind(now, at: 1)
     defer { query.reset() }
     return try query.step() && !query.isNull(0) ? query.integer(0) : nil
   }
 
-  /// The rows that wait for a record, or for a key of a table: see ``Placement/awaitsParent(_:)``.
+  /// The rows that wait for a record, or for a key of a table: see ``Placement``.
   func waiting(for name: String) throws(SQLiteError) -> [RowKey] {
     try Self.keys(
       try connection.fixedStatement(
-        "SELECT table_id, key FROM cloudsync_pending WHERE waits_for = ?1 ORDER BY table_id, key"
+        """
+        SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_waits_for
+        WHERE waits_for = ?1 ORDER BY table_id, key
+        """
       )
       .bind(name, at: 1)
     )
   }
 
-  /// The rows that wait for any.
+  /// Whether any row waits.
+  func hasWaiting() throws(SQLiteError) -> Bool {
+    let query = try connection.fixedStatement(
+      """
+      SELECT 1 FROM cloudsync_pending INDEXED BY cloudsync_pending_waiting
+      WHERE waits_for IS NOT NULL AND is_violating IS NULL LIMIT 1
+      """
+    )
+    defer { query.reset() }
+    return try query.step()
+  }
+
+  /// The rows that wait for any that they refer to.
   func waiting() throws(SQLiteError) -> [RowKey] {
     try Self.keys(
       try connection.fixedStatement(
-        "SELECT table_id, key FROM cloudsync_pending WHERE waits_for IS NOT NULL ORDER BY table_id, key"
+        """
+        SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_waiting
+        WHERE waits_for IS NOT NULL AND is_violating IS NULL ORDER BY table_id, key
+        """
       )
     )
   }
@@ -192,23 +236,42 @@ struct PendingRows {
     try Self.keys(
       try connection.fixedStatement(
         """
-        SELECT table_id, key FROM cloudsync_pending WHERE is_deferred IS NOT NULL
-        ORDER BY table_id, key
+        SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_deferred
+        WHERE is_deferred IS NOT NULL ORDER BY table_id, key
         """
       )
     )
   }
 
-  /// The rows that SQLite refuses.
+  /// The rows that SQLite refuses, but for those whose values are known to be held by others.
   func violating() throws(SQLiteError) -> [RowKey] {
     try Self.keys(
       try connection.fixedStatement(
         """
-        SELECT table_id, key FROM cloudsync_pending WHERE is_violating IS NOT NULL
-        ORDER BY table_id, key
+        SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_violating
+        WHERE is_violating = 1 ORDER BY table_id, key
         """
       )
     )
+  }
+
+  /// The rows of some tables that SQLite refuses.
+  func violating(in tables: [Int64]) throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      try connection.statement(
+        "SELECT table_id, key FROM \(Self.rows(.violating)) WHERE is_violating IS NOT NULL"
+          + " AND table_id IN (\(list(tables))) ORDER BY table_id, key"
+      )
+    )
+  }
+
+  /// Whether the values of any row are held by another one.
+  func hasHeld() throws(SQLiteError) -> Bool {
+    let query = try connection.fixedStatement(
+      "SELECT 1 FROM cloudsync_pending WHERE is_violating = 2 LIMIT 1"
+    )
+    defer { query.reset() }
+    return try query.step()
   }
 
   /// The rows that wait for others, or that SQLite refuses.
@@ -216,8 +279,10 @@ struct PendingRows {
     try Self.keys(
       try connection.fixedStatement(
         """
-        SELECT table_id, key FROM cloudsync_pending WHERE waits_for IS NOT NULL
-        UNION SELECT table_id, key FROM cloudsync_pending WHERE is_violating IS NOT NULL
+        SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_waits_for
+          WHERE waits_for IS NOT NULL
+        UNION SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_violating
+          WHERE is_violating IS NOT NULL
         ORDER BY 1, 2
         """
       )
@@ -235,13 +300,24 @@ struct PendingRows {
     )
   }
 
+  /// The rows whose records are to be deleted themselves, because a full storage takes no tombstone.
+  func removable(in tables: [Int64], limit: Int) throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      try connection.statement(
+        "SELECT table_id, key FROM \(Self.rows(.removable)) WHERE is_removable IS NOT NULL"
+          + " AND table_id IN (\(list(tables))) ORDER BY table_id, key LIMIT ?1"
+      )
+      .bind(Int64(limit), at: 1)
+    )
+  }
+
   /// The rows that the next fetch has to tell about.
   func awaitingFetch() throws(SQLiteError) -> [RowKey] {
     try Self.keys(
       try connection.fixedStatement(
         """
-        SELECT table_id, key FROM cloudsync_pending WHERE awaits_fetch IS NOT NULL
-        ORDER BY table_id, key
+        SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_awaits_fetch
+        WHERE awaits_fetch IS NOT NULL ORDER BY table_id, key
         """
       )
     )
@@ -251,11 +327,26 @@ struct PendingRows {
   func dirtyCount(upTo limit: Int64 = .max) throws(SQLiteError) -> Int64 {
     let query =
       try connection.fixedStatement(
-        "SELECT count(*) FROM (SELECT 1 FROM cloudsync_pending WHERE is_dirty LIMIT ?1)"
+        """
+        SELECT count(*) FROM (
+          SELECT 1 FROM cloudsync_pending INDEXED BY cloudsync_pending_sendable
+            WHERE is_sendable IS NOT NULL
+          UNION ALL SELECT 1 FROM cloudsync_pending INDEXED BY cloudsync_pending_withheld
+            WHERE is_dirty AND is_sendable IS NULL
+          LIMIT ?1
+        )
+        """
       )
       .bind(limit, at: 1)
     defer { query.reset() }
     return try query.step() ? query.integer(0) : 0
+  }
+
+  private enum Index: String { case sendable, next, violating, removable }
+
+  /// The table by an index: left to itself SQLite goes through all rows where it is to sort them.
+  private static func rows(_ index: Index) -> String {
+    "cloudsync_pending INDEXED BY cloudsync_pending_\(index.rawValue)"
   }
 
   private static func keys(_ query: SQLiteStatement) throws(SQLiteError) -> [RowKey] {
@@ -267,8 +358,10 @@ struct PendingRows {
 private struct PendingFacts {
   var waitsFor: String?
   var isDeferred = false
-  var isViolating = false
+  /// 1 for a row that SQLite refuses, 2 for one whose values another row holds.
+  var violation: Int64?
   var awaitsFetch = false
+  var isRemovable = false
   var errorCode: Int64?
   var error: String?
   var next: Int64?
@@ -282,12 +375,16 @@ extension StoredState {
     case .awaitsParent(let name): facts.waitsFor = name
     case .violates(let code, let reason):
       (facts.errorCode, facts.error) = (code, reason)
-      facts.isViolating = true
+      facts.violation = 1
+    case .heldBy(let name, let reason):
+      (facts.errorCode, facts.error, facts.waitsFor) = (SQLiteError.unique, reason, name)
+      facts.violation = 2
     case .deletionDeferred: facts.isDeferred = true
     }
     switch hold {
     case nil: break
-    case .nextFetch: facts.awaitsFetch = true
+    case .nextFetch, .removal(isDue: false): facts.awaitsFetch = true
+    case .removal: facts.isRemovable = true
     case .refusal(let refusal):
       (facts.errorCode, facts.error) = (refusal.code, refusal.reason)
       facts.next = refusal.next

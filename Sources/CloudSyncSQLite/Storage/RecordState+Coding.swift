@@ -97,7 +97,7 @@ extension CloudRefusal: CodedStruct {
 
 extension Placement: CodedField {
   private static let names: [StaticString] = [
-    "inTable", "awaitsParent", "violates", "deletionDeferred",
+    "inTable", "awaitsParent", "violates", "deletionDeferred", "heldBy",
   ]
 
   package func write<W: CodedWriter>(to writer: inout W) {
@@ -113,6 +113,10 @@ extension Placement: CodedField {
         $0.field("code", code)
         $0.field("reason", reason)
       case .deletionDeferred: $0.tag(3, of: Self.names)
+      case .heldBy(let name, let reason):
+        $0.tag(4, of: Self.names)
+        $0.field("name", name)
+        $0.field("reason", reason)
       }
     }
   }
@@ -124,14 +128,15 @@ extension Placement: CodedField {
       case 0: return Placement.inTable
       case 1: return .awaitsParent(try reader.field("name"))
       case 2: return .violates(code: try reader.field("code"), reason: try reader.field("reason"))
-      default: return .deletionDeferred
+      case 3: return .deletionDeferred
+      default: return .heldBy(try reader.field("name"), reason: try reader.field("reason"))
       }
     }
   }
 }
 
 extension Hold: CodedField {
-  private static let names: [StaticString] = ["nextFetch", "refusal"]
+  private static let names: [StaticString] = ["nextFetch", "refusal", "removal"]
 
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
@@ -143,6 +148,9 @@ extension Hold: CodedField {
       case .refusal(let refusal):
         $0.tag(1, of: Self.names)
         $0.field("refusal", refusal)
+      case .removal(let isDue):
+        $0.tag(2, of: Self.names)
+        $0.field("isDue", isDue)
       }
     }
   }
@@ -152,7 +160,8 @@ extension Hold: CodedField {
       try reader.key("kind")
       switch try reader.tag(of: Self.names) {
       case 0: return Hold.nextFetch(missing: try reader.field("missing"))
-      default: return .refusal(try reader.field("refusal"))
+      case 1: return .refusal(try reader.field("refusal"))
+      default: return .removal(isDue: try reader.field("isDue"))
       }
     }
   }

@@ -15,6 +15,8 @@ struct RecordStore {
     var source = Source.unknown
     /// Whether the table has a column now whose value was kept beside it: the row is to be written.
     var isTableBehind = false
+    /// Whether it is not dirty any more, since a column was dropped that was to be sent.
+    var isStale = false
   }
 
   let connection: SQLiteConnection
@@ -45,7 +47,13 @@ struct RecordStore {
     }
     if let stored = try pending.state(of: place) {
       let isBehind = values != nil && stored.keeps { isStored($0) }
-      return Loaded(state: stored.state(value), source: .pending, isTableBehind: isBehind)
+      let state = stored.state(value)
+      return Loaded(
+        state: state,
+        source: .pending,
+        isTableBehind: isBehind,
+        isStale: state.isDirty != stored.isDirty
+      )
     }
     guard let row = try known.row(place) else { return Loaded() }
     do throws(CodedError) { return try clean(row, value) } catch {
@@ -97,13 +105,15 @@ struct RecordStore {
   ///   - name: The name of its record.
   ///   - values: The values of these columns that the table has now; nil if it has no such row.
   ///   - source: What the state before was put together from.
+  ///   - isSure: Whether the table has what the state's times tell: else the row is to be compared.
   /// - Throws: SQLite's reason.
   func save(
     _ state: RecordState,
     of key: SQLiteValue,
     named name: String,
     values: [SQLiteValue]?,
-    source: Source
+    source: Source,
+    isSure: Bool = true
   ) throws(SQLiteError) {
     let place = RowKey(table: table, key: key)
     if state.isSettled, let record = state.known, let row = state.row, let values,
@@ -112,7 +122,8 @@ struct RecordStore {
       let known = KnownRow(
         tag: record.tag,
         clock: ClockCoding(numbers: numbers).bytes(of: row.clock),
-        digest: digest(values),
+        // One that it does not have tells whoever compares it that it may have been changed.
+        digest: isSure ? digest(values) : ~digest(values),
         rest: rest(of: row, record)?.codedBytes
       )
       try self.known.save(known, of: place)

@@ -1,3 +1,4 @@
+import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 /// A digest of 64 bits of a row's values, as SQLite reads them back.
@@ -27,7 +28,7 @@ struct RowDigest: Sendable {
     case .real(let number):
       add(2)
       add(number.bitPattern)
-    case .text(var text): text.withUTF8 { add(UnsafeRawBufferPointer($0), kind: 3) }
+    case .text(let text): UTF8Bytes.with(text) { add($0, kind: 3) }
     // Text is its bytes, whether or not they are UTF-8.
     case .malformedText(let bytes): bytes.withUnsafeBytes { add($0, kind: 3) }
     case .blob(let bytes): bytes.withUnsafeBytes { add($0, kind: 4) }

@@ -3,7 +3,9 @@ import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// A synchronized table, as what travels sees it.
-struct RecordTable: Sendable {
+///
+/// It is a class because it is handed on for every row.
+final class RecordTable: Sendable {
   /// The table with its key and its columns' numbers, as its triggers know it.
   let captured: CapturedTable
   /// The columns that can be written, in the table's order.
@@ -15,7 +17,7 @@ struct RecordTable: Sendable {
   /// How its rows lie in records.
   let format: RecordFormat
   /// How its rows are merged.
-  var rules: RowRules
+  let rules: RowRules
   /// What becomes of its rows whose parent is deleted elsewhere.
   let orphans: OrphanPolicy
   /// What becomes of those where the foreign key says `CASCADE`.
@@ -30,12 +32,24 @@ struct RecordTable: Sendable {
   let hasTriggersOfTheApp: Bool
   /// Whether a trigger of the app's fails in the middle of what it does.
   let hasFailingTriggers: Bool
-  /// Whether its keys have rules of their own for conflicts.
-  let hasConflictRules: Bool
+  /// The statements that are run for its rows.
+  let sql: TableSQL
   /// What constant defaults give to the columns, by their places; nil for those that are computed.
   let defaults: [SQLiteValue?]
   /// How values travel.
   let transport: ValueTransport
+  /// Whether every column stores values of its own kind as they are.
+  let keepsOwnKinds: Bool
+  /// Whether the columns of its key do, and nothing follows in the database when a row is made.
+  let takesPlainRows: Bool
+  /// Whether rows that nobody knows are sent as they are found: a counter's share is told apart.
+  let sendsPlainRows: Bool
+  /// The clock's field of such rows.
+  let foundClock: FieldValue
+  /// The numbers of the columns that can be written, by their places.
+  private let columnNumbers: [Int64]
+  /// Whether a column that is not given is NULL.
+  private let hasNullDefault: [Bool]
 
   /// Creates a table.
   ///
@@ -80,7 +94,49 @@ struct RecordTable: Sendable {
     hasTriggersOfTheApp = schema.hasTriggersOfTheApp
     hasFailingTriggers = schema.hasFailingTriggers
     let declaration = SQLText(schema.sql)
-    hasConflictRules = declaration.tokens.contains { declaration.isWord("CONFLICT", at: $0) }
+    sql = TableSQL(
+      name: schema.name,
+      columns: columns,
+      key: schema.primaryKey,
+      hasConflictRules: declaration.tokens.contains { declaration.isWord("CONFLICT", at: $0) }
+    )
+    let others = schema.writableColumns.filter { !$0.keepsOwnKind }.map(\.name)
+    keepsOwnKinds = others.isEmpty
+    takesPlainRows =
+      !schema.hasTriggersOfTheApp && !schema.primaryKey.contains { others.contains($0) }
+    sendsPlainRows = !columns.contains { rules.isCounter($0) }
+    foundClock = format.newClock(at: .zero, created: RecordClock.foundCreation)
+    let numbers = numbers
+    columnNumbers = columns.map { Int64(numbers.number(of: $0) ?? -1) }
+    hasNullDefault = defaults.map { $0 == .null }
+  }
+
+  /// The same table of a database that has got another number.
+  init(_ table: RecordTable, writer: Int64) {
+    captured = table.captured
+    columns = table.columns
+    places = table.places
+    numbers = table.numbers
+    format = table.format
+    var rules = table.rules
+    rules.writer = writer
+    self.rules = rules
+    orphans = table.orphans
+    cascades = table.cascades
+    uniqueKeys = table.uniqueKeys
+    searches = table.searches
+    keyedColumns = table.keyedColumns
+    hasTriggersOfTheApp = table.hasTriggersOfTheApp
+    hasFailingTriggers = table.hasFailingTriggers
+    sql = table.sql
+    defaults = table.defaults
+    transport = table.transport
+    keepsOwnKinds = table.keepsOwnKinds
+    takesPlainRows = table.takesPlainRows
+    sendsPlainRows = table.sendsPlainRows
+    foundClock = table.foundClock
+    columnNumbers = table.columnNumbers
+    hasNullDefault = table.hasNullDefault
   }
 
   /// Its number in the engine's tables.
@@ -89,9 +145,6 @@ struct RecordTable: Sendable {
   var name: String { captured.schema.name }
   /// The columns of the primary key, in the key's order.
   var key: [String] { captured.schema.primaryKey }
-
-  /// What a row waits for that refers to a key of the table which is not the primary one.
-  var anyRecord: String { "*:\(format.recordType)" }
 
   func store(_ connection: SQLiteConnection) -> RecordStore {
     RecordStore(
@@ -109,21 +162,21 @@ struct RecordTable: Sendable {
   /// changes none.
   func digest(of values: [SQLiteValue]) -> Int64 {
     var digest = RowDigest()
-    for (place, value) in values.enumerated() where value != defaults[place] {
-      digest.add(.integer(Int64(numbers.number(of: columns[place]) ?? -1)))
-      digest.add(value)
+    for place in values.indices where !isDefault(values[place], at: place) {
+      digest.add(.integer(columnNumbers[place]))
+      digest.add(values[place])
     }
     return digest.value
   }
 
+  private func isDefault(_ value: SQLiteValue, at place: Int) -> Bool {
+    // Most columns have none.
+    if hasNullDefault[place] { return if case .null = value { true } else { false } }
+    return value == defaults[place]
+  }
+
   func rows(_ connection: SQLiteConnection) -> TableRows {
-    TableRows(
-      connection: connection,
-      name: name,
-      columns: columns,
-      key: key,
-      hasConflictRules: hasConflictRules
-    )
+    TableRows(connection: connection, sql: sql)
   }
 
   // MARK: Keys

@@ -4,10 +4,14 @@ import CloudSyncSQLiteSupport
 
 /// A foreign key by the places of its tables.
 struct TableLink: Sendable {
+  /// Its number among all.
+  let number: Int
   /// Nil if the table that refers is not synchronized.
   let child: Int?
   let parent: Int
   let reference: TableReference
+  /// How the columns are compared that it refers to; nil for a collation of the app's own.
+  let collations: [KeyCollation?]
 
   var columns: [String] { reference.key.columns }
   var referencedColumns: [String] { reference.key.referencedColumns }
@@ -26,6 +30,11 @@ struct SyncTables: Sendable {
   /// All foreign keys that have to do with the tables.
   let links: [TableLink]
   private let places: [Int64: Int]
+  /// The foreign keys by the places of the tables that have them, and of those that they refer to.
+  private let linksFrom: [[TableLink]]
+  private let linksTo: [[TableLink]]
+  /// Whether rows may be stored without a look at others, by the places of the tables.
+  private let plain: [Bool]
 
   /// Takes tables.
   ///
@@ -37,16 +46,37 @@ struct SyncTables: Sendable {
     inOrder = tables
     self.enforcesForeignKeys = enforcesForeignKeys
     let names = tables.map(\.name)
-    links = references.compactMap { reference in
-      guard let parent = names.firstIndex(of: reference.parent.name) else { return nil }
+    var links: [TableLink] = []
+    for reference in references {
+      guard let parent = names.firstIndex(of: reference.parent.name) else { continue }
       let child = names.firstIndex(of: reference.child.name)
       // What refers to a table from outside does so only where somebody sees to it.
-      guard child != nil || enforcesForeignKeys else { return nil }
-      return TableLink(child: child, parent: parent, reference: reference)
+      guard child != nil || enforcesForeignKeys else { continue }
+      links.append(
+        TableLink(
+          number: links.count,
+          child: child,
+          parent: parent,
+          reference: reference,
+          collations: tables[parent].collations(of: reference.key.referencedColumns)
+        )
+      )
     }
+    self.links = links
+    linksFrom = tables.indices.map { place in links.filter { $0.child == place } }
+    linksTo = tables.indices.map { place in links.filter { $0.parent == place } }
+    plain = tables.enumerated()
+      .map { place, table in
+        table.takesPlainRows
+          && links.allSatisfy { $0.refersToKey || $0.child != place && $0.parent != place }
+      }
     let pairs = tables.enumerated().map { ($0.element.id, $0.offset) }
     places = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
   }
+
+  /// Whether rows of a table that are new may be stored as they come: neither triggers of the app's nor references to
+  /// other keys than the primary one follow from that.
+  func takesPlainRows(_ place: Int) -> Bool { plain[place] }
 
   subscript(place: Int) -> RecordTable { inOrder[place] }
 
@@ -73,12 +103,29 @@ struct SyncTables: Sendable {
     return nil
   }
 
-  func links(from place: Int) -> [TableLink] { links.filter { $0.child == place } }
-  func links(to place: Int) -> [TableLink] { links.filter { $0.parent == place } }
+  func links(from place: Int) -> [TableLink] { linksFrom[place] }
+  func links(to place: Int) -> [TableLink] { linksTo[place] }
 
   /// The number of this database.
   var writer: Int64 {
     get { inOrder.first?.rules.writer ?? 0 }
-    set { for place in inOrder.indices { inOrder[place].rules.writer = newValue } }
+    set {
+      if writer != newValue { inOrder = inOrder.map { RecordTable($0, writer: newValue) } }
+    }
+  }
+}
+
+extension RecordTable {
+  /// How the columns of a key are compared.
+  fileprivate func collations(of names: [String]) -> [KeyCollation?] {
+    let keys = schema.uniqueKeys.filter { !$0.isPartial }
+      .map { key in key.columns.map { $0 ?? "" }.enumerated().map { ($1, key.collations[$0]) } }
+    let unique = keys.first { key in
+      key.count == names.count && names.allSatisfy { name in key.contains { $0.0 == name } }
+    }
+    return names.map { name in
+      if let column = captured.key.first(where: { $0.name == name }) { return column.collation }
+      return unique?.first { $0.0 == name }.flatMap { KeyCollation(name: $0.1) }
+    }
   }
 }

@@ -20,6 +20,8 @@ struct LoadedRow {
   var needsWrite = false
   /// Whether a fetch has to tell what became of the record.
   private(set) var needsFetch = false
+  /// Whether what is stored of it says otherwise.
+  var isStoredOtherwise = false
 
   init(
     place: Int,
@@ -100,7 +102,9 @@ struct LoadedRow {
   }
 
   /// Whether nothing of it has to be stored anew.
-  var isAsStored: Bool { source == .pending && state == formerState && values == formerValues }
+  var isAsStored: Bool {
+    source == .pending && !isStoredOtherwise && state == formerState && values == formerValues
+  }
 
   /// Whether it was deleted and made again since it was read: what its table has may be of the former row.
   var isNewLife: Bool {
@@ -110,6 +114,19 @@ struct LoadedRow {
 
   func isDeleted(_ rules: RowRules) -> Bool {
     state.isDeleted(rules)
+  }
+
+  /// What it is found by in the order of ``precedes(_:)``, without the row itself.
+  var order: Order { Order(place: place, name: key.name, rowKey: rowKey) }
+
+  struct Order {
+    let place: Int
+    let name: String
+    let rowKey: RowKey
+
+    func precedes(_ other: Order) -> Bool {
+      place != other.place ? place < other.place : UTF8Bytes.order(name, other.name) < 0
+    }
   }
 
   /// The order in which rows are looked at and kept: by table, and by key.

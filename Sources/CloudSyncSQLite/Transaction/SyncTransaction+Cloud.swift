@@ -24,9 +24,10 @@ extension SyncTransaction {
       guard let place = tables.place(ofID: row.table) else { continue }
       let key = tables[place].format.key(spelled: row.key)
       try find(key, in: place, before: row.edits)
+      try noteFormerKeys(of: key, in: place, before: row.edits)
       for edit in row.edits { try take(edit, of: key, in: place) }
       touched.insert(place)
-      freed.insert(place)
+      freed.insert(RowKey(table: row.table, key: tables[place].rowKey(key)))
       hasEdits = true
     }
     try noteSuccessors(batches.flatMap(\.rows))
@@ -147,6 +148,7 @@ extension SyncTransaction {
       row.needsWrite = true
       keep(row)
     }
+    try noteTombstone(row, of: record)
     // What has brought it may bring it again.
     if wasDirty, former.known?.tag != tag { counts.merged += 1 }
   }
@@ -161,14 +163,14 @@ extension SyncTransaction {
   /// Takes that the feed has told of a record's absence.
   mutating func takeAbsence(of recordID: RecordID) throws(SQLiteError) {
     try ForeignRecords(connection: connection).remove(named: recordID.name)
-    guard let (place, key) = tables.place(ofRecord: recordID.name) else { return }
+    guard let (place, key) = try place(ofRecord: recordID.name) else { return }
     try note(key, in: place)
     try reduce(.vanished, key, in: place)
   }
 
   /// Notes that a fetch of everything has told about a row.
-  private mutating func note(_ key: RecordKey, in place: Int) throws(SQLiteError) {
-    guard try isFetchingAll(), !key.values.contains(.null) else { return }
+  mutating func note(_ key: RecordKey, in place: Int) throws(SQLiteError) {
+    guard try isNotingSeenRows(), !key.values.contains(.null) else { return }
     let table = tables[place]
     try SeenRows(connection: connection).insert(RowKey(table: table.id, key: table.rowKey(key)))
   }
@@ -217,15 +219,21 @@ extension SyncTransaction {
     beside version: RecordVersion
   ) throws(SQLiteError) {
     let differing = row.state.known?.differing ?? []
-    let changed = tables[row.place].edits(of: values)
-      .filter { edit in
+    let table = tables[row.place]
+    let changed = zip(table.edits(of: values), zip(values, table.defaults))
+      .filter { edit, content in
         // What the cloud has changed meanwhile is taken from there.
         guard let theirs = version[edit.name], theirs.time == mine.clock.time(of: edit.name),
+          let own = mine.value(of: edit.name),
+          // What is kept beside the table is not in it yet, if its column has just been added and nobody has filled it.
+          ValueContent.areEqual(own, edit.value) || content.0 != content.1,
           !differing.contains(where: { UTF8Bytes.equal($0, edit.name) })
         else { return false }
         return !ValueContent.areEqual(theirs.value, edit.value)
       }
-      .map { ColumnEdit(name: $0.name, value: $0.value, former: version[$0.name]?.value) }
+      .map { edit, _ in
+        ColumnEdit(name: edit.name, value: edit.value, former: version[edit.name]?.value)
+      }
     if changed.isEmpty { return }
     try reduce(.edited(.updated(changed, at: try nextTime())), row.key, in: row.place)
   }
@@ -238,7 +246,7 @@ extension SyncTransaction {
     }
   }
 
-  /// Gives the records to their tables that were kept because there was none.
+  /// Gives the records to their tables that were kept because there was none, or because they could not be read.
   mutating func adoptForeignRecords() throws(SQLiteError) {
     let foreign = ForeignRecords(connection: connection)
     for table in tables.inOrder {
@@ -255,26 +263,37 @@ extension SyncTransaction {
   // MARK: Answers
 
   /// Takes what became of rows that were sent; what is not told of them stays as it is, and is sent again.
-  mutating func take(_ response: ModifyOperation.Response, to rows: [SentRow]) throws(SQLiteError) {
+  mutating func take(
+    _ response: ModifyOperation.Response,
+    to batch: SentBatch
+  ) throws(SQLiteError) {
     hasAnswers = true
     var sent: [String: SentRow] = [:]
-    for row in rows { sent[row.key.name] = row }
+    let (settled, others) = try settle(batch.found, response)
+    for row in batch.rows + others { sent[row.key.name] = row }
     for record in response.savedRecords {
       if let zone = ZoneRecord(record) ?? ownZone(record) {
         try take(zone)
         continue
       }
       counts.sent += 1
+      noteDate(of: record)
+      if settled.contains(record.recordID.name) { continue }
       if let row = sent[record.recordID.name] {
         guard let tag = record.changeTag else { continue }
-        try reduce(.saved(tag: tag, row.version), row.key, in: row.table)
+        let row = try reduce(.saved(tag: tag, row.version), row.key, in: row.table)
+        try noteTombstone(row, of: record)
       } else {
         try ForeignRecords(connection: connection).noteSent(named: record.recordID.name)
       }
     }
     // Others may have edited them meanwhile.
     for record in response.alreadyInCloud { try take(record) }
-    for failure in response.failures { try take(failure, of: sent[failure.recordID.name]) }
+    let removed = Set(batch.removals.map(\.key.name))
+    for failure in response.failures where !removed.contains(failure.recordID.name) {
+      try take(failure, of: sent[failure.recordID.name])
+    }
+    try take(response, to: batch.removals)
   }
 
   /// Whether what is known of the cloud's record is still what a row was sent over.
@@ -304,7 +323,8 @@ extension SyncTransaction {
         in: row.table
       )
     case .unknownItem:
-      if let row { try reduce(.missing(tag: row.record.changeTag), row.key, in: row.table) }
+      guard let row else { return }
+      try reduce(.missing(tag: row.record.changeTag, now: now), row.key, in: row.table)
     case .outcomeUnknown: break
     default:
       guard let row else {
@@ -315,17 +335,26 @@ extension SyncTransaction {
             next: error.passes ? now + RecordState.firstWait : nil
           )
       }
-      let wait = error.retryAfter.map { $0.clampedNanoseconds / 1_000_000 }
-      let event = RecordEvent.refused(
-        error.code,
-        reason: error.description,
-        isPassing: error.passes,
-        wait: wait,
-        now: now
-      )
-      counts.parked += 1
-      try reduce(event, row.key, in: row.table)
+      try take(failure, of: row.key, in: row.table)
     }
+  }
+
+  /// Takes that the cloud has refused a row.
+  mutating func take(
+    _ failure: ItemFailure,
+    of key: RecordKey,
+    in place: Int
+  ) throws(SQLiteError) {
+    let error = failure.error
+    let event = RecordEvent.refused(
+      error.code,
+      reason: error.description,
+      isPassing: error.passes,
+      wait: error.retryAfter.map { $0.clampedNanoseconds / 1_000_000 },
+      now: now
+    )
+    let row = try reduce(event, key, in: place)
+    if case .refusal = row.state.hold { counts.parked += 1 }
   }
 }
 

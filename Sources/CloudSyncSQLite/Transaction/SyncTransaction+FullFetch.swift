@@ -9,6 +9,8 @@ enum FullFetch: Int64, Sendable {
   case uploads
   /// They go, and rows that were changed unseen become what the cloud has.
   case rebuilds
+  /// It is the first one: nothing is known that it might not tell about.
+  case adopts
 }
 
 extension SyncTransaction {
@@ -23,15 +25,37 @@ extension SyncTransaction {
   /// Takes that a fetch of everything begins, or begins again: what it tells about from now on is noted.
   mutating func beginFullFetch() throws(SQLiteError) {
     try SeenRows(connection: connection).removeAll()
+    // Everything is told about again.
+    try UnfetchedRecords(connection: connection).removeAll()
     try facts.set(.shownZone, nil)
     let asked = try facts.value(.fetchAll)
     let present = try facts.value(.fullFetch)
-    let isUpload = present == .integer(FullFetch.uploads.rawValue)
-    if !isUpload, let mode = asked ?? (present == nil ? .integer(FullFetch.sweeps.rawValue) : nil) {
+    let sweeps = SQLiteValue.integer(FullFetch.sweeps.rawValue)
+    let adopts = SQLiteValue.integer(FullFetch.adopts.rawValue)
+    if present != .integer(FullFetch.uploads.rawValue) {
+      var mode = asked ?? present ?? sweeps
+      if mode == sweeps || mode == adopts { mode = try isNothingKnown() ? adopts : sweeps }
       try facts.set(.fullFetch, mode)
     }
     try facts.set(.fetchAll, nil)
     fetchesAll = true
+  }
+
+  /// Whether no row was ever fetched or sent, and no zone was seen.
+  private func isNothingKnown() throws(SQLiteError) -> Bool {
+    guard try facts.value(.zone) == nil, try PendingRows(connection: connection).isEmpty() else {
+      return false
+    }
+    return try KnownRows(connection: connection).isEmpty()
+  }
+
+  /// Whether a fetch of everything is under way that notes what it has told about.
+  mutating func isNotingSeenRows() throws(SQLiteError) -> Bool {
+    if let notesSeen { return notesSeen }
+    let mode = try facts.value(.fullFetch)
+    let isNoting = mode != nil && mode != .integer(FullFetch.adopts.rawValue)
+    notesSeen = isNoting
+    return isNoting
   }
 
   /// Takes the end of a fetch of everything.
@@ -41,12 +65,14 @@ extension SyncTransaction {
     let zone = try facts.value(.zone)
     let shown = try facts.value(.shownZone)
     let isOfKnownZone = zone != nil && shown == zone
-    let isUpload = try facts.value(.fullFetch) == .integer(FullFetch.uploads.rawValue)
+    let mode = try facts.value(.fullFetch)
+    let isUpload = mode == .integer(FullFetch.uploads.rawValue)
+    let isFirst = mode == .integer(FullFetch.adopts.rawValue)
     if isUpload || zone != nil && shown == nil {
       // A zone without the record is another one than any that had it.
       try facts.set(.zone, shown)
       try replaceZone()
-    } else if isOfKnownZone {
+    } else if isOfKnownZone, !isFirst {
       try reduceUnseen(.vanished)
     }
     try SeenRows(connection: connection).removeAll()

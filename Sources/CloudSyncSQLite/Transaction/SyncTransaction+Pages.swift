@@ -7,30 +7,95 @@ import FoundationEssentials
 import Foundation
 #endif
 
+/// A page of changes that has come from the cloud.
+struct FetchedPage: Sendable {
+  let response: FetchOperation.Response
+  /// Whether the end of the fetch tells of records that the cloud said not to have.
+  let isEndHeard: Bool
+
+  /// Whether it tells which zone the rows are of, so that it has to be heard before them.
+  fileprivate var tellsZone: Bool {
+    response.isBeginning || response.changedRecords.contains { ZoneRecord.isName($0.recordID.name) }
+  }
+}
+
 extension SyncTransaction {
-  /// Takes a page of changes, with the token of where the next one begins.
-  ///
-  /// - Parameters:
-  ///   - page: The page.
-  ///   - isEndHeard: Whether the end of the fetch tells of records that the cloud said not to have.
-  /// - Throws: SQLite's reason.
-  mutating func take(_ page: FetchOperation.Response, isEndHeard: Bool) throws(SQLiteError) {
-    if page.isBeginning { try beginFullFetch() }
-    // It tells which zone the others are of.
-    for record in page.changedRecords where ZoneRecord.isName(record.recordID.name) {
-      try take(record)
+  /// Takes pages of changes that have come one after the other, with the token of where the next one begins.
+  mutating func take(_ pages: [FetchedPage]) throws(SQLiteError) {
+    var open: [FetchOperation.Response] = []
+    for page in pages {
+      let response = page.response
+      if page.tellsZone {
+        try takeRows(of: open)
+        open = []
+        if response.isBeginning { try beginFullFetch() }
+        for record in response.changedRecords where ZoneRecord.isName(record.recordID.name) {
+          try take(record)
+        }
+      }
+      open.append(response)
+      guard response.isLast else { continue }
+      try takeRows(of: open)
+      open = []
+      // One that began before a restart has gone on from its last page.
+      if try isFetchingAll() { try endFullFetch() }
+      if page.isEndHeard { try takeEndOfFetch() }
+      isFetchComplete = true
     }
-    for record in page.changedRecords where !ZoneRecord.isName(record.recordID.name) {
-      try take(record)
-      counts.received += 1
+    try takeRows(of: open)
+  }
+
+  /// Takes what pages tell of rows, and the token of the last one.
+  private mutating func takeRows(of pages: [FetchOperation.Response]) throws(SQLiteError) {
+    guard let last = pages.last else { return }
+    let isStored = try takePlainRows(of: pages)
+    var number = 0
+    for page in pages {
+      for record in page.changedRecords {
+        defer { number += 1 }
+        noteDate(of: record)
+        if ZoneRecord.isName(record.recordID.name) { continue }
+        if !isStored[number] { try take(record) }
+        counts.received += 1
+      }
+      for recordID in page.deletedRecordIDs { try takeAbsence(of: recordID) }
+      counts.received += page.deletedRecords.count
     }
+    for page in pages {
+      try settleUnfetched(page)
+      for failure in page.failures { try keepUnfetched(failure) }
+    }
+    try facts.set(.token, last.changeToken.map { .blob([UInt8]($0.bytes)) })
+  }
+
+  /// Takes the answer to a look-up of records that pages could not bring.
+  mutating func takeLookup(_ page: FetchOperation.Response) throws(SQLiteError) {
+    for record in page.changedRecords { try take(record) }
     for recordID in page.deletedRecordIDs { try takeAbsence(of: recordID) }
-    counts.received += page.deletedRecords.count
-    try facts.set(.token, page.changeToken.map { .blob([UInt8]($0.bytes)) })
-    guard page.isLast else { return }
-    // One that began before a restart has gone on from its last page.
-    if try isFetchingAll() { try endFullFetch() }
-    if isEndHeard { try takeEndOfFetch() }
-    isFetchComplete = true
+    counts.received += page.changedRecords.count + page.deletedRecords.count
+    try settleUnfetched(page)
+    for failure in page.failures {
+      if failure.error.code == .unknownItem {
+        try takeAbsence(of: failure.recordID)
+        try UnfetchedRecords(connection: connection).remove(named: failure.recordID.name)
+      } else {
+        try keepUnfetched(failure)
+      }
+    }
+  }
+
+  /// Notes a record that the cloud has and could not give: it is there, so nothing of it goes here.
+  private mutating func keepUnfetched(_ failure: ItemFailure) throws(SQLiteError) {
+    let name = failure.recordID.name
+    try UnfetchedRecords(connection: connection).keep(named: name, "\(failure.error)", at: now)
+    guard let (place, key) = tables.place(ofRecord: name) else { return }
+    try note(key, in: place)
+  }
+
+  private func settleUnfetched(_ page: FetchOperation.Response) throws(SQLiteError) {
+    let unfetched = UnfetchedRecords(connection: connection)
+    if try unfetched.isEmpty() { return }
+    for record in page.changedRecords { try unfetched.remove(named: record.recordID.name) }
+    for recordID in page.deletedRecordIDs { try unfetched.remove(named: recordID.name) }
   }
 }

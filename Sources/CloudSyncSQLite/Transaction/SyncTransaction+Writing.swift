@@ -6,8 +6,6 @@ extension SyncTransaction {
   mutating func writeRows() throws(SQLiteError) {
     var open = Array(unwritten)
     if open.isEmpty { return }
-    // Rows may refer to each other in a circle: SQLite looks at the references in the end.
-    try connection.execute("PRAGMA defer_foreign_keys = ON")
     while !open.isEmpty {
       var changed: [RowKey] = []
       let former = removals
@@ -23,7 +21,6 @@ extension SyncTransaction {
       }
       for key in refused {
         // Rows that were written before it may refer to it.
-        mayDangle = true
         guard let row = rows[key], row.values == nil else { continue }
         try takeOutChildren(of: row)
       }
@@ -36,7 +33,8 @@ extension SyncTransaction {
 
   /// The rows that can be written, in their order; the others are noted to wait for their parents.
   private mutating func inOrder(_ keys: [RowKey]) throws(SQLiteError) -> [RowKey] {
-    let found = keys.compactMap { rows[$0] }.sorted { $0.precedes($1) }
+    let sorted = keys.compactMap { rows[$0]?.order }.sorted { $0.precedes($1) }
+    let found = sorted.compactMap { rows[$0.rowKey] }
     var nodes: [DependencyOrder.Node] = []
     for row in found {
       let isDeleted = row.isDeleted(tables[row.place].rules)
@@ -44,7 +42,7 @@ extension SyncTransaction {
         DependencyOrder.Node(
           name: row.key.name,
           rank: row.place,
-          parents: isDeleted ? [] : try parents(of: row, among: found),
+          parents: isDeleted ? [] : try parents(of: row),
           isDeleted: isDeleted
         )
       )
@@ -61,10 +59,7 @@ extension SyncTransaction {
 
   /// The records that a row refers to; where foreign keys are not enforced nobody waits for them, but for those
   /// that are known not to be there: what becomes of their children is settled at the end of the fetch.
-  private mutating func parents(
-    of row: LoadedRow,
-    among coming: [LoadedRow]
-  ) throws(SQLiteError) -> [String] {
+  private mutating func parents(of row: LoadedRow) throws(SQLiteError) -> [String] {
     guard let version = row.state.row else { return [] }
     var names: [String] = []
     for link in tables.links(from: row.place) {
@@ -81,24 +76,36 @@ extension SyncTransaction {
         if RecordKey.isDigest(key.name) { digestKeys[key.name] = (link.parent, key) }
       } else if !tables.enforcesForeignKeys {
         continue
-      } else if let name = coming.first(where: { other in
-        other.place == link.parent && other.needsWrite
-          && !other.isDeleted(parent.rules)
-          && other.state.row?.storedValues(of: link.referencedColumns) == values
-      })?
-      .key.name {
-        if !UTF8Bytes.equal(name, row.key.name) { names.append(name) }
-      } else if try parent.rows(connection).hasRow(where: link.referencedColumns, values) == false {
-        // Which record has another key than the primary one is not known: any of that table may.
-        names.append(parent.anyRecord)
+      } else if try parent.rows(connection).hasRow(where: link.referencedColumns, values) {
+        continue
+      } else if let other = comingRow(having: values, by: link) {
+        if other != row.rowKey, let name = rows[other]?.key.name { names.append(name) }
+      } else {
+        names.append(tables.name(of: values, link))
       }
     }
     return names
   }
 
+  /// The row about to be written that is to have the values that a foreign key refers to.
+  private func comingRow(
+    having values: [SQLiteValue],
+    by link: TableLink
+  ) -> RowKey? {
+    let rules = tables[link.parent].rules
+    return loose.parents(having: values, by: link, self)
+      .filter { key in
+        guard let row = rows[key], row.needsWrite, !row.isDeleted(rules),
+          let version = row.state.row
+        else { return false }
+        return tables.has(version, values, of: link)
+      }
+      .min { UTF8Bytes.order($0.key.literal, $1.key.literal) < 0 }
+  }
+
   private mutating func isParentMissing(_ key: RowKey) throws(SQLiteError) -> Bool {
     guard let row = rows[key], !row.isDeleted(tables[row.place].rules) else { return false }
-    for name in try parents(of: row, among: []) where try isInTable(name) == false { return true }
+    for name in try parents(of: row) where try isInTable(name) == false { return true }
     return false
   }
 
@@ -123,58 +130,96 @@ extension SyncTransaction {
     var children: Set<RowKey> = []
     for parent in parents {
       guard let row = rows[parent] else { continue }
-      for name in [row.key.name, tables[row.place].anyRecord] {
-        let stored = try PendingRows(connection: connection).waiting(for: name)
-        for key in stored + (awaiting[name] ?? []) {
-          guard var child = try self.row(key), child.state.placement == .awaitsParent(name) else {
-            continue
-          }
-          child.needsWrite = true
-          keep(child)
-          children.insert(key)
-        }
-      }
+      children.formUnion(
+        try childrenWaiting(for: [row.key.name] + alternateNames(of: row))
+      )
     }
     return Array(children)
   }
 
+  /// What rows wait for that refer to a row by other keys than its primary one.
+  private func alternateNames(of row: LoadedRow) -> [String] {
+    guard let values = row.values else { return [] }
+    return tables.links(to: row.place).filter { !$0.refersToKey }
+      .compactMap { link in
+        tables[row.place].values(of: link.referencedColumns, in: values)
+          .map { tables.name(of: $0, link) }
+      }
+  }
+
+  /// Has the rows written that wait for one of these.
+  mutating func childrenWaiting(for names: [String]) throws(SQLiteError) -> Set<RowKey> {
+    var children: Set<RowKey> = []
+    for name in names {
+      let stored = try PendingRows(connection: connection).waiting(for: name)
+      for key in stored + (awaiting[name] ?? []) {
+        guard var child = try self.row(key), child.state.placement == .awaitsParent(name) else {
+          continue
+        }
+        child.needsWrite = true
+        keep(child)
+        children.insert(key)
+      }
+    }
+    return children
+  }
+
   // MARK: One row
 
-  /// Makes a table's row what its state says; returns whether others may have waited for that.
+  /// Makes a table's row what its state says.
   ///
   /// - Parameters:
   ///   - key: The row's.
   ///   - isInCircle: Whether the rows that refer to it are deleted too, in the same breath.
+  /// - Returns: Whether the table's row is another one now, so that others may have waited for that.
+  /// - Throws: SQLite's reason.
+  mutating func write(_ key: RowKey, isInCircle: Bool = false) throws(SQLiteError) -> Bool {
+    guard let row = rows[key] else { return false }
+    let isDeleted = row.isDeleted(tables[row.place].rules)
+    if isDeleted, row.values != nil, !isInCircle, try DeferredDeletions.isReferredTo(row, self) {
+      try deferDeletion(of: row)
+      return false
+    }
+    let version = isDeleted ? nil : row.state.row
+    let followers = try KeyChangePropagation.letGo(of: row, to: version, &self)
+    let isChanged = try place(key)
+    let isWritten = rows[key].map { $0.state.placement == .inTable && !$0.needsWrite } ?? false
+    try KeyChangePropagation.follow(followers, isWritten: isWritten, &self)
+    return isChanged
+  }
+
+  /// Puts a deletion off: that of the rows which refer to the row, or their new references, may be on a later page.
+  private mutating func deferDeletion(of row: LoadedRow) throws(SQLiteError) {
+    var row = row
+    let table = tables[row.place]
+    if row.state.row == nil, let values = row.values {
+      // Nothing is known of it any more: it is remembered as one that is gone.
+      let edits = table.edits(of: values)
+      _ = row.reduce(.edited(.found(edits)), table.rules)
+      _ = row.reduce(.edited(.deleted(edits, at: .zero)), table.rules)
+    }
+    row.place(.deletionDeferred, table.rules)
+    needsFetch = true
+    keep(row)
+  }
+
+  /// Writes a row, and takes others out of its way where it may have their place.
+  ///
+  /// - Parameters:
+  ///   - key: The row's.
   ///   - attempt: How often others were taken out of its way before.
   /// - Returns: Whether the table's row is another one now.
   /// - Throws: SQLite's reason.
-  mutating func write(
-    _ key: RowKey,
-    isInCircle: Bool = false,
-    attempt: Int = 0
-  ) throws(SQLiteError) -> Bool {
+  private mutating func place(_ key: RowKey, attempt: Int = 0) throws(SQLiteError) -> Bool {
     guard var row = rows[key] else { return false }
     let table = tables[row.place]
     let isDeleted = row.isDeleted(table.rules)
     let former = row.values
-    if isDeleted, former != nil, !isInCircle, try DeferredDeletions.isReferredTo(row, self) {
-      // The deletion of those others, or their new references, may be on a later page.
-      if row.state.row == nil, let former {
-        // Nothing is known of it any more: it is remembered as one that is gone.
-        let edits = table.edits(of: former)
-        _ = row.reduce(.edited(.found(edits)), table.rules)
-        _ = row.reduce(.edited(.deleted(edits, at: .zero)), table.rules)
-      }
-      row.place(.deletionDeferred, table.rules)
-      needsFetch = true
-      keep(row)
-      return false
-    }
-    var placement = try placeInTable(row, table, isDeleted: isDeleted)
+    var placement = try writeInTable(row, isDeleted ? nil : row.state.row)
     if case .violates(let code, _) = placement, SQLiteError.isUnique(code), !isDeleted {
       switch try UniqueKeyResolver.makeRoom(for: row, &self) {
       // A trigger of the app's may bring back what was in the way.
-      case .free: if attempt <= table.searches.count { return try write(key, attempt: attempt + 1) }
+      case .free: if attempt <= table.searches.count { return try place(key, attempt: attempt + 1) }
       case .later: return false
       case .held(let reason): placement = reason ?? placement
       }
@@ -186,32 +231,23 @@ extension SyncTransaction {
     } else {
       row.values = nil
     }
-    if case .violates = placement, row.state.placement != placement { counts.parked += 1 }
+    if placement.isViolation, row.state.placement != placement { counts.parked += 1 }
     row.place(placement, table.rules)
     row.complete(table)
     keep(row)
-    if placement == .inTable {
-      touched.insert(row.place)
-      if former != nil { freed.insert(row.place) }
-    }
+    if placement == .inTable { touched.insert(row.place) }
+    freed.insert(row.rowKey)
     if placement == .inTable, isDeleted ? former != nil : former != row.values {
       hasSideEffects = hasSideEffects || isDeleted || table.hasTriggersOfTheApp
     }
     return row.values != nil && former != row.values
   }
 
-  private mutating func placeInTable(
+  private mutating func writeInTable(
     _ row: LoadedRow,
-    _ table: RecordTable,
-    isDeleted: Bool
+    _ version: RecordVersion?
   ) throws(SQLiteError) -> Placement {
-    let version = isDeleted ? nil : row.state.row
-    try KeyChangePropagation.follow(row, to: version, &self)
-    if tables.links(from: row.place).contains(where: { !$0.refersToKey })
-      || tables.links(to: row.place).contains(where: { !$0.refersToKey })
-    {
-      mayDangle = true
-    }
+    let table = tables[row.place]
     return try withoutCapture(of: row) { (transaction) throws(SQLiteError) in
       let writer = RowWriter(table: table, connection: transaction.connection)
       let (placement, written) = try writer.write(
@@ -220,7 +256,7 @@ extension SyncTransaction {
         values: row.values,
         isNewLife: row.isNewLife
       )
-      if placement == .inTable, !isDeleted {
+      if placement == .inTable, version != nil {
         try transaction.appTriggers.note(row, table, written, transaction.connection)
       }
       return placement
@@ -231,6 +267,8 @@ extension SyncTransaction {
   private mutating func beginWriting() throws(SQLiteError) {
     if isWriting { return }
     isWriting = true
+    // Rows may refer to each other in a circle, or to a row that comes later: SQLite looks at that in the end.
+    try connection.execute("PRAGMA defer_foreign_keys = ON")
     try CaptureSuppression(connection: connection).setSynchronizing(true)
   }
 
@@ -248,11 +286,11 @@ extension SyncTransaction {
   ) throws(SQLiteError) -> Value {
     try beginWriting()
     return try CaptureSuppression(connection: connection)
-      .withoutCapture(ofRowsOf: tables[row.place].captured, mapping: { $0 }) {
-        (rows) throws(SQLiteError) in
-        try rows.name(row.key.values)
-        return try body(&self)
-      }
+      .withoutCapture(
+        ofRowsOf: tables[row.place].captured,
+        from: row.key.values,
+        mapping: { $0 }
+      ) { (_) throws(SQLiteError) in try body(&self) }
   }
 }
 
@@ -271,9 +309,12 @@ extension RecordVersion {
 }
 
 extension SQLiteError {
+  /// SQLite's code for a unique key that is taken.
+  static let unique: Int64 = 2_067
+
   /// Whether SQLite's code says that a unique key is taken.
   static func isUnique(_ code: Int64) -> Bool {
     // SQLITE_CONSTRAINT_UNIQUE, …_PRIMARYKEY and …_ROWID.
-    [2_067, 1_555, 2_579].contains(code)
+    [unique, 1_555, 2_579].contains(code)
   }
 }

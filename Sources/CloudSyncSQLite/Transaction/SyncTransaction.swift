@@ -22,32 +22,38 @@ struct SyncTransaction {
   var isFetchComplete = false
   /// Whether a fetch has to tell what became of a record.
   var needsFetch = false
+  /// How old tombstones may become, in milliseconds; nil if they are kept.
+  var purgeAge: Int64?
+  /// The latest date of the cloud's that was seen, in milliseconds since 1970.
+  var cloudTime = Int64.min
   /// The latest of all times that were seen in the cloud.
   private(set) var latest = HybridTime.zero
   /// What was done so far.
   var counts = SyncCounts()
   /// Whether a fetch of everything is under way; nil until that was asked for.
-  var fetchesAll: Bool?
+  var fetchesAll: Bool? { didSet { notesSeen = nil } }
+  /// Whether that fetch notes what it has told about; nil until that was asked for.
+  var notesSeen: Bool?
   /// The rows to which something has happened.
   private(set) var rows: [RowKey: LoadedRow] = [:]
   /// Those of them that are to be written.
   private(set) var unwritten: Set<RowKey> = []
-  /// Rows that wait for a parent, or have waited, by its name.
+  /// Rows that wait for another one, or have waited, by its name.
   private(set) var awaiting: [String: Set<RowKey>] = [:]
   /// The tables in which something was edited or written since refused rows were tried last.
   var touched: Set<Int> = []
-  /// Those of them in which a value of a unique key may have become free.
-  var freed: Set<Int> = []
+  /// Rows whose values of unique keys may have become free.
+  var freed: Set<RowKey> = []
   /// How many rows were taken out of their tables so far.
   var removals = 0
+  /// How many references were released so far.
+  var releases: Int64 = 0
+  /// What rows are to have that are not in their tables so.
+  let loose = LooseReferences()
   /// The names of records that rows have begun to wait for.
   var awaitedParents: Set<String> = []
-  /// Rows whose tables have them refer to nobody until another row has the key that they refer to.
-  var rowsSetAside: [RowKey] = []
   /// The keys of records whose names do not tell them.
   var digestKeys: [String: (place: Int, key: RecordKey)] = [:]
-  /// Whether rows may have been written that refer to rows which are not there.
-  var mayDangle = false
   /// The app's triggers, and what they have changed in the engine's rows.
   var appTriggers = AppTriggerGuard()
   /// Whether the app's triggers can see that the engine writes.
@@ -97,6 +103,7 @@ struct SyncTransaction {
       source: loaded.source
     )
     row.needsWrite = loaded.isTableBehind
+    row.isStoredOtherwise = loaded.isStale
     return row
   }
 
@@ -110,9 +117,8 @@ struct SyncTransaction {
   /// Keeps what has become of a row until the end.
   mutating func keep(_ row: LoadedRow) {
     rows[row.rowKey] = row
-    if case .awaitsParent(let name) = row.state.placement {
-      awaiting[name, default: []].insert(row.rowKey)
-    }
+    loose.note(row, tables)
+    if let name = row.state.placement.awaited { awaiting[name, default: []].insert(row.rowKey) }
     if row.needsWrite { unwritten.insert(row.rowKey) } else { unwritten.remove(row.rowKey) }
   }
 
@@ -183,11 +189,13 @@ struct SyncTransaction {
     try UniqueKeyResolver.resolve(&self)
     if isFetchComplete { try UniqueKeyResolver.settle(&self) }
     try writeRows()
-    try KeyChangePropagation.finish(&self)
     try DanglingRows.takeOut(&self)
-    try appTriggers.restore(tables, connection)
+    try AppTriggerGuard.restore(&self)
     try endWriting()
-    for var row in rows.values.sorted(by: { $0.precedes($1) }) {
+    let rebuilt = try Reconciliation(connection: connection).rebuilt()
+    // Rows are large, so it is not them that are sorted.
+    for one in rows.values.map(\.order).sorted(by: { $0.precedes($1) }) {
+      guard var row = rows[one.rowKey] else { continue }
       let table = tables[row.place]
       if hasSideEffects { row.values = try table.rows(connection).values(of: row.key.values) }
       if row.isAsStored { continue }
@@ -197,11 +205,13 @@ struct SyncTransaction {
           of: row.rowKey.key,
           named: row.key.name,
           values: row.values,
-          source: row.source
+          source: row.source,
+          isSure: row.source != .pending || !rebuilt.contains(table.id)
         )
     }
     rows = [:]
     try noteTimes()
+    try noteCloudTime()
     guard hasAnswers, let first = tables.inOrder.first else { return }
     try AssetStaging(first, connection)?.removeArrived()
   }

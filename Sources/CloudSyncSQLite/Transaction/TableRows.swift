@@ -3,31 +3,26 @@ import CloudSyncSQLiteSupport
 /// Reads and writes the rows of a synchronized table by their keys, as the columns' collations compare them.
 struct TableRows {
   let connection: SQLiteConnection
-  let name: String
-  /// The columns that can be written, in the table's order.
-  let columns: [String]
-  let key: [String]
-  /// Whether the table has rules of its own for conflicts, which may be to remove other rows.
-  ///
-  /// Else a statement says nothing of conflicts: what it says outweighs what the app's triggers say.
-  let hasConflictRules: Bool
+  let sql: TableSQL
 
-  private var clause: String { hasConflictRules ? " OR ABORT" : "" }
-
-  private var table: String { "main.\(name.quotedName)" }
-
-  private var isRow: String {
-    key.enumerated().map { "\($1.quotedName) IS ?\($0 + 1)" }.joined(separator: " AND ")
-  }
+  private var columns: [String] { sql.columns }
+  private var key: [String] { sql.key }
 
   /// The values of a row's columns, in the table's order; nil if there is no row.
   func values(of key: [SQLiteValue]) throws(SQLiteError) -> [SQLiteValue]? {
-    let list = columns.map(\.quotedName).joined(separator: ", ")
-    let query = try connection.statement("SELECT \(list) FROM \(table) WHERE \(isRow)")
+    let query = try connection.statement(sql.row)
     bind(key, to: query)
     defer { query.reset() }
     guard try query.step() else { return nil }
     return columns.indices.map { query.value(Int32($0)) }
+  }
+
+  /// Whether there is a row of a key.
+  func hasRow(_ key: [SQLiteValue]) throws(SQLiteError) -> Bool {
+    let query = try connection.statement(sql.presence)
+    bind(key, to: query)
+    defer { query.reset() }
+    return try query.step()
   }
 
   /// Whether there is a row with these values, as SQLite compares them for a foreign key.
@@ -45,7 +40,7 @@ struct TableRows {
     let condition = columns.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }
       .joined(separator: " AND ")
     let query = try connection.statement(
-      "SELECT \(list) FROM \(table) WHERE \(condition) ORDER BY \(list) LIMIT \(limit)"
+      "SELECT \(list) FROM \(sql.table) WHERE \(condition) ORDER BY \(list) LIMIT \(limit)"
     )
     bind(values, to: query)
     return try query.mapRows { query in key.indices.map { query.value(Int32($0)) } }
@@ -59,24 +54,33 @@ struct TableRows {
     if changes.isEmpty { return }
     let list = changes.enumerated().map { "\($1.column.quotedName) = ?\($0 + key.count + 1)" }
       .joined(separator: ", ")
-    let statement = try connection.statement("UPDATE\(clause) \(table) SET \(list) WHERE \(isRow)")
+    let statement = try connection.statement(
+      "UPDATE\(sql.clause) \(sql.table) SET \(list) WHERE \(TableSQL.isRow(self.key))"
+    )
     bind(key + changes.map(\.value), to: statement)
     try statement.run()
   }
 
   /// Makes a row; columns that are not given get their defaults.
   func insert(_ values: [(column: String, value: SQLiteValue)]) throws(SQLiteError) {
-    let list = values.map(\.column.quotedName).joined(separator: ", ")
-    let marks = values.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+    let names = values.map(\.column)
+    if names == columns { return try insert(values.map(\.value)) }
     let statement = try connection.statement(
-      "INSERT\(clause) INTO \(table)(\(list)) VALUES(\(marks))"
+      TableSQL.insertion(of: names, into: sql.table, sql.clause)
     )
     bind(values.map(\.value), to: statement)
     try statement.run()
   }
 
+  /// Makes a row of the values of all columns, in the table's order.
+  func insert(_ values: [SQLiteValue]) throws(SQLiteError) {
+    let statement = try connection.statement(sql.insertion)
+    bind(values, to: statement)
+    try statement.run()
+  }
+
   func delete(_ key: [SQLiteValue]) throws(SQLiteError) {
-    let statement = try connection.statement("DELETE FROM \(table) WHERE \(isRow)")
+    let statement = try connection.statement(sql.deletion)
     bind(key, to: statement)
     try statement.run()
   }

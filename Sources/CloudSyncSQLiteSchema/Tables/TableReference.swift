@@ -47,6 +47,8 @@ package struct TableReference: Sendable {
 extension DatabaseSchema {
   /// The foreign keys between tables of the schema, child by child; those that are declared wrongly, so
   /// that SQLite itself refuses to use them, are left out.
+  ///
+  /// One that refers to all columns of the primary key names them in that key's order, however it was declared.
   package var references: [TableReference] {
     tables.flatMap { child in
       child.foreignKeys.compactMap { key in
@@ -54,8 +56,24 @@ extension DatabaseSchema {
           key.columns.count == key.referencedColumns.count,
           key.referencedColumns.allSatisfy({ parent.column(named: $0) != nil })
         else { return nil }
-        return TableReference(child: child, parent: parent, key: key)
+        return TableReference(child: child, parent: parent, key: key.ordered(as: parent.primaryKey))
       }
     }
+  }
+}
+
+extension TableSchema.ForeignKey {
+  /// The same key with its columns in the order of the primary key, if it is that which it refers to.
+  fileprivate func ordered(as primaryKey: [String]) -> TableSchema.ForeignKey {
+    let places = primaryKey.compactMap { name in
+      referencedColumns.firstIndex { $0.isSameName(as: name) }
+    }
+    guard places.count == referencedColumns.count, places.count == primaryKey.count else {
+      return self
+    }
+    var key = self
+    key.columns = places.map { columns[$0] }
+    key.referencedColumns = primaryKey
+    return key
   }
 }

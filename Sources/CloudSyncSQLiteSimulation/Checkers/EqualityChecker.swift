@@ -12,8 +12,12 @@ struct EndRow {
 
   subscript(column: String) -> SQLiteValue? { values.first { $0.column == column }?.value }
 
-  var line: String {
-    "\(id)" + values.map { " \($0.column): \($0.value.literal)" }.joined()
+  var line: String { line(columns: values.map(\.column)) }
+
+  func line(columns: [String]) -> String {
+    "\(id)"
+      + values.filter { columns.contains($0.column) }
+      .map { " \($0.column): \($0.value.literal)" }.joined()
   }
 }
 
@@ -27,13 +31,13 @@ extension SQLiteDevice {
   /// The rows of a table, in the order of their keys.
   func rows(of table: SimulatedSchema.Table) -> [EndRow] {
     let key = table.key.map(\.name)
-    let names = table.columns.map(\.name)
+    let names = table.spelledColumns
     let list = (key + names).joined(separator: ", ")
     let query = "SELECT \(list) FROM \(table.name) ORDER BY \(key.joined(separator: ", "))"
     let found = attempt { () throws in try disk.file().rows(sql: query) }
     return (found ?? [])
       .map { row in
-        let id = RowID(table: table.name, key: Array(row.prefix(key.count)))
+        let id = RowID.canonical(table: table.name, key: Array(row.prefix(key.count)))
         let values = zip(names, row.dropFirst(key.count)).map { (column: $0, value: $1) }
         return EndRow(id: id, values: Array(values))
       }
@@ -49,29 +53,39 @@ final class EqualityChecker: ZoneLossChecker {
   func finish(_ end: SimulationEnd) -> String? {
     let devices = end.devices.compactMap { $0.device as? SQLiteDevice }
     // Whoever knows most is compared with the cloud, and the others with it.
-    guard let best = devices.max(by: { $0.version < $1.version }) else { return nil }
+    guard let best = devices.max(by: { $0.version.rank < $1.version.rank }) else { return nil }
+    let account = RowAccount(devices: devices, end: end)
     let orphans = losesZones ? Set(devices.flatMap(\.orphans)) : []
     for (number, device) in devices.enumerated() {
-      for table in device.schema.tables(version: device.version) {
-        let found = device.rows(of: table, but: orphans)
+      for table in best.schema.tables(version: best.version) {
+        let own = device.schema.tables(version: device.version)
+        guard let ownTable = own.first(where: { $0.name == table.name }) else { continue }
+        let found = device.rows(of: ownTable, but: orphans)
         let wanted = best.rows(of: table, but: orphans)
-        guard let (row, text) = Self.difference(found: found, wanted: wanted) else { continue }
+        let common = ownTable.spelledColumns.filter(table.spelledColumns.contains)
+        guard let (row, text) = Self.difference(found, wanted, in: common) else { continue }
         return "device \(number) \(text), unlike device \(best.setup.number)"
-          + RowHistories(devices).words(id: row)
+          + account.words(id: row)
       }
     }
     guard let (row, text) = Self.difference(device: best, records: end.records, but: orphans) else {
       return nil
     }
-    return text + (row.map { RowHistories(devices).words(id: $0) } ?? "")
+    return text + (row.map { account.words(id: $0) } ?? "")
   }
 
-  private static func difference(found: [EndRow], wanted: [EndRow]) -> (RowID, String)? {
-    let (present, expected) = (Set(found.map(\.line)), Set(wanted.map(\.line)))
-    if let row = found.first(where: { !expected.contains($0.line) }) {
+  private static func difference(
+    _ found: [EndRow],
+    _ wanted: [EndRow],
+    in columns: [String]
+  ) -> (RowID, String)? {
+    let present = Set(found.map { $0.line(columns: columns) })
+    let expected = Set(wanted.map { $0.line(columns: columns) })
+    if let row = found.first(where: { !expected.contains($0.line(columns: columns)) }) {
       return (row.id, "has \(row.line)")
     }
-    return wanted.first { !present.contains($0.line) }.map { ($0.id, "lacks \($0.line)") }
+    return wanted.first { !present.contains($0.line(columns: columns)) }
+      .map { ($0.id, "lacks \($0.line)") }
   }
 
   /// What a device has otherwise than the cloud.
@@ -87,12 +101,14 @@ final class EqualityChecker: ZoneLossChecker {
     }
     let records = records.filter { record in
       // Tombstones tell of rows that are nowhere.
-      record.recordID.name != ZoneRecord.name && RecordContent(record)?.isDeleted != true
+      let policy = record.recordType == "items" ? device.schema.itemDeletes : .deleteWins
+      return record.recordID.name != ZoneRecord.name
+        && RecordContent(record)?.isDeleted(policy) != true
     }
     for record in records where !orphans.contains(record.recordID.name) {
       let name = RecordName.parse(record.recordID.name)
       guard let name, tables.contains(where: { $0.name == name.table }) else {
-        if device.version < SimulatedSchema.newest { continue }
+        if !device.version.hasAdditions { continue }
         return (nil, "the cloud has \(record.recordID.name), which is of no table")
       }
       guard let found = rows.first(where: { $0.name == record.recordID.name }) else {

@@ -22,6 +22,8 @@ import Darwin
 /// there, and the next process finds it.
 final class SimulatedDisk: Sendable {
   private struct State {
+    /// The folder; nil for a database in memory.
+    var folder: String?
     var file: DatabaseFile?
     var other: DatabaseFile?
     /// Counts the copies: every process has one of its own.
@@ -30,20 +32,19 @@ final class SimulatedDisk: Sendable {
     var logLength = 0
   }
 
-  /// The folder; nil for a database in memory.
-  private let folder: String?
   private let enforcesForeignKeys: Bool
-  private let state = Locked(State())
+  private let state: Locked<State>
 
   init(inFile: Bool, enforcesForeignKeys: Bool) throws {
     self.enforcesForeignKeys = enforcesForeignKeys
-    folder = inFile ? try Self.makeFolder() : nil
+    state = Locked(State(folder: inFile ? try Self.makeFolder() : nil))
   }
 
   deinit {
-    state.withLock { state in
+    let folder = state.withLock { state in
       state.file = nil
       state.other = nil
+      return state.folder
     }
     // What cannot be removed stays where the system removes it.
     if let folder { try? FileManager.default.removeItem(atPath: folder) }
@@ -58,9 +59,11 @@ final class SimulatedDisk: Sendable {
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  var isInFile: Bool { folder != nil }
+  var isInFile: Bool { state.withLock { $0.folder != nil } }
 
-  private func path(copy: Int) -> String? { folder.map { "\($0)/\(copy).sqlite" } }
+  private func path(copy: Int) -> String? {
+    state.withLock { $0.folder }.map { "\($0)/\(copy).sqlite" }
+  }
 
   /// The connection of the app.
   func file() throws -> DatabaseFile {
@@ -89,6 +92,37 @@ final class SimulatedDisk: Sendable {
     // Nobody cuts the power here, and the log keeps what a crash finds.
     try file.execute("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0")
     return file
+  }
+
+  // MARK: Other files
+
+  /// Puts another file in the place of the database, which nobody uses.
+  ///
+  /// - Parameter make: Makes the file at the path.
+  /// - Throws: What `make` throws, or why there is no folder.
+  func replace(make: (String) throws -> Void) throws {
+    let folder = try state.withLock { $0.folder } ?? Self.makeFolder()
+    let copy = state.withLock { $0.copy }
+    let old = path(copy: copy)
+    try make("\(folder)/\(copy + 1).sqlite")
+    let closed = state.withLock { state -> (DatabaseFile?, DatabaseFile?) in
+      defer {
+        state.folder = folder
+        state.file = nil
+        state.other = nil
+        state.copy += 1
+      }
+      return (state.file, state.other)
+    }
+    withExtendedLifetime(closed) {}  // Released outside the lock.
+    if let old { try Self.remove(old) }
+  }
+
+  private static func remove(_ path: String) throws {
+    let files = FileManager.default
+    for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: path + suffix) {
+      try files.removeItem(atPath: path + suffix)
+    }
   }
 
   // MARK: Crashes
@@ -136,9 +170,7 @@ final class SimulatedDisk: Sendable {
       return (state.file, state.other)
     }
     withExtendedLifetime(closed) {}  // Released outside the lock.
-    for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: old + suffix) {
-      try files.removeItem(atPath: old + suffix)
-    }
+    try Self.remove(old)
     return wasTorn
   }
 }

@@ -2,14 +2,18 @@ import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 import CloudSyncSimulator
 
-/// The tables of a simulation's app, in two versions: drawn from the seed, the same on all devices.
+/// The tables of a simulation's app, in several versions: drawn from the seed, the same on all devices.
 ///
 /// ```
-/// lists(id, a, b, c)               c since version 2
-/// notes(id, list → lists, a, b, c) c since version 2
-/// tags(list → lists, name, a, b)   a compound key; a foreign key where deletions cascade
-/// marks(id, note → notes, a, b)    since version 2
+/// lists(id, born, a, b, n, c)              a family: n is a counter, c is added by a migration,
+/// notes(id, list → lists, born, a, b, c)   which may drop a b
+/// tags(list → lists, name, born, a, b)     a compound key; a foreign key where deletions cascade
+/// marks(id, note → notes, born, a, b)      added by a migration
+/// items(id, name, born, a, b, n, c)        a key with a collation; names may be unique
+/// uses(id, item → items(name), born, a, b) refers by the unique key
 /// ```
+///
+/// `born` is the number of the edit that inserted the row: whoever edits it later knows which life of it that is.
 package struct SimulatedSchema: Sendable, Hashable {
   /// What becomes of a row whose parent is deleted.
   package enum Action: Sendable, Hashable {
@@ -18,13 +22,29 @@ package struct SimulatedSchema: Sendable, Hashable {
     case none
   }
 
+  /// What becomes of two items of the same name.
+  enum Uniqueness: Sendable, Hashable {
+    /// They may have it both.
+    case none
+    case merged, renamed
+  }
+
+  /// Which tables there are.
+  enum Focus: Sendable, Hashable { case family, items, all }
+
   /// A column, and the SQL literal of its default.
   struct Column: Sendable, Hashable {
     var name: String
     var type: String
     var initial = "NULL"
-    /// The table that it refers to.
+    /// The table that it refers to, and the column there.
     var parent: String?
+    var parentColumn = "id"
+    /// What else its declaration says.
+    var constraint = ""
+    var isRequired = false
+    /// Whether it is merged as a counter.
+    var isCounter = false
   }
 
   /// A table in one version.
@@ -34,17 +54,48 @@ package struct SimulatedSchema: Sendable, Hashable {
     var columns: [Column]
 
     func column(_ name: String) -> Column? { columns.first { $0.name == name } }
+    var counter: Column? { columns.first(where: \.isCounter) }
   }
 
-  /// The version of the newest apps.
-  package static let newest = 2
+  /// A version of the app.
+  package struct Version: Sendable, Hashable {
+    /// Whether it has the table and the columns that came later.
+    var hasAdditions = true
+    /// Whether it has dropped a column.
+    var hasDropped = false
+
+    /// Who knows most has the greatest.
+    var rank: Int { (hasAdditions ? 2 : 0) + (hasDropped ? 0 : 1) }
+  }
 
   let action: Action
+  var focus = Focus.family
+  var uniqueness = Uniqueness.none
+  /// Whether the key of a parent may change, and its children follow.
+  var followsKeys = false
+  /// The collation of the items' keys.
+  var collation = "BINARY"
+  var itemDeletes = DeletePolicy.deleteWins
+  /// Whether there are uses.
+  var hasUses = false
+  /// Whether all databases have the same rows from the beginning.
+  var isSeeded = false
+  var orphans = OrphanPolicy.restoreParent
+  var cascades = OrphanPolicy.deleteChildren
 
   /// Draws a schema.
   package init(seed: UInt64) {
     var random = SeededRandom(seed: seed).fork(77)
     action = random.pick([.cascade, .cascade, .setNull, .noAction, .none])
+    focus = random.pick([.family, .family, .items, .items, .all])
+    uniqueness = random.pick([.none, .none, .merged, .renamed])
+    followsKeys = random.chance(1, in: 2) && action != .none
+    collation = random.pick(["BINARY", "NOCASE", "RTRIM"])
+    if random.chance(1, in: 3) { itemDeletes = .editWins }
+    hasUses = random.chance(1, in: 2) && uniqueness != .none && action != .none
+    isSeeded = random.chance(1, in: 4)
+    orphans = random.pick([.restoreParent, .restoreParent, .deleteChildren, .detachChildren])
+    if random.chance(1, in: 4) { cascades = .restoreParent }
   }
 
   package init(action: Action) { self.action = action }
@@ -52,95 +103,154 @@ package struct SimulatedSchema: Sendable, Hashable {
   /// Whether connections are told to enforce foreign keys.
   var isEnforced: Bool { action != .none }
 
+  // MARK: Tables
+
   /// The tables of a version, parents first.
-  func tables(version: Int) -> [Table] {
-    let key = Column(name: "id", type: "TEXT")
-    let pair = [Column(name: "a", type: "INTEGER"), Column(name: "b", type: "TEXT")]
-    func child(column: String, of table: String) -> Column {
-      Column(name: column, type: "TEXT", parent: action == .none ? nil : table)
+  func tables(version: Version) -> [Table] {
+    switch focus {
+    case .family: family(version: version)
+    case .items: items(version: version)
+    case .all: family(version: version) + items(version: version)
     }
-    var lists = Table(name: "lists", key: [key], columns: pair)
+  }
+
+  private static let key = Column(name: "id", type: "TEXT", isRequired: true)
+  private static let common = [
+    Column(name: "born", type: "INTEGER"), Column(name: "a", type: "INTEGER"),
+    Column(name: "b", type: "TEXT"),
+  ]
+  private static let counter = Column(
+    name: "n",
+    type: "INTEGER",
+    initial: "0",
+    isRequired: true,
+    isCounter: true
+  )
+
+  private func common(version: Version, canDrop: Bool) -> [Column] {
+    canDrop && version.hasDropped ? Self.common.filter { $0.name != "b" } : Self.common
+  }
+
+  private func child(_ column: String, of table: String, by key: String = "id") -> Column {
+    Column(
+      name: column,
+      type: "TEXT",
+      parent: action == .none ? nil : table,
+      parentColumn: key
+    )
+  }
+
+  private func family(version: Version) -> [Table] {
+    var lists = Table(
+      name: "lists",
+      key: [Self.key],
+      columns: common(version: version, canDrop: true) + [Self.counter]
+    )
     var notes = Table(
       name: "notes",
-      key: [key],
-      columns: [child(column: "list", of: "lists")] + pair
+      key: [Self.key],
+      columns: [child("list", of: "lists")] + Self.common
     )
-    notes.columns[2].initial = "''"
-    var list = Column(name: "list", type: "TEXT")
+    notes.columns[3].initial = "''"
+    notes.columns[3].isRequired = true
+    var list = Column(name: "list", type: "TEXT", isRequired: true)
     if action == .cascade { list.parent = "lists" }
-    let tags = Table(name: "tags", key: [list, Column(name: "name", type: "TEXT")], columns: pair)
-    if version < 2 { return [lists, notes, tags] }
+    let name = Column(name: "name", type: "TEXT", isRequired: true)
+    let tags = Table(name: "tags", key: [list, name], columns: Self.common)
+    guard version.hasAdditions else { return [lists, notes, tags] }
     lists.columns.append(Column(name: "c", type: "REAL", initial: "0.5"))
     notes.columns.append(Column(name: "c", type: "BLOB"))
     let marks = Table(
       name: "marks",
-      key: [Column(name: "id", type: "INTEGER")],
-      columns: [child(column: "note", of: "notes")] + pair
+      key: [Column(name: "id", type: "INTEGER", isRequired: true)],
+      columns: [child("note", of: "notes")] + Self.common
     )
     return [lists, notes, tags, marks]
   }
 
-  /// The statements that make the tables of a version.
-  func sql(version: Int) -> String { tables(version: version).map(sql).joined(separator: "\n") }
-
-  /// The statements that make the newest version of the oldest.
-  var migration: String {
-    let marks = tables(version: 2).filter { $0.name == "marks" }.map(sql)
-    return "ALTER TABLE lists ADD COLUMN c REAL DEFAULT 0.5; ALTER TABLE notes ADD COLUMN c BLOB;"
-      + marks.joined()
+  private func items(version: Version) -> [Table] {
+    var key = Self.key
+    if collation != "BINARY" { key.constraint = "COLLATE \(collation)" }
+    var name = Column(name: "name", type: "TEXT")
+    if uniqueness != .none { name.constraint = "COLLATE NOCASE UNIQUE" }
+    var items = Table(
+      name: "items",
+      key: [key],
+      columns: [name] + common(version: version, canDrop: true) + [Self.counter]
+    )
+    if version.hasAdditions {
+      items.columns.append(Column(name: "c", type: "REAL", initial: "0.5"))
+    }
+    guard hasUses else { return [items] }
+    let uses = Table(
+      name: "uses",
+      key: [Self.key],
+      columns: [child("item", of: "items", by: "name")] + Self.common
+    )
+    return [items, uses]
   }
 
-  private func sql(table: Table) -> String {
+  // MARK: SQL
+
+  /// The statements that make the tables of a version.
+  func sql(version: Version) -> String {
+    tables(version: version).map { sql(table: $0) }.joined(separator: "\n")
+  }
+
+  /// The statement that makes a table, if need be under another name.
+  func sql(table: Table, named name: String? = nil) -> String {
     var parts = (table.key + table.columns)
       .map { column in
         var text = "\(column.name) \(column.type)"
-        if table.key.contains(column) || column.initial == "''" { text += " NOT NULL" }
+        if column.isRequired { text += " NOT NULL" }
         if column.initial != "NULL" { text += " DEFAULT \(column.initial)" }
-        if let parent = column.parent { text += " REFERENCES \(parent)(id)\(clause)" }
+        if !column.constraint.isEmpty { text += " \(column.constraint)" }
+        if let parent = column.parent {
+          text += " REFERENCES \(parent)(\(column.parentColumn))\(clause)"
+        }
         return text
       }
     parts.append("PRIMARY KEY(\(table.key.map(\.name).joined(separator: ", ")))")
     let isCompound = table.key.count > 1
-    return "CREATE TABLE \(table.name)(\(parts.joined(separator: ", ")))"
+    return "CREATE TABLE \(name ?? table.name)(\(parts.joined(separator: ", ")))"
       + (isCompound ? " WITHOUT ROWID;" : ";")
   }
 
   private var clause: String {
+    let follows = followsKeys ? " ON UPDATE CASCADE" : ""
     switch action {
-    case .cascade: " ON DELETE CASCADE"
-    case .setNull: " ON DELETE SET NULL"
-    case .noAction, .none: ""
+    case .cascade: return " ON DELETE CASCADE" + follows
+    case .setNull: return " ON DELETE SET NULL" + follows
+    case .noAction, .none: return follows
     }
   }
 
   // MARK: Rows
 
-  /// The row that a record of the workload stands for; its number is that of the record.
-  func row(number: Int, version: Int) -> RowID {
-    let place = number % 5
-    let text = SQLiteValue.text("k\(number)")
-    switch place {
-    case 0: return RowID(table: "lists", key: [text])
-    case 2:
-      return RowID(table: "tags", key: [.text("k\(number - place)"), .text("x,é '\(number)")])
-    case 3 where version >= 2: return RowID(table: "marks", key: [.integer(Int64(number))])
-    default: return RowID(table: "notes", key: [text])
+  /// The tables of the rows, one after the other.
+  private var pattern: [String] {
+    switch focus {
+    case .family: ["lists", "notes", "tags", "marks", "notes", "lists", "notes", "tags"]
+    case .items: hasUses ? ["items", "uses", "items", "items"] : ["items"]
+    case .all: ["lists", "items", "notes", "items", "tags", "items", "marks", "uses"]
     }
   }
-}
 
-/// A row by its table and key.
-package struct RowID: Sendable, Hashable, CustomStringConvertible {
-  let table: String
-  let key: [SQLiteValue]
-
-  /// Both in a few words.
-  package var description: String {
-    "\(table)(\(key.map(\.literal).joined(separator: ", ")))"
-  }
-
-  /// The condition that finds it.
-  func condition(table: SimulatedSchema.Table) -> String {
-    zip(table.key, key).map { "\($0.name) = \($1.literal)" }.joined(separator: " AND ")
+  /// The row that a record of the workload stands for; its number is that of the record.
+  func row(number: Int, version: Version) -> RowID {
+    let pattern = pattern
+    let place = number % pattern.count
+    let text = SQLiteValue.text("k\(number)")
+    switch pattern[place] {
+    case "lists": return RowID(table: "lists", key: [text])
+    case "tags":
+      return RowID(table: "tags", key: [.text("k\(number - place)"), .text("x,é '\(number)")])
+    case "marks" where version.hasAdditions:
+      return RowID(table: "marks", key: [.integer(Int64(number))])
+    case "items": return RowID(table: "items", key: [text])
+    case "uses" where hasUses: return RowID(table: "uses", key: [text])
+    case "uses": return RowID(table: "items", key: [text])
+    default: return RowID(table: "notes", key: [text])
+    }
   }
 }

@@ -7,25 +7,34 @@ extension SQLiteDevice {
   /// Makes edits: through the app's connection or another, with the engine running or stopped, now or
   /// when the app does not run.
   package func apply(_ edits: [DeviceEdit]) {
+    guard let process = app.withLock({ $0.process }) else { return }
+    copyIfDue(process)
     let choice = history.withLock { $0.random.below(40) }
     switch choice {
     case 0: history.withLock { $0.postponed += edits }
     case 1:
       engine?.stop()
+      if process.ratio(of: .migrated).hits > 0 { close() }
       pause()
       write(edits, elsewhere: false)
+      if engine == nil { migrateIfDue(process) }
     case 2..<12: write(edits, elsewhere: true)
     default:
       open()
       // Without an engine the app says what is wrong, and takes nothing.
       guard engine != nil else { return }
-      write(edits, elsewhere: false)
+      if draw(.otherProcess, process) {
+        history.withLock { $0.imminent += edits }
+      } else {
+        write(edits, elsewhere: false)
+      }
       engine?.sendChanges()
     }
   }
 
   /// Fetches what has changed, and sends what others may have edited.
   package func fetch() {
+    if let process = app.withLock({ $0.process }) { copyIfDue(process) }
     open()
     engine?.sendChanges()
     engine?.fetchChanges()
@@ -34,10 +43,15 @@ extension SQLiteDevice {
   /// Does what a user can do to get the engine going again.
   package func repair() {
     let postponed = history.withLock { history in
-      defer { history.postponed = [] }
-      return history.postponed
+      defer { (history.postponed, history.imminent) = ([], []) }
+      return history.imminent + history.postponed
     }
     if !postponed.isEmpty { write(postponed, elsewhere: true) }
+    if app.withLock({ $0.isPartial }) {
+      // The next one may be for all tables again; what the old one has begun comes to its end first.
+      close()
+      pause()
+    }
     open()
     guard let engine, let session = engine.session else { return }
     let state = session.state
@@ -51,30 +65,80 @@ extension SQLiteDevice {
     engine.sendChanges()
   }
 
+  // MARK: Writing
+
   /// Writes edits in one transaction.
   func write(_ edits: [DeviceEdit], elsewhere: Bool) {
     guard isReady, let process = app.withLock({ $0.process }) else { return }
-    let (schema, version) = (schema, version)
-    let made = attempt { () throws in
+    attempt { () throws in
       let file = try elsewhere ? disk.otherFile() : disk.file()
-      return try file.write { [self] handle in
-        let connection = SQLiteConnection(borrowing: handle)
-        try setClock(connection: connection, process: process)
-        return try connection.transaction { () throws(SQLiteError) in
-          var editor = RowEditor(connection, schema, version)
-          for edit in edits {
-            let number = Int(edit.name.drop { !$0.isNumber }) ?? 0
-            let row = schema.row(number: number, version: version)
-            switch edit.change {
-            case .set(let field): try editor.set(field: field, of: row, to: edit.number)
-            case .delete: try editor.delete(row: row)
-            }
-            try editor.stamp()
-          }
-          return editor.edits
-        }
+      try file.write { [self] handle in
+        try write(edits, to: SQLiteConnection(borrowing: handle), process: process)
       }
     }
-    history.withLock { $0.edits += made ?? [] }
+  }
+
+  /// Writes what another process writes just now: the engine is about to.
+  func writeImminent(_ connection: SQLiteConnection, _ process: DeviceProcess) throws {
+    let edits = history.withLock { history in
+      defer { history.imminent = [] }
+      return history.imminent
+    }
+    if edits.isEmpty { return }
+    process.fail(at: .otherProcess)
+    guard disk.isInFile else { return try write(edits, to: connection, process: process) }
+    try disk.otherFile()
+      .write { [self] handle in
+        try write(edits, to: SQLiteConnection(borrowing: handle), process: process)
+      }
+  }
+
+  private func write(
+    _ edits: [DeviceEdit],
+    to connection: SQLiteConnection,
+    process: DeviceProcess
+  ) throws(SQLiteError) {
+    let (schema, version) = (schema, version)
+    try setClock(connection: connection, process: process)
+    let made = try connection.transaction { () throws(SQLiteError) in
+      var editor = RowEditor(connection: connection, schema: schema, version: version)
+      for edit in edits {
+        try make(edit, by: &editor, process: process)
+        try editor.stamp()
+      }
+      return editor.edits
+    }
+    history.withLock { $0.edits += made }
+  }
+
+  private func make(
+    _ edit: DeviceEdit,
+    by editor: inout RowEditor,
+    process: DeviceProcess
+  ) throws(SQLiteError) {
+    let number = Int(edit.name.drop { !$0.isNumber }) ?? 0
+    let row = schema.row(number: number, version: version)
+    let (offset, isSwap) = history.withLock { history in
+      (history.random.within(1...7), history.random.chance(1, in: 2))
+    }
+    let other = schema.row(number: number + offset, version: version)
+    let former = editor.edits.count
+    if draw(.valueMoved, process),
+      try editor.takeName(row, from: other, isSwap: isSwap)
+    {
+      return process.fail(at: .valueMoved)
+    }
+    if draw(.keyRespelled, process), row.table == "items" {
+      try editor.respell(row, number: edit.number)
+      if editor.edits.count > former { return process.fail(at: .keyRespelled) }
+    }
+    if draw(.keyChanged, process), ["lists", "notes", "items"].contains(row.table) {
+      try editor.rename(row, to: other, number: edit.number)
+      if editor.edits.count > former { return process.fail(at: .keyChanged) }
+    }
+    switch edit.change {
+    case .set(let field): try editor.set(field: field, of: row, to: edit.number)
+    case .delete: try editor.delete(row: row)
+    }
   }
 }

@@ -9,17 +9,25 @@ extension SQLiteDevice {
     app.withLock { $0 = App(process: process) }
     let (isFirst, postponed, isUpdated) = history.withLock { history in
       history.launches += 1
-      defer { history.postponed = [] }
-      let isUpdated = history.version < SimulatedSchema.newest && history.random.chance(1, in: 2)
-      return (history.launches == 1, history.postponed, isUpdated)
+      defer { (history.postponed, history.imminent) = ([], []) }
+      let isUpdated = !history.version.hasAdditions && history.random.chance(1, in: 2)
+      return (history.launches == 1, history.imminent + history.postponed, isUpdated)
     }
     if isFirst { return open() }
     if isReady, !postponed.isEmpty { write(postponed, elsewhere: true) }
-    if isUpdated {
-      attempt { () throws in try disk.file().execute("BEGIN; \(schema.migration) COMMIT") }
-      history.withLock { $0.version = SimulatedSchema.newest }
-    }
+    if isUpdated { update() }
+    migrateIfDue(process)
     open()
+  }
+
+  /// Releases the engine, so that the next one is made anew.
+  func close() {
+    let old = app.withLock { app in
+      defer { (app.engine, app.database, app.isPartial) = (nil, nil, false) }
+      return (app.engine, app.database)
+    }
+    old.0?.stop()
+    withExtendedLifetime(old) {}  // Released outside the lock.
   }
 
   /// Forgets the engine, and leaves the database as a crash does.
@@ -48,7 +56,7 @@ extension SQLiteDevice {
       app.withLock { $0.database = database }
       let engine = try SyncEngine(
         database: database,
-        tables: schema.tables(version: version).map(\.name),
+        tables: drawTables(process),
         zoneID: setup.zoneID,
         operationHandler: process.handler,
         options: options(process: process),
@@ -62,15 +70,25 @@ extension SQLiteDevice {
     }
   }
 
-  private func options(process: DeviceProcess) -> SyncEngineOptions {
-    var options = SyncEngineOptions()
-    options.configuration = process.configuration
-    options.captureClock = .fixed
-    options.sessionWillStart = { session in process.adopt(session) }
-    var marks = SyncEngineOptions.Table()
-    marks.hasUniqueIntegerKeys = true
-    options.tables = ["marks": marks]
-    return options
+  /// The tables of an engine: now and then some of them only.
+  private func drawTables(_ process: DeviceProcess) -> [String] {
+    let tables = schema.tables(version: version)
+    let parents = tables.flatMap { ($0.key + $0.columns).compactMap(\.parent) }
+    let leaves = tables.map(\.name).filter { !parents.contains($0) }
+    guard tables.count > 1, !leaves.isEmpty, draw(.fewerTables, process) else {
+      return tables.map(\.name)
+    }
+    let left = history.withLock { $0.random.pick(leaves) }
+    app.withLock { $0.isPartial = true }
+    process.fail(at: .fewerTables)
+    return tables.map(\.name).filter { $0 != left }
+  }
+
+  /// Whether something happens now.
+  func draw(_ point: FaultPoint, _ process: DeviceProcess) -> Bool {
+    let ratio = process.ratio(of: point)
+    guard ratio.hits > 0 else { return false }
+    return history.withLock { $0.random.chance(ratio.hits, in: ratio.cases) }
   }
 
   /// Takes an error of the engine's: it is none of its own where a write was made to fail.
@@ -110,6 +128,7 @@ extension SQLiteDevice {
       try disk.file(),
       willWrite: { [weak self] database, connection in
         guard let self, process.isAlive else { throw FaultyDatabase.ProcessHasEnded() }
+        try writeImminent(connection, process)
         try setClock(connection: connection, process: process)
         disk.willWrite()
         draw(database: database, process: process)

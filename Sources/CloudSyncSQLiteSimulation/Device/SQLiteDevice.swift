@@ -13,25 +13,41 @@ package import Foundation
 ///
 /// Some have an old version of the app, which lacks a table and two columns, and some of these are
 /// updated on the way. Now and then another process edits, the app stops its engine, or a kill or a
-/// failure breaks the engine off in the midst of a transaction.
-package final class SQLiteDevice: SimulatedDevice {
+/// failure breaks the engine off in the midst of a transaction. ``FaultPoint`` names what else a database
+/// goes through.
+package final class SQLiteDevice: AcquaintedDevice {
   /// What does not survive the process.
   struct App {
     var process: DeviceProcess?
     var database: FaultyDatabase?
     var engine: SyncEngine?
+    /// Whether it is for some of the tables only.
+    var isPartial = false
     /// While the engine is stopped, or the app waits before it tries again.
     var pause: (any SyncTimer)?
   }
 
   /// What does, beside the database.
   struct History {
-    var version = SimulatedSchema.newest
+    var version = SimulatedSchema.Version()
     var launches = 0
     /// Edits that another process will make while the app does not run.
     var postponed: [DeviceEdit] = []
+    /// Edits that another process will make just before the engine writes.
+    var imminent: [DeviceEdit] = []
+    /// What was there before the engine.
+    var seeds: [RowEdit] = []
     /// What users have done.
     var edits: [RowEdit] = []
+    /// How many values migrations have made.
+    var inventions: Int64 = 0
+    /// Whether the app has had rows erased with their zone.
+    var hasErased = false
+    /// Whether it is settled if the device has a copy of another one's file.
+    var hasDrawnCopy = false
+    var isCopy = false
+    /// The device whose file others may have a copy of.
+    weak var source: SQLiteDevice?
     /// What went wrong without having been made to.
     var failures: [String] = []
     var random: SeededRandom
@@ -52,10 +68,18 @@ package final class SQLiteDevice: SimulatedDevice {
     var common = SeededRandom(seed: setup.commonSeed).fork(78)
     let isInFile = common.chance(1, in: 12)
     var history = History(random: random.fork(1))
-    if setup.number > 0, random.chance(1, in: 3) { history.version = 1 }
+    if setup.number > 0, random.chance(1, in: 3) { history.version.hasAdditions = false }
     do {
       disk = try SimulatedDisk(inFile: isInFile, enforcesForeignKeys: schema.isEnforced)
       try disk.file().execute(schema.sql(version: history.version))
+      if schema.isSeeded {
+        history.seeds = try Self.seed(
+          disk.file(),
+          schema: schema,
+          version: history.version,
+          number: setup.number
+        )
+      }
     } catch {
       preconditionFailure("A simulation needs a folder for temporary files: \(error)")
     }
@@ -75,6 +99,12 @@ package final class SQLiteDevice: SimulatedDevice {
   /// There is nothing to tear: where SQLite's own log ends is for SQLite to find.
   package func tearArchive(leaving tail: Data) -> Bool { false }
 
+  /// Remembers whose file it may begin with a copy of.
+  package func meet(_ devices: [any SimulatedDevice]) {
+    guard let source = devices.first as? SQLiteDevice, source !== self else { return }
+    history.withLock { $0.source = source }
+  }
+
   /// The rows, with their whole numbers.
   package func contents() -> [DeviceRecord] {
     let records = attempt { () throws in
@@ -88,7 +118,7 @@ package final class SQLiteDevice: SimulatedDevice {
                 fields = [.init(name: "a", value: number)]
               }
               return DeviceRecord(
-                name: "\(RowID(table: table.name, key: Array(row.dropLast())))",
+                name: "\(RowID.canonical(table: table.name, key: Array(row.dropLast())))",
                 fields: fields
               )
             }
@@ -99,7 +129,7 @@ package final class SQLiteDevice: SimulatedDevice {
 
   // MARK: Errors
 
-  var version: Int { history.withLock { $0.version } }
+  var version: SimulatedSchema.Version { history.withLock { $0.version } }
 
   /// Notes what must not happen.
   func note(_ failure: String) { history.withLock { $0.failures.append(failure) } }

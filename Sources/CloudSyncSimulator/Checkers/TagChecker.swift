@@ -25,6 +25,10 @@ final class TagChecker: SimulationChecker {
       for failure in response.failures { note(failure.error.serverRecord, on: device) }
     case .answered(_, _, .success(.fetch(let response))):
       for record in response.changedRecords { note(record, on: device) }
+    case .copied(let source):
+      for one in told where one.device == source {
+        told.insert(Told(device: device, version: one.version))
+      }
     case .answered(_, _, .failure(let error)):
       note(error.serverRecord, on: device)
       for failure in error.itemErrors { note(failure.error.serverRecord, on: device) }

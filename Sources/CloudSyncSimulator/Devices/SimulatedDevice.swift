@@ -72,6 +72,12 @@ extension SimulatedDevice {
   public static func makeCheckers() -> sending [any SimulationChecker]? { nil }
 }
 
+/// A device that can begin with what another one has stored.
+package protocol AcquaintedDevice: SimulatedDevice {
+  /// Tells it which devices there are, before any of them is launched.
+  func meet(_ devices: [any SimulatedDevice])
+}
+
 /// What a simulation gives a device to begin with.
 public struct DeviceSetup: Sendable {
   /// Counts the devices from 0.

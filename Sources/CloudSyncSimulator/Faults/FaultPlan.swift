@@ -101,6 +101,15 @@ extension FaultPoint {
     case .recordUnanswered: 28
     case .clockStep: 29
     case .dirtyTail: 30
+    case .clockYears: 31
+    case .migrated: 32
+    case .fewerTables: 33
+    case .otherProcess: 34
+    case .fileCopied: 35
+    case .zoneErased: 36
+    case .keyChanged: 37
+    case .keyRespelled: 38
+    case .valueMoved: 39
     }
   }
 
@@ -127,6 +136,13 @@ extension FaultPoint {
     case .recordUnanswered: FaultPlan.Ratio(1, in: 400)
     case .clockStep: FaultPlan.Ratio(1, in: 300)
     case .dirtyTail: FaultPlan.Ratio(1, in: 2)
+    case .clockYears: FaultPlan.Ratio(1, in: 12)
+    case .migrated: FaultPlan.Ratio(1, in: 3)
+    case .fewerTables: FaultPlan.Ratio(1, in: 10)
+    case .otherProcess: FaultPlan.Ratio(1, in: 8)
+    case .fileCopied: FaultPlan.Ratio(1, in: 8)
+    case .zoneErased: FaultPlan.Ratio(1, in: 2)
+    case .keyChanged, .keyRespelled, .valueMoved: FaultPlan.Ratio(1, in: 12)
     }
   }
 }

@@ -86,6 +86,27 @@ public enum FaultPoint: String, Sendable, CaseIterable {
   /// For each kill amid a write for the session: zeros or old bytes of the disk are where its end
   /// should be.
   case dirtyTail = "dirty-tail"
+  /// For each device: its clock is wrong by up to five years.
+  case clockYears = "clock-years"
+
+  // MARK: Databases, for those whose devices have one
+
+  /// For each launch of the app: a migration rebuilds a table, drops a column, or drops a table and makes it again.
+  case migrated
+  /// For each start of the app's storage layer: it synchronizes some of the tables only.
+  case fewerTables = "fewer-tables"
+  /// For each edit: another process makes it, just before the storage layer writes.
+  case otherProcess = "other-process"
+  /// For each device: it begins with a copy of the first one's file.
+  case fileCopied = "file-copied"
+  /// For each zone that the user has erased: the app has its rows erased too.
+  case zoneErased = "zone-erased"
+  /// For each edit: a row gets another key instead, and what refers to it follows.
+  case keyChanged = "key-changed"
+  /// For each edit: a row's key is spelled anew instead, within what its collation holds to be equal.
+  case keyRespelled = "key-respelled"
+  /// For each edit: two rows swap their values of a unique key instead, or one takes it from the other.
+  case valueMoved = "value-moved"
 }
 
 extension FaultPoint {
@@ -93,14 +114,23 @@ extension FaultPoint {
   public var isOfHandler: Bool {
     switch self {
     case .clockSkew, .killed, .stalled, .offline, .killedWriting, .writeFails, .recordRefused,
-      .clockStep, .dirtyTail:
+      .clockStep, .dirtyTail, .clockYears:
       false
-    default: true
+    default: !isOfDatabase
     }
   }
 
   /// Whether it is drawn by a device's storage layer; that of ``NotesDevice`` draws none.
-  public var isOfStorage: Bool { self == .killedWriting || self == .writeFails }
+  public var isOfStorage: Bool { self == .killedWriting || self == .writeFails || isOfDatabase }
+
+  private var isOfDatabase: Bool {
+    switch self {
+    case .migrated, .fewerTables, .otherProcess, .fileCopied, .zoneErased, .keyChanged,
+      .keyRespelled, .valueMoved:
+      true
+    default: false
+    }
+  }
 
   /// Whether it changes the world before a request, instead of the request itself.
   public var isOfWorld: Bool {

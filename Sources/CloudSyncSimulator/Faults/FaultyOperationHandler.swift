@@ -32,6 +32,8 @@ public final class FaultyOperationHandler: WorkHandler {
 
   /// How much one request may hold: what the other handler says.
   public var limits: RequestLimits { base.limits }
+  /// The unit of the handler inside.
+  public var timestampUnit: Duration { base.timestampUnit }
   let base: any OperationHandler
   let world: SimulatedEnvironment
   private let change: WorldChange

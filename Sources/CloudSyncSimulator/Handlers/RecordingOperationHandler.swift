@@ -18,6 +18,8 @@ public final class RecordingOperationHandler: WorkHandler {
 
   /// How much one request may hold: what the other handler says.
   public var limits: RequestLimits { base.limits }
+  /// The unit of the handler inside.
+  public var timestampUnit: Duration { base.timestampUnit }
   private let base: any OperationHandler
   private let storage = Locked<[Exchange]>([])
 

@@ -19,6 +19,7 @@ final class DemoNetwork: WorkHandler {
   private let base: any WorkHandler
   private let state = Locked(State())
   var limits: RequestLimits { base.limits }
+  var timestampUnit: Duration { base.timestampUnit }
 
   init(_ base: any WorkHandler) { self.base = base }
 

@@ -13,8 +13,9 @@ import Foundation
 struct CloudFile {
   private let request: SyncCommand.Request
   let connection: LocalCloudConnection
-  /// Where the cloud keeps large BLOBs, beside its file.
-  private let assetFolder: String
+  /// Where the cloud keeps large BLOBs, beside its file: the owner's folder, and the one in which earlier
+  /// versions kept them.
+  private let assetFolders: [String]
 
   /// All copies belong to one user.
   private static let account = AccountIdentity("owner")
@@ -33,9 +34,14 @@ struct CloudFile {
     let isMissing = SamePath.Identity(path: request.cloud) == nil
     let store: any LocalCloudStore =
       isMissing && isRehearsal ? MemoryStore() : try SQLiteStore(path: request.cloud)
-    assetFolder = (SamePath.resolved(path: request.cloud) ?? request.cloud) + "-assets"
-    connection = LocalCloud(store: store, options: options, assetFolder: assetFolder)
-      .connect(device: request.device, account: Self.account, zoneID: request.zoneID)
+    let folder = (SamePath.resolved(path: request.cloud) ?? request.cloud) + "-assets"
+    let cloud = LocalCloud(store: store, options: options, assetFolder: folder)
+    assetFolders = [cloud.assetFolder(of: Self.account) ?? folder, folder]
+    connection = cloud.connect(
+      device: request.device,
+      account: Self.account,
+      zoneID: request.zoneID
+    )
   }
 
   /// How large BLOBs travel.
@@ -43,9 +49,11 @@ struct CloudFile {
   /// Those that come are looked for beside the cloud's file, whatever path another machine has to it.
   func assets(stagedIn folder: String) -> AssetOptions {
     var options = AssetOptions(folder: folder)
-    options.read = { [assetFolder] asset in
+    options.read = { [assetFolders] asset in
       let name = Hexadecimal.text(of: asset.sha256)
-      return Array(try Data(contentsOf: URL(fileURLWithPath: "\(assetFolder)/\(name)")))
+      let paths = assetFolders.map { "\($0)/\(name)" }
+      let path = paths.first { FileManager.default.fileExists(atPath: $0) } ?? paths[0]
+      return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     }
     return options
   }

@@ -14,12 +14,36 @@ struct ConformanceTests {
     let check = OperationHandlerConformance.all[index]
     for change in Self.variants {
       let world = try CloudWorld(kind, change)
-      let cloud = ConformanceCloud(zoneID: CloudWorld.zoneID) { device in
-        world.connect(device).connection
-      }
+      let cloud = ConformanceCloud(
+        zoneID: CloudWorld.zoneID,
+        deleteZone: { reason in
+          _ = try? world.cloud.deleteZone(
+            CloudWorld.zoneID,
+            account: CloudWorld.alice,
+            reason: reason
+          )
+        }
+      ) { device in world.connect(device).connection }
 
       for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
     }
+  }
+
+  @Test(
+    "A local cloud that keeps files does what handlers must do with assets",
+    arguments: OperationHandlerConformance.all.indices
+  )
+  func filesConform(index: Int) async throws {
+    let check = OperationHandlerConformance.all[index]
+    var capabilities = ConformanceCapabilities()
+    let folder = ScratchFolder.shared.newPath() + "-files"
+    capabilities.assetFolder = folder
+    let kept = LocalCloud(assetFolder: folder + "/cloud")
+    let cloud = ConformanceCloud(zoneID: CloudWorld.zoneID, capabilities: capabilities) { device in
+      kept.connect(device: device, account: CloudWorld.alice, zoneID: CloudWorld.zoneID)
+    }
+
+    for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
   }
 
   /// Ways of CloudKit that all conform.

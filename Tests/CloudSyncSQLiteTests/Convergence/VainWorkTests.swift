@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
-import CloudSyncSQLite
+@testable import CloudSyncSQLite
+import CloudSyncSQLiteSupport
 import CloudSyncSimulator
 import Testing
 
@@ -11,14 +12,40 @@ struct VainWorkTests {
   /// Counts what is asked of a cloud.
   private final class CountingHandler: WorkHandler {
     let count = Locked(0)
+    /// The names of the records that were sent.
+    let sent = Locked<[String]>([])
     private let handler: any OperationHandler
 
     init(_ handler: any OperationHandler) { self.handler = handler }
 
     func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
       count.withLock { $0 += 1 }
+      if case .modify(let operation) = work {
+        sent.withLock { $0 += operation.records.map(\.recordID.name) }
+      }
       handler.perform(work, context: context, completion: completion)
     }
+  }
+
+  /// Gives a device an engine whose requests are counted.
+  private func countRequests(
+    of device: SyncHarness.Device,
+    in bench: SyncHarness
+  ) throws -> CountingHandler {
+    let owner = AccountIdentity("owner")
+    let handler = CountingHandler(
+      bench.cloud.connect(device: device.name, account: owner, zoneID: bench.zoneID)
+    )
+    device.engine.stop()
+    device.engine = try SyncEngine(
+      database: device.database,
+      tables: ["notes"],
+      zoneID: bench.zoneID,
+      operationHandler: handler,
+      environment: bench.world.environment
+    )
+    device.listen()
+    return handler
   }
 
   @Test("A row whose record in the cloud cannot be read is parked, and not sent without end")
@@ -41,16 +68,7 @@ struct VainWorkTests {
     session.stop()
 
     let mac = try bench.device("mac", Self.schema, tables: ["notes"])
-    let handler = CountingHandler(
-      bench.cloud.connect(device: "mac", account: owner, zoneID: bench.zoneID)
-    )
-    mac.engine = try SyncEngine(
-      database: mac.database,
-      tables: ["notes"],
-      zoneID: bench.zoneID,
-      operationHandler: handler,
-      environment: bench.world.environment
-    )
+    let handler = try countRequests(of: mac, in: bench)
     try mac.execute("INSERT INTO notes VALUES('a', 'mine'), ('b', 'other')")
     try bench.sync(mac)
     let before = handler.count.withLock { $0 }
@@ -98,5 +116,78 @@ struct VainWorkTests {
     #expect(rows == ["'a'|'A2'", "'b'|'B'"])
     #expect(try phone.lines("SELECT uuid, title FROM notes ORDER BY uuid") == rows)
     #expect(mac.engine.isRunning && phone.engine.isRunning)
+  }
+
+  @Test("What the cloud has is not sent when everything is to be uploaded: it is fetched first")
+  func uploadEverything() throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B'), ('c', 'C')")
+    try bench.sync(mac, phone)
+    let handler = try countRequests(of: mac, in: bench)
+    bench.cloud.options.pageSize = 1
+    try mac.engine.uploadEverything()
+    try mac.execute("UPDATE notes SET title = 'B2' WHERE id = 'b'")
+    try bench.sync(mac, phone)
+
+    #expect(handler.sent.withLock { $0 } == ["b:notes"])
+    #expect(try phone.lines("SELECT title FROM notes ORDER BY id") == ["'A'", "'B2'", "'C'"])
+  }
+
+  @Test("A record that could not be read is read again by the next engine")
+  func readableNow() throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A')")
+    try bench.sync(mac, phone)
+    try phone.execute("UPDATE notes SET title = 'A2'")
+    try bench.sync(phone)
+    // As a version of the app keeps it that cannot read it.
+    let record = try #require(
+      try bench.cloud.records(account: AccountIdentity("owner"), zone: bench.zoneID)
+        .first { $0.recordID.name == "a:notes" }
+    )
+    mac.engine.stop()
+    try mac.database.write { handle in
+      try ForeignRecords(connection: SQLiteConnection(borrowing: handle))
+        .keep(record, .invalid, error: "it is of a newer version")
+    }
+    try bench.restart(mac, ["notes"])
+    try mac.engine.start()
+
+    #expect(try mac.lines("SELECT title FROM notes") == ["'A2'"])
+    #expect(try mac.lines("SELECT * FROM cloudsync_foreign_records") == [])
+  }
+
+  @Test("A record of a long key that is gone from the cloud is gone here")
+  func longKeys() throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
+    try mac.execute(
+      "INSERT INTO notes VALUES(printf('%.400c', 'ä'), 'long'), (printf('%.300c', 'b'), 'B')"
+    )
+    try bench.sync(mac, phone)
+    let names = try bench.cloudNames().filter { $0.hasPrefix("~h") }
+    #expect(names.count == 2)
+    let zone = bench.zoneID
+    let session = CloudSyncSession(
+      operationHandler: bench.cloud.connect(
+        device: "console",
+        account: AccountIdentity("owner"),
+        zoneID: zone
+      ),
+      zoneID: zone,
+      environment: bench.world.environment
+    )
+    session.start()
+    _ = try session.modify(
+      ModifyOperation(
+        records: [],
+        recordIDsToDelete: names.map { RecordID(name: $0, zoneID: zone) }
+      )
+    )
+    bench.world.advance(by: .seconds(60))
+    session.stop()
+    try bench.sync(mac, phone)
+
+    #expect(try mac.lines("SELECT title FROM notes") == [])
+    #expect(try phone.lines("SELECT title FROM notes") == [])
   }
 }

@@ -52,6 +52,43 @@ struct AppTriggerTests {
     #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
   }
 
+  @Test("The schema stays as it is while rows get back what triggers have changed")
+  func schemaVersion() throws {
+    let schema = """
+      CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, changed TEXT, code TEXT UNIQUE);
+      CREATE TABLE parts(
+        id TEXT PRIMARY KEY NOT NULL, code TEXT REFERENCES notes(code) ON UPDATE CASCADE
+      );
+      CREATE TRIGGER touch AFTER UPDATE ON notes BEGIN
+        UPDATE notes SET changed = hex(randomblob(4)), code = new.title WHERE id = new.id;
+      END;
+      """
+    var options = SyncEngineOptions()
+    options.defaultTable.uniqueKeys = .newest
+    let (bench, mac, phone) = try SyncHarness.pair(
+      schema,
+      tables: ["notes", "parts"],
+      options: options
+    )
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 'never', 'A')", at: 1_000)
+    try mac.execute("INSERT INTO parts VALUES('p', 'A')", at: 1_000)
+    try bench.sync(mac, phone)
+    let version = try phone.lines("PRAGMA schema_version")
+    for number in 0..<3 {
+      try mac.execute("UPDATE notes SET title = 'B\(number)'", at: 2_000 + Int64(number))
+      try bench.sync(mac, phone)
+    }
+    try bench.sync(mac, phone)
+
+    #expect(try phone.lines("PRAGMA schema_version") == version)
+    for table in ["notes", "parts"] {
+      let rows = try mac.lines("SELECT * FROM \(table)")
+      #expect(try phone.lines("SELECT * FROM \(table)") == rows)
+    }
+    #expect(try phone.lines("SELECT notes.title FROM parts JOIN notes USING(code)") == ["'B2'"])
+    #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
+  }
+
   @Test("A trigger can tell the engine's writes from the user's: an audit is not doubled")
   func audit() throws {
     let schema = """

@@ -43,9 +43,12 @@ final class SyncHarness {
   let zoneID = ZoneID(name: "Data")
   private let owner = AccountIdentity("owner")
 
-  init(assetFolder: String? = nil) {
+  /// Puts something between the devices and the cloud.
+  var handler: (any OperationHandler) -> any OperationHandler = { $0 }
+
+  init(store: any LocalCloudStore = MemoryStore(), assetFolder: String? = nil) {
     let world = world
-    cloud = LocalCloud(assetFolder: assetFolder, now: { world.now })
+    cloud = LocalCloud(store: store, assetFolder: assetFolder, now: { world.now })
   }
 
   /// Two databases with the same tables, and their cloud.
@@ -92,7 +95,7 @@ final class SyncHarness {
       database: database,
       tables: tables,
       zoneID: zoneID,
-      operationHandler: cloud.connect(device: name, account: owner, zoneID: zoneID),
+      operationHandler: handler(cloud.connect(device: name, account: owner, zoneID: zoneID)),
       options: options,
       environment: world.environment
     )
@@ -127,6 +130,12 @@ final class SyncHarness {
   /// The names of the records that the cloud has, but for tombstones and the zone's own.
   func cloudNames() throws -> [String] {
     try cloud.records(account: owner, zone: zoneID).filter(\.isRow).map(\.recordID.name)
+  }
+
+  /// The records that the cloud has, each with the tag of its last change.
+  func cloudTags() throws -> [String] {
+    try cloud.records(account: owner, zone: zoneID)
+      .map { "\($0.recordID.name) \($0.changeTag ?? "")" }
   }
 
   func deleteZone() throws { try cloud.deleteZone(zoneID, account: owner) }

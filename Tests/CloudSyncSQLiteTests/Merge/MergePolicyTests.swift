@@ -30,7 +30,7 @@ struct MergePolicyTests {
       _ = state.reduce(.edited(.inserted(columns, at: time)), rules)
       return state
     }
-    _ = state.reduce(.has(tag: "1", version(ancestor, at: 1)), rules)
+    _ = state.reduce(.has(tag: "1", version(ancestor, at: 2)), rules)
     if ancestor == value { return state }
     let columns = [ColumnEdit(name: "c", value: value, former: ancestor)]
     _ = state.reduce(.edited(.updated(columns, at: time)), rules)
@@ -45,8 +45,8 @@ struct MergePolicyTests {
     _ policy: MergePolicy
   ) -> FieldValue? {
     let table = TableMergePolicy(columns: ["c": policy])
-    var mine = row(from: ancestor, to: local, at: 2, RowRules(writer: 1, policy: table))
-    let theirs = row(from: ancestor, to: server, at: 3, RowRules(writer: 2, policy: table))
+    var mine = row(from: ancestor, to: local, at: 4, RowRules(writer: 1, policy: table))
+    let theirs = row(from: ancestor, to: server, at: 6, RowRules(writer: 2, policy: table))
     guard let version = theirs.row else { return nil }
     _ = mine.reduce(.has(tag: "2", version), RowRules(writer: 1, policy: table))
     return mine.row?.value(of: "c")
@@ -126,7 +126,7 @@ struct MergePolicyTests {
       for server in values {
         let rules = RowRules(writer: 1, policy: TableMergePolicy())
         var state = row(from: local, to: local, at: 1, rules)
-        _ = state.reduce(.has(tag: "2", version(server, at: 1)), rules)
+        _ = state.reduce(.has(tag: "2", version(server, at: 2)), rules)
         #expect(!state.isDirty)
       }
     }

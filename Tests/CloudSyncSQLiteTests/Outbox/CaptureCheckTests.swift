@@ -122,7 +122,7 @@ struct CaptureCheckTests {
     #expect(tables.map(\.columns) == [["id", "a", "b", "c"]])
     try harness.execute("UPDATE t SET c = 'seen'")
     let rows = try harness.reader(tables).readBatch(limit: 9).rows
-    #expect(CaptureHarness.text(rows) == ["'x' ~b=3@1000.1 ~c=seen@1000.2"])
+    #expect(CaptureHarness.text(rows) == ["'x' ~b=3@1000.2 ~c=seen@1000.4"])
     #expect(try findings(harness, of: ["t", "s"])["t"] == .unchanged)
   }
 

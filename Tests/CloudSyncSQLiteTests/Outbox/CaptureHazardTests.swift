@@ -88,9 +88,9 @@ struct CaptureHazardTests {
     try harness.execute("INSERT INTO t VALUES('x', 1)")
     try harness.read()
     try harness.execute("REPLACE INTO t VALUES('x', 2)")
-    #expect(CaptureHarness.text(try harness.read()) == ["'x' +id=x,a=2@1000.1"])
+    #expect(CaptureHarness.text(try harness.read()) == ["'x' +id=x,a=2@1000.2"])
     try harness.execute("PRAGMA recursive_triggers = ON; REPLACE INTO t VALUES('x', 3)")
-    #expect(CaptureHarness.text(try harness.read()) == ["'x' -@1000.2 +id=x,a=3@1000.3"])
+    #expect(CaptureHarness.text(try harness.read()) == ["'x' -@1000.4 +id=x,a=3@1000.6"])
   }
 
   @Test(

@@ -76,7 +76,7 @@ struct CaptureSuppressionTests {
       }
       try harness.connection.execute("UPDATE t SET parent = 'q' WHERE id = 'q'")
     }
-    #expect(edits == ["9,'c' +x=9,y=c,a=NULL,parent=NULL@1000.0", "'q' ~parent=q@1000.1"])
+    #expect(edits == ["9,'c' +x=9,y=c,a=NULL,parent=NULL@1000.0", "'q' ~parent=q@1000.2"])
   }
 
   @Test("A scope that fails ends, and the transaction may go on")

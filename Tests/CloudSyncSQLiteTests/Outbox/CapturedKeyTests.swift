@@ -51,7 +51,7 @@ struct CapturedKeyTests {
     try harness.execute("INSERT INTO t VALUES('k', 2, 'x')")
     try harness.read()
     try harness.execute("UPDATE t SET a = 'k  ', b = 2.0")
-    #expect(CaptureHarness.text(try harness.read()) == ["'k  ',2.0 ~a=k  ,b=2.0@1000.1"])
+    #expect(CaptureHarness.text(try harness.read()) == ["'k  ',2.0 ~a=k  ,b=2.0@1000.2"])
     #expect(try harness.isSame())
   }
 

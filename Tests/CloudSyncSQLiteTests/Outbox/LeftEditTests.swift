@@ -19,7 +19,7 @@ struct LeftEditTests {
     try harness.install(["t"])
     try harness.execute("INSERT INTO s VALUES('s', 1); INSERT INTO t VALUES('t', 1)")
     try harness.execute("UPDATE s SET a = 2")
-    #expect(CaptureHarness.text(try harness.read(limit: limit)) == ["'t' +id=t,a=1@1000.1"])
+    #expect(CaptureHarness.text(try harness.read(limit: limit)) == ["'t' +id=t,a=1@1000.2"])
     #expect(try harness.lines("SELECT count(*) FROM cloudsync_outbox") == ["2"])
 
     try harness.setTime(9_000)
@@ -32,7 +32,7 @@ struct LeftEditTests {
     try harness.execute("INSERT INTO s VALUES('u', 1)")
     #expect(
       CaptureHarness.text(try harness.read()) == [
-        "'s' +id=s,a=3@1000.0 ~a=3@9000.1", "'u' +id=u,a=1@99000.1",
+        "'s' +id=s,a=3@1000.0 ~a=3@9000.2", "'u' +id=u,a=1@99000.2",
       ]
     )
     #expect(try harness.lines("SELECT count(*) FROM cloudsync_outbox") == ["0"])

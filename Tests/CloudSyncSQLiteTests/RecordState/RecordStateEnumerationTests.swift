@@ -67,8 +67,7 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
 
   func events(in state: RecordState) -> [RecordEvent] {
     var events: [RecordEvent] = [
-      .missing(tag: state.known?.tag), .missing(tag: "none"), .retried, .vanished, .fetchEnded,
-      .zoneReplaced, .purging,
+      .missing(tag: "none", now: 0), .retried, .vanished, .fetchEnded, .zoneReplaced, .purging,
       .completed([VersionedColumn(name: "d", value: .int64(0), time: .zero)]),
       .marked(PurgeMark(writer: 1, since: 0)),
       .edited(.found([ColumnEdit(name: "c", value: .int64(1))])),
@@ -76,13 +75,17 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
     let clock = state.row?.clock ?? RecordClock()
     if clock.latest.rawValue < Self.lastTime { events += edits(at: clock.latest.successor, state) }
     events.append(.placed(.inTable))
-    if isRefused { events.append(.placed(.violates(code: 1, reason: "unique"))) }
+    if isRefused {
+      events.append(.placed(.violates(code: 1, reason: "unique")))
+      events.append(.placed(.heldBy("other", reason: "unique")))
+    }
     if state.row?.clock.isDeleted(deletes) == true { events.append(.placed(.deletionDeferred)) }
     // A refusal is counted, which would never end.
     var refusals = 0
     if case .refusal(let refusal) = state.hold { refusals = refusal.count }
     if refusals < 1 {
       events += [
+        .missing(tag: state.known?.tag, now: 0),
         .refused(.zoneBusy, reason: "busy", isPassing: true, wait: 1, now: 0),
         .refused(.invalidArguments, reason: "bad", isPassing: false, wait: nil, now: 0),
       ]

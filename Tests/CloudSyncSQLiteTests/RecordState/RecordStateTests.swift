@@ -240,7 +240,7 @@ struct RecordStateTests {
   func missingRecords() {
     let rules = rules()
     var state = edited(rules, from: .int64(1), to: .int64(2))
-    #expect(state.reduce(.missing(tag: state.known?.tag), rules) == [.fetch])
+    #expect(state.reduce(.missing(tag: state.known?.tag, now: 0), rules) == [.fetch])
     #expect(!state.isSendable(at: .max))
     var known = state
     #expect(state.reduce(.fetchEnded, rules) == [.forget])
@@ -249,6 +249,57 @@ struct RecordStateTests {
     _ = known.reduce(.has(tag: "9", version(.int64(1), at: 2)), rules)
     #expect(known.reduce(.fetchEnded, rules).isEmpty)
     #expect(known.isSendable(at: 0))
+  }
+
+  @Test(
+    "A record that the cloud says not to have, and brings, is there; said too often, its row waits"
+  )
+  func missingAndBrought() {
+    let rules = rules()
+    var state = edited(rules, from: .int64(1), to: .int64(2))
+    let edited = state.row
+    for _ in 0..<rules.conflictBudget {
+      #expect(state.isSendable(at: 0))
+      let tag = state.known?.tag
+      #expect(state.reduce(.missing(tag: tag, now: 0), rules) == [.fetch])
+      _ = state.reduce(.has(tag: tag ?? "", version(.int64(1), at: 2)), rules)
+      #expect(!state.isSendable(at: 0))
+      #expect(state.reduce(.fetchEnded, rules).isEmpty)
+      #expect(state.row == edited)
+    }
+    let known = state.known?.tag
+    #expect(state.reduce(.missing(tag: known, now: 0), rules).isEmpty)
+    #expect(!state.isSendable(at: 0))
+    #expect(state.isSendable(at: RecordState.firstWait))
+  }
+
+  @Test("A tombstone that a full storage does not take goes as a deletion, after a fetch")
+  func fullStorage() {
+    let rules = rules()
+    let refusal = RecordEvent.refused(
+      .quotaExceeded,
+      reason: "full",
+      isPassing: true,
+      wait: nil,
+      now: 0
+    )
+    var state = edited(rules, from: .int64(1), to: .int64(2))
+    #expect(state.reduce(refusal, rules).isEmpty)
+    _ = state.reduce(.edited(.deleted([], at: time(9))), rules)
+    #expect(state.reduce(refusal, rules) == [.fetch])
+    #expect(state.hold == .removal(isDue: false))
+    var revived = state
+    _ = state.reduce(.fetchEnded, rules)
+    #expect(state.hold == .removal(isDue: true))
+    #expect(!state.isSendable(at: .max))
+    _ = state.reduce(.purging, rules)
+    // Refused so too, it waits like others.
+    _ = state.reduce(refusal, rules)
+    #expect(state.isSendable(at: RecordState.firstWait))
+
+    _ = revived.reduce(.edited(.inserted([], at: time(10))), rules)
+    #expect(revived.hold == nil)
+    #expect(revived.brokenInvariant(rules) == nil)
   }
 
   @Test("Where edits win, an edit of a row whose deletion is put off revives it; else it has ended")

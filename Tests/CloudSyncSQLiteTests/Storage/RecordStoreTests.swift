@@ -65,7 +65,7 @@ struct RecordStoreTests {
     case 0...1: return .edited(.inserted(columns, at: time))
     case 2...4: return .edited(.updated([columns[1 + generator.below(2)]], at: time))
     case 5: return .edited(.deleted([], at: time))
-    case 6: return .missing(tag: state.known?.tag)
+    case 6: return .missing(tag: state.known?.tag, now: 0)
     case 7: return .fetchEnded
     case 8: return .refused(.zoneBusy, reason: "busy", isPassing: true, wait: nil, now: 0)
     case 9 where state.row != nil:

@@ -125,7 +125,7 @@ struct ExchangeDevice {
         case .conflict(let record): try transaction.take(record, isConflict: true)
         case .unknownItem:
           try transaction.reduce(
-            .missing(tag: sent.record.changeTag),
+            .missing(tag: sent.record.changeTag, now: 0),
             sent.key,
             in: sent.table
           )

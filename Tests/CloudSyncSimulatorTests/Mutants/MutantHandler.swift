@@ -26,6 +26,7 @@ struct MutantHandler: WorkHandler {
   }
 
   var limits: RequestLimits { base.limits }
+  var timestampUnit: Duration { base.timestampUnit }
 
   func cancel(_ attempt: Attempt) { base.cancel(attempt) }
 

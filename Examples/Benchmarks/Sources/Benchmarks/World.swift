@@ -1,4 +1,5 @@
 import CloudSyncSession
+import Foundation
 
 /// What the session is measured in without a run loop: jobs run where they are given, timers never.
 enum World {
@@ -85,5 +86,5 @@ final class BenchmarkHandler: OperationHandler, @unchecked Sendable {
     fetchOperation: FetchOperation,
     context: RequestContext,
     completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
-  ) { completion(.success(FetchOperation.Response(changeToken: nil))) }
+  ) { completion(.success(FetchOperation.Response(changeToken: ChangeToken(Data([1]))))) }
 }

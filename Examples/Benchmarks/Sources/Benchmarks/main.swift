@@ -128,5 +128,7 @@ section("simulate") { SimulatorSections.simulations() }
 try section("capture") { try SQLiteSections.capture() }
 try section("apply") { try SQLiteSections.apply() }
 try section("upload") { try SQLiteSections.upload() }
+try section("copy") { try SQLiteSections.copy() }
+try section("peak") { try SQLiteSections.peak() }
 try section("latency") { try SQLiteSections.latency() }
 table.printMarkdown()

@@ -17,6 +17,17 @@ extension FieldValue {
     }
   }
 
+  /// Tells whether two values say the same: as `==`, but that the files of assets may lie anywhere.
+  package func hasSameContent(as other: FieldValue) -> Bool {
+    switch (self, other) {
+    case (.asset(let lhs), .asset(let rhs)):
+      lhs.byteCount == rhs.byteCount && lhs.sha256 == rhs.sha256
+    case (.list(let lhs), .list(let rhs)):
+      lhs.count == rhs.count && lhs.indices.allSatisfy { lhs[$0].hasSameContent(as: rhs[$0]) }
+    default: self == other
+    }
+  }
+
   private static func areEqual(_ lhs: [FieldValue], _ rhs: [FieldValue]) -> Bool {
     guard lhs.count == rhs.count else { return false }
     for index in lhs.indices where lhs[index] != rhs[index] { return false }

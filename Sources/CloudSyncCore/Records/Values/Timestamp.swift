@@ -93,6 +93,13 @@ public struct Timestamp: Hashable, Codable, Sendable, Comparable, CodedValue {
     return isOutOfReach ? (seconds < 0 ? .min : .max) : product
   }
 
+  /// Returns the last multiple of some nanoseconds that is not after the timestamp.
+  package func rounded(toMultipleOf unit: Int64) -> Timestamp {
+    guard unit > 1 else { return self }
+    let rest = nanoseconds % unit
+    return rest < 0 ? self - (rest + unit) : self - rest
+  }
+
   /// Returns the nanoseconds from this timestamp to another, negative if that is earlier.
   ///
   /// The result stops at the ends of `Int64`.

@@ -11,12 +11,24 @@ extension SyncState {
   /// Begins a run that answers every waiting fetch, if none is running.
   mutating func beginRun() {
     guard fetch.run == nil, let first = fetch.waiting.first else { return }
-    let operations = fetch.waiting
+    // Single records have nothing to do with where the changes begin.
+    if first.isLookup {
+      var operations = FetchQueue()
+      operations.append(first)
+      fetch.waiting.remove(first.id)
+      fetch.run = FetchRun(operations: operations, token: fetch.lastToken, startedOver: false)
+      return
+    }
+    var operations = FetchQueue()
+    var lookups = FetchQueue()
+    for operation in fetch.waiting {
+      if operation.isLookup { lookups.append(operation) } else { operations.append(operation) }
+    }
     let token: ChangeToken? =
       operations.contains(where: \.startingOver) ? nil : first.changeToken ?? fetch.lastToken
     // Goes on with a run from nothing that was cut short, so that its end says what is gone.
     let startedOver = token == nil || (fetch.isLastCut && token == fetch.lastToken)
-    fetch.waiting.removeAll()
+    fetch.waiting = lookups
     fetch.lastToken = token
     fetch.isLastCut = false
     fetch.run = FetchRun(operations: operations, token: token, startedOver: startedOver)
@@ -29,6 +41,7 @@ extension SyncState {
     at now: Timestamp
   ) {
     guard var run = fetch.run else { return }
+    if run.isLookup { return receiveLookup(response, of: run, at: now) }
     var page = response
     run.pages += 1
     let isStuck = page.hasMore && (page.changeToken == nil || page.changeToken == run.token)
@@ -63,6 +76,25 @@ extension SyncState {
     }
   }
 
+  /// Takes the answer to a look-up: a page beside the others, without a token.
+  private mutating func receiveLookup(
+    _ response: FetchOperation.Response,
+    of run: FetchRun,
+    at now: Timestamp
+  ) {
+    var page = response
+    page.changeToken = nil
+    page.hasMore = false
+    page.startedOver = false
+    page.page = PageID(number: fetch.nextPage)
+    fetch.nextPage += 1
+    fetch.run = nil
+    progress.fetchedRecords += page.changedRecords.count + page.deletedRecords.count
+    if let asked = response.serverWait { closeGate(asked, at: now) }
+    hearOfDoubtful(in: page)
+    announce(page, of: run)
+  }
+
   /// Announces a page, and with the last one the completion of every fetch that it answers.
   private mutating func announce(_ page: FetchOperation.Response, of run: FetchRun) {
     guard let first = run.operations.first else { return }
@@ -93,6 +125,7 @@ extension SyncState {
   /// Ends a run before its last page.
   private mutating func cutRun(_ run: FetchRun) {
     fetch.run = nil
+    if run.isLookup { return }
     fetch.isLastCut = run.startedOver && run.token != nil
     progress.isMoreToFetch = false
   }
@@ -119,6 +152,11 @@ extension SyncState {
     at now: Timestamp
   ) -> Bool {
     guard let flight = endRequest(attempt: attempt), var run = fetch.run else { return false }
+    if run.isLookup {
+      cold.value.lastError = error
+      failRun(error)
+      return true
+    }
     let isRepeated = run.token == nil || token == run.token
     run.stuck = isRepeated ? run.stuck + 1 : 0
     run.token = isRepeated ? nil : token

@@ -5,14 +5,14 @@ import CloudSyncSQLiteSupport
 /// Rows that were written and refer to rows which are not there in the end: they wait beside their tables.
 ///
 /// SQLite looks at references when the transaction ends, and would refuse all of it: every page that could
-/// not be stored would come again.
+/// not be stored would come again. It counts them all the time, so nobody looks for them unless there are any.
 enum DanglingRows {
-  /// Takes such rows out of their tables, where foreign keys are enforced and something may have gone wrong.
+  /// Takes such rows out of their tables, where foreign keys are enforced.
   static func takeOut(_ transaction: inout SyncTransaction) throws(SQLiteError) {
-    guard transaction.mayDangle, transaction.tables.enforcesForeignKeys else { return }
-    transaction.mayDangle = false
+    guard transaction.tables.enforcesForeignKeys else { return }
     // Whoever goes may leave others behind.
-    for _ in 0..<transaction.tables.inOrder.count + 1 {
+    for _ in 0..<transaction.tables.inOrder.count + 1
+    where transaction.connection.hasUnresolvedForeignKeys {
       var isDone = true
       for link in transaction.tables.links {
         guard let place = link.child else { continue }

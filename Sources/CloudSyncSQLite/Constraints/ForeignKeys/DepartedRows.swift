@@ -12,7 +12,6 @@ enum DepartedRows {
     var open = try departed(transaction)
     if open.isEmpty { return }
     let all = open
-    try transaction.connection.execute("PRAGMA defer_foreign_keys = ON")
     var back: [RowKey] = []
     while true {
       // Who has come back may refer to others that have to come back too.

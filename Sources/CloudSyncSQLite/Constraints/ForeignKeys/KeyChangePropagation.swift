@@ -6,8 +6,19 @@ import CloudSyncSQLiteSupport
 ///
 /// `RESTRICT` and `NO ACTION` cannot forbid what has happened elsewhere: the rows follow, as by `CASCADE`.
 /// The edits are just later than what they replace, so every device makes the same ones.
+///
+/// Whether the key changes is known when its row is written. Before that the rows only let go of it in their tables, so
+/// that SQLite does nothing by itself; after it they follow, or refer to it again.
 enum KeyChangePropagation {
-  /// Has the rows that refer to a row do what their foreign keys say before its key changes.
+  /// A row that refers to a key which changes.
+  struct Follower {
+    let key: RowKey
+    let link: TableLink
+    /// What it is to refer to instead; nil if it is to stay as it is.
+    let values: [SQLiteValue]?
+  }
+
+  /// Has the rows let go that refer to a row whose key is about to change.
   ///
   /// Where another row is to have the old key nobody follows: its children are that row's from then on.
   ///
@@ -15,32 +26,62 @@ enum KeyChangePropagation {
   ///   - row: The row as its table has it.
   ///   - version: The row as it is to be; nil if it is to be gone.
   ///   - transaction: The transaction, within which that is about to be written.
+  /// - Returns: The rows, which ``follow(_:isWritten:_:)`` has to be told of.
   /// - Throws: SQLite's reason.
-  static func follow(
-    _ row: LoadedRow,
+  static func letGo(
+    of row: LoadedRow,
     to version: RecordVersion?,
     _ transaction: inout SyncTransaction
-  ) throws(SQLiteError) {
-    guard let values = row.values else { return }
+  ) throws(SQLiteError) -> [Follower] {
+    guard let values = row.values else { return [] }
     let table = transaction.tables[row.place]
+    var followers: [Follower] = []
     for link in transaction.tables.links(to: row.place) where !link.refersToKey {
       let former = link.referencedColumns.map { table.value(of: $0, in: values) ?? .null }
       let next = version.map { table.values(of: link.referencedColumns, in: $0, over: values) }
       if next == former || former.contains(.null) { continue }
-      let children = try transaction.children(of: row, by: link)
+      try transaction.noteFormer(former, by: link, of: row.rowKey)
+      let children = try transaction.children(of: row, by: link).filter { $0 != row.rowKey }
       if children.isEmpty { continue }
-      try transaction.connection.execute("PRAGMA defer_foreign_keys = ON")
-      if try isTaken(former, from: row, by: link, transaction) {
-        for child in children { try setAside(child, link, &transaction) }
-      } else if let next {
-        let values = try newValues(of: link, next, transaction)
-        for child in children { try change(child, link, to: values, &transaction) }
+      let isTaken = try isTaken(former, from: row, by: link, transaction)
+      guard isTaken || next != nil else { continue }
+      let values = try next.flatMap { (next) throws(SQLiteError) in
+        isTaken ? nil : try newValues(of: link, next, transaction)
+      }
+      for key in children {
+        guard let child = try transaction.row(key) else { continue }
+        let hasLeft = transaction.hasLeft(child, link)
+        followers.append(Follower(key: key, link: link, values: hasLeft ? nil : values))
+        if try transaction.release(key, from: link) { continue }
+        _ = try transaction.takeOut(key)
+      }
+    }
+    return followers
+  }
+
+  /// Has rows follow the key that they have let go of, or refer to it again.
+  static func follow(
+    _ followers: [Follower],
+    isWritten: Bool,
+    _ transaction: inout SyncTransaction
+  ) throws(SQLiteError) {
+    for one in followers {
+      guard var child = try transaction.row(one.key) else { continue }
+      if isWritten, let values = one.values {
+        if one.link.isInKeyOfChild {
+          _ = try RowUnion.move(child, one.link.columns, to: values, &transaction)
+        } else {
+          try transaction.set(one.link.columns, values, of: one.key)
+        }
+      } else {
+        child.needsWrite = true
+        transaction.keep(child)
       }
     }
   }
 
   /// What the rows of a foreign key are to hold when the key that they refer to has changed.
-  private static func newValues(
+  static func newValues(
     of link: TableLink,
     _ next: [SQLiteValue],
     _ transaction: SyncTransaction
@@ -49,32 +90,6 @@ enum KeyChangePropagation {
     case .setNull where link.reference.canBeNull: link.columns.map { _ in .null }
     case .setDefault: try transaction.foreignKey(link).defaults()
     case .setNull, .cascade, .restrict, .noAction: next
-    }
-  }
-
-  /// Has a row refer to other values.
-  static func change(
-    _ key: RowKey,
-    _ link: TableLink,
-    to values: [SQLiteValue],
-    _ transaction: inout SyncTransaction
-  ) throws(SQLiteError) {
-    guard let child = try transaction.row(key) else { return }
-    if link.isInKeyOfChild {
-      // A row that gets another key by it is another record, as by any edit of a key.
-      let rows = transaction.tables[child.place].rows(transaction.connection)
-      let changes = zip(link.columns, values).map { (column: $0, value: $1) }
-      do throws(SQLiteError) { try rows.update(child.key.values, changes) } catch {
-        // There is such a row already: this one goes, or waits.
-        guard error.isRefusal, transaction.connection.isInTransaction else { throw error }
-        transaction.mayDangle = true
-      }
-      transaction.hasSideEffects = true
-    } else if transaction.hasLeft(child, link) {
-      try transaction.setInTable(link.columns, values, of: key)
-    } else {
-      try transaction.set(link.columns, values, of: key)
-      _ = try transaction.write(key)
     }
   }
 
@@ -102,51 +117,17 @@ enum KeyChangePropagation {
     _ transaction: SyncTransaction
   ) throws(SQLiteError) -> Bool {
     let rules = transaction.tables[link.parent].rules
-    let isTaker = { (other: LoadedRow) -> Bool in
-      other.place == link.parent && other.rowKey != row.rowKey && !other.isDeleted(rules)
-        && other.state.row?.storedValues(of: link.referencedColumns) == values
-    }
-    if transaction.rows.values.contains(where: isTaker) { return true }
-    for key in try PendingRows(connection: transaction.connection).violating()
-    where key.table == row.rowKey.table {
-      if let other = try transaction.row(key), isTaker(other) { return true }
+    let pending = PendingRows(connection: transaction.connection)
+    // Who is to have the value and cannot, because the row has it, waits for the row.
+    let stored = try pending.waiting(for: row.key.name) + pending.violating()
+    let loaded = transaction.loose.parents(having: values, by: link, transaction)
+    for key in loaded.union(stored) where key != row.rowKey && key.table == row.rowKey.table {
+      guard let other = try transaction.row(key), !other.isDeleted(rules),
+        let version = other.state.row
+      else { continue }
+      if transaction.tables.has(version, values, of: link) { return true }
     }
     return false
-  }
-
-  /// Has a row refer to nobody in its table until the other row is there: else SQLite did to it what the foreign
-  /// key says.
-  private static func setAside(
-    _ key: RowKey,
-    _ link: TableLink,
-    _ transaction: inout SyncTransaction
-  ) throws(SQLiteError) {
-    guard let child = try transaction.row(key), transaction.tables.enforcesForeignKeys else {
-      return
-    }
-    try transaction.adopt(child)
-    // Where there must be a value, it is one that nobody has: SQLite looks at it in the end only.
-    let nothing: [SQLiteValue] = link.columns.map { _ in
-      link.reference.canBeNull ? .null : .text("cloudsync: nobody")
-    }
-    try transaction.setInTable(link.columns, nothing, of: key)
-    guard var row = try transaction.row(key) else { return }
-    row.needsWrite = true
-    transaction.keep(row)
-    if !link.reference.canBeNull { transaction.rowsSetAside.append(key) }
-  }
-
-  /// Takes rows out of their tables that refer to nobody in the end, and cannot: they wait beside them.
-  static func finish(_ transaction: inout SyncTransaction) throws(SQLiteError) {
-    for key in transaction.rowsSetAside {
-      guard let row = try transaction.row(key), row.state.placement != .inTable, row.values != nil
-      else { continue }
-      // Those that refer to it wait with it.
-      _ = try transaction.takeOut(key)
-      transaction.mayDangle = true
-    }
-    transaction.rowsSetAside = []
-    try transaction.writeRows()
   }
 }
 

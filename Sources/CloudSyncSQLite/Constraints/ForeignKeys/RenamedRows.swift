@@ -35,25 +35,30 @@ extension SyncTransaction {
   /// What the rows of a foreign key are to hold instead of a deleted row's key; nil if the row does not go on, or is
   /// referred to by another key than its primary one.
   func successor(of row: LoadedRow, by link: TableLink) throws(SQLiteError) -> [SQLiteValue]? {
-    guard link.refersToKey else { return nil }
+    guard link.refersToKey, let present = try successor(of: row) else { return nil }
+    return spelled(present)
+  }
+
+  /// The row as which a deleted one goes on; nil if it is gone for good.
+  func successor(of row: LoadedRow) throws(SQLiteError) -> LoadedRow? {
     var present = row
     for _ in 0..<Self.longestChain {
       guard let name = present.state.row?.successor,
-        let (place, key) = tables.place(ofRecord: name), place == link.parent
+        let (place, key) = try place(ofRecord: name), place == row.place
       else { return nil }
       present = try self.row(key, in: place)
       guard present.state.row != nil else { return nil }
-      if present.isDeleted(tables[place].rules) { continue }
-      // A row whose own key changes by it is another record, and cannot wait.
-      return link.isInKeyOfChild && present.values == nil ? nil : spelled(present)
+      if !present.isDeleted(tables[place].rules) { return present }
     }
     return nil
   }
 
   /// A row's key as its table spells it.
   private func spelled(_ row: LoadedRow) -> [SQLiteValue] {
-    guard let values = row.values else { return row.key.values }
     let table = tables[row.place]
+    guard let values = row.values else {
+      return row.state.row?.storedValues(of: table.key) ?? row.key.values
+    }
     return zip(table.key, row.key.values).map { table.value(of: $0, in: values) ?? $1 }
   }
 }

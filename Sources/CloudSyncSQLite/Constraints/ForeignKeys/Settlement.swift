@@ -14,8 +14,6 @@ struct Settlement {
     _ plan: DeletionPlan,
     _ transaction: inout SyncTransaction
   ) throws(SQLiteError) {
-    // Rows in a circle have each other deleted by the database itself.
-    try transaction.connection.execute("PRAGMA defer_foreign_keys = ON")
     for key in plan.kept { try restore(key, &transaction) }
     for one in plan.detachments { try detach(one, &transaction) }
     try transaction.writeRows()
@@ -43,7 +41,7 @@ struct Settlement {
     try transaction.edit(.restored(edits), of: row)
   }
 
-  private func detach(
+  private mutating func detach(
     _ one: DeletionPlan.Detachment,
     _ transaction: inout SyncTransaction
   ) throws(SQLiteError) {
@@ -53,9 +51,13 @@ struct Settlement {
       return try transaction.setInTable(columns, nothing, of: one.key)
     }
     if let values = one.successor {
-      return one.link.isInKeyOfChild
-        ? try KeyChangePropagation.change(one.key, one.link, to: values, &transaction)
-        : try transaction.set(columns, values, of: one.key)
+      guard one.link.isInKeyOfChild else {
+        return try transaction.set(columns, values, of: one.key)
+      }
+      guard let row = try transaction.row(one.key) else { return }
+      let hasMoved = try RowUnion.move(row, columns, to: values, &transaction)
+      if !hasMoved { stuck.insert(one.key) }
+      return
     }
     let values = one.usesDefaults ? try transaction.foreignKey(one.link).defaults() : nothing
     try transaction.set(columns, values, of: one.key)
@@ -99,28 +101,5 @@ struct Settlement {
     }
     transaction.keep(row)
     _ = try transaction.write(key, isInCircle: isInCircle)
-  }
-}
-
-extension SyncTransaction {
-  /// Sets columns in a row's table alone, which the row's state knows nothing of.
-  mutating func setInTable(
-    _ columns: [String],
-    _ values: [SQLiteValue],
-    of rowKey: RowKey
-  ) throws(SQLiteError) {
-    guard var row = try row(rowKey), row.values != nil else { return }
-    let rows = tables[row.place].rows(connection)
-    let key = row.key.values
-    do throws(SQLiteError) {
-      try withoutCapture(of: row) { (_) throws(SQLiteError) in
-        try rows.update(key, zip(columns, values).map { (column: $0, value: $1) })
-      }
-    } catch {
-      // The row stays as it is, and so does whoever it refers to.
-      guard error.isRefusal, connection.isInTransaction else { throw error }
-    }
-    row.values = try rows.values(of: key)
-    keep(row)
   }
 }

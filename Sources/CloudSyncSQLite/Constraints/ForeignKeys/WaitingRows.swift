@@ -46,15 +46,20 @@ enum WaitingRows {
   ) throws(SQLiteError) {
     guard let place = transaction.tables.place(ofID: key.table) else { return }
     let rules = transaction.tables[place].rules
-    for link in transaction.tables.links(from: place) where link.refersToKey {
+    for link in transaction.tables.links(from: place) {
       guard let row = try transaction.row(key), !row.isDeleted(rules),
-        try refersToDeleted(row, link, transaction),
         let consequence = transaction.tables.consequence(of: link)
       else { continue }
-      if let successor = try successor(of: row, link, transaction) {
-        if successor.isEmpty { continue }
-        try transaction.set(link.columns, successor, of: key)
+      switch try FormerParent(of: row, by: link, transaction) {
+      case .none, .present: continue
+      case .goesOn(let values):
+        if link.isInKeyOfChild {
+          _ = try RowUnion.move(row, link.columns, to: values, &transaction)
+        } else {
+          try transaction.set(link.columns, values, of: key)
+        }
         continue
+      case .gone: break
       }
       switch consequence {
       case .stay: break
@@ -70,31 +75,6 @@ enum WaitingRows {
     guard var row = try transaction.row(key) else { return }
     row.needsWrite = true
     transaction.keep(row)
-  }
-
-  /// What a row is to refer to whose parent goes on under another key; empty if it cannot, because its own key would
-  /// be another one.
-  private static func successor(
-    of row: LoadedRow,
-    _ link: TableLink,
-    _ transaction: SyncTransaction
-  ) throws(SQLiteError) -> [SQLiteValue]? {
-    guard let values = row.state.row?.storedValues(of: link.columns) else { return nil }
-    let parent = try transaction.row(spelled: values, in: link.parent)
-    guard let successor = try transaction.successor(of: parent, by: link) else { return nil }
-    return link.isInKeyOfChild ? [] : successor
-  }
-
-  /// Whether a row refers to one that was deleted, and is in no table any more.
-  private static func refersToDeleted(
-    _ row: LoadedRow,
-    _ link: TableLink,
-    _ transaction: SyncTransaction
-  ) throws(SQLiteError) -> Bool {
-    guard let values = row.state.row?.storedValues(of: link.columns) else { return false }
-    let parent = try transaction.row(spelled: values, in: link.parent)
-    return parent.values == nil && parent.state.row != nil
-      && parent.isDeleted(transaction.tables[link.parent].rules)
   }
 }
 

@@ -2,6 +2,13 @@ import CloudSyncCore
 import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
+/// Rows that leave their tables together, each after those that refer to it.
+private struct Family {
+  var rows: [RowKey] = []
+  /// Those of them that refer to a row which is to leave before.
+  var circular: [(row: RowKey, link: TableLink)] = []
+}
+
 /// Takes rows out of their tables that are kept beside them for a while: nothing of that is an edit.
 extension SyncTransaction {
   /// Takes a row out of its table, and before it the rows that refer to it, where foreign keys are enforced.
@@ -15,13 +22,16 @@ extension SyncTransaction {
     // What others have edited meanwhile has to be known while it is in the table.
     if hasSideEffects { try readOutbox() }
     guard let row = try self.row(key) else { return nil }
-    var family: [RowKey] = []
-    var seen: Set<RowKey> = []
-    guard try gather(try adopted(row.key, in: row.place), &seen, &family) else { return nil }
-    for member in family {
+    guard let family = try family(of: try adopted(row.key, in: row.place)) else { return nil }
+    for member in family.rows { try keepContent(of: member) }
+    // Who is in a circle would have SQLite delete others with it.
+    for (member, link) in family.circular {
+      guard try release(member, from: link) else { return nil }
+    }
+    for member in family.rows {
       guard try removeFromTable(member) else { return nil }
     }
-    return family
+    return family.rows
   }
 
   /// Takes the rows out of their tables that refer to a row which is not in its own.
@@ -54,50 +64,74 @@ extension SyncTransaction {
         continue
       }
       let child = link.reference.child
-      let rows = TableRows(
-        connection: connection,
+      let sql = TableSQL(
         name: child.name,
         columns: child.writableColumns.map(\.name),
         key: child.primaryKey,
         hasConflictRules: false
       )
+      let rows = TableRows(connection: connection, sql: sql)
       if try rows.hasRow(where: link.columns, referred) { return false }
     }
     return true
   }
 
-  /// Lists a row in a table with all that refer to it, these first.
-  private mutating func gather(
-    _ row: LoadedRow,
-    _ seen: inout Set<RowKey>,
-    _ family: inout [RowKey]
-  ) throws(SQLiteError) -> Bool {
-    guard let values = row.values, seen.insert(row.rowKey).inserted else { return true }
-    if tables.enforcesForeignKeys {
-      guard try isFree(row) else { return false }
-      for link in tables.links(to: row.place) {
-        guard let place = link.child,
-          let referred = tables[row.place].values(of: link.referencedColumns, in: values)
-        else { continue }
-        let child = tables[place]
-        for key in try child.rows(connection).keys(where: link.columns, referred) {
-          let one = try adopted(child.format.key(spelled: key), in: place)
-          guard try gather(one, &seen, &family) else { return false }
-        }
+  /// A row in its table with all that refer to it, these first; nil if rows refer to one of them that are not
+  /// synchronized.
+  private mutating func family(of root: LoadedRow) throws(SQLiteError) -> Family? {
+    var family = Family()
+    var stack: [(row: RowKey, open: [(RowKey, TableLink)])] = []
+    var entered: Set<RowKey> = []
+    var open: Set<RowKey> = []
+    var next: LoadedRow? = root
+    while next != nil || !stack.isEmpty {
+      if let row = next, row.values != nil, entered.insert(row.rowKey).inserted {
+        guard try isFree(row) else { return nil }
+        stack.append((row.rowKey, try referring(to: row)))
+        open.insert(row.rowKey)
+      }
+      next = nil
+      guard let top = stack.last else { continue }
+      guard let (child, link) = top.open.last else {
+        family.rows.append(top.row)
+        open.remove(top.row)
+        stack.removeLast()
+        continue
+      }
+      stack[stack.count - 1].open.removeLast()
+      if child != top.row, open.contains(child) {
+        family.circular.append((child, link))
+      } else if !entered.contains(child), let row = try row(child) {
+        next = try adopted(row.key, in: row.place)
       }
     }
-    family.append(row.rowKey)
-    return true
+    return family
+  }
+
+  /// The rows that refer to a row in its table, where foreign keys are enforced.
+  private func referring(to row: LoadedRow) throws(SQLiteError) -> [(RowKey, TableLink)] {
+    guard tables.enforcesForeignKeys else { return [] }
+    var found: [(RowKey, TableLink)] = []
+    for link in tables.links(to: row.place) {
+      for child in try children(of: row, by: link) { found.append((child, link)) }
+    }
+    return found
+  }
+
+  /// Has a row's state have all that its table has: its BLOBs are nowhere else.
+  private mutating func keepContent(of key: RowKey) throws(SQLiteError) {
+    guard var row = try self.row(key), row.values != nil else { return }
+    let table = tables[row.place]
+    row.complete(table)
+    if let version = row.state.row, let staging = AssetStaging(table, connection) {
+      row.state.row = staging.inlined(version, of: row)
+    }
+    keep(row)
   }
 
   private mutating func removeFromTable(_ key: RowKey) throws(SQLiteError) -> Bool {
     guard var row = try self.row(key), row.values != nil else { return true }
     let table = tables[row.place]
-    row.complete(table)
-    if let version = row.state.row, let staging = AssetStaging(table, connection) {
-      // Its BLOBs are nowhere else.
-      row.state.row = staging.inlined(version, of: row)
-    }
     let spelled = row.key.values
     let values = row.values
     let placement = try withoutCapture(of: row) { (transaction) throws(SQLiteError) in
@@ -113,7 +147,7 @@ extension SyncTransaction {
     keep(row)
     removals += 1
     touched.insert(row.place)
-    freed.insert(row.place)
+    freed.insert(key)
     hasSideEffects = hasSideEffects || table.hasTriggersOfTheApp
     return true
   }

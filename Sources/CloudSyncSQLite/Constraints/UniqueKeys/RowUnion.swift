@@ -5,118 +5,122 @@ import CloudSyncSQLiteSupport
 /// Makes one row of two: what refers to the one that goes refers to the one that stays.
 ///
 /// Every device may do it, at whatever moment: all edits have times that follow from the two rows.
-struct RowUnion {
-  /// What rows beside their tables refer to.
-  var beside: ReferencesBeside
-
-  init(_ transaction: SyncTransaction) throws(SQLiteError) {
-    beside = try ReferencesBeside(transaction)
-  }
-
+enum RowUnion {
   /// Unites two rows of one table; returns whether that could be done.
-  mutating func unite(
+  static func unite(
     _ gone: LoadedRow,
     into kept: LoadedRow,
     _ transaction: inout SyncTransaction
   ) throws(SQLiteError) -> Bool {
-    guard let own = kept.state.row, let other = gone.state.row, try transaction.isFree(gone)
-    else { return false }
+    guard let own = kept.state.row, let other = gone.state.row else { return false }
     let table = transaction.tables[kept.place]
-    let columns = Self.columns(of: own, and: other, table)
+    let columns = columns(of: own, and: other, table)
     return try unite(gone, into: kept, columns, &transaction)
   }
 
+  /// Gives a row other values in columns of its key: it goes into the row that has that key, or becomes it.
+  ///
+  /// - Parameters:
+  ///   - row: The row.
+  ///   - columns: The columns.
+  ///   - values: What they are to hold.
+  ///   - transaction: The transaction.
+  /// - Returns: Whether that could be done.
+  /// - Throws: SQLite's reason.
+  static func move(
+    _ row: LoadedRow,
+    _ columns: [String],
+    to values: [SQLiteValue],
+    _ transaction: inout SyncTransaction
+  ) throws(SQLiteError) -> Bool {
+    let row = try transaction.adopted(row.key, in: row.place)
+    let table = transaction.tables[row.place]
+    guard var moved = row.state.row, !row.isDeleted(table.rules) else { return false }
+    for (name, value) in zip(columns, values) {
+      let time = moved.clock.time(of: name).map(\.successor) ?? .zero
+      moved.set(
+        VersionedColumn(name: name, value: table.transport.fieldValue(value), time: time)
+      )
+    }
+    guard let spelled = transaction.values(of: table.key, in: row, moved) else { return false }
+    let kept = try transaction.adopted(table.format.key(spelled: spelled), in: row.place)
+    if kept.rowKey == row.rowKey { return false }
+    let isThere = !kept.isDeleted(table.rules)
+    let changes =
+      isThere
+      ? self.columns(of: kept.state.row ?? RecordVersion(), and: moved, table)
+      : moved.columnNames.compactMap { moved.latest(of: $0) }
+    return try unite(row, into: kept, changes, &transaction)
+  }
+
   /// Unites rows, of which the one that stays gets these columns.
-  private mutating func unite(
+  private static func unite(
     _ gone: LoadedRow,
     into kept: LoadedRow,
     _ columns: [VersionedColumn],
     _ transaction: inout SyncTransaction
   ) throws(SQLiteError) -> Bool {
-    guard let other = gone.state.row else { return false }
+    guard let other = gone.state.row, try transaction.isFree(gone) else { return false }
     var union = kept.state.row ?? RecordVersion()
     for column in columns { union.set(column) }
-    let tables = transaction.tables
-    for (number, link) in tables.links.enumerated() where link.parent == gone.place {
-      guard let child = link.child,
-        let old = transaction.values(of: link.referencedColumns, in: gone, other),
+    for link in transaction.tables.links(to: gone.place) where link.child != nil {
+      guard let old = transaction.values(of: link.referencedColumns, in: gone, other),
         let new = transaction.values(of: link.referencedColumns, in: kept, union),
-        tables.compared(old, link) != tables.compared(new, link)
+        transaction.tables.compared(old, link) != transaction.tables.compared(new, link)
       else { continue }
-      let rows = tables[child].rows(transaction.connection)
-      for key in try rows.keys(where: link.columns, old) {
-        let row = try transaction.adopted(tables[child].format.key(spelled: key), in: child)
-        try redirect(row, link, from: old, to: new, &transaction)
-      }
-      let others = beside.rows(referringBy: number, to: old, tables)
-        .sorted { UTF8Bytes.order($0.key.literal, $1.key.literal) < 0 }
-      for key in others {
-        guard let row = try transaction.row(key), row.values == nil else { continue }
-        try redirect(row, link, from: old, to: new, &transaction)
+      for key in try children(of: gone, referringTo: old, by: link, transaction) {
+        try redirect(key, link, from: old, to: new, &transaction)
       }
     }
-    guard let family = try transaction.takeOut(gone.rowKey) else { return false }
+    guard try transaction.takeOut(gone.rowKey) != nil else { return false }
     try transaction.edit(.deleted([], at: .zero), of: gone)
     // Rows that others have added to it follow.
     try transaction.reduce(.edited(.renamed(to: kept.key.name)), gone.key, in: gone.place)
     try transaction.edit(.settled(columns, created: other.created), of: kept)
-    for key in family { if let row = try transaction.row(key) { beside.add(row, tables) } }
     return true
   }
 
   // MARK: References
 
-  private mutating func redirect(
-    _ row: LoadedRow,
+  /// The rows that refer to a row, in their tables or as they are to be, in a fixed order.
+  private static func children(
+    of row: LoadedRow,
+    referringTo values: [SQLiteValue],
+    by link: TableLink,
+    _ transaction: SyncTransaction
+  ) throws(SQLiteError) -> [RowKey] {
+    let inTable = row.values == nil ? [] : try transaction.children(of: row, by: link)
+    let beside = try transaction.loose.children(referringTo: values, by: link, transaction)
+      .subtracting(inTable)
+      .sorted { UTF8Bytes.order($0.key.literal, $1.key.literal) < 0 }
+    return inTable + beside
+  }
+
+  private static func redirect(
+    _ key: RowKey,
     _ link: TableLink,
     from old: [SQLiteValue],
     to new: [SQLiteValue],
     _ transaction: inout SyncTransaction
   ) throws(SQLiteError) {
+    guard let found = try transaction.row(key) else { return }
+    let row = try transaction.adopted(found.key, in: found.place)
     let table = transaction.tables[row.place]
     guard let version = row.state.row, !row.isDeleted(table.rules),
       transaction.tables.refers(version, by: link, to: old)
     else { return }
+    if link.isInKeyOfChild {
+      _ = try move(row, link.columns, to: new, &transaction)
+      return
+    }
     let changes = zip(link.columns, new)
       .map { name, value in
         VersionedColumn(name: name, value: table.transport.fieldValue(value), time: .zero)
       }
-    if link.columns.contains(where: { table.key.contains($0) }) {
-      return try move(row, version, changes, &transaction)
-    }
     let isWritten = row.values != nil && row.state.placement == .inTable && !row.needsWrite
     try transaction.edit(.settled(changes, created: .zero), of: row)
-    if isWritten {
-      // While it still refers to the row that goes, that one cannot go without it.
-      _ = try transaction.write(row.rowKey)
-    } else if let row = try transaction.row(row.rowKey) {
-      beside.add(row, transaction.tables)
-    }
-  }
-
-  /// Gives a row another key: it goes into the row that has it, or becomes it.
-  private mutating func move(
-    _ row: LoadedRow,
-    _ version: RecordVersion,
-    _ changes: [VersionedColumn],
-    _ transaction: inout SyncTransaction
-  ) throws(SQLiteError) {
-    let table = transaction.tables[row.place]
-    var moved = version
-    for change in changes {
-      let time = version.clock.time(of: change.name).map(\.successor) ?? .zero
-      moved.set(VersionedColumn(name: change.name, value: change.value, time: time))
-    }
-    guard let spelled = transaction.values(of: table.key, in: row, moved) else { return }
-    let kept = try transaction.adopted(table.format.key(spelled: spelled), in: row.place)
-    if kept.rowKey == row.rowKey { return }
-    let isThere = !kept.isDeleted(table.rules)
-    let columns =
-      isThere
-      ? Self.columns(of: kept.state.row ?? RecordVersion(), and: moved, table)
-      : moved.columnNames.compactMap { moved.latest(of: $0) }
-    _ = try unite(row, into: kept, columns, &transaction)
-    if let row = try transaction.row(kept.rowKey) { beside.add(row, transaction.tables) }
+    // While it still refers to the row that goes, that one cannot go without it.
+    if isWritten { _ = try transaction.write(row.rowKey) }
   }
 
   // MARK: Columns

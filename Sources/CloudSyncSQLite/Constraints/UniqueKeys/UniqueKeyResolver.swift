@@ -14,8 +14,6 @@ enum UniqueKeyResolver {
     case held(Placement?)
   }
 
-  /// SQLite's code for a unique key that is taken.
-  private static let unique: Int64 = 2_067
   /// For one pass each row moves at most once, so this is never reached but by triggers that undo everything.
   private static let passes = 64
 
@@ -57,7 +55,7 @@ enum UniqueKeyResolver {
       }
       // It contends for another value, or for the same one by its own age.
       if isStale { continue }
-      let reason = held(holder.row, by: row.key.name, table.keyedColumns, table)
+      let reason = try held(holder.row, by: row, table.keyedColumns, transaction)
       try transaction.park(holder.row.rowKey, reason)
     }
     return .free
@@ -69,11 +67,10 @@ enum UniqueKeyResolver {
     byAge: Bool,
     _ transaction: inout SyncTransaction
   ) throws(SQLiteError) -> Outcome {
-    let table = transaction.tables[row.place]
     // What it was before is no more, elsewhere too.
     if byAge, row.values != nil { _ = try transaction.takeOut(row.rowKey) }
     if !byAge { transaction.needsFetch = true }
-    return .held(held(row, by: holder.row.key.name, holder.search.columns, table))
+    return .held(try held(row, by: holder.row, holder.search.columns, transaction))
   }
 
   private static func yields(
@@ -99,32 +96,40 @@ enum UniqueKeyResolver {
     return transaction.rank(of: holder) < transaction.rank(of: row)
   }
 
+  /// Why a row is beside its table whose value another one holds.
+  ///
+  /// As long as that one is not touched the row stays there, unless they hang together by other rows, which may change.
   private static func held(
     _ row: LoadedRow,
-    by holder: String,
+    by holder: LoadedRow,
     _ columns: [String],
-    _ table: RecordTable
-  ) -> Placement {
+    _ transaction: SyncTransaction
+  ) throws(SQLiteError) -> Placement {
+    let table = transaction.tables[row.place].name.quotedName
     let names = columns.map(\.quotedName).joined(separator: ", ")
-    return .violates(
-      code: unique,
-      reason: "record \(row.key.name) of table \(table.name.quotedName) waits beside the table:"
-        + " record \(holder) has the same value of the unique key \(names); change one of them"
-    )
+    let reason =
+      "record \(row.key.name) of table \(table) waits beside the table: record \(holder.key.name)"
+      + " has the same value of the unique key \(names); change one of them"
+    let refers = try transaction.refers(row, to: holder.key)
+    let isReferredTo = try transaction.refers(holder, to: row.key)
+    if refers || isReferredTo { return .violates(code: SQLiteError.unique, reason: reason) }
+    return .heldBy(holder.key.name, reason: reason)
   }
 
   // MARK: All rows
 
   /// Tries rows again that wait beside their tables, in the end of every transaction.
   static func resolve(_ transaction: inout SyncTransaction) throws(SQLiteError) {
-    for _ in 0..<passes where !transaction.touched.isEmpty {
+    for _ in 0..<passes where !transaction.touched.isEmpty || !transaction.freed.isEmpty {
       let freed = transaction.freed
       transaction.touched = []
       transaction.freed = []
+      for key in try transaction.held(byAny: freed) { try transaction.retryWriting(key) }
+      let tables = Set(freed.map(\.table))
       for key in try transaction.violating() {
         guard let row = try transaction.row(key), case .violates(let code, _) = row.state.placement,
           SQLiteError.mayPass(code),
-          !SQLiteError.isUnique(code) || freed.contains(row.place)
+          !SQLiteError.isUnique(code) || tables.contains(key.table)
         else { continue }
         try transaction.retryWriting(key)
       }
@@ -149,7 +154,7 @@ extension LoadedRow {
     switch state.placement {
     case .inTable: needsWrite
     case .awaitsParent: true
-    case .violates(let code, _): SQLiteError.isUnique(code)
+    case .violates, .heldBy: state.placement.isOfUniqueKey
     case .deletionDeferred: false
     }
   }
@@ -164,19 +169,50 @@ extension SQLiteError {
 }
 
 extension SyncTransaction {
-  /// The rows that SQLite refuses, in a fixed order.
-  func violating() throws(SQLiteError) -> [RowKey] {
-    let isViolating = { (row: LoadedRow) -> Bool in
-      if case .violates = row.state.placement { true } else { false }
-    }
+  /// The rows that SQLite refuses, in a fixed order, but for those whose values are known to be held by others.
+  fileprivate func violating() throws(SQLiteError) -> [RowKey] {
     let stored = try PendingRows(connection: connection).violating().filter { rows[$0] == nil }
-    let known = rows.values.filter(isViolating).sorted { $0.precedes($1) }.map(\.rowKey)
-    return stored + known
+    return stored
+      + known { if case .violates = $0.state.placement { true } else { false } }
+  }
+
+  /// The rows of settled tables that SQLite refuses, in a fixed order.
+  func unsettled() throws(SQLiteError) -> [RowKey] {
+    let settled = tables.inOrder.filter(\.isSettled).map(\.id)
+    let stored = try PendingRows(connection: connection).violating(in: settled)
+    return stored.filter { rows[$0] == nil }
+      + known { settled.contains($0.rowKey.table) && $0.state.placement.isViolation }
+  }
+
+  private func known(where isMeant: (LoadedRow) -> Bool) -> [RowKey] {
+    rows.values.filter(isMeant).sorted { $0.precedes($1) }.map(\.rowKey)
+  }
+
+  /// The rows whose values some rows hold, or held, in a fixed order.
+  fileprivate func held(byAny holders: Set<RowKey>) throws(SQLiteError) -> [RowKey] {
+    let pending = PendingRows(connection: connection)
+    let hasStored = try pending.hasHeld()
+    var found: Set<RowKey> = []
+    for holder in holders {
+      guard let row = try row(holder), tables[row.place].searches.count > 1 else { continue }
+      let name = row.key.name
+      let stored = hasStored ? try pending.waiting(for: name) : []
+      for key in stored + (awaiting[name] ?? []) {
+        guard let row = try self.row(key), case .heldBy(name, _) = row.state.placement else {
+          continue
+        }
+        found.insert(key)
+      }
+    }
+    return found.sorted {
+      $0.table != $1.table
+        ? $0.table < $1.table : UTF8Bytes.order($0.key.literal, $1.key.literal) < 0
+    }
   }
 
   /// Has a row written again that SQLite has refused.
   mutating func retryWriting(_ key: RowKey) throws(SQLiteError) {
-    guard var row = try row(key), case .violates = row.state.placement else { return }
+    guard var row = try row(key), row.state.placement.isViolation else { return }
     row.needsWrite = true
     keep(row)
   }
@@ -187,5 +223,32 @@ extension SyncTransaction {
     if row.state.placement != placement { counts.parked += 1 }
     row.place(placement, tables[row.place].rules)
     keep(row)
+  }
+}
+
+extension Placement {
+  /// Whether SQLite refuses the row, or would if it were written.
+  var isViolation: Bool {
+    switch self {
+    case .violates, .heldBy: true
+    case .inTable, .awaitsParent, .deletionDeferred: false
+    }
+  }
+
+  /// Whether another row has its value of a unique key.
+  var isOfUniqueKey: Bool {
+    switch self {
+    case .violates(let code, _): SQLiteError.isUnique(code)
+    case .heldBy: true
+    case .inTable, .awaitsParent, .deletionDeferred: false
+    }
+  }
+
+  /// The name of the record that the row waits for.
+  var awaited: String? {
+    switch self {
+    case .awaitsParent(let name), .heldBy(let name, _): name
+    case .inTable, .violates, .deletionDeferred: nil
+    }
   }
 }

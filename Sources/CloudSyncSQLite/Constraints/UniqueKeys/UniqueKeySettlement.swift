@@ -11,9 +11,9 @@ extension UniqueKeyResolver {
   static func settle(_ transaction: inout SyncTransaction) throws(SQLiteError) {
     guard transaction.tables.inOrder.contains(where: \.isSettled) else { return }
     for _ in 0..<rounds {
-      let conflicts = try transaction.violating()
+      let conflicts = try transaction.unsettled()
       if conflicts.isEmpty { return }
-      var settlement = try UniqueKeySettlement(transaction)
+      var settlement = UniqueKeySettlement()
       var isSettled = false
       for key in conflicts where try settlement.settle(key, &transaction) { isSettled = true }
       try transaction.writeRows()
@@ -26,22 +26,17 @@ extension UniqueKeyResolver {
 
 /// Settles what can be settled at once: each row takes part in one conflict at most.
 private struct UniqueKeySettlement {
-  private var union: RowUnion
   private var taken: Set<RowKey> = []
   /// The rows that others went into.
   private var united: [RowKey] = []
-
-  init(_ transaction: SyncTransaction) throws(SQLiteError) {
-    union = try RowUnion(transaction)
-  }
 
   /// Settles a row's first conflict; returns whether there was one that could be settled.
   mutating func settle(
     _ key: RowKey,
     _ transaction: inout SyncTransaction
   ) throws(SQLiteError) -> Bool {
-    guard let row = try transaction.row(key), case .violates(let code, _) = row.state.placement,
-      SQLiteError.isUnique(code), !row.isDeleted(transaction.tables[row.place].rules),
+    guard let row = try transaction.row(key), row.state.placement.isOfUniqueKey,
+      !row.isDeleted(transaction.tables[row.place].rules),
       let policy = transaction.tables[row.place].uniqueKeys, let version = row.state.row
     else { return false }
     if taken.contains(key) { return true }
@@ -90,7 +85,7 @@ private struct UniqueKeySettlement {
     let isKept = UTF8Bytes.order(row.key.name, holder.key.name) < 0
     let (kept, gone) = isKept ? (row, holder) : (holder, row)
     taken.formUnion([kept.rowKey, gone.rowKey])
-    guard try union.unite(gone, into: kept, &transaction) else { return false }
+    guard try RowUnion.unite(gone, into: kept, &transaction) else { return false }
     united.append(kept.rowKey)
     return true
   }

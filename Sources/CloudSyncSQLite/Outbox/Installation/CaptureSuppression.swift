@@ -33,21 +33,25 @@ struct CaptureSuppression {
     mapping: (SQLiteError) -> Failure,
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    try own(table, mapping: mapping) { () throws(Failure) in
-      do throws(SQLiteError) {
-        try connection.fixedStatement("UPDATE main.cloudsync_clock SET own_all = 1").run()
-      } catch { throw mapping(error) }
-      return try body()
-    }
+    try scope(table, ownsAll: true, mapping: mapping, body)
   }
 
   /// Runs a body during which nothing is captured that is written to the one row it names last.
+  ///
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - key: The key of the row that it begins with, as the table stores it; nil if it names one later.
+  ///   - mapping: Makes an error of the body's kind of one of SQLite's.
+  ///   - body: What is run.
+  /// - Returns: What the body returns.
+  /// - Throws: What the body throws, or SQLite's reason.
   func withoutCapture<Value, Failure: Error>(
     ofRowsOf table: CapturedTable,
+    from key: [SQLiteValue]? = nil,
     mapping: (SQLiteError) -> Failure,
     _ body: (OwnRows) throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    try own(table, mapping: mapping) { () throws(Failure) in
+    try scope(table, key, mapping: mapping) { () throws(Failure) in
       try body(OwnRows(connection: connection, table: table))
     }
   }
@@ -61,53 +65,59 @@ struct CaptureSuppression {
     ///
     /// Its key is as the table stores it.
     func name(_ key: [SQLiteValue]) throws(SQLiteError) {
-      let list = key.indices.map { "k\($0) = ?\($0 + 2)" }.joined(separator: ", ")
-      let statement = try connection.statement(
-        "UPDATE main.cloudsync_clock SET own_table = ?1, \(list)"
-      )
-      statement.bind(table.id, at: 1)
-      for (place, value) in key.enumerated() { statement.bind(value, at: Int32(place + 2)) }
-      try statement.run()
+      try CaptureSuppression(connection: connection).own(table.id, key)
     }
   }
 
   // MARK: Scopes
 
-  private func own<Value, Failure: Error>(
-    _ table: CapturedTable,
-    mapping: (SQLiteError) -> Failure,
-    _ body: () throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    // A key that is NULL is no row's.
-    let keys = table.key.indices.map { ", k\($0) = NULL" }.joined()
-    return try scope(
-      mapping: mapping,
-      begin: "UPDATE main.cloudsync_clock SET own_table = \(table.id), own_all = NULL\(keys)",
-      end: "UPDATE main.cloudsync_clock SET own_table = NULL, own_all = NULL\(keys)",
-      body
-    )
+  /// Says what is the engine's: a row of a table, all its rows, or nothing.
+  ///
+  /// A key that is NULL is no row's.
+  private func own(
+    _ table: Int64?,
+    _ key: [SQLiteValue],
+    ownsAll: Bool = false
+  ) throws(SQLiteError) {
+    let statement: SQLiteStatement
+    if key.count == 1 {
+      statement = try connection.fixedStatement(
+        "UPDATE main.cloudsync_clock SET own_table = ?1, own_all = ?2, k0 = ?3"
+      )
+    } else {
+      let list = key.indices.map { ", k\($0) = ?\($0 + 3)" }.joined()
+      statement = try connection.statement(
+        "UPDATE main.cloudsync_clock SET own_table = ?1, own_all = ?2\(list)"
+      )
+    }
+    statement.bind(table.map { .integer($0) } ?? .null, at: 1)
+      .bind(ownsAll ? .integer(1) : .null, at: 2)
+    for (place, value) in key.enumerated() { statement.bind(value, at: Int32(place + 3)) }
+    try statement.run()
   }
 
-  /// Runs a body between two statements; where it fails, the second is run as far as that can be.
+  /// Runs a body while something is the engine's; where it fails, that is ended as far as it can be.
   private func scope<Value, Failure: Error>(
+    _ table: CapturedTable,
+    _ key: [SQLiteValue]? = nil,
+    ownsAll: Bool = false,
     mapping: (SQLiteError) -> Failure,
-    begin: String,
-    end: String,
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     precondition(connection.isInTransaction, "a scope without capture belongs into a transaction")
-    do throws(SQLiteError) { try connection.statement(begin).run() } catch { throw mapping(error) }
+    let nothing = table.key.map { _ in SQLiteValue.null }
+    let begin = { () throws(SQLiteError) in try own(table.id, key ?? nothing, ownsAll: ownsAll) }
+    let end = { () throws(SQLiteError) in try own(nil, nothing) }
+    do throws(SQLiteError) { try begin() } catch { throw mapping(error) }
     let result: Value
     do throws(Failure) { result = try body() } catch {
       // Outside the transaction, which SQLite has undone, there is nothing to end.
       if connection.isInTransaction {
-        do throws(SQLiteError) { try connection.statement(end).run() } catch {
-          throw mapping(error)
-        }
+        do throws(SQLiteError) { try end() } catch { throw mapping(error) }
       }
       throw error
     }
-    do throws(SQLiteError) { try connection.statement(end).run() } catch { throw mapping(error) }
+    do throws(SQLiteError) { try end() } catch { throw mapping(error) }
     return result
   }
 }

@@ -127,7 +127,8 @@ enum OutboxSchema {
     of table: String,
     _ connection: SQLiteConnection
   ) throws(SQLiteError) -> Set<String> {
-    let query = try connection.prepare("SELECT name FROM pragma_table_info(?1, 'main')")
+    let query =
+      try connection.fixedStatement("SELECT name FROM pragma_table_info(?1, 'main')")
       .bind(table, at: 1)
     var names: Set<String> = []
     try query.forEachRow { names.insert(query.text(0) ?? "") }

@@ -118,7 +118,8 @@ struct EditFolding {
     return .inserted(edits, at: insertion.time)
   }
 
-  /// The columns by the time when each was changed last.
+  /// The columns by the time when each was changed last, but for kept ones, of which each change is told: a copy of
+  /// the file may have read some of them, and what it has sent of them is to be known again.
   private func updates(
     _ edits: ArraySlice<CapturedEdit>,
     _ present: [SQLiteValue]
@@ -132,15 +133,20 @@ struct EditFolding {
       guard let number = column.number,
         let last = updates.last(where: { $0.bits.contains(number) })?.edit
       else { continue }
-      let place = column.kept
-      let first = updates.first { $0.bits.contains(number) }?.edit
-      let former = place.flatMap { place in first?.formerValue(place) }
-      let edit = ColumnEdit(
-        name: column.name,
-        value: encode(place.flatMap(last.newValue) ?? value),
-        former: former.map(encode)
-      )
-      byTime[last.time, default: []].append(edit)
+      guard let place = column.kept else {
+        let edit = ColumnEdit(name: column.name, value: encode(value))
+        byTime[last.time, default: []].append(edit)
+        continue
+      }
+      for (edit, bits) in updates where bits.contains(number) {
+        // One that was captured before the column was kept tells no value.
+        guard let new = edit.newValue(place) ?? (edit.time == last.time ? value : nil) else {
+          continue
+        }
+        let former = edit.formerValue(place).map(encode)
+        byTime[edit.time, default: []]
+          .append(ColumnEdit(name: column.name, value: encode(new), former: former))
+      }
     }
     return byTime.sorted { $0.key < $1.key }.map { .updated($0.value, at: $0.key) }
   }

@@ -9,16 +9,29 @@ struct ReplacedRowSearch {
   /// The columns that an update must name to meet the unique key; nil if it need not name any.
   var watchedColumns: [String]? {
     let schema = table.schema
-    let isComputed = search.columns.contains { schema.column(named: $0)?.isGenerated == true }
     // The row's number has other names than its column's.
     let hasNumber = schema.hasIntegerKey && search.columns.contains(schema.primaryKey[0])
     return isComputed || hasNumber || search.columns.isEmpty ? nil : search.columns
   }
 
+  private var isComputed: Bool {
+    search.columns.contains { table.schema.column(named: $0)?.isGenerated == true }
+  }
+
+  /// The columns of the new row.
+  ///
+  /// Before an update SQLite reads those only that the trigger names, and computes others from nothing where it does not
+  /// name what they are made of.
+  private var candidateColumns: [String] {
+    guard isComputed else { return search.columns }
+    return search.columns
+      + table.schema.writableColumns.map(\.name).filter { !search.columns.contains($0) }
+  }
+
   /// Where such a row is looked for, from FROM on; the row of a name is itself not meant.
   func source(but row: String) -> String {
     let name = table.name.quotedName
-    let candidate = search.columns.map { "\(value(of: $0)) AS \($0.quotedName)" }
+    let candidate = candidateColumns.map { "\(value(of: $0)) AS \($0.quotedName)" }
     let columns = candidate.isEmpty ? "NULL" : candidate.joined(separator: ", ")
     let filter = search.predicate.map { " WHERE (\($0))" } ?? ""
     let terms = search.terms.map { term in

@@ -75,6 +75,18 @@ struct PlainClock: Sendable {
     }
   }
 
+  /// Whether a stored clock knows all columns of the table, each by a time of its own or one that they share.
+  func hasAllColumns(_ clock: [UInt8]) -> Bool {
+    clock.withUnsafeBytes { buffer in
+      let own = stored.flags
+      guard buffer.count > 2, buffer[0] == ClockCoding.version,
+        ClockFlags(rawValue: buffer[1]).intersection([.names, .someNumbers]) == own
+      else { return false }
+      var reader = ClockReader(UnsafeRawBufferPointer(rebasing: buffer[2...]))
+      return reader.skip(stored.bytes)
+    }
+  }
+
   private func stored(of reader: inout ClockReader) throws(CodedError) -> Stored? {
     guard try reader.byte() == ClockCoding.version else { return nil }
     let flags = ClockFlags(rawValue: try reader.byte())

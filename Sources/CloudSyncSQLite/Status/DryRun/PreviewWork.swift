@@ -37,7 +37,7 @@ struct PreviewWork {
     try log.begin()
     for page in fetched.pages {
       try noteFound(page)
-      try transaction.take(page, isEndHeard: true)
+      try transaction.take([FetchedPage(response: page, isEndHeard: true)])
       try transaction.finish()
     }
     // A zone that is lost is made again with everything.

@@ -10,6 +10,7 @@ struct DeviceHandler: WorkHandler {
   let base: FaultyOperationHandler
 
   var limits: RequestLimits { base.limits }
+  var timestampUnit: Duration { base.timestampUnit }
 
   func handle(
     _ work: SyncWork,
@@ -48,6 +49,7 @@ struct CloudEnd: WorkHandler {
   let host: SimulatedHost
 
   var limits: RequestLimits { host.connection.limits }
+  var timestampUnit: Duration { host.connection.timestampUnit }
 
   func handle(
     _ work: SyncWork,

@@ -65,6 +65,8 @@ final class SimulationRun: Sendable {
           makeDevice: makeDevice
         )
       }
+    let devices = hosts.map(\.device)
+    for device in devices { (device as? any AcquaintedDevice)?.meet(devices) }
     memory = Locked(
       SimulationMemory(
         checkers: Self.standardCheckers(options: options, variant: variant),
@@ -91,17 +93,26 @@ final class SimulationRun: Sendable {
     var draw = random.fork(3)
     let ratio = options.faults[.clockSkew]
     let isSkewed = ratio.hits > 0 && draw.chance(ratio.hits, in: ratio.cases)
-    let skew = isSkewed ? draw.within(-600_000...600_000) : 0
-    return SimulatedHost(
+    var skew = Duration.milliseconds(isSkewed ? draw.within(-600_000...600_000) : 0)
+    let years = options.faults[.clockYears]
+    var far = random.fork(5)
+    let isFar = years.hits > 0 && far.chance(years.hits, in: years.cases)
+    if isFar { skew += .seconds(far.within(-fiveYears...fiveYears)) }
+    let host = SimulatedHost(
       number: number,
       device: makeDevice(
         DeviceSetup(number: number, zoneID: zoneID, seed: draw.next(), commonSeed: options.seed)
       ),
-      clock: SimulatedClock(in: world, skew: .milliseconds(skew)),
+      clock: SimulatedClock(in: world, skew: skew),
       connection: cloud.connect(device: "device-\(number)", account: owner, zoneID: zoneID),
       random: random
     )
+    if isFar { host.state.withLock { $0.coverage.count(.clockYears) } }
+    return host
   }
+
+  /// In seconds.
+  private static var fiveYears: Int { 5 * 365 * 86_400 }
 
   /// The checkers of records that have the numbers of edits.
   private static func recordCheckers(

@@ -336,7 +336,7 @@ extension Model {
           guard rows[key] != nil else { continue }
           rows[key]?.awaitsFetch = true
           if let tag = rows[key]?.tag { rows[key]?.missing = tag }
-          mirror(key, .missing(tag: rows[key]?.tag.map { "\($0)" }))
+          mirror(key, .missing(tag: rows[key]?.tag.map { "\($0)" }, now: 0))
         }
       }
     }

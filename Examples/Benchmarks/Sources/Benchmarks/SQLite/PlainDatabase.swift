@@ -41,8 +41,7 @@ final class PlainDatabase {
       var statement: OpaquePointer?
       sqlite3_prepare_v2(handle, Self.insertion, -1, &statement, nil)
       defer { sqlite3_finalize(statement) }
-      let clock = ContinuousClock()
-      let start = clock.now
+      let start = ProcessorTime.now
       for first in stride(from: 0, to: keys.count, by: size) {
         sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil)
         for number in first..<min(first + size, keys.count) {
@@ -57,7 +56,7 @@ final class PlainDatabase {
         }
         sqlite3_exec(handle, "COMMIT", nil, nil, nil)
       }
-      return (clock.now - start).nanoseconds
+      return ProcessorTime.now - start
     }
   }
 
@@ -67,15 +66,14 @@ final class PlainDatabase {
       var statement: OpaquePointer?
       sqlite3_prepare_v2(handle, "UPDATE notes SET title = ? WHERE id = ?", -1, &statement, nil)
       defer { sqlite3_finalize(statement) }
-      let clock = ContinuousClock()
-      let start = clock.now
+      let start = ProcessorTime.now
       for (number, key) in keys.enumerated() {
         Self.bind("Title \(round) of \(number)", 1, statement)
         Self.bind(key, 2, statement)
         guard sqlite3_step(statement) == SQLITE_DONE else { throw Self.failure(handle) }
         sqlite3_reset(statement)
       }
-      return (clock.now - start).nanoseconds / Double(keys.count)
+      return (ProcessorTime.now - start) / Double(keys.count)
     }
   }
 

@@ -30,6 +30,7 @@ package struct FetchQueue: Sendable {
   package func contains(_ id: OperationID) -> Bool { find(id) != nil }
 
   /// Takes out the first fetch of a name; nil if there is none.
+  @discardableResult
   package mutating func remove(_ id: OperationID) -> FetchOperation? {
     guard let (place, operation) = find(id) else { return nil }
     if place != id.number { strays -= 1 }

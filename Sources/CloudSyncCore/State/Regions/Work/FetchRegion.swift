@@ -25,6 +25,9 @@ package struct FetchRun: Sendable {
   package var pages = 0
   /// How many pages in a row brought no new token although more was to come.
   package var stuck = 0
+
+  /// Whether it looks single records up instead of fetching changes.
+  package var isLookup: Bool { operations.first?.isLookup ?? false }
 }
 
 /// A page that was announced and is not acknowledged.

@@ -1,0 +1,47 @@
+public import CloudSyncCore
+
+/// What a cloud can do that not every cloud can; checks of what it cannot do are left out.
+public struct ConformanceCapabilities: Sendable {
+  /// Whether files of assets are kept; the checks write theirs into this folder.
+  public var assetFolder: String?
+  /// Whether the marks of encrypted fields come back.
+  public var keepsEncryptedKeys = true
+  /// Whether records have parents.
+  public var hasParents = true
+  /// Whether records are deleted together with those that they refer to.
+  public var deletesWithTargets = true
+  /// Whether a repeat of a request is recognized by its write token.
+  public var knowsWriteTokens = true
+  /// Whether numbers that are not finite are refused.
+  public var hasFiniteNumbersOnly = false
+  /// Whether a list may be empty before its field has a type.
+  public var hasEmptyLists = true
+
+  /// Creates the capabilities of a cloud that can do everything but keep files.
+  public init() {}
+}
+
+/// A cloud to check handlers with: empty, its zone not yet created.
+public struct ConformanceCloud: Sendable {
+  /// The zone that the check uses; it must not exist.
+  public var zoneID: ZoneID
+  /// What the cloud can do.
+  public var capabilities: ConformanceCapabilities
+  /// Makes the handler of a device; called once for each device.
+  public var connect: @Sendable (_ device: String) -> any OperationHandler
+  /// Deletes the zone from outside, as the user or another app does; nil if that cannot be done.
+  public var deleteZone: (@Sendable (_ reason: ZoneDeletionReason) -> Void)?
+
+  /// Creates a cloud from a function that makes handlers.
+  public init(
+    zoneID: ZoneID,
+    capabilities: ConformanceCapabilities = ConformanceCapabilities(),
+    deleteZone: (@Sendable (_ reason: ZoneDeletionReason) -> Void)? = nil,
+    connect: @escaping @Sendable (_ device: String) -> any OperationHandler
+  ) {
+    self.zoneID = zoneID
+    self.capabilities = capabilities
+    self.deleteZone = deleteZone
+    self.connect = connect
+  }
+}

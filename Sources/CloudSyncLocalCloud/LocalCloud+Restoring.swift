@@ -1,0 +1,35 @@
+public import CloudSyncCore
+
+extension LocalCloud {
+  /// Begins a new branch of the store's history; call it once after a backup was restored.
+  ///
+  /// Devices have seen what the backup lacks: change tags and positions of the feed that would be
+  /// given a second time. After this call none recurs: an edit that was made from a lost version is a
+  /// conflict, and a device that fetches with an older token is told that the zone was reset, so that
+  /// it uploads again what the backup lacks. Repeats of requests from before are not recognized.
+  ///
+  /// - Parameter nonce: A number that no other call gets; by default a random one.
+  /// - Throws: What the store has to say.
+  public func renew(
+    nonce: UInt64 = SyncEnvironment.live.nonce()
+  ) throws(LocalCloudStoreError) {
+    try transaction(.write, frame: accountFrame(account: AccountIdentity(""))) {
+      (engine) throws(LocalCloudStoreError) in
+      try engine.renew(branch: nonce)
+    }
+  }
+}
+
+extension CloudEngine {
+  /// Begins a branch of the history.
+  fileprivate func renew(branch: UInt64) throws(LocalCloudStoreError) {
+    try store.lock(.counters)
+    var counters = try counters()
+    counters.branch = branch
+    try store.setDocument(StoreDocument(.counters(counters)), for: StoreCounters.key)
+    // They tell of tags that are not given any more.
+    for (key, _) in try store.documents(withPrefix: AnswerDocument.prefix) {
+      try store.removeDocument(key)
+    }
+  }
+}

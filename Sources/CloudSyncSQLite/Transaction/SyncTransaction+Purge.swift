@@ -1,0 +1,78 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+extension SyncTransaction {
+  /// Notes what time it is for the cloud.
+  mutating func noteDate(of record: Record) {
+    guard purgeAge != nil, let date = record.modificationDate else { return }
+    cloudTime = max(cloudTime, date.nanoseconds / 1_000_000)
+  }
+
+  /// Notes since when a row is deleted in the cloud.
+  func noteTombstone(_ row: LoadedRow, of record: Record) throws(SQLiteError) {
+    // The mark of who is about to delete it makes it no younger.
+    guard purgeAge != nil, let date = record.modificationDate,
+      row.isDeleted(tables[row.place].rules), let known = row.state.known,
+      known.clock.purge == nil
+    else { return }
+    try Tombstones(connection: connection).note(row.rowKey, at: date.nanoseconds / 1_000_000)
+  }
+
+  /// Keeps the latest time of the cloud's that was seen.
+  mutating func noteCloudTime() throws(SQLiteError) {
+    guard cloudTime > .min else { return }
+    if case .integer(let known)? = try facts.value(.cloudTime), known >= cloudTime { return }
+    try facts.set(.cloudTime, .integer(cloudTime))
+  }
+
+  /// Takes up the tombstones that were there before they were to be purged.
+  mutating func adoptTombstones() throws(SQLiteError) {
+    guard purgeAge != nil, case .integer(let time)? = try facts.value(.cloudTime) else { return }
+    try Tombstones(connection: connection).adopt(at: time)
+  }
+
+  /// Marks tombstones that are old enough, and begins to delete those that this device has marked.
+  ///
+  /// The mark is sent as a save, so it shows whether anybody has made the row anew; while it is fresh nobody writes
+  /// over it.
+  ///
+  /// - Parameter limit: How many tombstones are looked at.
+  /// - Returns: The records that are to be deleted now, and whether others were marked.
+  /// - Throws: SQLite's reason.
+  mutating func beginPurges(
+    limit: Int
+  ) throws(SQLiteError) -> (removals: [SentRemoval], hasMarked: Bool) {
+    guard let purgeAge, case .integer(let present)? = try facts.value(.cloudTime) else {
+      return ([], false)
+    }
+    var hasMarked = false
+    let tombstones = Tombstones(connection: connection)
+    var removals: [SentRemoval] = []
+    for rowKey in try tombstones.due(before: present - purgeAge, limit: limit) {
+      guard let row = try row(rowKey), row.isDeleted(tables[row.place].rules),
+        let known = row.state.known
+      else {
+        try tombstones.remove(rowKey)
+        continue
+      }
+      guard !row.state.isDirty, row.state.isSettled else { continue }
+      let writer = tables.writer
+      switch known.clock.purge {
+      case let mark? where mark.writer == writer && abs(present - mark.since) <= PurgeMark.use:
+        try reduce(.purging, row.key, in: row.place)
+        removals.append(SentRemoval(table: row.place, key: row.key))
+      case let mark? where mark.writer != writer && mark.isValid(at: now):
+        // Somebody else is at it; should that device be gone, this one does it.
+        try tombstones.note(rowKey, at: mark.since + PurgeMark.length - purgeAge)
+      case .some, nil:
+        try reduce(
+          .marked(PurgeMark(writer: writer, since: max(now, present))),
+          row.key,
+          in: row.place
+        )
+        hasMarked = true
+      }
+    }
+    return (removals, hasMarked)
+  }
+}

@@ -1,0 +1,232 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// What a row must be in the end: the join of all edits that users have made of it.
+///
+/// It is made from what the simulation has seen the users do, and from the times that the databases' clocks gave
+/// these edits when they were made: an engine that joins otherwise is found out. Where what becomes of a
+/// row depends on which versions have met, or nobody knows when it was edited, several outcomes are right.
+struct RowOracle {
+  let schema: SimulatedSchema
+  let histories: RowHistories
+  /// Whether counters may have been counted twice: a zone was lost while two files had the same past.
+  var hasUnsureCounters = false
+
+  /// Tells what is wrong with a row; nil if nothing is.
+  func error(of history: RowHistory, row: EndRow?, table: SimulatedSchema.Table) -> String? {
+    if let text = olderThanKnown(in: history, table: table) { return text }
+    // Two of them may have become one.
+    if table.name == "items", schema.uniqueness == .merged { return nil }
+    let isShaken = histories.isShaken(history: history, schema: schema)
+    if history.hasUnknownLife {
+      guard history.deletions.isEmpty, !mayGo(isShaken: isShaken), row == nil else { return nil }
+      return "\(history.id) is gone, and nobody has deleted it"
+    }
+    let life = Life(of: history, deletes: deletes(table))
+    guard let row else {
+      if !life.isAlive || mayGo(isShaken: isShaken) { return nil }
+      return history.deletions.isEmpty
+        ? "\(history.id) is gone, and nobody has deleted it"
+        : "\(history.id) is gone, and it was inserted, or edited, after its last deletion"
+    }
+    guard life.isAlive else {
+      if mayComeBack(table, isShaken: isShaken) || life.mayBeAlive { return nil }
+      return "\(row.line) is back, and was deleted"
+    }
+    // One of its lives may have gone with a parent: with which edits, only the engines know.
+    if mayGo(isShaken: isShaken), history.insertions.count > 1 { return nil }
+    for column in table.columns {
+      if let text = error(of: column, in: history, life: life, row: row, isShaken: isShaken) {
+        return text
+      }
+    }
+    return counterError(in: history, life: life, row: row, table: table)
+  }
+
+  private func deletes(_ table: SimulatedSchema.Table) -> DeletePolicy {
+    table.name == "items" ? schema.itemDeletes : .deleteWins
+  }
+
+  // MARK: Life
+
+  /// Whether a row may go with one that it has referred to.
+  private func mayGo(isShaken: Bool) -> Bool {
+    guard isShaken else { return false }
+    return schema.action == .cascade
+      || schema.action == .noAction && schema.orphans == .deleteChildren
+  }
+
+  /// Whether a row may come back for another one's sake.
+  private func mayComeBack(_ table: SimulatedSchema.Table, isShaken: Bool) -> Bool {
+    let tables = schema.tables(version: SimulatedSchema.Version())
+    let isParent = tables.contains { other in
+      (other.key + other.columns).contains { $0.parent == table.name }
+    }
+    switch schema.action {
+    case .none, .setNull: return false
+    case .noAction: return isParent && schema.orphans == .restoreParent
+    case .cascade: return schema.cascades == .restoreParent && (isParent || isShaken)
+    }
+  }
+
+  // MARK: Time
+
+  /// The columns whose values tell which edit has set them.
+  private static let unique = ["a", "b", "c"]
+
+  /// An edit is later than all that its user has seen of the row.
+  private func olderThanKnown(
+    in history: RowHistory,
+    table: SimulatedSchema.Table
+  ) -> String? {
+    for (device, edit) in history.edits where edit.isCaptured && !edit.isInsertion {
+      for column in Self.unique {
+        guard let known = edit.former(of: column), known != .null,
+          known.literal != table.column(column)?.initial
+        else { continue }
+        // Under a key that another row had before, it may have come again.
+        let sources = history.edits.map(\.edit).filter { $0.value(of: column) == known }
+        guard let source = sources.min(by: { $0.time < $1.time }), source.time >= edit.time
+        else { continue }
+        return "device \(device) has edited \(history.id) at \(edit.time), and had seen"
+          + " \(column) \(known.literal) of \(source.time)"
+      }
+    }
+    return nil
+  }
+
+  // MARK: Columns
+
+  private func error(
+    of column: SimulatedSchema.Column,
+    in history: RowHistory,
+    life: Life,
+    row: EndRow,
+    isShaken: Bool
+  ) -> String? {
+    if column.isCounter || column.parent != nil && isShaken { return nil }
+    if column.name == "name", schema.uniqueness == .renamed { return nil }
+    guard let value = row[column.name] else { return nil }
+    let edits = history.edits.map(\.edit).filter { $0.value(of: column.name) != nil }
+    let sure = edits.filter { $0.isSure(of: column.name) && life.holds($0) }
+    guard let newest = sure.map(\.time).max() else { return nil }
+    let right = edits.filter { edit in
+      if !edit.isSure(of: column.name) { return true }
+      return life.holds(edit) ? edit.time == newest : life.mayHold(edit) && edit.time > newest
+    }
+    let values = right.compactMap { $0.value(of: column.name) }
+    if values.contains(value) { return nil }
+    let wanted = values.map(\.literal).joined(separator: " or ")
+    return "\(history.id) has \(column.name) \(value.literal), its newest edit is \(wanted)"
+  }
+
+  // MARK: Counters
+
+  /// A counter has what was added to it in the life that it has, by everybody.
+  private func counterError(
+    in history: RowHistory,
+    life: Life,
+    row: EndRow,
+    table: SimulatedSchema.Table
+  ) -> String? {
+    guard let counter = table.counter, case .integer(let found)? = row[counter.name],
+      !hasUnsureCounters, !history.edits.contains(where: { !$0.edit.isCaptured && !$0.edit.isSeed })
+    else { return nil }
+    if !history.deletions.isEmpty {
+      guard deletes(table) == .deleteWins, !history.isDoubled,
+        !mayComeBack(table, isShaken: histories.isShaken(history: history, schema: schema))
+      else { return nil }
+    }
+    var sum: Int64 = 0
+    for (_, edit) in history.edits where life.holds(edit) {
+      if case .added(_, let amount) = edit.change { sum += amount }
+      // What was there before is counted once, whoever had it: it is nothing.
+      if !edit.isSeed, case .integer(let number)? = edit.value(of: counter.name) { sum += number }
+    }
+    return sum == found
+      ? nil : "\(history.id) has \(counter.name) \(found), and \(sum) was added to it"
+  }
+}
+
+/// Which of a row's lives is the last, and which edits are of it.
+private struct Life {
+  let isAlive: Bool
+  /// Whether it may be alive although nothing says that it must be.
+  let mayBeAlive: Bool
+  private let deleted: HybridTime
+  private let births: [Int64: [HybridTime]]
+  private let isDoubled: Bool
+  private let deletes: DeletePolicy
+
+  init(of history: RowHistory, deletes: DeletePolicy) {
+    self.deletes = deletes
+    isDoubled = history.isDoubled
+    let created = history.insertions.map(\.time).max() ?? .zero
+    deleted = history.deletions.map(\.time).max() ?? .zero
+    var births: [Int64: [HybridTime]] = [:]
+    for edit in history.insertions {
+      if let number = edit.born { births[number, default: []].append(edit.time) }
+    }
+    self.births = births
+    let isEdited = deletes == .editWins && Self.hasUnseen(history)
+    isAlive = created > deleted || isEdited
+    // What a deleter has seen of a counter does not tell which additions.
+    mayBeAlive =
+      deletes == .editWins
+      && (history.isDoubled
+        || history.edits.contains { _, edit in
+          if case .added = edit.change { return true }
+          return !edit.isCaptured || edit.isDeletion && edit.former(of: "c") == nil
+        })
+  }
+
+  /// Whether a column has a version that nobody has seen who has deleted the row.
+  private static func hasUnseen(_ history: RowHistory) -> Bool {
+    var newest: [String: HybridTime] = [:]
+    var seen: [String: HybridTime] = [:]
+    for (_, edit) in history.edits where edit.isCaptured && !edit.isDeletion {
+      for column in columns where edit.value(of: column) != nil {
+        newest[column] = max(newest[column] ?? .zero, edit.time)
+      }
+    }
+    for deletion in history.deletions {
+      for column in columns {
+        // What an older version of the app does not show it may know all the same.
+        guard let value = deletion.former(of: column) else {
+          newest[column] = nil
+          continue
+        }
+        // Of several that have set it the newest, so that nothing is asked for in vain.
+        let versions = history.edits.filter {
+          $0.edit.value(of: column) == value && $0.edit.time < deletion.time
+        }
+        let time = versions.map(\.edit.time).max() ?? .zero
+        seen[column] = max(seen[column] ?? .zero, time)
+      }
+    }
+    return newest.contains { column, time in time > seen[column] ?? .zero }
+  }
+
+  /// The columns that tell whether a deleter has seen all.
+  private static let columns = ["a", "b", "c", "name", "id"]
+
+  /// Whether an edit is of a life that no deletion has ended.
+  func holds(_ edit: RowEdit) -> Bool {
+    if deletes == .editWins { return true }
+    if edit.isInsertion { return edit.time > deleted }
+    guard let life = edit.life, let times = births[life], times.count == 1 else {
+      return deleted == .zero
+    }
+    return times[0] > deleted
+  }
+
+  /// Whether an edit may have outlived its life, since its row was inserted twice.
+  func mayHold(_ edit: RowEdit) -> Bool {
+    isDoubled || edit.life.map { births[$0]?.count != 1 } ?? true
+  }
+}
+
+extension RowEdit {
+  /// Whether the engine has seen when a column was edited, and what it got.
+  fileprivate func isSure(of column: String) -> Bool { isCaptured && unsureColumn != column }
+}

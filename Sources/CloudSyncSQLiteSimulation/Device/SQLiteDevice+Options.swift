@@ -1,0 +1,44 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSimulator
+
+extension SQLiteDevice {
+  /// What the engine is told beside its tables.
+  func options(process: DeviceProcess) -> SyncEngineOptions {
+    var options = SyncEngineOptions()
+    options.configuration = process.configuration
+    options.captureClock = .fixed
+    options.sessionWillStart = { session in process.adopt(session) }
+    options.zoneLost = { [weak self] loss in self?.decide(loss, process) ?? .wait }
+    options.defaultTable.orphans = schema.orphans
+    options.defaultTable.cascades = schema.cascades
+    var marks = options.defaultTable
+    marks.hasUniqueIntegerKeys = true
+    var lists = options.defaultTable
+    lists.merging.columns["n"] = .counter
+    var items = lists
+    items.merging.deletes = schema.itemDeletes
+    switch schema.uniqueness {
+    case .none: break
+    case .merged: items.uniqueKeys = .merge
+    case .renamed:
+      items.uniqueKeys = .rename { conflict in
+        conflict.values.map { .string("\($0.stringValue ?? "") of \(conflict.recordName)") }
+      }
+    }
+    options.tables = ["marks": marks, "lists": lists, "items": items]
+    return options
+  }
+
+  /// Decides about a zone that is gone: what the user has erased waits, or is erased here too.
+  private func decide(_ loss: ZoneLoss, _ process: DeviceProcess) -> ZoneLossDecision {
+    switch loss {
+    case .missing, .encryptedDataReset: return .uploadAgain
+    case .purged:
+      guard draw(.zoneErased, process) else { return .wait }
+      history.withLock { $0.hasErased = true }
+      process.fail(at: .zoneErased)
+      return .deleteLocalData
+    }
+  }
+}

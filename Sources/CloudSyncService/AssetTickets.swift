@@ -1,0 +1,82 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+
+/// Addresses under which the bytes of one account's assets come and go for a while, without a token.
+///
+/// An address says whose asset it is, and is signed: nobody makes one but the service.
+struct AssetTickets: Sendable {
+  /// What an address is good for.
+  enum Purpose: Sendable, Hashable {
+    case upload
+    /// The file of a digest, in hexadecimal digits.
+    case download(String)
+  }
+
+  /// How long an address is good.
+  private static let lifetime: Int64 = 15 * 60
+
+  let secret: [UInt8]
+
+  /// The last part of an address.
+  func ticket(
+    for purpose: Purpose,
+    account: AccountIdentity,
+    now: Timestamp
+  ) -> String {
+    let end = now.nanoseconds / 1_000_000_000 + Self.lifetime
+    let file = if case .download(let digest) = purpose { digest } else { "" }
+    let payload = Self.digits(Array("\(end)/\(file)/\(account.value)".utf8))
+    return "\(payload).\(signature(of: payload))"
+  }
+
+  /// Reads the last part of an address; nil if it was not made here, or is good no more.
+  func read(
+    _ ticket: some StringProtocol,
+    now: Timestamp
+  ) -> (purpose: Purpose, account: AccountIdentity)? {
+    let parts = ticket.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    guard parts.count == 2, Self.areEqual(parts[1], signature(of: parts[0])),
+      let payload = Self.text(ofDigits: parts[0])
+    else { return nil }
+    let slash = UInt8(ascii: "/")
+    let fields = payload.utf8
+      .split(separator: slash, maxSplits: 2, omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    guard fields.count == 3, let end = Int64(fields[0]), now.nanoseconds / 1_000_000_000 <= end
+    else { return nil }
+    let purpose = fields[1].isEmpty ? Purpose.upload : .download(fields[1])
+    return (purpose, AccountIdentity(fields[2]))
+  }
+
+  // MARK: Signatures
+
+  /// HMAC with SHA-256 (RFC 2104), as digits.
+  private func signature(of text: String) -> String {
+    var key = secret.count > 64 ? SHA256.digest(of: secret) : secret
+    key += [UInt8](repeating: 0, count: 64 - key.count)
+    let inner = SHA256.digest(of: key.map { $0 ^ 0x36 } + Array(text.utf8))
+    return Self.digits(SHA256.digest(of: key.map { $0 ^ 0x5c } + inner))
+  }
+
+  /// Compares to the end, so that time tells nothing of where they differ.
+  private static func areEqual(_ lhs: String, _ rhs: String) -> Bool {
+    guard lhs.utf8.count == rhs.utf8.count else { return false }
+    return zip(lhs.utf8, rhs.utf8).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  static func digits(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func text(ofDigits digits: String) -> String? {
+    let digits = Array(digits.utf8)
+    guard digits.count % 2 == 0 else { return nil }
+    let bytes = stride(from: 0, to: digits.count, by: 2)
+      .compactMap { UInt8(String(decoding: digits[$0...($0 + 1)], as: UTF8.self), radix: 16) }
+    guard bytes.count * 2 == digits.count else { return nil }
+    return bytes.withUnsafeBytes { UTF8Bytes.text($0) }
+  }
+}

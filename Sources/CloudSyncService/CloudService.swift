@@ -1,0 +1,170 @@
+public import CloudSyncCore
+public import CloudSyncLocalCloud
+
+/// The server's side of CloudKit's HTTP API, as a function from request to response over a
+/// ``LocalCloud``: no sockets, no threads.
+///
+/// ```swift
+/// let tokens = MemoryTokens()
+/// tokens.add(token: secret, access: ServiceAccess(account: AccountIdentity("ada"), device: "mac"))
+/// let service = CloudService(cloud: LocalCloud(store: store), tokens: tokens)
+/// let response = await service.respond(to: request)
+/// ```
+///
+/// It serves the private database of one container: `records/modify`, `records/lookup`, `changes/zone`,
+/// `changes/database`, `zones/list`, `zones/lookup`, `zones/modify`, `subscriptions/modify`,
+/// `assets/upload` and `users/caller`, and the bytes of assets by signed addresses. Beside what Apple documents, a modification may carry the header
+/// `X-CloudSync-Write-Token`, a conflict has a `serverRecord`, an asset a `sha256`, an error a
+/// `cloudErrorCode`, and numbers that are not finite are text. What belongs to another account is
+/// answered as what does not exist.
+public final class CloudService: Sendable {
+  private let cloud: LocalCloud
+  private let tokens: any ServiceTokens
+  private let container: String
+  private let limits: ServiceLimits
+  private let nonce: @Sendable () -> UInt64
+  private let assets: ServedAssets
+
+  /// Creates a service.
+  ///
+  /// - Parameters:
+  ///   - cloud: What it serves.
+  ///   - tokens: Who may come in.
+  ///   - container: The container's name in paths.
+  ///   - limits: How much one request may ask for.
+  ///   - secret: What addresses of assets are signed with: 32 random bytes, which services of several
+  ///     processes share; nil for some that last as long as this one.
+  ///   - now: The clock, by which such addresses end.
+  ///   - nonce: Gives a number that no other call gets.
+  public init(
+    cloud: LocalCloud,
+    tokens: any ServiceTokens,
+    container: String = "cloudsync",
+    limits: ServiceLimits = ServiceLimits(),
+    secret: [UInt8]? = nil,
+    now: @escaping @Sendable () -> Timestamp = SyncEnvironment.live.now,
+    nonce: @escaping @Sendable () -> UInt64 = SyncEnvironment.live.nonce
+  ) {
+    self.cloud = cloud
+    self.tokens = tokens
+    self.container = container
+    self.limits = limits
+    self.nonce = nonce
+    let random = (0..<4)
+      .flatMap { _ in
+        let number = nonce()
+        return (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
+      }
+    assets = ServedAssets(cloud: cloud, tickets: AssetTickets(secret: secret ?? random), now: now)
+  }
+
+  /// Answers a request.
+  public func respond(to request: HTTPRequest) async -> HTTPResponse {
+    await withCheckedContinuation { continuation in
+      respond(to: request) { continuation.resume(returning: $0) }
+    }
+  }
+
+  /// Answers a request: on the calling thread before the call returns, as the cloud does.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - completion: Called once, with the response.
+  public func respond(
+    to request: HTTPRequest,
+    completion: @escaping @Sendable (HTTPResponse) -> Void
+  ) {
+    do throws(ServiceRefusal) {
+      let isFile = request.path.hasPrefix("/assets/")
+      try checkBody(of: request, limit: isFile ? limits.assetByteCount : limits.bodyByteCount)
+      if isFile { return completion(assets.response(to: request) ?? HTTPResponse(status: 404)) }
+      let access = try access(of: request)
+      let (database, endpoint) = try place(of: request)
+      if endpoint == .uploadAssets { return completion(addresses(request, access)) }
+      let desk = EndpointDesk(
+        scope: database.scope,
+        limits: limits,
+        nonce: nonce,
+        zones: ServedZones(cloud: cloud, access: access),
+        wireAsset: { [assets] in assets.wireAsset($0, account: access.account) }
+      ) { [cloud] zoneID, isAtomic in
+        cloud.connect(
+          device: access.device,
+          account: access.account,
+          zoneID: zoneID,
+          isAtomic: isAtomic
+        )
+      }
+      desk.respond(to: request, at: endpoint, completion: completion)
+    } catch { completion(error.response) }
+  }
+
+  private func addresses(_ request: HTTPRequest, _ access: ServiceAccess) -> HTTPResponse {
+    do throws(WireError) {
+      return try assets.addresses(request, account: access.account)
+    } catch { return ServiceRefusal(error).response }
+  }
+
+  private func access(of request: HTTPRequest) throws(ServiceRefusal) -> ServiceAccess {
+    let scheme = "Bearer "
+    guard let header = request.headers["Authorization"], header.hasPrefix(scheme) else {
+      throw ServiceRefusal(status: 401, SyncError(.notAuthenticated, "a token is missing"))
+    }
+    let token = Array(header.utf8.dropFirst(scheme.utf8.count))
+    guard let access = tokens.access(digest: SHA256.digest(of: token)) else {
+      throw ServiceRefusal(status: 401, SyncError(.notAuthenticated, "the token is not known"))
+    }
+    return access
+  }
+
+  private func place(
+    of request: HTTPRequest
+  ) throws(ServiceRefusal) -> (WireDatabase, WireEndpoint) {
+    guard let (database, rest) = WireDatabase.parse(request.path), database.container == container,
+      let endpoint = WireEndpoint(rawValue: rest)
+    else { throw ServiceRefusal(status: 404) }
+    guard request.method == endpoint.method else { throw ServiceRefusal(status: 405) }
+    return (database, endpoint)
+  }
+
+  private func checkBody(of request: HTTPRequest, limit: Int) throws(ServiceRefusal) {
+    if let encoding = request.headers["Content-Encoding"], encoding.lowercased() != "identity" {
+      throw ServiceRefusal(status: 415)
+    }
+    guard request.body.count <= limit else {
+      let message = "a body has at most \(limit) bytes"
+      throw ServiceRefusal(status: 413, SyncError(.limitExceeded, message))
+    }
+  }
+}
+
+/// A response that says no.
+struct ServiceRefusal: Error {
+  let response: HTTPResponse
+
+  /// A refusal that is none of the API's errors.
+  init(status: Int) { response = HTTPResponse(status: status) }
+
+  init(status: Int, _ error: SyncError) { response = Self.response(status: status, error) }
+
+  /// The response that tells an error.
+  init(_ error: SyncError) {
+    response = Self.response(status: WireErrorTable.failure(of: error).status, error)
+  }
+
+  /// The refusal of a body that cannot be read.
+  init(_ error: WireError) {
+    self.init(status: 400, SyncError(.invalidArguments, "the body cannot be read: \(error)"))
+  }
+
+  private static func response(status: Int, _ error: SyncError) -> HTTPResponse {
+    var writer = JSONWriter()
+    let failure = WireErrorTable.failure(of: error).failure
+    writer.object { failure.writeMembers(to: &$0) }
+    return HTTPResponse(
+      status: status,
+      headers: [WireHeader.contentType: WireHeader.json],
+      body: writer.bytes
+    )
+  }
+}

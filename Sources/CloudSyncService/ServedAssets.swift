@@ -1,0 +1,63 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The bytes of assets, by signed addresses below `/assets/1/`.
+struct ServedAssets: Sendable {
+  let cloud: LocalCloud
+  let tickets: AssetTickets
+  let now: @Sendable () -> Timestamp
+
+  private static let prefix = "/assets/1/"
+  private static let limit = 200
+
+  /// What a client is told of an account's asset.
+  func wireAsset(_ asset: Asset, account: AccountIdentity) -> WireAsset {
+    var wire = WireAsset(asset)
+    let purpose = AssetTickets.Purpose.download(AssetTickets.digits(asset.sha256))
+    wire.downloadURL = Self.prefix + tickets.ticket(for: purpose, account: account, now: now())
+    return wire
+  }
+
+  /// Answers `assets/upload` of an account.
+  func addresses(
+    _ request: HTTPRequest,
+    account: AccountIdentity
+  ) throws(WireError) -> HTTPResponse {
+    let tokens = try WireAssetUpload.tokens(reading: request.body, limit: Self.limit)
+    let time = now()
+    let entries = tokens.map { token in
+      (token, Self.prefix + tickets.ticket(for: .upload, account: account, now: time))
+    }
+    return EndpointDesk.success(WireAssetUpload.body(of: entries))
+  }
+
+  /// Answers a request to such an address; nil if it is none.
+  func response(to request: HTTPRequest) -> HTTPResponse? {
+    guard request.path.hasPrefix(Self.prefix) else { return nil }
+    let ticket = request.path.dropFirst(Self.prefix.count)
+    // One that is forged, foreign or old is answered as one that never was.
+    guard let (purpose, account) = tickets.read(ticket, now: now()) else {
+      return HTTPResponse(status: 404)
+    }
+    switch (purpose, request.method) {
+    case (.upload, "POST"):
+      do throws(SyncError) {
+        let asset = try cloud.keepAsset(bytes: request.body, account: account)
+        return EndpointDesk.success(WireAssetUpload.body(of: WireAsset(asset)))
+      } catch { return ServiceRefusal(error).response }
+    case (.download(let digest), "GET"):
+      guard let folder = cloud.assetFolder(of: account),
+        let bytes = try? Data(contentsOf: URL(filePath: "\(folder)/\(digest)"))
+      else { return HTTPResponse(status: 404) }
+      let headers: HTTPHeaders = [WireHeader.contentType: "application/octet-stream"]
+      return HTTPResponse(status: 200, headers: headers, body: [UInt8](bytes))
+    default: return HTTPResponse(status: 405)
+    }
+  }
+}

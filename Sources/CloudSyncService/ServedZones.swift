@@ -1,0 +1,70 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+
+/// What a device may ask about the zones of its account.
+struct ServedZones: Sendable {
+  let cloud: LocalCloud
+  let access: ServiceAccess
+
+  /// Answers a request about zones as such, or about the account.
+  func response(
+    to request: HTTPRequest,
+    at endpoint: WireEndpoint,
+    limits: ServiceLimits
+  ) throws(WireError) -> HTTPResponse {
+    switch endpoint {
+    case .caller: return EndpointDesk.success(WireCaller.body(name: access.account.value))
+    case .databaseChanges: return try databaseChanges(request)
+    case .lookUpZones:
+      let names = try WireZones.names(reading: request.body, scope: .private, limit: limits.zones)
+      return answer { known in
+        names.map { zoneID in
+          let isKnown = known.contains(zoneID)
+          return (zoneID, isKnown ? nil : SyncError(.zoneNotFound, "there is no such zone"))
+        }
+      }
+    default: return answer { known in known.map { ($0, nil) } }
+    }
+  }
+
+  private func answer(
+    _ zones: ([ZoneID]) -> [(zoneID: ZoneID, error: SyncError?)]
+  ) -> HTTPResponse {
+    do throws(LocalCloudStoreError) {
+      let known = try cloud.zones(account: access.account)
+      return EndpointDesk.success(WireZones.body(of: zones(known)))
+    } catch { return ServiceRefusal(error.syncError).response }
+  }
+
+  /// Deletes a zone of the account; returns why it is not deleted.
+  func delete(_ zoneID: ZoneID) -> SyncError? {
+    do throws(LocalCloudStoreError) {
+      let isDeleted = try cloud.deleteZone(zoneID, account: access.account)
+      return isDeleted ? nil : SyncError(.zoneNotFound, "there is no such zone")
+    } catch { return error.syncError }
+  }
+
+  private func databaseChanges(_ request: HTTPRequest) throws(WireError) -> HTTPResponse {
+    let text = try WireDatabaseChanges.syncToken(reading: request.body)
+    var token: ChangeToken?
+    if let text {
+      guard let known = WireToken.token(text) else {
+        let error = SyncError(.invalidArguments, "the sync token is none of this server's")
+        return ServiceRefusal(error).response
+      }
+      token = known
+    }
+    let zoneID = ZoneID(name: ZoneID.defaultZoneName)
+    let connection = cloud.connect(device: access.device, account: access.account, zoneID: zoneID)
+    do throws(SyncError) {
+      let changes = try connection.fetchDatabaseChanges(since: token)
+      let body = WireDatabaseChanges(
+        changed: changes.changedZoneIDs,
+        deleted: changes.deletedZones.map(\.zoneID),
+        syncToken: WireToken.text(changes.changeToken),
+        hasMore: changes.hasMore
+      )
+      return EndpointDesk.success(body.body)
+    } catch { return ServiceRefusal(error).response }
+  }
+}

@@ -1,0 +1,148 @@
+public import CloudSyncCore
+
+/// Carries a session's operations out by CloudKit's HTTP API: at a server of the project's own, in one
+/// zone of the private database.
+///
+/// It never retries, splits or resolves. A conflict of which the service does not tell its record costs
+/// one look-up more, for all of a request.
+public final class WebServicesOperationHandler: OperationHandler {
+  private let client: WebServicesClient
+  private let zoneID: ZoneID
+  private let isAtomic: Bool
+  private let files: AssetTransfer
+  private let running = Locked<(attempt: Attempt, task: Task<Void, Never>)?>(nil)
+
+  /// 200 items and 1 MB: JSON is larger than what it says.
+  public let limits = RequestLimits(items: 200, bytes: 1_000_000)
+  /// A millisecond.
+  public var timestampUnit: Duration { WireTime.unit }
+
+  /// Creates a handler.
+  ///
+  /// - Parameters:
+  ///   - client: The account's client.
+  ///   - zoneID: The session's zone.
+  ///   - isAtomic: Whether one bad record keeps the others of its request from being saved.
+  ///   - assets: Where the files of fetched assets go; without it assets come with an address at the
+  ///     service that is good for a quarter of an hour.
+  public init(
+    client: WebServicesClient,
+    zoneID: ZoneID,
+    isAtomic: Bool = false,
+    assets: AssetCache? = nil
+  ) {
+    files = AssetTransfer(client: client, cache: assets)
+    self.client = client
+    self.zoneID = zoneID
+    self.isAtomic = isAtomic
+  }
+
+  /// Creates the zone.
+  public func handle(
+    createZoneOperation operation: CreateZoneOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) {
+    run(in: context, completion: completion) { [client] () async throws(SyncError) in
+      try await client.perform(.createZone(operation.zoneID), deadline: context.deadline)
+    }
+  }
+
+  /// Creates the subscription.
+  public func handle(
+    createSubscriptionOperation operation: CreateSubscriptionOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) {
+    run(in: context, completion: completion) { [client] () async throws(SyncError) in
+      try await client.perform(.createSubscription(operation.zoneID), deadline: context.deadline)
+    }
+  }
+
+  /// Saves and deletes records.
+  public func handle(
+    modifyOperation operation: ModifyOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
+  ) {
+    let whole = WireModification(operation, zoneID: zoneID, isAtomic: isAtomic)
+    if let problem = whole.problem(in: .own) { return completion(.failure(problem)) }
+    run(in: context, completion: completion) { [self] () async throws(SyncError) in
+      let failures = try await files.upload(operation, deadline: context.deadline)
+      guard !failures.isEmpty else { return try await send(whole, context) }
+      // Those whose files are here are sent, unless one keeps all others from being saved.
+      let bad = Set(failures.map(\.recordID))
+      let good = ModifyOperation(
+        records: operation.records.filter { !bad.contains($0.recordID) },
+        recordIDsToDelete: operation.recordIDsToDelete
+      )
+      if isAtomic || good.itemCount == 0 {
+        throw SyncError(.partialFailure, "files are missing", itemErrors: failures)
+      }
+      let part = WireModification(good, zoneID: zoneID, isAtomic: false)
+      var response = try await send(part, context)
+      var places: [RecordID: Int] = [:]
+      for (place, record) in operation.records.enumerated() { places[record.recordID] = place }
+      response.failures = (failures + response.failures)
+        .sorted { places[$0.recordID] ?? .max < places[$1.recordID] ?? .max }
+      return response
+    }
+  }
+
+  /// Sends a modification, and finds out what the service has where it only says that it is something else.
+  private func send(
+    _ modification: WireModification,
+    _ context: RequestContext
+  ) async throws(SyncError) -> ModifyOperation.Response {
+    let call = WireCall.modify(modification, writeToken: context.writeToken)
+    var response = try await client.perform(call, deadline: context.deadline)
+    if let conflicts = WireConflicts(in: response) {
+      let operation = FetchOperation(lookingUp: conflicts.recordIDs)
+      let lookup: Result<FetchOperation.Response, SyncError>
+      do throws(SyncError) {
+        let call = try WireCall.fetch(operation, in: zoneID).get()
+        lookup = .success(try await client.perform(call, deadline: context.deadline))
+      } catch { lookup = .failure(error) }
+      response = conflicts.resolved(by: lookup)
+    }
+    if response.failures.contains(where: { $0.error.code == .assetFileNotFound }) {
+      // The service has lost what was uploaded: the session's next attempt brings it again.
+      client.forgetUploads()
+    }
+    return await files.localized(response, deadline: context.deadline)
+  }
+
+  /// Fetches one page of changes, or looks records up.
+  public func handle(
+    fetchOperation operation: FetchOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
+  ) {
+    run(in: context, completion: completion) { [client, zoneID, files] () async throws(SyncError) in
+      let call = try WireCall.fetch(operation, in: zoneID).get()
+      let page = try await client.perform(call, deadline: context.deadline)
+      return try await files.localized(page, deadline: context.deadline)
+    }
+  }
+
+  /// Gives up a call.
+  public func cancel(_ attempt: Attempt) {
+    let task = running.withLock { $0?.attempt == attempt ? $0?.task : nil }
+    task?.cancel()
+  }
+
+  private func run<Value: Sendable>(
+    in context: RequestContext,
+    completion: @escaping @Sendable (Result<Value, SyncError>) -> Void,
+    body: @escaping @Sendable () async throws(SyncError) -> Value
+  ) {
+    let task = Task {
+      let result: Result<Value, SyncError>
+      do throws(SyncError) { result = .success(try await body()) } catch {
+        result = .failure(error)
+      }
+      completion(result)
+    }
+    running.withLock { $0 = (context.attempt, task) }
+  }
+}

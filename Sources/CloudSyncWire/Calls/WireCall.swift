@@ -1,0 +1,190 @@
+package import CloudSyncCore
+
+/// One request of a client, and what its response means.
+package struct WireCall<Answer: Sendable>: Sendable {
+  package let endpoint: WireEndpoint
+  package let headers: HTTPHeaders
+  package let body: [UInt8]
+  private let zoneID: ZoneID
+  private let isModification: Bool
+  /// Reads the body of a response that is a success.
+  private let read: @Sendable ([UInt8]) -> Result<Answer, SyncError>
+
+  init(
+    _ endpoint: WireEndpoint,
+    zoneID: ZoneID,
+    headers: HTTPHeaders = HTTPHeaders(),
+    body: [UInt8],
+    read: @escaping @Sendable ([UInt8]) -> Result<Answer, SyncError>
+  ) {
+    self.endpoint = endpoint
+    self.zoneID = zoneID
+    self.headers = headers
+    self.body = body
+    self.read = read
+    isModification = endpoint == .modifyRecords
+  }
+
+  /// The request to send to a database.
+  package func request(to database: WireDatabase) -> HTTPRequest {
+    var headers = headers
+    if !body.isEmpty { headers[WireHeader.contentType] = WireHeader.json }
+    return HTTPRequest(
+      method: endpoint.method,
+      target: database.path(of: endpoint),
+      headers: headers,
+      body: body
+    )
+  }
+
+  /// What a response means.
+  ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - now: The time, which a wait may be told as a date of.
+  /// - Returns: The answer, or the session's error.
+  package func answer(_ response: HTTPResponse, now: Timestamp) -> Result<Answer, SyncError> {
+    if (200..<300).contains(response.status) { return read(response.body) }
+    var error =
+      WireFailure.read(response.body, zoneID: zoneID).map(meaning)
+      ?? WireErrorTable.error(status: response.status, isModification: isModification)
+    if let text = response.headers["Retry-After"],
+      let wait = RetryAfter.nanoseconds(text, now: now)
+    {
+      error.retryAfterNanoseconds = max(error.retryAfterNanoseconds ?? 0, wait)
+    }
+    return .failure(error)
+  }
+
+  private func meaning(of failure: WireFailure) -> SyncError {
+    var error = WireErrorTable.error(of: failure)
+    // Of a whole request it says that some item failed, and not which.
+    if error.code == .batchRequestFailed { error.code = .partialFailure }
+    return error
+  }
+
+  /// What it means that there was no response.
+  ///
+  /// - Parameters:
+  ///   - isSent: Whether anything of the request may have reached the server.
+  ///   - reason: What happened.
+  /// - Returns: The session's error.
+  package func error(isSent: Bool, reason: String) -> SyncError {
+    SyncError(isSent && isModification ? .serverResponseLost : .networkFailure, reason)
+  }
+}
+
+extension WireCall where Answer == Bool {
+  /// Creates a zone; one that exists is a success.
+  package static func createZone(_ zoneID: ZoneID) -> Self {
+    Self(.modifyZones, zoneID: zoneID, body: WireZones.body(creating: zoneID)) { bytes in
+      WireZones.error(in: "zones", reading: bytes, zoneID: zoneID).map { .failure($0) }
+        ?? .success(true)
+    }
+  }
+
+  /// Subscribes to a zone.
+  package static func createSubscription(_ zoneID: ZoneID) -> Self {
+    let body = WireSubscriptions.body(subscribingTo: zoneID)
+    return Self(.modifySubscriptions, zoneID: zoneID, body: body) { bytes in
+      WireZones.error(in: "subscriptions", reading: bytes, zoneID: zoneID).map { .failure($0) }
+        ?? .success(true)
+    }
+  }
+}
+
+extension WireCall where Answer == ModifyOperation.Response {
+  /// Saves and deletes records.
+  ///
+  /// - Parameters:
+  ///   - modification: What is to be done.
+  ///   - writeToken: The key by which a repeat is recognized.
+  ///   - assets: What is said of an asset.
+  /// - Returns: The call.
+  package static func modify(
+    _ modification: WireModification,
+    writeToken: WriteToken,
+    with assets: (Asset) -> WireAsset = { WireAsset($0) }
+  ) -> Self {
+    Self(
+      .modifyRecords,
+      zoneID: modification.zoneID,
+      headers: [WireHeader.writeToken: "\(writeToken)"],
+      body: modification.body(with: assets)
+    ) { bytes in modification.response(reading: bytes) }
+  }
+}
+
+extension WireCall where Answer == FetchOperation.Response {
+  /// Fetches one page, or looks records up.
+  ///
+  /// - Parameters:
+  ///   - operation: What is asked for.
+  ///   - zoneID: The zone.
+  ///   - assets: Says where the file of an asset lies.
+  /// - Returns: The call, or why there can be none.
+  package static func fetch(
+    _ operation: FetchOperation,
+    in zoneID: ZoneID,
+    with assets: @escaping @Sendable (WireAsset) -> Asset? = WireAsset.unlocated
+  ) -> Result<Self, SyncError> {
+    if operation.isLookup {
+      let lookup = WireLookup(operation.recordIDs, zoneID: zoneID)
+      return .success(
+        Self(.lookUpRecords, zoneID: zoneID, body: lookup.body) { bytes in
+          lookup.response(reading: bytes, with: assets)
+        }
+      )
+    }
+    let syncToken = operation.changeToken.flatMap(WireToken.syncToken)
+    if operation.changeToken != nil, syncToken == nil {
+      let message = "the change token was given by another cloud"
+      return .failure(SyncError(.invalidArguments, message))
+    }
+    let changes = WireZoneChanges(zoneID: zoneID, syncToken: syncToken)
+    return .success(
+      Self(.zoneChanges, zoneID: zoneID, body: changes.body) { bytes in
+        changes.page(reading: bytes, with: assets)
+      }
+    )
+  }
+}
+
+extension WireCall where Answer == AccountIdentity {
+  /// Asks whose account it is.
+  package static var caller: Self {
+    let zoneID = ZoneID(name: ZoneID.defaultZoneName)
+    return Self(.caller, zoneID: zoneID, body: []) { bytes in
+      WireCaller.name(reading: bytes).map { .success(AccountIdentity($0)) }
+        ?? .failure(SyncError(.networkFailure, "the response names no account"))
+    }
+  }
+}
+
+extension WireCall where Answer == String {
+  /// Asks where the bytes of an asset go.
+  package static func uploadAddress(
+    for recordID: RecordID,
+    field: String,
+    recordType: String
+  ) -> Self {
+    let body = WireAssetUpload.body(for: recordID, field: field, recordType: recordType)
+    return Self(.uploadAssets, zoneID: recordID.zoneID, body: body) { bytes in
+      var reader = JSONReader(bytes)
+      var url: String?
+      do throws(WireError) {
+        try reader.object { (reader, name) throws(WireError) in
+          guard name == "tokens" else { return try reader.skipValue() }
+          try reader.array { (reader) throws(WireError) in
+            try reader.object { (reader, name) throws(WireError) in
+              if name == "url" { url = try reader.string() } else { try reader.skipValue() }
+            }
+          }
+        }
+        try reader.end()
+      } catch { url = nil }
+      return url.map { .success($0) }
+        ?? .failure(SyncError(.networkFailure, "the response has no address"))
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import CloudSyncTestSupport
+import Testing
+
+@testable import CloudSyncCore
+
+@Suite("Timestamps as coarse as a cloud's")
+struct RecordTimestampTests {
+  private static let millisecond: Int64 = 1_000_000
+
+  @Test("Timestamps are rounded down, in places and lists too; nothing else changes")
+  func rounding() {
+    var place = Location(latitude: 1, longitude: 2)
+    place.timestamp = Timestamp(nanoseconds: 1_999_999)
+    let time = FieldValue.timestamp(Timestamp(nanoseconds: 5_000_001))
+    let record = RecordFixtures.record([
+      "a": time, "b": .location(place), "c": .list([time, time]), "d": .int64(5_000_001),
+    ])
+
+    let rounded = record.roundingTimestamps(to: Self.millisecond)
+
+    place.timestamp = Timestamp(nanoseconds: 1_000_000)
+    let coarse = FieldValue.timestamp(Timestamp(nanoseconds: 5_000_000))
+    #expect(rounded["a"] == coarse && rounded["c"] == .list([coarse, coarse]))
+    #expect(rounded["b"] == .location(place) && rounded["d"] == .int64(5_000_001))
+    #expect(rounded.roundingTimestamps(to: Self.millisecond) == rounded)
+    #expect(record.roundingTimestamps(to: 1) == record)
+  }
+
+  @Test(
+    "Times before 1970 are rounded down too, and the ends of the range stay in it",
+    arguments: [
+      (-1, -1_000_000), (-1_000_000, -1_000_000), (-1_000_001, -2_000_000), (0, 0), (999_999, 0),
+      (Int64.min, Int64.min), (Int64.max, Int64.max / 1_000_000 * 1_000_000),
+    ]
+  )
+  func early(nanoseconds: Int64, expected: Int64) {
+    let rounded = Timestamp(nanoseconds: nanoseconds).rounded(toMultipleOf: Self.millisecond)
+    #expect(rounded.nanoseconds == expected)
+  }
+
+  @Test("A session rounds what is submitted and what a resolver makes to the handler's unit")
+  func session() throws {
+    let fine = FieldValue.timestamp(Timestamp(nanoseconds: 7_000_003))
+    let coarse = FieldValue.timestamp(Timestamp(nanoseconds: 7_000_000))
+    var script = ScriptedHandler.Script()
+    script.modify = { operation, number in
+      guard number == 0 else { return .success(ScriptedHandler.allSaved(operation)) }
+      let edit = operation.records[0]
+      let server = RecordFixtures.record(["y": 1], tag: "server").named(edit.recordID)
+      let error = SyncError(.serverRecordChanged, clientRecord: edit, serverRecord: server)
+      return .success(.init(failures: [ItemFailure(edit.recordID, error)]))
+    }
+    let bench = SessionHarness(
+      resolver: ConflictResolver { client, server in
+        var merged = server
+        merged["x"] = client["x"]
+        merged["z"] = fine
+        return merged
+      },
+      timestampUnit: .milliseconds(1),
+      script: script
+    )
+    bench.start()
+    let accepted = Locked<[Record]>([])
+    try bench.session.modify(
+      ModifyOperation(records: [SessionHarness.record("a", ["x": fine])]),
+      accepted: { operation in accepted.withLock { $0 = operation.records } }
+    )
+    bench.world.run()
+
+    #expect(accepted.withLock { $0.map { $0["x"] } } == [coarse])
+    let sent = bench.handler.modifyCalls.map { $0.saves[0] }
+    #expect(sent.map { $0["x"] } == [coarse, coarse])
+    #expect(sent.last?["z"] == coarse)
+  }
+
+  @Test(
+    "5. An answer with an asset that was lost: what the cloud has, wherever its file lies, is saved"
+  )
+  func asset() {
+    let digest = RecordFixtures.asset
+    let mine = Asset(sha256: digest.sha256, byteCount: digest.byteCount, location: "/here")
+    let theirs = Asset(sha256: digest.sha256, byteCount: digest.byteCount, location: "/cloud")
+    let edit = RecordFixtures.record(["f": .asset(mine), "l": .list([.asset(mine)])])
+    let server = RecordFixtures.record(["f": .asset(theirs), "l": .list([.asset(theirs)])])
+
+    #expect(server.contains(edit: edit))
+    #expect(edit.difference(from: server).fields == [])
+    let other = Asset(sha256: digest.sha256, byteCount: digest.byteCount + 1, location: "/here")
+    #expect(!server.contains(edit: RecordFixtures.record(["f": .asset(other)])))
+    #expect(edit != server)
+  }
+}
+
+extension Record {
+  fileprivate func named(_ recordID: RecordID) -> Record {
+    var record = Record(recordType: "Note", recordID: recordID, changeTag: changeTag)
+    for field in fields { record[field.name] = field.value }
+    return record
+  }
+}

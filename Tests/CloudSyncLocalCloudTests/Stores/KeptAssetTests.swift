@@ -1,0 +1,141 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+import CloudSyncTestSupport
+import Foundation
+import Testing
+
+@Suite("LocalCloud: the files of assets")
+struct KeptAssetTests {
+  private let folder = ScratchFolder.shared.newPath() + "-files"
+  private let cloud: LocalCloud
+
+  init() throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    cloud = LocalCloud(assetFolder: folder + "/cloud")
+  }
+
+  private func device(_ account: AccountIdentity = CloudWorld.alice) throws -> Device {
+    let connection = cloud.connect(device: "phone", account: account, zoneID: CloudWorld.zoneID)
+    let device = Device(connection: connection, world: try CloudWorld())
+    _ = try device.createZone().get()
+    return device
+  }
+
+  /// A file, and the asset that it is.
+  private func asset(_ bytes: [UInt8], named name: String = "file") throws -> Asset {
+    let path = "\(folder)/\(name)"
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let digest = Data(SHA256.digest(of: bytes))
+    return Asset(sha256: digest, byteCount: Int64(bytes.count), location: path)
+  }
+
+  private func kept(_ account: AccountIdentity = CloudWorld.alice) -> [String] {
+    let path = cloud.assetFolder(of: account) ?? ""
+    return (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+  }
+
+  @Test("3. Bytes that are not those of the digest, or not so many, are refused; no file stays")
+  func wrongBytes() throws {
+    let device = try device()
+    let asset = try asset([1, 2, 3])
+    for wrong in [
+      Asset(sha256: Data(repeating: 9, count: 32), byteCount: 3, location: asset.location),
+      Asset(sha256: asset.sha256, byteCount: 4, location: asset.location),
+      Asset(sha256: asset.sha256, byteCount: 2, location: asset.location),
+    ] {
+      let result = device.modify([device.note("a", ["file": .asset(wrong)])])
+      #expect(result.itemCodes == ["a": .invalidArguments])
+    }
+    #expect(kept() == [])
+    #expect(try cloud.records(account: CloudWorld.alice, zone: CloudWorld.zoneID) == [])
+  }
+
+  @Test("3. Naming the digest of a stranger's file gives no bytes")
+  func stranger() throws {
+    let alice = try device()
+    let asset = try asset([1, 2, 3])
+    try alice.save(alice.note("a", ["file": .asset(asset)]))
+    let bob = try device(CloudWorld.bob)
+    let guess = Asset(sha256: asset.sha256, byteCount: 3, location: "")
+
+    let result = bob.modify([bob.note("a", ["file": .asset(guess)])])
+
+    #expect(result.itemCodes == ["a": .assetFileNotFound])
+    #expect(kept().count == 1 && kept(CloudWorld.bob) == [])
+    // The owner need not send the bytes again.
+    try alice.save(alice.note("b", ["file": .asset(guess)]))
+  }
+
+  @Test("4. A file in a list is kept, and comes back whole")
+  func lists() throws {
+    let device = try device()
+    let assets = [try asset([1, 2], named: "one"), try asset([], named: "none")]
+    try device.save(device.note("a", ["files": .list(assets.map { .asset($0) })]))
+    try FileManager.default.removeItem(atPath: assets[0].location)
+
+    let record = try device.fetch().get().changedRecords.first
+    guard case .list(let values)? = record?["files"] else {
+      Issue.record("\(String(describing: record))")
+      return
+    }
+    let bytes = try values.map { value -> [UInt8] in
+      guard case .asset(let asset) = value else { return [0xff] }
+      return Array(try Data(contentsOf: URL(fileURLWithPath: asset.location)))
+    }
+    #expect(bytes == [[1, 2], []])
+  }
+
+  @Test("4. A file of several pieces is copied whole")
+  func large() throws {
+    let bytes = (0..<200_001).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let device = try device()
+    let asset = try asset(bytes)
+    let saved = try device.save(device.note("a", ["file": .asset(asset)]))
+
+    guard case .asset(let kept)? = saved[0]["file"] else {
+      Issue.record("\(saved)")
+      return
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: kept.location)) == Data(bytes))
+    #expect(kept.location.hasPrefix(folder + "/cloud/"))
+  }
+
+  @Test("What is no file is not opened: a pipe, a folder, a path that does not begin at the root")
+  func noFiles() throws {
+    let device = try device()
+    let pipe = "\(folder)/pipe"
+    #expect(mkfifo(pipe, 0o600) == 0)
+    for location in [pipe, folder, "file", "", "/dev/zero", "\(folder)/missing"] {
+      let asset = Asset(sha256: Data(repeating: 1, count: 32), byteCount: 9, location: location)
+      let result = device.modify([device.note("a", ["file": .asset(asset)])])
+      #expect(result.itemCodes == ["a": .assetFileNotFound], "\(location)")
+      #expect(result.error.map { !"\($0)".contains(folder) } ?? true)
+    }
+  }
+
+  @Test("A file that is missing fails its record only, where requests are not atomic")
+  func partial() throws {
+    let device = try device()
+    cloud.options.isAtomic = false
+    let asset = Asset(sha256: Data(repeating: 1, count: 32), byteCount: 9, location: "/none")
+
+    let result = device.modify([device.note("a", ["file": .asset(asset)]), device.note("b")])
+
+    #expect(result.itemCodes == ["a": .assetFileNotFound])
+    #expect(try result.get().savedRecords.map(\.recordID.name) == ["b"])
+  }
+
+  @Test("A digest that is computed in pieces is that of the whole")
+  func digests() {
+    let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    for count in [0, 1, 55, 56, 63, 64, 65, 119, 128, 1_000] {
+      for step in [1, 63, 64, 65, 200] {
+        var digest = SHA256()
+        for start in stride(from: 0, to: count, by: step) {
+          bytes[start..<min(start + step, count)].withUnsafeBufferPointer { digest.update($0) }
+        }
+        #expect(digest.finish() == SHA256.digest(of: Array(bytes[..<count])))
+      }
+    }
+  }
+}

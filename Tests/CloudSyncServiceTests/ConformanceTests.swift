@@ -1,0 +1,109 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+import CloudSyncService
+import CloudSyncWebServices
+import Foundation
+import Testing
+
+@Suite("Conformance through bytes")
+struct ConformanceTests {
+  /// Ways of CloudKit that all conform.
+  private static var variants: [(inout LocalCloudOptions) -> Void] {
+    [
+      { _ in },
+      { $0.partialFailureShape = .response },
+      { $0.missingDeletion = .unknownItem },
+      { $0.knowsWriteTokens = false },
+      { options in
+        options.pageSize = 7
+        options.emptyPages = 3
+        options.tellsDeletedTypes = false
+      },
+    ]
+  }
+
+  @Test(
+    "Client and service do what handlers must do",
+    arguments: OperationHandlerConformance.all.indices,
+    [false, true]
+  )
+  func clientAndService(index: Int, isAtomic: Bool) async throws {
+    let check = OperationHandlerConformance.all[index]
+    let base = FileManager.default.temporaryDirectory.path
+    let process = ProcessInfo.processInfo.processIdentifier
+    let folder = "\(base)/cloudsync-conformance-\(process)-\(index)-\(isAtomic)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    var capabilities = ConformanceCapabilities()
+    capabilities.assetFolder = folder + "/files"
+    for change in Self.variants {
+      try? FileManager.default.removeItem(atPath: folder)
+      let world = ServiceWorld(assetFolder: folder + "/cloud", change)
+      let clients = [try world.client("a"), try world.client("b")]
+      let cloud = ConformanceCloud(
+        zoneID: ServiceWorld.zoneID,
+        capabilities: capabilities,
+        deleteZone: { reason in
+          _ = try? world.cloud.deleteZone(
+            ServiceWorld.zoneID,
+            account: ServiceWorld.alice,
+            reason: reason
+          )
+        }
+      ) { device in
+        WebServicesOperationHandler(
+          client: clients[device == "a" ? 0 : 1],
+          zoneID: ServiceWorld.zoneID,
+          isAtomic: isAtomic,
+          assets: AssetCache(folder: "\(folder)/\(device)")
+        )
+      }
+      for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
+    }
+  }
+
+  @Test(
+    "A handler behind the codec does what handlers must do",
+    arguments: OperationHandlerConformance.all.indices
+  )
+  func loopback(index: Int) async throws {
+    let check = OperationHandlerConformance.all[index]
+    for change in Self.variants {
+      var options = LocalCloudOptions()
+      change(&options)
+      let cloud = LocalCloud(options: options)
+      let conformance = ConformanceCloud(zoneID: ServiceWorld.zoneID) { device in
+        let connection = cloud.connect(
+          device: device,
+          account: ServiceWorld.alice,
+          zoneID: ServiceWorld.zoneID
+        )
+        return WireLoopbackHandler(connection, zoneID: ServiceWorld.zoneID)
+      }
+      for failure in await check.run(conformance) { Issue.record("\(check): \(failure)") }
+    }
+  }
+
+  @Test(
+    "Client and service over a file do what handlers must do",
+    arguments: OperationHandlerConformance.all.indices
+  )
+  func file(index: Int) async throws {
+    let folder = FileManager.default.temporaryDirectory.path
+    let path = "\(folder)/cloudsync-wire-\(ProcessInfo.processInfo.processIdentifier)-\(index)"
+    defer {
+      for suffix in ["", "-wal", "-shm"] {
+        try? FileManager.default.removeItem(atPath: path + suffix)
+      }
+    }
+    let world = ServiceWorld(store: try SQLiteStore(path: path))
+    let clients = [try world.client("a"), try world.client("b")]
+    let check = OperationHandlerConformance.all[index]
+    let cloud = ConformanceCloud(zoneID: ServiceWorld.zoneID) { device in
+      WebServicesOperationHandler(
+        client: clients[device == "a" ? 0 : 1],
+        zoneID: ServiceWorld.zoneID
+      )
+    }
+    for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
+  }
+}

@@ -1,0 +1,164 @@
+import CloudSyncCore
+import CloudSyncWire
+import Testing
+
+@Suite("Errors on the wire")
+struct WireErrorTests {
+  private static let zone = ZoneID(name: "Notes")
+  private static let record = Record(
+    recordType: "Note",
+    recordID: RecordID(name: "a", zoneID: zone),
+    fields: ["x": 1],
+    changeTag: "old"
+  )
+
+  private func modify() -> WireCall<ModifyOperation.Response> {
+    let operation = ModifyOperation(records: [Self.record])
+    let modification = WireModification(operation, zoneID: Self.zone, isAtomic: false)
+    return .modify(modification, writeToken: WriteToken(nonce: 1, number: 2))
+  }
+
+  private func fetch() throws -> WireCall<FetchOperation.Response> {
+    try WireCall.fetch(FetchOperation(), in: Self.zone).get()
+  }
+
+  private func response(_ status: Int, _ text: String, _ headers: HTTPHeaders = [:]) -> HTTPResponse
+  {
+    HTTPResponse(status: status, headers: headers, body: Array(text.utf8))
+  }
+
+  @Test(
+    "A code of the API means one of CloudKit's, whatever the status",
+    arguments: [
+      ("ACCESS_DENIED", 10), ("AUTHENTICATION_FAILED", 9), ("AUTHENTICATION_REQUIRED", 9),
+      ("BAD_REQUEST", 12), ("CHANGE_TOKEN_EXPIRED", 21), ("CONFLICT", 14), ("EXISTS", 14),
+      ("INTERNAL_ERROR", 1), ("NOT_FOUND", 11), ("QUOTA_EXCEEDED", 25), ("THROTTLED", 7),
+      ("TRY_AGAIN_LATER", 6), ("SERVICE_UNAVAILABLE", 6), ("VALIDATING_REFERENCE_ERROR", 31),
+      ("ZONE_NOT_FOUND", 26), ("UNIQUE_FIELD_ERROR", 19), ("ATOMIC_ERROR", 2), ("NEW_ONE", 0),
+    ]
+  )
+  func codes(name: String, code: Int) throws {
+    let text = #"{"uuid":"u","serverErrorCode":"\#(name)","reason":"r","unknown":[1]}"#
+    for status in [400, 409, 500] {
+      let error = modify().answer(response(status, text), now: .distantPast).failure
+      #expect(error?.code == SyncError.Code(rawValue: code))
+      #expect(error?.message.hasSuffix("r") == true)
+    }
+    // Of one item.
+    let item = #"{"records":[{"recordName":"a","serverErrorCode":"\#(name)","reason":"r"}]}"#
+    let answer = try modify().answer(response(200, item), now: .distantPast).get()
+    let expected = name == "ATOMIC_ERROR" ? 22 : code
+    #expect(answer.failures.map(\.error.code.rawValue) == [expected])
+  }
+
+  @Test(
+    "A status without a code means what it can mean",
+    arguments: [
+      (301, 34, 4), (302, 34, 4), (400, 12, 12), (401, 9, 9), (403, 10, 10), (404, 5, 5),
+      (408, 34, 4), (412, 31, 31), (413, 27, 27), (421, 4, 4), (429, 7, 7), (500, 1, 1),
+      (502, 34, 4), (503, 6, 6), (504, 34, 4), (600, 34, 4),
+    ]
+  )
+  func statuses(status: Int, ofModification: Int, ofFetch: Int) throws {
+    for text in ["", "<html>", "{}"] {
+      let modified = modify().answer(response(status, text), now: .distantPast).failure
+      let fetched = try fetch().answer(response(status, text), now: .distantPast).failure
+      #expect(modified?.code.rawValue == ofModification)
+      #expect(fetched?.code.rawValue == ofFetch)
+    }
+  }
+
+  @Test("42. Unknown continuations mean an expired token, other bad requests do not")
+  func continuations() throws {
+    for (reason, code) in [
+      ("Unknown sync continuation type", 21), ("Invalid continuation format", 21), ("other", 12),
+    ] {
+      let text = """
+        {"zones":[{"zoneID":{"zoneName":"Notes"},"serverErrorCode":"BAD_REQUEST",
+        "reason":"\(reason)"}]}
+        """
+      let error = try fetch().answer(response(200, text), now: .distantPast).failure
+      #expect(error?.code.rawValue == code)
+    }
+  }
+
+  @Test("46. A captive portal and a redirect are a network that is away, or a lost answer")
+  func portals() throws {
+    for found in [response(200, "<html>Sign in</html>"), response(302, "", ["Location": "x"])] {
+      #expect(modify().answer(found, now: .distantPast).failure?.code == .serverResponseLost)
+      #expect(try fetch().answer(found, now: .distantPast).failure?.code == .networkFailure)
+    }
+  }
+
+  @Test("47. Waits as a number, text, a date and many hours are obeyed; the larger of two counts")
+  func waits() throws {
+    let now = Timestamp(nanoseconds: 784_111_777_000_000_000)  // Sun, 06 Nov 1994 08:49:37 GMT
+    func wait(_ body: String, _ header: String?) throws -> Int64? {
+      var headers: HTTPHeaders = [:]
+      headers["retry-after"] = header
+      let text = #"{"serverErrorCode":"THROTTLED","reason":"r"\#(body)}"#
+      let error = try fetch().answer(response(429, text, headers), now: now).failure
+      return error?.retryAfter
+        .map { $0.components.seconds * 1_000 + $0.components.attoseconds / 1_000_000_000_000_000 }
+    }
+    #expect(try wait(#","retryAfter":30"#, nil) == 30_000)
+    #expect(try wait(#","retryAfter":"30""#, nil) == 30_000)
+    #expect(try wait(#","retryAfter":23.5"#, "11") == 23_500)
+    #expect(try wait(#","retryAfter":11"#, "23") == 23_000)
+    #expect(try wait("", "110207") == 110_207_000)
+    #expect(try wait("", "Sun, 06 Nov 1994 08:50:07 GMT") == 30_000)
+    #expect(try wait("", "Sun, 06 Nov 1994 08:00:00 GMT") == 0)
+    #expect(try wait(#","retryAfter":-1"#, "soon") == nil)
+    #expect(try wait(#","retryAfter":"NaN""#, nil) == nil)
+    #expect(try wait("", "Thu, 29 Feb 1996 00:00:00 GMT") == 41_440_223_000)
+  }
+
+  @Test("41. An atomic error is understood as a whole answer and as items")
+  func atomic() throws {
+    let whole = #"{"serverErrorCode":"ATOMIC_ERROR","reason":"r"}"#
+    #expect(
+      modify().answer(response(400, whole), now: .distantPast).failure?.code == .partialFailure
+    )
+    let items = #"{"records":[{"recordName":"a","serverErrorCode":"ATOMIC_ERROR"}]}"#
+    let answer = try modify().answer(response(200, items), now: .distantPast).get()
+    #expect(answer.failures.map(\.error.code) == [.batchRequestFailed])
+  }
+
+  @Test("44. An answer whose items do not fit the request counts as lost")
+  func misfits() {
+    let good = #"{"recordName":"a","recordType":"Note","recordChangeTag":"t"}"#
+    for list in [
+      "[]", "[\(good),\(good)]", "[\(good.replacing("\"a\"", with: "\"b\""))]",
+      #"[{"recordName":"a","recordType":"Note"}]"#, #"[{"recordName":"a","deleted":true}]"#,
+      "[{}]", "{}", "[1]", "null",
+    ] {
+      let found = response(200, #"{"records":\#(list)}"#)
+      let error = modify().answer(found, now: .distantPast).failure
+      #expect(error?.code == .serverResponseLost, "\(list)")
+    }
+    let found = response(200, #"{"records":[\#(good)]}"#)
+    #expect(modify().answer(found, now: .distantPast).failure == nil)
+  }
+
+  @Test("Every error of the project's own server comes back as it was", arguments: 1...37)
+  func roundTrip(code: Int) throws {
+    var error = SyncError(SyncError.Code(rawValue: code), "why", retryAfter: .milliseconds(23_500))
+    error.isEncryptedDataReset = code == 26
+    if code == 14 {
+      error.clientRecord = Self.record
+      error.serverRecord = Self.record.withChangeTag("new")
+    }
+    let operation = ModifyOperation(records: [Self.record])
+    let modification = WireModification(operation, zoneID: Self.zone, isAtomic: false)
+    let failures = [ItemFailure(Self.record.recordID, error)]
+    let body = modification.body(of: ModifyOperation.Response(failures: failures))
+
+    var expected = failures
+    if code == 21 { expected[0].error.message = WireErrorTable.expiredToken }
+    #expect(try modification.response(reading: body).get().failures == expected)
+  }
+}
+
+extension Result where Failure == SyncError {
+  var failure: SyncError? { if case .failure(let error) = self { error } else { nil } }
+}
