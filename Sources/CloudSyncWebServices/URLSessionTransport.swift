@@ -8,22 +8,14 @@ import FoundationNetworking
 /// Sends requests by one session of Foundation's: without cookies, cache and redirects.
 public final class URLSessionTransport: HTTPTransport {
   /// The longest time without a sign of life from the server.
-  private let idleSeconds: Double
+  private static let idleSeconds: Double = 60
   private let session: URLSession
   private let now: @Sendable () -> Timestamp
 
   /// Creates a transport, to be kept for as long as the app runs.
   ///
   /// - Parameter now: The clock that deadlines are by.
-  public convenience init(now: @escaping @Sendable () -> Timestamp = SyncEnvironment.live.now) {
-    self.init(now: now, idleSeconds: 60)
-  }
-
-  package init(
-    now: @escaping @Sendable () -> Timestamp = SyncEnvironment.live.now,
-    idleSeconds: Double
-  ) {
-    self.idleSeconds = idleSeconds
+  public init(now: @escaping @Sendable () -> Timestamp = SyncEnvironment.live.now) {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpCookieAcceptPolicy = .never
     configuration.httpShouldSetCookies = false
@@ -52,7 +44,7 @@ public final class URLSessionTransport: HTTPTransport {
     if !request.body.isEmpty { message.httpBody = Data(request.body) }
     let left = Double(now().distance(to: deadline)) / 1e9
     guard left > 0 else { throw HTTPTransportError(.notSent, "the deadline has passed") }
-    message.timeoutInterval = min(idleSeconds, left)
+    message.timeoutInterval = min(Self.idleSeconds, left)
     return try await result(of: message).get()
   }
 

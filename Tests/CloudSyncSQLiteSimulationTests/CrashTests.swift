@@ -13,7 +13,7 @@ struct CrashTests {
 
   /// How far apart the statements are that are tried.
   private static let stride =
-    ProcessInfo.processInfo.environment["CLOUDSYNC_EVERY_STATEMENT"] == nil ? 5 : 1
+    ProcessInfo.processInfo.environment["CLOUDSYNC_EVERY_STATEMENT"] == nil ? 8 : 1
 
   @Test("The script's end without a fault is what both devices want")
   func withoutFault() throws {

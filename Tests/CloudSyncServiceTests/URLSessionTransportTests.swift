@@ -7,7 +7,7 @@ import Testing
 
 @Suite("URLSessionTransport")
 struct URLSessionTransportTests {
-  private let transport = URLSessionTransport(idleSeconds: 600)
+  private let transport = URLSessionTransport()
 
   private func failure(
     _ origin: String,
@@ -28,7 +28,7 @@ struct URLSessionTransportTests {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let world = ServiceWorld(assetFolder: folder + "/cloud") { $0.pageSize = 2 }
-    let server = try LoopbackServer { await world.service.respond(to: $0) }
+    let server = try LoopbackServer(responder: world.service.respond(to:completion:))
     let token = ServiceWorld.token("phone")
     world.tokens.add(
       token: token,

@@ -3,13 +3,23 @@ import CloudSyncService
 import Foundation
 
 /// Just enough of an HTTP server to serve a function on this machine, one request a connection.
+///
+/// It answers on threads of its own, so that no response waits for other tests to let go of Swift's.
+/// On Linux a request of Foundation's uses a whole core for as long as it waits.
 final class LoopbackServer: Sendable {
   let port: UInt16
   private let socketNumber: Int32
 
   var origin: String { "http://127.0.0.1:\(port)" }
 
-  init(_ respond: @escaping @Sendable (HTTPRequest) async -> HTTPResponse) throws {
+  /// What answers a request, on the calling thread.
+  typealias Responder = @Sendable (HTTPRequest, @escaping @Sendable (HTTPResponse) -> Void) -> Void
+
+  convenience init(_ respond: @escaping @Sendable (HTTPRequest) -> HTTPResponse) throws {
+    try self.init(responder: { request, completion in completion(respond(request)) })
+  }
+
+  init(responder: @escaping Responder) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard listener >= 0 else { throw LoopbackError() }
     socketNumber = listener
@@ -33,7 +43,7 @@ final class LoopbackServer: Sendable {
           close(listener)
           return
         }
-        Thread.detachNewThread { Self.serve(connection, respond) }
+        Thread.detachNewThread { Self.serve(connection, responder) }
       }
     }
   }
@@ -45,16 +55,12 @@ final class LoopbackServer: Sendable {
 
   private struct LoopbackError: Error {}
 
-  private static func serve(
-    _ connection: Int32,
-    _ respond: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
-  ) {
+  private static func serve(_ connection: Int32, _ respond: Responder) {
     guard let request = request(from: connection) else {
       close(connection)
       return
     }
-    Task {
-      let response = await respond(request)
+    respond(request) { response in
       var head = "HTTP/1.1 \(response.status) -\r\nConnection: close\r\n"
       for header in response.headers.all { head += "\(header.name): \(header.value)\r\n" }
       head += "Content-Length: \(response.body.count)\r\n\r\n"

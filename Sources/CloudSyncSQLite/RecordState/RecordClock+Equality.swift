@@ -1,0 +1,95 @@
+import CloudSyncCore
+
+// Equality is that of the coded bytes, as for every `CodedValue`: text by its UTF-8, numbers by their bits.
+// It is written out field by field because every look at a row asks whether its clock is that of the cloud.
+
+extension ColumnTime {
+  package static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.time == rhs.time && UTF8Bytes.equal(lhs.name, rhs.name)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    UTF8Bytes.with(name) { hasher.combine(bytes: $0) }
+    hasher.combine(time)
+  }
+}
+
+extension CounterShare {
+  package static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.time == rhs.time && lhs.writer == rhs.writer && lhs.sum == rhs.sum
+      && UTF8Bytes.equal(lhs.column, rhs.column)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    UTF8Bytes.with(column) { hasher.combine(bytes: $0) }
+    hasher.combine(writer)
+    hasher.combine(time)
+    hasher.combine(sum)
+  }
+}
+
+extension SeenTime {
+  package static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.time == rhs.time && lhs.writer == rhs.writer && UTF8Bytes.equal(lhs.column, rhs.column)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    UTF8Bytes.with(column) { hasher.combine(bytes: $0) }
+    hasher.combine(writer)
+    hasher.combine(time)
+  }
+}
+
+extension Ancestor {
+  package static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.time == rhs.time && lhs.writer == rhs.writer && UTF8Bytes.equal(lhs.column, rhs.column)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    UTF8Bytes.with(column) { hasher.combine(bytes: $0) }
+    hasher.combine(writer)
+    hasher.combine(time)
+  }
+}
+
+extension PurgeMark {
+  package static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.writer == rhs.writer && lhs.since == rhs.since
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(writer)
+    hasher.combine(since)
+  }
+}
+
+extension RecordClock {
+  package static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.created == rhs.created && lhs.deleted == rhs.deleted && lhs.purge == rhs.purge
+      && lhs.columns == rhs.columns && lhs.shares == rhs.shares && lhs.seen == rhs.seen
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(created)
+    hasher.combine(deleted)
+    hasher.combine(columns)
+    hasher.combine(shares)
+    hasher.combine(seen)
+    hasher.combine(purge)
+  }
+}
+
+extension CloudRecord {
+  package static func == (lhs: Self, rhs: Self) -> Bool {
+    UTF8Bytes.equal(lhs.tag, rhs.tag) && lhs.clock == rhs.clock && lhs.values == rhs.values
+      && UTF8Bytes.equal(lhs.differing, rhs.differing) && UTF8Bytes.equal(lhs.aside, rhs.aside)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    UTF8Bytes.with(tag) { hasher.combine(bytes: $0) }
+    hasher.combine(clock)
+    hasher.combine(values)
+    hasher.combine(differing.count)
+    hasher.combine(aside.count)
+  }
+}
