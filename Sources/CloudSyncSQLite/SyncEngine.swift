@@ -29,7 +29,8 @@ import Foundation
 /// rebuild it, has to begin with `PRAGMA legacy_alter_table = ON` or by dropping the triggers whose names
 /// begin with `cloudsync_action_`, as SQLite demands of every trigger; the next engine makes them anew.
 ///
-/// One engine at a time may run on a database.
+/// Several engines may run on one database, in one process or in several, such as an app and its widget: each
+/// sends what it finds and stores what it fetches, and pages of one that another has overtaken move no token.
 public final class SyncEngine: Sendable {
   /// Every error of the database that the engine has met; it stops over those that do not pass.
   public let errors = SyncSubject<SyncEngineError>()
@@ -51,8 +52,11 @@ public final class SyncEngine: Sendable {
     /// The operations that the session has not completed.
     var inFlight: [Int64: SentBatch] = [:]
     var fetches = 0
-    /// Whether the fetch that is under way began before the cloud said that it lacks a record.
-    var awaitsNextFetch = false
+    /// How many answers have said that the cloud lacks a record, as of the last transaction.
+    var absences: Int64 = 0
+    /// How many there were when the first of the fetches was asked for that the next run answers, and of the run
+    /// that is under way; nil if nobody knows.
+    var absencesBefore: (next: Int64?, present: Int64?) = (nil, nil)
     /// The page of the session's that has come last.
     var lastPage: PageID?
     var counts = SyncCounts()
@@ -81,6 +85,8 @@ public final class SyncEngine: Sendable {
     var schemaVersion: Int64?
     /// What has come from the cloud and is not stored yet.
     var group = CloudGroup()
+    /// A fetch that is to follow what was stored.
+    var nextFetch: FetchOperation?
     /// Whether the last page that has come was not the last one of its fetch.
     var isPageDue = false
     /// How far a table was compared whose rows are sent as they are found; nil if that is what is stored.

@@ -19,6 +19,11 @@ extension FetchOperation {
     /// Whether this page is where its run begins from nothing, or does so again because the zone or
     /// the token was lost: what earlier pages brought counts no more; set by the session.
     public package(set) var isBeginning: Bool
+    /// The token that the page continues from, or nil where it is a beginning; set by the session.
+    ///
+    /// Where several sessions fetch into one store, a page whose token is to be stored has to continue from
+    /// the token that is stored: between the two there may be changes that this session has not fetched.
+    public package(set) var previousToken: ChangeToken?
     /// The name of the page, for ``CloudSyncSession/acknowledge(_:_:)``; set by the session.
     public var page: PageID
 
@@ -38,6 +43,7 @@ extension FetchOperation {
       self.hasMore = hasMore
       self.startedOver = startedOver
       isBeginning = false
+      previousToken = nil
       page = PageID(number: 0)
     }
 
@@ -107,6 +113,7 @@ extension FetchOperation.Response: CodedValue {
       $0.field("hasMore", hasMore)
       $0.field("startedOver", startedOver)
       $0.field("isBeginning", isBeginning)
+      $0.field("previousToken", previousToken)
       $0.field("page", page.number)
     }
   }
@@ -120,6 +127,7 @@ extension FetchOperation.Response: CodedValue {
     hasMore = try reader.field("hasMore")
     startedOver = try reader.field("startedOver")
     isBeginning = try reader.field("isBeginning")
+    previousToken = try reader.field("previousToken")
     page = PageID(number: try reader.field("page"))
     try reader.endObject()
   }

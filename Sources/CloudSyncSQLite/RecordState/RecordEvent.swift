@@ -9,8 +9,8 @@ enum RecordEvent: Sendable, Hashable {
   case has(tag: String, RecordVersion)
   /// A save has met this in the cloud, and changed nothing.
   case conflict(tag: String, RecordVersion, now: Int64)
-  /// The cloud has taken what was sent.
-  case saved(tag: String, RecordVersion)
+  /// The cloud has taken what was sent, as a change of the record with a tag, or as a new record.
+  case saved(tag: String, over: String?, RecordVersion)
   /// The cloud does not have the record that was to be changed, as it was with this tag: why, only the feed tells.
   case missing(tag: String?, now: Int64)
   /// The cloud has refused it, with a wait of the server's own in milliseconds if it named one.

@@ -56,8 +56,8 @@ extension RecordState {
   private mutating func takeRest(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
     switch event {
     case .edited, .has, .conflict: return []
-    case .saved(let tag, let version):
-      takeSave(of: version, tag, rules)
+    case .saved(let tag, let former, let version):
+      takeSave(of: version, tag, over: former, rules)
       return []
     case .missing(let tag, let now): return takeMissing(tag, now: now, rules)
     case .refused(let code, let reason, let isPassing, let wait, let now):
@@ -148,9 +148,15 @@ extension RecordState {
     take(refusal: code, reason, isPassing: true, wait: nil, now: now)
   }
 
-  private mutating func takeSave(of sent: RecordVersion, _ tag: String, _ rules: RowRules) {
+  private mutating func takeSave(
+    of sent: RecordVersion,
+    _ tag: String,
+    over former: String?,
+    _ rules: RowRules
+  ) {
     guard let row else { return }
-    if let known, UTF8Bytes.equal(known.tag, tag) { return }
+    // A page has told of it since, or of what others have made of it: what is known is no older than the save.
+    guard UTF8Bytes.equal(known?.tag, former) else { return }
     cloud = .present(rules.record(sent, tag: tag, over: row))
     conflicts = 0
     endRefusal()

@@ -58,6 +58,7 @@ extension SyncTransaction {
         pages = []
         sentZone = batch.zone
         try take(response, to: batch)
+        if response.hasMissing { try facts.set(.absences, .integer(try absences() + 1)) }
         // Only when the zone is known to have a record the erasure is told.
         let known = try facts.value(.zone)
         if batch.zone != nil, known != nil { try facts.set(.erases, nil) }
@@ -102,7 +103,15 @@ extension SyncEngine {
     let isFetchDue = state.withLock { state in
       stored.items.reduce(false) { state.take($1) || $0 }
     }
-    if isFetchDue { fetchChanges() }
+    let next = state.withLock { state in
+      defer { state.nextFetch = nil }
+      return state.nextFetch
+    }
+    if let next, let (session, generation) = running {
+      fetch(next, session, generation)
+    } else if isFetchDue {
+      fetchChanges()
+    }
     sendChanges()
   }
 }
@@ -110,14 +119,7 @@ extension SyncEngine {
 extension SyncEngine.State {
   fileprivate mutating func join(_ item: CloudGroup.Item) {
     group.append(item)
-    switch item {
-    case .page(let page):
-      isPageDue = !page.response.isLast
-      if page.response.isLast { awaitsNextFetch = false }
-    case .answer(_, _, let response):
-      // What a fetch tells that is under way may be older than the answer.
-      if response.hasMissing, fetches > 0 { awaitsNextFetch = true }
-    }
+    if case .page(let page) = item { isPageDue = !page.response.isLast }
   }
 
   /// Whether a page or an answer is on its way that is not in the group.

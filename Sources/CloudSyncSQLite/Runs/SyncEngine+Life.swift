@@ -57,11 +57,11 @@ extension SyncEngine {
       operation = try transaction(generation) { (transaction) throws(SQLiteError) in
         try transaction.adoptForeignRecords()
         try transaction.adoptTombstones()
-        guard case .blob(let token)? = try transaction.facts.value(.token) else {
+        guard let token = try transaction.facts.token() else {
           return FetchOperation(startingOver: true)
         }
         let isAll = try transaction.facts.value(.fetchAll) != nil
-        return FetchOperation(changeToken: ChangeToken(Data(token)), startingOver: isAll)
+        return FetchOperation(changeToken: token, startingOver: isAll)
       }
     } catch {
       // Else the next start would find an engine that seems to run.
@@ -132,7 +132,12 @@ extension SyncEngine {
   }
 
   func fetch(_ operation: FetchOperation, _ session: CloudSyncSession, _ generation: Int) {
-    state.withLock { $0.fetches += 1 }
+    state.withLock { state in
+      state.fetches += 1
+      if operation.recordIDs.isEmpty, state.absencesBefore.next == nil {
+        state.absencesBefore.next = state.absences
+      }
+    }
     session.fetch(operation) { [weak self] result in
       // A session that is released fails what it has, wherever that happens.
       guard let self, isCurrent(generation) else { return }

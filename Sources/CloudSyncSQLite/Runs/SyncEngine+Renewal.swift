@@ -82,7 +82,8 @@ extension SyncEngine.State {
     fetches = 0
     isFeedDue = false
     isFetchDue = false
-    awaitsNextFetch = false
+    absencesBefore = (nil, nil)
+    nextFetch = nil
     lastPage = nil
     isZoneRecordRefused = false
     backlog = []

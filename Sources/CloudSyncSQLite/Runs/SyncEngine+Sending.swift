@@ -234,14 +234,15 @@ extension SyncEngine {
 
   /// Takes a page: its rows and its token are stored together.
   func apply(_ page: FetchOperation.Response, _ generation: Int) {
-    let isEndHeard = state.withLock { state -> Bool? in
+    let fetched = state.withLock { state -> FetchedPage? in
       // It completes another fetch of the same run.
       if state.lastPage == page.page { return nil }
       state.lastPage = page.page
-      return !state.awaitsNextFetch
+      if !state.isPageDue { state.absencesBefore = (nil, state.absencesBefore.next) }
+      return FetchedPage(response: page, absencesBefore: state.absencesBefore.present)
     }
-    guard let isEndHeard else { return }
-    join(.page(FetchedPage(response: page, isEndHeard: isEndHeard)), generation)
+    guard let fetched else { return }
+    join(.page(fetched), generation)
   }
 
   /// Stores records that were looked up, because no page could bring them.

@@ -45,7 +45,7 @@ extension SyncEngine {
           var transaction = SyncTransaction(connection: connection, tables: tables, now: now) {
             Int64(bitPattern: nonce())
           }
-          transaction.tables.writer = writer
+          transaction.tables.writer = try transaction.storedWriter() ?? writer
           if case .purge(let age) = options.tombstones {
             transaction.purgeAge = age.clampedNanoseconds / 1_000_000
           }
@@ -55,7 +55,8 @@ extension SyncEngine {
           let value = try body(&transaction)
           try transaction.finish()
           let version = try CaptureCheck(connection: connection).schemaVersion()
-          return (value, Done(transaction, schemaVersion: version))
+          let absences = try transaction.absences()
+          return (value, Done(transaction, schemaVersion: version, absences: absences))
         }
       }
       state.withLock { state in
@@ -63,7 +64,9 @@ extension SyncEngine {
         state.writer = done.writer
         state.schemaVersion = done.schemaVersion
         state.isFetchDue = state.isFetchDue || done.needsFetch
+        state.absences = done.absences
         guard state.generation == present else { return }
+        state.nextFetch = done.nextFetch ?? state.nextFetch
         if state.essence == essence { state.essence = nil }
         state.group.remove(group)
       }
@@ -99,9 +102,13 @@ extension SyncEngine {
     let writer: Int64
     let needsFetch: Bool
     let schemaVersion: Int64
+    let absences: Int64
+    let nextFetch: FetchOperation?
 
-    init(_ transaction: SyncTransaction, schemaVersion: Int64) {
+    init(_ transaction: SyncTransaction, schemaVersion: Int64, absences: Int64) {
       self.schemaVersion = schemaVersion
+      self.absences = absences
+      nextFetch = transaction.nextFetch
       counts = transaction.counts
       writer = transaction.tables.writer
       needsFetch = transaction.needsFetch

@@ -26,14 +26,12 @@ enum EngineTables {
   static func prepare(_ connection: SQLiteConnection) throws(SyncEngineError) {
     let isNew = try OutboxSchema.installedVersion(connection) == nil
     try OutboxSchema.prepare(connection)
-    // An engine that came before has not made it.
-    try sqlite { () throws(SQLiteError) in try connection.execute(UnfetchedRecords.table) }
     guard isNew else { return }
     try sqlite { () throws(SQLiteError) in
       for table in [
         KnownRows.table, PendingRows.table, SeenRows.table, ForeignRecords.table,
         StagedAssets.table, Tombstones.table, Facts.table, FormerKeys.table,
-        ActionTriggers.departed,
+        ActionTriggers.departed, UnfetchedRecords.table,
       ] {
         try connection.execute(table)
       }

@@ -1,4 +1,11 @@
+import CloudSyncCore
 import CloudSyncSQLiteSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Small facts of the engine's: `cloudsync_facts`.
 struct Facts {
@@ -18,6 +25,8 @@ struct Facts {
     case zone
     /// The token of the last page that was stored.
     case token
+    /// How many answers have said that the cloud lacks a record.
+    case absences
     /// The incarnation that a full fetch has shown.
     case shownZone = "shown_zone"
     /// Whether the next incarnation that this device makes says that everybody's rows are erased.
@@ -48,6 +57,12 @@ struct Facts {
       .bind(name.rawValue, at: 1)
     defer { query.reset() }
     return try query.step() ? query.value(0) : nil
+  }
+
+  /// The token of the last page that was stored, where the next fetch begins; nil if there is none.
+  func token() throws(SQLiteError) -> ChangeToken? {
+    guard case .blob(let bytes)? = try value(.token) else { return nil }
+    return ChangeToken(Data(bytes))
   }
 
   /// Keeps a value, or forgets the one there is.

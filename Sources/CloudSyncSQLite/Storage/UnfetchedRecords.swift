@@ -9,7 +9,7 @@ struct UnfetchedRecords {
   let connection: SQLiteConnection
 
   static let table = """
-    CREATE TABLE IF NOT EXISTS cloudsync_unfetched(
+    CREATE TABLE cloudsync_unfetched(
       record_name TEXT PRIMARY KEY NOT NULL,
       error TEXT NOT NULL,
       attempts INTEGER NOT NULL,

@@ -281,7 +281,8 @@ extension SyncTransaction {
       if settled.contains(record.recordID.name) { continue }
       if let row = sent[record.recordID.name] {
         guard let tag = record.changeTag else { continue }
-        let row = try reduce(.saved(tag: tag, row.version), row.key, in: row.table)
+        let event = RecordEvent.saved(tag: tag, over: row.record.changeTag, row.version)
+        let row = try reduce(event, row.key, in: row.table)
         try noteTombstone(row, of: record)
       } else {
         try ForeignRecords(connection: connection).noteSent(named: record.recordID.name)

@@ -51,6 +51,7 @@ extension SyncTransaction {
 
   /// Whether a fetch of everything is under way that notes what it has told about.
   mutating func isNotingSeenRows() throws(SQLiteError) -> Bool {
+    if isBesideToken { return false }
     if let notesSeen { return notesSeen }
     let mode = try facts.value(.fullFetch)
     let isNoting = mode != nil && mode != .integer(FullFetch.adopts.rawValue)
@@ -99,7 +100,7 @@ extension SyncTransaction {
   /// Takes the record that tells which incarnation of the zone it is.
   mutating func take(_ zone: ZoneRecord) throws(SQLiteError) {
     let incarnation = SQLiteValue.integer(zone.incarnation)
-    if try isFetchingAll() { try facts.set(.shownZone, incarnation) }
+    if !isBesideToken, try isFetchingAll() { try facts.set(.shownZone, incarnation) }
     let known = try facts.value(.zone)
     if known == incarnation { return }
     try facts.set(.zone, incarnation)

@@ -10,8 +10,8 @@ import Foundation
 /// A page of changes that has come from the cloud.
 struct FetchedPage: Sendable {
   let response: FetchOperation.Response
-  /// Whether the end of the fetch tells of records that the cloud said not to have.
-  let isEndHeard: Bool
+  /// How many answers had said that the cloud lacks a record when the fetch was asked for; nil if nobody knows.
+  let absencesBefore: Int64?
 
   /// Whether it tells which zone the rows are of, so that it has to be heard before them.
   fileprivate var tellsZone: Bool {
@@ -22,12 +22,16 @@ struct FetchedPage: Sendable {
 extension SyncTransaction {
   /// Takes pages of changes that have come one after the other, with the token of where the next one begins.
   mutating func take(_ pages: [FetchedPage]) throws(SQLiteError) {
+    defer { isBesideToken = false }
     var open: [FetchOperation.Response] = []
     for page in pages {
       let response = page.response
       if page.tellsZone {
         try takeRows(of: open)
         open = []
+      }
+      if open.isEmpty { isBesideToken = try continuesStoredToken(response) == false }
+      if page.tellsZone {
         if response.isBeginning { try beginFullFetch() }
         for record in response.changedRecords where ZoneRecord.isName(record.recordID.name) {
           try take(record)
@@ -37,12 +41,39 @@ extension SyncTransaction {
       guard response.isLast else { continue }
       try takeRows(of: open)
       open = []
-      // One that began before a restart has gone on from its last page.
-      if try isFetchingAll() { try endFullFetch() }
-      if page.isEndHeard { try takeEndOfFetch() }
-      isFetchComplete = true
+      try takeEnd(of: page)
     }
     try takeRows(of: open)
+  }
+
+  /// Whether a page begins a fetch, or continues where the stored pages end.
+  ///
+  /// Another engine on the same database, in this process or another one, fetches for itself. What its pages
+  /// tell of rows counts, but only pages that follow each other move the token and say what is gone.
+  private func continuesStoredToken(
+    _ page: FetchOperation.Response
+  ) throws(SQLiteError) -> Bool {
+    if page.isBeginning { return true }
+    guard let token = page.previousToken else { return false }
+    return try facts.token() == token
+  }
+
+  /// Takes what the last page of a fetch says by its being the last one.
+  private mutating func takeEnd(of page: FetchedPage) throws(SQLiteError) {
+    isFetchComplete = true
+    // One that began before a restart has gone on from its last page.
+    if !isBesideToken, try isFetchingAll() { try endFullFetch() }
+    if isBesideToken {
+      let token = try facts.token()
+      nextFetch = FetchOperation(changeToken: token, startingOver: token == nil)
+    }
+    if try page.absencesBefore == absences() {
+      try takeEndOfFetch()
+    } else if nextFetch == nil,
+      try PendingRows(connection: connection).awaitingFetch().isEmpty == false
+    {
+      nextFetch = FetchOperation()
+    }
   }
 
   /// Takes what pages tell of rows, and the token of the last one.
@@ -65,6 +96,7 @@ extension SyncTransaction {
       try settleUnfetched(page)
       for failure in page.failures { try keepUnfetched(failure) }
     }
+    if isBesideToken { return }
     try facts.set(.token, last.changeToken.map { .blob([UInt8]($0.bytes)) })
   }
 

@@ -22,6 +22,10 @@ struct SyncTransaction {
   var isFetchComplete = false
   /// Whether a fetch has to tell what became of a record.
   var needsFetch = false
+  /// A fetch that is to follow, because what one has told does not count.
+  var nextFetch: FetchOperation?
+  /// Whether pages are stored that continue from another token than the stored one.
+  var isBesideToken = false
   /// How old tombstones may become, in milliseconds; nil if they are kept.
   var purgeAge: Int64?
   /// The latest date of the cloud's that was seen, in milliseconds since 1970.
@@ -82,8 +86,20 @@ struct SyncTransaction {
 
   var facts: Facts { Facts(connection: connection) }
 
+  /// The number of this database, which another engine may have changed.
+  func storedWriter() throws(SQLiteError) -> Int64? {
+    guard case .integer(let writer)? = try facts.value(.writer) else { return nil }
+    return writer
+  }
+
+  /// How many answers have said that the cloud lacks a record.
+  func absences() throws(SQLiteError) -> Int64 {
+    guard case .integer(let count)? = try facts.value(.absences) else { return 0 }
+    return count
+  }
+
   /// Whether anything was ever fetched.
-  func hasToken() throws(SQLiteError) -> Bool { try facts.value(.token) != nil }
+  func hasToken() throws(SQLiteError) -> Bool { try facts.token() != nil }
 
   // MARK: One row
 

@@ -16,7 +16,7 @@ extension RowMutant {
     case .conflict(let tag, let version, let now):
       if self == .ignoresConflicts { return [] }
       if self == .takesTagOnly, let row = state.row {
-        return state.reduceSoundly(.saved(tag: tag, row), rules)
+        return state.reduceSoundly(.saved(tag: tag, over: state.known?.tag, row), rules)
       }
       guard let mistaken = mistaken(version, beside: &state, rules) else { return [] }
       let event = RecordEvent.conflict(tag: tag, mistaken, now: now)
@@ -130,12 +130,13 @@ extension RowMutant {
       (.keepsNumber, .renumbered), (.forgetsNewColumns, .completed),
       (.forgetsWaiting, .placed(.awaitsParent)), (.forgetsDeferral, .placed(.deletionDeferred)):
       return []
-    case (.believesLaterSaves, .saved(let tag, _)):
+    case (.believesLaterSaves, .saved(let tag, let former, _)):
       guard let row = state.row else { return [] }
-      return state.reduceSoundly(.saved(tag: tag, row), rules)
+      return state.reduceSoundly(.saved(tag: tag, over: former, row), rules)
     case (.believesRefusals, .refused):
       guard let row = state.row else { return [] }
-      return state.reduceSoundly(.saved(tag: state.known?.tag ?? "none", row), rules)
+      let known = state.known?.tag
+      return state.reduceSoundly(.saved(tag: known ?? "none", over: known, row), rules)
     case (.neverRetries, .refused(let code, let reason, _, let wait, let now)):
       let event = RecordEvent.refused(code, reason: reason, isPassing: false, wait: wait, now: now)
       return state.reduceSoundly(event, rules)

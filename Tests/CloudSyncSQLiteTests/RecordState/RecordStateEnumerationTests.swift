@@ -96,7 +96,10 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
     }
     // The cloud has taken the row as it is, or as it was before it was edited here once more.
     if let row = state.row {
-      events.append(.saved(tag: state.known?.tag == "own" ? "own again" : "own", row))
+      let known = state.known?.tag
+      events.append(.saved(tag: known == "own" ? "own again" : "own", over: known, row))
+      // A page has overtaken the answer.
+      events.append(.saved(tag: "overtaken", over: known == nil ? "former" : nil, row))
     }
     return events
   }
@@ -160,7 +163,10 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
       return fault(of: version, tag: tag, in: next)
     case .vanished, .zoneReplaced:
       return next.known == nil || state.known == nil ? nil : "the record is still said to be there"
-    case .saved(_, let version):
+    case .saved(_, let former, let version):
+      if former != state.known?.tag {
+        return next == state ? nil : "an answer counts that a page has overtaken"
+      }
       return next.isDirty == (version.clock != next.row?.clock) ? nil : "saved, and not clean"
     default: return nil
     }

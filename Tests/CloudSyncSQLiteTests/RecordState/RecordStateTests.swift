@@ -222,6 +222,21 @@ struct RecordStateTests {
     #expect(state.isSendable(at: 0))
   }
 
+  @Test("An answer that a page has overtaken is dropped: what the page told is no older")
+  func overtakenSave() {
+    let rules = rules()
+    var state = edited(rules, from: .int64(1), to: .int64(2))
+    let sent = state.row ?? RecordVersion()
+    // The cloud has taken the save, another device has edited over it, and a page tells of that first.
+    _ = state.reduce(.has(tag: "3", version(.int64(4), at: 9)), rules)
+    let told = state
+    _ = state.reduce(.saved(tag: "2", over: "1", sent), rules)
+    #expect(state == told)
+    _ = state.reduce(update(.int64(5), at: 12), rules)
+    _ = state.reduce(.saved(tag: "4", over: "3", state.row ?? RecordVersion()), rules)
+    #expect(!state.isDirty && state.known?.tag == "4")
+  }
+
   @Test("A row that meets one conflict after the other has to wait")
   func conflictBudget() {
     let rules = rules()

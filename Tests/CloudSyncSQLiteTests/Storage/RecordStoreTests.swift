@@ -69,7 +69,8 @@ struct RecordStoreTests {
     case 7: return .fetchEnded
     case 8: return .refused(.zoneBusy, reason: "busy", isPassing: true, wait: nil, now: 0)
     case 9 where state.row != nil:
-      return .saved(tag: "s\(time.rawValue)", state.row ?? RecordVersion())
+      let version = state.row ?? RecordVersion()
+      return .saved(tag: "s\(time.rawValue)", over: state.known?.tag, version)
     default:
       var clock = RecordClock()
       clock.created = HybridTime(rawValue: 1 + Int64(generator.below(Int(time.rawValue))))

@@ -118,7 +118,7 @@ struct ExchangeDevice {
         switch answer {
         case .saved(let record):
           try transaction.reduce(
-            .saved(tag: record.changeTag ?? "", sent.version),
+            .saved(tag: record.changeTag ?? "", over: sent.record.changeTag, sent.version),
             sent.key,
             in: sent.table
           )

@@ -87,7 +87,7 @@ private struct ArrivalWorld {
     if generator.chance(15) { token = nil }
     let pages = pages()
     try quick.perform { (transaction) throws(SQLiteError) in
-      try transaction.take(pages.map { FetchedPage(response: $0, isEndHeard: true) })
+      try transaction.take(pages.map { FetchedPage(response: $0, absencesBefore: 0) })
     }
     try slow.perform { (transaction) throws(SQLiteError) in
       for page in pages { try Self.takeOneByOne(page, &transaction) }
@@ -100,14 +100,16 @@ private struct ArrivalWorld {
     var isBeginning = token == nil
     while let page = cloud.page(after: token, limit: limit) {
       if page.records.isEmpty, page.deleted.isEmpty, !pages.isEmpty { break }
+      let former = token
       token = page.token
       var response = FetchOperation.Response(
         changedRecords: page.records,
         deletedRecords: page.deleted.map { DeletedRecord(recordID: $0) },
-        changeToken: ChangeToken(Data("\(page.token.place)".utf8)),
+        changeToken: Self.changeToken(page.token),
         hasMore: true
       )
       response.isBeginning = isBeginning
+      response.previousToken = isBeginning ? nil : former.flatMap(Self.changeToken)
       isBeginning = false
       pages.append(response)
       if page.records.isEmpty, page.deleted.isEmpty { break }
@@ -118,6 +120,10 @@ private struct ArrivalWorld {
     }
     if !pages.isEmpty { pages[pages.count - 1].hasMore = false }
     return pages
+  }
+
+  private static func changeToken(_ token: ExchangeCloud.Token) -> ChangeToken? {
+    ChangeToken(Data("\(token.place)".utf8))
   }
 
   private static func takeOneByOne(
@@ -228,9 +234,13 @@ private struct ArrivalDevice {
   func saved(_ record: Record) throws {
     try perform { (transaction) throws(SQLiteError) in
       guard let (place, key) = transaction.tables.place(ofRecord: record.recordID.name),
-        let version = try transaction.row(key, in: place).state.row
+        case let state = try transaction.row(key, in: place).state, let version = state.row
       else { return }
-      try transaction.reduce(.saved(tag: record.changeTag ?? "", version), key, in: place)
+      try transaction.reduce(
+        .saved(tag: record.changeTag ?? "", over: state.known?.tag, version),
+        key,
+        in: place
+      )
     }
   }
 

@@ -49,6 +49,7 @@ extension SyncState {
     run.startedOver = run.startedOver || page.startedOver
     page.startedOver = run.startedOver
     page.isBeginning = run.token == nil || response.startedOver
+    page.previousToken = page.isBeginning ? nil : run.token
     page.page = PageID(number: fetch.nextPage)
     fetch.nextPage += 1
     if let token = page.changeToken {
@@ -106,6 +107,7 @@ extension SyncState {
     for operation in run.operations.dropFirst() {
       // Not "started over": an app would take an empty page of that kind for an empty cloud.
       var empty = FetchOperation.Response(changeToken: page.changeToken)
+      empty.previousToken = page.changeToken
       empty.page = page.page
       notifications.add(.fetchPage(operation, empty))
     }

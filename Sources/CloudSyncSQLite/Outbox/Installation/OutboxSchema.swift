@@ -31,7 +31,7 @@ import CloudSyncSQLiteSupport
 /// table's list there were, `o0` and on what they held before, `n0` and on after.
 enum OutboxSchema {
   /// The version of the metadata.
-  static let version: Int64 = 2
+  static let version: Int64 = 3
 
   static let tables = """
     CREATE TABLE main.cloudsync_info(key TEXT PRIMARY KEY NOT NULL, value);
@@ -72,10 +72,10 @@ enum OutboxSchema {
     switch try installedVersion(connection) {
     case nil: return nil
     case version: return version
-    case 1:
+    case let found? where found < version:
       throw SyncEngineError(
         .schema,
-        "its metadata has version 1, which this program does not read; detach it with the version of the"
+        "its metadata has version \(found), which this program does not read; detach it with the version of the"
           + " program that made it, then synchronize it anew"
       )
     case let found?:

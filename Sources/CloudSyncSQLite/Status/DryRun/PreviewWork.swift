@@ -37,7 +37,8 @@ struct PreviewWork {
     try log.begin()
     for page in fetched.pages {
       try noteFound(page)
-      try transaction.take([FetchedPage(response: page, isEndHeard: true)])
+      let absences = try transaction.absences()
+      try transaction.take([FetchedPage(response: page, absencesBefore: absences)])
       try transaction.finish()
     }
     // A zone that is lost is made again with everything.

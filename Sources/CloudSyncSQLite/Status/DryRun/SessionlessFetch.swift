@@ -97,6 +97,7 @@ final class SessionlessFetch: Sendable {
       case .success(var page):
         page.startedOver = page.startedOver || state.startedOver
         page.isBeginning = state.token == nil
+        page.previousToken = state.token
         page.page = PageID(number: state.number)
         state.number += 1
         state.token = page.changeToken ?? state.token

@@ -113,7 +113,7 @@ extension SyncEngine {
   ) throws(SyncEngineError) -> (zoneID: ZoneID, token: ChangeToken?)? {
     guard let essence = try storedEssence(in: database) else { return nil }
     let token = try write(to: database) { (connection) throws(SyncEngineError) in
-      try sqlite { () throws(SQLiteError) in try Facts(connection: connection).lastToken() }
+      try sqlite { () throws(SQLiteError) in try Facts(connection: connection).token() }
     }
     return (essence.zoneID, token)
   }
@@ -165,15 +165,7 @@ private struct Rehearsal: Sendable {
 extension SyncTransaction {
   /// Where an engine would begin to fetch; nil for everything.
   fileprivate func firstToken() throws(SQLiteError) -> ChangeToken? {
-    try facts.value(.fetchAll) == nil ? facts.lastToken() : nil
-  }
-}
-
-extension Facts {
-  /// The token of the last page that was stored; nil if there is none.
-  fileprivate func lastToken() throws(SQLiteError) -> ChangeToken? {
-    guard case .blob(let bytes)? = try value(.token) else { return nil }
-    return ChangeToken(Data(bytes))
+    try facts.value(.fetchAll) == nil ? facts.token() : nil
   }
 }
 

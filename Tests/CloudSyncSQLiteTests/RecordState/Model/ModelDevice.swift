@@ -330,7 +330,8 @@ extension Model {
           rows[key]?.tag = tag
           if rows[key]?.isDirty == false { rows[key]?.ancestors = [] }
           if item.state.purger?.by == id { marks.insert(key) }
-          mirror(key, .saved(tag: "\(tag)", Machine.version(item.state)))
+          let former = item.tag.map { "\($0)" }
+          mirror(key, .saved(tag: "\(tag)", over: former, Machine.version(item.state)))
         case .conflict(let tag, let server): take(key, tag, server, asConflict: clock)
         case .unknownItem:
           guard rows[key] != nil else { continue }
