@@ -92,6 +92,26 @@ struct RecordClock: Sendable, Hashable {
     seen.first { $0.writer == writer && UTF8Bytes.equal($0.column, column) }?.time
   }
 
+  /// Notes versions that were seen; what was seen before stays seen.
+  mutating func note(seen versions: [SeenTime]) {
+    for one in versions {
+      let place = seen.indices.firstPlace { !seen[$0].precedes(one) }
+      if place < seen.count, !one.precedes(seen[place]) {
+        seen[place].time = max(seen[place].time, one.time)
+      } else {
+        seen.insert(one, at: place)
+      }
+    }
+  }
+
+  /// What is noted as seen of columns that are about to be forgotten here: nothing where deletions win.
+  func seenTimes(of names: [String], _ policy: DeletePolicy) -> [SeenTime] {
+    guard policy == .editWins else { return [] }
+    return names.compactMap { name in
+      time(of: name).map { SeenTime(column: name, writer: nil, time: $0) }
+    }
+  }
+
   /// Whether something in it is newer than what whoever deleted the row had seen, by whatever clock.
   var hasUnseen: Bool {
     columns.contains { $0.time > seenTime(of: $0.name) ?? .zero }

@@ -109,6 +109,8 @@ struct RecordVersion: Sendable, Hashable {
     dropPassedCounters()
   }
 
+  mutating func note(seen versions: [SeenTime]) { clock.note(seen: versions) }
+
   mutating func removeShare(of column: String, by writer: Int64) {
     clock.shares.removeAll { $0.writer == writer && UTF8Bytes.equal($0.column, column) }
   }
@@ -127,7 +129,7 @@ struct RecordVersion: Sendable, Hashable {
     }
     let columns = clock.columns.map { SeenTime(column: $0.name, writer: nil, time: $0.time) }
     let shares = clock.shares.map { SeenTime(column: $0.column, writer: $0.writer, time: $0.time) }
-    clock.seen = (columns + shares).sorted { $0.precedes($1) }
+    clock.note(seen: columns + shares)
   }
 
   /// A counter's column gives way to shares that are newer.

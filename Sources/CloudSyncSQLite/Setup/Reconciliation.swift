@@ -230,17 +230,17 @@ struct Reconciliation {
       // It was inserted unseen, after the deletion.
       let edit = RowEdit.inserted(table.edits(of: values), at: try transaction.nextTime())
       try transaction.reduce(.edited(edit), key, in: place)
-    } else if row.source == .known {
+    } else {
+      try transaction.takeUnseenCounters(key, in: place)
+      row = try transaction.row(key, in: place)
       row.complete(table)
       transaction.keep(row)
-      if !row.needsWrite, let known = try KnownRows(connection: connection).row(row.rowKey),
+      if row.source == .known, !row.needsWrite,
+        let known = try KnownRows(connection: connection).row(row.rowKey),
         known.digest != table.digest(of: values)
       {
         try facts.set(.fetchAll, .integer(FullFetch.sweeps.rawValue))
       }
-    } else {
-      row.complete(table)
-      transaction.keep(row)
     }
   }
 

@@ -13,8 +13,8 @@ struct RecordStore {
   struct Loaded {
     var state = RecordState()
     var source = Source.unknown
-    /// Whether the table has a column now whose value was kept beside it: the row is to be written.
-    var isTableBehind = false
+    /// Columns that the table has now and whose values were kept beside it: the row is to be written.
+    var unwrittenColumns: [String] = []
     /// Whether it is not dirty any more, since a column was dropped that was to be sent.
     var isStale = false
   }
@@ -46,12 +46,11 @@ struct RecordStore {
       return values.map { fieldValue($0[column]) } ?? .null
     }
     if let stored = try pending.state(of: place) {
-      let isBehind = values != nil && stored.keeps { isStored($0) }
-      let state = stored.state(value)
+      let state = stored.state(rules.deletes, value)
       return Loaded(
         state: state,
         source: .pending,
-        isTableBehind: isBehind,
+        unwrittenColumns: values == nil ? [] : stored.keptOfTable.filter(isStored),
         isStale: state.isDirty != stored.isDirty
       )
     }
@@ -82,6 +81,8 @@ struct RecordStore {
         .map { VersionedColumn(name: column.name, value: $0, time: column.time) }
     }
     var row = RecordVersion(clock: clock, columns: columns)
+    let dropped = clock.columns.map(\.name).filter { columns.place(of: $0) == nil }
+    row.note(seen: clock.seenTimes(of: dropped, rules.deletes))
     row.foreignFields = rest?.foreignFields ?? []
     var state = RecordState()
     state.row = row
@@ -93,8 +94,8 @@ struct RecordStore {
         aside: rest?.aside ?? []
       )
     )
-    let isBehind = rest?.columns.contains { isStored($0.name) } ?? false
-    return Loaded(state: state, source: .known, isTableBehind: isBehind)
+    let unwritten = rest?.columns.map(\.name).filter(isStored) ?? []
+    return Loaded(state: state, source: .known, unwrittenColumns: unwritten)
   }
 
   /// Keeps a state: where the table has the row as it is to be and the cloud has it too, in a few bytes.

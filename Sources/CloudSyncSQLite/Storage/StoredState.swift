@@ -41,9 +41,9 @@ struct StoredState: Sendable, Hashable {
     isDirty = state.isDirty
   }
 
-  /// Whether the row is in its table, and a value is kept of a column that the table has.
-  func keeps(_ isStored: (String) -> Bool) -> Bool {
-    placement == .inTable && !isTombstone && kept.contains { isStored($0.name) }
+  /// The columns of a row in its table whose values are kept beside it, because it did not have them.
+  var keptOfTable: [String] {
+    placement == .inTable && !isTombstone ? kept.map(\.name) : []
   }
 
   /// Puts a state together again.
@@ -51,9 +51,11 @@ struct StoredState: Sendable, Hashable {
   /// A column whose value is nowhere has been dropped from the table: it is not known here any more, which is
   /// no edit of it.
   ///
-  /// - Parameter value: What the table has in a column; nil if it has no such column.
+  /// - Parameters:
+  ///   - policy: What becomes of rows that are deleted here and edited there.
+  ///   - value: What the table has in a column; nil if it has no such column.
   /// - Returns: The state.
-  func state(_ value: (String) -> FieldValue?) -> RecordState {
+  func state(_ policy: DeletePolicy, _ value: (String) -> FieldValue?) -> RecordState {
     var columns: [VersionedColumn] = []
     var dropped: [String] = []
     for column in clock.columns {
@@ -67,8 +69,12 @@ struct StoredState: Sendable, Hashable {
     var state = RecordState()
     var row = RecordVersion(clock: clock, columns: columns)
     row.foreignFields = foreignFields
+    if let cloud {
+      let seen = cloud.clock.seenTimes(of: dropped, policy)
+      row.note(seen: seen)
+      state.cloud = .present(dropped.isEmpty ? cloud : cloud.without(dropped, seen))
+    }
     state.row = row
-    state.cloud = cloud.map { .present(dropped.isEmpty ? $0 : $0.without(dropped)) } ?? .absent
     state.ancestors = ancestors
     state.placement = placement
     state.hold = hold
@@ -80,10 +86,11 @@ struct StoredState: Sendable, Hashable {
 
 extension CloudRecord {
   /// The record without columns that are not known here any more.
-  fileprivate func without(_ names: [String]) -> CloudRecord {
+  fileprivate func without(_ names: [String], _ seen: [SeenTime]) -> CloudRecord {
     let isDropped = { (name: String) in names.contains { UTF8Bytes.equal($0, name) } }
     var record = self
     record.clock.columns.removeAll { isDropped($0.name) }
+    record.clock.note(seen: seen)
     record.values.removeAll { isDropped($0.name) }
     record.differing.removeAll(where: isDropped)
     return record

@@ -82,7 +82,10 @@ struct BatchBuilder {
     now: Int64
   ) throws(SQLiteError) -> SentRow? {
     let row = try transaction.row(key, in: place)
-    guard row.state.isSendable(at: now), let version = row.state.row else { return nil }
+    // Of what was deleted unseen nobody has the values: it is sent when its table was compared.
+    guard row.state.isSendable(at: now), !row.isLost, let version = row.state.row else {
+      return nil
+    }
     let table = transaction.tables[place]
     let staging = AssetStaging(table, transaction.connection)
     let staged = staging?.staged(version) ?? version

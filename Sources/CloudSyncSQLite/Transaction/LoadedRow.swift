@@ -20,6 +20,8 @@ struct LoadedRow {
   var needsWrite = false
   /// Whether a fetch has to tell what became of the record.
   private(set) var needsFetch = false
+  /// Columns that the table has got since: their values were kept beside it, and are not in it yet.
+  var unwrittenColumns: [String] = []
   /// Whether what is stored of it says otherwise.
   var isStoredOtherwise = false
 

@@ -80,7 +80,10 @@ struct RowWriter {
     for name in table.columns {
       guard let value = version.value(of: name) else { continue }
       let column = VersionedColumn(name: name, value: value, time: .zero)
-      if let value = try table.transport.stored(column) { wanted.append((name, value)) }
+      guard let value = try table.transport.stored(column) else { continue }
+      // A key is never NULL: SQLite would make one up.
+      if value == .null, table.key.contains(name) { continue }
+      wanted.append((name, value))
     }
     return wanted
   }

@@ -24,6 +24,7 @@ extension SyncTransaction {
       guard let place = tables.place(ofID: row.table) else { continue }
       let key = tables[place].format.key(spelled: row.key)
       try find(key, in: place, before: row.edits)
+      try takeUnseenCounters(key, in: place, before: row.edits)
       try noteFormerKeys(of: key, in: place, before: row.edits)
       for edit in row.edits { try take(edit, of: key, in: place) }
       touched.insert(place)
@@ -62,20 +63,7 @@ extension SyncTransaction {
     guard try Reconciliation(connection: connection).requested().contains(table.id) else { return }
     let row = try row(key, in: place)
     guard row.state.row == nil else { return }
-    var columns = row.values.map { table.edits(of: $0) } ?? []
-    for edit in edits.reversed() {
-      switch edit {
-      case .updated(let changes, _):
-        for change in changes {
-          guard let former = change.former,
-            let place = columns.firstIndex(where: { UTF8Bytes.equal($0.name, change.name) })
-          else { continue }
-          columns[place].value = former
-        }
-      case .deleted(let former, _): columns = former
-      case .inserted, .found, .restored, .renamed, .settled: break
-      }
-    }
+    let columns = row.columns(before: edits, table)
     try reduce(.edited(.found(columns)), key, in: place)
   }
 
@@ -133,10 +121,20 @@ extension SyncTransaction {
     let (key, version) = read
     try note(key, in: place)
     see(version.clock.latest)
-    if try isFetchingAll() { try takeUnseenEdit(key, in: place, beside: version, tag) }
-    let known = try row(key, in: place)
-    // It was deleted unseen, and the cloud has nothing newer: the reconciliation takes that for an edit.
-    if known.isLost, UTF8Bytes.equal(known.state.known?.tag, tag) { return }
+    if try isFetchingAll() {
+      try takeUnseenEdit(key, in: place, beside: version, tag)
+    } else {
+      try takeUnseenCounters(key, in: place)
+    }
+    var known = try row(key, in: place)
+    if known.isLost {
+      // It was deleted unseen, and the cloud has nothing newer: the reconciliation takes that for an edit.
+      if UTF8Bytes.equal(known.state.known?.tag, tag) { return }
+      // Of edits that were not sent the values are gone: there is nothing to join but the deletion.
+      if known.state.isDirty {
+        known = try reduce(.edited(.deleted([], at: try nextTime())), key, in: place)
+      }
+    }
     let former = known.state
     let wasDirty = former.isDirty
     let event =
@@ -173,69 +171,6 @@ extension SyncTransaction {
     guard try isNotingSeenRows(), !key.values.contains(.null) else { return }
     let table = tables[place]
     try SeenRows(connection: connection).insert(RowKey(table: table.id, key: table.rowKey(key)))
-  }
-
-  /// Takes what somebody has changed in a clean row while nobody captured: its digest tells that, and what the
-  /// cloud has which columns they are.
-  private mutating func takeUnseenEdit(
-    _ key: RecordKey,
-    in place: Int,
-    beside version: RecordVersion,
-    _ tag: String
-  ) throws(SQLiteError) {
-    let row = try row(key, in: place)
-    let table = tables[place]
-    if row.source == .pending { return try takeUnseenColumns(of: row, beside: version) }
-    guard row.source == .known, !row.state.isDirty, let mine = row.state.row,
-      let known = try KnownRows(connection: connection).row(row.rowKey),
-      known.digest != row.values.map(table.digest)
-    else { return }
-    if try facts.value(.fullFetch) == .integer(FullFetch.rebuilds.rawValue) {
-      if UTF8Bytes.equal(known.tag, tag) { keep(row.restored(to: version)) }
-      return
-    }
-    guard let values = row.values else { return }
-    try takeColumns(of: row, values, than: mine, beside: version)
-  }
-
-  /// Takes what somebody has changed unseen in a row that was edited too: nothing but the cloud's record tells it, and
-  /// only while its table is to be compared.
-  private mutating func takeUnseenColumns(
-    of row: LoadedRow,
-    beside version: RecordVersion
-  ) throws(SQLiteError) {
-    guard row.state.placement == .inTable, let values = row.values, let mine = row.state.row,
-      !row.isDeleted(tables[row.place].rules),
-      try Reconciliation(connection: connection).requested().contains(row.rowKey.table)
-    else { return }
-    try takeColumns(of: row, values, than: mine, beside: version)
-  }
-
-  /// Takes the columns as edited that the cloud has in the version known here, with another value.
-  private mutating func takeColumns(
-    of row: LoadedRow,
-    _ values: [SQLiteValue],
-    than mine: RecordVersion,
-    beside version: RecordVersion
-  ) throws(SQLiteError) {
-    let differing = row.state.known?.differing ?? []
-    let table = tables[row.place]
-    let changed = zip(table.edits(of: values), zip(values, table.defaults))
-      .filter { edit, content in
-        // What the cloud has changed meanwhile is taken from there.
-        guard let theirs = version[edit.name], theirs.time == mine.clock.time(of: edit.name),
-          let own = mine.value(of: edit.name),
-          // What is kept beside the table is not in it yet, if its column has just been added and nobody has filled it.
-          ValueContent.areEqual(own, edit.value) || content.0 != content.1,
-          !differing.contains(where: { UTF8Bytes.equal($0, edit.name) })
-        else { return false }
-        return !ValueContent.areEqual(theirs.value, edit.value)
-      }
-      .map { edit, _ in
-        ColumnEdit(name: edit.name, value: edit.value, former: version[edit.name]?.value)
-      }
-    if changed.isEmpty { return }
-    try reduce(.edited(.updated(changed, at: try nextTime())), row.key, in: row.place)
   }
 
   /// Takes that a fetch has come to its end: what it has said nothing of, it had told before.

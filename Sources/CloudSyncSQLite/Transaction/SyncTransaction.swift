@@ -118,7 +118,8 @@ struct SyncTransaction {
       state: loaded.state,
       source: loaded.source
     )
-    row.needsWrite = loaded.isTableBehind
+    row.unwrittenColumns = loaded.unwrittenColumns
+    row.needsWrite = !loaded.unwrittenColumns.isEmpty
     row.isStoredOtherwise = loaded.isStale
     return row
   }

@@ -14,10 +14,15 @@ struct RowOracle {
 
   /// Tells what is wrong with a row; nil if nothing is.
   func error(of history: RowHistory, row: EndRow?, table: SimulatedSchema.Table) -> String? {
-    if let text = olderThanKnown(in: history, table: table) { return text }
+    let isShaken = histories.isShaken(history: history, schema: schema)
+    // What a row had that comes back is as young as its return.
+    if history.deletions.isEmpty || !mayComeBack(table, isShaken: isShaken),
+      let text = olderThanKnown(in: history, table: table)
+    {
+      return text
+    }
     // Two of them may have become one.
     if table.name == "items", schema.uniqueness == .merged { return nil }
-    let isShaken = histories.isShaken(history: history, schema: schema)
     if history.hasUnknownLife {
       guard history.deletions.isEmpty, !mayGo(isShaken: isShaken), row == nil else { return nil }
       return "\(history.id) is gone, and nobody has deleted it"
@@ -172,12 +177,26 @@ private struct Life {
     isAlive = created > deleted || isEdited
     // What a deleter has seen of a counter does not tell which additions.
     mayBeAlive =
-      deletes == .editWins
-      && (history.isDoubled
-        || history.edits.contains { _, edit in
-          if case .added = edit.change { return true }
-          return !edit.isCaptured || edit.isDeletion && edit.former(of: "c") == nil
-        })
+      Self.isAliveBesideFleeting(history)
+      || deletes == .editWins
+        && (history.isDoubled
+          || history.edits.contains { _, edit in
+            if case .added = edit.change { return true }
+            return !edit.isCaptured || edit.isDeletion && edit.former(of: "c") == nil
+          })
+  }
+
+  /// Whether it lives but for rows of its key that the device which had made them has deleted: nobody may ever have
+  /// heard of these.
+  private static func isAliveBesideFleeting(_ history: RowHistory) -> Bool {
+    let fleeting = history.edits.filter { device, deletion in
+      deletion.isDeletion
+        && history.edits.contains { $0.device == device && $0.edit.born == deletion.life }
+    }
+    let numbers = fleeting.compactMap(\.edit.life)
+    let created = history.insertions.filter { !numbers.contains($0.born ?? 0) }.map(\.time).max()
+    let deleted = history.deletions.filter { !numbers.contains($0.life ?? 0) }.map(\.time).max()
+    return created ?? .zero > deleted ?? .zero
   }
 
   /// Whether a column has a version that nobody has seen who has deleted the row.

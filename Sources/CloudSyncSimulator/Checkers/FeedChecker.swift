@@ -1,7 +1,7 @@
 import CloudSyncCore
 
 /// A device's position in the feed never goes back, unless the feed itself begins anew, or pages were acknowledged
-/// and not stored yet when the process was killed.
+/// and not stored yet when the session ended.
 final class FeedChecker: SimulationChecker {
   let rule = "the position in the feed is monotone"
 
@@ -11,6 +11,8 @@ final class FeedChecker: SimulationChecker {
     var given = 0
     var position = 0
     var page: UInt64 = 0
+    /// Whether the next session goes on from what was stored of the last one.
+    var goesOn = false
   }
 
   private var hosts: [Host]
@@ -37,11 +39,15 @@ final class FeedChecker: SimulationChecker {
         return "device \(device) fetches from a place that it has been beyond"
       }
       hosts[device].position = place
-    case .killed(nil, _, _):
+    case .killed(let archive, _, _): hosts[device].goesOn = archive != nil
+    case .launched:
       // Whoever stores pages by itself may do so after it has acknowledged them.
+      if !hosts[device].goesOn { hosts[device].position = 0 }
+      (hosts[device].page, hosts[device].goesOn) = (0, false)
+    case .copied(let source):
+      hosts[device] = hosts[source]
+      // The file may be behind the session that has written it.
       hosts[device].position = 0
-    case .launched: hosts[device].page = 0
-    case .copied(let source): hosts[device] = hosts[source]
     case .page(_, let page):
       // One page may answer several fetches.
       if page.page.number < hosts[device].page {

@@ -59,6 +59,42 @@ struct UnseenEditTests {
   }
 
   @Test(
+    "Rows that a migration deletes unseen are not sent empty with edits that were not sent yet",
+    arguments: [false, true]
+  )
+  func deletedBeforeSent(isEditedElsewhere: Bool) throws {
+    let switchable = SwitchedHandler()
+    let (bench, mac, phone) = try Self.pair(mac: switchable)
+    switchable.isOffline = true
+    try mac.execute(
+      "UPDATE notes SET stars = 100 WHERE id = 'a'; INSERT INTO notes VALUES('c', 'C', 3)"
+    )
+    mac.engine.sendChanges()
+    bench.world.advance(by: .seconds(1))
+    #expect(try mac.lines("SELECT count(*) FROM cloudsync_pending") == ["2"])
+    mac.engine.stop()
+    switchable.isOffline = false
+    try mac.execute(
+      """
+      DROP TABLE notes;
+      \(Self.schema);
+      INSERT INTO notes VALUES('b', 'B', 2);
+      """
+    )
+    if isEditedElsewhere {
+      try phone.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'")
+      try bench.sync(phone)
+    }
+    mac.engine = try Self.engine(bench, mac.database, switchable)
+    mac.listen()
+    try bench.sync(mac, phone)
+
+    #expect(try mac.lines(Self.query) == ["'b'|'B'|2"])
+    #expect(try phone.lines(Self.query) == ["'b'|'B'|2"])
+    #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
+  }
+
+  @Test(
     "What a migration has changed unseen is sent, although the row is sent before it is compared"
   )
   func sentBeforeCompared() throws {
@@ -93,10 +129,96 @@ struct UnseenEditTests {
     #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
   }
 
+  @Test("What is added to a counter while nobody captures is counted", arguments: [false, true])
+  func counterUnseen(isSent: Bool) throws {
+    let switchable = SwitchedHandler()
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.columns["stars"] = .counter
+    let (bench, mac, phone) = try Self.pair(mac: switchable, options)
+    if !isSent { switchable.isOffline = true }
+    try mac.execute(
+      "UPDATE notes SET stars = stars + 10 WHERE id = 'a'; INSERT INTO notes VALUES('c', 'C', 3)"
+    )
+    mac.engine.sendChanges()
+    bench.world.advance(by: .seconds(30))
+    mac.engine.stop()
+    switchable.isOffline = false
+    try mac.execute(
+      """
+      CREATE TEMP TABLE held AS SELECT * FROM notes;
+      DROP TABLE notes;
+      \(Self.schema);
+      INSERT INTO notes SELECT * FROM held;
+      UPDATE notes SET stars = stars + 100;
+      """
+    )
+    try phone.execute("UPDATE notes SET stars = stars + 1000 WHERE id = 'a'")
+    try bench.sync(phone)
+    mac.engine = try Self.engine(bench, mac.database, switchable, options)
+    mac.listen()
+    try bench.sync(mac, phone)
+    try bench.sync(mac, phone)
+
+    let rows = ["'a'|'A'|1111", "'b'|'B'|102", "'c'|'C'|103"]
+    #expect(try mac.lines(Self.query) == rows)
+    let found = try phone.lines(Self.query)
+    #expect(found == rows)
+    #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
+  }
+
+  @Test("A value that becomes its column's default while nobody captures is sent")
+  func defaultUnseen() throws {
+    let switchable = SwitchedHandler()
+    let (bench, mac, phone) = try Self.pair(mac: switchable)
+    mac.engine.stop()
+    try mac.execute(
+      """
+      DROP TABLE notes;
+      \(Self.schema);
+      INSERT INTO notes VALUES('a', NULL, 1), ('b', 'B', 2);
+      """
+    )
+    mac.engine = try Self.engine(bench, mac.database, switchable)
+    mac.listen()
+    try bench.sync(mac, phone)
+
+    #expect(try mac.lines(Self.query) == ["'a'|NULL|1", "'b'|'B'|2"])
+    #expect(try phone.lines(Self.query) == mac.lines(Self.query))
+  }
+
+  @Test("Where edits win, whoever has dropped a column and deletes a row has seen it whole")
+  func deletedAfterDrop() throws {
+    let switchable = SwitchedHandler()
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.deletes = .editWins
+    let (bench, mac, phone) = try Self.pair(mac: switchable, options)
+    try phone.execute("UPDATE notes SET stars = 7 WHERE id = 'b'")
+    try bench.sync(phone, mac)
+    mac.engine.stop()
+    switchable.isOffline = true
+    try mac.execute("UPDATE notes SET title = 'B2' WHERE id = 'b'")
+    try mac.engine.start()
+    bench.world.advance(by: .seconds(1))
+    mac.engine.stop()
+    switchable.isOffline = false
+    try SyncEngine.withoutCapture(in: mac.database) {
+      try mac.database.execute("ALTER TABLE notes DROP COLUMN stars")
+    }
+    mac.engine = try Self.engine(bench, mac.database, switchable, options)
+    mac.listen()
+    try mac.execute("DELETE FROM notes")
+    try bench.sync(mac, phone)
+
+    #expect(try mac.lines("SELECT * FROM notes") == [])
+    #expect(try phone.lines("SELECT * FROM notes") == [])
+    #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
+  }
+
   // MARK: Devices
 
   private static func pair(
-    mac handler: SwitchedHandler
+    mac handler: SwitchedHandler,
+    _ options: SyncEngineOptions = SyncEngineOptions()
   ) throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
     let bench = SyncHarness()
     handler.base = bench.cloud.connect(
@@ -106,8 +228,8 @@ struct UnseenEditTests {
     )
     let database = try DatabaseFile(path: ":memory:")
     try database.execute(schema)
-    let mac = SyncHarness.Device("mac", database, try engine(bench, database, handler))
-    let phone = try bench.device("phone", schema, tables: ["notes"])
+    let mac = SyncHarness.Device("mac", database, try engine(bench, database, handler, options))
+    let phone = try bench.device("phone", schema, tables: ["notes"], options: options)
     try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2)")
     try bench.sync(mac, phone)
     return (bench, mac, phone)
@@ -116,9 +238,10 @@ struct UnseenEditTests {
   private static func engine(
     _ bench: SyncHarness,
     _ database: DatabaseFile,
-    _ handler: SwitchedHandler
+    _ handler: SwitchedHandler,
+    _ options: SyncEngineOptions = SyncEngineOptions()
   ) throws -> SyncEngine {
-    var options = SyncEngineOptions()
+    var options = options
     options.captureClock = .fixed
     return try SyncEngine(
       database: database,

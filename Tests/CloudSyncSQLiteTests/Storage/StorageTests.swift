@@ -46,7 +46,7 @@ struct StorageTests {
   }
 
   private func load(_ values: [String: FieldValue]) throws -> RecordState? {
-    try pending.state(of: key)?.state { values[$0] }
+    try pending.state(of: key)?.state(rules.deletes) { values[$0] }
   }
 
   @Test("A state is put together again from what is kept and what the table has")
