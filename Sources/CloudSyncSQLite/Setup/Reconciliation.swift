@@ -157,6 +157,8 @@ struct Reconciliation {
     _ id: Int64,
     _ transaction: inout SyncTransaction
   ) throws(SQLiteError) -> Bool {
+    // Rows are counted as they are stored.
+    try transaction.finish()
     if let place = transaction.tables.place(ofID: id) { try noteMissing(in: place, &transaction) }
     let rest = try requested().filter { $0 != id }
     try set(rest)
