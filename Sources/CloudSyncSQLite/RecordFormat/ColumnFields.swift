@@ -47,6 +47,11 @@ final class ColumnFields: Sendable {
     return RecordField(name: aside, value: .data(bytes))
   }
 
+  /// Whether a value lies in the column's own field; true for what is in no other.
+  func isOwn(_ value: FieldValue) -> Bool {
+    field(for: value).map { UTF8Bytes.equal($0.name, own) } ?? true
+  }
+
   /// A counter's sum as others can read it: in the kind of the column's own field, if that loses nothing of use.
   func shown(_ sum: CounterSum) -> FieldValue {
     if case .whole(let number) = sum, kind == .real { return .double(Double(number)) }

@@ -55,6 +55,7 @@ struct RecordFormat: Sendable {
   /// - Parameters:
   ///   - table: The table's name.
   ///   - columns: Its writable columns with the types that they were declared with.
+  ///   - kinds: The kinds of the own fields of columns whose type was another one when the cloud first got them.
   ///   - key: The columns of its primary key, in the key's order, with the names of their collations.
   ///   - numbers: The numbers by which stored clocks call columns.
   ///   - assetThreshold: The size in bytes over which a BLOB is an asset.
@@ -62,6 +63,7 @@ struct RecordFormat: Sendable {
   init(
     table: String,
     columns: [(name: String, declaredType: String)],
+    kinds: [String: ColumnKind] = [:],
     key: [(column: String, collation: String)],
     numbers: ColumnNumbers,
     assetThreshold: Int
@@ -71,7 +73,7 @@ struct RecordFormat: Sendable {
     self.assetThreshold = assetThreshold
     var fields: [ColumnFields] = []
     for column in columns {
-      let kind = ColumnKind(declaredType: column.declaredType)
+      let kind = kinds[column.name] ?? ColumnKind(declaredType: column.declaredType)
       guard let found = ColumnFields(column: column.name, kind: kind) else {
         throw .nameTooLong(column.name)
       }
@@ -116,8 +118,18 @@ struct RecordFormat: Sendable {
 
   /// The field of a column of a version; nil for NULL, and if the version does not know the column.
   func field(of column: ColumnFields, in version: RecordVersion) -> RecordField? {
-    if let known = version[column.column] { return column.field(for: known.value) }
-    return version.counterSum(of: column.column).flatMap { column.field(for: column.shown($0)) }
+    let field =
+      if let known = version[column.column] {
+        column.field(for: known.value)
+      } else {
+        version.counterSum(of: column.column).flatMap { column.field(for: column.shown($0)) }
+      }
+    // What the cloud has in the column's own field is of another kind: it takes no other.
+    guard let field, UTF8Bytes.equal(field.name, column.own),
+      version.foreignFields.contains(where: { UTF8Bytes.equal($0.name, column.own) }),
+      let bytes = AsideValue.bytes(of: field.value)
+    else { return field }
+    return RecordField(name: column.aside, value: .data(bytes))
   }
 }
 

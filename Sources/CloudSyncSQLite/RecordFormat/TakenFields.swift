@@ -37,17 +37,27 @@ struct TakenFields {
   }
 
   /// Takes the field that holds a column's value, and gives the value; null if there is none.
+  ///
+  /// A field in which the value would not lie here is one of the rest too: where it was written the column has
+  /// another type, and an edit has to know what it does not write over.
   mutating func value(of column: ColumnFields) throws(CodedError) -> FieldValue {
     // What lies aside was put there by an engine; another writer sets the column's own field.
     if hasAside, let coded = take(column.aside) {
       guard case .data(let bytes) = coded else {
         throw CodedError(place: column.aside, reason: "the value is not in bytes")
       }
-      return try AsideValue.value(of: bytes)
+      let value = try AsideValue.value(of: bytes)
+      if column.isOwn(value) { leave(column.aside) }
+      return value
     }
     if hasAside, let asset = take(column.asset) { return asset }
-    return take(column.own) ?? .null
+    guard let value = take(column.own) else { return .null }
+    if !column.isOwn(value) { leave(column.own) }
+    return value
   }
+
+  /// Counts a field to the rest though it was taken.
+  private mutating func leave(_ name: String) { isTaken[Self.place(of: name, in: fields)] = false }
 
   /// Takes the field that holds a column's value, whatever it is.
   mutating func skip(_ column: ColumnFields) {

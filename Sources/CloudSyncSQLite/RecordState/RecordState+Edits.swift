@@ -9,11 +9,13 @@ extension RecordState {
     case .inserted(let columns, let time): return takeInsert(columns, at: time, rules)
     case .updated(let columns, let time): return takeUpdate(columns, at: time, rules)
     case .deleted(let columns, let time):
-      guard var row, !row.clock.isDeleted(rules.deletes) else { return [] }
+      // What SQLite has refused for the row does not stand any more: the user's own deletion has taken it out.
+      let actions: [RecordAction] = placement.isViolation ? [.writeRow] : []
+      guard var row, !row.clock.isDeleted(rules.deletes) else { return actions }
       for column in columns { recall(column.value, of: column.name, in: &row) }
       row.end(at: max(time, row.created), rules.deletes)
       change(to: row, rules)
-      return []
+      return actions
     case .found(let columns):
       guard row == nil else { return [] }
       var found = RecordVersion()

@@ -48,6 +48,7 @@ struct EngineSetup {
     if !isSame || isCopy { try readFormerEdits(schema) }
     // What both files have is of the old number, so that nobody's additions are counted twice.
     if isCopy { try Facts(connection: connection).set(.writer, nil) }
+    let isShown = try !ColumnKinds(connection: connection).takeShown().isEmpty
     let ordered = schema.parentsFirst(names).joined().compactMap { schema.table(named: $0) }
     let registry = TableRegistry(connection: connection)
     let registered = try registry.tables()
@@ -65,6 +66,7 @@ struct EngineSetup {
     try take(findings, tables)
     let facts = Facts(connection: connection)
     if try facts.value(.schemaVersion) != .integer(version) { try retryRefused(tables) }
+    if isShown { try retryInvalid(tables) }
     try facts.set(.schemaVersion, .integer(try check.schemaVersion()))
     return tables
   }
@@ -76,6 +78,18 @@ struct EngineSetup {
     if refused.isEmpty { return }
     var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
     for key in refused { try transaction.retryWriting(key) }
+    try transaction.finish()
+  }
+
+  /// Sends rows again that the cloud has refused, since their values lie elsewhere now.
+  private func retryInvalid(_ tables: SyncTables) throws(SQLiteError) {
+    var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+    for key in try PendingRows(connection: connection).parked(in: nil) {
+      guard let row = try transaction.row(key), case .refusal(let refusal)? = row.state.hold,
+        refusal.code == Int64(SyncError.Code.invalidArguments.rawValue)
+      else { continue }
+      try transaction.reduce(.retried, row.key, in: row.place)
+    }
     try transaction.finish()
   }
 
@@ -138,10 +152,12 @@ struct EngineSetup {
       }
     }
     let writer = try writer()
+    let kinds = try kinds(of: captured.schema)
     do throws(RecordFormatError) {
       return try RecordTable(
         captured: captured,
         options: options.table(captured.name),
+        kinds: kinds,
         writer: writer,
         defaults: defaults,
         transport: ValueTransport(options)
@@ -149,6 +165,14 @@ struct EngineSetup {
     } catch {
       throw SQLiteError(code: 1, message: "table \(captured.name) cannot be stored: \(error)")
     }
+  }
+
+  /// The kinds of the own fields of a table's columns in the cloud.
+  private func kinds(of schema: TableSchema) throws(SQLiteError) -> [String: ColumnKind] {
+    guard let recordType = CloudName.recordType(ofTable: schema.name) else { return [:] }
+    let declared = schema.writableColumns.map { ($0.name, $0.kind) }
+    return try ColumnKinds(connection: connection)
+      .kinds(ofType: recordType, declared: Dictionary(declared) { first, _ in first })
   }
 
   /// Whether the file is another one than that which got its number.

@@ -47,6 +47,10 @@ struct Facts {
     case schemaVersion = "schema_version"
     /// When everything was fetched last, in milliseconds since 1970.
     case lastSync = "last_sync"
+    /// The kinds of the own fields of columns in the cloud.
+    case columnKinds = "column_kinds"
+    /// Those that records have shown to be others, since the engine was set up.
+    case shownKinds = "shown_kinds"
     /// The latest date that a record had in the cloud, in milliseconds since 1970.
     case cloudTime = "cloud_time"
   }

@@ -9,10 +9,13 @@ extension RecordTable {
 }
 
 extension TableSchema.Column {
+  /// The kind that its type says.
+  var kind: ColumnKind { ColumnKind(declaredType: type) }
+
   /// Whether it stores values of its own kind as they are, but for a negative zero.
   var keepsOwnKind: Bool {
     if replacesNull { return false }
-    return switch (ColumnKind(declaredType: type), affinity) {
+    return switch (kind, affinity) {
     case (.integer, .integer), (.integer, .numeric), (.integer, .blob): true
     case (.real, .real), (.text, .text), (.blob, _): true
     default: false

@@ -56,6 +56,7 @@ final class RecordTable: Sendable {
   /// - Parameters:
   ///   - captured: The table as its triggers know it.
   ///   - options: How it is synchronized.
+  ///   - kinds: The kinds of the own fields of its columns in the cloud, where they are known.
   ///   - writer: The number of this database.
   ///   - defaults: What constant defaults give to the columns; nil for those that are computed.
   ///   - transport: How values travel.
@@ -63,6 +64,7 @@ final class RecordTable: Sendable {
   init(
     captured: CapturedTable,
     options: SyncEngineOptions.Table,
+    kinds: [String: ColumnKind],
     writer: Int64,
     defaults: [SQLiteValue?],
     transport: ValueTransport
@@ -77,6 +79,7 @@ final class RecordTable: Sendable {
     let format = try RecordFormat(
       table: schema.name,
       columns: schema.writableColumns.map { ($0.name, $0.type) },
+      kinds: kinds,
       key: captured.key.map { ($0.name, $0.collation.rawValue) },
       numbers: numbers,
       assetThreshold: transport.assets?.options.threshold ?? .max
@@ -100,7 +103,11 @@ final class RecordTable: Sendable {
       key: schema.primaryKey,
       hasConflictRules: declaration.tokens.contains { declaration.isWord("CONFLICT", at: $0) }
     )
-    let others = schema.writableColumns.filter { !$0.keepsOwnKind }.map(\.name)
+    let others = schema.writableColumns
+      .filter { column in
+        !column.keepsOwnKind || kinds[column.name] ?? column.kind != column.kind
+      }
+      .map(\.name)
     keepsOwnKinds = others.isEmpty
     takesPlainRows =
       !schema.hasTriggersOfTheApp && !schema.primaryKey.contains { others.contains($0) }

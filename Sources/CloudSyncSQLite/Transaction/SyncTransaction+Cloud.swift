@@ -119,6 +119,7 @@ extension SyncTransaction {
     }
     try foreign.remove(named: record.recordID.name)
     let (key, version) = read
+    try noteKinds(version, in: place)
     try note(key, in: place)
     see(version.clock.latest)
     if try isFetchingAll() {
@@ -149,6 +150,20 @@ extension SyncTransaction {
     try noteTombstone(row, of: record)
     // What has brought it may bring it again.
     if wasDirty, former.known?.tag != tag { counts.merged += 1 }
+  }
+
+  /// Notes what values of another kind in columns' own fields tell of these.
+  private func noteKinds(_ version: RecordVersion, in place: Int) throws(SQLiteError) {
+    if version.foreignFields.isEmpty { return }
+    let format = tables[place].format
+    for column in format.columns {
+      guard
+        let field = version.foreignFields.first(where: { UTF8Bytes.equal($0.name, column.own) }),
+        let kind = ColumnKind(of: field.value), kind != column.kind
+      else { continue }
+      try ColumnKinds(connection: connection)
+        .show(kind, of: column.column, ofType: format.recordType)
+    }
   }
 
   /// Keeps a record that no row can be made of, for whoever asks what it is.

@@ -5,7 +5,7 @@ package import CloudSyncCore
 /// A cloud fixes the kind of a field when it is first saved, while a column of SQLite's may hold
 /// anything. So a value of another kind than the column's own lies in a field beside it, whose name
 /// begins with ``prefix``.
-package enum ColumnKind: Sendable, Hashable, CaseIterable {
+package enum ColumnKind: String, Sendable, Hashable, CaseIterable {
   case integer, real, text, blob
   /// A BLOB in a file; never a column's own kind.
   case asset

@@ -183,4 +183,27 @@ struct RefusedRowTests {
     #expect(try mac.lines(Self.query) == ["'a'|'kept'|2|'body'"])
     #expect(try bench.unclean(phone) == [] && bench.unclean(mac) == [])
   }
+
+  @Test("A row that is deleted while its newer version is refused is gone, and nothing is parked")
+  func deletedMeanwhile() throws {
+    let schema =
+      "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, a INTEGER, b INTEGER, CHECK(a <= b))"
+    for deleter in ["mac", "phone"] {
+      let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+      try mac.execute("INSERT INTO notes VALUES('x', 1, 10)")
+      try bench.sync(mac, phone)
+      // Each is allowed, and both together are not.
+      try mac.execute("UPDATE notes SET a = 9")
+      try phone.execute("UPDATE notes SET b = 5")
+      try bench.sync(mac, phone)
+      #expect(try bench.unclean(mac).count == 1)
+      try (deleter == "mac" ? mac : phone).execute("DELETE FROM notes")
+      try bench.sync(mac, phone)
+
+      for device in [mac, phone] {
+        #expect(try device.lines("SELECT * FROM notes") == [])
+        #expect(try bench.unclean(device) == [], "\(deleter) deletes, \(device.name)")
+      }
+    }
+  }
 }

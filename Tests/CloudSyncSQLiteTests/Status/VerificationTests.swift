@@ -90,4 +90,23 @@ struct VerificationTests {
     try bench.cloud.setAccountStatus(.temporarilyUnavailable, account: AccountIdentity("owner"))
     await #expect(throws: SyncError.self) { try await mac.engine.verify() }
   }
+
+  @Test("A column that was dropped here, and keys that SQL writes otherwise, are no difference")
+  func dropped() async throws {
+    let schema =
+      "CREATE TABLE notes(a REAL NOT NULL, b TEXT NOT NULL, v, w, PRIMARY KEY(a, b))"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES(1e300, 'x', 1, 2), (1.5, 'y', 3, 4)")
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    try SyncEngine.withoutCapture(of: ["notes"], in: phone.database) {
+      try phone.database.execute("ALTER TABLE notes DROP COLUMN w")
+    }
+    try bench.restart(phone, ["notes"])
+    try bench.sync(mac, phone)
+
+    for device in [mac, phone] {
+      #expect(words(try await device.engine.verify()) == [], "\(device.name)")
+    }
+  }
 }

@@ -33,13 +33,14 @@ struct VerificationWork: Sendable {
         note(key, table, "nothing is known of the row")
       }
     }
-    try noteGone(table, connection)
+    try noteGone(place, transaction)
   }
 
   private mutating func noteGone(
-    _ table: RecordTable,
-    _ connection: SQLiteConnection
+    _ place: Int,
+    _ transaction: SyncTransaction
   ) throws(SQLiteError) {
+    let (table, connection) = (transaction.tables[place], transaction.connection)
     let key = CompoundKey.sql(of: table.captured.key, in: "t")
     let query =
       try connection.prepare(
@@ -49,7 +50,10 @@ struct VerificationWork: Sendable {
       )
       .bind(table.id, at: 1)
     for key in try query.mapRows({ $0.value(0) }) {
-      note(try table.key(key), table, "the row was deleted while nobody captured it")
+      let key = try table.key(key)
+      // SQL makes another text of some keys of several columns.
+      guard try transaction.row(key, in: place).values == nil else { continue }
+      note(key, table, "the row was deleted while nobody captured it")
     }
   }
 
@@ -115,7 +119,11 @@ struct VerificationWork: Sendable {
     }
     // That it is gone unseen was said.
     if isDeleted || row.values == nil { return nil }
-    let names = Set(mine.columnNames + version.columnNames).sortedByBytes()
+    let isKnown = { (name: String) in
+      mine.value(of: name) != nil || table.columns.contains { UTF8Bytes.equal($0, name) }
+    }
+    // A column that was dropped here is the cloud's alone.
+    let names = Set(mine.columnNames + version.columnNames).filter(isKnown).sortedByBytes()
     let differing = names.filter { name in
       guard let one = mine.value(of: name), let other = version.value(of: name) else { return true }
       return !ValueContent.areEqual(one, other)
@@ -123,7 +131,8 @@ struct VerificationWork: Sendable {
     if !differing.isEmpty {
       return "the cloud has other values in \(differing.joined(separator: ", "))"
     }
-    return mine.clock == version.clock ? nil : "the times of the columns differ"
+    return mine.clock.limited(to: isKnown) == version.clock.limited(to: isKnown)
+      ? nil : "the times of the columns differ"
   }
 
   /// Notes the rows that the cloud should have, and did not tell about.
@@ -171,5 +180,16 @@ struct VerificationWork: Sendable {
         reason: reason
       )
     )
+  }
+}
+
+extension RecordClock {
+  /// The times of some columns alone.
+  fileprivate func limited(to isKnown: (String) -> Bool) -> RecordClock {
+    var clock = self
+    clock.columns.removeAll { !isKnown($0.name) }
+    clock.shares.removeAll { !isKnown($0.column) }
+    clock.seen.removeAll { !isKnown($0.column) }
+    return clock
   }
 }
