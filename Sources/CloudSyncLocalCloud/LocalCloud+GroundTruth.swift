@@ -15,7 +15,8 @@ extension LocalCloud {
       guard let account = try engine.account(), let zone = try engine.zone(of: account),
         zone.gone == nil
       else { return [] }
-      return try engine.store.items(in: zone.key, after: 0, limit: .max).compactMap(\.record)
+      return try engine.store.items(in: zone.key, after: 0, limit: .max, byteLimit: .max)
+        .compactMap(\.record)
         .sorted { $0.recordID < $1.recordID }
     }
   }

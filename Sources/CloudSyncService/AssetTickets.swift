@@ -12,6 +12,9 @@ struct AssetTickets: Sendable {
     case download(String)
   }
 
+  /// What an address says.
+  typealias Ticket = (purpose: Purpose, account: AccountIdentity)
+
   /// How long an address is good.
   private static let lifetime: Int64 = 15 * 60
 
@@ -30,10 +33,7 @@ struct AssetTickets: Sendable {
   }
 
   /// Reads the last part of an address; nil if it was not made here, or is good no more.
-  func read(
-    _ ticket: some StringProtocol,
-    now: Timestamp
-  ) -> (purpose: Purpose, account: AccountIdentity)? {
+  func read(_ ticket: some StringProtocol, now: Timestamp) -> Ticket? {
     let parts = ticket.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
     guard parts.count == 2, Self.areEqual(parts[1], signature(of: parts[0])),

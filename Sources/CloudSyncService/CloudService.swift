@@ -24,6 +24,8 @@ public final class CloudService: Sendable {
   private let limits: ServiceLimits
   private let nonce: @Sendable () -> UInt64
   private let assets: ServedAssets
+  private let now: @Sendable () -> Timestamp
+  private let rates = RequestRates()
 
   /// Creates a service.
   ///
@@ -31,10 +33,10 @@ public final class CloudService: Sendable {
   ///   - cloud: What it serves.
   ///   - tokens: Who may come in.
   ///   - container: The container's name in paths.
-  ///   - limits: How much one request may ask for.
+  ///   - limits: How much one request may ask for, and how fast requests may come.
   ///   - secret: What addresses of assets are signed with: 32 random bytes, which services of several
   ///     processes share; nil for some that last as long as this one.
-  ///   - now: The clock, by which such addresses end.
+  ///   - now: The clock, by which such addresses end and rates are measured.
   ///   - nonce: Gives a number that no other call gets.
   public init(
     cloud: LocalCloud,
@@ -50,6 +52,7 @@ public final class CloudService: Sendable {
     self.container = container
     self.limits = limits
     self.nonce = nonce
+    self.now = now
     let random = (0..<4)
       .flatMap { _ in
         let number = nonce()
@@ -59,9 +62,14 @@ public final class CloudService: Sendable {
   }
 
   /// Answers a request.
-  public func respond(to request: HTTPRequest) async -> HTTPResponse {
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - address: Where it comes from, as the network tells it; nil if that is not known.
+  /// - Returns: The response.
+  public func respond(to request: HTTPRequest, from address: String? = nil) async -> HTTPResponse {
     await withCheckedContinuation { continuation in
-      respond(to: request) { continuation.resume(returning: $0) }
+      respond(to: request, from: address) { continuation.resume(returning: $0) }
     }
   }
 
@@ -69,23 +77,26 @@ public final class CloudService: Sendable {
   ///
   /// - Parameters:
   ///   - request: The request.
+  ///   - address: Where it comes from, as the network tells it; nil if that is not known.
   ///   - completion: Called once, with the response.
   public func respond(
     to request: HTTPRequest,
+    from address: String? = nil,
     completion: @escaping @Sendable (HTTPResponse) -> Void
   ) {
     do throws(ServiceRefusal) {
       let isFile = request.path.hasPrefix("/assets/")
       try checkBody(of: request, limit: isFile ? limits.assetByteCount : limits.bodyByteCount)
-      if isFile { return completion(assets.response(to: request) ?? HTTPResponse(status: 404)) }
-      let access = try access(of: request)
+      if isFile { return completion(try file(request)) }
+      let access = try access(of: request, from: address)
+      try checkRate(limits.requests, of: key(of: access))
       let (database, endpoint) = try place(of: request)
       if endpoint == .uploadAssets { return completion(addresses(request, access)) }
       let desk = EndpointDesk(
         scope: database.scope,
         limits: limits,
         nonce: nonce,
-        zones: ServedZones(cloud: cloud, access: access),
+        zones: ServedZones(cloud: cloud, access: access, scope: database.scope),
         wireAsset: { [assets] in assets.wireAsset($0, account: access.account) }
       ) { [cloud] zoneID, isAtomic in
         cloud.connect(
@@ -103,6 +114,43 @@ public final class CloudService: Sendable {
     do throws(WireError) {
       return try assets.addresses(request, account: access.account)
     } catch { return ServiceRefusal(error).response }
+  }
+
+  private func file(_ request: HTTPRequest) throws(ServiceRefusal) -> HTTPResponse {
+    // One that is forged, foreign or old is answered as one that never was.
+    guard let ticket = assets.ticket(of: request) else { return HTTPResponse(status: 404) }
+    try checkRate(limits.requests, of: "files/\(ticket.account.value)")
+    return assets.response(to: request, for: ticket)
+  }
+
+  private func key(of access: ServiceAccess) -> String {
+    "device/\(access.account.value.utf8.count)/\(access.account.value)/\(access.device)"
+  }
+
+  private func checkRate(
+    _ rate: ServiceRate?,
+    of key: String,
+    pays: Bool = true
+  ) throws(ServiceRefusal) {
+    guard let rate, let wait = rates.wait(of: key, at: rate, now: now(), pays: pays) else { return }
+    var error = SyncError(.requestRateLimited, "requests come too fast")
+    // Whoever comes back at the very moment is too early as soon as clocks differ.
+    error.retryAfterNanoseconds = max(wait, 1_000_000_000)
+    throw ServiceRefusal(error)
+  }
+
+  private func access(
+    of request: HTTPRequest,
+    from address: String?
+  ) throws(ServiceRefusal) -> ServiceAccess {
+    guard let address else { return try access(of: request) }
+    let key = "address/\(address)"
+    // Looked at before the token is, so that nobody can keep the list of tokens busy.
+    try checkRate(limits.wrongTokens, of: key, pays: false)
+    do throws(ServiceRefusal) { return try access(of: request) } catch {
+      try checkRate(limits.wrongTokens, of: key)
+      throw error
+    }
   }
 
   private func access(of request: HTTPRequest) throws(ServiceRefusal) -> ServiceAccess {
@@ -154,7 +202,9 @@ struct ServiceRefusal: Error {
 
   /// The refusal of a body that cannot be read.
   init(_ error: WireError) {
-    self.init(status: 400, SyncError(.invalidArguments, "the body cannot be read: \(error)"))
+    // What is too much in one request may pass in two: clients split it.
+    let code = error.isTooMuch ? SyncError.Code.limitExceeded : .invalidArguments
+    self.init(status: 400, SyncError(code, "the body cannot be read: \(error)"))
   }
 
   private static func response(status: Int, _ error: SyncError) -> HTTPResponse {

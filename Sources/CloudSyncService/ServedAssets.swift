@@ -37,22 +37,22 @@ struct ServedAssets: Sendable {
     return EndpointDesk.success(WireAssetUpload.body(of: entries))
   }
 
-  /// Answers a request to such an address; nil if it is none.
-  func response(to request: HTTPRequest) -> HTTPResponse? {
+  /// What the address of a request is good for, and whose it is; nil if it is none.
+  func ticket(of request: HTTPRequest) -> AssetTickets.Ticket? {
     guard request.path.hasPrefix(Self.prefix) else { return nil }
-    let ticket = request.path.dropFirst(Self.prefix.count)
-    // One that is forged, foreign or old is answered as one that never was.
-    guard let (purpose, account) = tickets.read(ticket, now: now()) else {
-      return HTTPResponse(status: 404)
-    }
-    switch (purpose, request.method) {
+    return tickets.read(request.path.dropFirst(Self.prefix.count), now: now())
+  }
+
+  /// Answers a request to such an address.
+  func response(to request: HTTPRequest, for ticket: AssetTickets.Ticket) -> HTTPResponse {
+    switch (ticket.purpose, request.method) {
     case (.upload, "POST"):
       do throws(SyncError) {
-        let asset = try cloud.keepAsset(bytes: request.body, account: account)
+        let asset = try cloud.keepAsset(bytes: request.body, account: ticket.account)
         return EndpointDesk.success(WireAssetUpload.body(of: WireAsset(asset)))
       } catch { return ServiceRefusal(error).response }
     case (.download(let digest), "GET"):
-      guard let folder = cloud.assetFolder(of: account),
+      guard let folder = cloud.assetFolder(of: ticket.account),
         let bytes = try? Data(contentsOf: URL(filePath: "\(folder)/\(digest)"))
       else { return HTTPResponse(status: 404) }
       let headers: HTTPHeaders = [WireHeader.contentType: "application/octet-stream"]

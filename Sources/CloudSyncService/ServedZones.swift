@@ -2,9 +2,12 @@ import CloudSyncCore
 import CloudSyncLocalCloud
 
 /// What a device may ask about the zones of its account.
+///
+/// The private database has them all: nobody shares any yet, and the public one has none.
 struct ServedZones: Sendable {
   let cloud: LocalCloud
   let access: ServiceAccess
+  let scope: DatabaseScope
 
   /// Answers a request about zones as such, or about the account.
   func response(
@@ -12,11 +15,17 @@ struct ServedZones: Sendable {
     at endpoint: WireEndpoint,
     limits: ServiceLimits
   ) throws(WireError) -> HTTPResponse {
+    if endpoint == .caller {
+      return EndpointDesk.success(WireCaller.body(name: access.account.value))
+    }
+    if scope == .public {
+      let error = SyncError(.badDatabase, "the public database has no zones to synchronize")
+      return ServiceRefusal(error).response
+    }
     switch endpoint {
-    case .caller: return EndpointDesk.success(WireCaller.body(name: access.account.value))
     case .databaseChanges: return try databaseChanges(request)
     case .lookUpZones:
-      let names = try WireZones.names(reading: request.body, scope: .private, limit: limits.zones)
+      let names = try WireZones.names(reading: request.body, scope: scope, limit: limits.zones)
       return answer { known in
         names.map { zoneID in
           let isKnown = known.contains(zoneID)
@@ -31,7 +40,7 @@ struct ServedZones: Sendable {
     _ zones: ([ZoneID]) -> [(zoneID: ZoneID, error: SyncError?)]
   ) -> HTTPResponse {
     do throws(LocalCloudStoreError) {
-      let known = try cloud.zones(account: access.account)
+      let known = scope == .private ? try cloud.zones(account: access.account) : []
       return EndpointDesk.success(WireZones.body(of: zones(known)))
     } catch { return ServiceRefusal(error.syncError).response }
   }
@@ -58,11 +67,12 @@ struct ServedZones: Sendable {
     let connection = cloud.connect(device: access.device, account: access.account, zoneID: zoneID)
     do throws(SyncError) {
       let changes = try connection.fetchDatabaseChanges(since: token)
+      let isPrivate = scope == .private
       let body = WireDatabaseChanges(
-        changed: changes.changedZoneIDs,
-        deleted: changes.deletedZones.map(\.zoneID),
+        changed: isPrivate ? changes.changedZoneIDs : [],
+        deleted: isPrivate ? changes.deletedZones.map(\.zoneID) : [],
         syncToken: WireToken.text(changes.changeToken),
-        hasMore: changes.hasMore
+        hasMore: isPrivate && changes.hasMore
       )
       return EndpointDesk.success(body.body)
     } catch { return ServiceRefusal(error).response }

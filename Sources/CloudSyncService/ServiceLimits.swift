@@ -1,4 +1,5 @@
-/// How much one request to a ``CloudService`` may ask for; checked before anything is done.
+/// How much one request to a ``CloudService`` may ask for, and how fast requests may come; checked before
+/// anything is done.
 public struct ServiceLimits: Sendable, Hashable {
   /// The operations of one modification, and the names of one look-up.
   public var items = 400
@@ -8,6 +9,11 @@ public struct ServiceLimits: Sendable, Hashable {
   public var assetByteCount = 50_000_000
   /// The zones of one request.
   public var zones = 200
+  /// How fast one device may send requests, and all devices of one account the bytes of assets; nil for as
+  /// fast as they like.
+  public var requests: ServiceRate? = ServiceRate(burst: 1_000, perSecond: 100)
+  /// How fast wrong tokens may come from one address before it is not listened to; nil for no limit.
+  public var wrongTokens: ServiceRate? = ServiceRate(burst: 50, perSecond: 1)
 
   /// Creates the default limits.
   public init() {}

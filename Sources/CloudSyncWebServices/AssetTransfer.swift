@@ -145,17 +145,22 @@ struct AssetTransfer: Sendable {
       throw .item(SyncError(.assetNotAvailable, message))
     }
     let request = HTTPRequest(method: method, target: target, body: body)
-    let response: HTTPResponse
-    do throws(HTTPTransportError) {
-      response = try await client.send(request, deadline: deadline)
-    } catch { throw .request(SyncError(.networkFailure, error.reason)) }
-    switch response.status {
-    case 200..<300: return response.body
-    case 413: throw .item(SyncError(.limitExceeded, "the file is too large for the service"))
-    case 400..<429: throw .item(SyncError(.assetNotAvailable, "the service does not have the file"))
-    default:
-      let error = WireErrorTable.error(status: response.status, isModification: false)
-      throw .request(error)
+    do throws(SyncError) {
+      return try await client.transfer(request, deadline: deadline)
+    } catch {
+      switch error.code {
+      case .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited,
+        .zoneBusy,
+        .internalError:
+        throw .request(error)
+      case .serverResponseLost, .timedOut:
+        // Of the modification nothing was sent: there is nothing to repeat unchanged.
+        throw .request(SyncError(.networkFailure, error.message))
+      case .limitExceeded:
+        throw .item(SyncError(.limitExceeded, "the file is too large for the service"))
+      default:
+        throw .item(SyncError(.assetNotAvailable, "the service does not have the file"))
+      }
     }
   }
 }

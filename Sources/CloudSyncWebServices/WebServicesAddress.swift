@@ -30,6 +30,9 @@ public struct WebServicesAddress: Sendable, Hashable {
         description: "an address has a host, and neither a user, a password, a query nor a fragment"
       )
     }
+    guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+      throw Problem(description: "an address has neither spaces nor control characters")
+    }
     guard !path.contains("?"), !path.contains("#") else {
       throw Problem(description: "an address has no query: give a token by a file or a variable")
     }

@@ -82,22 +82,33 @@ public final class WebServicesClient: Sendable {
         ? SyncError(.networkUnavailable, error.reason)
         : call.error(isSent: error.progress == .sent, reason: error.reason)
     }
-    switch call.answer(response, now: now()) {
-    case .success(let answer):
-      serverErrors.withLock { $0 = 0 }
-      return answer
-    case .failure(let error): throw weighed(error)
-    }
+    return try weighed(call.answer(response, now: now()))
   }
 
   // MARK: Files
 
-  /// Sends a request without the token.
-  func send(
+  /// Sends a request without the token, and returns the body of the response.
+  func transfer(
     _ request: HTTPRequest,
     deadline: Timestamp
-  ) async throws(HTTPTransportError) -> HTTPResponse {
-    try await transport.send(request, to: address.origin, deadline: deadline)
+  ) async throws(SyncError) -> [UInt8] {
+    let response: HTTPResponse
+    do throws(HTTPTransportError) {
+      response = try await transport.send(request, to: address.origin, deadline: deadline)
+    } catch {
+      throw SyncError(
+        error.progress == .noNetwork ? .networkUnavailable : .networkFailure,
+        error.reason
+      )
+    }
+    if (200..<300).contains(response.status) { return try weighed(.success(response.body)) }
+    let error = WireErrorTable.error(
+      of: response,
+      zoneID: ZoneID(name: ZoneID.defaultZoneName),
+      isModification: false,
+      now: now()
+    )
+    return try weighed(.failure(error))
   }
 
   /// The target of an address at this service; nil for any other address.
@@ -126,16 +137,21 @@ public final class WebServicesClient: Sendable {
     }
   }
 
-  /// The error of a server that has failed passes a few times, and then it does not.
-  private func weighed(_ error: SyncError) -> SyncError {
-    guard error.code == .internalError else { return error }
-    let count = serverErrors.withLock { count in
-      count += 1
-      return count
+  /// What a response brought; the error of a server that has failed passes a few times, and then it does
+  /// not.
+  private func weighed<Answer>(_ result: Result<Answer, SyncError>) throws(SyncError) -> Answer {
+    switch result {
+    case .success(let answer):
+      serverErrors.withLock { $0 = 0 }
+      return answer
+    case .failure(var error):
+      guard error.code == .internalError else { throw error }
+      let count = serverErrors.withLock { count in
+        count += 1
+        return count
+      }
+      if count <= Self.passingServerErrors { error.code = .serviceUnavailable }
+      throw error
     }
-    guard count <= Self.passingServerErrors else { return error }
-    var passing = error
-    passing.code = .serviceUnavailable
-    return passing
   }
 }

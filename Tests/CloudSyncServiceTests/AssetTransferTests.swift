@@ -197,4 +197,54 @@ struct AssetTransferTests {
     let lookup = FetchOperation(lookingUp: [records[0].recordID])
     #expect(try bytes(try await pad.fetch(lookup).get().changedRecords.first?["file"]) == [1, 2])
   }
+
+  @Test(
+    "A transfer that is refused for now fails the request, with the wait that the service names",
+    arguments: [
+      (429, SyncError.Code.requestRateLimited), (503, .serviceUnavailable),
+      (500, .serviceUnavailable), (408, .networkFailure), (421, .networkFailure),
+      (302, .networkFailure), (502, .networkFailure),
+    ]
+  )
+  func refusedForNow(status: Int, code: SyncError.Code) async throws {
+    let edit = note("a", ["file": .asset(try asset([1, 2]))])
+    world.transport.onRequest { (request, _) throws(HTTPTransportError) in
+      guard request.path.hasPrefix("/assets/1/") else { return nil }
+      return .answer(HTTPResponse(status: status, headers: ["retry-after": "30"]))
+    }
+    let upload = await phone.modify([edit, note("b")], token: 1)
+    #expect(upload.error?.code == code)
+    #expect(upload.error?.retryAfter == .seconds(30))
+    #expect(upload.itemCodes.isEmpty)
+    world.transport.onRequest { _, _ in nil }
+    _ = try await phone.modify([edit, note("b")], token: 1).get()
+
+    world.transport.onRequest { (request, _) throws(HTTPTransportError) in
+      guard request.path.hasPrefix("/assets/1/") else { return nil }
+      return .answer(HTTPResponse(status: status, headers: ["retry-after": "30"]))
+    }
+    let download = await pad.fetch()
+    #expect(download.error?.code == code && download.error?.retryAfter == .seconds(30))
+  }
+
+  @Test("A server that fails is waited for three times in a row in transfers too")
+  func serverErrors() async throws {
+    _ = try await phone.modify([note("a", ["file": .asset(try asset([1]))])], token: 1).get()
+    world.transport.onRequest { (request, _) throws(HTTPTransportError) in
+      request.path.hasPrefix("/assets/1/") ? .answer(HTTPResponse(status: 500, "")) : nil
+    }
+    // The page itself comes every time: that one is a success.
+    for _ in 0..<5 { #expect(await pad.fetch().error?.code == .serviceUnavailable) }
+  }
+
+  @Test("A cloud that keeps no files fails the record that has one, and no other")
+  func noFiles() async throws {
+    let world = ServiceWorld()
+    let phone = try world.handler("phone")
+    _ = try await phone.createZone().get()
+    let edit = note("a", ["file": .asset(try asset([1]))])
+    let answer = try await phone.modify([edit, note("b")], token: 1).get()
+    #expect(answer.failures.map(\.error.code) == [.assetNotAvailable])
+    #expect(answer.savedRecords.map(\.recordID.name) == ["b"])
+  }
 }

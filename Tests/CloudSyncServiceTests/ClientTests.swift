@@ -117,6 +117,35 @@ struct ClientTests {
     #expect(stored.map(\.changeTag) == again.savedRecords.map(\.changeTag))
   }
 
+  @Test(
+    "44. An answer that does not fit counts as lost; its repeat has the same token and doubles nothing"
+  )
+  func misfits() async throws {
+    _ = try await phone.createZone().get()
+    let records = ["a", "b", "c"].map { note($0) }
+    let changes = [
+      (#""records":["#, #""records":[{"recordName":"z","recordType":"Note"},"#),
+      (#""recordName":"b"#, #""recordName":"a"#), (#","recordChangeTag""#, #","tag""#),
+      ("]}", ",{}]}"), ("}]}", "}"),
+    ]
+    for (number, (old, new)) in changes.enumerated() {
+      world.transport.onRequest { _, _ in
+        .alter { response in HTTPResponse(status: 200, response.text.replacing(old, with: new)) }
+      }
+      let token = UInt64(1_000 + number)
+      let edits = records.map { note("\($0.recordID.name)\(number)") }
+      let lost = await phone.modify(edits, token: token)
+      #expect(lost.error?.code == .serverResponseLost, "\(old)")
+      world.transport.onRequest { _, _ in nil }
+      let again = try await phone.modify(edits, token: token).get()
+      #expect(again.failures.isEmpty)
+      let found = try await pad.fetch(FetchOperation(lookingUp: edits.map(\.recordID))).get()
+      #expect(found.changedRecords.map(\.changeTag) == again.savedRecords.map(\.changeTag))
+      let sent = world.transport.requests.filter { $0.path.hasSuffix("records/modify") }.suffix(2)
+      #expect(Set(sent.map { $0.headers["X-CloudSync-Write-Token"] }).count == 1)
+    }
+  }
+
   @Test("What was not sent is a network that is away, and one that is missing is told apart")
   func notSent() async throws {
     for (progress, code) in [
@@ -217,6 +246,8 @@ struct ClientTests {
       "https://x@host", "https://x:y@host", "https://host?ckAPIToken=secret", "http://example.org",
       "https://host/#a", "ftp://host", "host", "", "https://", "https://host/other",
       "https://host/database/1/a/b", "http://localhost.example.org", "https://host/a?token=x",
+      "https://host/database/1/a/b\r\nX-Secret: c/private", "https://host\n",
+      "https://host/database/1/a b/c/private",
     ]
   )
   func badAddresses(text: String) {

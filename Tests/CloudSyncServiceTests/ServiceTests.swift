@@ -80,7 +80,12 @@ struct ServiceTests {
       return #"{"zoneID":{"zoneName":"Notes"},"operations":[\#(list.joined(separator: ","))]}"#
     }
     #expect(await world.post("records/modify", operations(400)).status == 200)
-    #expect(await world.post("records/modify", operations(401)).status == 400)
+    let many = await world.post("records/modify", operations(401))
+    // Whoever sends too much is to send less, not to give up.
+    #expect(many.status == 400 && many.text.contains("\"cloudErrorCode\":27"))
+    let names = Array(repeating: #"{"recordName":"r"}"#, count: 401).joined(separator: ",")
+    let lookup = #"{"zoneID":{"zoneName":"Notes"},"records":[\#(names)]}"#
+    #expect(await world.post("records/lookup", lookup).text.contains("\"cloudErrorCode\":27"))
     let twice = #"{"zoneID":{"zoneName":"Notes"},"operations":[\#(one),\#(one)]}"#
     #expect(await world.post("records/modify", twice).status == 400)
     #expect(await world.post("records/modify", "").status == 405)
@@ -137,6 +142,15 @@ struct ServiceTests {
       ("records/lookup", #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"a"}]}"#),
       ("changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Notes"}}]}"#),
       ("zones/lookup", #"{"zones":[{"zoneName":"Notes"}]}"#),
+      (
+        "zones/modify",
+        #"{"operations":[{"operationType":"delete","zone":{"zoneID":{"zoneName":"Notes"}}}]}"#
+      ),
+      (
+        "subscriptions/modify",
+        #"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"s","#
+          + #""zoneID":{"zoneName":"Notes"}}}]}"#
+      ),
     ] {
       let foreign = await bob(operation, body)
       let missing = await bob(operation, body.replacing("Notes", with: "Never"))
@@ -144,6 +158,7 @@ struct ServiceTests {
       #expect(foreign.text.replacing("Notes", with: "Never") == missing.text)
       #expect(!foreign.text.contains("\"x\""))
     }
+    #expect(try world.cloud.hasZone(ServiceWorld.zoneID, account: ServiceWorld.alice))
     #expect(await bob("zones/list", "").text == #"{"zones":[]}"#)
     #expect(await bob("changes/database", "{}").text.contains(#""zones":[]"#))
 
@@ -206,6 +221,35 @@ struct ServiceTests {
       let response = await world.service.respond(to: request)
       #expect(response.text.contains("\"cloudErrorCode\":\(code)"))
     }
+  }
+
+  @Test("What the private database has is in no other one")
+  func otherScopes() async throws {
+    let world = try await world()
+    _ = await world.post("records/modify", Self.save)
+    for scope in ["public", "shared"] {
+      for (operation, body) in [
+        ("zones/list", ""), ("changes/database", "{}"),
+        ("zones/lookup", #"{"zones":[{"zoneName":"Notes"}]}"#),
+        ("changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Notes"}}]}"#),
+        ("records/lookup", #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"a"}]}"#),
+        (
+          "zones/modify",
+          #"{"operations":[{"operationType":"delete","zone":{"zoneID":{"zoneName":"Notes"}}}]}"#
+        ),
+      ] {
+        let request = HTTPRequest(
+          method: body.isEmpty ? "GET" : "POST",
+          target: "/database/1/cloudsync/production/\(scope)/\(operation)",
+          headers: ["authorization": "Bearer \(ServiceWorld.token("phone"))"],
+          body: Array(body.utf8)
+        )
+        let response = await world.service.respond(to: request)
+        let isThere = response.text.contains("Notes") && !response.text.contains("cloudErrorCode")
+        #expect(!isThere, "\(scope) \(operation): \(response.text)")
+      }
+    }
+    #expect(try world.cloud.hasZone(ServiceWorld.zoneID, account: ServiceWorld.alice))
   }
 
   @Test("A store that is full or away, or does not know what it did: a status that passes, no path")

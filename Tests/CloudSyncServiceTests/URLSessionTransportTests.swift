@@ -28,7 +28,9 @@ struct URLSessionTransportTests {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let world = ServiceWorld(assetFolder: folder + "/cloud") { $0.pageSize = 2 }
-    let server = try LoopbackServer(responder: world.service.respond(to:completion:))
+    let server = try LoopbackServer(responder: { [service = world.service] in
+      service.respond(to: $0, completion: $1)
+    })
     let token = ServiceWorld.token("phone")
     world.tokens.add(
       token: token,

@@ -19,6 +19,31 @@ struct WireHostileTests {
     )
   }
 
+  /// Everything that reads bytes of the other side.
+  private static let readers: [@Sendable ([UInt8]) -> Void] = [
+    { _ = read($0) },
+    { bytes in
+      let operation = ModifyOperation(records: ["a", "b", "c"].map(record))
+      _ = WireModification(operation, zoneID: zone, isAtomic: true).response(reading: bytes)
+    },
+    { _ = WireLookup([record("a").recordID], zoneID: zone).response(reading: $0) },
+    { _ = WireFailure.read($0, zoneID: zone) },
+    { bytes in
+      let assets = WireAsset.unlocated
+      _ = try? WireModification(reading: bytes, scope: .private, with: assets, limit: 400)
+    },
+    { _ = try? WireLookup(reading: $0, scope: .shared, limit: 400) },
+    { _ = try? WireZoneChanges(reading: $0, scope: .private) },
+    { _ = try? WireZones.changes(reading: $0, scope: .private, limit: 9) },
+    { _ = try? WireZones.names(reading: $0, scope: .private, limit: 9) },
+    { _ = WireZones.error(in: "zones", reading: $0, zoneID: zone) },
+    { _ = try? WireSubscriptions.subscription(reading: $0, scope: .private) },
+    { _ = try? WireAssetUpload.tokens(reading: $0, limit: 9) },
+    { _ = WireAssetUpload.asset(reading: $0) },
+    { _ = try? WireDatabaseChanges.syncToken(reading: $0) },
+    { _ = WireCaller.name(reading: $0) },
+  ]
+
   /// The body of an answer with three records and a deletion.
   private static let page: [UInt8] = {
     let page = FetchOperation.Response(
@@ -43,26 +68,61 @@ struct WireHostileTests {
     }
   }
 
+  @Test("45. An answer to a modification or a look-up that is cut anywhere is lost as a whole")
+  func cutAnswers() throws {
+    let records = ["a", "b", "c"].map(Self.record)
+    let operation = ModifyOperation(records: records)
+    let modification = WireModification(operation, zoneID: Self.zone, isAtomic: false)
+    var conflict = SyncError(.serverRecordChanged, "why")
+    conflict.serverRecord = records[2]
+    let answer = modification.body(
+      of: ModifyOperation.Response(
+        savedRecords: Array(records.prefix(2)),
+        failures: [ItemFailure(records[2].recordID, conflict)]
+      )
+    )
+    #expect(try modification.response(reading: answer).get().savedRecords.count == 2)
+    let lookup = WireLookup(records.map(\.recordID), zoneID: Self.zone)
+    let found = lookup.body(of: FetchOperation.Response(changedRecords: records, changeToken: nil))
+    #expect(try lookup.response(reading: found).get().changedRecords.count == 3)
+    for count in answer.indices {
+      let error = modification.response(reading: Array(answer[..<count])).failure
+      #expect(error?.code == .serverResponseLost, "\(count)")
+    }
+    for count in found.indices {
+      let error = lookup.response(reading: Array(found[..<count])).failure
+      #expect(error?.code == .networkFailure, "\(count)")
+    }
+  }
+
   @Test("48. Changed bytes give an error, a failure of a record or another value, and no crash")
   func changed() {
     var random = SplitMix64(seed: 4)
-    for _ in 0..<20_000 {
-      var bytes = Self.page
+    let operation = ModifyOperation(
+      records: [Self.record("a"), Self.record("b")],
+      recordIDsToDelete: [Self.record("c").recordID]
+    )
+    let modification = WireModification(operation, zoneID: Self.zone, isAtomic: true)
+    let recordIDs = operation.records.map(\.recordID)
+    let messages = [
+      Self.page, modification.body(), WireLookup(recordIDs, zoneID: Self.zone).body,
+      WireZones.body(creating: Self.zone), WireSubscriptions.body(subscribingTo: Self.zone),
+      WireZoneChanges(zoneID: Self.zone, syncToken: "t", resultsLimit: 9).body,
+      Array(#"{"serverErrorCode":"CONFLICT","reason":"r","retryAfter":1.5,"reset":true}"#.utf8),
+      Array(#"{"zones":[{"zoneID":{"zoneName":"Notes"},"atomic":true}],"syncToken":"AA=="}"#.utf8),
+      Array(#"{"singleFile":{"size":1,"receipt":"r"},"tokens":[{"fieldName":"f"}]}"#.utf8),
+    ]
+    for round in 0..<20_000 {
+      var bytes = messages[round % messages.count]
       for _ in 0...Int(random.below(4)) {
         let place = Int(random.below(UInt64(bytes.count)))
         switch random.below(3) {
         case 0: bytes[place] = UInt8(truncatingIfNeeded: random.next())
-        case 1: bytes.remove(at: place)
+        case 1 where bytes.count > 1: bytes.remove(at: place)
         default: bytes.insert(contentsOf: bytes[place...].prefix(9), at: place)
         }
       }
-      _ = Self.read(bytes)
-      _ = try? WireModification(
-        reading: bytes,
-        scope: .private,
-        with: WireAsset.unlocated,
-        limit: 400
-      )
+      for read in Self.readers { read(bytes) }
     }
   }
 

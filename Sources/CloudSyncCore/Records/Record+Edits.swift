@@ -20,8 +20,8 @@ extension Record {
   /// Returns the edit that makes this whole record of an older whole record.
   ///
   /// It keeps only the fields that differ; one that the ancestor has and this record has not is
-  /// removed with ``FieldValue/null``. Everything else is this record's. An edit cannot say that
-  /// the parent is taken away.
+  /// removed with ``FieldValue/null``. Where the file of an asset lies is no difference. Everything else
+  /// is this record's. An edit cannot say that the parent is taken away.
   ///
   /// - Complexity: O(*n*) in the number of fields of both.
   public func edit(from ancestor: Record) -> Record {
@@ -30,7 +30,7 @@ extension Record {
     Self.walk(lhs: mine, rhs: theirs) { left, right in
       switch (left, right) {
       case (let left?, let right?):
-        if mine[left].value != theirs[right].value { fields.append(mine[left]) }
+        if !mine[left].value.hasSameContent(as: theirs[right].value) { fields.append(mine[left]) }
       case (let left?, nil):
         if !mine[left].value.isNull { fields.append(mine[left]) }
       case (nil, let right?):

@@ -66,6 +66,19 @@ extension Record {
       return (low, false)
     }
 
+    /// Whether a field is one of the encrypted keys, of which there may be as many as fields.
+    package func isEncrypted(_ name: String) -> Bool {
+      var low = 0
+      var high = encryptedKeys.count
+      while low < high {
+        let middle = (low + high) / 2
+        let order = UTF8Bytes.order(encryptedKeys[middle], name)
+        if order == 0 { return true }
+        if order < 0 { low = middle + 1 } else { high = middle }
+      }
+      return false
+    }
+
     static func areSorted(_ fields: [RecordField]) -> Bool {
       for index in fields.indices.dropFirst()
       where UTF8Bytes.order(fields[index - 1].name, fields[index].name) >= 0 {

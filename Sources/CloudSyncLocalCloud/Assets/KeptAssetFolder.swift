@@ -103,7 +103,10 @@ struct KeptAssetFolder {
     defer { close(copy) }
     do throws(Failure) {
       try body(copy)
-      guard rename(template, target) == 0 else { throw .folder }
+      // The record that names the file is on the disk when it is answered: the file has to be there before.
+      guard FileSync.synchronize(descriptor: copy), rename(template, target) == 0,
+        FileSync.synchronize(folder: path)
+      else { throw .folder }
     } catch {
       unlink(template)
       throw error

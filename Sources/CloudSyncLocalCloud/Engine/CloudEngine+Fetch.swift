@@ -64,8 +64,12 @@ extension CloudEngine {
       place.emptyPages += 1
       return .success(FetchOperation.Response(changeToken: place.token(seed: seed), hasMore: true))
     }
-    let limit = max(1, options.pageSize)
-    let items = try store.items(in: zone.key, after: place.position, limit: limit)
+    let items = try store.items(
+      in: zone.key,
+      after: place.position,
+      limit: max(1, options.pageSize),
+      byteLimit: max(1, options.pageByteLimit)
+    )
     var response = FetchOperation.Response(changeToken: nil)
     response.changedRecords.reserveCapacity(items.count)
     for item in items {

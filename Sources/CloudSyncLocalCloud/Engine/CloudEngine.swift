@@ -140,6 +140,10 @@ struct CloudEngine {
     if let error = Self.refusal(status: account.status) { return .failure(error) }
     let old = try zone(of: account)
     if let old, old.gone == nil { return .success(true) }
+    // A zone that is gone is still told about in the feed of the database.
+    if old == nil, let limit = options.zoneLimit, try zones(of: account).count >= limit {
+      return .failure(SyncError(.limitExceeded, "an account has at most \(limit) zones"))
+    }
     try store.lock(.counters)
     var counters = try counters()
     counters.zones += 1

@@ -55,8 +55,10 @@ extension ModifyRequest {
       return SyncError(.referenceViolation, "the parent \(parent) does not exist")
     }
     for field in edit.fields {
-      let known = server?[field.name]
-      for reference in field.value.references where !isKnown(reference: reference, value: known) {
+      let references = field.value.references
+      if references.isEmpty { continue }
+      let known = Set(server?[field.name]?.references ?? [])
+      for reference in references where !known.contains(reference) {
         guard reference.recordID.zoneID == zone.zoneID,
           RecordRules.isName(reference.recordID.name)
         else {
@@ -71,17 +73,12 @@ extension ModifyRequest {
         }
       }
     }
-    let old = server?.deletionTargets ?? []
+    let old = server?.deletionTargets ?? DeletionTargets()
     let merged = server?.applying(edit) ?? edit
-    for target in merged.deletionTargets where !old.contains(where: { UTF8Bytes.equal($0, target) })
-    {
+    for target in merged.deletionTargets.names where !old.contains(name: target) {
       if let error = try count(target: target, links: &links) { return error }
     }
     return nil
-  }
-
-  private func isKnown(reference: Reference, value: FieldValue?) -> Bool {
-    value?.references.contains(reference) ?? false
   }
 
   /// Whether a record will be there after the request.
@@ -154,10 +151,24 @@ extension FieldValue {
   }
 }
 
+/// The records with which one is deleted: a list may have tens of thousands.
+struct DeletionTargets {
+  /// Their names, each once, in the order of fields.
+  private(set) var names: [String] = []
+  /// Looked into, never iterated.
+  private var known: Set<ByteKey> = []
+
+  mutating func add(name: String) {
+    if known.insert(ByteKey(name)).inserted { names.append(name) }
+  }
+
+  func contains(name: String) -> Bool { known.contains(ByteKey(name)) }
+}
+
 extension Record {
-  /// The names of the records with which this one is deleted, each once, in the order of fields.
-  var deletionTargets: [String] {
-    var names: [String] = []
+  /// The records with which this one is deleted.
+  var deletionTargets: DeletionTargets {
+    var targets = DeletionTargets()
     let fields = storage.fields
     for index in fields.indices {
       switch fields[index].value {
@@ -165,10 +176,9 @@ extension Record {
       default: continue
       }
       for reference in fields[index].value.references where reference.action == .deleteSelf {
-        let name = reference.recordID.name
-        if !names.contains(where: { UTF8Bytes.equal($0, name) }) { names.append(name) }
+        targets.add(name: reference.recordID.name)
       }
     }
-    return names
+    return targets
   }
 }

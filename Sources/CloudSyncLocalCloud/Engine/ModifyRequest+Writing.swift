@@ -87,13 +87,12 @@ extension ModifyRequest {
     from old: Record?,
     to new: Record?
   ) throws(LocalCloudStoreError) {
-    let before = old?.deletionTargets ?? []
-    let after = new?.deletionTargets ?? []
-    if before.isEmpty, after.isEmpty { return }
-    for target in before where !after.contains(where: { UTF8Bytes.equal($0, target) }) {
+    let before = old?.deletionTargets ?? DeletionTargets()
+    let after = new?.deletionTargets ?? DeletionTargets()
+    for target in before.names where !after.contains(name: target) {
       try store.setLink(from: name, to: target, in: key, isPresent: false)
     }
-    for target in after where !before.contains(where: { UTF8Bytes.equal($0, target) }) {
+    for target in after.names where !before.contains(name: target) {
       try store.setLink(from: name, to: target, in: key, isPresent: true)
     }
   }

@@ -118,6 +118,10 @@ public struct LocalCloudOptions: Sendable {
   public var announcedLimits: RequestLimits?
   /// How many bytes an account may hold; nil for no end.
   public var quota: Int64?
+  /// How many zones an account may have, those included that are gone; nil for no end.
+  public var zoneLimit: Int?
+  /// How many record types may come into being, and how many fields each may have; nil for no end.
+  public var schemaLimit: (types: Int, fields: Int)?
   /// How fast a device may send; nil for as fast as it likes.
   public var throttle: Throttle?
 
@@ -138,6 +142,8 @@ public struct LocalCloudOptions: Sendable {
 
   /// How many changes a page holds, and how many zones one of the database.
   public var pageSize = 200
+  /// Bytes without assets with which a page ends, also where more changes would fit.
+  public var pageByteLimit = 4_000_000
   /// How many pages without anything precede each page that has something.
   public var emptyPages = 0
   /// Whether deletions are told with the record's type.

@@ -212,7 +212,8 @@ final class SQLiteContents: LocalCloudTransaction {
   func items(
     in zone: StoredZoneKey,
     after position: Int64,
-    limit: Int
+    limit: Int,
+    byteLimit: Int
   ) throws(LocalCloudStoreError) -> [StoredItem] {
     let query = try mapped { () throws(SQLiteError) in
       try database.fixedStatement(
@@ -222,14 +223,17 @@ final class SQLiteContents: LocalCloudTransaction {
     query.bind(place(zone: zone, position: position), at: 1)
       .bind((zone.number + 1) << StoredZoneKey.positionBits, at: 2)
       .bind(Int64(limit), at: 3)
+    defer { query.reset() }
     var items: [StoredItem] = []
-    try query.forEachRow(mapping: { LocalCloudStoreError($0, path: path) }) {
-      () throws(LocalCloudStoreError) in
+    var byteCount = 0
+    while byteCount < byteLimit, try mapped(body: { () throws(SQLiteError) in try query.step() }) {
+      let body = query.bytes(2)
+      byteCount += body.count
       items.append(
         try StoredItem(
           position: query.integer(0) - place(zone: zone, position: 0),
           recordID: RecordID(name: name(column: 1, of: query), zoneID: zone.zoneID),
-          bytes: query.bytes(2)
+          bytes: body
         )
       )
     }

@@ -78,13 +78,15 @@ public protocol LocalCloudTransaction: AnyObject {
   ///   - zone: The life of the zone.
   ///   - position: The position after which to begin.
   ///   - limit: How many items to return at most.
+  ///   - byteLimit: The last item is the one with which the items have so many bytes.
   /// - Returns: The items.
   /// - Throws: What the storage has to say.
   /// - Complexity: O(*n* + log *m*) for *n* items out of *m*, wherever they lie.
   func items(
     in zone: StoredZoneKey,
     after position: Int64,
-    limit: Int
+    limit: Int,
+    byteLimit: Int
   ) throws(LocalCloudStoreError) -> [StoredItem]
   /// Forgets the items and links of a zone.
   func removeItems(in zone: StoredZoneKey) throws(LocalCloudStoreError)

@@ -85,9 +85,21 @@ private final class MemoryContents: LocalCloudTransaction {
     }
   }
 
-  func items(in zone: StoredZoneKey, after position: Int64, limit: Int) -> [StoredItem] {
+  func items(
+    in zone: StoredZoneKey,
+    after position: Int64,
+    limit: Int,
+    byteLimit: Int
+  ) -> [StoredItem] {
     guard let zone = zones[zone.number] else { return [] }
-    return zone.feed.numbers(after: position, limit: limit).map { zone.items[$0] }
+    var byteCount = 0
+    return zone.feed.numbers(after: position, limit: limit)
+      .prefix { number in
+        if byteCount >= byteLimit { return false }
+        byteCount += zone.items[number].record?.byteCount ?? 0
+        return true
+      }
+      .map { zone.items[$0] }
   }
 
   func removeItems(in zone: StoredZoneKey) { zones[zone.number] = nil }

@@ -84,6 +84,9 @@ struct SchemaDocument: CodedValue {
       guard options.schemaMode == .development else {
         return SyncError(options.unknownTypeCode, "the schema has no record type \(name)")
       }
+      if let limit = options.schemaLimit?.types, types.count >= limit {
+        return SyncError(.invalidArguments, "the schema has at most \(limit) record types")
+      }
       types.insert(RecordType(name: name), at: index)
       hasChanged = true
     }
@@ -120,8 +123,7 @@ struct SchemaDocument: CodedValue {
       if order >= 0 { break }
       place += 1
     }
-    let isEncrypted =
-      !record.encryptedKeys.isEmpty && record.encryptedKeys.contains { UTF8Bytes.equal($0, name) }
+    let isEncrypted = record.isEncrypted(name)
     if place < types[index].fields.count, order == 0 {
       let known = types[index].fields[place]
       if known.kind != kind {
@@ -137,6 +139,9 @@ struct SchemaDocument: CodedValue {
     }
     guard options.schemaMode == .development else {
       return SyncError(.invalidArguments, "the schema has no field \(name)")
+    }
+    if let limit = options.schemaLimit?.fields, types[index].fields.count >= limit {
+      return SyncError(.invalidArguments, "a record type has at most \(limit) fields")
     }
     let field = Field(name: name, kind: kind, isEncrypted: isEncrypted)
     types[index].fields.insert(field, at: place)

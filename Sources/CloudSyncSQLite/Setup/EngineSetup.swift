@@ -48,7 +48,7 @@ struct EngineSetup {
     if !isSame || isCopy { try readFormerEdits(schema) }
     // What both files have is of the old number, so that nobody's additions are counted twice.
     if isCopy { try Facts(connection: connection).set(.writer, nil) }
-    let isShown = try !ColumnKinds(connection: connection).takeShown().isEmpty
+    let shown = try ColumnKinds(connection: connection).takeShown()
     let ordered = schema.parentsFirst(names).joined().compactMap { schema.table(named: $0) }
     let registry = TableRegistry(connection: connection)
     let registered = try registry.tables()
@@ -66,7 +66,7 @@ struct EngineSetup {
     try take(findings, tables)
     let facts = Facts(connection: connection)
     if try facts.value(.schemaVersion) != .integer(version) { try retryRefused(tables) }
-    if isShown { try retryInvalid(tables) }
+    if !shown.isEmpty { try retryInvalid(tables) }
     try facts.set(.schemaVersion, .integer(try check.schemaVersion()))
     return tables
   }

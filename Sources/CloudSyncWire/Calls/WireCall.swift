@@ -45,22 +45,15 @@ package struct WireCall<Answer: Sendable>: Sendable {
   /// - Returns: The answer, or the session's error.
   package func answer(_ response: HTTPResponse, now: Timestamp) -> Result<Answer, SyncError> {
     if (200..<300).contains(response.status) { return read(response.body) }
-    var error =
-      WireFailure.read(response.body, zoneID: zoneID).map(meaning)
-      ?? WireErrorTable.error(status: response.status, isModification: isModification)
-    if let text = response.headers["Retry-After"],
-      let wait = RetryAfter.nanoseconds(text, now: now)
-    {
-      error.retryAfterNanoseconds = max(error.retryAfterNanoseconds ?? 0, wait)
-    }
-    return .failure(error)
-  }
-
-  private func meaning(of failure: WireFailure) -> SyncError {
-    var error = WireErrorTable.error(of: failure)
+    var error = WireErrorTable.error(
+      of: response,
+      zoneID: zoneID,
+      isModification: isModification,
+      now: now
+    )
     // Of a whole request it says that some item failed, and not which.
     if error.code == .batchRequestFailed { error.code = .partialFailure }
-    return error
+    return .failure(error)
   }
 
   /// What it means that there was no response.

@@ -20,6 +20,11 @@ package struct JSONReader {
 
   package func failure(_ reason: String) -> WireError { WireError(reason, at: index) }
 
+  /// The error of a message that asks for more than one request may.
+  package func excess(_ reason: String) -> WireError {
+    WireError(reason, at: index, isTooMuch: true)
+  }
+
   // MARK: Tokens
 
   var next: UInt8? { index < bytes.count ? bytes[index] : nil }
@@ -192,9 +197,9 @@ package struct JSONReader {
   package mutating func int64() throws(WireError) -> Int64 {
     let text = try numberText()
     if let value = Int64(text) { return value }
-    guard let value = Double(text), let whole = Int64(exactly: value) else {
+    guard let value = WireDecimal(text)?.whole else {
       throw failure("\(text.prefix(40)) is no whole number of 64 bits")
     }
-    return whole
+    return value
   }
 }

@@ -37,7 +37,7 @@ package enum WireAssetUpload {
       guard name == "tokens" else { return try reader.skipValue() }
       try reader.array { (reader) throws(WireError) in
         guard tokens.count < limit else {
-          throw reader.failure("a request has at most \(limit) tokens")
+          throw reader.excess("a request has at most \(limit) tokens")
         }
         var recordName: String?
         var fieldName: String?

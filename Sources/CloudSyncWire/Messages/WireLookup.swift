@@ -42,7 +42,7 @@ package struct WireLookup: Sendable {
       case "records":
         try reader.array { (reader) throws(WireError) in
           guard names.count < limit else {
-            throw reader.failure("a request has at most \(limit) names")
+            throw reader.excess("a request has at most \(limit) names")
           }
           var recordName: String?
           try reader.object { (reader, name) throws(WireError) in

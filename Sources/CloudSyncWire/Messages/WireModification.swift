@@ -103,7 +103,7 @@ package struct WireModification: Sendable {
     let zoneID = zoneID
     try reader.array { (reader) throws(WireError) in
       guard saves.count < limit else {
-        throw reader.failure("a request has at most \(limit) operations")
+        throw reader.excess("a request has at most \(limit) operations")
       }
       var type: String?
       var item: WireItem?

@@ -39,7 +39,7 @@ package enum WireZones {
       guard name == "operations" else { return try reader.skipValue() }
       try reader.array { (reader) throws(WireError) in
         guard changes.count < limit else {
-          throw reader.failure("a request has at most \(limit) operations")
+          throw reader.excess("a request has at most \(limit) operations")
         }
         var change: Change?
         var zoneID: ZoneID?
@@ -72,7 +72,7 @@ package enum WireZones {
       guard name == "zones" else { return try reader.skipValue() }
       try reader.array { (reader) throws(WireError) in
         guard zones.count < limit else {
-          throw reader.failure("a request has at most \(limit) zones")
+          throw reader.excess("a request has at most \(limit) zones")
         }
         zones.append(try WireZone.read(scope: scope, from: &reader))
       }

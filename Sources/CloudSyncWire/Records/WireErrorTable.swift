@@ -92,6 +92,32 @@ package enum WireErrorTable {
       ? failure.reason : "\(failure.code): \(failure.reason)"
   }
 
+  /// What a response means that is no success: by the error in its body, or else by its status; and how
+  /// long to wait, by the larger of what body and header say.
+  ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - zoneID: The zone that the request was for.
+  ///   - isModification: Whether the request may have changed something.
+  ///   - now: The time, which a wait may be told as a date of.
+  /// - Returns: The session's error.
+  package static func error(
+    of response: HTTPResponse,
+    zoneID: ZoneID,
+    isModification: Bool,
+    now: Timestamp
+  ) -> SyncError {
+    var error =
+      WireFailure.read(response.body, zoneID: zoneID).map { Self.error(of: $0) }
+      ?? Self.error(status: response.status, isModification: isModification)
+    if let text = response.headers["Retry-After"],
+      let wait = RetryAfter.nanoseconds(text, now: now)
+    {
+      error.retryAfterNanoseconds = max(error.retryAfterNanoseconds ?? 0, wait)
+    }
+    return error
+  }
+
   /// What a response means that is neither a success nor an error of the API's.
   ///
   /// - Parameters:

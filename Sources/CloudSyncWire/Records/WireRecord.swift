@@ -38,7 +38,7 @@ package enum WireRecord {
       writer.object { writer in
         for field in record.fields {
           writer.name(field.name)
-          let isEncrypted = record.encryptedKeys.contains { UTF8Bytes.equal($0, field.name) }
+          let isEncrypted = record.storage.isEncrypted(field.name)
           WireValue.write(field.value, isEncrypted: isEncrypted, with: assets, to: &writer)
         }
       }

@@ -248,4 +248,25 @@ struct FeedTests {
     let fresh = try device.pages().flatMap(\.changedRecords).sorted { $0.recordID < $1.recordID }
     #expect(fresh == mirror.values.sorted { $0.recordID < $1.recordID })
   }
+
+  @Test(
+    "A page ends where it has enough bytes, and the next goes on",
+    arguments: StoreKind.allCases
+  )
+  func largeRecords(kind: StoreKind) throws {
+    let device = try CloudWorld(kind) { $0.pageByteLimit = 5_000 }.device()
+    for index in 0..<10 {
+      let size = index == 7 ? 20_000 : 2_000
+      try device.save(device.note("r\(index)", ["x": .data(Data(repeating: 1, count: size))]))
+    }
+    var token: ChangeToken?
+    var pages: [[String]] = []
+    repeat {
+      let page = try device.fetch(FetchOperation(changeToken: token)).get()
+      pages.append(page.changedRecords.map(\.recordID.name))
+      token = page.changeToken
+      if !page.hasMore { break }
+    } while pages.count < 20
+    #expect(pages == [["r0", "r1", "r2"], ["r3", "r4", "r5"], ["r6", "r7"], ["r8", "r9"]])
+  }
 }

@@ -112,4 +112,60 @@ struct HostileTests {
     try device.save(device.note("b", ["list": .list([asset, asset])]))
     _ = try device.modify(delete: ["a", "b"]).get()
   }
+
+  @Test("A list of very many references is judged in one go", arguments: StoreKind.allCases)
+  func manyReferences(kind: StoreKind) throws {
+    let device = try CloudWorld(kind) { $0.referenceCheck = .none }.device()
+    // Compared with each other they would be 400 million pairs.
+    let references = (0..<20_000)
+      .map { FieldValue.reference(Reference(recordID: device.id("t\($0)"), action: .deleteSelf)) }
+    let first = try device.save(device.note("a", ["list": .list(references)]))[0]
+    let more =
+      references.dropFirst()
+      + [FieldValue.reference(Reference(recordID: device.id("new"), action: .deleteSelf))]
+    try device.save(device.note("a", ["list": .list(Array(more))], tag: first.changeTag))
+
+    try device.save(device.note("t0"))
+    _ = try device.modify(delete: ["t0"]).get()
+    #expect(try device.fetch().get().changedRecords.map(\.recordID.name) == ["a"])
+    try device.save(device.note("new"))
+    _ = try device.modify(delete: ["new"]).get()
+    #expect(try device.fetch().get().changedRecords.isEmpty)
+  }
+
+  @Test("A record of very many encrypted fields is judged in one go")
+  func manyEncryptedKeys() throws {
+    let device = try CloudWorld().device()
+    var fields: [String: FieldValue] = [:]
+    for number in 0..<20_000 { fields["f\(number)"] = 1 }
+    var record = device.note("a", fields)
+    record.encryptedKeys = Array(fields.keys)
+    try device.save(record)
+    let saved = try #require(try device.fetch().get().changedRecords.first)
+    #expect(saved.encryptedKeys.count == 20_000 && saved.fields.count == 20_000)
+  }
+
+  @Test("Zones, record types and fields have an end where the options say so")
+  func limits() throws {
+    let world = try CloudWorld {
+      $0.zoneLimit = 2
+      $0.schemaLimit = (types: 2, fields: 3)
+    }
+    let device = try world.device()
+    let second = try world.device("phone", CloudWorld.alice, ZoneID(name: "Second"))
+    let third = world.connect("phone", CloudWorld.alice, ZoneID(name: "Third"))
+    #expect(third.createZone().error?.code == .limitExceeded)
+    // One that exists, or existed, takes no more room.
+    #expect(try second.createZone().get())
+    try world.cloud.deleteZone(ZoneID(name: "Second"), account: CloudWorld.alice)
+    #expect(third.createZone().error?.code == .limitExceeded)
+    #expect(try second.createZone().get())
+
+    try device.save(device.note("a", ["x": 1, "y": 1, "z": 1]))
+    #expect(device.modify([device.note("b", ["w": 1])]).itemCodes == ["b": .invalidArguments])
+    try device.save(Record(recordType: "Other", recordID: device.id("c")))
+    let more = Record(recordType: "More", recordID: device.id("d"))
+    #expect(device.modify([more]).itemCodes == ["d": .invalidArguments])
+    try device.save(device.note("b", ["x": 1]))
+  }
 }

@@ -62,9 +62,10 @@ struct StoreErrorTests {
     func items(
       in zone: StoredZoneKey,
       after position: Int64,
-      limit: Int
+      limit: Int,
+      byteLimit: Int
     ) throws(LocalCloudStoreError) -> [StoredItem] {
-      try base.items(in: zone, after: position, limit: limit)
+      try base.items(in: zone, after: position, limit: limit, byteLimit: byteLimit)
     }
     func removeItems(in zone: StoredZoneKey) throws(LocalCloudStoreError) {
       try base.removeItems(in: zone)

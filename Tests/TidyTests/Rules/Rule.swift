@@ -28,14 +28,14 @@ extension Rule {
   static func perFile(
     _ name: String,
     in folder: String? = nil,
-    except exempt: String? = nil,
+    except exempt: [String] = [],
     bad: [SourceTree],
     good: [SourceTree],
     check: @escaping @Sendable (SourceFile) -> [Finding]
   ) -> Rule {
     Rule(name: name, bad: bad, good: good) { tree in
       (folder.map(tree.files(in:)) ?? tree.files)
-        .filter { file in !(exempt.map { file.path.hasPrefix($0 + "/") } ?? false) }
+        .filter { file in !exempt.contains { file.path.hasPrefix($0 + "/") } }
         .flatMap(check)
     }
   }

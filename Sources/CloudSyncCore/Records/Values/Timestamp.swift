@@ -93,11 +93,14 @@ public struct Timestamp: Hashable, Codable, Sendable, Comparable, CodedValue {
     return isOutOfReach ? (seconds < 0 ? .min : .max) : product
   }
 
-  /// Returns the last multiple of some nanoseconds that is not after the timestamp.
+  /// Returns the last multiple of some nanoseconds that is not after the timestamp; at the very beginning
+  /// of the range, where there is none, the first.
   package func rounded(toMultipleOf unit: Int64) -> Timestamp {
     guard unit > 1 else { return self }
     let rest = nanoseconds % unit
-    return rest < 0 ? self - (rest + unit) : self - rest
+    let nearest = self - rest
+    let isReached = rest >= 0 || nearest.nanoseconds < .min + unit
+    return isReached ? nearest : nearest - unit
   }
 
   /// Returns the nanoseconds from this timestamp to another, negative if that is earlier.
