@@ -35,6 +35,11 @@ struct Reconciliation {
   /// The numbers of those that were rebuilt.
   func rebuilt() throws(SQLiteError) -> [Int64] { try tables(.rebuilt) }
 
+  /// Notes that everything was fetched since tables were rebuilt: what was changed unseen in their rows is known.
+  func noteFetched() throws(SQLiteError) {
+    if try facts.value(.fetchAll) == nil { try facts.set(.rebuilt, nil) }
+  }
+
   private func tables(_ fact: Facts.Name) throws(SQLiteError) -> [Int64] {
     guard case .text(let list)? = try facts.value(fact) else { return [] }
     return list.split(separator: ",").compactMap { Int64($0) }

@@ -79,6 +79,7 @@ extension SyncTransaction {
     try SeenRows(connection: connection).removeAll()
     try facts.set(.fullFetch, nil)
     fetchesAll = false
+    try Reconciliation(connection: connection).noteFetched()
   }
 
   /// Takes that the zone is another one than what is known is of: nothing that was acknowledged counts, but for
