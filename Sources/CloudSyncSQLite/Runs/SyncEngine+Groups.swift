@@ -59,9 +59,6 @@ extension SyncTransaction {
         sentZone = batch.zone
         try take(response, to: batch)
         if response.hasMissing { try facts.set(.absences, .integer(try absences() + 1)) }
-        // Only when the zone is known to have a record the erasure is told.
-        let known = try facts.value(.zone)
-        if batch.zone != nil, known != nil { try facts.set(.erases, nil) }
       }
     }
     try take(pages)

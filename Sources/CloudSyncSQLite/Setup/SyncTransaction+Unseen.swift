@@ -23,7 +23,10 @@ extension SyncTransaction {
       return
     }
     guard let values = row.values else { return }
-    try takeCounters(of: row)
+    var compared = row
+    compared.isCompared = true
+    keep(compared)
+    try takeCounters(of: compared)
     try takeColumns(of: self.row(key, in: place), values, than: mine, beside: version)
   }
 

@@ -15,6 +15,8 @@ struct RecordStore {
     var source = Source.unknown
     /// Columns that the table has now and whose values were kept beside it: the row is to be written.
     var unwrittenColumns: [String] = []
+    /// The stored digest of a clean row.
+    var digest: Int64?
     /// Whether it is not dirty any more, since a column was dropped that was to be sent.
     var isStale = false
   }
@@ -55,7 +57,11 @@ struct RecordStore {
       )
     }
     guard let row = try known.row(place) else { return Loaded() }
-    do throws(CodedError) { return try clean(row, value) } catch {
+    do throws(CodedError) {
+      var loaded = try clean(row, value)
+      loaded.digest = row.digest
+      return loaded
+    } catch {
       throw SQLiteError(
         code: 11,
         message: "row \(key.literal) in cloudsync_known is damaged: \(error)"

@@ -22,6 +22,10 @@ struct LoadedRow {
   private(set) var needsFetch = false
   /// Columns that the table has got since: their values were kept beside it, and are not in it yet.
   var unwrittenColumns: [String] = []
+  /// The digest that was stored of a clean row.
+  var digest: Int64?
+  /// Whether its table has what its state says: it was written, or compared with what the cloud has.
+  var isCompared = false
   /// Whether what is stored of it says otherwise.
   var isStoredOtherwise = false
 
@@ -51,9 +55,16 @@ struct LoadedRow {
     return actions
   }
 
+  /// Whether nobody can have changed a clean row in its table unseen, as far as was looked.
+  func isSure(_ table: RecordTable) -> Bool {
+    guard !isCompared, let digest, let formerValues else { return true }
+    return table.digest(of: formerValues) == digest
+  }
+
   /// Takes what became of writing the row.
   mutating func place(_ placement: Placement, _ rules: RowRules) {
     needsWrite = false
+    if placement == .inTable { isCompared = true }
     if placement != state.placement { _ = state.reduce(.placed(placement), rules) }
   }
 

@@ -102,6 +102,8 @@ extension SyncTransaction {
   mutating func take(_ zone: ZoneRecord) throws(SQLiteError) {
     let incarnation = SQLiteValue.integer(zone.incarnation)
     if !isBesideToken, try isFetchingAll() { try facts.set(.shownZone, incarnation) }
+    // The zone has a record: the erasure is told, or somebody was ahead of it. The answer to its save may be lost.
+    try facts.set(.erases, nil)
     let known = try facts.value(.zone)
     if known == incarnation { return }
     try facts.set(.zone, incarnation)

@@ -121,6 +121,7 @@ struct SyncTransaction {
     row.unwrittenColumns = loaded.unwrittenColumns
     row.needsWrite = !loaded.unwrittenColumns.isEmpty
     row.isStoredOtherwise = loaded.isStale
+    row.digest = loaded.digest
     return row
   }
 
@@ -223,7 +224,7 @@ struct SyncTransaction {
           named: row.key.name,
           values: row.values,
           source: row.source,
-          isSure: row.source != .pending || !rebuilt.contains(table.id)
+          isSure: row.source == .pending ? !rebuilt.contains(table.id) : row.isSure(table)
         )
     }
     rows = [:]

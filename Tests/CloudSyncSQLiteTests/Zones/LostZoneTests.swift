@@ -144,6 +144,27 @@ struct LostZoneTests {
     #expect(try bench.cloudNames() == ["n:notes"])
   }
 
+  @Test("An erasure is over when the zone tells of it, although the answer to it was lost")
+  func erasureWithoutAnswer() throws {
+    let bench = SyncHarness()
+    let decision = options { $0 == .purged ? .deleteLocalData : .wait }
+    let mac = try bench.device("mac", Self.schema, tables: Self.tables, options: decision)
+    try mac.execute("INSERT INTO notes(id, title) VALUES('a', 'A')")
+    try bench.sync(mac)
+    try bench.cloud.deleteZone(bench.zoneID, account: owner, reason: .purged)
+    bench.handler = { SilentHandler($0, to: "cloudsync_zone", losesAnswers: true) }
+    try bench.restart(mac, Self.tables, decision)
+    try bench.sync(mac)
+    bench.handler = { $0 }
+    try bench.restart(mac, Self.tables, decision)
+    try mac.execute("INSERT INTO notes(id, title) VALUES('n', 'N')")
+    try bench.sync(mac)
+
+    #expect(try mac.lines("SELECT id FROM notes") == ["'n'"])
+    #expect(try bench.cloudNames() == ["n:notes"])
+    #expect(try bench.unclean(mac) == [])
+  }
+
   @Test("A zone that another device has made anew takes no row that only this one has")
   func replaced() throws {
     let bench = SyncHarness()
@@ -345,16 +366,20 @@ private final class SilentHandler: WorkHandler {
   let isSilent = Locked(true)
   private let handler: any OperationHandler
   private let name: String
+  /// Whether what it does not answer is done all the same.
+  private let losesAnswers: Bool
 
-  init(_ handler: any OperationHandler, to name: String) {
+  init(_ handler: any OperationHandler, to name: String, losesAnswers: Bool = false) {
     self.handler = handler
     self.name = name
+    self.losesAnswers = losesAnswers
   }
 
   func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
     if case .modify(let operation) = work, isSilent.withLock({ $0 }),
       operation.records.contains(where: { $0.recordID.name == name })
     {
+      if losesAnswers { handler.perform(work, context: context) { _ in } }
       return
     }
     handler.perform(work, context: context, completion: completion)
