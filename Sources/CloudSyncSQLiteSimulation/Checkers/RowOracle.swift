@@ -215,6 +215,13 @@ private struct Life {
           newest[column] = nil
           continue
         }
+        // When it was set that nobody has captured, only the engine knows.
+        if history.edits.contains(where: {
+          !$0.edit.isCaptured && !$0.edit.isSeed && $0.edit.value(of: column) == value
+        }) {
+          newest[column] = nil
+          continue
+        }
         // Of several that have set it the newest, so that nothing is asked for in vain.
         let versions = history.edits.filter {
           $0.edit.value(of: column) == value && $0.edit.time < deletion.time

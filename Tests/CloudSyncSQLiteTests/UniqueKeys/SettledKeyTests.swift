@@ -1,5 +1,7 @@
 import CloudSyncCore
+import CloudSyncLocalCloud
 import CloudSyncSQLite
+import CloudSyncSimulator
 import Testing
 
 @Suite("Unique keys: rows that are merged or get another value")
@@ -133,6 +135,30 @@ struct SettledKeyTests {
         #expect(try device.lines("SELECT tag FROM notes") == ["'a'"])
         #expect(try bench.unclean(device) == [])
       }
+    }
+  }
+
+  @Test("A row whose record is gone does not come back because another one takes its value")
+  func valueOfGoneRow() throws {
+    let (bench, mac, phone) = try pair(
+      .rename { conflict in
+        conflict.values.map { .string("\($0.stringValue ?? "") of \(conflict.recordName)") }
+      }
+    )
+    try phone.execute("INSERT INTO tags(id, name) VALUES('a', 'work')", at: 1_000)
+    try bench.sync(phone, mac)
+    // A full storage takes no tombstone: the record itself is deleted.
+    try bench.cloud.setQuota(0, account: AccountIdentity("owner"))
+    try phone.execute("DELETE FROM tags", at: 2_000)
+    try bench.sync(phone)
+    try bench.cloud.setQuota(nil, account: AccountIdentity("owner"))
+    try phone.execute("INSERT INTO tags(id, name) VALUES('b', 'work')", at: 3_000)
+    bench.world.advance(by: .seconds(4_000))
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT id, name FROM tags") == ["'b'|'work'"])
+      #expect(try bench.unclean(device) == [])
     }
   }
 

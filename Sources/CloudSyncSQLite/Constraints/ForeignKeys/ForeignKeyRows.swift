@@ -79,9 +79,7 @@ extension SyncTransaction {
 
   /// Has a row be known that is in its table, and that nobody has asked for yet.
   mutating func adopt(_ row: LoadedRow) throws(SQLiteError) {
-    guard row.state.row == nil, let values = row.values else { return }
-    let edits = tables[row.place].edits(of: values)
-    try reduce(.edited(.found(edits)), row.key, in: row.place)
+    try adopted(row.key, in: row.place)
   }
 
   /// Sets columns of a row as an edit of the engine's own.

@@ -87,10 +87,12 @@ extension SyncTransaction {
     return try table.transport.stored(VersionedColumn(name: column, value: value, time: .zero))
   }
 
-  /// A row that is in its table; one that nobody has captured is known from now on.
+  /// A row that is in its table; one that nobody has captured is known from now on, unless it is about to go because
+  /// it is forgotten.
+  @discardableResult
   mutating func adopted(_ key: RecordKey, in place: Int) throws(SQLiteError) -> LoadedRow {
     let row = try row(key, in: place)
-    guard row.state.row == nil, let values = row.values else { return row }
+    guard row.state.row == nil, !row.needsWrite, let values = row.values else { return row }
     return try reduce(.edited(.found(tables[place].edits(of: values))), key, in: place)
   }
 
