@@ -94,8 +94,12 @@ final class RecordTable: Sendable {
     searches = schema.uniqueKeySearches
     let keyed = searches.dropFirst().flatMap(\.columns)
     keyedColumns = schema.columns.map(\.name).filter { keyed.contains($0) }
-    hasTriggersOfTheApp = schema.hasTriggersOfTheApp
-    hasFailingTriggers = schema.hasFailingTriggers
+    let triggers = schema.triggersOfTheApp
+    hasTriggersOfTheApp = !triggers.isEmpty
+    hasFailingTriggers = triggers.contains { trigger in
+      let text = SQLText(trigger)
+      return text.calls("RAISE") && text.tokens.contains { text.isWord("FAIL", at: $0) }
+    }
     let declaration = SQLText(schema.sql)
     sql = TableSQL(
       name: schema.name,
@@ -109,8 +113,7 @@ final class RecordTable: Sendable {
       }
       .map(\.name)
     keepsOwnKinds = others.isEmpty
-    takesPlainRows =
-      !schema.hasTriggersOfTheApp && !schema.primaryKey.contains { others.contains($0) }
+    takesPlainRows = triggers.isEmpty && !schema.primaryKey.contains { others.contains($0) }
     sendsPlainRows = !columns.contains { rules.isCounter($0) }
     foundClock = format.newClock(at: .zero, created: RecordClock.foundCreation)
     let numbers = numbers
@@ -235,17 +238,11 @@ extension TableSchema {
     return groups
   }
 
-  fileprivate var hasTriggersOfTheApp: Bool {
-    dependentSQL.contains { sql in
+  /// The statements that create the triggers beside the engine's.
+  fileprivate var triggersOfTheApp: [String] {
+    dependentSQL.filter { sql in
       CreateStatement.triggerName(of: sql).map { !$0.foldedName.starts(with: "cloudsync_".utf8) }
         ?? false
-    }
-  }
-
-  fileprivate var hasFailingTriggers: Bool {
-    dependentSQL.contains { sql in
-      let text = SQLText(sql)
-      return text.calls("RAISE") && text.tokens.contains { text.isWord("FAIL", at: $0) }
     }
   }
 }

@@ -37,7 +37,8 @@ struct CapturedBatch: Sendable {
 struct CapturedEditReader {
   let connection: SQLiteConnection
   /// By their numbers.
-  private let tables: [Int64: CapturedRows]
+  private let tables: [Int64: CapturedTable]
+  private let encode: (SQLiteValue) -> FieldValue
 
   init(
     connection: SQLiteConnection,
@@ -45,11 +46,8 @@ struct CapturedEditReader {
     encode: @escaping (SQLiteValue) -> FieldValue
   ) {
     self.connection = connection
-    let rows = tables.map { table in
-      let folding = EditFolding(table: table, encode: encode)
-      return (table.id, CapturedRows(table: table, folding: folding, connection: connection))
-    }
-    self.tables = Dictionary(rows, uniquingKeysWith: { first, _ in first })
+    self.encode = encode
+    self.tables = Dictionary(tables.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// Reads the oldest edits, at most so many.
@@ -59,7 +57,7 @@ struct CapturedEditReader {
     var places: [RowIdentity: Int] = [:]
     var rows: [[CapturedEdit]] = []
     for edit in edits {
-      guard let table = tables[edit.table]?.table else { continue }
+      guard let table = tables[edit.table] else { continue }
       let row = RowIdentity(table: edit.table, key: table.identity(of: edit.key))
       if let place = places[row] {
         rows[place].append(edit)
@@ -68,11 +66,20 @@ struct CapturedEditReader {
         rows.append([edit])
       }
     }
+    // Every transaction looks here, and most find no edit, or edits of few tables.
+    var readers: [Int64: CapturedRows] = [:]
     for edits in rows {
-      guard let table = edits.first.flatMap({ tables[$0.table] }) else { continue }
-      if let row = try table.row(of: edits) { result.rows.append(row) }
+      guard let id = edits.first?.table, let table = tables[id] else { continue }
+      let reader = readers[id] ?? self.rows(of: table)
+      readers[id] = reader
+      if let row = try reader.row(of: edits) { result.rows.append(row) }
     }
     return result
+  }
+
+  private func rows(of table: CapturedTable) -> CapturedRows {
+    let folding = EditFolding(table: table, encode: encode)
+    return CapturedRows(table: table, folding: folding, connection: connection)
   }
 
   /// Removes what was read, and notes the time.
@@ -142,7 +149,7 @@ struct CapturedEditReader {
       batch.isEmpty = false
       let (time, isNew) = layout.time(query, after: batch.time)
       if isNew { batch.time = time }
-      guard let table = tables[query.integer(2)]?.table else {
+      guard let table = tables[query.integer(2)] else {
         if isNew { left.append((batch.end, time)) }
         batch.leftUntil = batch.end
         continue
