@@ -80,7 +80,16 @@ public final class WebServicesOperationHandler: OperationHandler {
         throw SyncError(.partialFailure, "files are missing", itemErrors: failures)
       }
       let part = WireModification(good, zoneID: zoneID, isAtomic: false)
-      var response = try await send(part, context)
+      // Another part of the operation is another request: under one token the service would refuse it.
+      let nonce = failures.reduce(context.writeToken.nonce) {
+        UTF8Bytes.stableHash(text: $1.recordID.name, seed: $0)
+      }
+      let partContext = RequestContext(
+        attempt: context.attempt,
+        writeToken: WriteToken(nonce: nonce, number: context.writeToken.number),
+        deadline: context.deadline
+      )
+      var response = try await send(part, partContext)
       var places: [RecordID: Int] = [:]
       for (place, record) in operation.records.enumerated() { places[record.recordID] = place }
       response.failures = (failures + response.failures)

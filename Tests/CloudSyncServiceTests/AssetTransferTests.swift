@@ -247,4 +247,30 @@ struct AssetTransferTests {
     #expect(answer.failures.map(\.error.code) == [.assetNotAvailable])
     #expect(answer.savedRecords.map(\.recordID.name) == ["b"])
   }
+
+  @Test("A request whose file is back when it is repeated is another one, and not refused")
+  func fileComesBack() async throws {
+    let file = try asset([1, 2])
+    let edits = [note("a", ["file": .asset(file)]), note("b")]
+    try FileManager.default.removeItem(atPath: file.location)
+    world.transport.onRequest { (request, _) throws(HTTPTransportError) in
+      guard request.path.hasSuffix("records/modify") else { return nil }
+      return .alter { (_) throws(HTTPTransportError) in
+        throw HTTPTransportError(.sent, "the connection was lost")
+      }
+    }
+    #expect(await phone.modify(edits, token: 1).error?.code == .serverResponseLost)
+    world.transport.onRequest { _, _ in nil }
+    // The same part again is answered as the first time.
+    let same = try await phone.modify(edits, token: 1).get()
+    #expect(same.failures.map(\.error.code) == [.assetFileNotFound])
+    #expect(same.savedRecords.map(\.recordID.name) == ["b"])
+
+    _ = try asset([1, 2])
+    let whole = try await phone.modify(edits, token: 1).get()
+    #expect(whole.savedRecords.map(\.recordID.name) == ["a"])
+    // The session takes what is there already for saved.
+    #expect(whole.failures.map(\.error.code) == [.serverRecordChanged])
+    #expect(whole.failures.first?.error.serverRecord?.contains(edit: edits[1]) == true)
+  }
 }
