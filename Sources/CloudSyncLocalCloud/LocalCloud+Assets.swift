@@ -30,7 +30,7 @@ extension LocalCloud {
   ///   - bytes: The bytes.
   ///   - account: Whose asset it is.
   /// - Returns: The asset that they are.
-  /// - Throws: ``SyncError/Code/limitExceeded`` for too many, or that the cloud cannot store files.
+  /// - Throws: `SyncError.Code.limitExceeded` for too many, or that the cloud cannot store files.
   public func keepAsset(
     bytes: [UInt8],
     account: AccountIdentity
@@ -53,8 +53,8 @@ extension LocalCloud {
   ///   - operation: The request.
   ///   - account: Whose request it is.
   /// - Returns: The request with the cloud's own files. A file that is missing fails its record with
-  ///   ``SyncError/Code/assetFileNotFound``, one that is not what the asset says with
-  ///   ``SyncError/Code/invalidArguments``.
+  ///   `SyncError.Code.assetFileNotFound`, one that is not what the asset says with
+  ///   `SyncError.Code.invalidArguments`.
   /// - Throws: That the cloud cannot store files now.
   func keepAssets(
     of operation: ModifyOperation,
