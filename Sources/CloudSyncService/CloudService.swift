@@ -2,7 +2,7 @@ public import CloudSyncCore
 public import CloudSyncLocalCloud
 
 /// The server's side of CloudKit's HTTP API, as a function from request to response over a
-/// ``LocalCloud``: no sockets, no threads.
+/// `LocalCloud`: no sockets, no threads.
 ///
 /// ```swift
 /// let tokens = MemoryTokens()

@@ -22,7 +22,7 @@ public struct HybridTime: Sendable, Hashable, Codable, Comparable, CodedValue {
 
   /// The time to give an edit of the app's next: the present, or just after the last one where that is no later.
   ///
-  /// It is an even number: ``successor`` gives odd ones, so no edit that the engine makes by itself is ever of the
+  /// It is an even number: odd ones are the engine's, so no edit that the engine makes by itself is ever of the
   /// same time as one of the app's.
   ///
   /// At the end of its range, in the year 6429, the clock stops.
