@@ -122,6 +122,15 @@ struct SimulationTests {
       3364,
       // The checker took what was set unseen, which the deleter had seen, for older than what it had replaced.
       10_013, 10_205,
+      // The checker asked for an edit of a column that was dropped before it was read, and did not allow for one that
+      // was made after a row had come back.
+      20_480, 21_646,
+      // What a conflict had brought was taken for an unseen edit when the same transaction had the page.
+      20_526,
+      // A row that was made where another one waited for its parent had ended with that.
+      21_682,
+      // A row that was deleted unseen was made anew, empty, of a column that had lain beside it.
+      22_989,
     ] as [UInt64]
   )
   func laterFailures(seed: UInt64) {

@@ -58,6 +58,8 @@ extension RecordState {
   ) -> [RecordAction] {
     // A row that is there already was written over, or is kept by the engine: then all columns are edited.
     if let row, !row.clock.isDeleted(rules.deletes) {
+      // Who has made a row where the table had none has begun its life: a deletion before that does not end it.
+      if placement != .inTable { self.row?.created = max(time, row.created) }
       return takeUpdate(columns, at: time, rules)
     }
     var clock = RecordClock()

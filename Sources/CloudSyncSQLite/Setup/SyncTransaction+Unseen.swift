@@ -12,6 +12,8 @@ extension SyncTransaction {
     _ tag: String
   ) throws(SQLiteError) {
     let row = try row(key, in: place)
+    // An answer of the same transaction may have brought what the table does not have yet: that is no edit.
+    if row.isOutdated { return }
     let table = tables[place]
     if row.source == .pending { return try takeUnseenColumns(of: row, beside: version) }
     guard row.source == .known, !row.state.isDirty, let mine = row.state.row,
@@ -111,7 +113,7 @@ extension SyncTransaction {
   ) throws(SQLiteError) {
     let table = tables[row.place]
     guard let mine = row.state.row, row.values != nil, row.state.placement == .inTable,
-      !row.isDeleted(table.rules), !row.needsWrite || rows[row.rowKey] == nil
+      !row.isDeleted(table.rules), !row.isOutdated
     else { return }
     var changed: [ColumnEdit] = []
     for edit in row.columns(before: edits, table)

@@ -60,6 +60,8 @@ struct RecordStore {
     do throws(CodedError) {
       var loaded = try clean(row, value)
       loaded.digest = row.digest
+      // A row that is gone from its table is not made anew of what lies beside it.
+      if values == nil { loaded.unwrittenColumns = [] }
       return loaded
     } catch {
       throw SQLiteError(

@@ -17,11 +17,14 @@ struct LoadedRow {
   private let formerState: RecordState
   let source: RecordStore.Source
   /// Whether the table's row is to be another one.
-  var needsWrite = false
+  var needsWrite: Bool { didSet { isOutdated = needsWrite } }
+  /// Whether something has happened to it that its table does not have yet: then a difference between the two is
+  /// nobody's edit.
+  private(set) var isOutdated = false
   /// Whether a fetch has to tell what became of the record.
   private(set) var needsFetch = false
   /// Columns that the table has got since: their values were kept beside it, and are not in it yet.
-  var unwrittenColumns: [String] = []
+  let unwrittenColumns: [String]
   /// The digest that was stored of a clean row.
   var digest: Int64?
   /// Whether its table has what its state says: it was written, or compared with what the cloud has.
@@ -34,17 +37,20 @@ struct LoadedRow {
     key: RecordKey,
     rowKey: RowKey,
     values: [SQLiteValue]?,
-    state: RecordState,
-    source: RecordStore.Source
+    loaded: RecordStore.Loaded
   ) {
     self.place = place
     self.key = key
     self.rowKey = rowKey
     self.values = values
     formerValues = values
-    self.state = state
-    formerState = state
-    self.source = source
+    state = loaded.state
+    formerState = loaded.state
+    source = loaded.source
+    unwrittenColumns = loaded.unwrittenColumns
+    needsWrite = !loaded.unwrittenColumns.isEmpty
+    isStoredOtherwise = loaded.isStale
+    digest = loaded.digest
   }
 
   /// Lets an event happen.

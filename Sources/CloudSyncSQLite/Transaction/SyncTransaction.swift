@@ -110,19 +110,7 @@ struct SyncTransaction {
     if let known = rows[rowKey] { return known }
     let values = try table.rows(connection).values(of: key.values)
     let loaded = try table.store(connection).state(of: rowKey.key, values: values)
-    var row = LoadedRow(
-      place: place,
-      key: key,
-      rowKey: rowKey,
-      values: values,
-      state: loaded.state,
-      source: loaded.source
-    )
-    row.unwrittenColumns = loaded.unwrittenColumns
-    row.needsWrite = !loaded.unwrittenColumns.isEmpty
-    row.isStoredOtherwise = loaded.isStale
-    row.digest = loaded.digest
-    return row
+    return LoadedRow(place: place, key: key, rowKey: rowKey, values: values, loaded: loaded)
   }
 
   /// The row of a key as the engine's tables have it; nil if its table is not synchronized.

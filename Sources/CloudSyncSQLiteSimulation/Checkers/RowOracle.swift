@@ -27,7 +27,11 @@ struct RowOracle {
       guard history.deletions.isEmpty, !mayGo(isShaken: isShaken), row == nil else { return nil }
       return "\(history.id) is gone, and nobody has deleted it"
     }
-    let life = Life(of: history, deletes: deletes(table))
+    let life = Life(
+      of: history,
+      deletes: deletes(table),
+      mayComeBack: mayComeBack(table, isShaken: isShaken)
+    )
     guard let row else {
       if !life.isAlive || mayGo(isShaken: isShaken) { return nil }
       return history.deletions.isEmpty
@@ -162,9 +166,11 @@ private struct Life {
   private let births: [Int64: [HybridTime]]
   private let isDoubled: Bool
   private let deletes: DeletePolicy
+  private let mayComeBack: Bool
 
-  init(of history: RowHistory, deletes: DeletePolicy) {
+  init(of history: RowHistory, deletes: DeletePolicy, mayComeBack: Bool) {
     self.deletes = deletes
+    self.mayComeBack = mayComeBack
     isDoubled = history.isDoubled
     let created = history.insertions.map(\.time).max() ?? .zero
     deleted = history.deletions.map(\.time).max() ?? .zero
@@ -182,6 +188,10 @@ private struct Life {
         && (history.isDoubled
           || history.edits.contains { _, edit in
             if case .added = edit.change { return true }
+            // What is dropped before it is read is lost, and was an edit if it was read before.
+            if let column = edit.unsureColumn, !edit.isInsertion, edit.value(of: column) != nil {
+              return true
+            }
             return !edit.isCaptured || edit.isDeletion && edit.former(of: "c") == nil
           })
   }
@@ -203,8 +213,8 @@ private struct Life {
   private static func hasUnseen(_ history: RowHistory) -> Bool {
     var newest: [String: HybridTime] = [:]
     var seen: [String: HybridTime] = [:]
-    for (_, edit) in history.edits where edit.isCaptured && !edit.isDeletion {
-      for column in columns where edit.value(of: column) != nil {
+    for (_, edit) in history.edits where !edit.isDeletion {
+      for column in columns where edit.isSure(of: column) && edit.value(of: column) != nil {
         newest[column] = max(newest[column] ?? .zero, edit.time)
       }
     }
@@ -246,9 +256,10 @@ private struct Life {
     return times[0] > deleted
   }
 
-  /// Whether an edit may have outlived its life, since its row was inserted twice.
+  /// Whether an edit may have outlived its life, since its row was inserted twice, or has come back for another one's
+  /// sake: who edits it then has it under the number of the life that was ended.
   func mayHold(_ edit: RowEdit) -> Bool {
-    isDoubled || edit.life.map { births[$0]?.count != 1 } ?? true
+    isDoubled || mayComeBack || edit.life.map { births[$0]?.count != 1 } ?? true
   }
 }
 
