@@ -1,7 +1,8 @@
 import CloudSyncCore
 
 /// A session has one request in flight, names each attempt once, and sends one whose answer was lost
-/// again as it was, before any other modification; or parts of it, when that has not helped.
+/// again as it was, before any other modification; or parts of it, when that has not helped. One that
+/// hands deletions back whose answer was lost sends the rest.
 final class FlightChecker: SimulationChecker {
   let rule = "nothing is in flight twice"
 
@@ -9,6 +10,8 @@ final class FlightChecker: SimulationChecker {
     var attempt: Attempt
     var token: WriteToken
     var operation: ModifyOperation
+    /// What goes before all other records after the answer was lost.
+    var owed: Set<String>
   }
 
   private struct Host {
@@ -26,6 +29,8 @@ final class FlightChecker: SimulationChecker {
     var hasAnswered = false
     /// The records of a request that is sent in parts because it is never answered.
     var parted: Set<String> = []
+    /// Whether the session hands deletions back instead of repeating them.
+    var handsBack = false
   }
 
   private var hosts: [Host]
@@ -48,16 +53,22 @@ final class FlightChecker: SimulationChecker {
         // What was sent to a zone that is gone was sent for nothing.
         hosts[device].isLost = false
       }
-    case .killed, .launched:
-      // Whether it was sent is known when the session is back.
+    case .killed: end(device: device)
+    case .launched(let session):
       // One that takes another's place in the same process is in the same position.
-      hosts[device].inFlight = nil
-      if let sent = hosts[device].sent { hosts[device].sentBefore = sent.operation }
-      hosts[device].sent = nil
-      hosts[device].isLost = false
+      end(device: device)
+      hosts[device].handsBack = session.state.configuration.refusedItems == .handBack
     default: break
     }
     return nil
+  }
+
+  /// Forgets what is in flight: whether it was sent is known when the session is back.
+  private func end(device: Int) {
+    hosts[device].inFlight = nil
+    if let sent = hosts[device].sent { hosts[device].sentBefore = sent.operation }
+    hosts[device].sent = nil
+    hosts[device].isLost = false
   }
 
   private func check(work: SyncWork, context: RequestContext, device: Int) -> String? {
@@ -75,7 +86,12 @@ final class FlightChecker: SimulationChecker {
     hosts[device].last = attempt
     guard case .modify(let operation) = work else { return nil }
     defer {
-      hosts[device].sent = Sent(attempt: attempt, token: context.writeToken, operation: operation)
+      hosts[device].sent = Sent(
+        attempt: attempt,
+        token: context.writeToken,
+        operation: operation,
+        owed: operation.recordNames
+      )
     }
     guard let sent = hosts[device].sent else {
       // The loss that was one too many may have been the last before the kill: this is the first part.
@@ -86,6 +102,7 @@ final class FlightChecker: SimulationChecker {
       return nil
     }
     if hosts[device].isLost, sent.token != context.writeToken,
+      !isRest(operation: operation, of: sent),
       !isPart(operation: operation, of: sent.operation, device: device)
     {
       return "device \(device) sent other records before the request whose answer was lost"
@@ -104,6 +121,11 @@ final class FlightChecker: SimulationChecker {
       return nil
     }
     return "device \(device) sent another request with the write token \(sent.token)"
+  }
+
+  /// Whether a request is what is left of another whose deletions were handed back.
+  private func isRest(operation: ModifyOperation, of sent: Sent) -> Bool {
+    sent.owed != sent.operation.recordNames && sent.owed == operation.recordNames
   }
 
   /// Whether a request may go before another whose answer was lost: as a part of one that is never
@@ -126,7 +148,10 @@ final class FlightChecker: SimulationChecker {
   }
 
   private func lose(device: Int) {
-    hosts[device].isLost = true
+    if hosts[device].handsBack, let sent = hosts[device].sent {
+      hosts[device].sent?.owed.subtract(sent.operation.recordIDsToDelete.map(\.name))
+    }
+    hosts[device].isLost = hosts[device].sent?.owed.isEmpty == false
     hosts[device].losses += 1
     if hosts[device].hasAnswered { hosts[device].provenLosses += 1 }
     hosts[device].hasAnswered = false
