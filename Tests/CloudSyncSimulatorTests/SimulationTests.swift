@@ -20,7 +20,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds that have found something stay well",
-    arguments: [UInt64(5), 25, 27, 105, 155, 1097, 3_002_121, 5_003_856]
+    arguments: [UInt64(5), 25, 27, 105, 155, 1097, 3_002_121, 5_003_856, 5_295_858]
   )
   func foundSeeds(seed: UInt64) {
     let outcome = Simulation<NotesDevice>(SimulationOptions(seed: seed)).run()

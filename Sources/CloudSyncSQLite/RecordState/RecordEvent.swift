@@ -7,8 +7,8 @@ enum RecordEvent: Sendable, Hashable {
   /// The cloud has this: the only way in which anything of the cloud's reaches a row, whether a page, a
   /// conflict or a repeated answer has brought it.
   case has(tag: String, RecordVersion)
-  /// A save has met this in the cloud, and changed nothing.
-  case conflict(tag: String, RecordVersion, now: Int64)
+  /// A save of the record as it was with one tag, or of a new record, has met this in the cloud, and changed nothing.
+  case conflict(tag: String, over: String?, RecordVersion, now: Int64)
   /// The cloud has taken what was sent, as a change of the record with a tag, or as a new record.
   case saved(tag: String, over: String?, RecordVersion)
   /// The cloud does not have the record that was to be changed, as it was with this tag: why, only the feed tells.

@@ -46,8 +46,6 @@ extension RecordState {
     switch event {
     case .edited(let edit): return take(edit, rules)
     case .has(let tag, let version): return take(version, tag, rules)
-    case .conflict(let tag, let version, let now):
-      return takeConflict(version, tag, now: now, rules)
     // The rest tells of a row that is known; an answer may come when it is not any more.
     default: return row == nil ? [] : takeRest(event, rules)
     }
@@ -55,7 +53,9 @@ extension RecordState {
 
   private mutating func takeRest(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
     switch event {
-    case .edited, .has, .conflict: return []
+    case .edited, .has: return []
+    case .conflict(let tag, let former, let version, let now):
+      return takeConflict(version, tag, over: former, now: now, rules)
     case .saved(let tag, let former, let version):
       takeSave(of: version, tag, over: former, rules)
       return []
@@ -93,6 +93,13 @@ extension RecordState {
     }
   }
 
+  /// Whether an answer counts to a save of the record as it was with a tag, or of a new record.
+  ///
+  /// If a page has told of it since, or of what others have made of it, what is known is no older than the answer.
+  func awaitsAnswer(over former: String?) -> Bool {
+    row != nil && UTF8Bytes.equal(known?.tag, former)
+  }
+
   // MARK: What the cloud says
 
   private mutating func take(
@@ -123,9 +130,11 @@ extension RecordState {
   private mutating func takeConflict(
     _ server: RecordVersion,
     _ tag: String,
+    over former: String?,
     now: Int64,
     _ rules: RowRules
   ) -> [RecordAction] {
+    guard awaitsAnswer(over: former) else { return [] }
     let actions = take(server, tag, rules)
     if actions.contains(.renumber) { return actions }
     conflicts = isDirty ? conflicts + 1 : 0
@@ -154,9 +163,7 @@ extension RecordState {
     over former: String?,
     _ rules: RowRules
   ) {
-    guard let row else { return }
-    // A page has told of it since, or of what others have made of it: what is known is no older than the save.
-    guard UTF8Bytes.equal(known?.tag, former) else { return }
+    guard let row, awaitsAnswer(over: former) else { return }
     cloud = .present(rules.record(sent, tag: tag, over: row))
     conflicts = 0
     endRefusal()
@@ -168,8 +175,7 @@ extension RecordState {
     now: Int64,
     _ rules: RowRules
   ) -> [RecordAction] {
-    // A page has told of it since the save was made.
-    guard UTF8Bytes.equal(known?.tag, tag) else { return [] }
+    guard awaitsAnswer(over: tag) else { return [] }
     conflicts = isDirty ? conflicts + 1 : 0
     let reason = "the cloud says again and again that it lacks the record, and brings it"
     giveUpIfFutile(.unknownItem, reason, now: now, rules)

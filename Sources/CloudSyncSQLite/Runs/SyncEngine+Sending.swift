@@ -11,6 +11,8 @@ struct SentBatch: Sendable {
   var zone: ZoneRecord?
   /// Records that are deleted themselves.
   var removals: [SentRemoval] = []
+  /// How often the zone had turned out to be another one when it was made.
+  var zoneChanges: Int64 = 0
 
   var count: Int {
     rows.count + found.count + foreign.count + removals.count + (zone == nil ? 0 : 1)
@@ -99,6 +101,7 @@ extension SyncEngine {
     let number = Int64(bitPattern: environment.nonce())
     return try transaction(generation) { [zoneID] (transaction) throws(SQLiteError) in
       var step = FeedStep()
+      step.batch.zoneChanges = try transaction.zoneChanges()
       // What was captured may have others to be written first.
       try transaction.finish()
       let pending = PendingRows(connection: transaction.connection)

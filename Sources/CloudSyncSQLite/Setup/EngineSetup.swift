@@ -45,7 +45,7 @@ struct EngineSetup {
     let findings = try check.findings(of: names, in: schema)
     let isSame = findings.allSatisfy { $0.finding == .unchanged || $0.finding == .new }
     let isCopy = try isCopy()
-    if !isSame || isCopy { try readFormerEdits(schema) }
+    if !isSame || isCopy { try readFormerEdits(schema, isCopied: isCopy) }
     // What both files have is of the old number, so that nobody's additions are counted twice.
     if isCopy { try Facts(connection: connection).set(.writer, nil) }
     let shown = try ColumnKinds(connection: connection).takeShown()
@@ -107,7 +107,10 @@ struct EngineSetup {
 
   /// Takes what old triggers have captured, by the tables as they were registered: rows cannot be found by
   /// another key.
-  private func readFormerEdits(_ schema: DatabaseSchema) throws(SQLiteError) {
+  private func readFormerEdits(
+    _ schema: DatabaseSchema,
+    isCopied: Bool
+  ) throws(SQLiteError) {
     let captured = try TableRegistry(connection: connection).tables()
       .filter(\.isSynchronized).compactMap { $0.captured(in: schema) }
       // By another key nothing of it can be found.
@@ -118,6 +121,7 @@ struct EngineSetup {
       enforcesForeignKeys: false
     )
     var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+    transaction.isCopied = isCopied
     try transaction.readOutbox()
     try transaction.finish()
   }

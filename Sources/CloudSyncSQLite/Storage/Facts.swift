@@ -27,6 +27,8 @@ struct Facts {
     case token
     /// How many answers have said that the cloud lacks a record.
     case absences
+    /// How often the zone turned out to be another one than what was known was of.
+    case zoneChanges = "zone_changes"
     /// The incarnation that a full fetch has shown.
     case shownZone = "shown_zone"
     /// Whether the next incarnation that this device makes says that everybody's rows are erased.

@@ -47,12 +47,22 @@ struct RecordStore {
       // Of a row that is gone its deletion tells the values.
       return values.map { fieldValue($0[column]) } ?? .null
     }
+    var loaded = try load(place, value)
+    // A row that is gone from its table is not made anew of what lies beside it: it may be deleted, unseen.
+    if values == nil { loaded.unwrittenColumns = [] }
+    return loaded
+  }
+
+  private func load(
+    _ place: RowKey,
+    _ value: (String) -> FieldValue?
+  ) throws(SQLiteError) -> Loaded {
     if let stored = try pending.state(of: place) {
       let state = stored.state(rules.deletes, value)
       return Loaded(
         state: state,
         source: .pending,
-        unwrittenColumns: values == nil ? [] : stored.keptOfTable.filter(isStored),
+        unwrittenColumns: stored.keptOfTable.filter(isStored),
         isStale: state.isDirty != stored.isDirty
       )
     }
@@ -60,13 +70,11 @@ struct RecordStore {
     do throws(CodedError) {
       var loaded = try clean(row, value)
       loaded.digest = row.digest
-      // A row that is gone from its table is not made anew of what lies beside it.
-      if values == nil { loaded.unwrittenColumns = [] }
       return loaded
     } catch {
       throw SQLiteError(
         code: 11,
-        message: "row \(key.literal) in cloudsync_known is damaged: \(error)"
+        message: "row \(place.key.literal) in cloudsync_known is damaged: \(error)"
       )
     }
   }

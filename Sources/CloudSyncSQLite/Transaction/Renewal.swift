@@ -16,7 +16,9 @@ extension SyncTransaction {
   mutating func renew(_ renewal: Renewal) throws(SQLiteError) {
     try finish()
     switch renewal {
-    case .deletion, .erasure: try deleteEverything()
+    case .deletion, .erasure:
+      try noteZoneChange()
+      try deleteEverything()
     case .upload:
       try facts.set(.fullFetch, .integer(FullFetch.uploads.rawValue))
       fetchesAll = true

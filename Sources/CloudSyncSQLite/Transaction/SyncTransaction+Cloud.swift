@@ -53,6 +53,8 @@ extension SyncTransaction {
   }
 
   /// Finds a row that was there before anybody looked, and has been edited: its edits do not wait for that.
+  ///
+  /// In a copy of a file so does one that was made in the other file and deleted in this one.
   private mutating func find(
     _ key: RecordKey,
     in place: Int,
@@ -60,7 +62,8 @@ extension SyncTransaction {
   ) throws(SQLiteError) {
     let table = tables[place]
     if case .inserted? = edits.first { return }
-    guard try Reconciliation(connection: connection).requested().contains(table.id) else { return }
+    let isSought = try Reconciliation(connection: connection).requested().contains(table.id)
+    guard isCopied || isSought else { return }
     let row = try row(key, in: place)
     guard row.state.row == nil else { return }
     let columns = row.columns(before: edits, table)
@@ -89,9 +92,9 @@ extension SyncTransaction {
   ///
   /// - Parameters:
   ///   - record: The whole record.
-  ///   - isConflict: Whether a save has met it.
+  ///   - sent: The row whose save has met it.
   /// - Throws: SQLite's reason.
-  mutating func take(_ record: Record, isConflict: Bool = false) throws(SQLiteError) {
+  mutating func take(_ record: Record, meeting sent: SentRow? = nil) throws(SQLiteError) {
     if let zone = ZoneRecord(record) { return try take(zone) }
     let foreign = ForeignRecords(connection: connection)
     guard let place = tables.place(ofType: record.recordType) else {
@@ -139,8 +142,8 @@ extension SyncTransaction {
     let former = known.state
     let wasDirty = former.isDirty
     let event =
-      isConflict
-      ? RecordEvent.conflict(tag: tag, version, now: now) : .has(tag: tag, version)
+      sent.map { RecordEvent.conflict(tag: tag, over: $0.record.changeTag, version, now: now) }
+      ?? .has(tag: tag, version)
     var row = try reduce(event, key, in: place)
     if former.row == nil, row.values != nil, row.isDeleted(tables[place].rules) {
       // A row that was there before anybody looked has ended elsewhere.
@@ -218,6 +221,11 @@ extension SyncTransaction {
     to batch: SentBatch
   ) throws(SQLiteError) {
     hasAnswers = true
+    if try zoneChanges() != batch.zoneChanges {
+      // An answer that was told late tells of a zone that is gone.
+      _ = try settle(batch.found, ModifyOperation.Response())
+      return
+    }
     var sent: [String: SentRow] = [:]
     let (settled, others) = try settle(batch.found, response)
     for row in batch.rows + others { sent[row.key.name] = row }
@@ -238,8 +246,11 @@ extension SyncTransaction {
         try ForeignRecords(connection: connection).noteSent(named: record.recordID.name)
       }
     }
-    // Others may have edited them meanwhile.
-    for record in response.alreadyInCloud { try take(record) }
+    for record in response.alreadyInCloud {
+      if let row = sent[record.recordID.name], try isOvertaken(row) { continue }
+      // Others may have edited it meanwhile.
+      try take(record)
+    }
     let removed = Set(batch.removals.map(\.key.name))
     for failure in response.failures where !removed.contains(failure.recordID.name) {
       try take(failure, of: sent[failure.recordID.name])
@@ -247,11 +258,16 @@ extension SyncTransaction {
     try take(response, to: batch.removals)
   }
 
-  /// Whether what is known of the cloud's record is still what a row was sent over.
+  /// Whether a page has told of a row since it was sent.
+  private func isOvertaken(_ sent: SentRow) throws(SQLiteError) -> Bool {
+    let state = try row(sent.key, in: sent.table).state
+    return !state.awaitsAnswer(over: sent.record.changeTag)
+  }
+
+  /// Whether a row is still to be sent as it was sent.
   private func isUnmoved(_ sent: SentRow) throws(SQLiteError) -> Bool {
     let state = try row(sent.key, in: sent.table).state
-    return state.isDirty && state.hold == nil
-      && UTF8Bytes.equal(state.known?.tag, sent.record.changeTag)
+    return state.isDirty && state.hold == nil && state.awaitsAnswer(over: sent.record.changeTag)
   }
 
   /// The record that this device has just saved, of which the answer need not have the fields.
@@ -263,7 +279,8 @@ extension SyncTransaction {
     let error = failure.error
     switch error.code {
     case .awaitsAppEdit, .serverRecordChanged:
-      if let server = error.serverRecord { try take(server, isConflict: true) }
+      if let row, try isOvertaken(row) { return }
+      if let server = error.serverRecord { try take(server, meeting: row) }
       guard let row, try isUnmoved(row) else { return }
       // Nothing was learnt of it: sent again, it would only meet the same.
       let reason = "the cloud has a record of this name that cannot be read: \(error)"

@@ -32,9 +32,14 @@ extension SyncTransaction {
     let present = try facts.value(.fullFetch)
     let sweeps = SQLiteValue.integer(FullFetch.sweeps.rawValue)
     let adopts = SQLiteValue.integer(FullFetch.adopts.rawValue)
-    if present != .integer(FullFetch.uploads.rawValue) {
+    let uploads = SQLiteValue.integer(FullFetch.uploads.rawValue)
+    if present != uploads {
       var mode = asked ?? present ?? sweeps
-      if mode == sweeps || mode == adopts { mode = try isNothingKnown() ? adopts : sweeps }
+      if mode == sweeps || mode == adopts {
+        // What is known may be of a zone before this one, if nobody has told which one it was.
+        let unseen = try facts.value(.zone) == nil ? uploads : sweeps
+        mode = try isNothingKnown() ? adopts : unseen
+      }
       try facts.set(.fullFetch, mode)
     }
     try facts.set(.fetchAll, nil)
@@ -85,8 +90,14 @@ extension SyncTransaction {
   /// Takes that the zone is another one than what is known is of: nothing that was acknowledged counts, but for
   /// what this fetch has told about, which is of the new one already.
   mutating func replaceZone() throws(SQLiteError) {
+    try noteZoneChange()
     try reduceUnseen(.zoneReplaced)
     try ForeignRecords(connection: connection).markUnsent()
+  }
+
+  /// Notes that answers to what was sent before are of another zone.
+  func noteZoneChange() throws(SQLiteError) {
+    try facts.set(.zoneChanges, .integer(try zoneChanges() + 1))
   }
 
   private mutating func reduceUnseen(_ event: RecordEvent) throws(SQLiteError) {
@@ -114,6 +125,7 @@ extension SyncTransaction {
 
   /// Deletes the rows that belonged to a zone whose rows were erased on purpose.
   private mutating func eraseUnseen() throws(SQLiteError) {
+    try noteZoneChange()
     for place in tables.inOrder.indices {
       let keys = try SeenRows(connection: connection).unseen(in: tables[place].id)
       for rowKey in keys {

@@ -16,6 +16,8 @@ struct SyncTransaction {
   var sentZone: ZoneRecord?
   /// Whether answers were taken: files may have arrived.
   var hasAnswers = false
+  /// Whether the outbox is that of another file, of which this one is a copy: it sends the same edits.
+  var isCopied = false
   /// Whether edits were read from the outbox.
   var hasEdits = false
   /// Whether everything that the cloud had has come: then what was put off until now is settled.
@@ -95,6 +97,12 @@ struct SyncTransaction {
   /// How many answers have said that the cloud lacks a record.
   func absences() throws(SQLiteError) -> Int64 {
     guard case .integer(let count)? = try facts.value(.absences) else { return 0 }
+    return count
+  }
+
+  /// How often the zone turned out to be another one than what was known was of.
+  func zoneChanges() throws(SQLiteError) -> Int64 {
+    guard case .integer(let count)? = try facts.value(.zoneChanges) else { return 0 }
     return count
   }
 

@@ -13,13 +13,13 @@ extension RowMutant {
     case .has(let tag, let version):
       guard let mistaken = mistaken(version, beside: &state, rules) else { return [] }
       return finish(state.reduceSoundly(.has(tag: tag, mistaken), otherwise(rules)))
-    case .conflict(let tag, let version, let now):
+    case .conflict(let tag, let former, let version, let now):
       if self == .ignoresConflicts { return [] }
       if self == .takesTagOnly, let row = state.row {
-        return state.reduceSoundly(.saved(tag: tag, over: state.known?.tag, row), rules)
+        return state.reduceSoundly(.saved(tag: tag, over: former, row), rules)
       }
       guard let mistaken = mistaken(version, beside: &state, rules) else { return [] }
-      let event = RecordEvent.conflict(tag: tag, mistaken, now: now)
+      let event = RecordEvent.conflict(tag: tag, over: former, mistaken, now: now)
       return finish(state.reduceSoundly(event, otherwise(rules)))
     default: return reduceRest(&state, event, rules)
     }

@@ -36,4 +36,28 @@ struct CopiedFileTests {
       #expect(try bench.unclean(device) == [])
     }
   }
+
+  @Test("A row that was not read yet when the copy was made, and deleted in the copy, is deleted everywhere")
+  func unreadRow() throws {
+    let folder = try TestFolder("copied-row")
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", Self.schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1)")
+    try bench.sync(mac)
+    mac.engine.stop()
+    try mac.execute("INSERT INTO notes VALUES('b', 'B', 2)")
+    let path = folder.file("copy.sqlite")
+    try mac.execute("VACUUM INTO '\(path)'")
+    let database = try DatabaseFile(path: path)
+    try database.execute("DELETE FROM notes WHERE id = 'b'")
+    let engine = try bench.engine("phone", database, ["notes"])
+    let phone = SyncHarness.Device("phone", database, engine)
+    try bench.sync(phone, mac)
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      #expect(try device.lines(Self.query) == ["'a'|'A'|1"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
 }

@@ -92,7 +92,13 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
     }
     for (number, version) in versions.enumerated() {
       events.append(.has(tag: "\(number)", version))
-      if refusals < 1 { events.append(.conflict(tag: "\(number)", version, now: 0)) }
+      let known = state.known?.tag
+      if refusals < 1 {
+        events.append(.conflict(tag: "\(number)", over: known, version, now: 0))
+      }
+      // A page has overtaken the answer.
+      let other = known == nil ? "former" : nil
+      events.append(.conflict(tag: "\(number)", over: other, version, now: 0))
     }
     // The cloud has taken the row as it is, or as it was before it was edited here once more.
     if let row = state.row {
@@ -159,7 +165,11 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
       return wrong
     }
     switch event {
-    case .has(let tag, let version), .conflict(let tag, let version, _):
+    case .has(let tag, let version): return fault(of: version, tag: tag, in: next)
+    case .conflict(let tag, let former, let version, _):
+      if state.row == nil || former != state.known?.tag {
+        return next == state ? nil : "a conflict counts that a page has overtaken"
+      }
       return fault(of: version, tag: tag, in: next)
     case .vanished, .zoneReplaced:
       return next.known == nil || state.known == nil ? nil : "the record is still said to be there"

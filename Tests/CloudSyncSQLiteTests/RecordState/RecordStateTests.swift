@@ -57,7 +57,7 @@ struct RecordStateTests {
       let rules = rules(one.policy)
       var state = edited(rules, from: .string("[1]"), to: one.mine)
       // The cloud's edit is the older one.
-      let actions = state.reduce(.conflict(tag: "2", version(one.theirs, at: 3), now: 0), rules)
+      let actions = state.reduce(.conflict(tag: "2", over: "1", version(one.theirs, at: 3), now: 0), rules)
       #expect(state.row?.value(of: "c") == one.result)
       #expect(actions.contains(.writeRow) == (one.result != one.mine))
       #expect(state.isDirty == (one.result != one.theirs))
@@ -106,7 +106,7 @@ struct RecordStateTests {
     var state = RecordState()
     _ = state.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules)
     _ = state.reduce(.edited(.deleted([], at: time(6))), rules)
-    _ = state.reduce(.conflict(tag: "2", version(.int64(5), at: 9), now: 0), rules)
+    _ = state.reduce(.conflict(tag: "2", over: "1", version(.int64(5), at: 9), now: 0), rules)
     #expect(state.row?.clock.isDeleted(.deleteWins) == true)
     // Somebody has made it again, later than this deletion.
     #expect(
@@ -127,7 +127,7 @@ struct RecordStateTests {
     _ = deleter.reduce(.edited(.deleted([], at: time(900))), rules)
     _ = editor.reduce(update(.int64(4), at: 3), rules)
     guard let tombstone = deleter.row, let edit = editor.row else { return }
-    _ = editor.reduce(.conflict(tag: "2", tombstone, now: 0), rules)
+    _ = editor.reduce(.conflict(tag: "2", over: "1", tombstone, now: 0), rules)
     #expect(editor.row?.value(of: "c") == .int64(4))
     #expect(editor.row?.clock.isDeleted(.editWins) == false)
     #expect(deleter.reduce(.has(tag: "2", edit), rules) == [.writeRow])
@@ -146,7 +146,7 @@ struct RecordStateTests {
     _ = state.reduce(update(.int64(11), former: .int64(10), at: 5), mine)
     _ = other.reduce(update(.int64(11), former: .int64(10), at: 5), theirs)
     guard let sent = other.row, let own = state.row else { return }
-    _ = state.reduce(.conflict(tag: "2", sent, now: 0), mine)
+    _ = state.reduce(.conflict(tag: "2", over: "1", sent, now: 0), mine)
     #expect(state.row?.value(of: "c") == .int64(12))
     // The own share comes back, of an answer that was lost.
     var joined = other
@@ -184,11 +184,11 @@ struct RecordStateTests {
     _ = copy.reduce(update(.int64(2), former: .int64(0), at: 6), rules)
     guard let sent = copy.row else { return }
     let before = state
-    #expect(state.reduce(.conflict(tag: "2", sent, now: 0), rules) == [.renumber])
+    #expect(state.reduce(.conflict(tag: "2", over: "1", sent, now: 0), rules) == [.renumber])
     #expect(state == before)
     _ = state.reduce(.renumbered(from: 1, to: 7), rules)
     let renumbered = RowRules(writer: 7, policy: rules.policy)
-    _ = state.reduce(.conflict(tag: "2", sent, now: 0), renumbered)
+    _ = state.reduce(.conflict(tag: "2", over: "1", sent, now: 0), renumbered)
     #expect(state.row?.value(of: "c") == .int64(3))
   }
 
@@ -243,7 +243,9 @@ struct RecordStateTests {
     var state = edited(rules, from: .int64(1), to: .int64(2))
     for tag in 0...rules.conflictBudget {
       #expect(state.isSendable(at: 0))
-      _ = state.reduce(.conflict(tag: "\(tag) ", version(.int64(1), at: 2), now: 0), rules)
+      let known = state.known?.tag
+      let met = version(.int64(1), at: 2)
+      _ = state.reduce(.conflict(tag: "\(tag) ", over: known, met, now: 0), rules)
     }
     #expect(!state.isSendable(at: 0))
     #expect(state.isSendable(at: RecordState.firstWait))

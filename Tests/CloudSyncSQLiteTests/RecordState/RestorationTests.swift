@@ -117,7 +117,7 @@ struct RestorationTests {
     _ = state.reduce(.edited(.renamed(to: "b:rows")), rules)
 
     // Another device has edited the row meanwhile.
-    _ = state.reduce(.conflict(tag: "1", row, now: 0), rules)
+    _ = state.reduce(.conflict(tag: "1", over: nil, row, now: 0), rules)
 
     #expect(state.isDeleted(rules) && state.row?.successor == "b:rows")
   }

@@ -122,7 +122,7 @@ struct ExchangeDevice {
             sent.key,
             in: sent.table
           )
-        case .conflict(let record): try transaction.take(record, isConflict: true)
+        case .conflict(let record): try transaction.take(record, meeting: sent)
         case .unknownItem:
           try transaction.reduce(
             .missing(tag: sent.record.changeTag, now: 0),

@@ -94,10 +94,20 @@ struct Machine {
     return RecordVersion(clock: clock, columns: state.columns.map { column($0.key, $0.value) })
   }
 
-  static func event(_ server: Model.RowState, tag: Int, asConflict wall: Int?) -> RecordEvent {
+  static func event(
+    _ server: Model.RowState,
+    tag: Int,
+    over former: Int?,
+    asConflict wall: Int?
+  ) -> RecordEvent {
     let version = version(server)
     guard let wall else { return .has(tag: "\(tag)", version) }
-    return .conflict(tag: "\(tag)", version, now: Int64(wall) * unit)
+    return .conflict(
+      tag: "\(tag)",
+      over: former.map { "\($0)" },
+      version,
+      now: Int64(wall) * unit
+    )
   }
 }
 

@@ -174,7 +174,8 @@ extension Model {
       see(server)
       sweep?.remove(key)
       named.insert(key)
-      let event = Machine.event(server, tag: tag, asConflict: asConflict)
+      let former = rows[key]?.tag
+      let event = Machine.event(server, tag: tag, over: former, asConflict: asConflict)
       if let old = rows[key], old.tag != tag, isOfOtherFile(server, old) {
         machines[key]?.expectRenumbering(event, as: id, rules)
         renumber()
