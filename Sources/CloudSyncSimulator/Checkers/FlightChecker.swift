@@ -1,8 +1,9 @@
 import CloudSyncCore
 
 /// A session has one request in flight, names each attempt once, and sends one whose answer was lost
-/// again as it was, before any other modification; or parts of it, when that has not helped. One that
-/// hands deletions back whose answer was lost sends the rest.
+/// again as it was, before any other modification; or parts of it, when that has not helped.
+///
+/// One that hands deletions back whose answer was lost sends the rest.
 final class FlightChecker: SimulationChecker {
   let rule = "nothing is in flight twice"
 

@@ -37,7 +37,7 @@ struct CopiedFileTests {
     }
   }
 
-  @Test("A row that was not read yet when the copy was made, and deleted in the copy, is deleted everywhere")
+  @Test("A row that was not read yet when the copy was made, and that the copy deletes, is deleted")
   func unreadRow() throws {
     let folder = try TestFolder("copied-row")
     let bench = SyncHarness()

@@ -57,7 +57,8 @@ struct RecordStateTests {
       let rules = rules(one.policy)
       var state = edited(rules, from: .string("[1]"), to: one.mine)
       // The cloud's edit is the older one.
-      let actions = state.reduce(.conflict(tag: "2", over: "1", version(one.theirs, at: 3), now: 0), rules)
+      let theirs = version(one.theirs, at: 3)
+      let actions = state.reduce(.conflict(tag: "2", over: "1", theirs, now: 0), rules)
       #expect(state.row?.value(of: "c") == one.result)
       #expect(actions.contains(.writeRow) == (one.result != one.mine))
       #expect(state.isDirty == (one.result != one.theirs))

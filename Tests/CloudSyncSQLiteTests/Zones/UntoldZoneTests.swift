@@ -5,8 +5,9 @@ import CloudSyncSQLiteSupport
 import CloudSyncSimulator
 import Testing
 
-/// A zone has a record of the engine's that tells it from the zone after it. Should the cloud refuse that
-/// record, nobody knows which zone the rows are of.
+/// A zone has a record of the engine's that tells it from the zone after it.
+///
+/// Should the cloud refuse that record, nobody knows which zone the rows are of.
 @Suite("A zone that nothing is told of")
 struct UntoldZoneTests {
   @Test(
