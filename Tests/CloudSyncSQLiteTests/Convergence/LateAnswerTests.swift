@@ -63,45 +63,103 @@ struct LateAnswerTests {
     }
   }
 
-  /// Tells one answer for two rows only when a fetch has come between: the cloud is too busy for one of them.
-  private final class BusyHandler: WorkHandler {
+  /// Sends one of two rows only, and answers when it is told to: the other is to be sent again, and the session tells
+  /// of both together.
+  private final class PartingHandler: WorkHandler {
     private let handler: any OperationHandler
-    private let isBusy = Locked(true)
+    private let isWhole = Locked(true)
+    private let isBusy = Locked(false)
+    private let answer = Locked<(@Sendable () -> Void)?>(nil)
 
     init(_ handler: any OperationHandler) { self.handler = handler }
 
+    func partNext() { isWhole.withLock { $0 = false } }
+
+    /// Tells what became of the one row; false if none was sent.
+    func tell() -> Bool {
+      guard let answer = answer.withLock({ $0 }) else { return false }
+      // A fetch has its turn before the rest is saved.
+      isBusy.withLock { $0 = true }
+      answer()
+      return true
+    }
+
     func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
+      if case .modify = work, isBusy.withLock({ $0 }) {
+        isBusy.withLock { $0 = false }
+        return completion(.failure(SyncError(.zoneBusy)))
+      }
       guard case .modify(let operation) = work, operation.records.count == 2,
-        isBusy.withLock({ $0 })
+        !isWhole.withLock({ $0 })
       else { return handler.perform(work, context: context, completion: completion) }
-      isBusy.withLock { $0 = false }
-      let single = ModifyOperation(
-        records: operation.records.filter { $0.recordID.name.hasPrefix("a") }
-      )
-      let others = operation.records.filter { !$0.recordID.name.hasPrefix("a") }
-      handler.perform(.modify(single), context: context) { result in
-        var failures = others.map { ItemFailure($0.recordID, SyncError(.zoneBusy)) }
-        if case .failure(let error) = result { failures += error.itemErrors }
-        completion(.failure(SyncError(.partialFailure, itemErrors: failures)))
+      isWhole.withLock { $0 = true }
+      let first = ModifyOperation(records: [operation.records[0]])
+      let other = ItemFailure(operation.records[1].recordID, SyncError(.batchRequestFailed))
+      handler.perform(.modify(first), context: context) { [answer] result in
+        var response = ModifyOperation.Response(failures: [other])
+        switch result {
+        case .success(.modify(let saved)): response.savedRecords = saved.savedRecords
+        case .success: break
+        case .failure(let error): response.failures += error.itemErrors
+        }
+        answer.withLock { [response] in $0 = { completion(.success(.modify(response))) } }
       }
     }
   }
 
+  private static let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
+
+  private func partingDevice(
+    of bench: SyncHarness
+  ) throws -> (phone: SyncHarness.Device, handler: PartingHandler) {
+    let handlers = Locked<[PartingHandler]>([])
+    bench.handler = { handler in
+      let parting = PartingHandler(handler)
+      handlers.withLock { $0.append(parting) }
+      return parting
+    }
+    let phone = try bench.device("phone", Self.schema, tables: ["notes"])
+    return (phone, try #require(handlers.withLock { $0.first }))
+  }
+
+  @Test("A row that was saved in a zone that is gone is saved again, also if that is told late")
+  func saveOfFormerZone() throws {
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", Self.schema, tables: ["notes"])
+    let (phone, handler) = try partingDevice(of: bench)
+    try mac.execute("INSERT INTO notes VALUES('m', 'M')")
+    try bench.sync(mac, phone)
+    handler.partNext()
+    try phone.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B')")
+    phone.engine.sendChanges()
+    bench.world.advance(by: .seconds(1))
+    try bench.deleteZone()
+    try bench.sync(mac)
+    phone.engine.fetchChanges()
+    bench.world.advance(by: .seconds(1))
+    #expect(handler.tell())
+    bench.world.advance(by: .seconds(90))
+    try bench.sync(mac, phone)
+
+    #expect(try bench.cloudNames() == ["a:notes", "b:notes", "m:notes"])
+    #expect(try phone.lines("SELECT id FROM notes ORDER BY id") == ["'a'", "'b'", "'m'"])
+    #expect(try mac.lines("SELECT id FROM notes ORDER BY id") == ["'a'", "'b'", "'m'"])
+  }
+
   @Test("A conflict that is told when its record is gone brings no row back")
   func overtakenConflict() throws {
-    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
     let bench = SyncHarness()
-    let mac = try bench.device("mac", schema, tables: ["notes"])
-    bench.handler = { BusyHandler($0) }
-    let phone = try bench.device("phone", schema, tables: ["notes"])
+    let mac = try bench.device("mac", Self.schema, tables: ["notes"])
+    let (phone, handler) = try partingDevice(of: bench)
     try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B')")
     try bench.sync(mac, phone)
     try mac.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'")
     mac.engine.sendChanges()
     bench.world.advance(by: .seconds(5))
+    handler.partNext()
     try phone.execute("UPDATE notes SET title = title || '3'")
     phone.engine.sendChanges()
-    bench.world.advance(by: .milliseconds(100))
+    bench.world.advance(by: .seconds(1))
     let owner = AccountIdentity("owner")
     let console = bench.cloud.connect(device: "console", account: owner, zoneID: bench.zoneID)
     let context = RequestContext(
@@ -109,12 +167,13 @@ struct LateAnswerTests {
       writeToken: WriteToken(nonce: 99, number: 1),
       deadline: .distantFuture
     )
-    let gone = RecordID(name: "a:notes", zoneID: bench.zoneID)
-    console.handle(modifyOperation: ModifyOperation(recordIDsToDelete: [gone]), context: context) {
-      _ in
-    }
-    bench.world.advance(by: .seconds(1))
+    let deletion = ModifyOperation(
+      recordIDsToDelete: [RecordID(name: "a:notes", zoneID: bench.zoneID)]
+    )
+    console.handle(modifyOperation: deletion, context: context) { _ in }
     phone.engine.fetchChanges()
+    bench.world.advance(by: .seconds(1))
+    #expect(handler.tell())
     bench.world.advance(by: .seconds(90))
     try bench.sync(mac, phone)
 
