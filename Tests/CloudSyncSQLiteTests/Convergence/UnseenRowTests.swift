@@ -94,4 +94,34 @@ struct UnseenRowTests {
     #expect(try mac.lines("SELECT * FROM notes") == phone.lines("SELECT * FROM notes"))
     #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
   }
+
+  @Test(
+    "What was changed unseen is kept beside others' edits, and beside an edit that was seen",
+    arguments: [true, false]
+  )
+  func unseenEdit(isEdited: Bool) throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2)")
+    try bench.sync(mac, phone)
+    mac.engine.stop()
+    try phone.execute("UPDATE notes SET stars = 9 WHERE id = 'a'")
+    try bench.sync(phone)
+    let edit = isEdited ? "UPDATE notes SET stars = 7 WHERE id = 'a';" : ""
+    try bench.restart(
+      mac,
+      ["notes"],
+      after: """
+        \(edit)
+        CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER);
+        INSERT INTO fresh SELECT id, title || ' unseen', stars FROM notes;
+        DROP TABLE notes;
+        ALTER TABLE fresh RENAME TO notes;
+        """
+    )
+    try bench.sync(mac, phone)
+    let rows = try mac.lines("SELECT * FROM notes ORDER BY id")
+    #expect(rows == ["'a'|'A unseen'|\(isEdited ? 7 : 9)", "'b'|'B unseen'|2"])
+    #expect(try phone.lines("SELECT * FROM notes ORDER BY id") == rows)
+    #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
+  }
 }
