@@ -77,8 +77,6 @@ public final class SyncEngine: Sendable {
     var essence: [UInt8]?
     /// The essence that was seen last.
     var lastEssence: [UInt8]?
-    /// The number of this database, once it is another one than at the start.
-    var writer: Int64?
     /// Whether the cloud has refused the zone's record since anything was fetched.
     var isZoneRecordRefused = false
     /// The schema's version after the last transaction.

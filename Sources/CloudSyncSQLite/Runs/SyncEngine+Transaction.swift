@@ -39,13 +39,13 @@ extension SyncEngine {
       try checkSchema(connection)
       let now = environment.now().nanoseconds / 1_000_000
       let nonce = environment.nonce
-      let writer = state.withLock { $0.writer } ?? tables.writer
       let (value, done) = try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in
           var transaction = SyncTransaction(connection: connection, tables: tables, now: now) {
             Int64(bitPattern: nonce())
           }
-          transaction.tables.writer = try transaction.storedWriter() ?? writer
+          // Another engine may have taken another number for this database.
+          transaction.tables.writer = try transaction.facts.integer(.writer) ?? tables.writer
           if case .purge(let age) = options.tombstones {
             transaction.purgeAge = age.clampedNanoseconds / 1_000_000
           }
@@ -61,7 +61,6 @@ extension SyncEngine {
       }
       state.withLock { state in
         state.counts += done.counts
-        state.writer = done.writer
         state.schemaVersion = done.schemaVersion
         state.isFetchDue = state.isFetchDue || done.needsFetch
         state.absences = done.absences
@@ -99,7 +98,6 @@ extension SyncEngine {
   /// What a transaction has come to.
   private struct Done: Sendable {
     let counts: SyncCounts
-    let writer: Int64
     let needsFetch: Bool
     let schemaVersion: Int64
     let absences: Int64
@@ -110,7 +108,6 @@ extension SyncEngine {
       self.absences = absences
       nextFetch = transaction.nextFetch
       counts = transaction.counts
-      writer = transaction.tables.writer
       needsFetch = transaction.needsFetch
     }
   }

@@ -189,7 +189,7 @@ struct EngineSetup {
   /// The number of this database, given when it is first synchronized, and anew for a copy.
   private func writer() throws(SQLiteError) -> Int64 {
     let facts = Facts(connection: connection)
-    if case .integer(let number)? = try facts.value(.writer) { return number }
+    if let number = try facts.integer(.writer) { return number }
     let number = Int64(bitPattern: nonce())
     try facts.set(.file, try FileIdentity.text(of: connection))
     try facts.set(.writer, .integer(number))

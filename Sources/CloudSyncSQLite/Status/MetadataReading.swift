@@ -31,7 +31,7 @@ struct MetadataReading {
             counts: counts[table.id] ?? SyncMetadata.Counts()
           )
         }
-      let lastSync = try Facts(connection: connection).value(.lastSync)?.integer
+      let lastSync = try Facts(connection: connection).integer(.lastSync)
       return SyncMetadata(
         version: Int(clamping: version),
         tables: tables,

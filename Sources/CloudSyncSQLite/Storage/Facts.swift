@@ -65,6 +65,12 @@ struct Facts {
     return try query.step() ? query.value(0) : nil
   }
 
+  /// A number; nil if there is none.
+  func integer(_ name: Name) throws(SQLiteError) -> Int64? {
+    guard case .integer(let number)? = try value(name) else { return nil }
+    return number
+  }
+
   /// The token of the last page that was stored, where the next fetch begins; nil if there is none.
   func token() throws(SQLiteError) -> ChangeToken? {
     guard case .blob(let bytes)? = try value(.token) else { return nil }

@@ -21,13 +21,13 @@ extension SyncTransaction {
   /// Keeps the latest time of the cloud's that was seen.
   mutating func noteCloudTime() throws(SQLiteError) {
     guard cloudTime > .min else { return }
-    if case .integer(let known)? = try facts.value(.cloudTime), known >= cloudTime { return }
+    if let known = try facts.integer(.cloudTime), known >= cloudTime { return }
     try facts.set(.cloudTime, .integer(cloudTime))
   }
 
   /// Takes up the tombstones that were there before they were to be purged.
   mutating func adoptTombstones() throws(SQLiteError) {
-    guard purgeAge != nil, case .integer(let time)? = try facts.value(.cloudTime) else { return }
+    guard purgeAge != nil, let time = try facts.integer(.cloudTime) else { return }
     try Tombstones(connection: connection).adopt(at: time)
   }
 
@@ -42,7 +42,7 @@ extension SyncTransaction {
   mutating func beginPurges(
     limit: Int
   ) throws(SQLiteError) -> (removals: [SentRemoval], hasMarked: Bool) {
-    guard let purgeAge, case .integer(let present)? = try facts.value(.cloudTime) else {
+    guard let purgeAge, let present = try facts.integer(.cloudTime) else {
       return ([], false)
     }
     var hasMarked = false

@@ -88,23 +88,11 @@ struct SyncTransaction {
 
   var facts: Facts { Facts(connection: connection) }
 
-  /// The number of this database, which another engine may have changed.
-  func storedWriter() throws(SQLiteError) -> Int64? {
-    guard case .integer(let writer)? = try facts.value(.writer) else { return nil }
-    return writer
-  }
-
   /// How many answers have said that the cloud lacks a record.
-  func absences() throws(SQLiteError) -> Int64 {
-    guard case .integer(let count)? = try facts.value(.absences) else { return 0 }
-    return count
-  }
+  func absences() throws(SQLiteError) -> Int64 { try facts.integer(.absences) ?? 0 }
 
   /// How often the zone turned out to be another one than what was known was of.
-  func zoneChanges() throws(SQLiteError) -> Int64 {
-    guard case .integer(let count)? = try facts.value(.zoneChanges) else { return 0 }
-    return count
-  }
+  func zoneChanges() throws(SQLiteError) -> Int64 { try facts.integer(.zoneChanges) ?? 0 }
 
   /// Whether anything was ever fetched.
   func hasToken() throws(SQLiteError) -> Bool { try facts.token() != nil }
