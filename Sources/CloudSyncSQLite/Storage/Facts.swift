@@ -27,6 +27,8 @@ struct Facts {
     case token
     /// How many answers have said that the cloud lacks a record.
     case absences
+    /// There if an answer has told which zone it is, and no page has come since that continues from what is known.
+    case unconfirmedZone = "unconfirmed_zone"
     /// How often the zone turned out to be another one than what was known was of.
     case zoneChanges = "zone_changes"
     /// The incarnation that a full fetch has shown.

@@ -231,7 +231,7 @@ extension SyncTransaction {
     for row in batch.rows + others { sent[row.key.name] = row }
     for record in response.savedRecords {
       if let zone = ZoneRecord(record) ?? ownZone(record) {
-        try take(zone)
+        try takeAnswer(zone)
         continue
       }
       counts.sent += 1
@@ -279,6 +279,7 @@ extension SyncTransaction {
     let error = failure.error
     switch error.code {
     case .awaitsAppEdit, .serverRecordChanged:
+      if let zone = error.serverRecord.flatMap({ ZoneRecord($0) }) { return try takeAnswer(zone) }
       if let row, try isOvertaken(row) { return }
       if let server = error.serverRecord { try take(server, meeting: row) }
       guard let row, try isUnmoved(row) else { return }

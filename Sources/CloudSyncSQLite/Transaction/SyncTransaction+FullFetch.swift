@@ -36,14 +36,27 @@ extension SyncTransaction {
     if present != uploads {
       var mode = asked ?? present ?? sweeps
       if mode == sweeps || mode == adopts {
-        // What is known may be of a zone before this one, if nobody has told which one it was.
-        let unseen = try facts.value(.zone) == nil ? uploads : sweeps
-        mode = try isNothingKnown() ? adopts : unseen
+        let isSure = try isZoneSure()
+        mode = try isNothingKnown() ? adopts : isSure ? sweeps : uploads
       }
       try facts.set(.fullFetch, mode)
     }
     try facts.set(.fetchAll, nil)
     fetchesAll = true
+  }
+
+  /// Whether it is sure of which zone the rows are that are known to be in the cloud.
+  ///
+  /// If nobody has told, they may be of a zone before this one. So they may if an answer has: it tells of the zone
+  /// there was by then. The next page confirms it, unless the token is not good any more.
+  private func isZoneSure() throws(SQLiteError) -> Bool {
+    if try facts.value(.zone) == nil { return false }
+    return try facts.value(.unconfirmedZone) == nil
+  }
+
+  /// Notes that a page has continued from what is known: then it is of the zone that is known.
+  func confirmZone() throws(SQLiteError) {
+    if try facts.value(.unconfirmedZone) != nil { try facts.set(.unconfirmedZone, nil) }
   }
 
   /// Whether no row was ever fetched or sent, and no zone was seen.
@@ -81,6 +94,7 @@ extension SyncTransaction {
     } else if isOfKnownZone, !isFirst {
       try reduceUnseen(.vanished)
     }
+    try confirmZone()
     try SeenRows(connection: connection).removeAll()
     try facts.set(.fullFetch, nil)
     fetchesAll = false
@@ -108,6 +122,12 @@ extension SyncTransaction {
   }
 
   // MARK: Which zone it is
+
+  /// Takes from an answer which incarnation of the zone it is.
+  mutating func takeAnswer(_ zone: ZoneRecord) throws(SQLiteError) {
+    if try facts.value(.zone) == nil { try facts.set(.unconfirmedZone, .integer(1)) }
+    try take(zone)
+  }
 
   /// Takes the record that tells which incarnation of the zone it is.
   mutating func take(_ zone: ZoneRecord) throws(SQLiteError) {

@@ -30,7 +30,10 @@ extension SyncTransaction {
         try takeRows(of: open)
         open = []
       }
-      if open.isEmpty { isBesideToken = try continuesStoredToken(response) == false }
+      if open.isEmpty {
+        isBesideToken = try continuesStoredToken(response) == false
+        if !isBesideToken, !response.isBeginning { try confirmZone() }
+      }
       if page.tellsZone {
         if response.isBeginning { try beginFullFetch() }
         for record in response.changedRecords where ZoneRecord.isName(record.recordID.name) {

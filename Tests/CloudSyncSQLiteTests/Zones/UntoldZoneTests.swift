@@ -17,7 +17,8 @@ struct UntoldZoneTests {
   func keepsRows(isToldLater: Bool) throws {
     let bench = SyncHarness()
     let refuses = Locked(true)
-    bench.handler = { RefusingHandler($0, refuses: refuses) }
+    let refusal = SyncError(.invalidArguments, "no such type")
+    bench.handler = { RefusingHandler($0, refusal: refusal, refuses: refuses) }
     let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
     let mac = try bench.device("mac", schema, tables: ["notes"])
     let phone = try bench.device("phone", schema, tables: ["notes"])
@@ -37,15 +38,44 @@ struct UntoldZoneTests {
     #expect(try mac.lines("SELECT id FROM notes ORDER BY id") == ["'m'", "'p'"])
     #expect(try phone.lines("SELECT id FROM notes ORDER BY id") == ["'m'", "'p'"])
   }
+
+  @Test("An answer that tells of another zone says nothing of rows that were saved before it")
+  func toldByAnswer() throws {
+    let bench = SyncHarness()
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
+    let mac = try bench.device("mac", schema, tables: ["notes"])
+    let refuses = Locked(true)
+    let busy = SyncError(.requestRateLimited, retryAfter: .seconds(600))
+    bench.handler = { RefusingHandler($0, refusal: busy, refuses: refuses) }
+    let phone = try bench.device("phone", schema, tables: ["notes"])
+    try phone.execute("INSERT INTO notes VALUES('p', 'P')")
+    try phone.engine.start()
+    bench.world.advance(by: .seconds(60))
+    #expect(try bench.cloudNames() == ["p:notes"])
+    try bench.deleteZone()
+    try mac.execute("INSERT INTO notes VALUES('m', 'M')")
+    try bench.sync(mac)
+    #expect(try bench.cloudNames() == ["m:notes"])
+    // The record of the zone that is gone is saved in the other one.
+    refuses.withLock { $0 = false }
+    bench.world.advance(by: .seconds(700))
+    try bench.sync(phone, mac)
+
+    #expect(try bench.cloudNames() == ["m:notes", "p:notes"])
+    #expect(try mac.lines("SELECT id FROM notes ORDER BY id") == ["'m'", "'p'"])
+    #expect(try phone.lines("SELECT id FROM notes ORDER BY id") == ["'m'", "'p'"])
+  }
 }
 
 /// Refuses the record that tells of the zone.
 private final class RefusingHandler: WorkHandler {
   private let handler: any OperationHandler
+  private let refusal: SyncError
   private let refuses: Locked<Bool>
 
-  init(_ handler: any OperationHandler, refuses: Locked<Bool>) {
+  init(_ handler: any OperationHandler, refusal: SyncError, refuses: Locked<Bool>) {
     self.handler = handler
+    self.refusal = refusal
     self.refuses = refuses
   }
 
@@ -53,7 +83,7 @@ private final class RefusingHandler: WorkHandler {
     if case .modify(let operation) = work, refuses.withLock({ $0 }),
       operation.records.contains(where: { $0.recordID.name == "cloudsync_zone" })
     {
-      return completion(.failure(SyncError(.invalidArguments, "no such type")))
+      return completion(.failure(refusal))
     }
     handler.perform(work, context: context, completion: completion)
   }
