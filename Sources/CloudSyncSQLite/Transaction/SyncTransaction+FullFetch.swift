@@ -11,6 +11,21 @@ enum FullFetch: Int64, Sendable {
   case rebuilds
   /// It is the first one: nothing is known that it might not tell about.
   case adopts
+  /// They may be of a zone before this one, since it is not sure which zone is known: they are made again, too.
+  case revives
+  /// So they may, and the zone says that the rows of the one before were erased on purpose: they go.
+  case erases
+
+  /// Whether it stays what it is when the fetch begins again: the zone that it has shown is known by then.
+  fileprivate var isKept: Bool { self == .uploads || self == .revives }
+}
+
+extension FullFetch {
+  /// What is stored of it; nil if that is nothing known.
+  fileprivate init?(_ value: SQLiteValue) {
+    guard case .integer(let number) = value else { return nil }
+    self.init(rawValue: number)
+  }
 }
 
 extension SyncTransaction {
@@ -29,20 +44,29 @@ extension SyncTransaction {
     try UnfetchedRecords(connection: connection).removeAll()
     try facts.set(.shownZone, nil)
     let asked = try facts.value(.fetchAll)
-    let present = try facts.value(.fullFetch)
-    let sweeps = SQLiteValue.integer(FullFetch.sweeps.rawValue)
-    let adopts = SQLiteValue.integer(FullFetch.adopts.rawValue)
-    let uploads = SQLiteValue.integer(FullFetch.uploads.rawValue)
-    if present != uploads {
-      var mode = asked ?? present ?? sweeps
-      if mode == sweeps || mode == adopts {
-        let isSure = try isZoneSure()
-        mode = try isNothingKnown() ? adopts : isSure ? sweeps : uploads
-      }
-      try facts.set(.fullFetch, mode)
-    }
+    try beginFullFetch(asked: asked.flatMap { FullFetch($0) })
     try facts.set(.fetchAll, nil)
     fetchesAll = true
+  }
+
+  private func beginFullFetch(asked: FullFetch?) throws(SQLiteError) {
+    var present = try fullFetch()
+    if present == .erases { present = .revives }
+    if present?.isKept == true { return try set(present) }
+    let mode = asked ?? present ?? .sweeps
+    if mode != .sweeps, mode != .adopts { return try set(mode) }
+    if try isNothingKnown() { return try set(.adopts) }
+    let isSure = try isZoneSure()
+    try set(isSure ? .sweeps : .revives)
+  }
+
+  /// What the fetch of everything that is under way is for; nil if there is none.
+  func fullFetch() throws(SQLiteError) -> FullFetch? {
+    try facts.value(.fullFetch).flatMap { FullFetch($0) }
+  }
+
+  private func set(_ mode: FullFetch?) throws(SQLiteError) {
+    try facts.set(.fullFetch, mode.map { .integer($0.rawValue) })
   }
 
   /// Whether it is sure of which zone the rows are that are known to be in the cloud.
@@ -71,8 +95,8 @@ extension SyncTransaction {
   mutating func isNotingSeenRows() throws(SQLiteError) -> Bool {
     if isBesideToken { return false }
     if let notesSeen { return notesSeen }
-    let mode = try facts.value(.fullFetch)
-    let isNoting = mode != nil && mode != .integer(FullFetch.adopts.rawValue)
+    let mode = try fullFetch()
+    let isNoting = mode != nil && mode != .adopts
     notesSeen = isNoting
     return isNoting
   }
@@ -84,19 +108,19 @@ extension SyncTransaction {
     let zone = try facts.value(.zone)
     let shown = try facts.value(.shownZone)
     let isOfKnownZone = zone != nil && shown == zone
-    let mode = try facts.value(.fullFetch)
-    let isUpload = mode == .integer(FullFetch.uploads.rawValue)
-    let isFirst = mode == .integer(FullFetch.adopts.rawValue)
-    if isUpload || zone != nil && shown == nil {
+    let mode = try fullFetch()
+    if mode == .erases {
+      try eraseUnseen()
+    } else if mode?.isKept == true || zone != nil && shown == nil {
       // A zone without the record is another one than any that had it.
       try facts.set(.zone, shown)
       try replaceZone()
-    } else if isOfKnownZone, !isFirst {
+    } else if isOfKnownZone, mode != .adopts {
       try reduceUnseen(.vanished)
     }
     try confirmZone()
     try SeenRows(connection: connection).removeAll()
-    try facts.set(.fullFetch, nil)
+    try set(nil)
     fetchesAll = false
     try Reconciliation(connection: connection).noteFetched()
   }
@@ -136,6 +160,7 @@ extension SyncTransaction {
     // The zone has a record: the erasure is told, or somebody was ahead of it. The answer to its save may be lost.
     try facts.set(.erases, nil)
     let known = try facts.value(.zone)
+    if zone.erases, try fullFetch() == .revives { try set(.erases) }
     if known == incarnation { return }
     try facts.set(.zone, incarnation)
     // Whatever was known before anybody told is of this one.

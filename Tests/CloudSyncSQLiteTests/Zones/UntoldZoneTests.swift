@@ -39,6 +39,32 @@ struct UntoldZoneTests {
     #expect(try phone.lines("SELECT id FROM notes ORDER BY id") == ["'m'", "'p'"])
   }
 
+  @Test("Rows of a zone that nobody told of are erased when another zone says that they were")
+  func erasedRows() throws {
+    let bench = SyncHarness()
+    let refuses = Locked(true)
+    let refusal = SyncError(.invalidArguments, "no such type")
+    bench.handler = { RefusingHandler($0, refusal: refusal, refuses: refuses) }
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
+    var options = SyncEngineOptions()
+    options.zoneLost = { $0 == .purged ? .deleteLocalData : .wait }
+    let mac = try bench.device("mac", schema, tables: ["notes"], options: options)
+    let phone = try bench.device("phone", schema, tables: ["notes"], options: options)
+    try mac.execute("INSERT INTO notes VALUES('m', 'M')")
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    try phone.execute("INSERT INTO notes VALUES('p', 'P')")
+    let owner = AccountIdentity("owner")
+    try bench.cloud.deleteZone(bench.zoneID, account: owner, reason: .purged)
+    refuses.withLock { $0 = false }
+    try bench.sync(mac)
+    try bench.sync(phone, mac)
+
+    #expect(try bench.cloudNames() == ["p:notes"])
+    #expect(try phone.lines("SELECT id FROM notes") == ["'p'"])
+    #expect(try mac.lines("SELECT id FROM notes") == ["'p'"])
+  }
+
   @Test("An answer that tells of another zone says nothing of rows that were saved before it")
   func toldByAnswer() throws {
     let bench = SyncHarness()
