@@ -34,7 +34,7 @@ extension RowMutant {
   ) -> [RecordAction] {
     var mistaken: RowEdit? = edit
     switch (self, edit) {
-    case (.forgetsUpdates, .updated), (.forgetsDeletions, .deleted),
+    case (.forgetsUpdates, .updated), (.forgetsDeletions, .deleted), (.forgetsFoundRows, .found),
       (.forgetsSettlements, .settled), (.forgetsRestorations, .restored):
       mistaken = nil
     case (.insertsLate, .inserted(let columns, _)):
@@ -49,8 +49,8 @@ extension RowMutant {
       let columns = columns.map { ColumnEdit(name: $0.name, value: $0.value, former: .int64(0)) }
       mistaken = .updated(columns, at: time)
     case (.findsAsEdit, .found(let columns)):
-      mistaken = .inserted(columns, at: .next(after: .zero, now: 1_700_000_000_000))
-    case (.forgetsFoundColumns, .found): mistaken = .found([])
+      // Later than all edits of a simulation: earlier than these it would give way like what is found.
+      mistaken = .inserted(columns, at: .next(after: .zero, now: 1_900_000_000_000))
     default: break
     }
     guard let mistaken else { return [] }

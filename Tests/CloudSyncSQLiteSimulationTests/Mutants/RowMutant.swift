@@ -14,10 +14,10 @@ enum RowMutant: String, Sendable, CaseIterable {
   case deletesWithoutTime
   /// What a counter held before is not looked at.
   case countsFromNothing
-  /// What was found in the table is taken for an edit of now.
+  /// What was found in the table is taken for the last edit.
   case findsAsEdit
-  /// Columns that are found are not taken.
-  case forgetsFoundColumns
+  /// A row that is found is not taken.
+  case forgetsFoundRows
   /// What settles a conflict is not taken.
   case forgetsSettlements
   /// A row that has to come back does not.
