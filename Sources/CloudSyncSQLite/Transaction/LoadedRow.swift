@@ -29,6 +29,8 @@ struct LoadedRow {
   var digest: Int64?
   /// Whether its table has what its state says: it was written, or compared with what the cloud has.
   var isCompared = false
+  /// Whether edits of it were captured that had not been read yet: then its digest does not tell of unseen ones.
+  var isCaptured = false
   /// Whether what is stored of it says otherwise.
   var isStoredOtherwise = false
 
@@ -61,8 +63,14 @@ struct LoadedRow {
     return actions
   }
 
-  /// Whether nobody can have changed a clean row in its table unseen, as far as was looked.
-  func isSure(_ table: RecordTable) -> Bool {
+  /// Whether nobody can have changed a row in its table unseen, as far as was looked.
+  ///
+  /// - Parameters:
+  ///   - table: Its table.
+  ///   - isRebuilt: Whether all of its rows are to be compared, for it was rebuilt.
+  /// - Returns: Whether its digest may be kept as that of a row that is in step.
+  func isSure(_ table: RecordTable, isRebuilt: Bool) -> Bool {
+    if source == .pending || isCaptured { return !isRebuilt }
     guard !isCompared, let digest, let formerValues else { return true }
     return table.digest(of: formerValues) == digest
   }

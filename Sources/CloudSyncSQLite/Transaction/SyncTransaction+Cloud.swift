@@ -26,6 +26,9 @@ extension SyncTransaction {
       try find(key, in: place, before: row.edits)
       try takeUnseenCounters(key, in: place, before: row.edits)
       try noteFormerKeys(of: key, in: place, before: row.edits)
+      var captured = try self.row(key, in: place)
+      captured.isCaptured = true
+      keep(captured)
       for edit in row.edits { try take(edit, of: key, in: place) }
       touched.insert(place)
       freed.insert(RowKey(table: row.table, key: tables[place].rowKey(key)))

@@ -208,7 +208,7 @@ struct SyncTransaction {
           named: row.key.name,
           values: row.values,
           source: row.source,
-          isSure: row.source == .pending ? !rebuilt.contains(table.id) : row.isSure(table)
+          isSure: row.isSure(table, isRebuilt: rebuilt.contains(table.id))
         )
     }
     rows = [:]

@@ -47,6 +47,22 @@ struct VerificationTests {
     #expect(open.rows == 5 && open.openRows == 1)
   }
 
+  @Test("An edit that another device has made too, and that came with the outbox, is no unseen one")
+  func sameEdit() async throws {
+    let (bench, mac, phone) = try pair()
+    for device in [mac, phone] {
+      try device.execute("UPDATE lists SET title = 'new' WHERE id = 'a'")
+    }
+    phone.engine.sendChanges()
+    bench.world.advance(by: .seconds(30))
+    // The edit is read in the transaction that stores the page.
+    mac.engine.fetchChanges()
+    bench.world.advance(by: .seconds(30))
+
+    #expect(words(try await mac.engine.verify()) == [])
+    #expect(try bench.unclean(mac) == [])
+  }
+
   @Test("What was changed unseen, and what the cloud has otherwise, is named")
   func differences() async throws {
     let (bench, mac, phone) = try pair()
