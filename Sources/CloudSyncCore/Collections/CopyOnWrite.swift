@@ -18,7 +18,7 @@ package struct CopyOnWrite<Value: Sendable>: Sendable {
 
   /// The value; changed in place where nobody else holds the box.
   @inlinable package var value: Value {
-    _read { yield box.value }
+    get { box.value }
     _modify {
       if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
       yield &box.value

@@ -85,12 +85,12 @@ public struct SyncState: Sendable {
   }
   /// The modifications.
   package var modify: ModifyRegion {
-    _read { yield contents.value.modify }
+    get { contents.value.modify }
     _modify { yield &contents.value.modify }
   }
   /// What is to be announced.
   package var notifications: PendingNotifications {
-    _read { yield contents.value.notifications }
+    get { contents.value.notifications }
     _modify { yield &contents.value.notifications }
   }
   /// How far the present run of work has come, from idle to idle.
@@ -100,7 +100,7 @@ public struct SyncState: Sendable {
   }
   /// The regions that few events change.
   package var cold: CopyOnWrite<ColdState> {
-    _read { yield contents.value.cold }
+    get { contents.value.cold }
     _modify { yield &contents.value.cold }
   }
 }
@@ -127,32 +127,32 @@ package struct ColdState: Sendable {
 
 extension SyncState {
   package var configuration: SyncConfiguration {
-    _read { yield cold.value.configuration }
+    get { cold.value.configuration }
     _modify { yield &cold.value.configuration }
   }
   /// Whether the session is running, was stopped, or waits for its start.
   public package(set) var phase: SessionPhase {
-    _read { yield cold.value.phase }
+    get { cold.value.phase }
     _modify { yield &cold.value.phase }
   }
   package var account: AccountRegion {
-    _read { yield cold.value.account }
+    get { cold.value.account }
     _modify { yield &cold.value.account }
   }
   package var zone: ZoneRegion {
-    _read { yield cold.value.zone }
+    get { cold.value.zone }
     _modify { yield &cold.value.zone }
   }
   package var fetch: FetchRegion {
-    _read { yield cold.value.fetch }
+    get { cold.value.fetch }
     _modify { yield &cold.value.fetch }
   }
   package var parked: ParkedRegion {
-    _read { yield cold.value.parked }
+    get { cold.value.parked }
     _modify { yield &cold.value.parked }
   }
   package var sizing: SizingRegion {
-    _read { yield cold.value.sizing }
+    get { cold.value.sizing }
     _modify { yield &cold.value.sizing }
   }
   /// What one request may hold.
