@@ -104,6 +104,9 @@ package final class StubCloud: WorkHandler {
     state.withLock { $0.loseZone(error) }
   }
 
+  /// Another device creates the zone.
+  package func createZone() { state.withLock { $0.createZone() } }
+
   /// Every change token given so far is refused from now on.
   package func expireTokens() { state.withLock { $0.expireTokens() } }
 

@@ -77,6 +77,9 @@ package struct StubCloudState: Sendable {
     return StubZone(exists: false, generation: generations, after: changes.count)
   }
 
+  /// Another device creates the zone.
+  package mutating func createZone() { zone.exists = true }
+
   package mutating func loseZone(_ error: SyncError) {
     zone = newZone()
     zone.error = error

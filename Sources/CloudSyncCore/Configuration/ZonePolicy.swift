@@ -4,7 +4,8 @@ public struct ZonePolicy: Sendable {
   public enum Action: Int, Sendable, CaseIterable {
     /// Create the zone and the subscription, and go on with the work, without old change tags.
     case recreate
-    /// Send nothing until the app has called ``CloudSyncSession/decideZone(_:)``.
+    /// Send nothing until the app has called ``CloudSyncSession/decideZone(_:)``, but for look-ups of records that
+    /// the app names: they tell whether another device has made the zone again, and fail while none has.
     case ask
 
     package static let codedNames: [StaticString] = ["recreate", "ask"]

@@ -66,6 +66,9 @@ extension SyncState {
     switch zone.zone {
     case .unknown, .ready: break
     case .creating: return .request(SyncRequest(mode: .createZone))
+    // It changes nothing, and may tell that the zone is there again.
+    case .lost where fetch.awaited == nil && fetch.isLookupNext:
+      return .request(SyncRequest(mode: .fetch))
     case .lost, .refused: return .wait(.zone, until: earliest(time: nil, now: now))
     }
     if case .creating = zone.subscription {

@@ -29,7 +29,8 @@ public struct FetchOperation: Sendable, Identifiable {
   /// Creates a look-up of single records, as for those that a page could not bring.
   ///
   /// It is answered by one page of its own, without a change token, whose failures tell what could
-  /// not be had; `unknownItem` means that there is no such record. Name at most as many records as the
+  /// not be had; `unknownItem` means that there is no such record. It is made also while the zone is
+  /// lost and the app has not decided, and fails then while there is none. Name at most as many records as the
   /// handler's limit of items.
   ///
   /// - Parameter recordIDs: The records, of the session's zone.

@@ -84,6 +84,26 @@ extension SyncEngine {
     try decideZone(decision)
   }
 
+  /// Looks whether another device has answered for the zone that is lost here: then nobody is asked any more.
+  ///
+  /// Only its record says so. A zone without it is being made, and whether rows are to be erased is not told yet.
+  func lookForZone(_ generation: Int) {
+    guard let (session, present) = running, present == generation,
+      case .lost = session.state.zoneState
+    else { return }
+    let recordID = RecordID(name: ZoneRecord.name, zoneID: zoneID)
+    fetch(FetchOperation(lookingUp: [recordID]), session, generation)
+  }
+
+  /// Takes the answer to a look-up while the zone is lost: it is what another device has made of it, if its
+  /// record is there, and else nothing.
+  func takeLostZone(_ page: FetchOperation.Response) throws(SyncEngineError) {
+    if page.changedRecords.contains(where: { ZoneRecord($0) != nil }) {
+      return try renew(.rejoining, keepsOwner: true)
+    }
+    session?.acknowledge(page.page, .stored)
+  }
+
   private func decision(about loss: ZoneLoss) -> ZoneLossDecision {
     if let decide = options.zoneLost { return decide(loss) }
     return switch options.configuration.zonePolicy.action(for: loss) {

@@ -1,12 +1,15 @@
 public import CloudSyncCore
 
-/// What an engine asks the app, and waits for: nothing is sent or fetched meanwhile, no row is
-/// deleted, and edits are captured as always.
+/// What an engine asks the app, and waits for: no row is sent, fetched or deleted meanwhile, and edits are
+/// captured as always.
 public enum SyncQuestion: Sendable, Hashable {
   /// Another account signed in than the one that the rows belong to; answer with
   /// ``SyncEngine/resolveAccountSwitch(_:)``.
   case accountSwitched(from: AccountIdentity, to: AccountIdentity)
   /// The zone is gone from the cloud; answer with ``SyncEngine/decideZone(_:)``.
+  ///
+  /// Once another device has answered, a start or a fetch finds the zone again: the question is closed then,
+  /// and the answer holds here too.
   case zoneLost(ZoneLoss)
 }
 

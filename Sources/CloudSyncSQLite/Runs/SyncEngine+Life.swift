@@ -74,7 +74,10 @@ extension SyncEngine {
     sendChanges()
     fetch(operation, session, generation)
     if case .lost(let loss) = session.state.zoneState {
-      perform(generation) { [self] () throws(SyncEngineError) in try take(loss) }
+      perform(generation) { [self] () throws(SyncEngineError) in
+        try take(loss)
+        lookForZone(generation)
+      }
     }
   }
 
@@ -129,6 +132,7 @@ extension SyncEngine {
   public func fetchChanges() {
     guard let (session, generation) = running else { return }
     fetch(FetchOperation(), session, generation)
+    lookForZone(generation)
   }
 
   func fetch(_ operation: FetchOperation, _ session: CloudSyncSession, _ generation: Int) {

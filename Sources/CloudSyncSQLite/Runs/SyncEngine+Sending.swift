@@ -253,6 +253,7 @@ extension SyncEngine {
     _ page: FetchOperation.Response,
     _ generation: Int
   ) throws(SyncEngineError) {
+    if case .lost? = session?.state.zoneState { return try takeLostZone(page) }
     try transaction(generation) { (transaction) throws(SQLiteError) in
       try transaction.takeLookup(page)
     }

@@ -9,6 +9,8 @@ enum Renewal: Sendable {
   case erasure
   /// What the cloud does not have is made there again.
   case upload
+  /// The zone is there again, made by another device: its record says what becomes of the rows.
+  case rejoining
 }
 
 extension SyncTransaction {
@@ -27,6 +29,11 @@ extension SyncTransaction {
       for table in tables.inOrder {
         try Reconciliation(connection: connection).request(table.id, fetchesAll: true)
       }
+    case .rejoining:
+      // Which zone the rows are of stays known: only so a record of another one is told from it.
+      try facts.set(.token, nil)
+      try facts.set(.shownZone, nil)
+      return
     }
     for fact in [Facts.Name.zone, .shownZone, .token, .erases] { try facts.set(fact, nil) }
     if renewal == .erasure { try facts.set(.erases, .integer(1)) }

@@ -109,7 +109,16 @@ public final class NotesDevice: SimulatedDevice {
   }
 
   /// Fetches what has changed.
-  public func fetch() { session?.fetch() }
+  ///
+  /// A zone that is lost may be there again: a record that is looked up tells.
+  public func fetch() {
+    guard let session else { return }
+    session.fetch()
+    guard case .lost = session.state.zoneState,
+      let name = disk.withLock({ $0.notes.keys.min() })
+    else { return }
+    session.fetch(FetchOperation(lookingUp: [RecordID(name: name, zoneID: setup.zoneID)]))
+  }
 
   /// Gets the session going again.
   public func repair() {

@@ -43,6 +43,77 @@ struct ZoneLossTests {
     #expect(bench.wrongs == [])
   }
 
+  /// A session whose zone was erased while it fetched the second page, with an edit, and a look-up that waits.
+  private func asked() throws -> (CloudHarness, fetch: OperationID) {
+    var options = StubCloud.Options()
+    options.pageSize = 1
+    let bench = CloudHarness(options: options)
+    for name in ["r", "s"] { bench.cloud.save(.note(name, 0)) }
+    bench.start()
+    bench.session.fetchWorkCompletedSubject.sink { [cloud = bench.cloud] _, page in
+      if page.isBeginning, cloud.count(of: .createZone) == 1 { cloud.loseZone(Self.purged) }
+    }
+    let fetch = bench.session.fetch()
+    bench.session.fetch(FetchOperation(lookingUp: [SessionHarness.id("t")]))
+    try bench.modify([.note("q", 1)])
+    bench.world.advance(by: .seconds(36_000))
+    #expect(bench.state.zoneState == .lost(.purged))
+    return (bench, fetch)
+  }
+
+  @Test("While the app is asked about a zone, only records that it names are looked up, once each")
+  func lookupWithoutZone() throws {
+    let (bench, fetch) = try asked()
+    #expect(bench.failures.entries.last?.error.code == .userDeletedZone)
+    #expect(bench.state.fetchQueue.map(\.id) == [fetch])
+    #expect(bench.cloud.calls.suffix(3).map(\.operation.mode) == [.fetch, .modify, .fetch])
+    bench.cloud.loseZone(SyncError(.zoneNotFound))
+    bench.session.fetch(FetchOperation(lookingUp: [SessionHarness.id("t")]))
+    bench.world.advance(by: .seconds(36_000))
+    #expect(bench.state.zoneState == .lost(.purged))
+    let calls = bench.cloud.calls.count
+
+    bench.cloud.createZone()
+    bench.cloud.save(.note("t", 1))
+    bench.session.fetch(FetchOperation(lookingUp: [SessionHarness.id("t")]))
+    bench.world.advance(by: .seconds(36_000))
+    #expect(bench.pages.entries.last?.changedRecords.map(\.recordID.name) == ["t"])
+    #expect(bench.state.zoneState == .lost(.purged))
+    #expect(bench.cloud.calls.count == calls + 1)
+    #expect(bench.wrongs == [])
+  }
+
+  @Test("A fetch that a lost zone has cut short begins anew when the app has decided")
+  func fetchAfterDecision() throws {
+    let (bench, _) = try asked()
+    bench.cloud.createZone()
+    bench.cloud.save(.note("t", 1))
+    bench.session.decideZone(.recreate)
+    bench.world.runToEnd()
+
+    let page = try #require(bench.pages.entries.last { $0.isBeginning })
+    #expect(page.startedOver && bench.state.fetchQueue == [])
+    #expect(bench.cloud["q"]?["x"] == 1)
+    #expect(bench.failures.entries.count == 1)
+    #expect(bench.wrongs == [])
+  }
+
+  @Test("What the app decides while a record is looked up holds", arguments: [true, false])
+  func decisionDuringLookup(recreates: Bool) throws {
+    let (bench, _) = try asked()
+    bench.cloud.change { $0.delay = .seconds(5) }
+    bench.session.fetch(FetchOperation(lookingUp: [SessionHarness.id("t")]))
+    bench.world.advance(by: .seconds(1))
+    #expect(bench.state.operationMode == .fetch)
+    bench.session.decideZone(recreates ? .recreate : .abandon)
+    bench.world.runToEnd()
+
+    #expect(bench.cloud.hasZone == recreates)
+    #expect(bench.state.fetchQueue == [] && bench.state.modifyQueue == [])
+    #expect((bench.cloud["q"] != nil) == recreates)
+    #expect(bench.wrongs == [])
+  }
+
   @Test("After a reset of the encrypted data what is queued is uploaded, and the app is told")
   func encryptedDataReset() throws {
     let bench = CloudHarness()

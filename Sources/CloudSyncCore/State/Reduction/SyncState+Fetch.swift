@@ -10,7 +10,7 @@ extension SyncState {
 
   /// Begins a run that answers every waiting fetch, if none is running.
   mutating func beginRun() {
-    guard fetch.run == nil, let first = fetch.waiting.first else { return }
+    guard fetch.run == nil, let first = nextFetch else { return }
     // Single records have nothing to do with where the changes begin.
     if first.isLookup {
       var operations = FetchQueue()
@@ -32,6 +32,11 @@ extension SyncState {
     fetch.lastToken = token
     fetch.isLastCut = false
     fetch.run = FetchRun(operations: operations, token: token, startedOver: startedOver)
+  }
+
+  /// The fetch that the next run begins with: while the zone is lost only look-ups are made.
+  private var nextFetch: FetchOperation? {
+    if case .lost = zone.zone { fetch.waiting.firstLookup } else { fetch.waiting.first }
   }
 
   /// Takes a page.
@@ -118,7 +123,7 @@ extension SyncState {
     halt(error, over: flight, at: now)
   }
 
-  private mutating func failRun(_ error: SyncError) {
+  mutating func failRun(_ error: SyncError) {
     guard let run = fetch.run else { return }
     cutRun(run)
     for operation in run.operations { notifications.add(.fetchFailed(operation, error)) }

@@ -158,7 +158,9 @@ extension SyncState {
     if let error = settlement.error { cold.value.lastError = error }
     if let wait = settlement.wait { closeGate(wait, at: now) }
     if let trouble = settlement.account { loseAccount(trouble, at: now) }
-    if let loss = settlement.zone { loseZone(loss, over: flight, at: now) }
+    if let loss = settlement.zone {
+      loseZone(loss, error: settlement.error, over: flight, at: now)
+    }
     if let error = settlement.halt { refuse(error: error, over: flight, at: now) }
     parkProbesAgain(after: nil, at: now)
     applyCancellations()

@@ -11,12 +11,26 @@ extension SyncState {
   }
 
   /// The zone is not there: the policy says what happens.
-  mutating func loseZone(_ loss: ZoneLoss, over flight: Flight, at now: Timestamp) {
+  mutating func loseZone(
+    _ loss: ZoneLoss,
+    error: SyncError?,
+    over flight: Flight,
+    at now: Timestamp
+  ) {
+    // The app has decided while records were looked up: the decision holds.
+    if case .creating = zone.zone, flight.mode == .fetch { return }
+    if case .lost(let known) = zone.zone {
+      // What the user has erased on purpose is said to be missing later on, which is no news.
+      zone.zone = .lost(loss == .purged ? loss : known)
+      return failLookup(error)
+    }
     forgetFetchedTokens()
     invalidateTags()
     if zone.subscription.isWished { zone.subscription = .creating }
     guard configuration.zonePolicy.action(for: loss) == .recreate else {
       zone.zone = .lost(loss)
+      failLookup(error)
+      fetch.putOffRun()
       return
     }
     zone.zone = .creating(loss)
@@ -33,6 +47,12 @@ extension SyncState {
     }
   }
 
+  /// Ends the look-up that was told that there is no zone: else it would be made again at once.
+  private mutating func failLookup(_ error: SyncError?) {
+    guard fetch.run?.isLookup == true else { return }
+    failRun(error ?? SyncError(.zoneNotFound))
+  }
+
   /// Takes the app's decision about a lost zone, or its wish for one that it gave up.
   mutating func reduceZoneDecision(decision: ZoneDecision) -> Bool {
     guard case .lost(let loss) = zone.zone else { return false }
@@ -42,7 +62,7 @@ extension SyncState {
       zone.creations = 0
     case .abandon:
       let error = SyncError(.zoneAbandoned, "the app gave the zone up")
-      if let flight, flight.mode == .modify || flight.isLookup { self.flight = nil }
+      if let flight, flight.mode == .modify || flight.mode == .fetch { self.flight = nil }
       giveUpModifications(error: error)
       for operation in fetch.run?.operations ?? FetchQueue() {
         notifications.add(.fetchFailed(operation, error))

@@ -5,6 +5,8 @@ import CloudSyncTestSupport
 enum ScriptAction: Sendable {
   case modify(EditPlan)
   case fetch(startingOver: Bool, withToken: Bool)
+  /// Looks a record up.
+  case lookUp(Int)
   case start
   case stop
   case reset
@@ -114,6 +116,7 @@ extension ScriptAction {
     case 86: .expireTokens
     case 87..<91: .changeCloud(.draw(&random))
     case 91..<97: .crash(fromSnapshot: random.chance(1, in: 2))
+    case 97: .lookUp(random.below(6))
     default: .modify(EditPlan(items: [], hasCheckpoint: true))
     }
   }

@@ -39,8 +39,13 @@ extension ScriptMemory {
     )
     checkTurn(call, context, state)
     if case .modify(let operation) = call { checkModify(operation, context, state) }
-    if call.mode == .modify || call.mode == .fetch { lastTurn = call.turn }
+    if call.mode == .modify || call.mode == .fetch { lastTurn = turn(of: call, state) }
     current = (context.attempt, call, context.writeToken)
+  }
+
+  /// Whose turn a call takes: a look-up for the sake of a modification takes that one's.
+  private func turn(of call: SyncWork, _ state: SyncState) -> OperationMode {
+    state.flight?.isLookup == true ? .modify : call.mode
   }
 
   /// Neither kind gets two requests in a row when the other has work.
@@ -49,8 +54,13 @@ extension ScriptMemory {
     _ context: RequestContext,
     _ state: SyncState
   ) {
-    guard call.mode == .modify || call.mode == .fetch, call.turn == lastTurn else { return }
-    if call.turn == .modify {
+    let turn = turn(of: call, state)
+    guard call.mode == .modify || call.mode == .fetch, turn == lastTurn else { return }
+    if case .lost = state.zoneState {
+      expect(call.isLookup, "\(context.attempt) was sent to a lost zone")
+      return
+    }
+    if turn == .modify {
       guard app.pending.isEmpty, state.fetch.awaited == nil else { return }
       let waiting = ledger.entries.first { $0.isFetch && $0.outcome == nil && !$0.isLost }
       if let waiting, waiting.id.number < state.nextOperation {

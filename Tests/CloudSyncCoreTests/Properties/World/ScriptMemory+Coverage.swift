@@ -23,6 +23,9 @@ extension ScriptMemory {
       covered.insert("merged")
     }
     if state.modify.open.contains(where: { !$0.followUps.isEmpty }) { covered.insert("follow-up") }
+    if case .lost = state.zoneState, state.flight != nil {
+      covered.insert("look-up without a zone")
+    }
     if state.parked.probe != nil { covered.insert("probe") }
     if state.fetch.isLastCut { covered.insert("run cut short") }
     if state.modify.localTags.isEmpty == false { covered.insert("own tags") }

@@ -8,13 +8,10 @@ import CloudSyncCore
 import CloudSyncTestSupport
 
 extension SyncWork {
-  /// Whether it looks up records for the sake of a modification.
+  /// Whether it looks up records: for the sake of a modification, or because the app wants to.
   var isLookup: Bool {
     if case .fetch(let operation) = self { !operation.recordIDs.isEmpty } else { false }
   }
-
-  /// Whose turn it takes.
-  var turn: OperationMode { isLookup ? .modify : mode }
 }
 
 /// What the app of a script keeps, also over the end of a process.

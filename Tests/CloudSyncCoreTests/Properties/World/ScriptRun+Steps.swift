@@ -63,6 +63,7 @@ extension ScriptRun {
     case .fetch(let startingOver, let withToken):
       let token = withToken ? memory.withLock { $0.app.token } : nil
       fetch(FetchOperation(changeToken: token, startingOver: startingOver))
+    case .lookUp(let index): fetch(FetchOperation(lookingUp: [Self.id(index)]))
     case .start: session.start()
     case .stop: session.stop()
     case .reset:

@@ -7,6 +7,8 @@
 ///   that are not at the place of their number.
 package struct FetchQueue: Sendable {
   private var places = PersistentSortedMap<UInt64, FetchOperation>()
+  /// Those that look records up, at the same places.
+  private var lookups = PersistentSortedMap<UInt64, FetchOperation>()
   /// How many fetches are not at the place of their number.
   private var strays = 0
 
@@ -15,6 +17,8 @@ package struct FetchQueue: Sendable {
   package var count: Int { places.count }
   package var isEmpty: Bool { places.isEmpty }
   package var first: FetchOperation? { places.first?.value }
+  /// The first one that looks records up.
+  package var firstLookup: FetchOperation? { lookups.first?.value }
 
   /// Adds a fetch at the end.
   package mutating func append(_ operation: FetchOperation) {
@@ -24,6 +28,7 @@ package struct FetchQueue: Sendable {
     let place = Swift.max(Swift.min(number, 1 << 62), free)
     if place != number { strays += 1 }
     places[place] = operation
+    if operation.isLookup { lookups[place] = operation }
   }
 
   /// Whether there is a fetch of a name.
@@ -35,6 +40,7 @@ package struct FetchQueue: Sendable {
     guard let (place, operation) = find(id) else { return nil }
     if place != id.number { strays -= 1 }
     places[place] = nil
+    if operation.isLookup { lookups[place] = nil }
     return operation
   }
 

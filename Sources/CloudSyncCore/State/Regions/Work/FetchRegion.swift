@@ -13,6 +13,17 @@ package struct FetchRegion: Sendable {
   package var nextPage: UInt64 = 1
 
   package init() {}
+
+  /// Whether the next request looks up records that the app has named.
+  package var isLookupNext: Bool { run.map(\.isLookup) ?? (waiting.firstLookup != nil) }
+
+  /// Has the fetches of a run wait again, in front of those that wait: they are to begin anew.
+  package mutating func putOffRun() {
+    guard var operations = run?.operations else { return }
+    for operation in waiting { operations.append(operation) }
+    waiting = operations
+    run = nil
+  }
 }
 
 /// One run: page after page until there is no more.
