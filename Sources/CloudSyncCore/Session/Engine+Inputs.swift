@@ -73,6 +73,9 @@ extension Engine {
   /// Lets somebody wait, unless the wish is fulfilled already.
   private func add(_ waiter: Waiter) {
     if waiter.isSatisfied(context.state) { return waiter.resume(true) }
+    var waiter = waiter
+    // The clock may have been set back since the call.
+    waiter.deadline.clamp(at: context.now)
     waiters.add(waiter)
   }
 

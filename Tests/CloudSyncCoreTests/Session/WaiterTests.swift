@@ -47,6 +47,23 @@ struct WaiterTests {
     #expect(await isIdle == false)
   }
 
+  @Test(
+    "A clock set back between the call and its turn costs no more either",
+    arguments: [-86_400, -60, 3_600]
+  )
+  func clockIsSetBeforeTheTurn(seconds: Int) async throws {
+    let bench = try Self.bench()
+    async let isIdle = bench.session.idle(upTo: .seconds(10))
+    while !bench.world.hasJobs { await Task.yield() }
+    bench.world.jumpClock(by: .seconds(seconds))
+    bench.world.advance(by: .seconds(20))
+    let isServed = bench.world.isIdle
+    bench.world.advance(by: .seconds(200_000))
+
+    #expect(isServed)
+    #expect(await isIdle == false)
+  }
+
   @Test("A push handler is answered in time although the clock is set back")
   func fetchNow() async throws {
     let bench = try Self.bench()
