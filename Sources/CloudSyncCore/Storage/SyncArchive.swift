@@ -79,6 +79,21 @@ public struct SyncArchive: Sendable {
 
   /// Finds the frame that begins at an offset.
   private static func frame(in bytes: [UInt8], at offset: Int) -> Result<Frame, CodedError> {
+    unchecked(in: bytes, at: offset)
+      .flatMap { frame in
+        isChecked(frame, in: bytes)
+          ? .success(frame)
+          : .failure(CodedError(place: "byte \(offset)", reason: "the frame's checksum is wrong"))
+      }
+  }
+
+  /// Whether a frame's payload has the checksum that stands before it.
+  private static func isChecked(_ frame: Frame, in bytes: [UInt8]) -> Bool {
+    CRC32.checksum(of: bytes[frame.payload]) == number(bytes, at: frame.payload.lowerBound - 4)
+  }
+
+  /// Finds where a frame that begins at an offset would end, by its header alone.
+  private static func unchecked(in bytes: [UInt8], at offset: Int) -> Result<Frame, CodedError> {
     func damage(_ reason: String) -> Result<Frame, CodedError> {
       .failure(CodedError(place: "byte \(offset)", reason: reason))
     }
@@ -94,11 +109,7 @@ public struct SyncArchive: Sendable {
       return damage("the frame has no possible length")
     }
     guard length <= bytes.count - start else { return damage("the bytes end within the frame") }
-    let payload = start..<start + length
-    guard CRC32.checksum(of: bytes[payload]) == number(bytes, at: offset + 5) else {
-      return damage("the frame's checksum is wrong")
-    }
-    return .success(Frame(kind: kind, payload: payload))
+    return .success(Frame(kind: kind, payload: start..<start + length))
   }
 
   /// Whether something that was written after a damaged place can be read: then the place is not
@@ -108,18 +119,28 @@ public struct SyncArchive: Sendable {
     after offset: Int,
     following state: SyncState?
   ) -> Bool {
-    for place in bytes.indices.dropFirst(offset + 1) {
-      guard case .success(let frame) = frame(in: bytes, at: place) else { continue }
-      // A checksum of 32 bits is right by chance now and then; a whole record never is.
-      if frame.kind == stateKind {
-        if (try? readState(bytes: bytes, payload: frame.payload)) != nil { return true }
-      } else if let record = try? readEvent(bytes: bytes, payload: frame.payload),
-        record.sequence > state?.eventCount ?? 0
-      {
-        return true
-      }
+    for place in offset + 1..<bytes.count
+    where bytes[place] == stateKind || bytes[place] == eventKind {
+      guard case .success(let frame) = unchecked(in: bytes, at: place) else { continue }
+      // Read first, which ends after a few bytes of anything else. What an app has in a field may look
+      // like headers of long frames at every byte: their checksums would take hours. Both are asked for,
+      // as a checksum of 32 bits is right by chance now and then.
+      if isReadable(frame, in: bytes, following: state), isChecked(frame, in: bytes) { return true }
     }
     return false
+  }
+
+  /// Whether a frame holds a state, or an event that comes after a state.
+  private static func isReadable(
+    _ frame: Frame,
+    in bytes: [UInt8],
+    following state: SyncState?
+  ) -> Bool {
+    if frame.kind == stateKind {
+      return (try? readState(bytes: bytes, payload: frame.payload)) != nil
+    }
+    guard let record = try? readEvent(bytes: bytes, payload: frame.payload) else { return false }
+    return record.sequence > state?.eventCount ?? 0
   }
 
   private static func readState(

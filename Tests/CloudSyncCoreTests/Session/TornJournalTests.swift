@@ -99,6 +99,29 @@ struct TornJournalTests {
     }
   }
 
+  /// If every such place were checksummed, these would be eight thousand millions of bytes.
+  @Test(
+    "What looks like the beginnings of long frames costs no more than its reading",
+    .timeLimit(.minutes(2))
+  )
+  func looksLikeFrames() throws {
+    let bench = SessionHarness()
+    let frames = Collector<Data>()
+    bench.session.journal { frames.add($0) }
+    // Headers of frames of 262,144 bytes, one after the other.
+    let header: [UInt8] = [1, 0, 0, 4, 0]
+    let pixels = Data((0..<900_000).map { $0 % 20 < 5 ? header[$0 % 20] : 7 })
+    try bench.modify([SessionHarness.record("a", ["picture": .data(pixels)])])
+    bench.world.run()
+    let place = try #require(frames.entries.firstIndex { $0.count > pixels.count })
+    let whole = frames.entries.prefix(place).reduce(into: Data()) { $0.append($1) }
+    let torn = frames.entries[place].dropLast()
+
+    let archive = try SyncArchive(whole + torn)
+    #expect(archive.eventCount == place - 1)
+    #expect(archive.tornBytes == torn.count)
+  }
+
   @Test("Without a whole state there is nothing to restore")
   func tornState() throws {
     let frame = try Self.frames()[0]
