@@ -192,7 +192,10 @@ for target in package.targets where [.regular, .test, .executable].contains(targ
 
 // What calls stat says so, as Apple's review wants. Elsewhere a bundle would bring all of Foundation.
 for target in package.targets
-where ["CloudSyncEventLog", "CloudSyncSQLiteSimulation"].contains(target.name) {
+where [
+  "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSQLiteSimulation",
+]
+.contains(target.name) {
   #if canImport(Darwin)
   target.resources = (target.resources ?? []) + [.copy("PrivacyInfo.xcprivacy")]
   #else

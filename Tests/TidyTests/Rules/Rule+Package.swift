@@ -9,7 +9,7 @@ extension Rule {
   private static let topFolders = ["Sources", "Tests", "Examples"]
 
   /// Rules about the package as a whole.
-  static let package = [umbrellaIsEmpty, noDependency, features, topLevel, noLinks]
+  static let package = [umbrellaIsEmpty, noDependency, features, privacy, topLevel, noLinks]
 
   private static let umbrellaIsEmpty = Rule(
     name: "The umbrella is one file that declares nothing",
@@ -66,7 +66,7 @@ extension Rule {
 
   /// Modules whose manifest of privacy says why they call `stat`, and the tool, which is no app.
   private static let privacyModules = [
-    "CloudSyncEventLog", "CloudSyncSQLiteSimulation", "cloudsync",
+    "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSQLiteSimulation", "cloudsync",
   ]
 
   private static let privacy = perFile(
