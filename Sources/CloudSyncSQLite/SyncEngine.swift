@@ -134,13 +134,13 @@ public final class SyncEngine: Sendable {
     let assets = options.assets.map { AssetFolder(options: $0) }
     handler = assets?.resolving(operationHandler) ?? operationHandler
     executor = environment.makeExecutor()
-    try Self.write(to: database) { (connection) throws(SyncEngineError) in
+    try database.use { (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in
         try SQLiteVersion.check()
         try UUIDFunction.install(on: connection, environment)
       }
     }
-    self.tables = try Self.write(to: database) { (connection) throws(SyncEngineError) in
+    self.tables = try database.use { (connection) throws(SyncEngineError) in
       try EngineSetup(connection: connection, options: options, nonce: environment.nonce)
         .prepare(tables)
     }

@@ -47,21 +47,21 @@ extension CloudGroup.Item {
 
 extension SyncTransaction {
   /// Stores what has come from the cloud, in its order.
-  mutating func store(_ group: CloudGroup) throws(SQLiteError) {
+  func store(_ group: CloudGroup) throws(SQLiteError) {
     if group.isEmpty { return }
     var pages: [FetchedPage] = []
     for item in group.items {
       switch item {
       case .page(let page): pages.append(page)
       case .answer(_, let batch, let response):
-        try take(pages)
+        try PageApplier(transaction: self).take(pages)
         pages = []
         sentZone = batch.zone
-        try take(response, to: batch)
+        try SentAnswers(transaction: self).take(response, to: batch)
         if response.hasMissing { try facts.set(.absences, .integer(try absences() + 1)) }
       }
     }
-    try take(pages)
+    try PageApplier(transaction: self).take(pages)
     try finish()
     // What follows from the end of a fetch is done.
     (isFetchComplete, hasAnswers) = (false, false)

@@ -55,8 +55,8 @@ extension SyncEngine {
     let operation: FetchOperation
     do throws(SyncEngineError) {
       operation = try transaction(generation) { (transaction) throws(SQLiteError) in
-        try transaction.adoptForeignRecords()
-        try transaction.adoptTombstones()
+        try transaction.cloud.adoptForeignRecords()
+        try TombstonePurge(transaction: transaction).adoptTombstones()
         guard let token = try transaction.facts.token() else {
           return FetchOperation(startingOver: true)
         }
@@ -103,7 +103,7 @@ extension SyncEngine {
   /// - Throws: That the database cannot be written.
   public func tearDown() throws(SyncEngineError) {
     stop()
-    try Self.write(to: database) { (connection) throws(SyncEngineError) in
+    try database.use { (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in try EngineTables.remove(connection) }
       }

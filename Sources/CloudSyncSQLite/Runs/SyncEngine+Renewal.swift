@@ -60,7 +60,7 @@ extension SyncEngine {
       let past = if let old { old.state.essence } else { try storedEssence() }
       let fresh = past.map { $0.renewed(owner: keepsOwner ? $0.accountOwner : owner) }
       try transaction(generation) { (transaction) throws(SQLiteError) in
-        try transaction.renew(renewal)
+        try RowReset(transaction: transaction).renew(renewal)
         try transaction.facts.set(.essence, fresh.map { .blob([UInt8]($0.data)) })
       }
     } catch { failure = error }

@@ -1,36 +1,6 @@
 import CloudSyncCore
 import CloudSyncSQLiteSupport
 
-/// What one operation carries.
-struct SentBatch: Sendable {
-  var rows: [SentRow] = []
-  /// Rows that nobody knew, sent as they were found.
-  var found: [FoundRow] = []
-  /// Records that no table here can hold, which a lost zone needs again.
-  var foreign: [Record] = []
-  var zone: ZoneRecord?
-  /// Records that are deleted themselves.
-  var removals: [SentRemoval] = []
-  /// How often the zone had turned out to be another one when it was made.
-  var zoneChanges: Int64 = 0
-
-  var count: Int {
-    rows.count + found.count + foreign.count + removals.count + (zone == nil ? 0 : 1)
-  }
-  var isEmpty: Bool { count == 0 }
-
-  /// The names of the records, but for the zone's own.
-  var names: [String] {
-    rows.map(\.key.name) + found.map(\.key.name) + foreign.map(\.recordID.name)
-      + removals.map(\.key.name)
-  }
-
-  func records(in zoneID: ZoneID) -> [Record] {
-    rows.map(\.record) + found.map(\.record) + foreign
-      + (zone.map { [$0.record(in: zoneID)] } ?? [])
-  }
-}
-
 extension SyncEngine {
   /// How many rows are counted that wait to be sent; of more it is only known that they are more.
   private static let counted: Int64 = 5_000
@@ -104,8 +74,8 @@ extension SyncEngine {
       step.batch.zoneChanges = try transaction.zoneChanges()
       // What was captured may have others to be written first.
       try transaction.finish()
-      let pending = PendingRows(connection: transaction.connection)
-      let foreign = ForeignRecords(connection: transaction.connection)
+      let pending = transaction.stored.pending
+      let foreign = transaction.stored.foreign
       let fetchesFirst = try Self.fetchesFirst(transaction.facts)
       step.isFull = isFull || fetchesFirst
       step.pending = Int(try pending.dirtyCount(upTo: Self.counted))
@@ -119,7 +89,7 @@ extension SyncEngine {
       step.batch.rows = try BatchBuilder(transaction: transaction, zoneID: zoneID)
         .batch(limits: limits, now: transaction.now) { cursor.onTheirWay.contains($0) }
       if step.batch.count < limits.items {
-        step.comparesMore = try cursor.fill(&step.batch, &transaction)
+        step.comparesMore = try cursor.fill(&step.batch, in: transaction)
       }
       step.comparedTo = cursor.position
       if cursor.isUploading { step.pending = max(step.pending, Int(Self.counted)) }
@@ -128,12 +98,13 @@ extension SyncEngine {
         try foreign.unsent(limit: limits.items, at: transaction.now, but: cursor.onTheirWay)
       if step.batch.isEmpty {
         (step.batch.removals, step.goesOn) =
-          try transaction.beginRemovals(limit: limits.items, isOnItsWay: cursor.onTheirWay)
+          try RecordRemoval(transaction: transaction)
+          .begin(limit: limits.items, isOnItsWay: cursor.onTheirWay)
       }
       if step.batch.isEmpty, mayMakeZone {
         step.batch.zone = try Self.missingZone(transaction.facts, number)
       }
-      let unfetched = UnfetchedRecords(connection: transaction.connection)
+      let unfetched = transaction.stored.unfetched
       step.unfetched = try unfetched.takeDue(limit: min(limits.items, 100), at: transaction.now)
         .map { RecordID(name: $0, zoneID: zoneID) }
       let ids = transaction.tables.inOrder.map(\.id)
@@ -179,7 +150,8 @@ extension SyncEngine {
           .contains(violation.subject)
       }
       // What was sent as it was found is pending from now on.
-      let (_, found) = try transaction.settle(batch.found, ModifyOperation.Response())
+      let (_, found) = try FoundRows(transaction: transaction)
+        .settle(batch.found, ModifyOperation.Response())
       for row in batch.rows + found where isMeant(row.record) {
         let event = RecordEvent.refused(
           .invalidRecord,
@@ -192,7 +164,7 @@ extension SyncEngine {
         try transaction.reduce(event, row.key, in: row.table)
       }
       for record in batch.foreign where isMeant(record) {
-        try ForeignRecords(connection: transaction.connection)
+        try transaction.stored.foreign
           .noteSent(named: record.recordID.name, error: violation.description)
       }
     }
@@ -255,7 +227,7 @@ extension SyncEngine {
   ) throws(SyncEngineError) {
     if case .lost? = session?.state.zoneState { return try takeLostZone(page) }
     try transaction(generation) { (transaction) throws(SQLiteError) in
-      try transaction.takeLookup(page)
+      try PageApplier(transaction: transaction).takeLookup(page)
     }
     session?.acknowledge(page.page, .stored)
     sendChanges()

@@ -19,7 +19,7 @@ extension SyncEngine {
   static func storedEssence(
     in database: some SyncDatabase
   ) throws(SyncEngineError) -> SyncEssence? {
-    let value = try write(to: database) { (connection) throws(SyncEngineError) in
+    let value = try database.use { (connection) throws(SyncEngineError) in
       guard try OutboxSchema.installedVersion(connection) == OutboxSchema.version else {
         return nil as SQLiteValue?
       }

@@ -3,30 +3,15 @@ import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 extension SyncEngine {
-  /// Runs a body with the database's connection.
-  static func write<Value: Sendable>(
-    to database: any SyncDatabase,
-    _ body: @Sendable (SQLiteConnection) throws(SyncEngineError) -> Value
-  ) throws(SyncEngineError) -> Value {
-    do {
-      if let keeper = database as? any StatementKeeping { return try keeper.withConnection(body) }
-      return try database.write { handle in try body(SQLiteConnection(borrowing: handle)) }
-    } catch let error as SyncEngineError {
-      throw error
-    } catch {
-      throw SyncEngineError(.cannotAccess, "the database cannot be written: \(error)")
-    }
-  }
-
   /// Runs a body in a transaction, after what was captured and what the session has learnt, and does what
   /// follows for the rows.
   ///
   /// The generation is the run that it is done for; nil if it is no matter.
   func transaction<Value: Sendable>(
     _ generation: Int? = nil,
-    _ body: @Sendable (inout SyncTransaction) throws(SQLiteError) -> Value
+    _ body: @Sendable (SyncTransaction) throws(SQLiteError) -> Value
   ) throws(SyncEngineError) -> Value {
-    let (value, group) = try Self.write(to: database) {
+    let (value, group) = try database.use {
       [self] (connection) throws(SyncEngineError) -> (Value, CloudGroup) in
       // Looked up here, where nobody else can write.
       let (present, essence, group) = state.withLock { ($0.generation, $0.essence, $0.group) }
@@ -41,7 +26,7 @@ extension SyncEngine {
       let nonce = environment.nonce
       let (value, done) = try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in
-          var transaction = SyncTransaction(connection: connection, tables: tables, now: now) {
+          let transaction = SyncTransaction(connection: connection, tables: tables, now: now) {
             Int64(bitPattern: nonce())
           }
           // Another engine may have taken another number for this database.
@@ -52,7 +37,7 @@ extension SyncEngine {
           if let essence { try transaction.facts.set(.essence, .blob(essence)) }
           try transaction.readOutbox()
           try transaction.store(group)
-          let value = try body(&transaction)
+          let value = try body(transaction)
           try transaction.finish()
           let version = try CaptureCheck(connection: connection).schemaVersion()
           let absences = try transaction.absences()

@@ -76,14 +76,14 @@ struct EngineSetup {
     let ids = tables.inOrder.map(\.id)
     let refused = try PendingRows(connection: connection).violating(in: ids)
     if refused.isEmpty { return }
-    var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+    let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
     for key in refused { try transaction.retryWriting(key) }
     try transaction.finish()
   }
 
   /// Sends rows again that the cloud has refused, since their values lie elsewhere now.
   private func retryInvalid(_ tables: SyncTables) throws(SQLiteError) {
-    var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+    let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
     for key in try PendingRows(connection: connection).parked(in: nil) {
       guard let row = try transaction.row(key), case .refusal(let refusal)? = row.state.hold,
         refusal.code == Int64(SyncError.Code.invalidArguments.rawValue)
@@ -120,7 +120,7 @@ struct EngineSetup {
       references: [],
       enforcesForeignKeys: false
     )
-    var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+    let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
     transaction.isCopied = isCopied
     try transaction.readOutbox()
     try transaction.finish()
@@ -203,16 +203,18 @@ struct EngineSetup {
     _ findings: [(table: String, finding: CaptureFinding)],
     _ tables: SyncTables
   ) throws(SQLiteError) {
-    let reconciliation = Reconciliation(connection: connection)
+    let facts = Facts(connection: connection)
     for (name, finding) in findings {
       guard let place = tables.place(named: name) else { continue }
       switch finding {
       case .unchanged, .missing: break
       case .columnsChanged(let added, _):
-        if !added.isEmpty { try reconciliation.request(tables[place].id, fetchesAll: false) }
-      case .rebuilt: try reconciliation.requestRebuilt(tables[place].id)
+        if !added.isEmpty {
+          try facts.requestReconciliation(of: tables[place].id, fetchesAll: false)
+        }
+      case .rebuilt: try facts.requestReconciliation(ofRebuilt: tables[place].id)
       case .new, .leftOut:
-        try reconciliation.request(tables[place].id, fetchesAll: true)
+        try facts.requestReconciliation(of: tables[place].id, fetchesAll: true)
       }
     }
   }

@@ -94,7 +94,7 @@ struct MetadataReading {
       let count = Int(clamping: query.integer(2))
       counts[query.integer(0), default: .init()].add(count, query.text(1) ?? "")
     }
-    for id in try Reconciliation(connection: connection).requested() {
+    for id in try Facts(connection: connection).unreconciledTables() {
       guard let table = tables.first(where: { $0.id == id }) else { continue }
       counts[id, default: .init()].dirty += try unseenCount(of: table, schema, status)
     }

@@ -136,12 +136,3 @@ struct RowWriter {
     "record \(table.format.key(spelled: key).name) of table \(table.name.quotedName)"
   }
 }
-
-extension SQLiteError {
-  /// Whether SQLite, or a trigger of the app's, refuses a row for what it holds.
-  var isRefusal: Bool {
-    if kind == .constraint || kind == .foreignKey { return true }
-    // A datatype that does not match, and a value too large for this build.
-    return code & 0xff == 20 || code & 0xff == 18
-  }
-}

@@ -4,7 +4,7 @@ import CloudSyncSQLiteSupport
 
 /// Does what an engine would do, within a transaction that is undone, and notes what it was.
 struct PreviewWork {
-  private var transaction: SyncTransaction
+  private let transaction: SyncTransaction
   private let zoneID: ZoneID
   private var preview: SyncPreview
   /// The rows that nobody knew before the cloud told of them.
@@ -31,18 +31,19 @@ struct PreviewWork {
   mutating func run(_ fetched: SessionlessFetch.Fetched) throws(SQLiteError) -> SyncPreview {
     preview.hasZone = fetched.hasZone
     try transaction.readOutbox()
-    try transaction.adoptForeignRecords()
+    try transaction.cloud.adoptForeignRecords()
     try transaction.finish()
     let log = PreviewLog(connection: connection, tables: transaction.tables)
     try log.begin()
     for page in fetched.pages {
       try noteFound(page)
       let absences = try transaction.absences()
-      try transaction.take([FetchedPage(response: page, absencesBefore: absences)])
+      try PageApplier(transaction: transaction)
+        .take([FetchedPage(response: page, absencesBefore: absences)])
       try transaction.finish()
     }
     // A zone that is lost is made again with everything.
-    if !fetched.hasZone { try transaction.replaceZone() }
+    if !fetched.hasZone { try FetchOfEverything(transaction: transaction).replaceZone() }
     try reconcile()
     try noteApplied(try log.take())
     let refused = try noteSent()
@@ -52,8 +53,8 @@ struct PreviewWork {
 
   /// Compares what nobody captured, and takes what the cloud's rows have caused.
   private mutating func reconcile() throws(SQLiteError) {
-    let reconciliation = Reconciliation(connection: connection)
-    while try reconciliation.step(&transaction, limit: Self.piece) { try transaction.finish() }
+    let reconciliation = Reconciliation(transaction: transaction)
+    while try reconciliation.step(limit: Self.piece) { try transaction.finish() }
     try transaction.finish()
     try transaction.readOutbox()
     try transaction.finish()
@@ -99,7 +100,7 @@ struct PreviewWork {
   /// Notes every row that would be sent; returns those that break a rule of the cloud's.
   private mutating func noteSent() throws(SQLiteError) -> [SyncPreview.Refusal] {
     var refused: [SyncPreview.Refusal] = []
-    let pending = PendingRows(connection: connection)
+    let pending = transaction.stored.pending
     let builder = BatchBuilder(transaction: transaction, zoneID: zoneID)
     let places = transaction.tables.inOrder.indices.flatMap { [($0, false), ($0, true)] }
     for (place, isDeleted) in places {
@@ -156,7 +157,7 @@ struct PreviewWork {
       try reading.held("p.error_code IS NULL AND p.waits_for IS NOT NULL")
     )
     preview.unknownRecords = Int(
-      clamping: try ForeignRecords(connection: connection).unknownCount()
+      clamping: try transaction.stored.foreign.unknownCount()
     )
   }
 
