@@ -95,12 +95,12 @@ extension SyncEngine {
   public func dryRun() async throws -> SyncPreview {
     precondition(!isRunning, "dryRun() must not be called while the engine runs: stop it first.")
     return try await Self.dryRun(
-      database: database,
-      tables: tables.inOrder.map(\.name),
-      zoneID: zoneID,
-      operationHandler: handler,
-      options: options,
-      environment: environment
+      database: context.database,
+      tables: context.tables.inOrder.map(\.name),
+      zoneID: context.zoneID,
+      operationHandler: context.handler,
+      options: context.options,
+      environment: context.environment
     )
   }
 }
@@ -111,7 +111,7 @@ extension SyncEngine {
   package static func place(
     in database: some SyncDatabase
   ) throws(SyncEngineError) -> (zoneID: ZoneID, token: ChangeToken?)? {
-    guard let essence = try storedEssence(in: database) else { return nil }
+    guard let essence = try database.storedEssence() else { return nil }
     let token = try database.use { (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in try Facts(connection: connection).token() }
     }

@@ -25,12 +25,12 @@ extension SyncEngine {
     _ migrate: () throws -> Value
   ) throws -> Value {
     try database.use { (connection) throws(SyncEngineError) in
-      guard try OutboxSchema.installedVersion(connection) != nil else { return }
+      guard try OutboxSchema.installedVersion(on: connection) != nil else { return }
       try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in
           let all = try TableRegistry(connection: connection).tables().map(\.name)
           try CaptureInstallation(connection: connection).removeTriggers(of: tables ?? all)
-          try ActionTriggers.remove(connection)
+          try ActionTriggers.remove(from: connection)
           try connection.execute("DROP VIEW IF EXISTS main.cloudsync_status")
         }
       }

@@ -12,13 +12,17 @@ extension SyncEngine {
   /// - Returns: All of them, in the order of the tables and their keys.
   /// - Throws: That the database cannot be read.
   public func danglingReferences() throws(SyncEngineError) -> [DanglingReference] {
-    try transaction { (transaction) throws(SQLiteError) in
+    try control.transaction { (transaction) throws(SQLiteError) in
       var found: [DanglingReference] = []
       let tables = transaction.tables
       for place in tables.inOrder.indices {
         for link in tables.links(to: place) {
           guard let child = link.child else { continue }
-          found += try Self.dangling(link, tables[child], transaction.connection)
+          found += try Self.dangling(
+            by: link,
+            of: context.tables[child],
+            on: transaction.connection
+          )
         }
       }
       return found
@@ -26,9 +30,9 @@ extension SyncEngine {
   }
 
   private static func dangling(
-    _ link: TableLink,
-    _ child: RecordTable,
-    _ connection: SQLiteConnection
+    by link: TableLink,
+    of child: RecordTable,
+    on connection: SQLiteConnection
   ) throws(SQLiteError) -> [DanglingReference] {
     let key = child.key.map { "quote(c.\($0.quotedName))" }.joined(separator: " || ',' || ")
     let isSet = link.columns.map { "c.\($0.quotedName) IS NOT NULL" }
@@ -56,7 +60,7 @@ extension SyncEngine {
   /// - Returns: The rows, by their numbers.
   /// - Throws: That the database cannot be read.
   public func unnamedRows(limit: Int = 1_000) throws(SyncEngineError) -> [UnnamedRow] {
-    try database.use { [tables] (connection) throws(SyncEngineError) in
+    try context.database.use { [tables = context.tables] (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in
         var rows: [UnnamedRow] = []
         for table in tables.inOrder {

@@ -18,11 +18,13 @@ extension SyncEngine {
     in table: String
   ) throws(SyncEngineError) -> RecordStatus? {
     let place = try synchronizedTable(table)
-    let key = try tables[place].key(ofApp: key)
-    let isOnItsWay = state.withLock { state in
-      state.inFlight.values.contains { $0.rows.contains { $0.key == key } }
-    }
-    return try transaction { (transaction) throws(SQLiteError) in
+    let key = try context.tables[place].key(ofApp: key)
+    let isOnItsWay =
+      control.run?.state
+      .withLock { state in
+        state.inFlight.values.contains { $0.rows.contains { $0.key == key } }
+      } ?? false
+    return try control.transaction { (transaction) throws(SQLiteError) in
       let row = try transaction.row(key, in: place)
       guard row.state.row != nil else {
         // A row that was there before is not looked at before everything was fetched.
@@ -35,7 +37,7 @@ extension SyncEngine {
   }
 
   private func synchronizedTable(_ name: String) throws(SyncEngineError) -> Int {
-    guard let place = tables.place(named: name) else {
+    guard let place = context.tables.place(named: name) else {
       throw SyncEngineError(
         .schema,
         "table \(name.quotedName) is not synchronized; name one that the engine was made with"
@@ -69,13 +71,13 @@ extension SyncEngine {
     let selected = try table.map { (name) throws(SyncEngineError) in try synchronizedTable(name) }
     var rowKeys: [RowKey]?
     if let selected, let keys {
-      let table = tables[selected]
+      let table = context.tables[selected]
       rowKeys = try keys.map { (key) throws(SyncEngineError) in
         RowKey(table: table.id, key: table.rowKey(try table.key(ofApp: key)))
       }
     }
-    let id = selected.map { tables[$0].id }
-    let count = try transaction { [rowKeys] (transaction) throws(SQLiteError) in
+    let id = selected.map { context.tables[$0].id }
+    let count = try control.transaction { [rowKeys] (transaction) throws(SQLiteError) in
       let parked = try transaction.stored.pending.parked(in: id)
       let chosen = rowKeys.map { keys in parked.filter { keys.contains($0) } } ?? parked
       for key in chosen { try transaction.retry(key) }
@@ -115,7 +117,7 @@ extension SyncTransaction {
   /// Has a parked row tried again: sent, or written into its table.
   fileprivate func retry(_ key: RowKey) throws(SQLiteError) {
     guard let known = try row(key) else { return }
-    var row = try reduce(.retried, known.key, in: known.place)
+    var row = try reduce(.retried, of: known.key, in: known.place)
     if row.state.placement.isViolation { row.needsWrite = true }
     keep(row)
   }

@@ -30,14 +30,14 @@ extension SyncEngine {
       return completion(.failure(error))
     }
     SessionlessFetch(
-      handler,
+      context.handler,
       after: nil,
-      environment,
+      context.environment,
       pageHandler: { [self] page in
         if failure.withLock({ $0 != nil }) { return }
         do throws(SyncEngineError) {
-          try step(work) { (work, transaction) throws(SQLiteError) in
-            try work.compare(page, transaction)
+          try step(of: work) { (work, transaction) throws(SQLiteError) in
+            try work.compare(page, in: transaction)
           }
         } catch { failure.withLock { $0 = error } }
       },
@@ -45,8 +45,8 @@ extension SyncEngine {
         do {
           _ = try fetched.get()
           if let error = failure.withLock({ $0 }) { throw error }
-          try step(work) { (work, transaction) throws(SQLiteError) in
-            try work.noteMissing(transaction)
+          try step(of: work) { (work, transaction) throws(SQLiteError) in
+            try work.noteMissing(in: transaction)
           }
           completion(.success(work.withLock { $0.result }))
         } catch { completion(.failure(error)) }
@@ -56,20 +56,20 @@ extension SyncEngine {
   }
 
   private func verifyTables(_ work: Locked<VerificationWork>) throws(SyncEngineError) {
-    try step(work) { (work, transaction) throws(SQLiteError) in
+    try step(of: work) { (work, transaction) throws(SQLiteError) in
       for place in transaction.tables.inOrder.indices {
-        try work.compareTable(place, transaction)
+        try work.compareTable(at: place, in: transaction)
       }
     }
   }
 
   /// Does a part in a transaction that has read what was captured.
   private func step(
-    _ work: Locked<VerificationWork>,
+    of work: Locked<VerificationWork>,
     _ body:
       @escaping @Sendable (inout VerificationWork, SyncTransaction) throws(SQLiteError) -> Void
   ) throws(SyncEngineError) {
-    try transaction { (transaction) throws(SQLiteError) in
+    try control.transaction { (transaction) throws(SQLiteError) in
       try transaction.finish()
       let finished = transaction
       // It has a set of all rows, which must not be copied.

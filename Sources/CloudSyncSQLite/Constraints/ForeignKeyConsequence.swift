@@ -22,17 +22,17 @@ extension SyncTables {
     }
     let child = self[place]
     switch action {
-    case .cascade: return consequence(of: child.cascades, link)
+    case .cascade: return consequence(of: child.cascades, by: link)
     case .setNull: return link.reference.canBeNull ? .detach : .stay
     case .setDefault:
       return link.isInKeyOfChild ? .stay : .setDefault
-    case .restrict, .noAction: return consequence(of: child.orphans, link)
+    case .restrict, .noAction: return consequence(of: child.orphans, by: link)
     }
   }
 
   private func consequence(
     of policy: OrphanPolicy,
-    _ link: TableLink
+    by link: TableLink
   ) -> ForeignKeyConsequence {
     switch policy {
     case .restoreParent: .stay
@@ -54,7 +54,7 @@ enum DefaultTarget: Sendable {
 extension SyncTransaction {
   /// Whom a row refers to that gets the defaults of a foreign key.
   func defaultTarget(of link: TableLink) throws(SQLiteError) -> DefaultTarget {
-    let values = try foreignKey(link).defaults()
+    let values = try foreignKey(of: link).defaults()
     if values.contains(.null) {
       let mayBeNull = zip(link.columns, values)
         .allSatisfy { name, value in
@@ -63,7 +63,8 @@ extension SyncTransaction {
       return mayBeNull ? .nobody : .missing
     }
     let parent = tables[link.parent]
-    let found = try parent.rows(connection).keys(where: link.referencedColumns, values, limit: 1)
+    let found = try parent.rows(on: connection)
+      .keys(where: link.referencedColumns, are: values, limit: 1)
     guard let key = found.first else { return .missing }
     return .row(RowKey(table: parent.id, key: parent.rowKey(parent.format.key(spelled: key))))
   }

@@ -22,7 +22,7 @@ struct ForeignKeyRows {
   }
 
   /// Whether rows refer to a row that is in its table, others than itself.
-  func isReferredTo(_ key: RecordKey) throws(SQLiteError) -> Bool {
+  func isReferredTo(rowOf key: RecordKey) throws(SQLiteError) -> Bool {
     var sql = "SELECT 1 FROM \(join)"
     if link.child == link.parent {
       sql += " AND NOT (\(parent.keyCondition(from: 1, of: "c")))"
@@ -68,7 +68,7 @@ struct ForeignKeyRows {
 }
 
 extension SyncTransaction {
-  func foreignKey(_ link: TableLink) -> ForeignKeyRows {
+  func foreignKey(of link: TableLink) -> ForeignKeyRows {
     ForeignKeyRows(link: link, tables: tables, connection: connection)
   }
 }

@@ -28,7 +28,7 @@ extension SyncTransaction {
     by link: TableLink
   ) throws(SQLiteError) -> FormerParent {
     guard parent.values == nil, parent.state.row != nil,
-      parent.isDeleted(tables[link.parent].rules)
+      parent.isDeleted(by: tables[link.parent].rules)
     else { return .present }
     return try successor(of: parent, by: link).map { .goesOn($0) } ?? .gone
   }
@@ -39,11 +39,14 @@ extension SyncTransaction {
     by link: TableLink
   ) throws(SQLiteError) -> FormerParent {
     let table = tables[link.parent]
-    if try table.rows(connection).hasRow(where: link.referencedColumns, values) { return .present }
-    guard let key = try FormerKeys(connection: connection).row(of: tables.name(of: values, link)),
+    if try table.rows(on: connection).hasRow(where: link.referencedColumns, are: values) {
+      return .present
+    }
+    guard
+      let key = try FormerKeys(connection: connection).row(of: tables.name(of: values, by: link)),
       var parent = try row(key), parent.state.row != nil
     else { return .present }
-    if parent.isDeleted(table.rules) {
+    if parent.isDeleted(by: table.rules) {
       if parent.values != nil { return .present }
       guard let successor = try successor(of: parent) else { return .gone }
       parent = successor
@@ -51,8 +54,8 @@ extension SyncTransaction {
     let next = link.referencedColumns.map { column in
       parent.state.row?.storedValues(of: [column])?.first ?? .null
     }
-    if tables.compared(next, link) == tables.compared(values, link) { return .present }
+    if tables.compared(next, by: link) == tables.compared(values, by: link) { return .present }
     if next.contains(.null), !link.reference.canBeNull { return .present }
-    return .goesOn(try newValues(of: link, next))
+    return .goesOn(try newValues(of: link, following: next))
   }
 }

@@ -8,7 +8,7 @@ extension SyncTransaction {
   func children(of row: LoadedRow, by link: TableLink) throws(SQLiteError) -> [RowKey] {
     guard let place = link.child else { return [] }
     var keys: [RowKey] = []
-    for key in try foreignKey(link).children(of: row.key) {
+    for key in try foreignKey(of: link).children(of: row.key) {
       keys.append(try self.row(spelled: key, in: place).rowKey)
     }
     return keys
@@ -16,9 +16,9 @@ extension SyncTransaction {
 
   /// Whether only the table still has a row refer to its parent: the row is to be otherwise, and refers to
   /// somebody else, or to nobody.
-  func hasLeft(_ child: LoadedRow, _ link: TableLink) -> Bool {
+  func hasLeft(_ child: LoadedRow, by link: TableLink) -> Bool {
     guard child.state.placement != .inTable || child.needsWrite, let version = child.state.row,
-      let values = child.values, !child.isDeleted(tables[child.place].rules)
+      let values = child.values, !child.isDeleted(by: tables[child.place].rules)
     else { return false }
     let stored = link.columns.map { tables[child.place].value(of: $0, in: values) }
     guard let wanted = version.storedValues(of: link.columns) else { return true }
@@ -32,7 +32,7 @@ extension SyncTransaction {
     let links = tables.links(to: row.place)
     for link in links where tables.consequence(of: link) != nil {
       if try isKeyTaken(from: row, by: link) { continue }
-      if try foreignKey(link).isReferredTo(row.key) { return true }
+      if try foreignKey(of: link).isReferredTo(rowOf: row.key) { return true }
     }
     if links.isEmpty { return false }
     if awaitedParents.contains(row.key.name) { return true }
@@ -47,11 +47,11 @@ extension SyncTransaction {
   /// What the rows of a foreign key are to hold when the key that they refer to has changed.
   func newValues(
     of link: TableLink,
-    _ next: [SQLiteValue]
+    following next: [SQLiteValue]
   ) throws(SQLiteError) -> [SQLiteValue] {
     switch link.reference.key.onUpdate {
     case .setNull where link.reference.canBeNull: link.columns.map { _ in .null }
-    case .setDefault: try foreignKey(link).defaults()
+    case .setDefault: try foreignKey(of: link).defaults()
     case .setNull, .cascade, .restrict, .noAction: next
     }
   }
@@ -81,10 +81,10 @@ extension SyncTransaction {
     let stored = try pending.waiting(for: row.key.name) + pending.violating()
     let loaded = loose.parents(having: values, by: link, in: self)
     for key in loaded.union(stored) where key != row.rowKey && key.table == row.rowKey.table {
-      guard let other = try self.row(key), !other.isDeleted(rules),
+      guard let other = try self.row(key), !other.isDeleted(by: rules),
         let version = other.state.row
       else { continue }
-      if tables.has(version, values, of: link) { return true }
+      if tables.has(version, values: values, of: link) { return true }
     }
     return false
   }

@@ -16,11 +16,11 @@ extension SyncTransaction {
     try adopted(found.key, in: found.place)
     guard var row = try row(rowKey), let before = row.values else { return true }
     let table = tables[row.place]
-    row.complete(table)
+    row.complete(in: table)
     row.needsWrite = true
     keep(row)
     for nobody in nobodies(of: link) {
-      try setInTable(link.columns, link.columns.map { _ in nobody }, of: rowKey)
+      try setInTable(link.columns, to: link.columns.map { _ in nobody }, of: rowKey)
       guard let now = try self.row(rowKey)?.values else { return true }
       if table.values(of: link.columns, in: now) != table.values(of: link.columns, in: before) {
         return true
@@ -40,15 +40,15 @@ extension SyncTransaction {
   /// Sets columns in a row's table alone, which the row's state knows nothing of.
   func setInTable(
     _ columns: [String],
-    _ values: [SQLiteValue],
+    to values: [SQLiteValue],
     of rowKey: RowKey
   ) throws(SQLiteError) {
     guard var row = try row(rowKey), row.values != nil else { return }
-    let rows = tables[row.place].rows(connection)
+    let rows = tables[row.place].rows(on: connection)
     let key = row.key.values
     do throws(SQLiteError) {
       try withoutCapture(of: row) { () throws(SQLiteError) in
-        try rows.update(key, zip(columns, values).map { (column: $0, value: $1) })
+        try rows.update(key, with: zip(columns, values).map { (column: $0, value: $1) })
       }
     } catch {
       // The row stays as it is, and so does whoever it refers to.

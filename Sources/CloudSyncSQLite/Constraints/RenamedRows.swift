@@ -13,7 +13,7 @@ extension SyncTransaction {
   /// referred to by another key than its primary one.
   func successor(of row: LoadedRow, by link: TableLink) throws(SQLiteError) -> [SQLiteValue]? {
     guard link.refersToKey, let present = try successor(of: row) else { return nil }
-    return spelled(present)
+    return spelled(keyOf: present)
   }
 
   /// The row as which a deleted one goes on; nil if it is gone for good.
@@ -25,13 +25,13 @@ extension SyncTransaction {
       else { return nil }
       present = try self.row(key, in: place)
       guard present.state.row != nil else { return nil }
-      if !present.isDeleted(tables[place].rules) { return present }
+      if !present.isDeleted(by: tables[place].rules) { return present }
     }
     return nil
   }
 
   /// A row's key as its table spells it.
-  private func spelled(_ row: LoadedRow) -> [SQLiteValue] {
+  private func spelled(keyOf row: LoadedRow) -> [SQLiteValue] {
     let table = tables[row.place]
     guard let values = row.values else {
       return row.state.row?.storedValues(of: table.key) ?? row.key.values

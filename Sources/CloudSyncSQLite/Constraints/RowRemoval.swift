@@ -49,11 +49,12 @@ struct RowRemoval: TransactionPart {
       let child = tables[place]
       // Another row may have the value that it would have had.
       if !link.refersToKey,
-        try tables[row.place].rows(connection).hasRow(where: link.referencedColumns, values)
+        try tables[row.place].rows(on: connection)
+          .hasRow(where: link.referencedColumns, are: values)
       {
         continue
       }
-      for key in try child.rows(connection).keys(where: link.columns, values) {
+      for key in try child.rows(on: connection).keys(where: link.columns, are: values) {
         let one = try self.row(child.format.key(spelled: key), in: place)
         _ = try takeOut(one.rowKey)
       }
@@ -75,7 +76,7 @@ struct RowRemoval: TransactionPart {
         hasConflictRules: false
       )
       let rows = TableRows(connection: connection, sql: sql)
-      if try rows.hasRow(where: link.columns, referred) { return false }
+      if try rows.hasRow(where: link.columns, are: referred) { return false }
     }
     return true
   }
@@ -126,7 +127,7 @@ struct RowRemoval: TransactionPart {
   private func keepContent(of key: RowKey) throws(SQLiteError) {
     guard var row = try self.row(key), row.values != nil else { return }
     let table = tables[row.place]
-    row.complete(table)
+    row.complete(in: table)
     if let version = row.state.row, let staging = AssetStaging(table, connection) {
       row.state.row = staging.inlined(version, of: row)
     }

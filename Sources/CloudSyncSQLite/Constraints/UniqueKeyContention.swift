@@ -13,7 +13,7 @@ struct UniqueKeyContention: TransactionPart {
     /// Who holds them is about to be deleted.
     case later
     /// It stays beside the table; nil if SQLite's own reason tells more.
-    case held(Placement?)
+    case held(where: Placement?)
   }
 
   // MARK: One row
@@ -29,16 +29,16 @@ struct UniqueKeyContention: TransactionPart {
     for row: LoadedRow,
     isFinal: Bool = false
   ) throws(SQLiteError) -> Outcome {
-    guard let version = row.state.row else { return .held(nil) }
+    guard let version = row.state.row else { return .held(where: nil) }
     let table = transaction.tables[row.place]
     let byAge = isFinal || !table.isSettled
-    let holders = try transaction.holders(of: version, row)
-    if holders.isEmpty { return .held(nil) }
+    let holders = try transaction.holders(of: version, for: row)
+    if holders.isEmpty { return .held(where: nil) }
     var isLate = false
     // Nobody is taken out in vain: all of them have to yield.
     for holder in holders {
       let other = holder.row
-      if other.isDeleted(table.rules), other.needsWrite {
+      if other.isDeleted(by: table.rules), other.needsWrite {
         isLate = true
       } else if try yields(holder.row, to: row, byAge: byAge) == false {
         return try hold(row, by: holder, byAge: byAge)
@@ -52,8 +52,8 @@ struct UniqueKeyContention: TransactionPart {
       }
       // It contends for another value, or for the same one by its own age.
       if isStale { continue }
-      let reason = try held(holder.row, by: row, table.keyedColumns)
-      try transaction.park(holder.row.rowKey, reason)
+      let reason = try held(holder.row, by: row, of: table.keyedColumns)
+      try transaction.park(holder.row.rowKey, as: reason)
     }
     return .free
   }
@@ -66,7 +66,7 @@ struct UniqueKeyContention: TransactionPart {
     // What it was before is no more, elsewhere too.
     if byAge, row.values != nil { _ = try transaction.removal.takeOut(row.rowKey) }
     if !byAge { transaction.needsFetch = true }
-    return .held(try held(row, by: holder.row, holder.search.columns))
+    return .held(where: try held(row, by: holder.row, of: holder.search.columns))
   }
 
   private func yields(
@@ -74,15 +74,15 @@ struct UniqueKeyContention: TransactionPart {
     to row: LoadedRow,
     byAge: Bool
   ) throws(SQLiteError) -> Bool {
-    if holder.isDeleted(transaction.tables[holder.place].rules) { return false }
+    if holder.isDeleted(by: transaction.tables[holder.place].rules) { return false }
     if holder.isStale { return true }
-    return byAge ? try beats(row, holder) : false
+    return byAge ? try beats(row, holder: holder) : false
   }
 
   /// Whether a row takes a value from the one that holds it.
   func beats(
     _ row: LoadedRow,
-    _ holder: LoadedRow
+    holder: LoadedRow
   ) throws(SQLiteError) -> Bool {
     // Where one hangs on the other, it would go with it.
     if try transaction.refers(row, to: holder.key) { return false }
@@ -96,7 +96,7 @@ struct UniqueKeyContention: TransactionPart {
   private func held(
     _ row: LoadedRow,
     by holder: LoadedRow,
-    _ columns: [String]
+    of columns: [String]
   ) throws(SQLiteError) -> Placement {
     let table = transaction.tables[row.place].name.quotedName
     let names = columns.map(\.quotedName).joined(separator: ", ")

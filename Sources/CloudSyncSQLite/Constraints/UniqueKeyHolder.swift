@@ -39,7 +39,7 @@ extension SyncTransaction {
   /// The rows in the table that hold what a row is to have.
   func holders(
     of version: RecordVersion,
-    _ row: LoadedRow
+    for row: LoadedRow
   ) throws(SQLiteError) -> [UniqueKeyHolder] {
     let table = tables[row.place]
     var bound: [SQLiteValue] = []
@@ -49,7 +49,7 @@ extension SyncTransaction {
         candidate.append("NULL")
         continue
       }
-      if let value = try wanted(version, column.name, table) {
+      if let value = try wanted(by: version, in: column.name, of: table) {
         bound.append(value)
       } else if let number = table.key.firstIndex(of: column.name) {
         bound.append(row.key.values[number])
@@ -79,9 +79,9 @@ extension SyncTransaction {
   }
 
   private func wanted(
-    _ version: RecordVersion,
-    _ column: String,
-    _ table: RecordTable
+    by version: RecordVersion,
+    in column: String,
+    of table: RecordTable
   ) throws(SQLiteError) -> SQLiteValue? {
     guard let value = version.value(of: column) else { return nil }
     return try table.transport.stored(VersionedColumn(name: column, value: value, time: .zero))

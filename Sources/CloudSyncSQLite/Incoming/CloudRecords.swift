@@ -20,11 +20,11 @@ struct CloudRecords: TransactionPart {
     }
     let foreign = stored.foreign
     guard let place = tables.place(ofType: record.recordType) else {
-      return try foreign.keep(record, .unknownTable)
+      return try foreign.keep(record, because: .unknownTable)
     }
     if let (known, key) = tables.place(ofRecord: record.recordID.name), known == place {
       // Also if it cannot be read.
-      try note(key, in: place)
+      try note(seen: key, in: place)
     }
     let format = tables[place].format
     let read: (key: RecordKey, version: RecordVersion)?
@@ -45,7 +45,7 @@ struct CloudRecords: TransactionPart {
     try foreign.remove(named: record.recordID.name)
     let (key, version) = read
     try noteKinds(version, in: place)
-    try note(key, in: place)
+    try note(seen: key, in: place)
     transaction.see(version.clock.latest)
     if try transaction.isFetchingAll() {
       try UnseenEdits(transaction: transaction)
@@ -59,7 +59,11 @@ struct CloudRecords: TransactionPart {
       if UTF8Bytes.equal(known.state.known?.tag, tag) { return }
       // Of edits that were not sent the values are gone: there is nothing to join but the deletion.
       if known.state.isDirty {
-        known = try reduce(.edited(.deleted([], at: try transaction.nextTime())), key, in: place)
+        known = try reduce(
+          .edited(.deleted([], at: try transaction.nextTime())),
+          of: key,
+          in: place
+        )
       }
     }
     let former = known.state
@@ -67,8 +71,8 @@ struct CloudRecords: TransactionPart {
     let event =
       sent.map { RecordEvent.conflict(tag: tag, over: $0.record.changeTag, version, now: now) }
       ?? .has(tag: tag, version)
-    var row = try reduce(event, key, in: place)
-    if former.row == nil, row.values != nil, row.isDeleted(tables[place].rules) {
+    var row = try reduce(event, of: key, in: place)
+    if former.row == nil, row.values != nil, row.isDeleted(by: tables[place].rules) {
       // A row that was there before anybody looked has ended elsewhere.
       row.needsWrite = true
       keep(row)
@@ -96,19 +100,19 @@ struct CloudRecords: TransactionPart {
   private func keep(_ record: Record, because reason: String) throws(SQLiteError) {
     let subject = "record \(record.recordID.name) of type \(record.recordType)"
     try stored.foreign
-      .keep(record, .invalid, error: "\(subject) cannot be stored: \(reason)")
+      .keep(record, because: .invalid, error: "\(subject) cannot be stored: \(reason)")
   }
 
   /// Takes that the feed has told of a record's absence.
   func takeAbsence(of recordID: RecordID) throws(SQLiteError) {
     try stored.foreign.remove(named: recordID.name)
     guard let (place, key) = try transaction.place(ofRecord: recordID.name) else { return }
-    try note(key, in: place)
-    try reduce(.vanished, key, in: place)
+    try note(seen: key, in: place)
+    try reduce(.vanished, of: key, in: place)
   }
 
   /// Notes that a fetch of everything has told about a row.
-  func note(_ key: RecordKey, in place: Int) throws(SQLiteError) {
+  func note(seen key: RecordKey, in place: Int) throws(SQLiteError) {
     guard try transaction.isNotingSeenRows(), !key.values.contains(.null) else { return }
     let table = tables[place]
     try stored.seen.insert(RowKey(table: table.id, key: table.rowKey(key)))
@@ -118,7 +122,7 @@ struct CloudRecords: TransactionPart {
   func takeEndOfFetch() throws(SQLiteError) {
     for row in try stored.pending.awaitingFetch() {
       guard let place = tables.place(ofID: row.table) else { continue }
-      try reduce(.fetchEnded, try tables[place].key(row.key), in: place)
+      try reduce(.fetchEnded, of: try tables[place].key(row.key), in: place)
     }
   }
 
@@ -131,7 +135,7 @@ struct CloudRecords: TransactionPart {
         guard isLost, let (place, key) = tables.place(ofRecord: record.recordID.name) else {
           continue
         }
-        try reduce(.zoneReplaced, key, in: place)
+        try reduce(.zoneReplaced, of: key, in: place)
       }
     }
   }

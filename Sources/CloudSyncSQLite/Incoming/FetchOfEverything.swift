@@ -10,26 +10,26 @@ struct FetchOfEverything: TransactionPart {
     try stored.seen.removeAll()
     // Everything is told about again.
     try stored.unfetched.removeAll()
-    try facts.set(.shownZone, nil)
+    try facts.set(.shownZone, to: nil)
     let asked = try facts.value(.fetchAll)
     try beginFullFetch(asked: asked.flatMap { FullFetch($0) })
-    try facts.set(.fetchAll, nil)
+    try facts.set(.fetchAll, to: nil)
     transaction.fetchesAll = true
   }
 
   private func beginFullFetch(asked: FullFetch?) throws(SQLiteError) {
     var present = try transaction.fullFetch()
     if present == .erases { present = .revives }
-    if present?.isKept == true { return try set(present) }
+    if present?.isKept == true { return try set(mode: present) }
     let mode = asked ?? present ?? .sweeps
-    if mode != .sweeps, mode != .adopts { return try set(mode) }
-    if try isNothingKnown() { return try set(.adopts) }
+    if mode != .sweeps, mode != .adopts { return try set(mode: mode) }
+    if try isNothingKnown() { return try set(mode: .adopts) }
     let isSure = try isZoneSure()
-    try set(isSure ? .sweeps : .revives)
+    try set(mode: isSure ? .sweeps : .revives)
   }
 
-  private func set(_ mode: FullFetch?) throws(SQLiteError) {
-    try facts.set(.fullFetch, mode.map { .integer($0.rawValue) })
+  private func set(mode: FullFetch?) throws(SQLiteError) {
+    try facts.set(.fullFetch, to: mode.map { .integer($0.rawValue) })
   }
 
   /// Whether it is sure of which zone the rows are that are known to be in the cloud.
@@ -43,7 +43,7 @@ struct FetchOfEverything: TransactionPart {
 
   /// Notes that a page has continued from what is known: then it is of the zone that is known.
   func confirmZone() throws(SQLiteError) {
-    if try facts.value(.unconfirmedZone) != nil { try facts.set(.unconfirmedZone, nil) }
+    if try facts.value(.unconfirmedZone) != nil { try facts.set(.unconfirmedZone, to: nil) }
   }
 
   /// Whether no row was ever fetched or sent, and no zone was seen.
@@ -66,14 +66,14 @@ struct FetchOfEverything: TransactionPart {
       try eraseUnseen()
     } else if mode?.isKept == true || zone != nil && shown == nil {
       // A zone without the record is another one than any that had it.
-      try facts.set(.zone, shown)
+      try facts.set(.zone, to: shown)
       try replaceZone()
     } else if isOfKnownZone, mode != .adopts {
       try reduceUnseen(.vanished)
     }
     try confirmZone()
     try stored.seen.removeAll()
-    try set(nil)
+    try set(mode: nil)
     transaction.fetchesAll = false
     try facts.noteEverythingFetched()
   }
@@ -88,13 +88,13 @@ struct FetchOfEverything: TransactionPart {
 
   /// Notes that answers to what was sent before are of another zone.
   func noteZoneChange() throws(SQLiteError) {
-    try facts.set(.zoneChanges, .integer(try transaction.zoneChanges() + 1))
+    try facts.set(.zoneChanges, to: .integer(try transaction.zoneChanges() + 1))
   }
 
   private func reduceUnseen(_ event: RecordEvent) throws(SQLiteError) {
     for place in tables.inOrder.indices {
       let keys = try stored.seen.unseen(in: tables[place].id)
-      for key in keys { try reduce(event, try tables[place].key(key), in: place) }
+      for key in keys { try reduce(event, of: try tables[place].key(key), in: place) }
     }
   }
 
@@ -102,7 +102,7 @@ struct FetchOfEverything: TransactionPart {
 
   /// Takes from an answer which incarnation of the zone it is.
   func takeAnswer(_ zone: ZoneRecord) throws(SQLiteError) {
-    if try facts.value(.zone) == nil { try facts.set(.unconfirmedZone, .integer(1)) }
+    if try facts.value(.zone) == nil { try facts.set(.unconfirmedZone, to: .integer(1)) }
     try take(zone)
   }
 
@@ -110,14 +110,14 @@ struct FetchOfEverything: TransactionPart {
   func take(_ zone: ZoneRecord) throws(SQLiteError) {
     let incarnation = SQLiteValue.integer(zone.incarnation)
     if !transaction.isBesideToken, try transaction.isFetchingAll() {
-      try facts.set(.shownZone, incarnation)
+      try facts.set(.shownZone, to: incarnation)
     }
     // The zone has a record: the erasure is told, or somebody was ahead of it. The answer to its save may be lost.
-    try facts.set(.erases, nil)
+    try facts.set(.erases, to: nil)
     let known = try facts.value(.zone)
-    if zone.erases, try transaction.fullFetch() == .revives { try set(.erases) }
+    if zone.erases, try transaction.fullFetch() == .revives { try set(mode: .erases) }
     if known == incarnation { return }
-    try facts.set(.zone, incarnation)
+    try facts.set(.zone, to: incarnation)
     // Whatever was known before anybody told is of this one.
     if known == nil { return }
     if zone.erases { try eraseUnseen() } else { try replaceZone() }

@@ -14,7 +14,7 @@ struct FoundRows: TransactionPart {
   /// - Throws: SQLite's reason.
   func settle(
     _ found: [FoundRow],
-    _ response: ModifyOperation.Response
+    with response: ModifyOperation.Response
   ) throws(SQLiteError) -> (settled: Set<String>, others: [SentRow]) {
     if found.isEmpty { return ([], []) }
     var tags: [String: String] = [:]
@@ -32,10 +32,10 @@ struct FoundRows: TransactionPart {
         settled.insert(row.key.name)
         continue
       }
-      let version = try version(of: row, table)
+      let version = try version(of: row, in: table)
       let present = try self.row(row.key, in: row.table)
       if present.state.row == nil, let values = present.values {
-        try reduce(.edited(.found(table.edits(of: values))), row.key, in: row.table)
+        try reduce(.edited(.found(table.edits(of: values))), of: row.key, in: row.table)
       }
       others.append(
         SentRow(table: row.table, key: row.key, version: version, record: row.record)
@@ -46,7 +46,7 @@ struct FoundRows: TransactionPart {
 
   private func version(
     of row: FoundRow,
-    _ table: RecordTable
+    in table: RecordTable
   ) throws(SQLiteError) -> RecordVersion {
     do throws(CodedError) {
       if let version = try table.format.version(of: row.record) { return version }

@@ -36,7 +36,7 @@ struct PageApplier: TransactionPart {
         open = []
       }
       if open.isEmpty {
-        transaction.isBesideToken = try continuesStoredToken(response) == false
+        transaction.isBesideToken = try continuesStoredToken(at: response) == false
         if !transaction.isBesideToken, !response.isBeginning { try zone.confirmZone() }
       }
       if page.tellsZone {
@@ -59,7 +59,7 @@ struct PageApplier: TransactionPart {
   /// Another engine on the same database, in this process or another one, fetches for itself. What its pages
   /// tell of rows counts, but only pages that follow each other move the token and say what is gone.
   private func continuesStoredToken(
-    _ page: FetchOperation.Response
+    at page: FetchOperation.Response
   ) throws(SQLiteError) -> Bool {
     if page.isBeginning { return true }
     guard let token = page.previousToken else { return false }
@@ -105,7 +105,7 @@ struct PageApplier: TransactionPart {
       for failure in page.failures { try keepUnfetched(failure) }
     }
     if transaction.isBesideToken { return }
-    try facts.set(.token, last.changeToken.map { .blob([UInt8]($0.bytes)) })
+    try facts.set(.token, to: last.changeToken.map { .blob([UInt8]($0.bytes)) })
   }
 
   /// Takes the answer to a look-up of records that pages could not bring.
@@ -127,9 +127,9 @@ struct PageApplier: TransactionPart {
   /// Notes a record that the cloud has and could not give: it is there, so nothing of it goes here.
   private func keepUnfetched(_ failure: ItemFailure) throws(SQLiteError) {
     let name = failure.recordID.name
-    try stored.unfetched.keep(named: name, "\(failure.error)", at: now)
+    try stored.unfetched.keep(named: name, because: "\(failure.error)", at: now)
     guard let (place, key) = tables.place(ofRecord: name) else { return }
-    try transaction.cloud.note(key, in: place)
+    try transaction.cloud.note(seen: key, in: place)
   }
 
   private func settleUnfetched(_ page: FetchOperation.Response) throws(SQLiteError) {

@@ -105,14 +105,14 @@ struct PlainRows: TransactionPart {
       guard index + 1 == arrivals.count || arrivals[index + 1].place != arrival.place else {
         continue
       }
-      for number in try store(open, of: arrival.place, facts) { isStored[number] = true }
+      for number in try store(open, of: arrival.place, facts: facts) { isStored[number] = true }
       open = []
     }
     return isStored
   }
 
   private func arrival(of record: Record, number: Int) -> PlainArrival? {
-    guard let place = tables.place(ofType: record.recordType), tables.takesPlainRows(place),
+    guard let place = tables.place(ofType: record.recordType), tables.takesPlainRows(of: place),
       let tag = record.changeTag, let row = tables[place].format.plainRow(of: record),
       row.clock.missing.isEmpty, !row.key.values.contains(.null)
     else { return nil }
@@ -123,10 +123,10 @@ struct PlainRows: TransactionPart {
   private func store(
     _ arrivals: [PlainArrival],
     of place: Int,
-    _ facts: PlainFacts
+    facts: PlainFacts
   ) throws(SQLiteError) -> [Int] {
     if arrivals.isEmpty { return [] }
-    if try hasNewTriggers(tables[place]) { return [] }
+    if try hasNewTriggers(on: tables[place]) { return [] }
     let captured = tables[place].captured
     return try CaptureSuppression(connection: connection)
       .withoutCapture(of: captured, mapping: { $0 }) { () throws(SQLiteError) in
@@ -135,7 +135,7 @@ struct PlainRows: TransactionPart {
         while !open.isEmpty {
           var later: [PlainArrival] = []
           for arrival in open {
-            switch try store(arrival, facts) {
+            switch try store(arrival, facts: facts) {
             case .stored: stored.append(arrival.number)
             case .later: later.append(arrival)
             case .unusual: break
@@ -149,7 +149,7 @@ struct PlainRows: TransactionPart {
   }
 
   /// Whether a table has got a trigger of the app's since the engine was made, or for the connection alone.
-  private func hasNewTriggers(_ table: RecordTable) throws(SQLiteError) -> Bool {
+  private func hasNewTriggers(on table: RecordTable) throws(SQLiteError) -> Bool {
     let query =
       try connection.fixedStatement(
         """
@@ -167,7 +167,7 @@ struct PlainRows: TransactionPart {
 
   private func store(
     _ arrival: PlainArrival,
-    _ facts: PlainFacts
+    facts: PlainFacts
   ) throws(SQLiteError) -> PlainOutcome {
     let table = tables[arrival.place]
     let row = arrival.row
@@ -177,7 +177,7 @@ struct PlainRows: TransactionPart {
     if let parent = try missingParent(of: arrival) {
       return parent == arrival.place ? .later : .unusual
     }
-    let tableRows = table.rows(connection)
+    let tableRows = table.rows(on: connection)
     let present = try tableRows.values(of: row.key.values)
     if let present, present != row.values { return .unusual }
     let known = stored.known
@@ -189,11 +189,11 @@ struct PlainRows: TransactionPart {
     guard try known.insert(clean, of: key) else {
       // What this device has saved comes back.
       let isSame = present == nil ? false : try known.row(key) == clean
-      if isSame { try note(arrival, key, facts) }
+      if isSame { try note(arrival, as: key, facts: facts) }
       return isSame ? .stored : .unusual
     }
     if present == nil {
-      guard try insert(row.values, of: row.key, tableRows) else {
+      guard try insert(row.values, of: row.key, into: tableRows) else {
         try known.remove(key)
         return .unusual
       }
@@ -203,14 +203,14 @@ struct PlainRows: TransactionPart {
       transaction.touched.insert(arrival.place)
       if facts.hasWaiting { _ = try transaction.writing.childrenWaiting(for: [row.key.name]) }
     }
-    try note(arrival, key, facts)
+    try note(arrival, as: key, facts: facts)
     return .stored
   }
 
   private func note(
     _ arrival: PlainArrival,
-    _ key: RowKey,
-    _ facts: PlainFacts
+    as key: RowKey,
+    facts: PlainFacts
   ) throws(SQLiteError) {
     if facts.notesSeen { try stored.seen.insert(key) }
     if facts.hasForeign {
@@ -223,7 +223,7 @@ struct PlainRows: TransactionPart {
   private func insert(
     _ values: [SQLiteValue],
     of key: RecordKey,
-    _ rows: TableRows
+    into rows: TableRows
   ) throws(SQLiteError) -> Bool {
     do throws(SQLiteError) {
       try rows.insert(values)
@@ -247,7 +247,7 @@ struct PlainRows: TransactionPart {
         let rowKey = RowKey(table: parent.id, key: parent.rowKey(key))
         if transaction.unwritten.contains(rowKey) { return link.parent }
       }
-      if try parent.rows(connection).hasRow(key.values) == false { return link.parent }
+      if try parent.rows(on: connection).hasRow(key.values) == false { return link.parent }
     }
     return nil
   }

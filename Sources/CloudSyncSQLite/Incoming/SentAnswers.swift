@@ -13,14 +13,16 @@ struct SentAnswers: TransactionPart {
     transaction.hasAnswers = true
     if try transaction.zoneChanges() != batch.zoneChanges {
       // An answer that was told late tells of a zone that is gone.
-      _ = try FoundRows(transaction: transaction).settle(batch.found, ModifyOperation.Response())
+      _ = try FoundRows(transaction: transaction)
+        .settle(batch.found, with: ModifyOperation.Response())
       return
     }
     var sent: [String: SentRow] = [:]
-    let (settled, others) = try FoundRows(transaction: transaction).settle(batch.found, response)
+    let (settled, others) = try FoundRows(transaction: transaction)
+      .settle(batch.found, with: response)
     for row in batch.rows + others { sent[row.key.name] = row }
     for record in response.savedRecords {
-      if let zone = ZoneRecord(record) ?? ownZone(record) {
+      if let zone = ZoneRecord(record) ?? ownZone(savedAs: record) {
         try FetchOfEverything(transaction: transaction).takeAnswer(zone)
         continue
       }
@@ -30,7 +32,7 @@ struct SentAnswers: TransactionPart {
       if let row = sent[record.recordID.name] {
         guard let tag = record.changeTag else { continue }
         let event = RecordEvent.saved(tag: tag, over: row.record.changeTag, row.version)
-        let row = try reduce(event, row.key, in: row.table)
+        let row = try reduce(event, of: row.key, in: row.table)
         try transaction.noteTombstone(row, of: record)
       } else {
         try stored.foreign.noteSent(named: record.recordID.name)
@@ -61,7 +63,7 @@ struct SentAnswers: TransactionPart {
   }
 
   /// The record that this device has just saved, of which the answer need not have the fields.
-  private func ownZone(_ record: Record) -> ZoneRecord? {
+  private func ownZone(savedAs record: Record) -> ZoneRecord? {
     ZoneRecord.isName(record.recordID.name) ? transaction.sentZone : nil
   }
 
@@ -80,12 +82,12 @@ struct SentAnswers: TransactionPart {
       transaction.counts.parked += 1
       try reduce(
         .refused(error.code, reason: reason, isPassing: false, wait: nil, now: now),
-        row.key,
+        of: row.key,
         in: row.table
       )
     case .unknownItem:
       guard let row else { return }
-      try reduce(.missing(tag: row.record.changeTag, now: now), row.key, in: row.table)
+      try reduce(.missing(tag: row.record.changeTag, now: now), of: row.key, in: row.table)
     case .outcomeUnknown: break
     default:
       guard let row else {
@@ -114,7 +116,7 @@ struct SentAnswers: TransactionPart {
       wait: error.retryAfter.map { $0.clampedNanoseconds / 1_000_000 },
       now: now
     )
-    let row = try reduce(event, key, in: place)
+    let row = try reduce(event, of: key, in: place)
     if case .refusal = row.state.hold { transaction.counts.parked += 1 }
   }
 
@@ -128,13 +130,13 @@ struct SentAnswers: TransactionPart {
     for removal in removals { sent[removal.key.name] = removal }
     for recordID in response.deletedRecordIDs {
       guard let removal = sent[recordID.name] else { continue }
-      try reduce(.vanished, removal.key, in: removal.table)
+      try reduce(.vanished, of: removal.key, in: removal.table)
       transaction.counts.sent += 1
     }
     for failure in response.failures {
       guard let removal = sent[failure.recordID.name] else { continue }
       switch failure.error.code {
-      case .unknownItem: try reduce(.vanished, removal.key, in: removal.table)
+      case .unknownItem: try reduce(.vanished, of: removal.key, in: removal.table)
       // Whether it is done, the fetch tells that it waits for.
       case .outcomeUnknown: transaction.needsFetch = true
       default: try take(failure, of: removal.key, in: removal.table)

@@ -86,7 +86,7 @@ struct BatchBuilder {
       } else {
         table.format.record(staged, key: key, zoneID: zoneID)
       }
-    try staging?.writeFiles(of: record, row)
+    try staging?.writeFiles(of: record, in: row)
     return SentRow(table: place, key: key, version: version, record: record)
   }
 }

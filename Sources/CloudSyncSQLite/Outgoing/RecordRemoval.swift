@@ -35,7 +35,7 @@ struct RecordRemoval: TransactionPart {
       guard let row = try row(rowKey), row.state.hold == .removal(isDue: true),
         !names.contains(row.key.name)
       else { continue }
-      try reduce(.purging, row.key, in: row.place)
+      try reduce(.purging, of: row.key, in: row.place)
       removals.append(SentRemoval(table: row.place, key: row.key))
     }
     return removals

@@ -29,7 +29,7 @@ struct TombstonePurge: TransactionPart {
     let tombstones = stored.tombstones
     var removals: [SentRemoval] = []
     for rowKey in try tombstones.due(before: present - purgeAge, limit: limit) {
-      guard let row = try row(rowKey), row.isDeleted(tables[row.place].rules),
+      guard let row = try row(rowKey), row.isDeleted(by: tables[row.place].rules),
         let known = row.state.known
       else {
         try tombstones.remove(rowKey)
@@ -39,7 +39,7 @@ struct TombstonePurge: TransactionPart {
       let writer = tables.writer
       switch known.clock.purge {
       case let mark? where mark.writer == writer && abs(present - mark.since) <= PurgeMark.use:
-        try reduce(.purging, row.key, in: row.place)
+        try reduce(.purging, of: row.key, in: row.place)
         removals.append(SentRemoval(table: row.place, key: row.key))
       case let mark? where mark.writer != writer && mark.isValid(at: now):
         // Somebody else is at it; should that device be gone, this one does it.
@@ -47,7 +47,7 @@ struct TombstonePurge: TransactionPart {
       case .some, nil:
         try reduce(
           .marked(PurgeMark(writer: writer, since: max(now, present))),
-          row.key,
+          of: row.key,
           in: row.place
         )
         hasMarked = true

@@ -59,7 +59,7 @@ struct UploadCursor {
       let tables = transaction.tables
       var bytes = batch.rows.reduce(0) { $0 + $1.record.byteCount }
       end = try reconciliation.compare(from: end, limit: Self.step) { found in
-        guard let row = row(found, tables) else { return .adopted }
+        guard let row = row(found, of: tables) else { return .adopted }
         if onTheirWay.contains(row.key.name) { return .sent }
         bytes += row.record.byteCount
         if !batch.isEmpty, batch.count == limits.items || bytes > limits.bytes { return .postponed }
@@ -81,7 +81,7 @@ struct UploadCursor {
   }
 
   /// A row as it is sent; nil if it has anything out of the ordinary.
-  private func row(_ found: Reconciliation.Found, _ tables: SyncTables) -> FoundRow? {
+  private func row(_ found: Reconciliation.Found, of tables: SyncTables) -> FoundRow? {
     let table = tables[found.place]
     guard table.sendsPlainRows,
       let record = table.format.newRecord(

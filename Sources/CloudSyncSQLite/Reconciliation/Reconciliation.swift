@@ -45,7 +45,7 @@ struct Reconciliation: TransactionPart {
     let end = try compare(from: start, limit: limit) { (_) throws(SQLiteError) in
       .adopted
     }
-    if !end.isEnd { try facts.set(.reconciledTo, end.key) }
+    if !end.isEnd { try facts.set(.reconciledTo, to: end.key) }
     return end.isEnd ? try finish(end.table) : true
   }
 
@@ -60,7 +60,7 @@ struct Reconciliation: TransactionPart {
 
   /// Keeps how far a table was compared: all rows up to there are known or pending.
   func keep(_ position: Position) throws(SQLiteError) {
-    if let key = position.key { try facts.set(.reconciledTo, key) }
+    if let key = position.key { try facts.set(.reconciledTo, to: key) }
   }
 
   /// Compares rows of a table, in the order of its key.
@@ -93,7 +93,7 @@ struct Reconciliation: TransactionPart {
         let key = table.key(ofRow: row.values)
         let rowKey = RowKey(table: table.id, key: table.rowKey(key))
         var adoption = Adoption.adopted
-        if row.isUnknown, try isUnknown(rowKey, table) {
+        if row.isUnknown, try isUnknown(rowKey, of: table) {
           adoption = try adopt(Found(place: place, key: key, values: row.values))
         }
         isPostponed = adoption == .postponed
@@ -122,7 +122,7 @@ struct Reconciliation: TransactionPart {
   /// columns.
   private func isUnknown(
     _ key: RowKey,
-    _ table: RecordTable
+    of table: RecordTable
   ) throws(SQLiteError) -> Bool {
     if transaction.rows[key] != nil { return false }
     if table.key.count == 1 { return true }
@@ -178,21 +178,21 @@ struct Reconciliation: TransactionPart {
     var row = try transaction.row(key, in: place)
     guard let values = row.values else { return }
     if row.state.row == nil {
-      try transaction.reduce(.edited(.found(table.edits(of: values))), key, in: place)
-    } else if row.isDeleted(table.rules), row.state.placement == .inTable, !row.needsWrite {
+      try transaction.reduce(.edited(.found(table.edits(of: values))), of: key, in: place)
+    } else if row.isDeleted(by: table.rules), row.state.placement == .inTable, !row.needsWrite {
       // It was inserted unseen, after the deletion.
       let edit = RowEdit.inserted(table.edits(of: values), at: try transaction.nextTime())
-      try transaction.reduce(.edited(edit), key, in: place)
+      try transaction.reduce(.edited(edit), of: key, in: place)
     } else {
       try UnseenEdits(transaction: transaction).takeCounters(of: key, in: place)
       row = try transaction.row(key, in: place)
-      row.complete(table)
+      row.complete(in: table)
       transaction.keep(row)
       if row.source == .known, !row.needsWrite,
         let known = try KnownRows(connection: connection).row(row.rowKey),
         known.digest != table.digest(of: values)
       {
-        try facts.set(.fetchAll, .integer(FullFetch.sweeps.rawValue))
+        try facts.set(.fetchAll, to: .integer(FullFetch.sweeps.rawValue))
       }
     }
   }
@@ -202,7 +202,7 @@ struct Reconciliation: TransactionPart {
     in place: Int
   ) throws(SQLiteError) {
     let table = transaction.tables[place]
-    if try isComplete(table) { return }
+    if try isComplete(in: table) { return }
     let key = CompoundKey.sql(of: table.captured.key, in: "t")
     let query =
       try connection.statement(
@@ -216,13 +216,13 @@ struct Reconciliation: TransactionPart {
       let row = try transaction.row(try table.key(rowKey), in: place)
       guard row.isLost else { continue }
       let time = try transaction.nextTime()
-      try transaction.reduce(.edited(.deleted([], at: time)), row.key, in: place)
+      try transaction.reduce(.edited(.deleted([], at: time)), of: row.key, in: place)
     }
   }
 
   /// Whether a table has as many rows as are known and pending: since each of its rows is one of these, none is
   /// missing then.
-  private func isComplete(_ table: RecordTable) throws(SQLiteError) -> Bool {
+  private func isComplete(in table: RecordTable) throws(SQLiteError) -> Bool {
     let filter = table.captured.hasKey("t").map { " WHERE \($0)" } ?? ""
     let query =
       try connection.statement(
@@ -255,6 +255,6 @@ private struct ComparedRow {
     isClean =
       isKnown && isSettled && query.integer(count + 2) == 1
       && query.integer(count) == table.digest(of: values)
-      && table.format.plainClock.hasAllColumns(query.bytes(count + 1))
+      && table.format.plainClock.hasAllColumns(in: query.bytes(count + 1))
   }
 }

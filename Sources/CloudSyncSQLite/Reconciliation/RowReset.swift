@@ -27,7 +27,7 @@ struct RowReset: TransactionPart {
       try zone.noteZoneChange()
       try deleteEverything()
     case .upload:
-      try facts.set(.fullFetch, .integer(FullFetch.uploads.rawValue))
+      try facts.set(.fullFetch, to: .integer(FullFetch.uploads.rawValue))
       transaction.fetchesAll = true
       try stored.seen.removeAll()
       try zone.replaceZone()
@@ -36,12 +36,12 @@ struct RowReset: TransactionPart {
       }
     case .rejoining:
       // Which zone the rows are of stays known: only so a record of another one is told from it.
-      try facts.set(.token, nil)
-      try facts.set(.shownZone, nil)
+      try facts.set(.token, to: nil)
+      try facts.set(.shownZone, to: nil)
       return
     }
-    for fact in [Facts.Name.zone, .shownZone, .token, .erases] { try facts.set(fact, nil) }
-    if renewal == .erasure { try facts.set(.erases, .integer(1)) }
+    for fact in [Facts.Name.zone, .shownZone, .token, .erases] { try facts.set(fact, to: nil) }
+    if renewal == .erasure { try facts.set(.erases, to: .integer(1)) }
   }
 
   /// Deletes the rows of the synchronized tables, without telling the cloud, and forgets what was
@@ -72,7 +72,7 @@ struct RowReset: TransactionPart {
       "DELETE FROM cloudsync_foreign_records; UPDATE cloudsync_clock SET left_until = 0"
     )
     for fact in [Facts.Name.fullFetch, .fetchAll, .unreconciled, .reconciledTo] {
-      try facts.set(fact, nil)
+      try facts.set(fact, to: nil)
     }
     transaction.fetchesAll = false
   }

@@ -28,7 +28,7 @@ struct AppTriggerGuard: TransactionPart {
     try connection.withoutTriggers { () throws(SQLiteError) in
       for row in rows {
         do throws(SQLiteError) {
-          try tables[row.place].rows(connection).update(row.key.values, row.values)
+          try tables[row.place].rows(on: connection).update(row.key.values, with: row.values)
         } catch {
           // The trigger's value is the one that the table takes.
           guard error.isRefusal, connection.isInTransaction else { throw error }

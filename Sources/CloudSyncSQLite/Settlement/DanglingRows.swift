@@ -18,7 +18,8 @@ struct DanglingRows: TransactionPart {
       var isDone = true
       for link in transaction.tables.links {
         guard let place = link.child else { continue }
-        for key in try dangling(link, transaction.tables[place], transaction.connection) {
+        for key in try dangling(by: link, of: transaction.tables[place], on: transaction.connection)
+        {
           let table = transaction.tables[place]
           let row = try transaction.adopted(table.format.key(spelled: key), in: place)
           if try transaction.removal.takeOut(row.rowKey) != nil { isDone = false }
@@ -31,9 +32,9 @@ struct DanglingRows: TransactionPart {
 
   /// The keys of the rows that refer by a foreign key to no row, in their order.
   private func dangling(
-    _ link: TableLink,
-    _ child: RecordTable,
-    _ connection: SQLiteConnection
+    by link: TableLink,
+    of child: RecordTable,
+    on connection: SQLiteConnection
   ) throws(SQLiteError) -> [[SQLiteValue]] {
     let list = child.key.map { "c.\($0.quotedName)" }.joined(separator: ", ")
     let isSet = link.columns.map { "c.\($0.quotedName) IS NOT NULL" }.joined(separator: " AND ")

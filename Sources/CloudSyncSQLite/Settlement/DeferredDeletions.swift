@@ -36,7 +36,7 @@ struct DeferredDeletions: TransactionPart {
       guard var row = try transaction.row(key), row.state.placement == .deletionDeferred else {
         continue
       }
-      if row.values == nil { row.place(.inTable, transaction.tables[row.place].rules) }
+      if row.values == nil { row.place(.inTable, rules: transaction.tables[row.place].rules) }
       transaction.keep(row)
       if row.values != nil { roots.append(key) }
     }

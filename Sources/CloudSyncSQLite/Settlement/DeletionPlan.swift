@@ -69,15 +69,15 @@ struct DeletionPlan {
       let reached = try reach(from: roots)
       // Whoever would have had a row deleted that stays, stays as well.
       let waiting = closure(
-        reached.order.filter { isWaiting($0, reached.parents) },
-        reached.parents
+        of: reached.order.filter { isWaiting($0, going: reached.parents) },
+        parents: reached.parents
       )
       let staying = closure(
-        reached.order.filter { isBlocked($0, reached.parents) },
-        reached.parents
+        of: reached.order.filter { isBlocked($0, going: reached.parents) },
+        parents: reached.parents
       )
       if waiting.isEmpty, staying.isEmpty {
-        finish(reached.order, reached.parents)
+        finish(with: reached.order, going: reached.parents)
         return
       }
       postponed += roots.filter { waiting.contains($0) }
@@ -108,7 +108,7 @@ struct DeletionPlan {
     return (order, parents)
   }
 
-  private func closure(_ rows: [RowKey], _ parents: [RowKey: [RowKey]]) -> Set<RowKey> {
+  private func closure(of rows: [RowKey], parents: [RowKey: [RowKey]]) -> Set<RowKey> {
     var stack = rows
     var all: Set<RowKey> = []
     while let one = stack.popLast() {
@@ -118,7 +118,7 @@ struct DeletionPlan {
   }
 
   /// Whether a row cannot go before others that refer to it in their tables are where they belong.
-  private func isWaiting(_ key: RowKey, _ going: [RowKey: [RowKey]]) -> Bool {
+  private func isWaiting(_ key: RowKey, going: [RowKey: [RowKey]]) -> Bool {
     (children[key] ?? [])
       .contains { child in
         guard let one = child.key, going[one] == nil else { return false }
@@ -126,7 +126,7 @@ struct DeletionPlan {
       }
   }
 
-  private func isBlocked(_ key: RowKey, _ going: [RowKey: [RowKey]]) -> Bool {
+  private func isBlocked(_ key: RowKey, going: [RowKey: [RowKey]]) -> Bool {
     (children[key] ?? [])
       .contains { child in
         guard let one = child.key else { return child.consequence == .stay }
@@ -144,7 +144,7 @@ struct DeletionPlan {
       }
   }
 
-  private mutating func finish(_ order: [RowKey], _ going: [RowKey: [RowKey]]) {
+  private mutating func finish(with order: [RowKey], going: [RowKey: [RowKey]]) {
     var open: [RowKey: Int] = [:]
     var parents: [RowKey: [RowKey]] = [:]
     for one in order {
@@ -201,7 +201,7 @@ struct DeletionPlan {
     guard let consequence = transaction.tables.consequence(of: link),
       try transaction.isKeyTaken(from: row, by: link) == false
     else { return [] }
-    let keys = try transaction.foreignKey(link).children(of: row.key)
+    let keys = try transaction.foreignKey(of: link).children(of: row.key)
     if keys.isEmpty { return [] }
     guard let place = link.child else {
       return keys.map { _ in Child(key: nil, link: link, consequence: consequence) }
@@ -218,7 +218,7 @@ struct DeletionPlan {
           consequence: consequence,
           target: target,
           successor: successor,
-          hasLeft: transaction.hasLeft(child, link)
+          hasLeft: transaction.hasLeft(child, by: link)
         )
       )
     }

@@ -42,10 +42,10 @@ struct DepartedRows: TransactionPart {
       let hadStuck = settlement.stuck
       try settlement.carryOut(plan)
       guard settlement.stuck == hadStuck else { continue }
-      for key in plan.kept { try letGoOfMissing(key) }
+      for key in plan.kept { try letGoOfMissing(from: key) }
       for key in plan.postponed {
         guard var row = try transaction.row(key) else { continue }
-        row.place(.deletionDeferred, transaction.tables[row.place].rules)
+        row.place(.deletionDeferred, rules: transaction.tables[row.place].rules)
         transaction.keep(row)
       }
       return try transaction.writing.writeRows()
@@ -58,10 +58,10 @@ struct DepartedRows: TransactionPart {
   ) throws(SQLiteError) -> Bool {
     guard var row = try transaction.row(rowKey), row.values == nil else { return false }
     let table = transaction.tables[row.place]
-    let values = try values(of: rowKey, transaction.connection)
+    let values = try values(of: rowKey, on: transaction.connection)
     // It was remembered with the columns that the table had then.
     guard values.count == table.columns.count else { return false }
-    let rows = table.rows(transaction.connection)
+    let rows = table.rows(on: transaction.connection)
     do throws(SQLiteError) {
       try transaction.withoutCapture(of: row) { () throws(SQLiteError) in
         try rows.insert(zip(table.columns, values).map { (column: $0, value: $1) })
@@ -73,7 +73,7 @@ struct DepartedRows: TransactionPart {
     }
     let key = row.key
     for link in transaction.tables.links(to: row.place)
-    where try transaction.foreignKey(link).isReferredTo(key) {
+    where try transaction.foreignKey(of: link).isReferredTo(rowOf: key) {
       row.values = try rows.values(of: key.values)
       transaction.keep(row)
       return true
@@ -86,16 +86,16 @@ struct DepartedRows: TransactionPart {
 
   /// Has a row that has come back let go of rows that have not, where it can.
   private func letGoOfMissing(
-    _ key: RowKey
+    from key: RowKey
   ) throws(SQLiteError) {
     guard let place = transaction.tables.place(ofID: key.table) else { return }
     for link in transaction.tables.links(from: place) where link.reference.canBeNull {
       guard let row = try transaction.row(key),
         let values = row.state.row?.storedValues(of: link.columns)
       else { continue }
-      let parents = transaction.tables[link.parent].rows(transaction.connection)
-      if try parents.hasRow(where: link.referencedColumns, values) { continue }
-      try transaction.set(link.columns, link.columns.map { _ in .null }, of: key)
+      let parents = transaction.tables[link.parent].rows(on: transaction.connection)
+      if try parents.hasRow(where: link.referencedColumns, are: values) { continue }
+      try transaction.set(link.columns, to: link.columns.map { _ in .null }, of: key)
     }
   }
 
@@ -111,7 +111,7 @@ struct DepartedRows: TransactionPart {
 
   private func values(
     of key: RowKey,
-    _ connection: SQLiteConnection
+    on connection: SQLiteConnection
   ) throws(SQLiteError) -> [SQLiteValue] {
     let query =
       try connection.fixedStatement(

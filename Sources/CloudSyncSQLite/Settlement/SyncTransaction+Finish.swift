@@ -36,16 +36,16 @@ extension SyncTransaction {
     for one in rows.values.map(\.order).sorted(by: { $0.precedes($1) }) {
       guard var row = rows[one.rowKey] else { continue }
       let table = tables[row.place]
-      if hasSideEffects { row.values = try table.rows(connection).values(of: row.key.values) }
+      if hasSideEffects { row.values = try table.rows(on: connection).values(of: row.key.values) }
       if row.isAsStored { continue }
-      try table.store(connection)
+      try table.store(on: connection)
         .save(
-          row.stateToKeep(table, connection),
+          row.stateToKeep(in: table, on: connection),
           of: row.rowKey.key,
           named: row.key.name,
           values: row.values,
           source: row.source,
-          isSure: row.isSure(table, isRebuilt: rebuilt.contains(table.id))
+          isSure: row.isSure(in: table, isRebuilt: rebuilt.contains(table.id))
         )
     }
     forgetRows()

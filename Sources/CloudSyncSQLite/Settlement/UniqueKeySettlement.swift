@@ -16,11 +16,11 @@ struct UniqueKeySettlement: TransactionPart {
     _ key: RowKey
   ) throws(SQLiteError) -> Bool {
     guard let row = try transaction.row(key), row.state.placement.isOfUniqueKey,
-      !row.isDeleted(transaction.tables[row.place].rules),
+      !row.isDeleted(by: transaction.tables[row.place].rules),
       let policy = transaction.tables[row.place].uniqueKeys, let version = row.state.row
     else { return false }
     if taken.contains(key) { return true }
-    let holders = try transaction.holders(of: version, row)
+    let holders = try transaction.holders(of: version, for: row)
     guard let holder = holders.first else { return false }
     let other = holder.row
     if taken.contains(other.rowKey) { return true }
@@ -28,9 +28,9 @@ struct UniqueKeySettlement: TransactionPart {
     let isDone =
       switch policy.kind {
       case .newest: false
-      case .merge: try merge(row, other)
+      case .merge: try merge(row, with: other)
       case .rename(let rename):
-        try self.rename(row, holders, rename)
+        try self.rename(row, besides: holders, by: rename)
       }
     if isDone || !transaction.tables[row.place].isSettled { return isDone }
     // Where that cannot be, the newer row keeps the value.
@@ -42,8 +42,8 @@ struct UniqueKeySettlement: TransactionPart {
   ) throws(SQLiteError) -> Bool {
     guard var row = try transaction.row(key) else { return false }
     switch try UniqueKeyContention(transaction: transaction).makeRoom(for: row, isFinal: true) {
-    case .held(let placement):
-      if let placement { try transaction.park(key, placement) }
+    case .held(where: let placement):
+      if let placement { try transaction.park(key, as: placement) }
       return false
     case .free, .later:
       row = try transaction.row(key) ?? row
@@ -58,7 +58,7 @@ struct UniqueKeySettlement: TransactionPart {
 
   private mutating func merge(
     _ row: LoadedRow,
-    _ holder: LoadedRow
+    with holder: LoadedRow
   ) throws(SQLiteError) -> Bool {
     let isKept = UTF8Bytes.order(row.key.name, holder.key.name) < 0
     let (kept, gone) = isKept ? (row, holder) : (holder, row)
@@ -84,12 +84,14 @@ struct UniqueKeySettlement: TransactionPart {
   /// One that is newer than all of them gets its place first.
   private func rename(
     _ row: LoadedRow,
-    _ holders: [UniqueKeyHolder],
-    _ rename: (UniqueKeyConflict) -> [FieldValue]?
+    besides holders: [UniqueKeyHolder],
+    by rename: (UniqueKeyConflict) -> [FieldValue]?
   ) throws(SQLiteError) -> Bool {
     for holder in holders {
-      if try UniqueKeyContention(transaction: transaction).beats(row, holder.row) { continue }
-      guard let changes = try changes(of: row, holder, rename) else { return false }
+      if try UniqueKeyContention(transaction: transaction).beats(row, holder: holder.row) {
+        continue
+      }
+      guard let changes = try changes(of: row, besides: holder, by: rename) else { return false }
       if row.values != nil, try transaction.removal.takeOut(row.rowKey) == nil { return false }
       try transaction.edit(.settled(changes, created: .zero), of: row)
       // The next one must not get the same value.
@@ -102,8 +104,8 @@ struct UniqueKeySettlement: TransactionPart {
   /// Asks for other values until they are free.
   private func changes(
     of row: LoadedRow,
-    _ holder: UniqueKeyHolder,
-    _ rename: (UniqueKeyConflict) -> [FieldValue]?
+    besides holder: UniqueKeyHolder,
+    by rename: (UniqueKeyConflict) -> [FieldValue]?
   ) throws(SQLiteError) -> [VersionedColumn]? {
     let table = transaction.tables[row.place]
     guard let version = row.state.row else { return nil }
@@ -130,7 +132,7 @@ struct UniqueKeySettlement: TransactionPart {
         renamed.set(VersionedColumn(name: change.name, value: change.value, time: time))
       }
       // Another key is another conflict.
-      let taken = try transaction.holders(of: renamed, row)
+      let taken = try transaction.holders(of: renamed, for: row)
       if !taken.contains(where: { $0.number == holder.number }) { return changes }
     }
     return nil

@@ -48,16 +48,16 @@ struct WaitingRows: TransactionPart {
     guard let place = transaction.tables.place(ofID: key.table) else { return }
     let rules = transaction.tables[place].rules
     for link in transaction.tables.links(from: place) {
-      guard let row = try transaction.row(key), !row.isDeleted(rules),
+      guard let row = try transaction.row(key), !row.isDeleted(by: rules),
         let consequence = transaction.tables.consequence(of: link)
       else { continue }
       switch try transaction.formerParent(of: row, by: link) {
       case .none, .present: continue
       case .goesOn(let values):
         if link.isInKeyOfChild {
-          _ = try RowUnion(transaction: transaction).move(row, link.columns, to: values)
+          _ = try RowUnion(transaction: transaction).move(row, from: link.columns, to: values)
         } else {
-          try transaction.set(link.columns, values, of: key)
+          try transaction.set(link.columns, to: values, of: key)
         }
         continue
       case .gone: break
@@ -66,11 +66,11 @@ struct WaitingRows: TransactionPart {
       case .stay: break
       case .delete: try transaction.edit(.deleted([], at: .zero), of: row)
       case .detach:
-        try transaction.set(link.columns, link.columns.map { _ in .null }, of: key)
+        try transaction.set(link.columns, to: link.columns.map { _ in .null }, of: key)
       case .setDefault:
         if case .missing = try transaction.defaultTarget(of: link) { continue }
-        let defaults = try transaction.foreignKey(link).defaults()
-        try transaction.set(link.columns, defaults, of: key)
+        let defaults = try transaction.foreignKey(of: link).defaults()
+        try transaction.set(link.columns, to: defaults, of: key)
       }
     }
     guard var row = try transaction.row(key) else { return }

@@ -26,7 +26,7 @@ struct StatusQuery {
   ///
   /// SQLite looks for `NOT IN` through the whole list, since NULL might be in it; for `IN` in a condition it
   /// does not.
-  func isRead(_ row: String) -> String {
+  func isRead(rowOf row: String) -> String {
     "CASE WHEN (\(row)) IN (\(unread)) THEN 0 ELSE 1 END"
   }
 
@@ -53,7 +53,7 @@ struct StatusQuery {
       select(
         (isCompound, "k", "NULL", "'clean'", "NULL, NULL, NULL"),
         from: "cloudsync_known k",
-        where: isRead("k.table_id, k.key")
+        where: isRead(rowOf: "k.table_id, k.key")
       ),
       select(
         (isCompound, "p", "p.record_name", pendingStatus, "p.error_code, p.error, p.waits_for"),
@@ -86,13 +86,13 @@ struct StatusQuery {
       ? "" : " AND t.id \(shown.isCompound ? "" : "NOT ")IN (\(list(compound)))"
     return """
       SELECT t.name AS table_name, \(literals) AS key, \(name) AS record_name,
-        \(shown.status) AS status, \(columns(shown.rest))
+        \(shown.status) AS status, \(columns(and: shown.rest))
       FROM \(source) JOIN cloudsync_tables t ON t.id = \(shown.row).table_id
       WHERE t.is_synchronized\(filter) AND \(condition)
       """
   }
 
-  private func columns(_ rest: String) -> String {
+  private func columns(and rest: String) -> String {
     let values = rest.split(separator: ", ")
     return zip(values, ["error_code", "error", "waits_for"]).map { "\($0) AS \($1)" }
       .joined(separator: ", ")

@@ -22,7 +22,7 @@ import CloudSyncSQLiteSupport
 /// every `ALTER TABLE … RENAME` after a `DROP TABLE`, which is how apps rebuild tables.
 enum StatusView {
   /// Makes the view where it is not there to the byte.
-  static func install(_ connection: SQLiteConnection) throws(SQLiteError) {
+  static func install(on connection: SQLiteConnection) throws(SQLiteError) {
     let tables = try TableRegistry(connection: connection).tables()
     let sql = "CREATE VIEW cloudsync_status AS \(StatusQuery(tables).sql)"
     let there = try connection.value(

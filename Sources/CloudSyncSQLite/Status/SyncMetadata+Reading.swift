@@ -25,7 +25,7 @@ extension SyncMetadata {
   /// - Throws: That the database cannot be read.
   public static func version(in database: some SyncDatabase) throws(SyncEngineError) -> Int? {
     try database.use { (connection) throws(SyncEngineError) in
-      try OutboxSchema.installedVersion(connection).map { Int(clamping: $0) }
+      try OutboxSchema.installedVersion(on: connection).map { Int(clamping: $0) }
     }
   }
 
@@ -40,7 +40,7 @@ extension SyncMetadata {
     try database.use { (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in
-          try EngineTables.remove(connection)
+          try EngineTables.remove(from: connection)
         }
       }
     }

@@ -10,7 +10,7 @@ struct VerificationWork: Sendable {
   // MARK: Tables
 
   /// Compares a table with what is known of its rows.
-  mutating func compareTable(_ place: Int, _ transaction: SyncTransaction) throws(SQLiteError) {
+  mutating func compareTable(at place: Int, in transaction: SyncTransaction) throws(SQLiteError) {
     let table = transaction.tables[place]
     let connection = transaction.connection
     let known = transaction.stored.known
@@ -27,18 +27,18 @@ struct VerificationWork: Sendable {
       result.rows += 1
       if let row = try known.row(rowKey) {
         if row.digest != table.digest(of: values) {
-          note(key, table, "the row was changed while nobody captured it")
+          note(key, of: table, reason: "the row was changed while nobody captured it")
         }
       } else if try pending.state(of: rowKey) == nil {
-        note(key, table, "nothing is known of the row")
+        note(key, of: table, reason: "nothing is known of the row")
       }
     }
-    try noteGone(place, transaction)
+    try noteGone(at: place, in: transaction)
   }
 
   private mutating func noteGone(
-    _ place: Int,
-    _ transaction: SyncTransaction
+    at place: Int,
+    in transaction: SyncTransaction
   ) throws(SQLiteError) {
     let (table, connection) = (transaction.tables[place], transaction.connection)
     let key = CompoundKey.sql(of: table.captured.key, in: "t")
@@ -53,7 +53,7 @@ struct VerificationWork: Sendable {
       let key = try table.key(key)
       // SQL makes another text of some keys of several columns.
       guard try transaction.row(key, in: place).values == nil else { continue }
-      note(key, table, "the row was deleted while nobody captured it")
+      note(key, of: table, reason: "the row was deleted while nobody captured it")
     }
   }
 
@@ -62,17 +62,17 @@ struct VerificationWork: Sendable {
   /// Compares a page of everything with what is here.
   mutating func compare(
     _ page: FetchOperation.Response,
-    _ transaction: SyncTransaction
+    in transaction: SyncTransaction
   ) throws(SQLiteError) {
     for record in page.changedRecords where !ZoneRecord.isName(record.recordID.name) {
       result.records += 1
-      try compare(record, transaction)
+      try compare(record, in: transaction)
     }
   }
 
   private mutating func compare(
     _ record: Record,
-    _ transaction: SyncTransaction
+    in transaction: SyncTransaction
   ) throws(SQLiteError) {
     // Of a table that is not here.
     guard let place = transaction.tables.place(ofType: record.recordType) else { return }
@@ -82,25 +82,27 @@ struct VerificationWork: Sendable {
       let (key, version) = (try table.format.key(of: record), try table.format.version(of: record))
       read = key.flatMap { key in version.map { (key, $0) } }
     } catch {
-      return note(record, "it cannot be read: \(error)")
+      return note(record, reason: "it cannot be read: \(error)")
     }
     guard let (key, version) = read else {
-      return note(record, "it is none of a row's of its table")
+      return note(record, reason: "it is none of a row's of its table")
     }
     let row = try transaction.row(key, in: place)
     seen.insert(row.rowKey)
-    if let reason = difference(row, record, version, table) { note(key, table, reason) }
+    if let reason = difference(of: row, from: record, version: version, table: table) {
+      note(key, of: table, reason: reason)
+    }
   }
 
   /// In what a row is not what the cloud has; nil if in nothing, or if that is not settled yet.
   private mutating func difference(
-    _ row: LoadedRow,
-    _ record: Record,
-    _ version: RecordVersion,
-    _ table: RecordTable
+    of row: LoadedRow,
+    from record: Record,
+    version: RecordVersion,
+    table: RecordTable
   ) -> String? {
     guard let mine = row.state.row else {
-      return version.clock.isDeleted(table.rules.deletes)
+      return version.clock.isDeleted(by: table.rules.deletes)
         ? nil : "the cloud has the row, and nothing is known of it here"
     }
     guard row.state.isSettled else {
@@ -110,9 +112,9 @@ struct VerificationWork: Sendable {
     guard let known = row.state.known, let tag = record.changeTag,
       UTF8Bytes.equal(known.tag, tag)
     else { return "the cloud has another version than the one that is known here" }
-    let isDeleted = mine.clock.isDeleted(table.rules.deletes)
+    let isDeleted = mine.clock.isDeleted(by: table.rules.deletes)
     if isDeleted, row.values != nil { return "the row is deleted, and still in the table" }
-    if isDeleted != version.clock.isDeleted(table.rules.deletes) {
+    if isDeleted != version.clock.isDeleted(by: table.rules.deletes) {
       return isDeleted
         ? "the row is deleted here, and not in the cloud"
         : "the row is deleted in the cloud, and not here"
@@ -136,7 +138,7 @@ struct VerificationWork: Sendable {
   }
 
   /// Notes the rows that the cloud should have, and did not tell about.
-  mutating func noteMissing(_ transaction: SyncTransaction) throws(SQLiteError) {
+  mutating func noteMissing(in transaction: SyncTransaction) throws(SQLiteError) {
     for (place, table) in transaction.tables.inOrder.enumerated() {
       let query =
         try transaction.connection
@@ -152,15 +154,15 @@ struct VerificationWork: Sendable {
         if seen.contains(RowKey(table: table.id, key: rowKey)) { continue }
         let row = try transaction.row(try table.key(rowKey), in: place)
         // A tombstone may have been purged.
-        if row.isDeleted(table.rules) { continue }
-        note(row.key, table, "the cloud does not have the row any more")
+        if row.isDeleted(by: table.rules) { continue }
+        note(row.key, of: table, reason: "the cloud does not have the row any more")
       }
     }
   }
 
   // MARK: Notes
 
-  private mutating func note(_ key: RecordKey, _ table: RecordTable, _ reason: String) {
+  private mutating func note(_ key: RecordKey, of table: RecordTable, reason: String) {
     result.differences.append(
       SyncVerification.Difference(
         table: table.name,
@@ -171,7 +173,7 @@ struct VerificationWork: Sendable {
     )
   }
 
-  private mutating func note(_ record: Record, _ reason: String) {
+  private mutating func note(_ record: Record, reason: String) {
     result.differences.append(
       SyncVerification.Difference(
         table: nil,

@@ -26,14 +26,14 @@ struct TableRows {
   }
 
   /// Whether there is a row with these values, as SQLite compares them for a foreign key.
-  func hasRow(where columns: [String], _ values: [SQLiteValue]) throws(SQLiteError) -> Bool {
-    try keys(where: columns, values, limit: 1).isEmpty == false
+  func hasRow(where columns: [String], are values: [SQLiteValue]) throws(SQLiteError) -> Bool {
+    try keys(where: columns, are: values, limit: 1).isEmpty == false
   }
 
   /// The keys of the rows with these values, as SQLite compares them for a foreign key, in their order.
   func keys(
     where columns: [String],
-    _ values: [SQLiteValue],
+    are values: [SQLiteValue],
     limit: Int64 = -1
   ) throws(SQLiteError) -> [[SQLiteValue]] {
     let list = key.map(\.quotedName).joined(separator: ", ")
@@ -49,13 +49,13 @@ struct TableRows {
   /// Sets columns of a row that is there.
   func update(
     _ key: [SQLiteValue],
-    _ changes: [(column: String, value: SQLiteValue)]
+    with changes: [(column: String, value: SQLiteValue)]
   ) throws(SQLiteError) {
     if changes.isEmpty { return }
     let list = changes.enumerated().map { "\($1.column.quotedName) = ?\($0 + key.count + 1)" }
       .joined(separator: ", ")
     let statement = try connection.statement(
-      "UPDATE\(sql.clause) \(sql.table) SET \(list) WHERE \(TableSQL.isRow(self.key))"
+      "UPDATE\(sql.clause) \(sql.table) SET \(list) WHERE \(TableSQL.isRow(of: self.key))"
     )
     bind(key + changes.map(\.value), to: statement)
     try statement.run()
@@ -66,7 +66,7 @@ struct TableRows {
     let names = values.map(\.column)
     if names == columns { return try insert(values.map(\.value)) }
     let statement = try connection.statement(
-      TableSQL.insertion(of: names, into: sql.table, sql.clause)
+      TableSQL.insertion(of: names, into: sql.table, clause: sql.clause)
     )
     bind(values.map(\.value), to: statement)
     try statement.run()

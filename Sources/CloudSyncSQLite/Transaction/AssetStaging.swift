@@ -39,7 +39,7 @@ struct AssetStaging {
   ///   - record: What is to be sent.
   ///   - row: Its row.
   /// - Throws: That a file cannot be written.
-  func writeFiles(of record: Record, _ row: LoadedRow) throws(SQLiteError) {
+  func writeFiles(of record: Record, in row: LoadedRow) throws(SQLiteError) {
     for field in record.fields {
       guard case .asset(let asset) = field.value, let bytes = bytes(of: asset, in: row) else {
         continue

@@ -21,8 +21,8 @@ final class LooseReferences {
   private var hasStored = false
 
   /// Notes what a row is to have, if anybody has asked yet.
-  func note(_ row: LoadedRow, _ tables: SyncTables) {
-    if isMade { add(row, tables) }
+  func note(_ row: LoadedRow, in tables: SyncTables) {
+    if isMade { add(row, in: tables) }
   }
 
   /// The rows of the transaction that are, or were, to have the values that a foreign key refers to, of another key than
@@ -33,7 +33,7 @@ final class LooseReferences {
     in transaction: SyncTransaction
   ) -> Set<RowKey> {
     make(from: transaction)
-    let compared = transaction.tables.compared(values, link)
+    let compared = transaction.tables.compared(values, by: link)
     return parents[Values(link: link.number, values: compared)] ?? []
   }
 
@@ -45,14 +45,14 @@ final class LooseReferences {
   ) throws(SQLiteError) -> Set<RowKey> {
     make(from: transaction)
     try readStored(of: transaction)
-    let compared = transaction.tables.compared(values, link)
+    let compared = transaction.tables.compared(values, by: link)
     return children[Values(link: link.number, values: compared)] ?? []
   }
 
   private func make(from transaction: SyncTransaction) {
     if isMade { return }
     isMade = true
-    for row in transaction.rows.values { add(row, transaction.tables) }
+    for row in transaction.rows.values { add(row, in: transaction.tables) }
   }
 
   private func readStored(of transaction: SyncTransaction) throws(SQLiteError) {
@@ -60,22 +60,22 @@ final class LooseReferences {
     hasStored = true
     let pending = transaction.stored.pending
     for key in try pending.besideTables() where transaction.rows[key] == nil {
-      if let row = try transaction.row(key) { add(row, transaction.tables) }
+      if let row = try transaction.row(key) { add(row, in: transaction.tables) }
     }
   }
 
-  private func add(_ row: LoadedRow, _ tables: SyncTables) {
+  private func add(_ row: LoadedRow, in tables: SyncTables) {
     guard row.values == nil || row.needsWrite || row.state.placement != .inTable,
       let version = row.state.row
     else { return }
     for link in tables.links(to: row.place) where !link.refersToKey {
       guard let values = version.storedValues(of: link.referencedColumns) else { continue }
-      let place = Values(link: link.number, values: tables.compared(values, link))
+      let place = Values(link: link.number, values: tables.compared(values, by: link))
       parents[place, default: []].insert(row.rowKey)
     }
     for link in tables.links(from: row.place) {
       guard let values = version.storedValues(of: link.columns) else { continue }
-      let place = Values(link: link.number, values: tables.compared(values, link))
+      let place = Values(link: link.number, values: tables.compared(values, by: link))
       children[place, default: []].insert(row.rowKey)
     }
   }

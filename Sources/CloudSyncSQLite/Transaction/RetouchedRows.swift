@@ -27,7 +27,7 @@ struct RetouchedRows {
     on connection: SQLiteConnection
   ) throws(SQLiteError) {
     guard table.hasTriggersOfTheApp,
-      let now = try table.rows(connection).values(of: row.key.values)
+      let now = try table.rows(on: connection).values(of: row.key.values)
     else { return }
     var wrong: [RowWriter.Change] = []
     for (place, column) in table.columns.enumerated() where !table.key.contains(column) {

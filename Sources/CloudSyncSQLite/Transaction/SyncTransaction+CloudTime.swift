@@ -13,7 +13,7 @@ extension SyncTransaction {
   func noteTombstone(_ row: LoadedRow, of record: Record) throws(SQLiteError) {
     // The mark of who is about to delete it makes it no younger.
     guard purgeAge != nil, let date = record.modificationDate,
-      row.isDeleted(tables[row.place].rules), let known = row.state.known,
+      row.isDeleted(by: tables[row.place].rules), let known = row.state.known,
       known.clock.purge == nil
     else { return }
     try stored.tombstones.note(row.rowKey, at: date.nanoseconds / 1_000_000)
@@ -23,6 +23,6 @@ extension SyncTransaction {
   func noteCloudTime() throws(SQLiteError) {
     guard cloudTime > .min else { return }
     if let known = try facts.integer(.cloudTime), known >= cloudTime { return }
-    try facts.set(.cloudTime, .integer(cloudTime))
+    try facts.set(.cloudTime, to: .integer(cloudTime))
   }
 }

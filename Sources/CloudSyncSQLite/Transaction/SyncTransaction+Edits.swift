@@ -45,12 +45,12 @@ extension SyncTransaction {
     let row = try row(key, in: place)
     let table = tables[place]
     if case .updated(_, let time) = edit, case .violates = row.state.placement,
-      row.isDeleted(table.rules), let values = row.values
+      row.isDeleted(by: table.rules), let values = row.values
     {
       // It was to be gone and could not go: who edits it makes it anew, whole.
-      try reduce(.edited(.inserted(table.edits(of: values), at: time)), key, in: place)
+      try reduce(.edited(.inserted(table.edits(of: values), at: time)), of: key, in: place)
     } else {
-      try reduce(.edited(edit), key, in: place)
+      try reduce(.edited(edit), of: key, in: place)
     }
   }
 
@@ -68,8 +68,8 @@ extension SyncTransaction {
     guard isCopied || isSought else { return }
     let row = try row(key, in: place)
     guard row.state.row == nil else { return }
-    let columns = row.columns(before: edits, table)
-    try reduce(.edited(.found(columns)), key, in: place)
+    let columns = row.columns(before: edits, in: table)
+    try reduce(.edited(.found(columns)), of: key, in: place)
   }
 
   /// A time for what is found to have happened, later than all that was seen.

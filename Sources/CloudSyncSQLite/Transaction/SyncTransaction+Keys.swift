@@ -10,7 +10,7 @@ extension SyncTransaction {
     by link: TableLink,
     of row: RowKey
   ) throws(SQLiteError) {
-    try FormerKeys(connection: connection).note(tables.name(of: values, link), of: row)
+    try FormerKeys(connection: connection).note(tables.name(of: values, by: link), of: row)
   }
 
   /// Notes the keys that a row had before it was edited.
@@ -29,7 +29,7 @@ extension SyncTransaction {
       }
     }
     if former.isEmpty { return }
-    let present = try table.rows(connection).values(of: key.values)
+    let present = try table.rows(on: connection).values(of: key.values)
     for link in links {
       let now = link.referencedColumns.map { name in
         present.flatMap { table.value(of: name, in: $0) }
@@ -59,7 +59,7 @@ extension SyncTransaction {
         guard let next = successors[RowKey(table: table.id, key: table.rowKey(last))] else { break }
         last = next
       }
-      try reduce(.edited(.renamed(to: last.name)), key, in: place)
+      try reduce(.edited(.renamed(to: last.name)), of: key, in: place)
     }
   }
 }

@@ -98,9 +98,6 @@ final class SyncTransaction {
   /// How often the zone turned out to be another one than what was known was of.
   func zoneChanges() throws(SQLiteError) -> Int64 { try facts.integer(.zoneChanges) ?? 0 }
 
-  /// Whether anything was ever fetched.
-  func hasToken() throws(SQLiteError) -> Bool { try facts.token() != nil }
-
   // MARK: One row
 
   /// What is known of a row, with what its table has.
@@ -108,8 +105,8 @@ final class SyncTransaction {
     let table = tables[place]
     let rowKey = RowKey(table: table.id, key: table.rowKey(key))
     if let known = rows[rowKey] { return known }
-    let values = try table.rows(connection).values(of: key.values)
-    let loaded = try table.store(connection).state(of: rowKey.key, values: values)
+    let values = try table.rows(on: connection).values(of: key.values)
+    let loaded = try table.store(on: connection).state(of: rowKey.key, values: values)
     return LoadedRow(place: place, key: key, rowKey: rowKey, values: values, loaded: loaded)
   }
 
@@ -128,7 +125,7 @@ final class SyncTransaction {
   /// Keeps what has become of a row until the end.
   func keep(_ row: LoadedRow) {
     rows[row.rowKey] = row
-    loose.note(row, tables)
+    loose.note(row, in: tables)
     if let name = row.state.placement.awaited { awaiting[name, default: []].insert(row.rowKey) }
     if row.needsWrite { unwritten.insert(row.rowKey) } else { unwritten.remove(row.rowKey) }
   }
@@ -145,14 +142,14 @@ final class SyncTransaction {
   @discardableResult
   func reduce(
     _ event: RecordEvent,
-    _ key: RecordKey,
+    of key: RecordKey,
     in place: Int
   ) throws(SQLiteError) -> LoadedRow {
     var row = try row(key, in: place)
-    if row.reduce(event, tables[place].rules).contains(.renumber) {
+    if row.reduce(event, rules: tables[place].rules).contains(.renumber) {
       try renumber()
       row = try self.row(key, in: place)
-      _ = row.reduce(event, tables[place].rules)
+      _ = row.reduce(event, rules: tables[place].rules)
     }
     if row.needsFetch { needsFetch = true }
     keep(row)
@@ -163,7 +160,7 @@ final class SyncTransaction {
   ///
   /// Its time is zero: it follows from the states that have caused it, so that all devices make the same edit.
   func edit(_ edit: RowEdit, of row: LoadedRow) throws(SQLiteError) {
-    var row = try reduce(.edited(edit), row.key, in: row.place)
+    var row = try reduce(.edited(edit), of: row.key, in: row.place)
     row.needsWrite = true
     keep(row)
   }
@@ -176,13 +173,13 @@ final class SyncTransaction {
   func adopted(_ key: RecordKey, in place: Int) throws(SQLiteError) -> LoadedRow {
     let row = try row(key, in: place)
     guard row.state.row == nil, !row.needsWrite, let values = row.values else { return row }
-    return try reduce(.edited(.found(tables[place].edits(of: values))), key, in: place)
+    return try reduce(.edited(.found(tables[place].edits(of: values))), of: key, in: place)
   }
 
   /// Sets columns of a row as an edit of the engine's own.
   func set(
     _ columns: [String],
-    _ values: [SQLiteValue],
+    to values: [SQLiteValue],
     of rowKey: RowKey
   ) throws(SQLiteError) {
     guard let row = try row(rowKey) else { return }
@@ -201,10 +198,10 @@ final class SyncTransaction {
   }
 
   /// Notes that a row is beside its table, and why.
-  func park(_ key: RowKey, _ placement: Placement) throws(SQLiteError) {
+  func park(_ key: RowKey, as placement: Placement) throws(SQLiteError) {
     guard var row = try self.row(key) else { return }
     if row.state.placement != placement { counts.parked += 1 }
-    row.place(placement, tables[row.place].rules)
+    row.place(placement, rules: tables[row.place].rules)
     keep(row)
   }
 
@@ -218,17 +215,17 @@ final class SyncTransaction {
     tables.writer = writer
     // Those that became dirty in this transaction are not stored yet.
     for var row in rows.values {
-      _ = row.reduce(.renumbered(from: former, to: writer), tables[row.place].rules)
+      _ = row.reduce(.renumbered(from: former, to: writer), rules: tables[row.place].rules)
       keep(row)
     }
     for place in tables.inOrder.indices {
       for key in try stored.pending.keys(in: tables[place].id) {
         var row = try row(try tables[place].key(key), in: place)
-        _ = row.reduce(.renumbered(from: former, to: writer), tables[place].rules)
+        _ = row.reduce(.renumbered(from: former, to: writer), rules: tables[place].rules)
         keep(row)
       }
     }
-    try facts.set(.writer, .integer(writer))
+    try facts.set(.writer, to: .integer(writer))
   }
 
   // MARK: Fetches of everything

@@ -24,9 +24,9 @@ extension TransactionPart {
   @discardableResult
   func reduce(
     _ event: RecordEvent,
-    _ key: RecordKey,
+    of key: RecordKey,
     in place: Int
   ) throws(SQLiteError) -> LoadedRow {
-    try transaction.reduce(event, key, in: place)
+    try transaction.reduce(event, of: key, in: place)
   }
 }

@@ -31,7 +31,7 @@ struct UnseenEdits: TransactionPart {
     compared.isCompared = true
     keep(compared)
     try takeCounters(of: compared)
-    try takeColumns(of: self.row(key, in: place), values, than: mine, beside: version)
+    try takeColumns(of: self.row(key, in: place), values: values, than: mine, beside: version)
   }
 
   /// Takes what somebody has changed unseen in a row that was edited too: nothing but the cloud's record tells it, and
@@ -41,17 +41,22 @@ struct UnseenEdits: TransactionPart {
     beside version: RecordVersion
   ) throws(SQLiteError) {
     guard row.state.placement == .inTable, let values = row.values, let mine = row.state.row,
-      !row.isDeleted(tables[row.place].rules),
+      !row.isDeleted(by: tables[row.place].rules),
       try facts.unreconciledTables().contains(row.rowKey.table)
     else { return }
     try takeCounters(of: row)
-    try takeColumns(of: self.row(row.key, in: row.place), values, than: mine, beside: version)
+    try takeColumns(
+      of: self.row(row.key, in: row.place),
+      values: values,
+      than: mine,
+      beside: version
+    )
   }
 
   /// Takes the columns as edited that the cloud has in the version known here, with another value.
   private func takeColumns(
     of row: LoadedRow,
-    _ values: [SQLiteValue],
+    values: [SQLiteValue],
     than mine: RecordVersion,
     beside version: RecordVersion
   ) throws(SQLiteError) {
@@ -62,20 +67,24 @@ struct UnseenEdits: TransactionPart {
       let isFilled =
         content.0 != content.1
         || !row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
-      guard isFilled, let former = formerValue(of: edit.name, row, mine, beside: version),
+      guard isFilled, let former = formerValue(of: edit.name, in: row, than: mine, beside: version),
         !ValueContent.areEqual(former, edit.value)
       else { continue }
       changed.append(ColumnEdit(name: edit.name, value: edit.value, former: former))
     }
     if changed.isEmpty { return }
-    try reduce(.edited(.updated(changed, at: try transaction.nextTime())), row.key, in: row.place)
+    try reduce(
+      .edited(.updated(changed, at: try transaction.nextTime())),
+      of: row.key,
+      in: row.place
+    )
   }
 
   /// What the cloud has in a column in the version known here; nil if it has another version, or has differed before.
   private func formerValue(
     of column: String,
-    _ row: LoadedRow,
-    _ mine: RecordVersion,
+    in row: LoadedRow,
+    than mine: RecordVersion,
     beside version: RecordVersion
   ) -> FieldValue? {
     // What the cloud has changed meanwhile is taken from there.
@@ -115,10 +124,10 @@ struct UnseenEdits: TransactionPart {
   ) throws(SQLiteError) {
     let table = tables[row.place]
     guard let mine = row.state.row, row.values != nil, row.state.placement == .inTable,
-      !row.isDeleted(table.rules), !row.isOutdated
+      !row.isDeleted(by: table.rules), !row.isOutdated
     else { return }
     var changed: [ColumnEdit] = []
-    for edit in row.columns(before: edits, table)
+    for edit in row.columns(before: edits, in: table)
     where table.rules.isCounter(edit.name) && mine[edit.name] == nil {
       guard let sum = mine.value(of: edit.name), edit.isOfOther(sum: sum),
         !row.unwrittenColumns.contains(where: { UTF8Bytes.equal($0, edit.name) })
@@ -126,13 +135,17 @@ struct UnseenEdits: TransactionPart {
       changed.append(ColumnEdit(name: edit.name, value: edit.value, former: sum))
     }
     if changed.isEmpty { return }
-    try reduce(.edited(.updated(changed, at: try transaction.nextTime())), row.key, in: row.place)
+    try reduce(
+      .edited(.updated(changed, at: try transaction.nextTime())),
+      of: row.key,
+      in: row.place
+    )
   }
 }
 
 extension LoadedRow {
   /// What the table had in the row's columns before it was edited.
-  func columns(before edits: [RowEdit], _ table: RecordTable) -> [ColumnEdit] {
+  func columns(before edits: [RowEdit], in table: RecordTable) -> [ColumnEdit] {
     var columns = values.map { table.edits(of: $0) } ?? []
     for edit in edits.reversed() {
       switch edit {

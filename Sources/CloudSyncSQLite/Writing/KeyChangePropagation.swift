@@ -46,11 +46,11 @@ struct KeyChangePropagation: TransactionPart {
       let isTaken = try transaction.isTaken(former, from: row, by: link)
       guard isTaken || next != nil else { continue }
       let values = try next.flatMap { (next) throws(SQLiteError) in
-        isTaken ? nil : try transaction.newValues(of: link, next)
+        isTaken ? nil : try transaction.newValues(of: link, following: next)
       }
       for key in children {
         guard let child = try transaction.row(key) else { continue }
-        let hasLeft = transaction.hasLeft(child, link)
+        let hasLeft = transaction.hasLeft(child, by: link)
         followers.append(Follower(key: key, link: link, values: hasLeft ? nil : values))
         if try transaction.release(key, from: link) { continue }
         _ = try transaction.removal.takeOut(key)
@@ -68,9 +68,9 @@ struct KeyChangePropagation: TransactionPart {
       guard var child = try transaction.row(one.key) else { continue }
       if isWritten, let values = one.values {
         if one.link.isInKeyOfChild {
-          _ = try RowUnion(transaction: transaction).move(child, one.link.columns, to: values)
+          _ = try RowUnion(transaction: transaction).move(child, from: one.link.columns, to: values)
         } else {
-          try transaction.set(one.link.columns, values, of: one.key)
+          try transaction.set(one.link.columns, to: values, of: one.key)
         }
       } else {
         child.needsWrite = true

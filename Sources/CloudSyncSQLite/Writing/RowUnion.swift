@@ -15,8 +15,8 @@ struct RowUnion: TransactionPart {
   ) throws(SQLiteError) -> Bool {
     guard let own = kept.state.row, let other = gone.state.row else { return false }
     let table = transaction.tables[kept.place]
-    let columns = columns(of: own, and: other, table)
-    return try unite(gone, into: kept, columns)
+    let columns = columns(of: own, and: other, in: table)
+    return try unite(gone, into: kept, taking: columns)
   }
 
   /// Gives a row other values in columns of its key: it goes into the row that has that key, or becomes it.
@@ -29,51 +29,53 @@ struct RowUnion: TransactionPart {
   /// - Throws: SQLite's reason.
   func move(
     _ row: LoadedRow,
-    _ columns: [String],
+    from columns: [String],
     to values: [SQLiteValue]
   ) throws(SQLiteError) -> Bool {
     let row = try transaction.adopted(row.key, in: row.place)
     let table = transaction.tables[row.place]
-    guard var moved = row.state.row, !row.isDeleted(table.rules) else { return false }
+    guard var moved = row.state.row, !row.isDeleted(by: table.rules) else { return false }
     for (name, value) in zip(columns, values) {
       let time = moved.clock.time(of: name).map(\.successor) ?? .zero
       moved.set(
         VersionedColumn(name: name, value: table.transport.fieldValue(value), time: time)
       )
     }
-    guard let spelled = transaction.values(of: table.key, in: row, moved) else { return false }
+    guard let spelled = transaction.values(of: table.key, in: row, version: moved) else {
+      return false
+    }
     let kept = try transaction.adopted(table.format.key(spelled: spelled), in: row.place)
     if kept.rowKey == row.rowKey { return false }
-    let isThere = !kept.isDeleted(table.rules)
+    let isThere = !kept.isDeleted(by: table.rules)
     let changes =
       isThere
-      ? self.columns(of: kept.state.row ?? RecordVersion(), and: moved, table)
+      ? self.columns(of: kept.state.row ?? RecordVersion(), and: moved, in: table)
       : moved.columnNames.compactMap { moved.latest(of: $0) }
-    return try unite(row, into: kept, changes)
+    return try unite(row, into: kept, taking: changes)
   }
 
   /// Unites rows, of which the one that stays gets these columns.
   private func unite(
     _ gone: LoadedRow,
     into kept: LoadedRow,
-    _ columns: [VersionedColumn]
+    taking columns: [VersionedColumn]
   ) throws(SQLiteError) -> Bool {
     guard let other = gone.state.row, try transaction.removal.isFree(gone) else { return false }
     var union = kept.state.row ?? RecordVersion()
     for column in columns { union.set(column) }
     for link in transaction.tables.links(to: gone.place) where link.child != nil {
-      guard let old = transaction.values(of: link.referencedColumns, in: gone, other),
-        let new = transaction.values(of: link.referencedColumns, in: kept, union),
-        transaction.tables.compared(old, link) != transaction.tables.compared(new, link)
+      guard let old = transaction.values(of: link.referencedColumns, in: gone, version: other),
+        let new = transaction.values(of: link.referencedColumns, in: kept, version: union),
+        transaction.tables.compared(old, by: link) != transaction.tables.compared(new, by: link)
       else { continue }
       for key in try children(of: gone, referringTo: old, by: link) {
-        try redirect(key, link, from: old, to: new)
+        try redirect(key, by: link, from: old, to: new)
       }
     }
     guard try transaction.removal.takeOut(gone.rowKey) != nil else { return false }
     try transaction.edit(.deleted([], at: .zero), of: gone)
     // Rows that others have added to it follow.
-    try transaction.reduce(.edited(.renamed(to: kept.key.name)), gone.key, in: gone.place)
+    try transaction.reduce(.edited(.renamed(to: kept.key.name)), of: gone.key, in: gone.place)
     try transaction.edit(.settled(columns, created: other.created), of: kept)
     return true
   }
@@ -95,18 +97,18 @@ struct RowUnion: TransactionPart {
 
   private func redirect(
     _ key: RowKey,
-    _ link: TableLink,
+    by link: TableLink,
     from old: [SQLiteValue],
     to new: [SQLiteValue]
   ) throws(SQLiteError) {
     guard let found = try transaction.row(key) else { return }
     let row = try transaction.adopted(found.key, in: found.place)
     let table = transaction.tables[row.place]
-    guard let version = row.state.row, !row.isDeleted(table.rules),
+    guard let version = row.state.row, !row.isDeleted(by: table.rules),
       transaction.tables.refers(version, by: link, to: old)
     else { return }
     if link.isInKeyOfChild {
-      _ = try move(row, link.columns, to: new)
+      _ = try move(row, from: link.columns, to: new)
       return
     }
     let changes = zip(link.columns, new)
@@ -125,22 +127,22 @@ struct RowUnion: TransactionPart {
   private func columns(
     of kept: RecordVersion,
     and gone: RecordVersion,
-    _ table: RecordTable
+    in table: RecordTable
   ) -> [VersionedColumn] {
     table.columns.compactMap { name in
       guard !table.key.contains(name), let other = gone.latest(of: name) else { return nil }
       guard let own = kept.latest(of: name) else { return other }
       if ValueContent.areEqual(own.value, other.value) { return nil }
-      let value = value(own, other, table.rules.policy.policy(for: name))
+      let value = value(of: own, and: other, policy: table.rules.policy.policy(for: name))
       if ValueContent.areEqual(own.value, value) { return nil }
       return VersionedColumn(name: name, value: value, time: max(own.time, other.time))
     }
   }
 
   private func value(
-    _ kept: VersionedColumn,
-    _ gone: VersionedColumn,
-    _ policy: MergePolicy
+    of kept: VersionedColumn,
+    and gone: VersionedColumn,
+    policy: MergePolicy
   ) -> FieldValue {
     let conflict = ColumnConflict(
       column: kept.name,
@@ -176,7 +178,7 @@ extension SyncTransaction {
   fileprivate func values(
     of columns: [String],
     in row: LoadedRow,
-    _ version: RecordVersion
+    version: RecordVersion
   ) -> [SQLiteValue]? {
     var values: [SQLiteValue] = []
     for name in columns {

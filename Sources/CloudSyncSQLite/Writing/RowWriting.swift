@@ -14,9 +14,9 @@ struct RowWriting: TransactionPart {
       let former = transaction.removals
       var isRefused = false
       var refused: [RowKey] = []
-      for row in try inOrder(open) {
+      for row in try inOrder(rowsOf: open) {
         // Its parent may just have been refused, or taken out of the way of another row.
-        if isRefused || transaction.removals > former, try isParentMissing(row) { continue }
+        if isRefused || transaction.removals > former, try isParentMissing(of: row) { continue }
         if try write(row) { changed.append(row) }
         let isInTable =
           transaction.rows[row].map { $0.state.placement == .inTable && !$0.needsWrite } ?? true
@@ -36,12 +36,12 @@ struct RowWriting: TransactionPart {
   // MARK: Parents first
 
   /// The rows that can be written, in their order; the others are noted to wait for their parents.
-  private func inOrder(_ keys: [RowKey]) throws(SQLiteError) -> [RowKey] {
+  private func inOrder(rowsOf keys: [RowKey]) throws(SQLiteError) -> [RowKey] {
     let sorted = keys.compactMap { transaction.rows[$0]?.order }.sorted { $0.precedes($1) }
     let found = sorted.compactMap { transaction.rows[$0.rowKey] }
     var nodes: [DependencyOrder.Node] = []
     for row in found {
-      let isDeleted = row.isDeleted(tables[row.place].rules)
+      let isDeleted = row.isDeleted(by: tables[row.place].rules)
       nodes.append(
         DependencyOrder.Node(
           name: row.key.name,
@@ -54,7 +54,7 @@ struct RowWriting: TransactionPart {
     let order = try DependencyOrder(nodes) { (name) throws(SQLiteError) in try isInTable(name) }
     for (place, parent) in order.waiting {
       var row = found[place]
-      row.place(.awaitsParent(parent), tables[row.place].rules)
+      row.place(.awaitsParent(parent), rules: tables[row.place].rules)
       transaction.awaitedParents.insert(parent)
       keep(row)
     }
@@ -80,12 +80,12 @@ struct RowWriting: TransactionPart {
         if RecordKey.isDigest(key.name) { transaction.digestKeys[key.name] = (link.parent, key) }
       } else if !tables.enforcesForeignKeys {
         continue
-      } else if try parent.rows(connection).hasRow(where: link.referencedColumns, values) {
+      } else if try parent.rows(on: connection).hasRow(where: link.referencedColumns, are: values) {
         continue
       } else if let other = comingRow(having: values, by: link) {
         if other != row.rowKey, let name = transaction.rows[other]?.key.name { names.append(name) }
       } else {
-        names.append(tables.name(of: values, link))
+        names.append(tables.name(of: values, by: link))
       }
     }
     return names
@@ -99,16 +99,16 @@ struct RowWriting: TransactionPart {
     let rules = tables[link.parent].rules
     return transaction.loose.parents(having: values, by: link, in: transaction)
       .filter { key in
-        guard let row = transaction.rows[key], row.needsWrite, !row.isDeleted(rules),
+        guard let row = transaction.rows[key], row.needsWrite, !row.isDeleted(by: rules),
           let version = row.state.row
         else { return false }
-        return tables.has(version, values, of: link)
+        return tables.has(version, values: values, of: link)
       }
       .min { UTF8Bytes.order($0.key.literal, $1.key.literal) < 0 }
   }
 
-  private func isParentMissing(_ key: RowKey) throws(SQLiteError) -> Bool {
-    guard let row = transaction.rows[key], !row.isDeleted(tables[row.place].rules) else {
+  private func isParentMissing(of key: RowKey) throws(SQLiteError) -> Bool {
+    guard let row = transaction.rows[key], !row.isDeleted(by: tables[row.place].rules) else {
       return false
     }
     for name in try parents(of: row) where try isInTable(name) == false { return true }
@@ -122,7 +122,7 @@ struct RowWriting: TransactionPart {
   ) throws(SQLiteError) -> Bool {
     let row = try row(key, in: place)
     guard row.state.row != nil else { return false }
-    return row.isDeleted(tables[place].rules) || row.waitsForParent
+    return row.isDeleted(by: tables[place].rules) || row.waitsForParent
   }
 
   /// Whether the row of a record is in its table, and stays there.
@@ -130,7 +130,7 @@ struct RowWriting: TransactionPart {
     guard let (place, key) = tables.place(ofRecord: name) ?? transaction.digestKeys[name] else {
       return false
     }
-    return try tables[place].rows(connection).values(of: key.values) != nil
+    return try tables[place].rows(on: connection).values(of: key.values) != nil
   }
 
   private func childrenWaiting(for parents: [RowKey]) throws(SQLiteError) -> [RowKey] {
@@ -151,7 +151,7 @@ struct RowWriting: TransactionPart {
     return tables.links(to: row.place).filter { !$0.refersToKey }
       .compactMap { link in
         tables[row.place].values(of: link.referencedColumns, in: values)
-          .map { tables.name(of: $0, link) }
+          .map { tables.name(of: $0, by: link) }
       }
   }
 
@@ -183,7 +183,7 @@ struct RowWriting: TransactionPart {
   /// - Throws: SQLite's reason.
   func write(_ key: RowKey, isInCircle: Bool = false) throws(SQLiteError) -> Bool {
     guard let row = transaction.rows[key] else { return false }
-    let isDeleted = row.isDeleted(tables[row.place].rules)
+    let isDeleted = row.isDeleted(by: tables[row.place].rules)
     if isDeleted, row.values != nil, !isInCircle, try transaction.isReferredTo(row) {
       try deferDeletion(of: row)
       return false
@@ -204,10 +204,10 @@ struct RowWriting: TransactionPart {
     if row.state.row == nil, let values = row.values {
       // Nothing is known of it any more: it is remembered as one that is gone.
       let edits = table.edits(of: values)
-      _ = row.reduce(.edited(.found(edits)), table.rules)
-      _ = row.reduce(.edited(.deleted(edits, at: .zero)), table.rules)
+      _ = row.reduce(.edited(.found(edits)), rules: table.rules)
+      _ = row.reduce(.edited(.deleted(edits, at: .zero)), rules: table.rules)
     }
-    row.place(.deletionDeferred, table.rules)
+    row.place(.deletionDeferred, rules: table.rules)
     transaction.needsFetch = true
     keep(row)
   }
@@ -222,27 +222,27 @@ struct RowWriting: TransactionPart {
   private func place(_ key: RowKey, attempt: Int = 0) throws(SQLiteError) -> Bool {
     guard var row = transaction.rows[key] else { return false }
     let table = tables[row.place]
-    let isDeleted = row.isDeleted(table.rules)
+    let isDeleted = row.isDeleted(by: table.rules)
     let former = row.values
-    var placement = try writeInTable(row, isDeleted ? nil : row.state.row)
+    var placement = try writeInTable(row, as: isDeleted ? nil : row.state.row)
     if case .violates(let code, _) = placement, SQLiteError.isUnique(code), !isDeleted {
       switch try UniqueKeyContention(transaction: transaction).makeRoom(for: row) {
       // A trigger of the app's may bring back what was in the way.
       case .free: if attempt <= table.searches.count { return try place(key, attempt: attempt + 1) }
       case .later: return false
-      case .held(let reason): placement = reason ?? placement
+      case .held(where: let reason): placement = reason ?? placement
       }
       row = transaction.rows[key] ?? row
     }
     // What SQLite has made of the values is read back.
     if !isDeleted || placement != .inTable {
-      row.values = try table.rows(connection).values(of: row.key.values)
+      row.values = try table.rows(on: connection).values(of: row.key.values)
     } else {
       row.values = nil
     }
     if placement.isViolation, row.state.placement != placement { transaction.counts.parked += 1 }
-    row.place(placement, table.rules)
-    row.complete(table)
+    row.place(placement, rules: table.rules)
+    row.complete(in: table)
     keep(row)
     if placement == .inTable { transaction.touched.insert(row.place) }
     transaction.freed.insert(row.rowKey)
@@ -255,7 +255,7 @@ struct RowWriting: TransactionPart {
 
   private func writeInTable(
     _ row: LoadedRow,
-    _ version: RecordVersion?
+    as version: RecordVersion?
   ) throws(SQLiteError) -> Placement {
     let table = tables[row.place]
     return try transaction.withoutCapture(of: row) { () throws(SQLiteError) in

@@ -119,14 +119,14 @@ struct ExchangeDevice {
         case .saved(let record):
           try transaction.reduce(
             .saved(tag: record.changeTag ?? "", over: sent.record.changeTag, sent.version),
-            sent.key,
+            of: sent.key,
             in: sent.table
           )
         case .conflict(let record): try transaction.cloud.take(record, meeting: sent)
         case .unknownItem:
           try transaction.reduce(
             .missing(tag: sent.record.changeTag, now: 0),
-            sent.key,
+            of: sent.key,
             in: sent.table
           )
         }
@@ -152,8 +152,8 @@ struct ExchangeDevice {
       if isEnd {
         if try transaction.isFetchingAll() {
           let shown = SQLiteValue.integer(Int64(page.token.zone))
-          try transaction.facts.set(.zone, shown)
-          try transaction.facts.set(.shownZone, shown)
+          try transaction.facts.set(.zone, to: shown)
+          try transaction.facts.set(.shownZone, to: shown)
           try FetchOfEverything(transaction: transaction).endFullFetch()
         }
         transaction.isFetchComplete = true

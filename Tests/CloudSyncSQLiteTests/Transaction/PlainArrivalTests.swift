@@ -140,7 +140,7 @@ private struct ArrivalWorld {
       try transaction.cloud.take(record)
     }
     for recordID in page.deletedRecordIDs { try transaction.cloud.takeAbsence(of: recordID) }
-    try transaction.facts.set(.token, page.changeToken.map { .blob([UInt8]($0.bytes)) })
+    try transaction.facts.set(.token, to: page.changeToken.map { .blob([UInt8]($0.bytes)) })
     guard page.isLast else { return }
     if try transaction.isFetchingAll() {
       try FetchOfEverything(transaction: transaction).endFullFetch()
@@ -241,7 +241,7 @@ private struct ArrivalDevice {
       else { return }
       try transaction.reduce(
         .saved(tag: record.changeTag ?? "", over: state.known?.tag, version),
-        key,
+        of: key,
         in: place
       )
     }

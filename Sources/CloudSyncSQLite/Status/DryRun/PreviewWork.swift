@@ -76,16 +76,16 @@ struct PreviewWork {
     for entry in entries {
       let table = transaction.tables[entry.place]
       let name = try table.key(entry.key.key).name
-      preview.applied.append(change(entry.key, table, name, entry.action))
+      preview.applied.append(change(of: entry.key, in: table, named: name, action: entry.action))
       if entry.action == .delete, found.contains(entry.key) { preview.endedRows += 1 }
     }
   }
 
   private func change(
-    _ key: RowKey,
-    _ table: RecordTable,
-    _ name: String,
-    _ action: SyncPreview.Action
+    of key: RowKey,
+    in table: RecordTable,
+    named name: String,
+    action: SyncPreview.Action
   ) -> SyncPreview.Change {
     SyncPreview.Change(
       table: table.name,
@@ -118,8 +118,8 @@ struct PreviewWork {
           else { continue }
           let known = try transaction.row(sent.key, in: place).state.known
           let action = table.action(from: known, to: sent.version)
-          let one = change(key, table, sent.key.name, action)
-          if let reason = brokenRule(sent.record) {
+          let one = change(of: key, in: table, named: sent.key.name, action: action)
+          if let reason = brokenRule(by: sent.record) {
             refused.append(
               SyncPreview.Refusal(
                 table: one.table,
@@ -139,7 +139,7 @@ struct PreviewWork {
     return refused
   }
 
-  private func brokenRule(_ record: Record) -> String? {
+  private func brokenRule(by record: Record) -> String? {
     do throws(RecordRuleViolation) {
       try RecordRules.check(record, zone: zoneID)
       return nil
@@ -151,17 +151,17 @@ struct PreviewWork {
   private mutating func noteHeld(_ refused: [SyncPreview.Refusal]) throws(SQLiteError) {
     let reading = MetadataReading(connection: connection)
     preview.refused =
-      refusals(try reading.held("p.error_code IS NOT NULL"))
+      refusals(of: try reading.held(where: "p.error_code IS NOT NULL"))
       + refused
     preview.waiting = refusals(
-      try reading.held("p.error_code IS NULL AND p.waits_for IS NOT NULL")
+      of: try reading.held(where: "p.error_code IS NULL AND p.waits_for IS NOT NULL")
     )
     preview.unknownRecords = Int(
       clamping: try transaction.stored.foreign.unknownCount()
     )
   }
 
-  private func refusals(_ held: [SyncMetadata.HeldRecord]) -> [SyncPreview.Refusal] {
+  private func refusals(of held: [SyncMetadata.HeldRecord]) -> [SyncPreview.Refusal] {
     held.map { one in
       let reason =
         switch one.status {
@@ -185,8 +185,8 @@ extension RecordTable {
     from known: CloudRecord?,
     to version: RecordVersion
   ) -> SyncPreview.Action {
-    if version.clock.isDeleted(rules.deletes) { return .delete }
-    guard let known, !known.clock.isDeleted(rules.deletes) else { return .insert }
+    if version.clock.isDeleted(by: rules.deletes) { return .delete }
+    guard let known, !known.clock.isDeleted(by: rules.deletes) else { return .insert }
     return .update(columns: columns.filter { version.differs(from: known, in: $0) })
   }
 }

@@ -26,7 +26,9 @@ struct Rehearsal: Sendable {
     _ body: @Sendable (SyncTransaction) throws(SQLiteError) -> Value
   ) throws(SyncEngineError) -> Value {
     try database.use { (connection) throws(SyncEngineError) in
-      try sqlite { () throws(SQLiteError) in try UUIDFunction.install(on: connection, environment) }
+      try sqlite { () throws(SQLiteError) in
+        try UUIDFunction.install(on: connection, environment: environment)
+      }
       return try connection.undoing { () throws(SyncEngineError) in
         let nonce = environment.nonce
         let prepared = try EngineSetup(connection: connection, options: options, nonce: nonce)
