@@ -47,7 +47,7 @@ extension SyncDatabase {
   /// - Returns: The number.
   /// - Throws: That the database cannot be read.
   public func dataVersion() throws(SyncEngineError) -> Int64 {
-    try SyncEngine.write(to: self) { (connection) throws(SyncEngineError) in
+    try use { (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in try connection.integer("PRAGMA data_version") }
     }
   }
@@ -59,7 +59,7 @@ extension DatabaseFile {
   /// - Parameter path: The new file, which must not exist.
   /// - Throws: What is wrong with either file, and what to do.
   public func copy(toFile path: String) throws(SyncEngineError) {
-    try SyncEngine.write(to: self) { (connection) throws(SyncEngineError) in
+    try use { (connection) throws(SyncEngineError) in
       let target = try sqlite(path: path) { () throws(SQLiteError) in
         try SQLiteConnection(path: path, access: .create)
       }

@@ -39,7 +39,7 @@ public final class DatabaseFile: StatementKeeping {
           + "PRAGMA wal_autocheckpoint = 4000;"
           + "PRAGMA foreign_keys = \(enforcesForeignKeys ? "ON" : "OFF")"
       )
-      try UUIDFunction.install(on: connection, environment)
+      try UUIDFunction.install(on: connection, environment: environment)
       return Locked(connection)
     }
   }

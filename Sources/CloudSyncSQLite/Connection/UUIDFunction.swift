@@ -9,20 +9,20 @@ enum UUIDFunction {
   /// Gives a connection the function, unless its host has one of its own.
   static func install(
     on connection: SQLiteConnection,
-    _ environment: SyncEnvironment
+    environment: SyncEnvironment
   ) throws(SQLiteError) {
     let nonce = environment.nonce
     if connection.hasFunction("uuid"), !connection.hasFunction(mark) { return }
     let body = { @Sendable in
       // A simulated environment counts; mixed, that looks like the numbers of the real one.
-      text(SplitMix64.first(of: nonce()), SplitMix64.first(of: nonce()))
+      text(high: SplitMix64.first(of: nonce()), low: SplitMix64.first(of: nonce()))
     }
     try connection.addTextFunction("uuid", body)
     try connection.addTextFunction(mark, body)
   }
 
   /// A UUID of version 4 (RFC 9562) in small letters, of 122 of these bits.
-  static func text(_ high: UInt64, _ low: UInt64) -> String {
+  static func text(high: UInt64, low: UInt64) -> String {
     var bytes = [high, low]
       .flatMap { number in
         stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }

@@ -43,13 +43,14 @@ public struct WrittenTables: Sendable, Hashable {
     _ body: () throws -> Value
   ) throws -> (value: Value, written: WrittenTables) {
     let connection = SQLiteConnection(borrowing: connection)
-    let version = try sqlite { () throws(SQLiteError) in try schemaVersion(connection) }
+    let version = try sqlite { () throws(SQLiteError) in try schemaVersion(of: connection) }
     let (value, changes) = try connection.changes(during: body)
     // The block has done its work: a failure from here on must not look like one of the block.
     var names = changes.tables
-    if changes.hasUntoldRows { names.formUnion(tablesWithoutRowID(connection) ?? []) }
+    if changes.hasUntoldRows { names.formUnion(tablesWithoutRowID(of: connection) ?? []) }
     let isSchemaChanged: Bool
-    do throws(SQLiteError) { isSchemaChanged = try schemaVersion(connection) != version } catch {
+    do throws(SQLiteError) { isSchemaChanged = try schemaVersion(of: connection) != version } catch
+    {
       isSchemaChanged = true
     }
     let written = WrittenTables(
@@ -59,12 +60,12 @@ public struct WrittenTables: Sendable, Hashable {
     return (value, written)
   }
 
-  private static func schemaVersion(_ connection: SQLiteConnection) throws(SQLiteError) -> Int64 {
+  private static func schemaVersion(of connection: SQLiteConnection) throws(SQLiteError) -> Int64 {
     try connection.integer("PRAGMA schema_version")
   }
 
   /// Nil if the schema cannot be read; then there is nobody who observes it either.
-  private static func tablesWithoutRowID(_ connection: SQLiteConnection) -> [String]? {
+  private static func tablesWithoutRowID(of connection: SQLiteConnection) -> [String]? {
     do throws(SQLiteError) {
       let query = try connection.prepare(
         "SELECT name FROM pragma_table_list WHERE wr ORDER BY name"

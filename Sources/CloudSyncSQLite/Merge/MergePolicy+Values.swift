@@ -8,9 +8,19 @@ extension MergePolicy {
       case .newest: nil
       case .client: conflict.local
       case .server: conflict.server
-      case .maximum: Self.maximum(conflict.local, conflict.server)
-      case .counter: Self.sum(conflict.local, conflict.server, conflict.ancestor ?? .null)
-      case .setUnion: Self.union(conflict.local, conflict.server, conflict.ancestor ?? .null)
+      case .maximum: Self.maximum(local: conflict.local, server: conflict.server)
+      case .counter:
+        Self.sum(
+          local: conflict.local,
+          server: conflict.server,
+          ancestor: conflict.ancestor ?? .null
+        )
+      case .setUnion:
+        Self.union(
+          local: conflict.local,
+          server: conflict.server,
+          ancestor: conflict.ancestor ?? .null
+        )
       case .custom(let merge): Self.storable(merge(conflict))
       }
     return fitting ?? conflict.newest
@@ -20,7 +30,7 @@ extension MergePolicy {
     ValueCodec.decode(value) == nil ? nil : value
   }
 
-  private static func maximum(_ local: FieldValue, _ server: FieldValue) -> FieldValue? {
+  private static func maximum(local: FieldValue, server: FieldValue) -> FieldValue? {
     guard let order = ValueContent.order(local, server) else { return nil }
     if order != 0 { return order > 0 ? local : server }
     // 1 and 1.0: equal in order, and every device must choose the same.
@@ -28,12 +38,12 @@ extension MergePolicy {
   }
 
   private static func sum(
-    _ local: FieldValue,
-    _ server: FieldValue,
-    _ ancestor: FieldValue
+    local: FieldValue,
+    server: FieldValue,
+    ancestor: FieldValue
   ) -> FieldValue? {
     if let mine = whole(local), let theirs = whole(server), let base = whole(ancestor) {
-      return .int64(sum(theirs, mine, minus: base))
+      return .int64(sum(theirs, plus: mine, minus: base))
     }
     guard let mine = real(local), let theirs = real(server), let base = real(ancestor) else {
       return nil
@@ -51,7 +61,7 @@ extension MergePolicy {
   }
 
   /// The exact sum and difference, brought into range at the end only.
-  private static func sum(_ first: Int64, _ second: Int64, minus third: Int64) -> Int64 {
+  private static func sum(_ first: Int64, plus second: Int64, minus third: Int64) -> Int64 {
     let (change, changeIsOut) = second.subtractingReportingOverflow(third)
     let (result, resultIsOut) = first.addingReportingOverflow(change)
     // Each overflow is off by 2⁶⁴ one way or the other; two of them may cancel out.
@@ -62,9 +72,9 @@ extension MergePolicy {
   }
 
   private static func union(
-    _ local: FieldValue,
-    _ server: FieldValue,
-    _ ancestor: FieldValue
+    local: FieldValue,
+    server: FieldValue,
+    ancestor: FieldValue
   ) -> FieldValue? {
     guard let mine = set(local), let theirs = set(server) else { return nil }
     // What is no set has no elements that could have been removed.

@@ -35,8 +35,8 @@ struct CapturedTable: Sendable {
   }
 
   /// Whether two rows have the same key, as SQL.
-  func isSameKey(_ row: String, _ other: String) -> String {
-    key.map { $0.isSame(row, other) }.joined(separator: " AND ")
+  func isSameKey(_ row: String, as other: String) -> String {
+    key.map { $0.isSame(row, as: other) }.joined(separator: " AND ")
   }
 
   /// Whether it is the engine that writes a row, as SQL: see ``CaptureSuppression``.

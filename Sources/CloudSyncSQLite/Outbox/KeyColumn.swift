@@ -7,7 +7,7 @@ struct KeyColumn: Sendable, Hashable, Codable {
   var collation: KeyCollation
 
   /// Whether two rows have the same value in it, as SQL.
-  func isSame(_ row: String, _ other: String) -> String {
+  func isSame(_ row: String, as other: String) -> String {
     "\(row).\(name.quotedName) IS \(other).\(name.quotedName) COLLATE \(collation.rawValue)"
   }
 

@@ -18,7 +18,7 @@ enum AsideValue {
     case .double(let number): coded(2, bits: number.bitPattern)
     case .string(let text): Data([3] + text.utf8)
     case .data(let data): Data([4]) + data
-    case .list(let values): rawText(values).map { Data([5]) + $0 }
+    case .list(let values): rawText(in: values).map { Data([5]) + $0 }
     case .null, .asset, .timestamp, .reference, .location, .redacted: nil
     }
   }
@@ -43,7 +43,7 @@ enum AsideValue {
   }
 
   /// The bytes of text that is no UTF-8 or holds a NUL, as ``ValueCodec`` makes it.
-  static func rawText(_ values: [FieldValue]) -> Data? {
+  static func rawText(in values: [FieldValue]) -> Data? {
     values.count == 1 ? values[0].dataValue : nil
   }
 

@@ -39,7 +39,7 @@ package struct CloudTable: Sendable {
   /// or says that the row is deleted.
   package func row(of record: Record) throws(CodedError) -> [SQLiteValue]? {
     guard UTF8Bytes.equal(record.recordType, format.recordType),
-      let version = try format.version(of: record), !version.clock.isDeleted(deletes)
+      let version = try format.version(of: record), !version.clock.isDeleted(by: deletes)
     else { return nil }
     return columns.map { name in
       guard let value = version.value(of: name), case .value(let stored)? = ValueCodec.decode(value)

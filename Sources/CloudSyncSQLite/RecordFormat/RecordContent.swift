@@ -32,5 +32,5 @@ package struct RecordContent: Sendable {
   }
 
   /// Whether the row is deleted, as its table's policy says.
-  package func isDeleted(_ policy: DeletePolicy) -> Bool { clock.isDeleted(policy) }
+  package func isDeleted(by policy: DeletePolicy) -> Bool { clock.isDeleted(by: policy) }
 }

@@ -17,7 +17,7 @@ extension RecordFormat {
   func key(ofRow values: [SQLiteValue], named name: String) -> RecordKey? {
     // The name is not made anew for the key that most tables have.
     if key.count == 1, case .text(let text) = values[key[0].place],
-      isPlain(text, key[0].collation, in: name)
+      isPlain(text, comparedBy: key[0].collation, in: name)
     {
       return RecordKey(values: [values[key[0].place]], name: name)
     }
@@ -50,7 +50,8 @@ extension RecordFormat {
   }
 
   /// Whether a name is a text that stands for itself, and the table's type behind it.
-  private func isPlain(_ text: String, _ collation: KeyCollation, in name: String) -> Bool {
+  private func isPlain(_ text: String, comparedBy collation: KeyCollation, in name: String) -> Bool
+  {
     let count = text.utf8.count
     guard name.utf8.count == count + 1 + recordType.utf8.count,
       name.utf8.count <= RecordRules.maximumNameLength

@@ -15,7 +15,7 @@ extension RecordFormat {
       guard let column = self.fields(of: name) else { continue }
       if let field = field(of: column, in: version) { fields.set(field) }
     }
-    for (_, field) in keptKey(of: version, key) { fields.set(field) }
+    for (_, field) in keptKey(of: version, as: key) { fields.set(field) }
     fields.set(clockField(of: version))
     for field in foreignFields(of: version) { fields.set(field) }
     return Record(
@@ -44,19 +44,19 @@ extension RecordFormat {
   ) -> Record {
     var fields = EditedFields()
     fields.set(clockField(of: version))
-    let kept = keptKey(of: version, key)
+    let kept = keptKey(of: version, as: key)
     for (column, field) in kept {
       fields.set(field)
       for name in column.all { fields.clear(name) }
     }
     for name in version.columnNames where version.differs(from: known, in: name) {
       guard let column = self.fields(of: name) else { continue }
-      set(column, to: field(of: column, in: version), over: known, key, in: &fields)
+      set(column, to: field(of: column, in: version), over: known, of: key, in: &fields)
     }
     for name in known.clock.columnNames where !version.knows(name) {
       let isKept = kept.contains { UTF8Bytes.equal($0.column.column, name) }
       guard !isKept, let column = self.fields(of: name) else { continue }
-      set(column, to: nil, over: known, key, in: &fields)
+      set(column, to: nil, over: known, of: key, in: &fields)
     }
     setForeignFields(of: version, over: known, in: &fields)
     return Record(
@@ -92,7 +92,7 @@ extension RecordFormat {
   /// else would tell whose tombstone it is.
   private func keptKey(
     of version: RecordVersion,
-    _ key: RecordKey
+    as key: RecordKey
   ) -> [(column: ColumnFields, field: RecordField)] {
     guard RecordKey.isDigest(key.name) else { return [] }
     return zip(self.key, key.values)
@@ -111,7 +111,7 @@ extension RecordFormat {
     _ column: ColumnFields,
     to field: RecordField?,
     over known: CloudRecord,
-    _ key: RecordKey,
+    of key: RecordKey,
     in fields: inout EditedFields
   ) {
     if let field { fields.set(field) }

@@ -105,7 +105,7 @@ struct RecordClock: Sendable, Hashable {
   }
 
   /// What is noted as seen of columns that are about to be forgotten here: nothing where deletions win.
-  func seenTimes(of names: [String], _ policy: DeletePolicy) -> [SeenTime] {
+  func seenTimes(of names: [String], deletes policy: DeletePolicy) -> [SeenTime] {
     guard policy == .editWins else { return [] }
     return names.compactMap { name in
       time(of: name).map { SeenTime(column: name, writer: nil, time: $0) }
@@ -119,14 +119,14 @@ struct RecordClock: Sendable, Hashable {
   }
 
   /// Whether there is no such row now.
-  func isDeleted(_ policy: DeletePolicy) -> Bool {
+  func isDeleted(by policy: DeletePolicy) -> Bool {
     guard deleted >= created else { return false }
     return policy == .deleteWins || !hasUnseen
   }
 
   /// Whether something is older here than in what was known before: an answer has come late, the cloud was
   /// set back, or the zone is another one.
-  func isBehind(_ known: RecordClock, _ policy: DeletePolicy) -> Bool {
+  func isBehind(_ known: RecordClock, deletes policy: DeletePolicy) -> Bool {
     if created < known.created || deleted < known.deleted { return true }
     // What a deletion has ended is not missed.
     if policy == .deleteWins, known.created <= deleted { return false }

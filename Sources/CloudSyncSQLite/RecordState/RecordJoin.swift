@@ -26,15 +26,15 @@ struct RecordJoin {
     clock.deleted = ended
     let mine = lives(local, after: ended) ? local : RecordVersion()
     let theirs = lives(cloud, after: ended) ? cloud : RecordVersion()
-    clock.shares = shares(mine.clock.shares, theirs.clock.shares)
-    if deletes == .editWins { clock.seen = seen(local.clock.seen, cloud.clock.seen) }
-    var joined = RecordVersion(clock: clock, columns: columns(mine, theirs))
+    clock.shares = shares(of: mine.clock.shares, and: theirs.clock.shares)
+    if deletes == .editWins { clock.seen = seen(of: local.clock.seen, and: cloud.clock.seen) }
+    var joined = RecordVersion(clock: clock, columns: columns(of: mine, and: theirs))
     joined.foreignFields = theirs.foreignFields
-    if joined.clock.isDeleted(deletes) {
+    if joined.clock.isDeleted(by: deletes) {
       // What becomes of the row says whoever has deleted it last.
       joined.foreignFields =
         local.deleted == ended && local.successor != nil ? local.foreignFields : cloud.foreignFields
-      joined.purge = later(local.purge, cloud.purge)
+      joined.purge = later(of: local.purge, and: cloud.purge)
     }
     return joined
   }
@@ -43,27 +43,27 @@ struct RecordJoin {
     deletes == .editWins || version.created > ended
   }
 
-  private func later(_ mine: PurgeMark?, _ theirs: PurgeMark?) -> PurgeMark? {
+  private func later(of mine: PurgeMark?, and theirs: PurgeMark?) -> PurgeMark? {
     guard let mine, let theirs else { return mine ?? theirs }
     return (mine.since, mine.writer) > (theirs.since, theirs.writer) ? mine : theirs
   }
 
   // MARK: Columns
 
-  private func columns(_ mine: RecordVersion, _ theirs: RecordVersion) -> [VersionedColumn] {
+  private func columns(of mine: RecordVersion, and theirs: RecordVersion) -> [VersionedColumn] {
     let (left, right) = (mine.columns, theirs.columns)
     var joined: [VersionedColumn] = []
     joined.reserveCapacity(max(left.count, right.count))
-    walk(left, right, { UTF8Bytes.order($0.name, $1.name) }) { one, other in
+    walk(left, beside: right, by: { UTF8Bytes.order($0.name, $1.name) }) { one, other in
       guard let one, let other else { return joined += [one ?? other].compactMap { $0 } }
-      joined.append(Self.outranks(one, other) ? one : other)
+      joined.append(Self.outranks(one, cloud: other) ? one : other)
     }
-    for group in groups { unite(group, in: &joined, mine, theirs) }
+    for group in groups { unite(group, in: &joined, of: mine, and: theirs) }
     return joined
   }
 
   /// Whether a version of a column stays when the cloud has another.
-  static func outranks(_ local: VersionedColumn, _ cloud: VersionedColumn) -> Bool {
+  static func outranks(_ local: VersionedColumn, cloud: VersionedColumn) -> Bool {
     if local.time != cloud.time { return local.time > cloud.time }
     return local.time > .zero && ValueContent.precedes(cloud.value, local.value)
   }
@@ -74,13 +74,13 @@ struct RecordJoin {
   private func unite(
     _ group: [String],
     in columns: inout [VersionedColumn],
-    _ mine: RecordVersion,
-    _ theirs: RecordVersion
+    of mine: RecordVersion,
+    and theirs: RecordVersion
   ) {
     let left = group.compactMap { mine[$0] }
     let right = group.compactMap { theirs[$0] }
     guard left.count == group.count, right.count == group.count else { return }
-    let leads = zip(left, right).map { Self.outranks($0, $1) }
+    let leads = zip(left, right).map { Self.outranks($0, cloud: $1) }
     guard leads.contains(true), leads.contains(false) else { return }
     let (mineLast, theirLast) = (left.map(\.time).max(), right.map(\.time).max())
     // Of two sides that are equally new the first column that differs decides.
@@ -88,7 +88,7 @@ struct RecordJoin {
       .first { $0.time != $1.time || !ValueContent.areEqual($0.value, $1.value) }
     let takesMine =
       mineLast != theirLast
-      ? mineLast ?? .zero > theirLast ?? .zero : first.map { Self.outranks($0, $1) } ?? false
+      ? mineLast ?? .zero > theirLast ?? .zero : first.map { Self.outranks($0, cloud: $1) } ?? false
     for column in takesMine ? left : right {
       if let place = columns.place(of: column.name) { columns[place] = column }
     }
@@ -96,20 +96,24 @@ struct RecordJoin {
 
   // MARK: Shares
 
-  private func shares(_ mine: [CounterShare], _ theirs: [CounterShare]) -> [CounterShare] {
+  private func shares(of mine: [CounterShare], and theirs: [CounterShare]) -> [CounterShare] {
     if mine.isEmpty { return theirs }
     var joined: [CounterShare] = []
-    walk(mine, theirs, { $0.precedes($1) ? -1 : $1.precedes($0) ? 1 : 0 }) { one, other in
+    walk(mine, beside: theirs, by: { $0.precedes($1) ? -1 : $1.precedes($0) ? 1 : 0 }) {
+      one,
+      other in
       guard let one, let other else { return joined += [one ?? other].compactMap { $0 } }
       joined.append(one.time > other.time ? one : other)
     }
     return joined
   }
 
-  private func seen(_ mine: [SeenTime], _ theirs: [SeenTime]) -> [SeenTime] {
+  private func seen(of mine: [SeenTime], and theirs: [SeenTime]) -> [SeenTime] {
     if mine.isEmpty { return theirs }
     var joined: [SeenTime] = []
-    walk(mine, theirs, { $0.precedes($1) ? -1 : $1.precedes($0) ? 1 : 0 }) { one, other in
+    walk(mine, beside: theirs, by: { $0.precedes($1) ? -1 : $1.precedes($0) ? 1 : 0 }) {
+      one,
+      other in
       guard let one, let other else { return joined += [one ?? other].compactMap { $0 } }
       joined.append(one.time > other.time ? one : other)
     }
@@ -119,8 +123,8 @@ struct RecordJoin {
   /// Goes through two sorted lists, pairing what is in both.
   private func walk<Element>(
     _ lhs: [Element],
-    _ rhs: [Element],
-    _ order: (Element, Element) -> Int,
+    beside rhs: [Element],
+    by order: (Element, Element) -> Int,
     visit: (Element?, Element?) -> Void
   ) {
     var (left, right) = (0, 0)

@@ -6,18 +6,18 @@ extension RecordState {
   func merged(
     _ mine: RecordVersion,
     with server: RecordVersion,
-    _ rules: RowRules
+    rules: RowRules
   ) -> RecordVersion {
     var joined = rules.join.join(mine, with: server)
     // What a deletion has ended takes no part.
     let lives = min(mine.created, server.created) > joined.deleted
-    guard !joined.clock.isDeleted(rules.deletes), lives || rules.deletes == .editWins else {
+    guard !joined.clock.isDeleted(by: rules.deletes), lives || rules.deletes == .editWins else {
       return joined
     }
     for column in joined.columns where rules.looksAtValues(of: column.name) {
       guard let local = mine[column.name], let theirs = server[column.name],
         column == local || column == theirs,
-        let settled = settled(local, theirs, rules)
+        let settled = settled(local, with: theirs, rules: rules)
       else { continue }
       joined.set(settled)
     }
@@ -27,8 +27,8 @@ extension RecordState {
   /// What a policy makes of a column; nil if the join stands.
   private func settled(
     _ local: VersionedColumn,
-    _ theirs: VersionedColumn,
-    _ rules: RowRules
+    with theirs: VersionedColumn,
+    rules: RowRules
   ) -> VersionedColumn? {
     let base = known?.values.first { UTF8Bytes.equal($0.name, local.name) }
     // What was there before anybody captured it gives way to whatever the cloud has.

@@ -2,35 +2,37 @@ import CloudSyncCore
 
 extension RecordState {
   /// Takes an edit of the table.
-  mutating func take(_ edit: RowEdit, _ rules: RowRules) -> [RecordAction] {
+  mutating func take(_ edit: RowEdit, rules: RowRules) -> [RecordAction] {
     endRefusal()
     conflicts = 0
     switch edit {
-    case .inserted(let columns, let time): return takeInsert(columns, at: time, rules)
-    case .updated(let columns, let time): return takeUpdate(columns, at: time, rules)
+    case .inserted(let columns, let time): return takeInsert(of: columns, at: time, rules: rules)
+    case .updated(let columns, let time): return takeUpdate(of: columns, at: time, rules: rules)
     case .deleted(let columns, let time):
       // What SQLite has refused for the row does not stand any more: the user's own deletion has taken it out.
       let actions: [RecordAction] = placement.isViolation ? [.writeRow] : []
-      guard var row, !row.clock.isDeleted(rules.deletes) else { return actions }
+      guard var row, !row.clock.isDeleted(by: rules.deletes) else { return actions }
       for column in columns { recall(column.value, of: column.name, in: &row) }
-      row.end(at: max(time, row.created), rules.deletes)
-      change(to: row, rules)
+      row.end(at: max(time, row.created), deletes: rules.deletes)
+      change(to: row, rules: rules)
       return actions
     case .found(let columns):
       guard row == nil else { return [] }
       var found = RecordVersion()
       found.created = RecordClock.foundCreation
-      for column in columns { found.insert(column, at: .zero, by: CounterShare.found, rules) }
-      change(to: found, rules)
+      for column in columns {
+        found.insert(column, at: .zero, by: CounterShare.found, rules: rules)
+      }
+      change(to: found, rules: rules)
       return []
     case .settled(let columns, let created):
-      settle(columns, created: created, rules)
+      settle(columns, created: created, rules: rules)
       return [.writeRow]
     case .restored(let columns):
-      takeRestoration(columns, rules)
+      takeRestoration(of: columns, rules: rules)
       return []
     case .renamed(let name):
-      if row?.clock.isDeleted(rules.deletes) == true { row?.successor = name }
+      if row?.clock.isDeleted(by: rules.deletes) == true { row?.successor = name }
       return []
     }
   }
@@ -38,29 +40,29 @@ extension RecordState {
   private mutating func settle(
     _ columns: [VersionedColumn],
     created: HybridTime,
-    _ rules: RowRules
+    rules: RowRules
   ) {
     var row = self.row ?? RecordVersion()
-    if row.clock.isDeleted(rules.deletes) {
+    if row.clock.isDeleted(by: rules.deletes) {
       row.created = max(created, row.deleted.successor)
       row.purge = nil
     } else {
       row.created = max(created, row.created)
     }
-    for column in columns { row.settle(column, rules) }
-    change(to: row, rules)
+    for column in columns { row.settle(column, rules: rules) }
+    change(to: row, rules: rules)
   }
 
   private mutating func takeInsert(
-    _ columns: [ColumnEdit],
+    of columns: [ColumnEdit],
     at time: HybridTime,
-    _ rules: RowRules
+    rules: RowRules
   ) -> [RecordAction] {
     // A row that is there already was written over, or is kept by the engine: then all columns are edited.
-    if let row, !row.clock.isDeleted(rules.deletes) {
+    if let row, !row.clock.isDeleted(by: rules.deletes) {
       // Who has made a row where the table had none has begun its life: a deletion before that does not end it.
       if placement != .inTable { self.row?.created = max(time, row.created) }
-      return takeUpdate(columns, at: time, rules)
+      return takeUpdate(of: columns, at: time, rules: rules)
     }
     var clock = RecordClock()
     clock.deleted = row?.deleted ?? .zero
@@ -69,16 +71,16 @@ extension RecordState {
     clock.shares = row?.clock.shares ?? []
     clock.seen = row?.clock.seen ?? []
     var new = RecordVersion(clock: clock)
-    for column in columns { new.insert(column, at: new.created, by: rules.writer, rules) }
-    change(to: new, rules)
+    for column in columns { new.insert(column, at: new.created, by: rules.writer, rules: rules) }
+    change(to: new, rules: rules)
     return placement == .inTable ? [] : [.writeRow]
   }
 
   /// Begins a new life just after the deletion, with what the row had: two devices that do that do not count it twice.
   ///
   /// Where edits win the deleted row has its columns still.
-  private mutating func takeRestoration(_ columns: [ColumnEdit], _ rules: RowRules) {
-    guard var row, row.clock.isDeleted(rules.deletes) else { return }
+  private mutating func takeRestoration(of columns: [ColumnEdit], rules: RowRules) {
+    guard var row, row.clock.isDeleted(by: rules.deletes) else { return }
     row.created = row.deleted.successor
     row.purge = nil
     row.foreignFields = []
@@ -91,24 +93,24 @@ extension RecordState {
         row.set(VersionedColumn(name: column.name, value: column.value, time: row.created))
       }
     }
-    change(to: row, rules)
+    change(to: row, rules: rules)
   }
 
   private mutating func takeUpdate(
-    _ columns: [ColumnEdit],
+    of columns: [ColumnEdit],
     at time: HybridTime,
-    _ rules: RowRules
+    rules: RowRules
   ) -> [RecordAction] {
     guard var row else { return [] }
-    if row.clock.isDeleted(rules.deletes) {
+    if row.clock.isDeleted(by: rules.deletes) {
       // The table may still have a row whose deletion is put off: its life has ended, unless edits win.
       guard rules.deletes == .editWins, placement == .deletionDeferred else { return [] }
     }
     for column in columns {
       if let former = column.former { recall(former, of: column.name, in: &row) }
-      row.update(column, at: time, by: rules.writer, rules)
+      row.update(column, at: time, by: rules.writer, rules: rules)
     }
-    change(to: row, rules)
+    change(to: row, rules: rules)
     // A counter's sum may be another one than what the table was given.
     let isAsGiven = columns.allSatisfy { column in
       row.value(of: column.name).map { ValueContent.areEqual($0, column.value) } ?? false
@@ -131,14 +133,14 @@ extension RecordState {
   }
 
   /// The versions of before the edit, and that of the edit, are ancestors of all that comes of it.
-  private mutating func change(to row: RecordVersion, _ rules: RowRules) {
-    noteAncestors(of: self.row?.clock, rules)
+  private mutating func change(to row: RecordVersion, rules: RowRules) {
+    noteAncestors(of: self.row?.clock, rules: rules)
     self.row = row
-    noteAncestors(of: row.clock, rules)
+    noteAncestors(of: row.clock, rules: rules)
   }
 
   /// Notes the versions of a clock that the row was made from.
-  mutating func noteAncestors(of clock: RecordClock?, _ rules: RowRules) {
+  mutating func noteAncestors(of clock: RecordClock?, rules: RowRules) {
     guard let clock else { return }
     let columns = clock.columns.filter { rules.looksAtValues(of: $0.name) }.map(Ancestor.init)
     let shares = clock.shares.filter { $0.writer == rules.writer }.map(Ancestor.init)
@@ -152,7 +154,7 @@ extension RecordVersion {
     _ column: ColumnEdit,
     at time: HybridTime,
     by writer: Int64,
-    _ rules: RowRules
+    rules: RowRules
   ) {
     if rules.isCounter(column.name), let number = CounterSum(column.value) {
       // Where edits win the former row's counts are kept: the new one begins beside them.
@@ -167,7 +169,7 @@ extension RecordVersion {
   }
 
   /// Takes a column of an edit that several devices may make: what it adds to a counter is counted once.
-  fileprivate mutating func settle(_ column: VersionedColumn, _ rules: RowRules) {
+  fileprivate mutating func settle(_ column: VersionedColumn, rules: RowRules) {
     let known = self[column.name]
     guard rules.isCounter(column.name), let number = CounterSum(column.value) else {
       let time = max(column.time, known?.time.successor ?? .zero)
@@ -188,7 +190,7 @@ extension RecordVersion {
     _ column: ColumnEdit,
     at time: HybridTime,
     by writer: Int64,
-    _ rules: RowRules
+    rules: RowRules
   ) {
     let known = clock.time(of: column.name) ?? .zero
     // The clock is later than all that was seen; were it not, an edit would have no effect.

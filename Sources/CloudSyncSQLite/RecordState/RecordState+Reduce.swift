@@ -6,19 +6,19 @@ extension RecordState {
   static let longestWait: Int64 = 3_600_000
 
   /// Takes an event; returns what has to be done.
-  mutating func reduce(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
+  mutating func reduce(_ event: RecordEvent, rules: RowRules) -> [RecordAction] {
     #if DEBUG
     if let reduce = RecordMutation.reduce { return reduce(&self, event, rules) }
     #endif
-    return reduceSoundly(event, rules)
+    return reduceSoundly(event, rules: rules)
   }
 
-  mutating func reduceSoundly(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
-    let mine = isDeleted(rules) ? nil : row
-    var actions = take(event, rules)
-    noteFormer(mine, event, rules)
-    if case .removal = hold, known == nil || !isDeleted(rules) { hold = nil }
-    if placement == .deletionDeferred, row != nil, !isDeleted(rules) {
+  mutating func reduceSoundly(_ event: RecordEvent, rules: RowRules) -> [RecordAction] {
+    let mine = isDeleted(by: rules) ? nil : row
+    var actions = take(event, rules: rules)
+    noteFormer(mine, before: event, rules: rules)
+    if case .removal = hold, known == nil || !isDeleted(by: rules) { hold = nil }
+    if placement == .deletionDeferred, row != nil, !isDeleted(by: rules) {
       // It lives again before its deletion was carried out.
       placement = .inTable
       if !actions.contains(.writeRow) { actions.append(.writeRow) }
@@ -29,10 +29,10 @@ extension RecordState {
   /// Keeps what a row had that is deleted elsewhere.
   private mutating func noteFormer(
     _ mine: RecordVersion?,
-    _ event: RecordEvent,
-    _ rules: RowRules
+    before event: RecordEvent,
+    rules: RowRules
   ) {
-    if !isDeleted(rules) { return former = [] }
+    if !isDeleted(by: rules) { return former = [] }
     switch event {
     case .has, .conflict:
       if let mine { former = mine.columns }
@@ -42,47 +42,47 @@ extension RecordState {
     }
   }
 
-  private mutating func take(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
+  private mutating func take(_ event: RecordEvent, rules: RowRules) -> [RecordAction] {
     switch event {
-    case .edited(let edit): return take(edit, rules)
-    case .has(let tag, let version): return take(version, tag, rules)
+    case .edited(let edit): return take(edit, rules: rules)
+    case .has(let tag, let version): return take(version, tag: tag, rules: rules)
     // The rest tells of a row that is known; an answer may come when it is not any more.
-    default: return row == nil ? [] : takeRest(event, rules)
+    default: return row == nil ? [] : takeRest(of: event, rules: rules)
     }
   }
 
-  private mutating func takeRest(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
+  private mutating func takeRest(of event: RecordEvent, rules: RowRules) -> [RecordAction] {
     switch event {
     case .edited, .has: return []
     case .conflict(let tag, let former, let version, let now):
-      return takeConflict(version, tag, over: former, now: now, rules)
+      return takeConflict(with: version, tag: tag, over: former, now: now, rules: rules)
     case .saved(let tag, let former, let version):
-      takeSave(of: version, tag, over: former, rules)
+      takeSave(of: version, tag: tag, over: former, rules: rules)
       return []
-    case .missing(let tag, let now): return takeMissing(tag, now: now, rules)
+    case .missing(let tag, let now): return takeMissing(tag: tag, now: now, rules: rules)
     case .refused(let code, let reason, let isPassing, let wait, let now):
-      if code == .quotaExceeded, isDirty, isDeleted(rules), known != nil, hold == nil {
+      if code == .quotaExceeded, isDirty, isDeleted(by: rules), known != nil, hold == nil {
         hold = .removal(isDue: false)
         return [.fetch]
       }
-      take(refusal: code, reason, isPassing: isPassing, wait: wait, now: now)
+      take(refusal: code, reason: reason, isPassing: isPassing, wait: wait, now: now)
       return []
     case .retried:
       endRefusal()
       return []
-    case .vanished: return takeAbsence(rules)
-    case .fetchEnded: return takeEndOfFetch(rules)
+    case .vanished: return takeAbsence(rules: rules)
+    case .fetchEnded: return takeEndOfFetch(rules: rules)
     case .zoneReplaced:
-      leaveZone(rules)
+      leaveZone(rules: rules)
       return []
     case .completed(let columns):
-      complete(with: columns, rules)
+      complete(with: columns, rules: rules)
       return []
     case .renumbered(let former, let writer):
       renumber(from: former, to: writer)
       return []
     case .marked(let mark):
-      if !isDirty, row != nil, isDeleted(rules) { row?.purge = mark }
+      if !isDirty, row != nil, isDeleted(by: rules) { row?.purge = mark }
       return []
     case .purging:
       hold = .nextFetch(missing: nil)
@@ -104,64 +104,65 @@ extension RecordState {
 
   private mutating func take(
     _ server: RecordVersion,
-    _ tag: String,
-    _ rules: RowRules
+    tag: String,
+    rules: RowRules
   ) -> [RecordAction] {
     guard let mine = row else {
       row = server
       cloud = .present(rules.record(server, tag: tag, over: server))
-      return server.clock.isDeleted(rules.deletes) ? [] : [.writeRow]
+      return server.clock.isDeleted(by: rules.deletes) ? [] : [.writeRow]
     }
     // It is there: whatever an answer said, it has not vanished.
     if case .nextFetch = hold { hold = .nextFetch(missing: nil) }
     if let known, UTF8Bytes.equal(known.tag, tag) { return [] }
-    if isOfOtherFile(server, rules) { return [.renumber] }
+    if isOfOtherFile(server, rules: rules) { return [.renumber] }
     let wasDirty = isDirty
-    let isBehind = known.map { server.clock.isBehind($0.clock, rules.deletes) } ?? true
-    let joined = wasDirty || isBehind ? merged(mine, with: server, rules) : server
-    if wasDirty { addAncestors(rules) }
+    let isBehind = known.map { server.clock.isBehind($0.clock, deletes: rules.deletes) } ?? true
+    let joined = wasDirty || isBehind ? merged(mine, with: server, rules: rules) : server
+    if wasDirty { addAncestors(rules: rules) }
     row = joined
     cloud = .present(rules.record(server, tag: tag, over: joined))
     // What comes of it descends from both sides.
-    if isDirty { addAncestors(rules) } else { settleEdits() }
-    return placement == .inTable && joined.isSameRow(as: mine, rules.deletes) ? [] : [.writeRow]
+    if isDirty { addAncestors(rules: rules) } else { settleEdits() }
+    return placement == .inTable && joined.isSameRow(as: mine, deletes: rules.deletes)
+      ? [] : [.writeRow]
   }
 
   private mutating func takeConflict(
-    _ server: RecordVersion,
-    _ tag: String,
+    with server: RecordVersion,
+    tag: String,
     over former: String?,
     now: Int64,
-    _ rules: RowRules
+    rules: RowRules
   ) -> [RecordAction] {
     guard awaitsAnswer(over: former) else { return [] }
-    let actions = take(server, tag, rules)
+    let actions = take(server, tag: tag, rules: rules)
     if actions.contains(.renumber) { return actions }
     conflicts = isDirty ? conflicts + 1 : 0
     let reason = "others have changed the record again and again while it was sent"
-    giveUpIfFutile(.serverRecordChanged, reason, now: now, rules)
+    giveUpIfFutile(code: .serverRecordChanged, reason: reason, now: now, rules: rules)
     return actions
   }
 
   /// Has the row wait once it has met too many answers of one kind in a row.
   private mutating func giveUpIfFutile(
-    _ code: SyncError.Code,
-    _ reason: String,
+    code: SyncError.Code,
+    reason: String,
     now: Int64,
-    _ rules: RowRules
+    rules: RowRules
   ) {
     guard conflicts > rules.conflictBudget else { return }
     conflicts = 0
     // What waits for a fetch is not sent anyway.
     if case .nextFetch = hold { return }
-    take(refusal: code, reason, isPassing: true, wait: nil, now: now)
+    take(refusal: code, reason: reason, isPassing: true, wait: nil, now: now)
   }
 
   private mutating func takeSave(
     of sent: RecordVersion,
-    _ tag: String,
+    tag: String,
     over former: String?,
-    _ rules: RowRules
+    rules: RowRules
   ) {
     guard let row, awaitsAnswer(over: former) else { return }
     cloud = .present(rules.record(sent, tag: tag, over: row))
@@ -171,21 +172,21 @@ extension RecordState {
   }
 
   private mutating func takeMissing(
-    _ tag: String?,
+    tag: String?,
     now: Int64,
-    _ rules: RowRules
+    rules: RowRules
   ) -> [RecordAction] {
     guard awaitsAnswer(over: tag) else { return [] }
     conflicts = isDirty ? conflicts + 1 : 0
     let reason = "the cloud says again and again that it lacks the record, and brings it"
-    giveUpIfFutile(.unknownItem, reason, now: now, rules)
+    giveUpIfFutile(code: .unknownItem, reason: reason, now: now, rules: rules)
     if case .refusal = hold { return [] }
     hold = .nextFetch(missing: known?.tag)
     return [.fetch]
   }
 
   /// The feed has told of absence: what vanished is joined with a tombstone of what the cloud had.
-  private mutating func takeAbsence(_ rules: RowRules) -> [RecordAction] {
+  private mutating func takeAbsence(rules: RowRules) -> [RecordAction] {
     // A row that was found in the table, or is made anew, is not of what is gone.
     guard let mine = row, let known else { return [] }
     let isNewLife = mine.created > max(known.clock.created, known.clock.deleted)
@@ -193,31 +194,31 @@ extension RecordState {
       rules.deletes == .editWins && isDirty
       && (mine.clock.columns != known.clock.columns || mine.clock.shares != known.clock.shares
         || !known.differing.isEmpty)
-    guard !mine.clock.isDeleted(rules.deletes), isNewLife || isEdited else {
+    guard !mine.clock.isDeleted(by: rules.deletes), isNewLife || isEdited else {
       self = RecordState()
       return [.forget]
     }
-    loseRecord(rules)
+    loseRecord(rules: rules)
     return []
   }
 
-  private mutating func takeEndOfFetch(_ rules: RowRules) -> [RecordAction] {
+  private mutating func takeEndOfFetch(rules: RowRules) -> [RecordAction] {
     if case .removal = hold { hold = .removal(isDue: true) }
     guard case .nextFetch(let missing) = hold else { return [] }
     hold = nil
     // The feed has said nothing since: it had told before.
     guard let missing, let known, UTF8Bytes.equal(missing, known.tag) else { return [] }
-    return takeAbsence(rules)
+    return takeAbsence(rules: rules)
   }
 
-  private mutating func leaveZone(_ rules: RowRules) {
-    loseRecord(rules)
+  private mutating func leaveZone(rules: RowRules) {
+    loseRecord(rules: rules)
     row?.purge = nil
   }
 
   /// Whatever the cloud had counts no more: the row is made anew.
-  private mutating func loseRecord(_ rules: RowRules) {
-    addAncestors(rules)
+  private mutating func loseRecord(rules: RowRules) {
+    addAncestors(rules: rules)
     cloud = .absent
     conflicts = 0
     // It still waits for the fetch to end, but for no word of a record.
@@ -226,7 +227,7 @@ extension RecordState {
 
   private mutating func take(
     refusal code: SyncError.Code,
-    _ reason: String,
+    reason: String,
     isPassing: Bool,
     wait: Int64?,
     now: Int64
@@ -246,7 +247,7 @@ extension RecordState {
 
   /// Whether the cloud has a share under this database's number that this file has not written: it is a copy, or
   /// was set back.
-  private func isOfOtherFile(_ server: RecordVersion, _ rules: RowRules) -> Bool {
+  private func isOfOtherFile(_ server: RecordVersion, rules: RowRules) -> Bool {
     guard isDirty, let known else { return false }
     return server.clock.shares.contains { share in
       guard share.writer == rules.writer else { return false }
@@ -256,9 +257,9 @@ extension RecordState {
   }
 
   /// Notes the versions that the row was made from.
-  private mutating func addAncestors(_ rules: RowRules) {
-    noteAncestors(of: row?.clock, rules)
-    noteAncestors(of: known?.clock, rules)
+  private mutating func addAncestors(rules: RowRules) {
+    noteAncestors(of: row?.clock, rules: rules)
+    noteAncestors(of: known?.clock, rules: rules)
   }
 
   private mutating func settleEdits() {
@@ -290,8 +291,8 @@ extension RecordState {
     }
   }
 
-  private mutating func complete(with columns: [VersionedColumn], _ rules: RowRules) {
-    guard let row, !row.clock.isDeleted(rules.deletes) else { return }
+  private mutating func complete(with columns: [VersionedColumn], rules: RowRules) {
+    guard let row, !row.clock.isDeleted(by: rules.deletes) else { return }
     for column in columns where row.value(of: column.name) == nil {
       if rules.isCounter(column.name), let sum = CounterSum(column.value) {
         self.row?.set(CounterShare(column: column.name, found: sum))

@@ -30,7 +30,7 @@ struct RecordState: Sendable, Hashable {
   }
 
   /// Whether there is to be no row.
-  func isDeleted(_ rules: RowRules) -> Bool { row?.clock.isDeleted(rules.deletes) ?? true }
+  func isDeleted(by rules: RowRules) -> Bool { row?.clock.isDeleted(by: rules.deletes) ?? true }
 
   /// Whether the cloud does not have the row as it is here.
   var isDirty: Bool {

@@ -62,9 +62,9 @@ struct RecordVersion: Sendable, Hashable {
   }
 
   /// Whether a table has the same row for both.
-  func isSameRow(as other: RecordVersion, _ policy: DeletePolicy) -> Bool {
-    let isDeleted = clock.isDeleted(policy)
-    if isDeleted != other.clock.isDeleted(policy) { return false }
+  func isSameRow(as other: RecordVersion, deletes policy: DeletePolicy) -> Bool {
+    let isDeleted = clock.isDeleted(by: policy)
+    if isDeleted != other.clock.isDeleted(by: policy) { return false }
     if isDeleted { return true }
     let names = columnNames
     return names.count == other.columnNames.count
@@ -116,7 +116,7 @@ struct RecordVersion: Sendable, Hashable {
   }
 
   /// Ends the row: of its columns nothing stays, or, where edits win, everything, and what was seen of it.
-  mutating func end(at time: HybridTime, _ policy: DeletePolicy) {
+  mutating func end(at time: HybridTime, deletes policy: DeletePolicy) {
     deleted = time
     purge = nil
     foreignFields = []

@@ -14,15 +14,15 @@ struct EngineSetup {
     try connection.transaction(
       { () throws(SyncEngineError) in
         let schema = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
-        try check(names, schema)
-        try EngineTables.prepare(connection)
-        return try sqlite { () throws(SQLiteError) in try install(names, schema) }
+        try check(names, in: schema)
+        try EngineTables.prepare(on: connection)
+        return try sqlite { () throws(SQLiteError) in try install(names, in: schema) }
       },
       mapping: { SyncEngineError($0) }
     )
   }
 
-  private func check(_ names: [String], _ schema: DatabaseSchema) throws(SyncEngineError) {
+  private func check(_ names: [String], in schema: DatabaseSchema) throws(SyncEngineError) {
     let violations = SchemaRules.violations(
       in: schema,
       tables: names,
@@ -37,7 +37,7 @@ struct EngineSetup {
 
   private func install(
     _ names: [String],
-    _ schema: DatabaseSchema
+    in schema: DatabaseSchema
   ) throws(SQLiteError) -> SyncTables {
     let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
     let check = CaptureCheck(connection: connection)
@@ -45,15 +45,15 @@ struct EngineSetup {
     let findings = try check.findings(of: names, in: schema)
     let isSame = findings.allSatisfy { $0.finding == .unchanged || $0.finding == .new }
     let isCopy = try isCopy()
-    if !isSame || isCopy { try readFormerEdits(schema, isCopied: isCopy) }
+    if !isSame || isCopy { try readFormerEdits(in: schema, isCopied: isCopy) }
     // What both files have is of the old number, so that nobody's additions are counted twice.
-    if isCopy { try Facts(connection: connection).set(.writer, nil) }
+    if isCopy { try Facts(connection: connection).set(.writer, to: nil) }
     let shown = try ColumnKinds(connection: connection).takeShown()
     let ordered = schema.parentsFirst(names).joined().compactMap { schema.table(named: $0) }
     let registry = TableRegistry(connection: connection)
     let registered = try registry.tables()
     let captured = try CaptureInstallation(connection: connection, clock: options.captureClock)
-      .install(ordered.map { request(for: $0, schema.references) })
+      .install(ordered.map { request(for: $0, references: schema.references) })
     try forget(registered, unlessIn: try registry.tables())
     let tables = SyncTables(
       try captured.map { (table) throws(SQLiteError) in try make(table) },
@@ -61,34 +61,34 @@ struct EngineSetup {
       enforcesForeignKeys: isEnforcing
     )
     try ActionTriggers(tables.inOrder, schema.references)
-      .install(connection, isEnforcing: isEnforcing)
-    try StatusView.install(connection)
-    try take(findings, tables)
+      .install(on: connection, isEnforcing: isEnforcing)
+    try StatusView.install(on: connection)
+    try take(findings, of: tables)
     let facts = Facts(connection: connection)
-    if try facts.value(.schemaVersion) != .integer(version) { try retryRefused(tables) }
-    if !shown.isEmpty { try retryInvalid(tables) }
-    try facts.set(.schemaVersion, .integer(try check.schemaVersion()))
+    if try facts.value(.schemaVersion) != .integer(version) { try retryRefused(of: tables) }
+    if !shown.isEmpty { try retryInvalid(of: tables) }
+    try facts.set(.schemaVersion, to: .integer(try check.schemaVersion()))
     return tables
   }
 
   /// Tries rows again that SQLite has refused: another schema may take them, or have no trigger that said no.
-  private func retryRefused(_ tables: SyncTables) throws(SQLiteError) {
+  private func retryRefused(of tables: SyncTables) throws(SQLiteError) {
     let ids = tables.inOrder.map(\.id)
     let refused = try PendingRows(connection: connection).violating(in: ids)
     if refused.isEmpty { return }
-    var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+    let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
     for key in refused { try transaction.retryWriting(key) }
     try transaction.finish()
   }
 
   /// Sends rows again that the cloud has refused, since their values lie elsewhere now.
-  private func retryInvalid(_ tables: SyncTables) throws(SQLiteError) {
-    var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+  private func retryInvalid(of tables: SyncTables) throws(SQLiteError) {
+    let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
     for key in try PendingRows(connection: connection).parked(in: nil) {
       guard let row = try transaction.row(key), case .refusal(let refusal)? = row.state.hold,
         refusal.code == Int64(SyncError.Code.invalidArguments.rawValue)
       else { continue }
-      try transaction.reduce(.retried, row.key, in: row.place)
+      try transaction.reduce(.retried, of: row.key, in: row.place)
     }
     try transaction.finish()
   }
@@ -108,7 +108,7 @@ struct EngineSetup {
   /// Takes what old triggers have captured, by the tables as they were registered: rows cannot be found by
   /// another key.
   private func readFormerEdits(
-    _ schema: DatabaseSchema,
+    in schema: DatabaseSchema,
     isCopied: Bool
   ) throws(SQLiteError) {
     let captured = try TableRegistry(connection: connection).tables()
@@ -120,7 +120,7 @@ struct EngineSetup {
       references: [],
       enforcesForeignKeys: false
     )
-    var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+    let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
     transaction.isCopied = isCopied
     try transaction.readOutbox()
     try transaction.finish()
@@ -132,7 +132,7 @@ struct EngineSetup {
   /// refer to beside the primary key.
   private func request(
     for schema: TableSchema,
-    _ references: [TableReference]
+    references: [TableReference]
   ) -> CaptureInstallation.Request {
     let referenced = references.map(\.key)
       .filter { $0.table.isSameName(as: schema.name) && $0.referencedColumns != schema.primaryKey }
@@ -191,8 +191,8 @@ struct EngineSetup {
     let facts = Facts(connection: connection)
     if let number = try facts.integer(.writer) { return number }
     let number = Int64(bitPattern: nonce())
-    try facts.set(.file, try FileIdentity.text(of: connection))
-    try facts.set(.writer, .integer(number))
+    try facts.set(.file, to: try FileIdentity.text(of: connection))
+    try facts.set(.writer, to: .integer(number))
     return number
   }
 
@@ -201,18 +201,20 @@ struct EngineSetup {
   /// Notes which tables are to be compared with what is known of their rows.
   private func take(
     _ findings: [(table: String, finding: CaptureFinding)],
-    _ tables: SyncTables
+    of tables: SyncTables
   ) throws(SQLiteError) {
-    let reconciliation = Reconciliation(connection: connection)
+    let facts = Facts(connection: connection)
     for (name, finding) in findings {
       guard let place = tables.place(named: name) else { continue }
       switch finding {
       case .unchanged, .missing: break
       case .columnsChanged(let added, _):
-        if !added.isEmpty { try reconciliation.request(tables[place].id, fetchesAll: false) }
-      case .rebuilt: try reconciliation.requestRebuilt(tables[place].id)
+        if !added.isEmpty {
+          try facts.requestReconciliation(of: tables[place].id, fetchesAll: false)
+        }
+      case .rebuilt: try facts.requestReconciliation(ofRebuilt: tables[place].id)
       case .new, .leftOut:
-        try reconciliation.request(tables[place].id, fetchesAll: true)
+        try facts.requestReconciliation(of: tables[place].id, fetchesAll: true)
       }
     }
   }

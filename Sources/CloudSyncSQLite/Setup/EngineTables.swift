@@ -23,9 +23,9 @@ import CloudSyncSQLiteSupport
 /// several (``CompoundKey``).
 enum EngineTables {
   /// Makes the tables, or checks that they are there in this version.
-  static func prepare(_ connection: SQLiteConnection) throws(SyncEngineError) {
-    let isNew = try OutboxSchema.installedVersion(connection) == nil
-    try OutboxSchema.prepare(connection)
+  static func prepare(on connection: SQLiteConnection) throws(SyncEngineError) {
+    let isNew = try OutboxSchema.installedVersion(on: connection) == nil
+    try OutboxSchema.prepare(on: connection)
     guard isNew else { return }
     try sqlite { () throws(SQLiteError) in
       for table in [
@@ -39,7 +39,7 @@ enum EngineTables {
   }
 
   /// Removes everything that belongs to an engine, of whatever version, and nothing else.
-  static func remove(_ connection: SQLiteConnection) throws(SQLiteError) {
+  static func remove(from connection: SQLiteConnection) throws(SQLiteError) {
     let query = try connection.prepare(
       """
       SELECT type, name FROM main.sqlite_schema

@@ -18,11 +18,11 @@ struct MetadataReading {
   }
 
   private func readAll() throws(SyncEngineError) -> SyncMetadata? {
-    guard let version = try OutboxSchema.checkedVersion(connection) else { return nil }
+    guard let version = try OutboxSchema.checkedVersion(on: connection) else { return nil }
     return try sqlite { () throws(SQLiteError) in
       let registered = try TableRegistry(connection: connection).tables()
       let schema = try DatabaseSchema.read(connection)
-      let counts = try counts(registered, schema)
+      let counts = try counts(of: registered, in: schema)
       let tables = registered.filter(\.isSynchronized)
         .map { table in
           SyncMetadata.Table(
@@ -35,13 +35,13 @@ struct MetadataReading {
       return SyncMetadata(
         version: Int(clamping: version),
         tables: tables,
-        parked: try held("p.error_code IS NOT NULL"),
-        waiting: try held("p.error_code IS NULL AND p.waits_for IS NOT NULL"),
+        parked: try held(where: "p.error_code IS NOT NULL"),
+        waiting: try held(where: "p.error_code IS NULL AND p.waits_for IS NOT NULL"),
         unreadableRecords: try unreadableRecords(),
         unknownRecords: Int(
           clamping: try ForeignRecords(connection: connection).unknownCount()
         ),
-        unnamedRows: try unnamedRows(of: tables, schema),
+        unnamedRows: try unnamedRows(of: tables, in: schema),
         lastSync: lastSync.map { Timestamp(nanoseconds: $0 * 1_000_000) }
       )
     }
@@ -58,7 +58,7 @@ struct MetadataReading {
   /// The rows without a whole key, of the tables that are still there.
   private func unnamedRows(
     of tables: [SyncMetadata.Table],
-    _ schema: DatabaseSchema
+    in schema: DatabaseSchema
   ) throws(SQLiteError) -> [UnnamedRow] {
     var rows: [UnnamedRow] = []
     for table in tables.compactMap({ schema.table(named: $0.name) }) {
@@ -72,8 +72,8 @@ struct MetadataReading {
   /// The counts by the tables' numbers: as in the view, and with the rows that a table had before it was
   /// synchronized.
   private func counts(
-    _ tables: [RegisteredTable],
-    _ schema: DatabaseSchema
+    of tables: [RegisteredTable],
+    in schema: DatabaseSchema
   ) throws(SQLiteError) -> [Int64: SyncMetadata.Counts] {
     let status = StatusQuery(tables)
     var counts: [Int64: SyncMetadata.Counts] = [:]
@@ -92,11 +92,11 @@ struct MetadataReading {
     )
     try query.forEachRow {
       let count = Int(clamping: query.integer(2))
-      counts[query.integer(0), default: .init()].add(count, query.text(1) ?? "")
+      counts[query.integer(0), default: .init()].add(count, as: query.text(1) ?? "")
     }
-    for id in try Reconciliation(connection: connection).requested() {
+    for id in try Facts(connection: connection).unreconciledTables() {
       guard let table = tables.first(where: { $0.id == id }) else { continue }
-      counts[id, default: .init()].dirty += try unseenCount(of: table, schema, status)
+      counts[id, default: .init()].dirty += try unseenCount(of: table, in: schema, status: status)
     }
     return counts
   }
@@ -104,8 +104,8 @@ struct MetadataReading {
   /// How many rows there are of which nothing is known and no edit was captured.
   private func unseenCount(
     of table: RegisteredTable,
-    _ schema: DatabaseSchema,
-    _ status: StatusQuery
+    in schema: DatabaseSchema,
+    status: StatusQuery
   ) throws(SQLiteError) -> Int {
     guard let captured = table.captured(in: schema) else { return 0 }
     let key = CompoundKey.sql(of: table.key, in: "t")
@@ -117,7 +117,7 @@ struct MetadataReading {
           SELECT 1 FROM cloudsync_known k WHERE k.table_id = \(table.id) AND k.key = \(key))
         AND NOT EXISTS(
           SELECT 1 FROM cloudsync_pending p WHERE p.table_id = \(table.id) AND p.key = \(key))
-        AND \(status.isRead("\(table.id), \(key)"))
+        AND \(status.isRead(rowOf: "\(table.id), \(key)"))
       """
     )
     return Int(clamping: count)
@@ -126,7 +126,7 @@ struct MetadataReading {
   // MARK: Held records
 
   /// The records that a condition on pending rows `p` holds for.
-  func held(_ condition: String) throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
+  func held(where condition: String) throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
     let tables = try TableRegistry(connection: connection).tables()
     let query = try connection.prepare(
       """
@@ -164,7 +164,7 @@ extension CompoundKey {
 }
 
 extension SyncMetadata.Counts {
-  fileprivate mutating func add(_ count: Int, _ status: String) {
+  fileprivate mutating func add(_ count: Int, as status: String) {
     switch status {
     case "parked": parked += count
     case "waiting": waiting += count

@@ -21,11 +21,11 @@ struct ColumnKinds {
 
   /// Takes what records have shown since the last setup; returns the types of these records.
   func takeShown() throws(SQLiteError) -> [String] {
-    let shown = try kinds(.shownKinds)
+    let shown = try kinds(named: .shownKinds)
     if shown.isEmpty { return [] }
-    let known = try kinds(.columnKinds)
-    try set(known.merging(shown) { old, new in old.merging(new) { $1 } }, .columnKinds)
-    try facts.set(.shownKinds, nil)
+    let known = try kinds(named: .columnKinds)
+    try set(known.merging(shown) { old, new in old.merging(new) { $1 } }, as: .columnKinds)
+    try facts.set(.shownKinds, to: nil)
     return shown.keys.sorted()
   }
 
@@ -34,27 +34,27 @@ struct ColumnKinds {
     ofType recordType: String,
     declared: [String: ColumnKind]
   ) throws(SQLiteError) -> [String: ColumnKind] {
-    var all = try kinds(.columnKinds)
+    var all = try kinds(named: .columnKinds)
     let known = all[recordType] ?? [:]
     let merged = declared.merging(known) { $1 }
     if merged != known {
       all[recordType] = merged
-      try set(all, .columnKinds)
+      try set(all, as: .columnKinds)
     }
     return merged
   }
 
   /// Notes that a record has shown a column's own field to be of another kind than was thought.
   func show(_ kind: ColumnKind, of column: String, ofType recordType: String) throws(SQLiteError) {
-    var shown = try kinds(.shownKinds)
+    var shown = try kinds(named: .shownKinds)
     if shown[recordType]?[column] == kind { return }
     shown[recordType, default: [:]][column] = kind
-    try set(shown, .shownKinds)
+    try set(shown, as: .shownKinds)
   }
 
   // MARK: Storing
 
-  private func kinds(_ name: Facts.Name) throws(SQLiteError) -> Kinds {
+  private func kinds(named name: Facts.Name) throws(SQLiteError) -> Kinds {
     guard case .text(let text)? = try facts.value(name) else { return [:] }
     do {
       return try JSONDecoder()
@@ -68,12 +68,12 @@ struct ColumnKinds {
     }
   }
 
-  private func set(_ kinds: Kinds, _ name: Facts.Name) throws(SQLiteError) {
+  private func set(_ kinds: Kinds, as name: Facts.Name) throws(SQLiteError) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     do throws(any Error) {
       let data = try encoder.encode(kinds.mapValues { $0.mapValues(\.rawValue) })
-      try facts.set(name, .text(String(decoding: data, as: UTF8.self)))
+      try facts.set(name, to: .text(String(decoding: data, as: UTF8.self)))
     } catch let error as SQLiteError { throw error } catch {
       throw SQLiteError(code: 1, message: "the kinds of columns cannot be kept: \(error)")
     }

@@ -80,7 +80,7 @@ struct Facts {
   }
 
   /// Keeps a value, or forgets the one there is.
-  func set(_ name: Name, _ value: SQLiteValue?) throws(SQLiteError) {
+  func set(_ name: Name, to value: SQLiteValue?) throws(SQLiteError) {
     guard let value else {
       return try connection.fixedStatement("DELETE FROM cloudsync_facts WHERE key = ?1")
         .bind(name.rawValue, at: 1).run()

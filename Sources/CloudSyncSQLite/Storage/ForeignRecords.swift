@@ -31,7 +31,7 @@ struct ForeignRecords {
     """
 
   /// Keeps a record in place of what was kept under its name.
-  func keep(_ record: Record, _ reason: Reason, error: String? = nil) throws(SQLiteError) {
+  func keep(_ record: Record, because reason: Reason, error: String? = nil) throws(SQLiteError) {
     try connection.fixedStatement(
       """
       INSERT INTO cloudsync_foreign_records(record_name, record_type, reason, record, error)
@@ -58,7 +58,7 @@ struct ForeignRecords {
       )
       .bind(name, at: 1)
     defer { query.reset() }
-    return try query.step() ? Self.record(query) : nil
+    return try query.step() ? Self.record(in: query) : nil
   }
 
   /// Forgets what is kept under a name; returns whether there was anything.
@@ -85,7 +85,7 @@ struct ForeignRecords {
       )
       .bind(type, at: 1)
     let records = try query.mapRows { (query) throws(SQLiteError) in
-      (try Self.record(query), query.integer(1) != 0)
+      (try Self.record(in: query), query.integer(1) != 0)
     }
     try connection.fixedStatement(
       "DELETE FROM cloudsync_foreign_records WHERE record_type = ?1 AND reason IN (0, 2)"
@@ -191,7 +191,7 @@ struct ForeignRecords {
       .map { $0.withChangeTag(nil) }
   }
 
-  private static func record(_ query: SQLiteStatement) throws(SQLiteError) -> Record {
+  private static func record(in query: SQLiteStatement) throws(SQLiteError) -> Record {
     do throws(CodedError) { return try Record(codedBytes: query.bytes(0)) } catch {
       throw SQLiteError(
         code: 11,

@@ -56,7 +56,7 @@ struct KnownRows {
       .bind(key.table, at: 1).bind(key.key, at: 2)
     defer { query.reset() }
     guard try query.step() else { return nil }
-    return try Self.row(query)
+    return try Self.row(in: query)
   }
 
   /// Notes that a row is clean, whatever was known of it before.
@@ -110,11 +110,12 @@ struct KnownRows {
     )
     query.bind(table, at: 1).bind(Int64(limit), at: 2)
     if let key { query.bind(key, at: 3) }
-    return try query.mapRows { (query) throws(SQLiteError) in (query.value(4), try Self.row(query))
+    return try query.mapRows { (query) throws(SQLiteError) in
+      (query.value(4), try Self.row(in: query))
     }
   }
 
-  private static func row(_ query: SQLiteStatement) throws(SQLiteError) -> KnownRow {
+  private static func row(in query: SQLiteStatement) throws(SQLiteError) -> KnownRow {
     guard let tag = query.text(0) else {
       throw SQLiteError(code: 11, message: "a row in cloudsync_known has no tag", sql: query.sql)
     }

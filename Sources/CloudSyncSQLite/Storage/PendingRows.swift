@@ -158,28 +158,29 @@ struct PendingRows {
     limit: Int
   ) throws(SQLiteError) -> [RowKey] {
     let query = try connection.statement(
-      "SELECT table_id, key FROM \(Self.rows(.sendable))"
+      "SELECT table_id, key FROM \(Self.rows(in: .sendable))"
         + " WHERE is_sendable IS NOT NULL AND table_id = ?1 AND is_tombstone = ?4"
         + (key == nil ? "" : " AND key > ?3") + " ORDER BY key LIMIT ?2"
     )
     query.bind(table, at: 1).bind(Int64(limit), at: 2).bind(tombstones ? 1 : 0, at: 4)
     if let key { query.bind(key, at: 3) }
-    return try Self.keys(query)
+    return try Self.keys(in: query)
   }
 
   /// Of the tables of these numbers, as a list for SQL.
-  private func list(_ tables: [Int64]) -> String {
+  private func list(of tables: [Int64]) -> String {
     tables.map { "\($0)" }.joined(separator: ", ")
   }
 
   /// The rows whose refusal has passed by a time in milliseconds since 1970.
   func due(in tables: [Int64], at now: Int64, limit: Int) throws(SQLiteError) -> [RowKey] {
     try Self.keys(
-      try connection.statement(
-        "SELECT table_id, key FROM \(Self.rows(.next))"
-          + " WHERE next <= ?1 AND table_id IN (\(list(tables))) ORDER BY next LIMIT ?2"
-      )
-      .bind(now, at: 1).bind(Int64(limit), at: 2)
+      in:
+        try connection.statement(
+          "SELECT table_id, key FROM \(Self.rows(in: .next))"
+            + " WHERE next <= ?1 AND table_id IN (\(list(of: tables))) ORDER BY next LIMIT ?2"
+        )
+        .bind(now, at: 1).bind(Int64(limit), at: 2)
     )
   }
 
@@ -187,7 +188,7 @@ struct PendingRows {
   func nextDue(in tables: [Int64], after now: Int64) throws(SQLiteError) -> Int64? {
     let query =
       try connection.statement(
-        "SELECT min(next) FROM \(Self.rows(.next)) WHERE next > ?1 AND table_id IN (\(list(tables)))"
+        "SELECT min(next) FROM \(Self.rows(in: .next)) WHERE next > ?1 AND table_id IN (\(list(of: tables)))"
       )
       .bind(now, at: 1)
     defer { query.reset() }
@@ -197,13 +198,14 @@ struct PendingRows {
   /// The rows that wait for a record, or for a key of a table: see ``Placement``.
   func waiting(for name: String) throws(SQLiteError) -> [RowKey] {
     try Self.keys(
-      try connection.fixedStatement(
-        """
-        SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_waits_for
-        WHERE waits_for = ?1 ORDER BY table_id, key
-        """
-      )
-      .bind(name, at: 1)
+      in:
+        try connection.fixedStatement(
+          """
+          SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_waits_for
+          WHERE waits_for = ?1 ORDER BY table_id, key
+          """
+        )
+        .bind(name, at: 1)
     )
   }
 
@@ -222,7 +224,7 @@ struct PendingRows {
   /// The rows that wait for any that they refer to.
   func waiting() throws(SQLiteError) -> [RowKey] {
     try Self.keys(
-      try connection.fixedStatement(
+      in: try connection.fixedStatement(
         """
         SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_waiting
         WHERE waits_for IS NOT NULL AND is_violating IS NULL ORDER BY table_id, key
@@ -234,7 +236,7 @@ struct PendingRows {
   /// The rows whose deletion is settled at the end of the fetch.
   func deferredDeletions() throws(SQLiteError) -> [RowKey] {
     try Self.keys(
-      try connection.fixedStatement(
+      in: try connection.fixedStatement(
         """
         SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_deferred
         WHERE is_deferred IS NOT NULL ORDER BY table_id, key
@@ -246,7 +248,7 @@ struct PendingRows {
   /// The rows that SQLite refuses, but for those whose values are known to be held by others.
   func violating() throws(SQLiteError) -> [RowKey] {
     try Self.keys(
-      try connection.fixedStatement(
+      in: try connection.fixedStatement(
         """
         SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_violating
         WHERE is_violating = 1 ORDER BY table_id, key
@@ -258,9 +260,9 @@ struct PendingRows {
   /// The rows of some tables that SQLite refuses.
   func violating(in tables: [Int64]) throws(SQLiteError) -> [RowKey] {
     try Self.keys(
-      try connection.statement(
-        "SELECT table_id, key FROM \(Self.rows(.violating)) WHERE is_violating IS NOT NULL"
-          + " AND table_id IN (\(list(tables))) ORDER BY table_id, key"
+      in: try connection.statement(
+        "SELECT table_id, key FROM \(Self.rows(in: .violating)) WHERE is_violating IS NOT NULL"
+          + " AND table_id IN (\(list(of: tables))) ORDER BY table_id, key"
       )
     )
   }
@@ -277,7 +279,7 @@ struct PendingRows {
   /// The rows that wait for others, or that SQLite refuses.
   func besideTables() throws(SQLiteError) -> [RowKey] {
     try Self.keys(
-      try connection.fixedStatement(
+      in: try connection.fixedStatement(
         """
         SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_waits_for
           WHERE waits_for IS NOT NULL
@@ -293,7 +295,7 @@ struct PendingRows {
   func parked(in table: Int64?) throws(SQLiteError) -> [RowKey] {
     let condition = table.map { " AND table_id = \($0)" } ?? ""
     return try Self.keys(
-      try connection.prepare(
+      in: try connection.prepare(
         "SELECT table_id, key FROM cloudsync_pending WHERE error_code IS NOT NULL\(condition)"
           + " ORDER BY table_id, key"
       )
@@ -303,18 +305,19 @@ struct PendingRows {
   /// The rows whose records are to be deleted themselves, because a full storage takes no tombstone.
   func removable(in tables: [Int64], limit: Int) throws(SQLiteError) -> [RowKey] {
     try Self.keys(
-      try connection.statement(
-        "SELECT table_id, key FROM \(Self.rows(.removable)) WHERE is_removable IS NOT NULL"
-          + " AND table_id IN (\(list(tables))) ORDER BY table_id, key LIMIT ?1"
-      )
-      .bind(Int64(limit), at: 1)
+      in:
+        try connection.statement(
+          "SELECT table_id, key FROM \(Self.rows(in: .removable)) WHERE is_removable IS NOT NULL"
+            + " AND table_id IN (\(list(of: tables))) ORDER BY table_id, key LIMIT ?1"
+        )
+        .bind(Int64(limit), at: 1)
     )
   }
 
   /// The rows that the next fetch has to tell about.
   func awaitingFetch() throws(SQLiteError) -> [RowKey] {
     try Self.keys(
-      try connection.fixedStatement(
+      in: try connection.fixedStatement(
         """
         SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_awaits_fetch
         WHERE awaits_fetch IS NOT NULL ORDER BY table_id, key
@@ -345,11 +348,11 @@ struct PendingRows {
   private enum Index: String { case sendable, next, violating, removable }
 
   /// The table by an index: left to itself SQLite goes through all rows where it is to sort them.
-  private static func rows(_ index: Index) -> String {
+  private static func rows(in index: Index) -> String {
     "cloudsync_pending INDEXED BY cloudsync_pending_\(index.rawValue)"
   }
 
-  private static func keys(_ query: SQLiteStatement) throws(SQLiteError) -> [RowKey] {
+  private static func keys(in query: SQLiteStatement) throws(SQLiteError) -> [RowKey] {
     try query.mapRows { RowKey(table: $0.integer(0), key: $0.value(1)) }
   }
 }

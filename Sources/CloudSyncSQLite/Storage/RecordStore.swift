@@ -47,7 +47,7 @@ struct RecordStore {
       // Of a row that is gone its deletion tells the values.
       return values.map { fieldValue($0[column]) } ?? .null
     }
-    var loaded = try load(place, value)
+    var loaded = try load(place, value: value)
     // A row that is gone from its table is not made anew of what lies beside it: it may be deleted, unseen.
     if values == nil { loaded.unwrittenColumns = [] }
     return loaded
@@ -55,10 +55,10 @@ struct RecordStore {
 
   private func load(
     _ place: RowKey,
-    _ value: (String) -> FieldValue?
+    value: (String) -> FieldValue?
   ) throws(SQLiteError) -> Loaded {
     if let stored = try pending.state(of: place) {
-      let state = stored.state(rules.deletes, value)
+      let state = stored.state(deletes: rules.deletes, value: value)
       return Loaded(
         state: state,
         source: .pending,
@@ -68,7 +68,7 @@ struct RecordStore {
     }
     guard let row = try known.row(place) else { return Loaded() }
     do throws(CodedError) {
-      var loaded = try clean(row, value)
+      var loaded = try clean(row, value: value)
       loaded.digest = row.digest
       return loaded
     } catch {
@@ -82,7 +82,7 @@ struct RecordStore {
   /// The state of a clean row.
   private func clean(
     _ known: KnownRow,
-    _ value: (String) -> FieldValue?
+    value: (String) -> FieldValue?
   ) throws(CodedError) -> Loaded {
     let clock = try ClockCoding(numbers: numbers).clock(from: known.clock)
     let rest = try known.rest.map { (bytes) throws(CodedError) in
@@ -98,7 +98,7 @@ struct RecordStore {
     }
     var row = RecordVersion(clock: clock, columns: columns)
     let dropped = clock.columns.map(\.name).filter { columns.place(of: $0) == nil }
-    row.note(seen: clock.seenTimes(of: dropped, rules.deletes))
+    row.note(seen: clock.seenTimes(of: dropped, deletes: rules.deletes))
     row.foreignFields = rest?.foreignFields ?? []
     var state = RecordState()
     state.row = row
@@ -134,14 +134,14 @@ struct RecordStore {
   ) throws(SQLiteError) {
     let place = RowKey(table: table, key: key)
     if state.isSettled, let record = state.known, let row = state.row, let values,
-      !row.clock.isDeleted(rules.deletes)
+      !row.clock.isDeleted(by: rules.deletes)
     {
       let known = KnownRow(
         tag: record.tag,
         clock: ClockCoding(numbers: numbers).bytes(of: row.clock),
         // One that it does not have tells whoever compares it that it may have been changed.
         digest: isSure ? digest(values) : ~digest(values),
-        rest: rest(of: row, record)?.codedBytes
+        rest: rest(of: row, beside: record)?.codedBytes
       )
       try self.known.save(known, of: place)
       if source == .pending { try pending.remove(place) }
@@ -155,7 +155,7 @@ struct RecordStore {
 
   private func isStored(_ name: String) -> Bool { places.number(of: name) != nil }
 
-  private func rest(of row: RecordVersion, _ record: CloudRecord) -> RestOfRecord? {
+  private func rest(of row: RecordVersion, beside record: CloudRecord) -> RestOfRecord? {
     let unknown = row.columns.filter { !isStored($0.name) }
     let rest = RestOfRecord(
       columns: unknown,

@@ -27,7 +27,7 @@ struct StoredState: Sendable, Hashable {
   init?(_ state: RecordState, policy: DeletePolicy, isStored: (String) -> Bool) {
     guard let row = state.row else { return nil }
     clock = row.clock
-    isTombstone = row.clock.isDeleted(policy)
+    isTombstone = row.clock.isDeleted(by: policy)
     let isInTable = state.placement == .inTable && !isTombstone
     kept = row.columns.filter { !isInTable || !isStored($0.name) }
     foreignFields = row.foreignFields
@@ -55,7 +55,7 @@ struct StoredState: Sendable, Hashable {
   ///   - policy: What becomes of rows that are deleted here and edited there.
   ///   - value: What the table has in a column; nil if it has no such column.
   /// - Returns: The state.
-  func state(_ policy: DeletePolicy, _ value: (String) -> FieldValue?) -> RecordState {
+  func state(deletes policy: DeletePolicy, value: (String) -> FieldValue?) -> RecordState {
     var columns: [VersionedColumn] = []
     var dropped: [String] = []
     for column in clock.columns {
@@ -70,9 +70,9 @@ struct StoredState: Sendable, Hashable {
     var row = RecordVersion(clock: clock, columns: columns)
     row.foreignFields = foreignFields
     if let cloud {
-      let seen = cloud.clock.seenTimes(of: dropped, policy)
+      let seen = cloud.clock.seenTimes(of: dropped, deletes: policy)
       row.note(seen: seen)
-      state.cloud = .present(dropped.isEmpty ? cloud : cloud.without(dropped, seen))
+      state.cloud = .present(dropped.isEmpty ? cloud : cloud.without(dropped, seen: seen))
     }
     state.row = row
     state.ancestors = ancestors
@@ -86,7 +86,7 @@ struct StoredState: Sendable, Hashable {
 
 extension CloudRecord {
   /// The record without columns that are not known here any more.
-  fileprivate func without(_ names: [String], _ seen: [SeenTime]) -> CloudRecord {
+  fileprivate func without(_ names: [String], seen: [SeenTime]) -> CloudRecord {
     let isDropped = { (name: String) in names.contains { UTF8Bytes.equal($0, name) } }
     var record = self
     record.clock.columns.removeAll { isDropped($0.name) }

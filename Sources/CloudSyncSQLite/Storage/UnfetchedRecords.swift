@@ -31,7 +31,7 @@ struct UnfetchedRecords {
   ///   - error: Why the cloud could not give it.
   ///   - now: The time, in milliseconds since 1970.
   /// - Throws: SQLite's reason.
-  func keep(named name: String, _ error: String, at now: Int64) throws(SQLiteError) {
+  func keep(named name: String, because error: String, at now: Int64) throws(SQLiteError) {
     try connection.fixedStatement(
       """
       INSERT INTO cloudsync_unfetched(record_name, error, attempts, due)

@@ -43,18 +43,20 @@ enum CompoundKey {
     }
     var values: [SQLiteValue] = []
     while let kind = rest.popFirst() {
-      guard let value = value(kind, &rest), rest.popFirst() == UInt8(ascii: ";") else { return nil }
+      guard let value = value(ofKind: kind, in: &rest), rest.popFirst() == UInt8(ascii: ";") else {
+        return nil
+      }
       values.append(value)
     }
     return values
   }
 
-  private static func value(_ kind: UInt8, _ rest: inout ArraySlice<UInt8>) -> SQLiteValue? {
+  private static func value(ofKind kind: UInt8, in rest: inout ArraySlice<UInt8>) -> SQLiteValue? {
     switch kind {
     case UInt8(ascii: "n"): return .null
-    case UInt8(ascii: "i"): return Int64(word(&rest)).map { .integer($0) }
-    case UInt8(ascii: "r"): return Double(word(&rest)).map { .real($0) }
-    case UInt8(ascii: "b"): return Hexadecimal.bytes(of: word(&rest)).map { .blob($0) }
+    case UInt8(ascii: "i"): return Int64(word(of: &rest)).map { .integer($0) }
+    case UInt8(ascii: "r"): return Double(word(of: &rest)).map { .real($0) }
+    case UInt8(ascii: "b"): return Hexadecimal.bytes(of: word(of: &rest)).map { .blob($0) }
     case UInt8(ascii: "t"):
       guard let colon = rest.firstIndex(of: UInt8(ascii: ":")),
         let count = Int(String(decoding: rest[..<colon], as: UTF8.self)), count >= 0,
@@ -68,7 +70,7 @@ enum CompoundKey {
   }
 
   /// What comes before the next semicolon.
-  private static func word(_ rest: inout ArraySlice<UInt8>) -> String {
+  private static func word(of rest: inout ArraySlice<UInt8>) -> String {
     let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.endIndex
     let word = String(decoding: rest[..<end], as: UTF8.self)
     rest = rest[end...]
@@ -80,11 +82,12 @@ enum CompoundKey {
     if key.count == 1, let column = key.first {
       return column.canonicalSQL("\(row).\(column.name.quotedName)")
     }
-    return "(" + key.map { part($0, "\(row).\($0.name.quotedName)") }.joined(separator: " || ")
+    return "("
+      + key.map { part(of: $0, value: "\(row).\($0.name.quotedName)") }.joined(separator: " || ")
       + ")"
   }
 
-  private static func part(_ column: KeyColumn, _ value: String) -> String {
+  private static func part(of column: KeyColumn, value: String) -> String {
     let text = column.canonicalSQL(value)
     return """
       CASE typeof(\(value)) WHEN 'integer' THEN 'i' || \(value)

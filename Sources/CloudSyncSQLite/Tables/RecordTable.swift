@@ -156,7 +156,7 @@ final class RecordTable: Sendable {
   /// The columns of the primary key, in the key's order.
   var key: [String] { captured.schema.primaryKey }
 
-  func store(_ connection: SQLiteConnection) -> RecordStore {
+  func store(on connection: SQLiteConnection) -> RecordStore {
     RecordStore(
       connection: connection,
       table: id,
@@ -185,7 +185,7 @@ final class RecordTable: Sendable {
     return value == defaults[place]
   }
 
-  func rows(_ connection: SQLiteConnection) -> TableRows {
+  func rows(on connection: SQLiteConnection) -> TableRows {
     TableRows(connection: connection, sql: sql)
   }
 

@@ -76,7 +76,7 @@ struct SyncTables: Sendable {
 
   /// Whether rows of a table that are new may be stored as they come: neither triggers of the app's nor references to
   /// other keys than the primary one follow from that.
-  func takesPlainRows(_ place: Int) -> Bool { plain[place] }
+  func takesPlainRows(of place: Int) -> Bool { plain[place] }
 
   subscript(place: Int) -> RecordTable { inOrder[place] }
 

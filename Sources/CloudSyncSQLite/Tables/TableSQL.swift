@@ -25,20 +25,20 @@ final class TableSQL: Sendable {
     self.columns = columns
     self.key = key
     clause = hasConflictRules ? " OR ABORT" : ""
-    let isRow = Self.isRow(key)
+    let isRow = Self.isRow(of: key)
     let list = columns.map(\.quotedName).joined(separator: ", ")
     row = KeptSQL("SELECT \(list) FROM \(table) WHERE \(isRow)")
     presence = KeptSQL("SELECT 1 FROM \(table) WHERE \(isRow)")
-    insertion = KeptSQL(Self.insertion(of: columns, into: table, clause))
+    insertion = KeptSQL(Self.insertion(of: columns, into: table, clause: clause))
     deletion = KeptSQL("DELETE FROM \(table) WHERE \(isRow)")
   }
 
   /// The condition for one row, whose key is bound first.
-  static func isRow(_ key: [String]) -> String {
+  static func isRow(of key: [String]) -> String {
     key.enumerated().map { "\($1.quotedName) IS ?\($0 + 1)" }.joined(separator: " AND ")
   }
 
-  static func insertion(of columns: [String], into table: String, _ clause: String) -> String {
+  static func insertion(of columns: [String], into table: String, clause: String) -> String {
     let list = columns.map(\.quotedName).joined(separator: ", ")
     let marks = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
     return "INSERT\(clause) INTO \(table)(\(list)) VALUES(\(marks))"

@@ -56,8 +56,8 @@ struct LoadedRow {
   }
 
   /// Lets an event happen.
-  mutating func reduce(_ event: RecordEvent, _ rules: RowRules) -> [RecordAction] {
-    let actions = state.reduce(event, rules)
+  mutating func reduce(_ event: RecordEvent, rules: RowRules) -> [RecordAction] {
+    let actions = state.reduce(event, rules: rules)
     if actions.contains(.writeRow) || actions.contains(.forget) { needsWrite = true }
     if actions.contains(.fetch) { needsFetch = true }
     return actions
@@ -69,23 +69,23 @@ struct LoadedRow {
   ///   - table: Its table.
   ///   - isRebuilt: Whether all of its rows are to be compared, for it was rebuilt.
   /// - Returns: Whether its digest may be kept as that of a row that is in step.
-  func isSure(_ table: RecordTable, isRebuilt: Bool) -> Bool {
+  func isSure(in table: RecordTable, isRebuilt: Bool) -> Bool {
     if source == .pending || isCaptured { return !isRebuilt }
     guard !isCompared, let digest, let formerValues else { return true }
     return table.digest(of: formerValues) == digest
   }
 
   /// Takes what became of writing the row.
-  mutating func place(_ placement: Placement, _ rules: RowRules) {
+  mutating func place(_ placement: Placement, rules: RowRules) {
     needsWrite = false
     if placement == .inTable { isCompared = true }
-    if placement != state.placement { _ = state.reduce(.placed(placement), rules) }
+    if placement != state.placement { _ = state.reduce(.placed(placement), rules: rules) }
   }
 
   /// Columns that the row did not know: the first device that sees them sends what the table has.
-  mutating func complete(_ table: RecordTable) {
+  mutating func complete(in table: RecordTable) {
     guard let version = state.row, let values, state.placement == .inTable,
-      !version.clock.isDeleted(table.rules.deletes)
+      !version.clock.isDeleted(by: table.rules.deletes)
     else { return }
     var missing: [VersionedColumn] = []
     for (name, value) in zip(table.columns, values) where version.value(of: name) == nil {
@@ -93,7 +93,7 @@ struct LoadedRow {
         VersionedColumn(name: name, value: table.transport.fieldValue(value), time: .zero)
       )
     }
-    if !missing.isEmpty { _ = state.reduce(.completed(missing), table.rules) }
+    if !missing.isEmpty { _ = state.reduce(.completed(missing), rules: table.rules) }
   }
 
   /// The row of which nothing is known any more, and which is to go.
@@ -107,7 +107,7 @@ struct LoadedRow {
   /// Whether the table should have the row and does not: somebody has deleted it unseen.
   var isLost: Bool {
     values == nil && source != .unknown && state.placement == .inTable && !needsWrite
-      && state.row?.clock.isDeleted(.deleteWins) == false
+      && state.row?.clock.isDeleted(by: .deleteWins) == false
   }
 
   /// The row as the cloud has it, whatever was done to the table unseen.
@@ -119,7 +119,7 @@ struct LoadedRow {
   }
 
   /// The state as it is to be kept: a row that is in no table has its large BLOBs with it.
-  func stateToKeep(_ table: RecordTable, _ connection: SQLiteConnection) -> RecordState {
+  func stateToKeep(in table: RecordTable, on connection: SQLiteConnection) -> RecordState {
     guard state.placement != .inTable, let version = state.row,
       let staging = AssetStaging(table, connection)
     else { return state }
@@ -139,8 +139,8 @@ struct LoadedRow {
     return former.created < version.created && former.created <= version.deleted
   }
 
-  func isDeleted(_ rules: RowRules) -> Bool {
-    state.isDeleted(rules)
+  func isDeleted(by rules: RowRules) -> Bool {
+    state.isDeleted(by: rules)
   }
 
   /// What it is found by in the order of ``precedes(_:)``, without the row itself.

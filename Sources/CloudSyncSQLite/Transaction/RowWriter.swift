@@ -9,7 +9,7 @@ struct RowWriter {
   /// A column with what it is to hold.
   typealias Change = (column: String, value: SQLiteValue)
 
-  private var rows: TableRows { table.rows(connection) }
+  private var rows: TableRows { table.rows(on: connection) }
 
   /// A value that is of no kind that a column can hold: SQLite's code for a datatype that does not match.
   private static let mismatch: Int64 = 20
@@ -31,31 +31,40 @@ struct RowWriter {
     values: [SQLiteValue]?,
     isNewLife: Bool = false
   ) throws(SQLiteError) -> (placement: Placement, wanted: [Change]) {
-    if let version, let column = foreignColumn(version) {
+    if let version, let column = foreignColumn(of: version) {
       let reason = "the value of column \(column.quotedName) is of a kind that no column can hold"
-      return (violation(Self.mismatch, reason, key), [])
+      return (violation(code: Self.mismatch, reason: reason, key: key), [])
     }
     do throws(SQLiteError) {
       let wanted = try version.map { (version) throws(SQLiteError) in
-        try self.wanted(version) + (isNewLife ? defaults(beside: version) : [])
+        try self.wanted(by: version) + (isNewLife ? defaults(beside: version) : [])
       }
-      let body = { () throws(SQLiteError) in try change(to: wanted, key, values) }
+      let body = { () throws(SQLiteError) in try change(to: wanted, key: key, from: values) }
       // Of a trigger that fails rather than aborts, what it has done so far would stay.
       let isDone = table.hasFailingTriggers ? try connection.transaction(body) : try body()
       if isDone { return (.inTable, wanted ?? []) }
-      return (violation(Self.ignored, "a trigger of the table ignores it", key), [])
+      return (
+        violation(code: Self.ignored, reason: "a trigger of the table ignores it", key: key), []
+      )
     } catch {
       guard error.isRefusal else { throw error }
-      guard connection.isInTransaction else { throw rolledBack(error, key) }
-      return (violation(Int64(error.code), error.message, key, isDeletion: version == nil), [])
+      guard connection.isInTransaction else { throw rolledBack(by: error, at: key) }
+      return (
+        violation(
+          code: Int64(error.code),
+          reason: error.message,
+          key: key,
+          isDeletion: version == nil
+        ), []
+      )
     }
   }
 
   /// Whether a row was written, or had to be.
   private func change(
     to wanted: [Change]?,
-    _ key: [SQLiteValue],
-    _ values: [SQLiteValue]?
+    key: [SQLiteValue],
+    from values: [SQLiteValue]?
   ) throws(SQLiteError) -> Bool {
     guard let wanted else {
       if values == nil { return true }
@@ -63,19 +72,19 @@ struct RowWriter {
       return connection.changeCount > 0
     }
     guard let values else {
-      try rows.insert(withKey(key, wanted))
+      try rows.insert(withKey(key, beside: wanted))
       return connection.changeCount > 0
     }
     let changes = wanted.filter { change in
       table.places.number(of: change.column).map { values[$0] != change.value } ?? false
     }
     if changes.isEmpty { return true }
-    try rows.update(key, changes)
+    try rows.update(key, with: changes)
     return connection.changeCount > 0
   }
 
   /// The columns that the table has, with what they are to hold.
-  private func wanted(_ version: RecordVersion) throws(SQLiteError) -> [Change] {
+  private func wanted(by version: RecordVersion) throws(SQLiteError) -> [Change] {
     var wanted: [Change] = []
     for name in table.columns {
       guard let value = version.value(of: name) else { continue }
@@ -98,7 +107,7 @@ struct RowWriter {
   }
 
   /// The key as its columns spell it, or as the record's name tells it.
-  private func withKey(_ key: [SQLiteValue], _ wanted: [Change]) -> [Change] {
+  private func withKey(_ key: [SQLiteValue], beside wanted: [Change]) -> [Change] {
     let missing = zip(table.key, key).filter { name, _ in !wanted.contains { $0.column == name } }
     return missing.map { (column: $0, value: $1) } + wanted
   }
@@ -106,42 +115,33 @@ struct RowWriter {
   // MARK: Refusals
 
   /// A column whose value is of no kind that any column can hold.
-  private func foreignColumn(_ version: RecordVersion) -> String? {
+  private func foreignColumn(of version: RecordVersion) -> String? {
     table.columns.first { name in
       version.value(of: name).map { ValueCodec.decode($0) == nil } ?? false
     }
   }
 
   private func violation(
-    _ code: Int64,
-    _ reason: String,
-    _ key: [SQLiteValue],
+    code: Int64,
+    reason: String,
+    key: [SQLiteValue],
     isDeletion: Bool = false
   ) -> Placement {
     let verb = isDeletion ? "deleted" : "stored"
-    return .violates(code: code, reason: "\(described(key)) cannot be \(verb): \(reason)")
+    return .violates(code: code, reason: "\(described(key: key)) cannot be \(verb): \(reason)")
   }
 
-  private func rolledBack(_ error: SQLiteError, _ key: [SQLiteValue]) -> SQLiteError {
+  private func rolledBack(by error: SQLiteError, at key: [SQLiteValue]) -> SQLiteError {
     SQLiteError(
       code: error.code,
-      message: "a trigger has rolled back what came from the cloud, at \(described(key)):"
+      message: "a trigger has rolled back what came from the cloud, at \(described(key: key)):"
         + " \(error.message); use RAISE(ABORT, …) in triggers of \(table.name)",
       sql: error.sql
     )
   }
 
   /// A row by its record and its table, for the words of an error.
-  private func described(_ key: [SQLiteValue]) -> String {
+  private func described(key: [SQLiteValue]) -> String {
     "record \(table.format.key(spelled: key).name) of table \(table.name.quotedName)"
-  }
-}
-
-extension SQLiteError {
-  /// Whether SQLite, or a trigger of the app's, refuses a row for what it holds.
-  var isRefusal: Bool {
-    if kind == .constraint || kind == .foreignKey { return true }
-    // A datatype that does not match, and a value too large for this build.
-    return code & 0xff == 20 || code & 0xff == 18
   }
 }

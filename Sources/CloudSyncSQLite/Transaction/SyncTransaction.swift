@@ -5,7 +5,9 @@ import CloudSyncSQLiteSupport
 /// written, parents first.
 ///
 /// The outbox is read to its end first, so that nobody's edit is overlooked that another process has made.
-struct SyncTransaction {
+///
+/// It is a class because all who take part in it, each a ``TransactionPart``, work on the same rows.
+final class SyncTransaction {
   let connection: SQLiteConnection
   var tables: SyncTables
   /// Gives a number that no other database has.
@@ -18,8 +20,8 @@ struct SyncTransaction {
   var hasAnswers = false
   /// Whether the outbox is that of another file, of which this one is a copy: it sends the same edits.
   var isCopied = false
-  /// Whether edits were read from the outbox.
-  var hasEdits = false
+  /// Whether edits were read after which rows that have gone are not settled yet.
+  var hasUnsettledEdits = false
   /// Whether everything that the cloud had has come: then what was put off until now is settled.
   var isFetchComplete = false
   /// Whether a fetch has to tell what became of a record.
@@ -61,7 +63,7 @@ struct SyncTransaction {
   /// The keys of records whose names do not tell them.
   var digestKeys: [String: (place: Int, key: RecordKey)] = [:]
   /// The app's triggers, and what they have changed in the engine's rows.
-  var appTriggers = AppTriggerGuard()
+  var retouched = RetouchedRows()
   /// Whether the app's triggers can see that the engine writes.
   var isWriting = false
   /// Whether a write may have changed other rows: then what was read of them is read again.
@@ -86,16 +88,15 @@ struct SyncTransaction {
     self.nextWriter = nextWriter
   }
 
-  var facts: Facts { Facts(connection: connection) }
+  /// What the engine keeps in its tables.
+  var stored: EngineStorage { EngineStorage(connection: connection) }
+  var facts: Facts { stored.facts }
 
   /// How many answers have said that the cloud lacks a record.
   func absences() throws(SQLiteError) -> Int64 { try facts.integer(.absences) ?? 0 }
 
   /// How often the zone turned out to be another one than what was known was of.
   func zoneChanges() throws(SQLiteError) -> Int64 { try facts.integer(.zoneChanges) ?? 0 }
-
-  /// Whether anything was ever fetched.
-  func hasToken() throws(SQLiteError) -> Bool { try facts.token() != nil }
 
   // MARK: One row
 
@@ -104,8 +105,8 @@ struct SyncTransaction {
     let table = tables[place]
     let rowKey = RowKey(table: table.id, key: table.rowKey(key))
     if let known = rows[rowKey] { return known }
-    let values = try table.rows(connection).values(of: key.values)
-    let loaded = try table.store(connection).state(of: rowKey.key, values: values)
+    let values = try table.rows(on: connection).values(of: key.values)
+    let loaded = try table.store(on: connection).state(of: rowKey.key, values: values)
     return LoadedRow(place: place, key: key, rowKey: rowKey, values: values, loaded: loaded)
   }
 
@@ -116,31 +117,39 @@ struct SyncTransaction {
     return try row(try tables[place].key(rowKey.key), in: place)
   }
 
+  /// The row of a table with a key as its columns spell it.
+  func row(spelled values: [SQLiteValue], in place: Int) throws(SQLiteError) -> LoadedRow {
+    try row(tables[place].format.key(spelled: values), in: place)
+  }
+
   /// Keeps what has become of a row until the end.
-  mutating func keep(_ row: LoadedRow) {
+  func keep(_ row: LoadedRow) {
     rows[row.rowKey] = row
-    loose.note(row, tables)
+    loose.note(row, in: tables)
     if let name = row.state.placement.awaited { awaiting[name, default: []].insert(row.rowKey) }
     if row.needsWrite { unwritten.insert(row.rowKey) } else { unwritten.remove(row.rowKey) }
   }
 
+  /// Lets go of what was read of rows: all that is to be kept of them is stored.
+  func forgetRows() { rows = [:] }
+
   /// Lets an event happen to a row.
   ///
-  /// What follows for its table is done in ``finish()``.
+  /// What follows for its table is done when the transaction finishes.
   ///
   /// - Returns: The row.
   /// - Throws: SQLite's reason.
   @discardableResult
-  mutating func reduce(
+  func reduce(
     _ event: RecordEvent,
-    _ key: RecordKey,
+    of key: RecordKey,
     in place: Int
   ) throws(SQLiteError) -> LoadedRow {
     var row = try row(key, in: place)
-    if row.reduce(event, tables[place].rules).contains(.renumber) {
+    if row.reduce(event, rules: tables[place].rules).contains(.renumber) {
       try renumber()
       row = try self.row(key, in: place)
-      _ = row.reduce(event, tables[place].rules)
+      _ = row.reduce(event, rules: tables[place].rules)
     }
     if row.needsFetch { needsFetch = true }
     keep(row)
@@ -150,71 +159,97 @@ struct SyncTransaction {
   /// Makes an edit of the engine's own, which the table is to have too.
   ///
   /// Its time is zero: it follows from the states that have caused it, so that all devices make the same edit.
-  mutating func edit(_ edit: RowEdit, of row: LoadedRow) throws(SQLiteError) {
-    var row = try reduce(.edited(edit), row.key, in: row.place)
+  func edit(_ edit: RowEdit, of row: LoadedRow) throws(SQLiteError) {
+    var row = try reduce(.edited(edit), of: row.key, in: row.place)
     row.needsWrite = true
     keep(row)
   }
 
+  // MARK: The engine's own doing
+
+  /// A row that is in its table; one that nobody has captured is known from now on, unless it is about to go because
+  /// it is forgotten.
+  @discardableResult
+  func adopted(_ key: RecordKey, in place: Int) throws(SQLiteError) -> LoadedRow {
+    let row = try row(key, in: place)
+    guard row.state.row == nil, !row.needsWrite, let values = row.values else { return row }
+    return try reduce(.edited(.found(tables[place].edits(of: values))), of: key, in: place)
+  }
+
+  /// Sets columns of a row as an edit of the engine's own.
+  func set(
+    _ columns: [String],
+    to values: [SQLiteValue],
+    of rowKey: RowKey
+  ) throws(SQLiteError) {
+    guard let row = try row(rowKey) else { return }
+    try adopted(row.key, in: row.place)
+    let transport = tables[row.place].transport
+    let edits = zip(columns, values)
+      .map { ColumnEdit(name: $0, value: transport.fieldValue($1), former: nil) }
+    try edit(.updated(edits, at: .zero), of: row)
+  }
+
+  /// Has a row written again that SQLite has refused.
+  func retryWriting(_ key: RowKey) throws(SQLiteError) {
+    guard var row = try row(key), row.state.placement.isViolation else { return }
+    row.needsWrite = true
+    keep(row)
+  }
+
+  /// Notes that a row is beside its table, and why.
+  func park(_ key: RowKey, as placement: Placement) throws(SQLiteError) {
+    guard var row = try self.row(key) else { return }
+    if row.state.placement != placement { counts.parked += 1 }
+    row.place(placement, rules: tables[row.place].rules)
+    keep(row)
+  }
+
   /// Notes a time that was seen in the cloud.
-  mutating func see(_ time: HybridTime) { latest = max(latest, time) }
+  func see(_ time: HybridTime) { latest = max(latest, time) }
 
   /// Takes another number for this database: what was added under the old one and is not in the cloud goes on
   /// under the new one.
-  private mutating func renumber() throws(SQLiteError) {
+  private func renumber() throws(SQLiteError) {
     let (former, writer) = (tables.writer, nextWriter())
     tables.writer = writer
     // Those that became dirty in this transaction are not stored yet.
     for var row in rows.values {
-      _ = row.reduce(.renumbered(from: former, to: writer), tables[row.place].rules)
+      _ = row.reduce(.renumbered(from: former, to: writer), rules: tables[row.place].rules)
       keep(row)
     }
     for place in tables.inOrder.indices {
-      for key in try PendingRows(connection: connection).keys(in: tables[place].id) {
+      for key in try stored.pending.keys(in: tables[place].id) {
         var row = try row(try tables[place].key(key), in: place)
-        _ = row.reduce(.renumbered(from: former, to: writer), tables[place].rules)
+        _ = row.reduce(.renumbered(from: former, to: writer), rules: tables[place].rules)
         keep(row)
       }
     }
-    try facts.set(.writer, .integer(writer))
+    try facts.set(.writer, to: .integer(writer))
   }
 
-  // MARK: The end
+  // MARK: Fetches of everything
 
-  /// Writes all rows that are to be otherwise, and keeps what is known then.
-  mutating func finish() throws(SQLiteError) {
-    try writeRows()
-    if isFetchComplete {
-      try DeferredDeletions.settle(&self)
-      try writeRows()
-    }
-    try UniqueKeyResolver.resolve(&self)
-    if isFetchComplete { try UniqueKeyResolver.settle(&self) }
-    try writeRows()
-    try DanglingRows.takeOut(&self)
-    try AppTriggerGuard.restore(&self)
-    try endWriting()
-    let rebuilt = try Reconciliation(connection: connection).rebuilt()
-    // Rows are large, so it is not them that are sorted.
-    for one in rows.values.map(\.order).sorted(by: { $0.precedes($1) }) {
-      guard var row = rows[one.rowKey] else { continue }
-      let table = tables[row.place]
-      if hasSideEffects { row.values = try table.rows(connection).values(of: row.key.values) }
-      if row.isAsStored { continue }
-      try table.store(connection)
-        .save(
-          row.stateToKeep(table, connection),
-          of: row.rowKey.key,
-          named: row.key.name,
-          values: row.values,
-          source: row.source,
-          isSure: row.isSure(table, isRebuilt: rebuilt.contains(table.id))
-        )
-    }
-    rows = [:]
-    try noteTimes()
-    try noteCloudTime()
-    guard hasAnswers, let first = tables.inOrder.first else { return }
-    try AssetStaging(first, connection)?.removeArrived()
+  /// Whether a fetch of everything is under way.
+  func isFetchingAll() throws(SQLiteError) -> Bool {
+    if let fetchesAll { return fetchesAll }
+    let isUnderWay = try facts.value(.fullFetch) != nil
+    fetchesAll = isUnderWay
+    return isUnderWay
+  }
+
+  /// What the fetch of everything that is under way is for; nil if there is none.
+  func fullFetch() throws(SQLiteError) -> FullFetch? {
+    try facts.value(.fullFetch).flatMap { FullFetch($0) }
+  }
+
+  /// Whether a fetch of everything is under way that notes what it has told about.
+  func isNotingSeenRows() throws(SQLiteError) -> Bool {
+    if isBesideToken { return false }
+    if let notesSeen { return notesSeen }
+    let mode = try fullFetch()
+    let isNoting = mode != nil && mode != .adopts
+    notesSeen = isNoting
+    return isNoting
   }
 }

@@ -30,29 +30,29 @@ package enum CloudName {
 
   /// The field of a column; nil if the column's name is too long.
   package static func field(ofColumn column: String) -> String? {
-    escape(column, columnPrefix, reservedFields, maximumFieldByteCount)
+    escape(column, prefix: columnPrefix, reserved: reservedFields, limit: maximumFieldByteCount)
   }
 
   /// The column of a field; nil if the field is not a column's.
   package static func column(ofField field: String) -> String? {
-    unescape(field, columnPrefix) { Self.field(ofColumn: $0) }
+    unescape(field, prefix: columnPrefix) { Self.field(ofColumn: $0) }
   }
 
   /// The record type of a table; nil if the table's name is too long.
   package static func recordType(ofTable table: String) -> String? {
-    escape(table, tablePrefix, reservedTypes, maximumTypeByteCount)
+    escape(table, prefix: tablePrefix, reserved: reservedTypes, limit: maximumTypeByteCount)
   }
 
   /// The table of a record type; nil if the type is not a table's.
   package static func table(ofRecordType type: String) -> String? {
-    unescape(type, tablePrefix) { recordType(ofTable: $0) }
+    unescape(type, prefix: tablePrefix) { recordType(ofTable: $0) }
   }
 
   private static func escape(
     _ name: String,
-    _ prefix: String,
-    _ reserved: Set<String>,
-    _ limit: Int
+    prefix: String,
+    reserved: Set<String>,
+    limit: Int
   ) -> String? {
     let lowercased = name.lowercased()
     let isPlain =
@@ -72,8 +72,8 @@ package enum CloudName {
 
   private static func unescape(
     _ name: String,
-    _ prefix: String,
-    _ escape: (String) -> String?
+    prefix: String,
+    escape: (String) -> String?
   ) -> String? {
     guard name.utf8.starts(with: prefix.utf8) else {
       return escape(name).flatMap { UTF8Bytes.equal($0, name) ? name : nil }

@@ -60,7 +60,7 @@ package struct RecordName: Sendable, Hashable {
     guard let table = CloudName.table(ofRecordType: type) else { return nil }
     let text = String(name[..<colon])
     guard text.utf8.first == 0x7e else {
-      return checked(RecordName(table: table, key: .values([.text(text)])), name, type)
+      return checked(RecordName(table: table, key: .values([.text(text)])), name: name, type: type)
     }
     if text.hasPrefix("~h") {
       let digits = text.utf8.dropFirst(2)
@@ -75,11 +75,11 @@ package struct RecordName: Sendable, Hashable {
         values.append(value)
       }
     }
-    return checked(RecordName(table: table, key: .values(values)), name, type)
+    return checked(RecordName(table: table, key: .values(values)), name: name, type: type)
   }
 
   /// Lets only the one form of a key pass, so that two names never mean one row.
-  private static func checked(_ parsed: RecordName, _ name: String, _ type: String) -> RecordName? {
+  private static func checked(_ parsed: RecordName, name: String, type: String) -> RecordName? {
     guard case .values(let values) = parsed.key,
       UTF8Bytes.equal(make(recordType: type, key: values), name)
     else { return nil }

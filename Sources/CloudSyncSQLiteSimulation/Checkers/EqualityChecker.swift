@@ -103,7 +103,7 @@ final class EqualityChecker: ZoneLossChecker {
       // Tombstones tell of rows that are nowhere.
       let policy = record.recordType == "items" ? device.schema.itemDeletes : .deleteWins
       return record.recordID.name != ZoneRecord.name
-        && RecordContent(record)?.isDeleted(policy) != true
+        && RecordContent(record)?.isDeleted(by: policy) != true
     }
     for record in records where !orphans.contains(record.recordID.name) {
       let name = RecordName.parse(record.recordID.name)

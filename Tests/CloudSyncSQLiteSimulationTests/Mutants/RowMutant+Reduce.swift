@@ -12,15 +12,15 @@ extension RowMutant {
     case .edited(let edit): return reduce(&state, edit, rules)
     case .has(let tag, let version):
       guard let mistaken = mistaken(version, beside: &state, rules) else { return [] }
-      return finish(state.reduceSoundly(.has(tag: tag, mistaken), otherwise(rules)))
+      return finish(state.reduceSoundly(.has(tag: tag, mistaken), rules: otherwise(rules)))
     case .conflict(let tag, let former, let version, let now):
       if self == .ignoresConflicts { return [] }
       if self == .takesTagOnly, let row = state.row {
-        return state.reduceSoundly(.saved(tag: tag, over: former, row), rules)
+        return state.reduceSoundly(.saved(tag: tag, over: former, row), rules: rules)
       }
       guard let mistaken = mistaken(version, beside: &state, rules) else { return [] }
       let event = RecordEvent.conflict(tag: tag, over: former, mistaken, now: now)
-      return finish(state.reduceSoundly(event, otherwise(rules)))
+      return finish(state.reduceSoundly(event, rules: otherwise(rules)))
     default: return reduceRest(&state, event, rules)
     }
   }
@@ -38,7 +38,7 @@ extension RowMutant {
       (.forgetsSettlements, .settled), (.forgetsRestorations, .restored):
       mistaken = nil
     case (.insertsLate, .inserted(let columns, _)):
-      if let row = state.row, row.clock.isDeleted(rules.deletes) {
+      if let row = state.row, row.clock.isDeleted(by: rules.deletes) {
         mistaken = .inserted(columns, at: row.created)
       }
     case (.updatesWithoutTime, .updated(let columns, _)):
@@ -56,7 +56,7 @@ extension RowMutant {
     guard let mistaken else { return [] }
     // An update is after what is known by itself; here it is not.
     let former = state.row
-    let actions = state.reduceSoundly(.edited(mistaken), rules)
+    let actions = state.reduceSoundly(.edited(mistaken), rules: rules)
     if self == .updatesWithoutTime, case .updated(let columns, _) = mistaken {
       for column in columns {
         guard let time = former?[column.name]?.time, var set = state.row?[column.name] else {
@@ -67,7 +67,7 @@ extension RowMutant {
       }
     }
     if self == .insertsLate, case .inserted = mistaken, let created = former?.created,
-      former?.clock.isDeleted(rules.deletes) == true
+      former?.clock.isDeleted(by: rules.deletes) == true
     {
       state.row?.created = created
     }
@@ -83,11 +83,12 @@ extension RowMutant {
     beside state: inout RecordState,
     _ rules: RowRules
   ) -> RecordVersion? {
-    let isDeleted = version.clock.isDeleted(rules.deletes)
+    let isDeleted = version.clock.isDeleted(by: rules.deletes)
     switch self {
     case .ignoresCloud where state.isDirty: return nil
     case .ignoresTombstones where isDeleted && state.row != nil: return nil
-    case .ignoresNewLives where !isDeleted && state.row != nil && state.isDeleted(rules): return nil
+    case .ignoresNewLives where !isDeleted && state.row != nil && state.isDeleted(by: rules):
+      return nil
     case .givesInToCloud where state.isDirty: state.row = version
     case .prefersCloud where state.isDirty:
       for column in version.columns where state.row?[column.name] != nil {
@@ -132,23 +133,23 @@ extension RowMutant {
       return []
     case (.believesLaterSaves, .saved(let tag, let former, _)):
       guard let row = state.row else { return [] }
-      return state.reduceSoundly(.saved(tag: tag, over: former, row), rules)
+      return state.reduceSoundly(.saved(tag: tag, over: former, row), rules: rules)
     case (.believesRefusals, .refused):
       guard let row = state.row else { return [] }
       let known = state.known?.tag
-      return state.reduceSoundly(.saved(tag: known ?? "none", over: known, row), rules)
+      return state.reduceSoundly(.saved(tag: known ?? "none", over: known, row), rules: rules)
     case (.neverRetries, .refused(let code, let reason, _, let wait, let now)):
       let event = RecordEvent.refused(code, reason: reason, isPassing: false, wait: wait, now: now)
-      return state.reduceSoundly(event, rules)
+      return state.reduceSoundly(event, rules: rules)
     case (.neverRetries, .retried): return []
-    case (.believesMissing, .missing): return state.reduceSoundly(.vanished, rules)
+    case (.believesMissing, .missing): return state.reduceSoundly(.vanished, rules: rules)
     case (.absenceTakesAll, .vanished):
       state = RecordState()
       return [.forget]
-    case (.forgetsTombstones, .zoneReplaced) where state.isDeleted(rules):
+    case (.forgetsTombstones, .zoneReplaced) where state.isDeleted(by: rules):
       state = RecordState()
       return [.forget]
-    default: return state.reduceSoundly(event, rules)
+    default: return state.reduceSoundly(event, rules: rules)
     }
   }
 }

@@ -148,7 +148,7 @@ struct VainWorkTests {
     mac.engine.stop()
     try mac.database.write { handle in
       try ForeignRecords(connection: SQLiteConnection(borrowing: handle))
-        .keep(record, .invalid, error: "it is of a newer version")
+        .keep(record, because: .invalid, error: "it is of a newer version")
     }
     try bench.restart(mac, ["notes"])
     try mac.engine.start()

@@ -49,7 +49,7 @@ struct UUIDFunctionTests {
     let connection = try SQLiteConnection(path: ":memory:")
     try connection.addTextFunction("uuid") { "mine" }
 
-    try UUIDFunction.install(on: connection, SimulatedEnvironment().environment)
+    try UUIDFunction.install(on: connection, environment: SimulatedEnvironment().environment)
 
     #expect(try connection.value("SELECT uuid()") == .text("mine"))
   }
@@ -59,7 +59,7 @@ struct UUIDFunctionTests {
     let connection = try SQLiteConnection(path: ":memory:")
     #expect(!connection.hasFunction("uuid"))
 
-    try UUIDFunction.install(on: connection, SimulatedEnvironment().environment)
+    try UUIDFunction.install(on: connection, environment: SimulatedEnvironment().environment)
 
     #expect(connection.hasFunction("UUID"))
     #expect(try connection.value("SELECT uuid() <> uuid()") == .integer(1))
@@ -67,7 +67,7 @@ struct UUIDFunctionTests {
 
   @Test("Its bits are those of the numbers, but for version and variant")
   func bits() {
-    #expect(UUIDFunction.text(.max, .max) == "ffffffff-ffff-4fff-bfff-ffffffffffff")
-    #expect(UUIDFunction.text(0, 1) == "00000000-0000-4000-8000-000000000001")
+    #expect(UUIDFunction.text(high: .max, low: .max) == "ffffffff-ffff-4fff-bfff-ffffffffffff")
+    #expect(UUIDFunction.text(high: 0, low: 1) == "00000000-0000-4000-8000-000000000001")
   }
 }

@@ -27,13 +27,13 @@ struct MergePolicyTests {
     let time = HybridTime(rawValue: number)
     guard let ancestor else {
       let columns = [ColumnEdit(name: "c", value: value, former: nil)]
-      _ = state.reduce(.edited(.inserted(columns, at: time)), rules)
+      _ = state.reduce(.edited(.inserted(columns, at: time)), rules: rules)
       return state
     }
-    _ = state.reduce(.has(tag: "1", version(ancestor, at: 2)), rules)
+    _ = state.reduce(.has(tag: "1", version(ancestor, at: 2)), rules: rules)
     if ancestor == value { return state }
     let columns = [ColumnEdit(name: "c", value: value, former: ancestor)]
-    _ = state.reduce(.edited(.updated(columns, at: time)), rules)
+    _ = state.reduce(.edited(.updated(columns, at: time)), rules: rules)
     return state
   }
 
@@ -48,7 +48,7 @@ struct MergePolicyTests {
     var mine = row(from: ancestor, to: local, at: 4, RowRules(writer: 1, policy: table))
     let theirs = row(from: ancestor, to: server, at: 6, RowRules(writer: 2, policy: table))
     guard let version = theirs.row else { return nil }
-    _ = mine.reduce(.has(tag: "2", version), RowRules(writer: 1, policy: table))
+    _ = mine.reduce(.has(tag: "2", version), rules: RowRules(writer: 1, policy: table))
     return mine.row?.value(of: "c")
   }
 
@@ -126,7 +126,7 @@ struct MergePolicyTests {
       for server in values {
         let rules = RowRules(writer: 1, policy: TableMergePolicy())
         var state = row(from: local, to: local, at: 1, rules)
-        _ = state.reduce(.has(tag: "2", version(server, at: 2)), rules)
+        _ = state.reduce(.has(tag: "2", version(server, at: 2)), rules: rules)
         #expect(!state.isDirty)
       }
     }
@@ -141,8 +141,8 @@ struct MergePolicyTests {
         var here = row(from: 0, to: one, at: 2, rules)
         var there = row(from: 0, to: other, at: 2, rules)
         let (mine, theirs) = (here.row, there.row)
-        if let theirs { _ = here.reduce(.has(tag: "2", theirs), rules) }
-        if let mine { _ = there.reduce(.has(tag: "3", mine), rules) }
+        if let theirs { _ = here.reduce(.has(tag: "2", theirs), rules: rules) }
+        if let mine { _ = there.reduce(.has(tag: "3", mine), rules: rules) }
         #expect(here.row?.value(of: "c") == there.row?.value(of: "c"))
         #expect(here.isDirty != there.isDirty)
       }

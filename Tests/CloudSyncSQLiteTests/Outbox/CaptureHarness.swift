@@ -24,7 +24,7 @@ final class CaptureHarness {
     self.names = names
     self.kept = kept
     try connection.execute(schema)
-    try OutboxSchema.prepare(connection)
+    try OutboxSchema.prepare(on: connection)
     try setTime(1_000)
     try install()
   }

@@ -8,11 +8,11 @@ struct OutboxSchemaTests {
   @Test("They are made once; other versions are refused with what to do", arguments: [1, 2, 4])
   func versions(version: Int) throws {
     let connection = try SQLiteConnection(path: ":memory:")
-    try OutboxSchema.prepare(connection)
-    try OutboxSchema.prepare(connection)
-    #expect(try OutboxSchema.installedVersion(connection) == 3)
+    try OutboxSchema.prepare(on: connection)
+    try OutboxSchema.prepare(on: connection)
+    #expect(try OutboxSchema.installedVersion(on: connection) == 3)
     try connection.execute("UPDATE cloudsync_info SET value = \(version) WHERE key = 'version'")
-    let error = #expect(throws: SyncEngineError.self) { try OutboxSchema.prepare(connection) }
+    let error = #expect(throws: SyncEngineError.self) { try OutboxSchema.prepare(on: connection) }
     #expect(error?.reason.contains(version < 3 ? "detach" : "update") == true)
   }
 

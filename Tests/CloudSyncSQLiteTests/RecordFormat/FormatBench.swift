@@ -86,7 +86,7 @@ struct FormatBench {
     var rules = RowRules(writer: 1, policy: TableMergePolicy())
     rules.asideFields = { format.asideFields(of: $0) }
     var state = RecordState()
-    _ = state.reduce(.has(tag: "7", version), rules)
+    _ = state.reduce(.has(tag: "7", version), rules: rules)
     var known = CloudRecord(tag: "7", clock: version.clock)
     if case .present(let record) = state.cloud { known = record }
     known.differing = row.columns

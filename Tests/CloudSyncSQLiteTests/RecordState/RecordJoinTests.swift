@@ -31,7 +31,9 @@ struct RecordJoinTests {
           )
         }
         var version = RecordVersion(clock: clock, columns: columns)
-        if generator.chance(30) { version.end(at: HybridTime(rawValue: isSecond ? 4 : 2), deletes) }
+        if generator.chance(30) {
+          version.end(at: HybridTime(rawValue: isSecond ? 4 : 2), deletes: deletes)
+        }
         return version
       }
   }

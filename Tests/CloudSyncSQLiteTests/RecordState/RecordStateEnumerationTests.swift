@@ -17,7 +17,7 @@ struct RecordStateEnumerationTests {
     while let state = open.popLast() {
       for event in world.events(in: state) {
         var next = state
-        let actions = next.reduce(event, world.rules)
+        let actions = next.reduce(event, rules: world.rules)
         pairs += 1
         if let wrong = world.fault(of: state, event, next, actions) {
           Issue.record("\(wrong)\nevent \(event)\nin \(state)\ngives \(next) and \(actions)")
@@ -79,7 +79,7 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
       events.append(.placed(.violates(code: 1, reason: "unique")))
       events.append(.placed(.heldBy("other", reason: "unique")))
     }
-    if state.row?.clock.isDeleted(deletes) == true { events.append(.placed(.deletionDeferred)) }
+    if state.row?.clock.isDeleted(by: deletes) == true { events.append(.placed(.deletionDeferred)) }
     // A refusal is counted, which would never end.
     var refusals = 0
     if case .refusal(let refusal) = state.hold { refusals = refusal.count }
@@ -111,7 +111,7 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
   }
 
   private func edits(at time: HybridTime, _ state: RecordState) -> [RecordEvent] {
-    let isThere = state.row.map { !$0.clock.isDeleted(deletes) } ?? false
+    let isThere = state.row.map { !$0.clock.isDeleted(by: deletes) } ?? false
     if !isThere { return [.edited(.inserted([ColumnEdit(name: "c", value: .int64(2))], at: time))] }
     let edit = ColumnEdit(name: "c", value: .int64(3), former: state.row?.value(of: "c"))
     return [.edited(.updated([edit], at: time)), .edited(.deleted([], at: time))]
@@ -138,7 +138,7 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
     }
     let tombstones = versions.map { version in
       var version = version
-      version.end(at: HybridTime(rawValue: Self.lastTime), deletes)
+      version.end(at: HybridTime(rawValue: Self.lastTime), deletes: deletes)
       return version
     }
     return versions + tombstones
@@ -192,13 +192,14 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
     switch event {
     case .edited(.inserted(let columns, _)), .edited(.updated(let columns, _)):
       let isKnown = columns.allSatisfy { row.value(of: $0.name) == $0.value }
-      return isKnown || row.clock.isDeleted(deletes) ? nil : "the table has another value"
+      return isKnown || row.clock.isDeleted(by: deletes) ? nil : "the table has another value"
     case .edited, .completed, .placed: return nil
     default:
       if state.placement != .inTable { return nil }
       let former = state.row ?? RecordVersion()
-      if state.row == nil, row.clock.isDeleted(deletes) { return nil }
-      return row.isSameRow(as: former, deletes) ? nil : "the table is to be another, unasked"
+      if state.row == nil, row.clock.isDeleted(by: deletes) { return nil }
+      return row.isSameRow(as: former, deletes: deletes)
+        ? nil : "the table is to be another, unasked"
     }
   }
 
@@ -209,12 +210,12 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
     in state: RecordState
   ) -> String? {
     guard let row = state.row else { return "nothing is known of what the cloud has" }
-    if row.clock.isBehind(server.clock, deletes), !looksAtValues {
+    if row.clock.isBehind(server.clock, deletes: deletes), !looksAtValues {
       return "it is behind what the cloud has"
     }
     if !state.isDirty, row.clock != server.clock { return "it is clean, and differs" }
     var again = state
-    let actions = again.reduce(.has(tag: tag, server), rules)
+    let actions = again.reduce(.has(tag: tag, server), rules: rules)
     return again == state && actions.isEmpty ? nil : "the second time it does more: \(actions)"
   }
 

@@ -35,8 +35,8 @@ struct RecordStateTests {
   private func edited(_ rules: RowRules, from base: FieldValue, to value: FieldValue) -> RecordState
   {
     var state = RecordState()
-    _ = state.reduce(.has(tag: "1", version(base, at: 2)), rules)
-    _ = state.reduce(update(value, at: 5), rules)
+    _ = state.reduce(.has(tag: "1", version(base, at: 2)), rules: rules)
+    _ = state.reduce(update(value, at: 5), rules: rules)
     return state
   }
 
@@ -58,13 +58,13 @@ struct RecordStateTests {
       var state = edited(rules, from: .string("[1]"), to: one.mine)
       // The cloud's edit is the older one.
       let theirs = version(one.theirs, at: 3)
-      let actions = state.reduce(.conflict(tag: "2", over: "1", theirs, now: 0), rules)
+      let actions = state.reduce(.conflict(tag: "2", over: "1", theirs, now: 0), rules: rules)
       #expect(state.row?.value(of: "c") == one.result)
       #expect(actions.contains(.writeRow) == (one.result != one.mine))
       #expect(state.isDirty == (one.result != one.theirs))
       // What comes of it is not merged with the same state again.
       let settled = state
-      #expect(state.reduce(.has(tag: "2", version(one.theirs, at: 3)), rules).isEmpty)
+      #expect(state.reduce(.has(tag: "2", version(one.theirs, at: 3)), rules: rules).isEmpty)
       #expect(state == settled)
     }
   }
@@ -76,8 +76,8 @@ struct RecordStateTests {
     for policy in [MergePolicy.server, .maximum, .setUnion, .newest] {
       let rules = rules(policy)
       var state = edited(rules, from: .string("[1]"), to: .string("[1,9]"))
-      _ = state.reduce(update(.string("[1]"), at: 7), rules)
-      _ = state.reduce(.has(tag: "2", version(.string("[1,9]"), at: 5)), rules)
+      _ = state.reduce(update(.string("[1]"), at: 7), rules: rules)
+      _ = state.reduce(.has(tag: "2", version(.string("[1,9]"), at: 5)), rules: rules)
       #expect(state.row?.value(of: "c") == .string("[1]"))
       #expect(state.isDirty)
     }
@@ -88,12 +88,12 @@ struct RecordStateTests {
     for policy in [MergePolicy.newest, .client, .maximum, .counter] {
       let rules = rules(policy)
       var state = RecordState()
-      _ = state.reduce(.edited(.found([ColumnEdit(name: "c", value: .int64(9))])), rules)
+      _ = state.reduce(.edited(.found([ColumnEdit(name: "c", value: .int64(9))])), rules: rules)
       var other = RecordState()
       let theirs = RowRules(writer: 2, policy: rules.policy)
-      _ = other.reduce(.edited(.found([ColumnEdit(name: "c", value: .int64(2))])), theirs)
+      _ = other.reduce(.edited(.found([ColumnEdit(name: "c", value: .int64(2))])), rules: theirs)
       guard let found = other.row else { return #expect(Bool(false), "nothing was found") }
-      #expect(state.reduce(.has(tag: "1", found), rules) == [.writeRow])
+      #expect(state.reduce(.has(tag: "1", found), rules: rules) == [.writeRow])
       #expect(state.row?.value(of: "c") == .int64(2))
       #expect(!state.isDirty)
     }
@@ -105,13 +105,18 @@ struct RecordStateTests {
   func lives() {
     let rules = rules()
     var state = RecordState()
-    _ = state.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules)
-    _ = state.reduce(.edited(.deleted([], at: time(6))), rules)
-    _ = state.reduce(.conflict(tag: "2", over: "1", version(.int64(5), at: 9), now: 0), rules)
-    #expect(state.row?.clock.isDeleted(.deleteWins) == true)
+    _ = state.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules: rules)
+    _ = state.reduce(.edited(.deleted([], at: time(6))), rules: rules)
+    _ = state.reduce(
+      .conflict(tag: "2", over: "1", version(.int64(5), at: 9), now: 0),
+      rules: rules
+    )
+    #expect(state.row?.clock.isDeleted(by: .deleteWins) == true)
     // Somebody has made it again, later than this deletion.
     #expect(
-      state.reduce(.has(tag: "3", version(.int64(8), at: 7, created: 7)), rules) == [.writeRow]
+      state.reduce(.has(tag: "3", version(.int64(8), at: 7, created: 7)), rules: rules) == [
+        .writeRow
+      ]
     )
     #expect(state.row?.value(of: "c") == .int64(8))
     #expect(state.row?.deleted == time(6))
@@ -123,15 +128,15 @@ struct RecordStateTests {
   func editsWin() {
     let rules = rules(.newest, .editWins)
     var deleter = RecordState()
-    _ = deleter.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules)
+    _ = deleter.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules: rules)
     var editor = deleter
-    _ = deleter.reduce(.edited(.deleted([], at: time(900))), rules)
-    _ = editor.reduce(update(.int64(4), at: 3), rules)
+    _ = deleter.reduce(.edited(.deleted([], at: time(900))), rules: rules)
+    _ = editor.reduce(update(.int64(4), at: 3), rules: rules)
     guard let tombstone = deleter.row, let edit = editor.row else { return }
-    _ = editor.reduce(.conflict(tag: "2", over: "1", tombstone, now: 0), rules)
+    _ = editor.reduce(.conflict(tag: "2", over: "1", tombstone, now: 0), rules: rules)
     #expect(editor.row?.value(of: "c") == .int64(4))
-    #expect(editor.row?.clock.isDeleted(.editWins) == false)
-    #expect(deleter.reduce(.has(tag: "2", edit), rules) == [.writeRow])
+    #expect(editor.row?.clock.isDeleted(by: .editWins) == false)
+    #expect(deleter.reduce(.has(tag: "2", edit), rules: rules) == [.writeRow])
     #expect(deleter.row == editor.row)
   }
 
@@ -142,17 +147,17 @@ struct RecordStateTests {
     let mine = rules(.counter)
     let theirs = RowRules(writer: 2, policy: mine.policy)
     var state = RecordState()
-    _ = state.reduce(.has(tag: "1", version(.int64(10), at: 2)), mine)
+    _ = state.reduce(.has(tag: "1", version(.int64(10), at: 2)), rules: mine)
     var other = state
-    _ = state.reduce(update(.int64(11), former: .int64(10), at: 5), mine)
-    _ = other.reduce(update(.int64(11), former: .int64(10), at: 5), theirs)
+    _ = state.reduce(update(.int64(11), former: .int64(10), at: 5), rules: mine)
+    _ = other.reduce(update(.int64(11), former: .int64(10), at: 5), rules: theirs)
     guard let sent = other.row, let own = state.row else { return }
-    _ = state.reduce(.conflict(tag: "2", over: "1", sent, now: 0), mine)
+    _ = state.reduce(.conflict(tag: "2", over: "1", sent, now: 0), rules: mine)
     #expect(state.row?.value(of: "c") == .int64(12))
     // The own share comes back, of an answer that was lost.
     var joined = other
-    _ = joined.reduce(.has(tag: "3", own), theirs)
-    _ = state.reduce(.has(tag: "4", joined.row ?? own), mine)
+    _ = joined.reduce(.has(tag: "3", own), rules: theirs)
+    _ = state.reduce(.has(tag: "4", joined.row ?? own), rules: mine)
     #expect(state.row?.value(of: "c") == .int64(12))
     #expect(!state.isDirty)
   }
@@ -163,15 +168,15 @@ struct RecordStateTests {
     var state = RecordState()
     _ = state.reduce(
       .edited(.inserted([ColumnEdit(name: "c", value: .int64(5))], at: time(1))),
-      rules
+      rules: rules
     )
-    _ = state.reduce(update(.null, former: .int64(5), at: 2), rules)
+    _ = state.reduce(update(.null, former: .int64(5), at: 2), rules: rules)
     #expect(state.row?.value(of: "c") == .null)
-    _ = state.reduce(update(.int64(3), former: .null, at: 3), rules)
+    _ = state.reduce(update(.int64(3), former: .null, at: 3), rules: rules)
     #expect(state.row?.value(of: "c") == .int64(3))
-    _ = state.reduce(update(.string("x"), former: .int64(3), at: 4), rules)
+    _ = state.reduce(update(.string("x"), former: .int64(3), at: 4), rules: rules)
     #expect(state.row?.value(of: "c") == .string("x"))
-    _ = state.reduce(update(.int64(4), former: .string("x"), at: 5), rules)
+    _ = state.reduce(update(.int64(4), former: .string("x"), at: 5), rules: rules)
     #expect(state.row?.value(of: "c") == .int64(4))
   }
 
@@ -179,17 +184,17 @@ struct RecordStateTests {
   func copies() {
     let rules = rules(.counter)
     var state = RecordState()
-    _ = state.reduce(.has(tag: "1", version(.int64(0), at: 2)), rules)
+    _ = state.reduce(.has(tag: "1", version(.int64(0), at: 2)), rules: rules)
     var copy = state
-    _ = state.reduce(update(.int64(1), former: .int64(0), at: 5), rules)
-    _ = copy.reduce(update(.int64(2), former: .int64(0), at: 6), rules)
+    _ = state.reduce(update(.int64(1), former: .int64(0), at: 5), rules: rules)
+    _ = copy.reduce(update(.int64(2), former: .int64(0), at: 6), rules: rules)
     guard let sent = copy.row else { return }
     let before = state
-    #expect(state.reduce(.conflict(tag: "2", over: "1", sent, now: 0), rules) == [.renumber])
+    #expect(state.reduce(.conflict(tag: "2", over: "1", sent, now: 0), rules: rules) == [.renumber])
     #expect(state == before)
-    _ = state.reduce(.renumbered(from: 1, to: 7), rules)
+    _ = state.reduce(.renumbered(from: 1, to: 7), rules: rules)
     let renumbered = RowRules(writer: 7, policy: rules.policy)
-    _ = state.reduce(.conflict(tag: "2", over: "1", sent, now: 0), renumbered)
+    _ = state.reduce(.conflict(tag: "2", over: "1", sent, now: 0), rules: renumbered)
     #expect(state.row?.value(of: "c") == .int64(3))
   }
 
@@ -204,22 +209,22 @@ struct RecordStateTests {
     let busy = { (now: Int64) in
       RecordEvent.refused(.zoneBusy, reason: "busy", isPassing: true, wait: nil, now: now)
     }
-    _ = state.reduce(busy(0), rules)
+    _ = state.reduce(busy(0), rules: rules)
     #expect(!state.isSendable(at: RecordState.firstWait - 1))
     #expect(state.isSendable(at: RecordState.firstWait))
-    _ = state.reduce(busy(0), rules)
+    _ = state.reduce(busy(0), rules: rules)
     #expect(!state.isSendable(at: 2 * RecordState.firstWait - 1))
-    for _ in 0..<80 { _ = state.reduce(busy(0), rules) }
+    for _ in 0..<80 { _ = state.reduce(busy(0), rules: rules) }
     #expect(state.isSendable(at: RecordState.longestWait))
     _ = state.reduce(
       .refused(.invalidArguments, reason: "bad", isPassing: false, wait: nil, now: 0),
-      rules
+      rules: rules
     )
     #expect(!state.isSendable(at: .max))
     var retried = state
-    _ = retried.reduce(.retried, rules)
+    _ = retried.reduce(.retried, rules: rules)
     #expect(retried.isSendable(at: 0))
-    _ = state.reduce(update(.int64(3), at: 8), rules)
+    _ = state.reduce(update(.int64(3), at: 8), rules: rules)
     #expect(state.isSendable(at: 0))
   }
 
@@ -229,12 +234,12 @@ struct RecordStateTests {
     var state = edited(rules, from: .int64(1), to: .int64(2))
     let sent = state.row ?? RecordVersion()
     // The cloud has taken the save, another device has edited over it, and a page tells of that first.
-    _ = state.reduce(.has(tag: "3", version(.int64(4), at: 9)), rules)
+    _ = state.reduce(.has(tag: "3", version(.int64(4), at: 9)), rules: rules)
     let told = state
-    _ = state.reduce(.saved(tag: "2", over: "1", sent), rules)
+    _ = state.reduce(.saved(tag: "2", over: "1", sent), rules: rules)
     #expect(state == told)
-    _ = state.reduce(update(.int64(5), at: 12), rules)
-    _ = state.reduce(.saved(tag: "4", over: "3", state.row ?? RecordVersion()), rules)
+    _ = state.reduce(update(.int64(5), at: 12), rules: rules)
+    _ = state.reduce(.saved(tag: "4", over: "3", state.row ?? RecordVersion()), rules: rules)
     #expect(!state.isDirty && state.known?.tag == "4")
   }
 
@@ -246,7 +251,7 @@ struct RecordStateTests {
       #expect(state.isSendable(at: 0))
       let known = state.known?.tag
       let met = version(.int64(1), at: 2)
-      _ = state.reduce(.conflict(tag: "\(tag) ", over: known, met, now: 0), rules)
+      _ = state.reduce(.conflict(tag: "\(tag) ", over: known, met, now: 0), rules: rules)
     }
     #expect(!state.isSendable(at: 0))
     #expect(state.isSendable(at: RecordState.firstWait))
@@ -258,14 +263,14 @@ struct RecordStateTests {
   func missingRecords() {
     let rules = rules()
     var state = edited(rules, from: .int64(1), to: .int64(2))
-    #expect(state.reduce(.missing(tag: state.known?.tag, now: 0), rules) == [.fetch])
+    #expect(state.reduce(.missing(tag: state.known?.tag, now: 0), rules: rules) == [.fetch])
     #expect(!state.isSendable(at: .max))
     var known = state
-    #expect(state.reduce(.fetchEnded, rules) == [.forget])
+    #expect(state.reduce(.fetchEnded, rules: rules) == [.forget])
     #expect(state == RecordState())
     // Or the fetch brings it after all, made anew.
-    _ = known.reduce(.has(tag: "9", version(.int64(1), at: 2)), rules)
-    #expect(known.reduce(.fetchEnded, rules).isEmpty)
+    _ = known.reduce(.has(tag: "9", version(.int64(1), at: 2)), rules: rules)
+    #expect(known.reduce(.fetchEnded, rules: rules).isEmpty)
     #expect(known.isSendable(at: 0))
   }
 
@@ -279,14 +284,14 @@ struct RecordStateTests {
     for _ in 0..<rules.conflictBudget {
       #expect(state.isSendable(at: 0))
       let tag = state.known?.tag
-      #expect(state.reduce(.missing(tag: tag, now: 0), rules) == [.fetch])
-      _ = state.reduce(.has(tag: tag ?? "", version(.int64(1), at: 2)), rules)
+      #expect(state.reduce(.missing(tag: tag, now: 0), rules: rules) == [.fetch])
+      _ = state.reduce(.has(tag: tag ?? "", version(.int64(1), at: 2)), rules: rules)
       #expect(!state.isSendable(at: 0))
-      #expect(state.reduce(.fetchEnded, rules).isEmpty)
+      #expect(state.reduce(.fetchEnded, rules: rules).isEmpty)
       #expect(state.row == edited)
     }
     let known = state.known?.tag
-    #expect(state.reduce(.missing(tag: known, now: 0), rules).isEmpty)
+    #expect(state.reduce(.missing(tag: known, now: 0), rules: rules).isEmpty)
     #expect(!state.isSendable(at: 0))
     #expect(state.isSendable(at: RecordState.firstWait))
   }
@@ -302,20 +307,20 @@ struct RecordStateTests {
       now: 0
     )
     var state = edited(rules, from: .int64(1), to: .int64(2))
-    #expect(state.reduce(refusal, rules).isEmpty)
-    _ = state.reduce(.edited(.deleted([], at: time(9))), rules)
-    #expect(state.reduce(refusal, rules) == [.fetch])
+    #expect(state.reduce(refusal, rules: rules).isEmpty)
+    _ = state.reduce(.edited(.deleted([], at: time(9))), rules: rules)
+    #expect(state.reduce(refusal, rules: rules) == [.fetch])
     #expect(state.hold == .removal(isDue: false))
     var revived = state
-    _ = state.reduce(.fetchEnded, rules)
+    _ = state.reduce(.fetchEnded, rules: rules)
     #expect(state.hold == .removal(isDue: true))
     #expect(!state.isSendable(at: .max))
-    _ = state.reduce(.purging, rules)
+    _ = state.reduce(.purging, rules: rules)
     // Refused so too, it waits like others.
-    _ = state.reduce(refusal, rules)
+    _ = state.reduce(refusal, rules: rules)
     #expect(state.isSendable(at: RecordState.firstWait))
 
-    _ = revived.reduce(.edited(.inserted([], at: time(10))), rules)
+    _ = revived.reduce(.edited(.inserted([], at: time(10))), rules: rules)
     #expect(revived.hold == nil)
     #expect(revived.brokenInvariant(rules) == nil)
   }
@@ -325,14 +330,14 @@ struct RecordStateTests {
     for deletes in [DeletePolicy.editWins, .deleteWins] {
       let rules = rules(.newest, deletes)
       var state = RecordState()
-      _ = state.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules)
+      _ = state.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules: rules)
       var gone = version(.int64(1), at: 2)
-      gone.end(at: time(3), deletes)
-      _ = state.reduce(.has(tag: "2", gone), rules)
-      _ = state.reduce(.placed(.deletionDeferred), rules)
-      _ = state.reduce(update(.int64(9), former: .int64(1), at: 4), rules)
+      gone.end(at: time(3), deletes: deletes)
+      _ = state.reduce(.has(tag: "2", gone), rules: rules)
+      _ = state.reduce(.placed(.deletionDeferred), rules: rules)
+      _ = state.reduce(update(.int64(9), former: .int64(1), at: 4), rules: rules)
 
-      #expect(state.isDeleted(rules) == (deletes == .deleteWins))
+      #expect(state.isDeleted(by: rules) == (deletes == .deleteWins))
       #expect(state.placement == (deletes == .deleteWins ? .deletionDeferred : .inTable))
       #expect(state.brokenInvariant(rules) == nil)
     }

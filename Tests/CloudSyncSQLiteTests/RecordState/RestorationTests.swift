@@ -24,11 +24,11 @@ struct RestorationTests {
     }
     let row = RecordVersion(clock: clock, columns: columns)
     var tombstone = row
-    tombstone.end(at: time(4), rules.deletes)
+    tombstone.end(at: time(4), deletes: rules.deletes)
     var state = RecordState()
-    _ = state.reduce(.has(tag: "1", row), rules)
-    _ = state.reduce(.has(tag: "2", tombstone), rules)
-    _ = state.reduce(.placed(.deletionDeferred), rules)
+    _ = state.reduce(.has(tag: "1", row), rules: rules)
+    _ = state.reduce(.has(tag: "2", tombstone), rules: rules)
+    _ = state.reduce(.placed(.deletionDeferred), rules: rules)
     return state
   }
 
@@ -42,17 +42,17 @@ struct RestorationTests {
   func restoration() {
     let rules = rules(.newest)
     var state = deleted(rules)
-    #expect(state.isDeleted(rules) && !state.isDirty)
+    #expect(state.isDeleted(by: rules) && !state.isDirty)
 
-    _ = state.reduce(restored(7), rules)
+    _ = state.reduce(restored(7), rules: rules)
 
-    #expect(!state.isDeleted(rules) && state.isDirty && state.placement == .inTable)
+    #expect(!state.isDeleted(by: rules) && state.isDirty && state.placement == .inTable)
     #expect(state.row?.created == time(5))
     #expect(state.row?["n"] == VersionedColumn(name: "n", value: .int64(7), time: time(5)))
     #expect(state.row?.value(of: "new") == .string("more"))
     #expect(state.former == [] && state.brokenInvariant(rules) == nil)
     let once = state
-    _ = state.reduce(restored(8), rules)
+    _ = state.reduce(restored(8), rules: rules)
     #expect(state == once)
   }
 
@@ -61,14 +61,14 @@ struct RestorationTests {
     let rules = rules(.counter)
     var one = deleted(rules)
     var other = deleted(rules)
-    _ = one.reduce(restored(5), rules)
+    _ = one.reduce(restored(5), rules: rules)
     var others = rules
     others.writer = 3
-    _ = other.reduce(restored(5), others)
+    _ = other.reduce(restored(5), rules: others)
     let edit = ColumnEdit(name: "n", value: .int64(6), former: .int64(5))
-    _ = other.reduce(.edited(.updated([edit], at: time(9))), others)
+    _ = other.reduce(.edited(.updated([edit], at: time(9))), rules: others)
 
-    if let row = other.row { _ = one.reduce(.has(tag: "3", row), rules) }
+    if let row = other.row { _ = one.reduce(.has(tag: "3", row), rules: rules) }
 
     #expect(one.row?.value(of: "n") == .int64(6))
     #expect(one.row?.clock.share(of: "n", by: CounterShare.found)?.time == time(5))
@@ -78,11 +78,11 @@ struct RestorationTests {
   func editWins() {
     let rules = rules(.newest, .editWins)
     var state = deleted(rules)
-    #expect(state.isDeleted(rules))
+    #expect(state.isDeleted(by: rules))
 
-    _ = state.reduce(restored(7), rules)
+    _ = state.reduce(restored(7), rules: rules)
 
-    #expect(!state.isDeleted(rules))
+    #expect(!state.isDeleted(by: rules))
     #expect(state.row?["n"] == VersionedColumn(name: "n", value: .int64(5), time: time(3)))
     #expect(state.brokenInvariant(rules) == nil)
   }
@@ -91,15 +91,15 @@ struct RestorationTests {
   func deletion() {
     let rules = rules(.newest)
     var state = deleted(rules)
-    _ = state.reduce(restored(7), rules)
+    _ = state.reduce(restored(7), rules: rules)
     let living = state.row
-    _ = state.reduce(.edited(.deleted([], at: .zero)), rules)
-    #expect(state.isDeleted(rules) && state.row?.deleted == time(5))
+    _ = state.reduce(.edited(.deleted([], at: .zero)), rules: rules)
+    #expect(state.isDeleted(by: rules) && state.row?.deleted == time(5))
 
     var later = living ?? RecordVersion()
     later.created = time(6)
-    _ = state.reduce(.has(tag: "3", later), rules)
-    #expect(!state.isDeleted(rules))
+    _ = state.reduce(.has(tag: "3", later), rules: rules)
+    #expect(!state.isDeleted(by: rules))
   }
 
   @Test("A tombstone tells as which record the row goes on, whichever side has it")
@@ -108,17 +108,17 @@ struct RestorationTests {
     var state = RecordState()
     _ = state.reduce(
       .edited(.inserted([ColumnEdit(name: "n", value: .int64(1))], at: time(1))),
-      rules
+      rules: rules
     )
     let row = state.row ?? RecordVersion()
-    _ = state.reduce(.edited(.renamed(to: "b:rows")), rules)
+    _ = state.reduce(.edited(.renamed(to: "b:rows")), rules: rules)
     #expect(state.row?.successor == nil)
-    _ = state.reduce(.edited(.deleted([], at: time(2))), rules)
-    _ = state.reduce(.edited(.renamed(to: "b:rows")), rules)
+    _ = state.reduce(.edited(.deleted([], at: time(2))), rules: rules)
+    _ = state.reduce(.edited(.renamed(to: "b:rows")), rules: rules)
 
     // Another device has edited the row meanwhile.
-    _ = state.reduce(.conflict(tag: "1", over: nil, row, now: 0), rules)
+    _ = state.reduce(.conflict(tag: "1", over: nil, row, now: 0), rules: rules)
 
-    #expect(state.isDeleted(rules) && state.row?.successor == "b:rows")
+    #expect(state.isDeleted(by: rules) && state.row?.successor == "b:rows")
   }
 }

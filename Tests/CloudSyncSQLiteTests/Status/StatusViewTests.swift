@@ -132,7 +132,7 @@ struct StatusViewTests {
     )
     try phone.database.write { handle in
       try ForeignRecords(connection: SQLiteConnection(borrowing: handle))
-        .keep(strange, .invalid, error: "it is strange")
+        .keep(strange, because: .invalid, error: "it is strange")
     }
     #expect(
       try view(phone, "table_name, record_name, status, error_code, error, waits_for") == [

@@ -39,7 +39,7 @@ struct RecordStoreTests {
   /// Writes the table's row as the state says.
   private func write(_ state: RecordState) throws {
     try connection.execute("DELETE FROM notes")
-    guard let row = state.row, !row.clock.isDeleted(store.rules.deletes) else { return }
+    guard let row = state.row, !row.clock.isDeleted(by: store.rules.deletes) else { return }
     let statement = try connection.prepare("INSERT INTO notes VALUES(?1, ?2, ?3)")
     for (place, name) in store.places.names.enumerated() {
       guard let value = row.value(of: name), case .value(let stored)? = ValueCodec.decode(value)
@@ -100,7 +100,7 @@ struct RecordStoreTests {
         let before = try store.state(of: key, values: try values())
         var state = before.state
         let event = event(&generator, state, HybridTime(rawValue: step * 3))
-        _ = state.reduce(event, store.rules)
+        _ = state.reduce(event, rules: store.rules)
         try write(state)
         try store.save(
           state,
@@ -133,7 +133,7 @@ struct RecordStoreTests {
       ]
     )
     var state = RecordState()
-    _ = state.reduce(.has(tag: "1a2b", version), store.rules)
+    _ = state.reduce(.has(tag: "1a2b", version), rules: store.rules)
     try write(state)
     try store.save(
       state,
@@ -166,7 +166,7 @@ struct RecordStoreTests {
       )
     }
     var state = RecordState()
-    _ = state.reduce(.has(tag: "1", version("[1,2]", 1)), store.rules)
+    _ = state.reduce(.has(tag: "1", version("[1,2]", 1)), rules: store.rules)
     try write(state)
     try store.save(
       state,
@@ -179,8 +179,8 @@ struct RecordStoreTests {
     try connection.execute("UPDATE notes SET c = '[2]'")
     var edited = try store.state(of: .text("k"), values: try values()).state
     let edit = ColumnEdit(name: "c", value: .string("[2]"), former: .string("[1,2]"))
-    _ = edited.reduce(.edited(.updated([edit], at: HybridTime(rawValue: 5))), store.rules)
-    _ = edited.reduce(.has(tag: "2", version("[1,2,3]", 4)), store.rules)
+    _ = edited.reduce(.edited(.updated([edit], at: HybridTime(rawValue: 5))), rules: store.rules)
+    _ = edited.reduce(.has(tag: "2", version("[1,2,3]", 4)), rules: store.rules)
     #expect(edited.row?.value(of: "c") == .string("[2,3]"))
   }
 

@@ -32,9 +32,9 @@ struct StorageTests {
   /// A row that was edited after the cloud had it.
   private func edited() -> RecordState {
     var state = RecordState()
-    _ = state.reduce(.has(tag: "t", version(.int64(1), at: 2)), rules)
+    _ = state.reduce(.has(tag: "t", version(.int64(1), at: 2)), rules: rules)
     let edit = ColumnEdit(name: "c", value: .int64(5))
-    _ = state.reduce(.edited(.updated([edit], at: time(4))), rules)
+    _ = state.reduce(.edited(.updated([edit], at: time(4))), rules: rules)
     return state
   }
 
@@ -46,7 +46,7 @@ struct StorageTests {
   }
 
   private func load(_ values: [String: FieldValue]) throws -> RecordState? {
-    try pending.state(of: key)?.state(rules.deletes) { values[$0] }
+    try pending.state(of: key)?.state(deletes: rules.deletes) { values[$0] }
   }
 
   @Test("A state is put together again from what is kept and what the table has")
@@ -58,19 +58,19 @@ struct StorageTests {
       Placement.awaitsParent("p:lists"), .violates(code: 2_067, reason: "taken"),
       .heldBy("a:lists", reason: "taken"), .inTable,
     ] {
-      _ = state.reduce(.placed(placement), rules)
+      _ = state.reduce(.placed(placement), rules: rules)
       states.append(state)
     }
-    _ = state.reduce(.missing(tag: state.known?.tag, now: 0), rules)
+    _ = state.reduce(.missing(tag: state.known?.tag, now: 0), rules: rules)
     states.append(state)
-    _ = state.reduce(.fetchEnded, rules)
+    _ = state.reduce(.fetchEnded, rules: rules)
     state = edited()
     _ = state.reduce(
       .refused(.zoneBusy, reason: "busy", isPassing: true, wait: nil, now: 7),
-      rules
+      rules: rules
     )
     states.append(state)
-    _ = state.reduce(.edited(.deleted([], at: time(9))), rules)
+    _ = state.reduce(.edited(.deleted([], at: time(9))), rules: rules)
     states.append(state)
     for state in states {
       try store(state)
@@ -108,16 +108,16 @@ struct StorageTests {
   func queues() throws {
     let keys = (0..<6).map { RowKey(table: 3, key: .integer(Int64($0))) }
     var states = keys.map { _ in edited() }
-    _ = states[1].reduce(.placed(.awaitsParent("p:lists")), rules)
-    _ = states[2].reduce(.missing(tag: states[2].known?.tag, now: 0), rules)
+    _ = states[1].reduce(.placed(.awaitsParent("p:lists")), rules: rules)
+    _ = states[2].reduce(.missing(tag: states[2].known?.tag, now: 0), rules: rules)
     _ = states[3]
       .reduce(
         .refused(.zoneBusy, reason: "busy", isPassing: true, wait: nil, now: 0),
-        rules
+        rules: rules
       )
-    _ = states[4].reduce(.placed(.violates(code: 2_067, reason: "taken")), rules)
-    _ = states[5].reduce(.edited(.deleted([], at: time(9))), rules)
-    _ = states[5].reduce(.placed(.deletionDeferred), rules)
+    _ = states[4].reduce(.placed(.violates(code: 2_067, reason: "taken")), rules: rules)
+    _ = states[5].reduce(.edited(.deleted([], at: time(9))), rules: rules)
+    _ = states[5].reduce(.placed(.deletionDeferred), rules: rules)
     for (key, state) in zip(keys, states) { try store(state, of: key) }
     #expect(try pending.dirtyCount() == 6)
     // A row that is not in its table is sent all the same.
@@ -178,9 +178,9 @@ struct StorageTests {
         sortedFields: [RecordField(name: "x", value: .int64(1))]
       )
     }
-    try foreign.keep(record("2:tags", "tags"), .unknownTable)
-    try foreign.keep(record("1:tags", "tags"), .unknownTable)
-    try foreign.keep(record("bad", "tags"), .invalid, error: "it has no clock")
+    try foreign.keep(record("2:tags", "tags"), because: .unknownTable)
+    try foreign.keep(record("1:tags", "tags"), because: .unknownTable)
+    try foreign.keep(record("bad", "tags"), because: .invalid, error: "it has no clock")
     #expect(try foreign.unsent(limit: 9, at: 0, but: []).isEmpty)
     try foreign.markUnsent()
     #expect(
@@ -191,7 +191,7 @@ struct StorageTests {
     #expect(taken.map(\.record.recordID.name) == ["1:tags", "2:tags", "bad"])
     #expect(taken.map(\.isLost) == [true, true, false])
     #expect(try foreign.record(named: "1:tags") == nil)
-    try foreign.keep(record("bad", "tags"), .invalid, error: "it has no clock")
+    try foreign.keep(record("bad", "tags"), because: .invalid, error: "it has no clock")
     #expect(try foreign.remove(named: "bad"))
     #expect(try !foreign.remove(named: "bad"))
   }
@@ -200,10 +200,10 @@ struct StorageTests {
   func facts() throws {
     let facts = Facts(connection: connection)
     #expect(try facts.value(.token) == nil)
-    try facts.set(.token, .blob([1]))
-    try facts.set(.token, .blob([2]))
+    try facts.set(.token, to: .blob([1]))
+    try facts.set(.token, to: .blob([2]))
     #expect(try facts.value(.token) == .blob([2]))
-    try facts.set(.token, nil)
+    try facts.set(.token, to: nil)
     #expect(try facts.value(.token) == nil)
   }
 }

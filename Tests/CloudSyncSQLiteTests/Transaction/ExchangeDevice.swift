@@ -78,12 +78,12 @@ struct ExchangeDevice {
 
   /// Does what follows from events in one transaction, after what was captured; the engine's own writes are not.
   private func perform(
-    _ body: (inout SyncTransaction) throws(SQLiteError) -> Void
+    _ body: (SyncTransaction) throws(SQLiteError) -> Void
   ) throws {
-    var transaction = transaction()
+    let transaction = transaction()
     try connection.transaction { () throws(SQLiteError) in
       try transaction.readOutbox()
-      try body(&transaction)
+      try body(transaction)
       try transaction.finish()
     }
   }
@@ -119,14 +119,14 @@ struct ExchangeDevice {
         case .saved(let record):
           try transaction.reduce(
             .saved(tag: record.changeTag ?? "", over: sent.record.changeTag, sent.version),
-            sent.key,
+            of: sent.key,
             in: sent.table
           )
-        case .conflict(let record): try transaction.take(record, meeting: sent)
+        case .conflict(let record): try transaction.cloud.take(record, meeting: sent)
         case .unknownItem:
           try transaction.reduce(
             .missing(tag: sent.record.changeTag, now: 0),
-            sent.key,
+            of: sent.key,
             in: sent.table
           )
         }
@@ -145,19 +145,19 @@ struct ExchangeDevice {
     let isOther = zone != page.token.zone
     let isEnd = page.records.isEmpty && page.deleted.isEmpty
     try perform { (transaction) throws(SQLiteError) in
-      if isBeginning { try transaction.beginFullFetch() }
-      if isOther { try transaction.replaceZone() }
-      for record in page.records { try transaction.take(record) }
-      for recordID in page.deleted { try transaction.takeAbsence(of: recordID) }
+      if isBeginning { try FetchOfEverything(transaction: transaction).beginFullFetch() }
+      if isOther { try FetchOfEverything(transaction: transaction).replaceZone() }
+      for record in page.records { try transaction.cloud.take(record) }
+      for recordID in page.deleted { try transaction.cloud.takeAbsence(of: recordID) }
       if isEnd {
         if try transaction.isFetchingAll() {
           let shown = SQLiteValue.integer(Int64(page.token.zone))
-          try transaction.facts.set(.zone, shown)
-          try transaction.facts.set(.shownZone, shown)
-          try transaction.endFullFetch()
+          try transaction.facts.set(.zone, to: shown)
+          try transaction.facts.set(.shownZone, to: shown)
+          try FetchOfEverything(transaction: transaction).endFullFetch()
         }
         transaction.isFetchComplete = true
-        try transaction.takeEndOfFetch()
+        try transaction.cloud.takeEndOfFetch()
       }
     }
     (token, zone) = (page.token, page.token.zone)

@@ -38,12 +38,12 @@ struct PlainArrivalTests {
     let copy = try ArrivalDevice(number: 3, rows: "INSERT INTO lists VALUES('b', 'B', 2.5)")
     for device in [empty, copy] {
       let isStored = try device.perform { (transaction) throws(SQLiteError) in
-        try transaction.takePlainRows(of: [page])
+        try PlainRows(transaction: transaction).takePlainRows(of: [page])
       }
       #expect(records.count == 6 && isStored.allSatisfy { $0 })
       #expect(try device.rows() == source.rows())
       let again = try device.perform { (transaction) throws(SQLiteError) in
-        try transaction.takePlainRows(of: [page])
+        try PlainRows(transaction: transaction).takePlainRows(of: [page])
       }
       #expect(again.allSatisfy { $0 })
     }
@@ -87,10 +87,11 @@ private struct ArrivalWorld {
     if generator.chance(15) { token = nil }
     let pages = pages()
     try quick.perform { (transaction) throws(SQLiteError) in
-      try transaction.take(pages.map { FetchedPage(response: $0, absencesBefore: 0) })
+      try PageApplier(transaction: transaction)
+        .take(pages.map { FetchedPage(response: $0, absencesBefore: 0) })
     }
     try slow.perform { (transaction) throws(SQLiteError) in
-      for page in pages { try Self.takeOneByOne(page, &transaction) }
+      for page in pages { try Self.takeOneByOne(page, transaction) }
     }
   }
 
@@ -128,21 +129,23 @@ private struct ArrivalWorld {
 
   private static func takeOneByOne(
     _ page: FetchOperation.Response,
-    _ transaction: inout SyncTransaction
+    _ transaction: SyncTransaction
   ) throws(SQLiteError) {
-    if page.isBeginning { try transaction.beginFullFetch() }
+    if page.isBeginning { try FetchOfEverything(transaction: transaction).beginFullFetch() }
     let records = page.changedRecords
     for record in records where ZoneRecord.isName(record.recordID.name) {
-      try transaction.take(record)
+      try transaction.cloud.take(record)
     }
     for record in records where !ZoneRecord.isName(record.recordID.name) {
-      try transaction.take(record)
+      try transaction.cloud.take(record)
     }
-    for recordID in page.deletedRecordIDs { try transaction.takeAbsence(of: recordID) }
-    try transaction.facts.set(.token, page.changeToken.map { .blob([UInt8]($0.bytes)) })
+    for recordID in page.deletedRecordIDs { try transaction.cloud.takeAbsence(of: recordID) }
+    try transaction.facts.set(.token, to: page.changeToken.map { .blob([UInt8]($0.bytes)) })
     guard page.isLast else { return }
-    if try transaction.isFetchingAll() { try transaction.endFullFetch() }
-    try transaction.takeEndOfFetch()
+    if try transaction.isFetchingAll() {
+      try FetchOfEverything(transaction: transaction).endFullFetch()
+    }
+    try transaction.cloud.takeEndOfFetch()
     transaction.isFetchComplete = true
   }
 
@@ -210,12 +213,12 @@ private struct ArrivalDevice {
 
   @discardableResult
   func perform<Value>(
-    _ body: (inout SyncTransaction) throws(SQLiteError) -> Value
+    _ body: (SyncTransaction) throws(SQLiteError) -> Value
   ) throws -> Value {
-    var transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 99 }
+    let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 99 }
     return try connection.transaction { () throws(SQLiteError) in
       try transaction.readOutbox()
-      let value = try body(&transaction)
+      let value = try body(transaction)
       try transaction.finish()
       return value
     }
@@ -238,7 +241,7 @@ private struct ArrivalDevice {
       else { return }
       try transaction.reduce(
         .saved(tag: record.changeTag ?? "", over: state.known?.tag, version),
-        key,
+        of: key,
         in: place
       )
     }

@@ -42,7 +42,9 @@ struct CaptureCheck {
         findings.append((declared.name, .new))
         continue
       }
-      findings.append((declared.name, finding(of: declared, former, triggers)))
+      findings.append(
+        (declared.name, finding(of: declared, registered: former, installed: triggers))
+      )
     }
     let missing = known.filter { $0.isSynchronized && schema.table(named: $0.name) == nil }
     return findings + missing.map { ($0.name, .missing) }
@@ -50,8 +52,8 @@ struct CaptureCheck {
 
   private func finding(
     of table: TableSchema,
-    _ former: RegisteredTable,
-    _ installed: [String: TableRegistry.InstalledTrigger]
+    registered former: RegisteredTable,
+    installed: [String: TableRegistry.InstalledTrigger]
   ) -> CaptureFinding {
     // A table that is renamed takes its triggers along.
     let isComplete = former.triggers.keys.allSatisfy {
@@ -59,7 +61,7 @@ struct CaptureCheck {
     }
     if former.triggers.isEmpty || !isComplete { return .rebuilt }
     let columns = table.writableColumns.map(\.name)
-    let watched = watchedColumns(former)
+    let watched = watchedColumns(of: former)
     let added = columns.filter { !watched.contains($0) }
     let removed = watched.filter { !columns.contains($0) }
     // A column that is renamed is renamed in the triggers too.
@@ -73,7 +75,7 @@ struct CaptureCheck {
   }
 
   /// The columns that the table had when its triggers were installed.
-  private func watchedColumns(_ former: RegisteredTable) -> [String] {
+  private func watchedColumns(of former: RegisteredTable) -> [String] {
     guard let declaration = TableDeclaration(former.sql) else { return former.columns }
     return former.columns.filter { name in declaration.columns.contains { $0.name == name } }
   }

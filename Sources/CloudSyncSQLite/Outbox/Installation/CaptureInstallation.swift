@@ -26,7 +26,7 @@ struct CaptureInstallation {
     let before = Set(known.filter(\.isSynchronized).map(\.id))
     var captured: [CapturedTable] = []
     for request in requests {
-      captured.append(try register(request, &known))
+      captured.append(try register(request, among: &known))
     }
     let after = Set(captured.map(\.id))
     for var table in known where table.isSynchronized && !after.contains(table.id) {
@@ -37,7 +37,7 @@ struct CaptureInstallation {
       // Edits that were left where they are may be this engine's now.
       try connection.execute("UPDATE main.cloudsync_clock SET left_until = 0")
     }
-    try removeStrayTriggers(known)
+    try removeStrayTriggers(besides: known)
     return captured
   }
 
@@ -71,7 +71,7 @@ struct CaptureInstallation {
       guard let declared = schema.table(named: table.name) else { continue }
       let request = Request(schema: declared, kept: table.kept)
       tables.append(
-        try register(request, &known, isSynchronized: table.isSynchronized)
+        try register(request, among: &known, isSynchronized: table.isSynchronized)
       )
     }
     return (value, tables)
@@ -81,7 +81,7 @@ struct CaptureInstallation {
 
   private func register(
     _ request: Request,
-    _ known: inout [RegisteredTable],
+    among known: inout [RegisteredTable],
     isSynchronized: Bool = true
   ) throws(SQLiteError) -> CapturedTable {
     let schema = request.schema
@@ -111,7 +111,7 @@ struct CaptureInstallation {
     }
     let id = former?.id ?? next
     let table = CapturedTable(id: id, schema: schema, columns: columns, key: key, kept: kept)
-    try OutboxSchema.widen(connection, keys: key.count, kept: kept.count)
+    try OutboxSchema.widen(on: connection, keys: key.count, kept: kept.count)
     let registered = RegisteredTable(
       id: id,
       name: schema.name,
@@ -150,7 +150,7 @@ struct CaptureInstallation {
   }
 
   /// Removes triggers that are no table's, or of a table that was renamed.
-  private func removeStrayTriggers(_ known: [RegisteredTable]) throws(SQLiteError) {
+  private func removeStrayTriggers(besides known: [RegisteredTable]) throws(SQLiteError) {
     let installed = try registry.installedTriggers().sorted { $0.key < $1.key }
     for (name, trigger) in installed {
       let isWanted = known.contains { table in

@@ -33,7 +33,7 @@ struct CaptureSuppression {
     mapping: (SQLiteError) -> Failure,
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    try scope(table, ownsAll: true, mapping: mapping, body)
+    try scope(of: table, ownsAll: true, mapping: mapping, body)
   }
 
   /// Runs a body during which nothing is captured that is written to the one row it names last.
@@ -51,7 +51,7 @@ struct CaptureSuppression {
     mapping: (SQLiteError) -> Failure,
     _ body: (OwnRows) throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    try scope(table, key, mapping: mapping) { () throws(Failure) in
+    try scope(of: table, from: key, mapping: mapping) { () throws(Failure) in
       try body(OwnRows(connection: connection, table: table))
     }
   }
@@ -65,7 +65,7 @@ struct CaptureSuppression {
     ///
     /// Its key is as the table stores it.
     func name(_ key: [SQLiteValue]) throws(SQLiteError) {
-      try CaptureSuppression(connection: connection).own(table.id, key)
+      try CaptureSuppression(connection: connection).own(rowsOf: table.id, key: key)
     }
   }
 
@@ -75,8 +75,8 @@ struct CaptureSuppression {
   ///
   /// A key that is NULL is no row's.
   private func own(
-    _ table: Int64?,
-    _ key: [SQLiteValue],
+    rowsOf table: Int64?,
+    key: [SQLiteValue],
     ownsAll: Bool = false
   ) throws(SQLiteError) {
     let statement: SQLiteStatement
@@ -98,16 +98,18 @@ struct CaptureSuppression {
 
   /// Runs a body while something is the engine's; where it fails, that is ended as far as it can be.
   private func scope<Value, Failure: Error>(
-    _ table: CapturedTable,
-    _ key: [SQLiteValue]? = nil,
+    of table: CapturedTable,
+    from key: [SQLiteValue]? = nil,
     ownsAll: Bool = false,
     mapping: (SQLiteError) -> Failure,
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     precondition(connection.isInTransaction, "a scope without capture belongs into a transaction")
     let nothing = table.key.map { _ in SQLiteValue.null }
-    let begin = { () throws(SQLiteError) in try own(table.id, key ?? nothing, ownsAll: ownsAll) }
-    let end = { () throws(SQLiteError) in try own(nil, nothing) }
+    let begin = { () throws(SQLiteError) in
+      try own(rowsOf: table.id, key: key ?? nothing, ownsAll: ownsAll)
+    }
+    let end = { () throws(SQLiteError) in try own(rowsOf: nil, key: nothing) }
     do throws(SQLiteError) { try begin() } catch { throw mapping(error) }
     let result: Value
     do throws(Failure) { result = try body() } catch {

@@ -62,14 +62,14 @@ enum OutboxSchema {
     """
 
   /// Makes the tables, or checks that they are there in this version.
-  static func prepare(_ connection: SQLiteConnection) throws(SyncEngineError) {
-    if try checkedVersion(connection) != nil { return }
+  static func prepare(on connection: SQLiteConnection) throws(SyncEngineError) {
+    if try checkedVersion(on: connection) != nil { return }
     try sqlite { () throws(SQLiteError) in try connection.execute(tables) }
   }
 
   /// The version of the metadata that is there; nil if there is none, and an error if it is not this one.
-  static func checkedVersion(_ connection: SQLiteConnection) throws(SyncEngineError) -> Int64? {
-    switch try installedVersion(connection) {
+  static func checkedVersion(on connection: SQLiteConnection) throws(SyncEngineError) -> Int64? {
+    switch try installedVersion(on: connection) {
     case nil: return nil
     case version: return version
     case let found? where found < version:
@@ -87,7 +87,7 @@ enum OutboxSchema {
   }
 
   /// The version of the metadata that is there; nil if there is none.
-  static func installedVersion(_ connection: SQLiteConnection) throws(SyncEngineError) -> Int64? {
+  static func installedVersion(on connection: SQLiteConnection) throws(SyncEngineError) -> Int64? {
     try sqlite { () throws(SQLiteError) in
       let isThere = try connection.integer(
         "SELECT count(*) FROM main.sqlite_schema WHERE name = 'cloudsync_info' AND type = 'table'"
@@ -101,22 +101,22 @@ enum OutboxSchema {
 
   /// Makes room for keys of so many columns and for so many kept ones; what is there stays.
   static func widen(
-    _ connection: SQLiteConnection,
+    on connection: SQLiteConnection,
     keys: Int,
     kept: Int
   ) throws(SQLiteError) {
     let keyColumns = (0..<keys).map { "k\($0)" }
     let keptColumns = kept == 0 ? [] : ["kept"] + (0..<kept).flatMap { ["o\($0)", "n\($0)"] }
-    try add(keyColumns + keptColumns, to: "cloudsync_outbox", connection)
-    try add(keyColumns, to: "cloudsync_clock", connection)
+    try add(keyColumns + keptColumns, to: "cloudsync_outbox", on: connection)
+    try add(keyColumns, to: "cloudsync_clock", on: connection)
   }
 
   private static func add(
     _ wanted: [String],
     to table: String,
-    _ connection: SQLiteConnection
+    on connection: SQLiteConnection
   ) throws(SQLiteError) {
-    let present = try columns(of: table, connection)
+    let present = try columns(of: table, on: connection)
     for column in wanted where !present.contains(column) {
       try connection.execute("ALTER TABLE main.\(table) ADD COLUMN \(column)")
     }
@@ -125,7 +125,7 @@ enum OutboxSchema {
   /// The columns that a table has now.
   static func columns(
     of table: String,
-    _ connection: SQLiteConnection
+    on connection: SQLiteConnection
   ) throws(SQLiteError) -> Set<String> {
     let query =
       try connection.fixedStatement("SELECT name FROM pragma_table_info(?1, 'main')")

@@ -25,11 +25,11 @@ struct TableRegistry {
         RegisteredTable(
           id: query.integer(0),
           name: name,
-          columns: try decode(query.text(2), name),
-          key: try decode(query.text(3), name),
-          kept: try decode(query.text(4), name),
+          columns: try decode(query.text(2), of: name),
+          key: try decode(query.text(3), of: name),
+          kept: try decode(query.text(4), of: name),
           sql: query.text(5) ?? "",
-          triggers: try decode(query.text(6), name),
+          triggers: try decode(query.text(6), of: name),
           isSynchronized: query.integer(7) != 0
         )
       )
@@ -47,11 +47,11 @@ struct TableRegistry {
       """
     )
     .bind(table.id, at: 1).bind(table.name, at: 2)
-    .bind(try encode(table.columns, table.name), at: 3)
-    .bind(try encode(table.key, table.name), at: 4)
-    .bind(try encode(table.kept, table.name), at: 5)
+    .bind(try encode(table.columns, of: table.name), at: 3)
+    .bind(try encode(table.key, of: table.name), at: 4)
+    .bind(try encode(table.kept, of: table.name), at: 5)
     .bind(table.sql, at: 6)
-    .bind(try encode(table.triggers, table.name), at: 7)
+    .bind(try encode(table.triggers, of: table.name), at: 7)
     .bind(table.isSynchronized ? 1 : 0, at: 8)
     .run()
   }
@@ -94,7 +94,7 @@ struct TableRegistry {
 
   private func encode<List: Encodable>(
     _ list: List,
-    _ table: String
+    of table: String
   ) throws(SQLiteError) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
@@ -105,7 +105,7 @@ struct TableRegistry {
 
   private func decode<List: Decodable>(
     _ text: String?,
-    _ table: String
+    of table: String
   ) throws(SQLiteError) -> List {
     do { return try JSONDecoder().decode(List.self, from: Data((text ?? "").utf8)) } catch {
       throw SQLiteError(code: 11, message: "cloudsync_tables is damaged for \(table): \(error)")

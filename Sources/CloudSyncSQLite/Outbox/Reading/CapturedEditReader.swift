@@ -147,7 +147,7 @@ struct CapturedEditReader {
       }
       batch.end = query.integer(0)
       batch.isEmpty = false
-      let (time, isNew) = layout.time(query, after: batch.time)
+      let (time, isNew) = layout.time(in: query, after: batch.time)
       if isNew { batch.time = time }
       guard let table = tables[query.integer(2)] else {
         if isNew { left.append((batch.end, time)) }
@@ -157,7 +157,7 @@ struct CapturedEditReader {
       batch.count += 1
       let last = renamed
       renamed = query.value(3) == .integer(CapturedEdit.Change.renaming) ? batch.end : nil
-      guard let edit = layout.edit(query, of: table, at: time) else { continue }
+      guard let edit = layout.edit(in: query, of: table, at: time) else { continue }
       if let last, last + 1 == batch.end, let place = edits.indices.last, edits[place].id == last {
         edits[place].successor = edit.key
       }

@@ -41,27 +41,27 @@ struct EditFolding {
   func rowEdits(of edits: [CapturedEdit], present: [SQLiteValue]?) -> [RowEdit] {
     guard let present else {
       let last = edits.lastIndex { $0.change == .deleted || $0.change == .replaced }
-      return last.map { ended(edits[...$0]) } ?? []
+      return last.map { ended(by: edits[...$0]) } ?? []
     }
     var result: [RowEdit] = []
     var rest = edits[...]
     let deletion = edits.lastIndex { $0.change == .deleted }
     if let deletion {
-      result += ended(edits[...deletion])
+      result += ended(by: edits[...deletion])
       rest = edits[(deletion + 1)...]
     }
     if let insertion = rest.lastIndex(where: { $0.change == .inserted }) {
       // What comes before the first insertion was written over; after a deletion there was nothing.
       let first = rest.firstIndex { $0.change == .inserted } ?? insertion
       let before = deletion == nil ? rest[..<first] : []
-      result.append(inserted(edits[insertion], before: before, present))
+      result.append(inserted(by: edits[insertion], before: before, present: present))
       rest = rest[(insertion + 1)...]
     }
-    return result + updates(rest, present)
+    return result + updates(of: rest, present: present)
   }
 
   /// The edits of a row up to its deletion, which is the last one.
-  private func ended(_ edits: ArraySlice<CapturedEdit>) -> [RowEdit] {
+  private func ended(by edits: ArraySlice<CapturedEdit>) -> [RowEdit] {
     guard let last = edits.last else { return [] }
     let isAllKept = columns.allSatisfy { $0.kept != nil }
     let before = isAllKept ? edits.dropLast().flatMap { captured($0) } : []
@@ -99,9 +99,9 @@ struct EditFolding {
   }
 
   private func inserted(
-    _ insertion: CapturedEdit,
+    by insertion: CapturedEdit,
     before: ArraySlice<CapturedEdit>,
-    _ present: [SQLiteValue]
+    present: [SQLiteValue]
   ) -> RowEdit {
     let edits = zip(columns, present)
       // A column that was added since was not set by it.
@@ -121,8 +121,8 @@ struct EditFolding {
   /// The columns by the time when each was changed last, but for kept ones, of which each change is told: a copy of
   /// the file may have read some of them, and what it has sent of them is to be known again.
   private func updates(
-    _ edits: ArraySlice<CapturedEdit>,
-    _ present: [SQLiteValue]
+    of edits: ArraySlice<CapturedEdit>,
+    present: [SQLiteValue]
   ) -> [RowEdit] {
     let updates = edits.compactMap { edit in
       if case .updated(let bits) = edit.change { (edit: edit, bits: bits) } else { nil }
@@ -140,10 +140,10 @@ struct EditFolding {
       }
       for (edit, bits) in updates where bits.contains(number) {
         // One that was captured before the column was kept tells no value.
-        guard let new = edit.newValue(place) ?? (edit.time == last.time ? value : nil) else {
+        guard let new = edit.newValue(at: place) ?? (edit.time == last.time ? value : nil) else {
           continue
         }
-        let former = edit.formerValue(place).map(encode)
+        let former = edit.formerValue(at: place).map(encode)
         byTime[edit.time, default: []]
           .append(ColumnEdit(name: column.name, value: encode(new), former: former))
       }
@@ -154,12 +154,12 @@ struct EditFolding {
 
 extension CapturedEdit {
   /// What a kept column held before; nil if that was not captured.
-  fileprivate func formerValue(_ place: Int) -> SQLiteValue? {
+  fileprivate func formerValue(at place: Int) -> SQLiteValue? {
     place < former.count ? former[place] : nil
   }
 
   /// What a kept column held after; nil if that was not captured.
-  fileprivate func newValue(_ place: Int) -> SQLiteValue? {
+  fileprivate func newValue(at place: Int) -> SQLiteValue? {
     place < values.count ? values[place] : nil
   }
 }

@@ -6,7 +6,7 @@ struct OutboxLayout {
   private let keptCount: Int
 
   init(_ connection: SQLiteConnection) throws(SQLiteError) {
-    let columns = try OutboxSchema.columns(of: "cloudsync_outbox", connection)
+    let columns = try OutboxSchema.columns(of: "cloudsync_outbox", on: connection)
     keyCount = (0...).prefix { columns.contains("k\($0)") }.count
     keptCount = (0...).prefix { columns.contains("o\($0)") }.count
   }
@@ -21,7 +21,7 @@ struct OutboxLayout {
   }
 
   /// The time of the edit at which a query is, and whether it is given now: later than the last one then.
-  func time(_ query: SQLiteStatement, after last: HybridTime) -> (time: HybridTime, isNew: Bool) {
+  func time(in query: SQLiteStatement, after last: HybridTime) -> (time: HybridTime, isNew: Bool) {
     switch query.value(1) {
     case .integer(let time): return (HybridTime(rawValue: time), false)
     case .real(let day):
@@ -32,7 +32,7 @@ struct OutboxLayout {
 
   /// The edit at which a query is; nil if it is none.
   func edit(
-    _ query: SQLiteStatement,
+    in query: SQLiteStatement,
     of table: CapturedTable,
     at time: HybridTime
   ) -> CapturedEdit? {

@@ -18,41 +18,53 @@ struct OutboxTriggers {
 
   var all: [CaptureTrigger] {
     let comparison = ColumnComparison(table: table)
-    let isSame = table.isSameKey("old", "new")
+    let isSame = table.isSameKey("old", as: "new")
     let renames = table.schema.hasIntegerKey ? "" : " OF \(names(table.key.map(\.name)))"
     return replacements + [
-      trigger("insert", "AFTER INSERT", "new", when: table.hasKey("new"), [insertion(nil)]),
-      trigger("delete", "AFTER DELETE", "old", when: table.hasKey("old"), [deletion(nil)]),
+      trigger(
+        "insert",
+        at: "AFTER INSERT",
+        named: "new",
+        when: table.hasKey("new"),
+        body: [insertion(when: nil)]
+      ),
+      trigger(
+        "delete",
+        at: "AFTER DELETE",
+        named: "old",
+        when: table.hasKey("old"),
+        body: [deletion(when: nil)]
+      ),
       trigger(
         "update",
-        "AFTER UPDATE",
-        "new",
+        at: "AFTER UPDATE",
+        named: "new",
         when: conditions(comparison.isAnyChanged, isSame, table.hasKey("new")),
-        [entry("new", comparison.bits, kept: ["o": "old", "n": "new"])]
+        body: [entry(of: "new", change: comparison.bits, kept: ["o": "old", "n": "new"])]
       ),
       // An update may name the key's column `rowid`, which is none of its names for SQLite.
       trigger(
         "rename",
-        "AFTER UPDATE\(renames)",
-        "new",
+        at: "AFTER UPDATE\(renames)",
+        named: "new",
         when: "NOT (\(isSame))",
-        [renaming, insertion(table.hasKey("new"))]
+        body: [renaming, insertion(when: table.hasKey("new"))]
       ),
     ]
   }
 
-  private func insertion(_ condition: String?) -> String {
-    entry("new", "-1", kept: ["n": "new"], if: condition)
+  private func insertion(when condition: String?) -> String {
+    entry(of: "new", change: "-1", kept: ["n": "new"], if: condition)
   }
 
-  private func deletion(_ condition: String?) -> String {
-    entry("old", "-2", kept: ["o": "old"], if: condition)
+  private func deletion(when condition: String?) -> String {
+    entry(of: "old", change: "-2", kept: ["o": "old"], if: condition)
   }
 
   /// A deletion whose row goes on under another key, that of the next edit.
   private var renaming: String {
     let change = table.hasKey("new").map { "CASE WHEN \($0) THEN -4 ELSE -2 END" } ?? "-4"
-    return entry("old", change, kept: ["o": "old"], if: table.hasKey("old"))
+    return entry(of: "old", change: change, kept: ["o": "old"], if: table.hasKey("old"))
   }
 
   // MARK: Replaced rows
@@ -71,20 +83,22 @@ struct OutboxTriggers {
     let ofSameKey = table.keptColumns.isEmpty ? [] : [sameKeyNote]
     if !searches.isEmpty || !ofSameKey.isEmpty {
       let notes = ofSameKey + searches.map { note($0, but: "new") }
-      triggers.append(trigger("replace", "BEFORE INSERT", "new", when: nil, notes))
+      triggers.append(trigger("replace", at: "BEFORE INSERT", named: "new", when: nil, body: notes))
     }
     if !searches.isEmpty {
       let notes = searches.map { note($0, but: "old") }
       let columns = searches.map(\.watchedColumns)
       let list = Set(columns.flatMap { $0 ?? [] }).sortedByBytes()
       let filter = columns.contains { $0 == nil } ? "" : " OF \(names(list))"
-      triggers.append(trigger("displace", "BEFORE UPDATE\(filter)", "new", when: nil, notes))
+      triggers.append(
+        trigger("displace", at: "BEFORE UPDATE\(filter)", named: "new", when: nil, body: notes)
+      )
     }
     return triggers
   }
 
   private func note(_ search: ReplacedRowSearch, but row: String) -> String {
-    entry(table.name.quotedName, "-3", from: search.source(but: row))
+    entry(of: table.name.quotedName, change: "-3", from: search.source(but: row))
   }
 
   private var sameKeyNote: String {
@@ -94,15 +108,15 @@ struct OutboxTriggers {
       return "\(table.name.quotedName).\(name) = new.\(name) COLLATE \(column.collation.rawValue)"
     }
     let source = "FROM \(name) WHERE \(condition.joined(separator: " AND ")) LIMIT 1"
-    return entry(name, "-3", kept: ["o": name], from: source)
+    return entry(of: name, change: "-3", kept: ["o": name], from: source)
   }
 
   // MARK: SQL
 
   /// An edit for the outbox: of the row of a name, with kept values of other names.
   private func entry(
-    _ row: String,
-    _ change: String,
+    of row: String,
+    change: String,
     kept: [String: String] = [:],
     if condition: String? = nil,
     from source: String? = nil
@@ -129,10 +143,10 @@ struct OutboxTriggers {
 
   private func trigger(
     _ event: String,
-    _ moment: String,
-    _ row: String,
+    at moment: String,
+    named row: String,
     when condition: String?,
-    _ body: [String]
+    body: [String]
   ) -> CaptureTrigger {
     CaptureTrigger(
       event,

@@ -39,7 +39,7 @@ struct ReplacedRowSearch {
       let wanted = "(SELECT \(term.sql) FROM (SELECT \(columns)) AS \(name)\(filter))"
       return "\(term.sql)\(collation) = \(wanted)"
     }
-    let isOther = ["NOT (\(table.isSameKey(name, row)))"]
+    let isOther = ["NOT (\(table.isSameKey(name, as: row)))"]
     let conditions = terms + (search.predicate.map { ["(\($0))"] } ?? []) + isOther
     return "FROM \(name) WHERE \(conditions.joined(separator: " AND ")) LIMIT 1"
   }

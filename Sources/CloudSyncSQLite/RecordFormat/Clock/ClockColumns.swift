@@ -50,7 +50,7 @@ enum ClockColumns {
       }
       named.append(name)
     }
-    return numbered.isEmpty ? named : try merge(numbered, with: named, reader)
+    return numbered.isEmpty ? named : try merge(numbered, with: named, reader: reader)
   }
 
   private static func readNumbers(
@@ -72,7 +72,7 @@ enum ClockColumns {
   private static func merge(
     _ numbered: [String],
     with named: [String],
-    _ reader: ClockReader
+    reader: ClockReader
   ) throws(CodedError) -> [String] {
     var names: [String] = []
     names.reserveCapacity(numbered.count + named.count)

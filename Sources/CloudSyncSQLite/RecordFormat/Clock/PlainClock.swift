@@ -76,7 +76,7 @@ struct PlainClock: Sendable {
   }
 
   /// Whether a stored clock knows all columns of the table, each by a time of its own or one that they share.
-  func hasAllColumns(_ clock: [UInt8]) -> Bool {
+  func hasAllColumns(in clock: [UInt8]) -> Bool {
     clock.withUnsafeBytes { buffer in
       let own = stored.flags
       guard buffer.count > 2, buffer[0] == ClockCoding.version,

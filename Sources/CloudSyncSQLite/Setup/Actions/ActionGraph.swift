@@ -20,7 +20,7 @@ struct ActionGraph {
   init(_ references: [TableReference]) {
     self.references = references
     tables = Set(references.flatMap { [$0.parent.name, $0.child.name] }).sortedByBytes()
-    for event in Event.allCases { circles[event] = findCircles(event) }
+    for event in Event.allCases { circles[event] = findCircles(after: event) }
   }
 
   func action(of reference: TableReference, on event: Event) -> TableSchema.Action {
@@ -29,14 +29,14 @@ struct ActionGraph {
 
   /// The circle that an action belongs to, so that it may lead to itself; nil if it cannot.
   func circle(of reference: TableReference, on event: Event) -> Int? {
-    guard leadsOn(reference, event), let known = circles[event],
+    guard leadsOn(reference, after: event), let known = circles[event],
       let circle = known[reference.parent.name], circle == known[reference.child.name]
     else { return nil }
     return 2 * circle + event.rawValue
   }
 
   /// Whether an action on the parent is the same event on the child.
-  private func leadsOn(_ reference: TableReference, _ event: Event) -> Bool {
+  private func leadsOn(_ reference: TableReference, after event: Event) -> Bool {
     switch (event, action(of: reference, on: event)) {
     case (_, .noAction), (_, .restrict): false
     case (.delete, let action): action == .cascade
@@ -50,9 +50,9 @@ struct ActionGraph {
   }
 
   /// Gives tables that can reach each other the same number.
-  private func findCircles(_ event: Event) -> [String: Int] {
+  private func findCircles(after event: Event) -> [String: Int] {
     var next: [String: [String]] = [:]
-    for reference in references where leadsOn(reference, event) {
+    for reference in references where leadsOn(reference, after: event) {
       next[reference.parent.name, default: []].append(reference.child.name)
     }
     var reached: [String: Set<String>] = [:]

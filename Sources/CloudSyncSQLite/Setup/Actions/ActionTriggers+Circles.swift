@@ -7,7 +7,7 @@ extension ActionTriggers {
   /// A trigger is not called while it runs, and where an app has allowed that, it is 1,000 times at most.
   /// So a query finds the rows of the whole circle, however long the chain is; they are noted, and
   /// deleted or changed table by table. While rows are noted no other trigger of the circle does anything.
-  func circles(of table: RecordTable, _ event: ActionGraph.Event) -> [String] {
+  func circles(of table: RecordTable, after event: ActionGraph.Event) -> [String] {
     let byCircle = Dictionary(grouping: graph.references.indices) { place in
       graph.circle(of: graph.references[place], on: event) ?? -1
     }
@@ -23,16 +23,22 @@ extension ActionTriggers {
     )
     let isIdle = "NOT EXISTS(SELECT 1 FROM cloudsync_circle WHERE circle = \(circle))"
     guard event == .update else {
-      return trigger("circle_delete", table, "AFTER DELETE", when: isIdle, body.statements(table))
+      return trigger(
+        "circle_delete",
+        on: table,
+        at: "AFTER DELETE",
+        when: isIdle,
+        body: body.statements(in: table)
+      )
     }
     let isChanged = graph.references.filter { $0.parent.name == table.name }
       .map { "NOT (\($0.isSameKey(old: "old", new: "new")))" }.joined(separator: " OR ")
     return trigger(
       "circle_update",
-      table,
-      "AFTER UPDATE",
+      on: table,
+      at: "AFTER UPDATE",
       when: "(\(isChanged)) AND \(isIdle)",
-      body.statements(table)
+      body: body.statements(in: table)
     )
   }
 }
@@ -46,20 +52,20 @@ private struct Circle {
   let graph: ActionGraph
   let tables: [RecordTable]
 
-  private func reference(_ place: Int) -> TableReference { graph.references[place] }
+  private func reference(at place: Int) -> TableReference { graph.references[place] }
 
   /// What the trigger of a table does: note, act, forget.
-  func statements(_ table: RecordTable) -> [String] {
-    let starts = edges.filter { reference($0).parent.name == table.name }
-    let widest = edges.map { reference($0).child.primaryKey.count }.max() ?? 1
-    let values = event == .delete ? 0 : edges.map { reference($0).key.columns.count }.max() ?? 0
+  func statements(in table: RecordTable) -> [String] {
+    let starts = edges.filter { reference(at: $0).parent.name == table.name }
+    let widest = edges.map { reference(at: $0).child.primaryKey.count }.max() ?? 1
+    let values = event == .delete ? 0 : edges.map { reference(at: $0).key.columns.count }.max() ?? 0
     let columns = (0..<widest).map { "k\($0)" } + (0..<values).map { "v\($0)" }
     let list = columns.joined(separator: ", ")
     let terms =
-      starts.map { start($0, widest, values) }
+      starts.map { start($0, keyCount: widest, valueCount: values) }
       + edges.flatMap { first in
-        edges.filter { reference($0).parent.name == reference(first).child.name }
-          .map { step(first, $0, widest, values) }
+        edges.filter { reference(at: $0).parent.name == reference(at: first).child.name }
+          .map { step(first, after: $0, keyCount: widest, valueCount: values) }
       }
     return [
       """
@@ -73,18 +79,23 @@ private struct Circle {
   }
 
   /// The rows that refer to the trigger's own row.
-  private func start(_ edge: Int, _ widest: Int, _ values: Int) -> String {
-    let one = reference(edge)
+  private func start(_ edge: Int, keyCount widest: Int, valueCount values: Int) -> String {
+    let one = reference(at: edge)
     let isChanged = event == .update ? "NOT (\(one.isSameKey(old: "old", new: "new"))) AND " : ""
     let new = one.values(of: graph.action(of: one, on: event), new: "new") ?? []
-    return select(edge, new, widest, values)
+    return select(edge, new: new, keyCount: widest, valueCount: values)
       + " FROM \(one.child.name.quotedName) c"
       + " WHERE \(isChanged)\(one.match(parent: "old", child: "c"))"
   }
 
   /// The rows that refer to rows that were reached by an edge.
-  private func step(_ edge: Int, _ next: Int, _ widest: Int, _ values: Int) -> String {
-    let (one, other) = (reference(edge), reference(next))
+  private func step(
+    _ edge: Int,
+    after next: Int,
+    keyCount widest: Int,
+    valueCount values: Int
+  ) -> String {
+    let (one, other) = (reference(at: edge), reference(at: next))
     let isRow = one.child.primaryKey.enumerated().map { "p.\($1.quotedName) IS r.k\($0)" }
     // What the row's key is going to be: what the edge sets, and the rest as it is.
     let key = other.key.referencedColumns.map { column in
@@ -98,14 +109,19 @@ private struct Circle {
       let action = graph.action(of: other, on: .update)
       new = action == .cascade ? key : other.values(of: action, new: "new") ?? []
     }
-    return select(next, new, widest, values)
+    return select(next, new: new, keyCount: widest, valueCount: values)
       + " FROM cloudsync_reached r JOIN \(one.child.name.quotedName) p ON r.place = \(edge)"
       + " AND \(conditions.joined(separator: " AND "))"
       + " JOIN \(other.child.name.quotedName) c ON \(other.match(parent: "p", child: "c"))"
   }
 
-  private func select(_ edge: Int, _ new: [String], _ widest: Int, _ values: Int) -> String {
-    let key = reference(edge).child.primaryKey.map { "c.\($0.quotedName)" }
+  private func select(
+    _ edge: Int,
+    new: [String],
+    keyCount widest: Int,
+    valueCount values: Int
+  ) -> String {
+    let key = reference(at: edge).child.primaryKey.map { "c.\($0.quotedName)" }
     let columns =
       ["\(edge)"] + key + Array(repeating: "NULL", count: widest - key.count)
       + new.prefix(values) + Array(repeating: "NULL", count: max(0, values - new.count))
@@ -114,7 +130,7 @@ private struct Circle {
 
   /// Deletes or changes what an edge has reached.
   private func act(_ edge: Int) -> String {
-    let one = reference(edge)
+    let one = reference(at: edge)
     let key = one.child.primaryKey
     let names = key.map(\.quotedName).joined(separator: ", ")
     let noted = key.indices.map { "k\($0)" }.joined(separator: ", ")

@@ -27,8 +27,8 @@ struct ActionTriggers {
   }
 
   /// Removes all of them, of whatever schema.
-  static func remove(_ connection: SQLiteConnection) throws(SQLiteError) {
-    for name in try installed(connection).keys.sorted() {
+  static func remove(from connection: SQLiteConnection) throws(SQLiteError) {
+    for name in try installed(on: connection).keys.sorted() {
       try connection.execute("DROP TRIGGER main.\(name.quotedName)")
     }
     try connection.execute("DROP TABLE IF EXISTS main.cloudsync_circle")
@@ -36,7 +36,7 @@ struct ActionTriggers {
 
   /// The triggers that are there, with the statements that made them, by name.
   private static func installed(
-    _ connection: SQLiteConnection
+    on connection: SQLiteConnection
   ) throws(SQLiteError) -> [String: String] {
     let query =
       try connection.prepare(
@@ -54,13 +54,13 @@ struct ActionTriggers {
   ///   - connection: The connection.
   ///   - isEnforcing: Whether it enforces foreign keys, and needs none of them.
   /// - Throws: SQLite's reason.
-  func install(_ connection: SQLiteConnection, isEnforcing: Bool) throws(SQLiteError) {
+  func install(on connection: SQLiteConnection, isEnforcing: Bool) throws(SQLiteError) {
     let wanted = isEnforcing ? [] : triggers
     let bytes = { (sql: String) in Array(sql.utf8) }
-    let there = try Self.installed(connection).values.map(bytes)
+    let there = try Self.installed(on: connection).values.map(bytes)
     if there.count == wanted.count, Set(there) == Set(wanted.map(bytes)) { return }
     // Those of a former schema may name tables that are not there any more.
-    try Self.remove(connection)
+    try Self.remove(from: connection)
     guard !isEnforcing else { return }
     for statement in statements { try connection.execute(statement.ofMainTrigger) }
   }
@@ -69,7 +69,7 @@ struct ActionTriggers {
   var triggers: [String] {
     tables.flatMap { table in
       deletion(of: table) + update(of: table)
-        + ActionGraph.Event.allCases.flatMap { circles(of: table, $0) }
+        + ActionGraph.Event.allCases.flatMap { circles(of: table, after: $0) }
     }
   }
 
@@ -108,21 +108,22 @@ struct ActionTriggers {
     let references = references(to: table)
     var body: [String] = []
     for reference in references where reference.key.onDelete == .restrict {
-      body.append(refusal(reference, "old"))
+      body.append(refusal(by: reference, of: "old"))
     }
     for reference in references where graph.circle(of: reference, on: .delete) == nil {
       let child = reference.child.name.quotedName
       let match = reference.match(parent: "old", child: child)
       switch reference.key.onDelete {
       case .cascade: body.append("DELETE FROM \(child) WHERE \(match);")
-      case .setNull: body.append(setting(reference, .setNull, match))
-      case .setDefault: body += [missingDefault(reference), setting(reference, .setDefault, match)]
+      case .setNull: body.append(setting(reference, by: .setNull, where: match))
+      case .setDefault:
+        body += [missingDefault(reference), setting(reference, by: .setDefault, where: match)]
       case .noAction, .restrict: break
       }
     }
-    let leaving = departure(of: table, references.filter { leavesRows($0) }, of: "delete")
-    return trigger("delete", table, "AFTER DELETE", when: nil, body)
-      + trigger("departure", table, "BEFORE DELETE", when: nil, leaving)
+    let leaving = departure(of: table, by: references.filter { leavesRows($0) }, of: "delete")
+    return trigger("delete", on: table, at: "AFTER DELETE", when: nil, body: body)
+      + trigger("departure", on: table, at: "BEFORE DELETE", when: nil, body: leaving)
   }
 
   /// Whether a deletion may leave rows behind that refer to nobody, or takes along whoever would.
@@ -143,28 +144,42 @@ struct ActionTriggers {
     let references = references(to: table)
     var body: [String] = []
     for reference in references where reference.key.onUpdate == .restrict {
-      body.append(refusal(reference, "old", "NOT (\(reference.isSameKey(old: "old", new: "new")))"))
+      body.append(
+        refusal(
+          by: reference,
+          of: "old",
+          and: "NOT (\(reference.isSameKey(old: "old", new: "new")))"
+        )
+      )
     }
     for reference in references where graph.circle(of: reference, on: .update) == nil {
       let match = reference.match(parent: "old", child: reference.child.name.quotedName)
       if reference.key.onUpdate == .setDefault { body.append(missingDefault(reference)) }
       guard reference.values(of: reference.key.onUpdate, new: "new") != nil else { continue }
       let isChanged = "NOT (\(reference.isSameKey(old: "old", new: "new")))"
-      body.append(setting(reference, reference.key.onUpdate, "\(isChanged) AND \(match)"))
+      body.append(
+        setting(reference, by: reference.key.onUpdate, where: "\(isChanged) AND \(match)")
+      )
     }
     let kept = references.filter {
       $0.key.onUpdate == .noAction && $0.key.referencedColumns == table.schema.primaryKey
     }
-    body += departure(of: table, kept, of: "update")
+    body += departure(of: table, by: kept, of: "update")
     let changes = Set(references.map { "NOT (\($0.isSameKey(old: "old", new: "new")))" })
       .sortedByBytes()
-    return trigger("update", table, "AFTER UPDATE", when: changes.joined(separator: " OR "), body)
+    return trigger(
+      "update",
+      on: table,
+      at: "AFTER UPDATE",
+      when: changes.joined(separator: " OR "),
+      body: body
+    )
   }
 
   private func setting(
     _ reference: TableReference,
-    _ action: TableSchema.Action,
-    _ condition: String
+    by action: TableSchema.Action,
+    where condition: String
   ) -> String {
     let values = reference.values(of: action, new: "new") ?? []
     let list = zip(reference.key.columns, values).map { "\($0.quotedName) = \($1)" }
@@ -176,9 +191,9 @@ struct ActionTriggers {
 
   /// Refuses if any row refers to the old one.
   private func refusal(
-    _ reference: TableReference,
-    _ row: String,
-    _ condition: String = "1"
+    by reference: TableReference,
+    of row: String,
+    and condition: String = "1"
   ) -> String {
     "\(Self.refusal) FROM \(reference.child.name.quotedName) c"
       + " WHERE \(condition) AND \(reference.match(parent: row, child: "c"));"
@@ -191,13 +206,13 @@ struct ActionTriggers {
       .map { "p.\($0.quotedName) = \($1)" }.joined(separator: " AND ")
     let isThere = "EXISTS(SELECT 1 FROM \(reference.parent.name.quotedName) p WHERE \(match))"
     let isNull = defaults.map { "\($0) IS NULL" }.joined(separator: " OR ")
-    return refusal(reference, "old", "NOT (\(isNull) OR \(isThere))")
+    return refusal(by: reference, of: "old", and: "NOT (\(isNull) OR \(isThere))")
   }
 
   /// Remembers a row that others still refer to, value by value.
   private func departure(
     of table: RecordTable,
-    _ references: [TableReference],
+    by references: [TableReference],
     of event: String
   ) -> [String] {
     if references.isEmpty { return [] }
@@ -220,10 +235,10 @@ struct ActionTriggers {
 
   func trigger(
     _ name: String,
-    _ table: RecordTable,
-    _ moment: String,
+    on table: RecordTable,
+    at moment: String,
     when condition: String?,
-    _ body: [String]
+    body: [String]
   ) -> [String] {
     if body.isEmpty { return [] }
     // The engine sees to what follows from its own writes, and may take rows out of the table for a while.

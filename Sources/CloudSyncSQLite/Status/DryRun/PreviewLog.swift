@@ -28,17 +28,22 @@ struct PreviewLog {
       """
     )
     for (place, table) in tables.inOrder.enumerated() {
-      try note(place, table, "INSERT", [absent(place, table)])
-      try note(place, table, "UPDATE", [present(place, table), absent(place, table)])
-      try note(place, table, "DELETE", [present(place, table)])
+      try note(at: place, in: table, event: "INSERT", body: [absent(at: place, in: table)])
+      try note(
+        at: place,
+        in: table,
+        event: "UPDATE",
+        body: [present(at: place, in: table), absent(at: place, in: table)]
+      )
+      try note(at: place, in: table, event: "DELETE", body: [present(at: place, in: table)])
     }
   }
 
   private func note(
-    _ place: Int,
-    _ table: RecordTable,
-    _ event: String,
-    _ body: [String]
+    at place: Int,
+    in table: RecordTable,
+    event: String,
+    body: [String]
   ) throws(SQLiteError) {
     try connection.execute(
       """
@@ -49,12 +54,12 @@ struct PreviewLog {
   }
 
   /// Notes that there was no row of the key that there is now.
-  private func absent(_ place: Int, _ table: RecordTable) -> String {
+  private func absent(at place: Int, in table: RecordTable) -> String {
     let key = CompoundKey.sql(of: table.captured.key, in: "new")
     return "INSERT INTO cloudsync_preview(place, key, is_there) VALUES(\(place), \(key), 0);"
   }
 
-  private func present(_ place: Int, _ table: RecordTable) -> String {
+  private func present(at place: Int, in table: RecordTable) -> String {
     let key = CompoundKey.sql(of: table.captured.key, in: "old")
     let names = table.columns.indices.map { ", v\($0)" }.joined()
     let values = table.columns.map { ", old.\($0.quotedName)" }.joined()
@@ -81,7 +86,7 @@ struct PreviewLog {
       if rowKey == .null { return }
       let before =
         query.integer(3) == 0 ? nil : table.columns.indices.map { query.value(Int32(4 + $0)) }
-      let now = try table.rows(connection).values(of: table.key(rowKey).values)
+      let now = try table.rows(on: connection).values(of: table.key(rowKey).values)
       guard let action = table.action(from: before, to: now) else { return }
       let key = RowKey(table: table.id, key: table.rowKey(try table.key(rowKey)))
       entries.append(Entry(place: place, key: key, action: action))

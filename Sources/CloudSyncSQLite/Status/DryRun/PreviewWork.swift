@@ -4,7 +4,7 @@ import CloudSyncSQLiteSupport
 
 /// Does what an engine would do, within a transaction that is undone, and notes what it was.
 struct PreviewWork {
-  private var transaction: SyncTransaction
+  private let transaction: SyncTransaction
   private let zoneID: ZoneID
   private var preview: SyncPreview
   /// The rows that nobody knew before the cloud told of them.
@@ -31,18 +31,19 @@ struct PreviewWork {
   mutating func run(_ fetched: SessionlessFetch.Fetched) throws(SQLiteError) -> SyncPreview {
     preview.hasZone = fetched.hasZone
     try transaction.readOutbox()
-    try transaction.adoptForeignRecords()
+    try transaction.cloud.adoptForeignRecords()
     try transaction.finish()
     let log = PreviewLog(connection: connection, tables: transaction.tables)
     try log.begin()
     for page in fetched.pages {
       try noteFound(page)
       let absences = try transaction.absences()
-      try transaction.take([FetchedPage(response: page, absencesBefore: absences)])
+      try PageApplier(transaction: transaction)
+        .take([FetchedPage(response: page, absencesBefore: absences)])
       try transaction.finish()
     }
     // A zone that is lost is made again with everything.
-    if !fetched.hasZone { try transaction.replaceZone() }
+    if !fetched.hasZone { try FetchOfEverything(transaction: transaction).replaceZone() }
     try reconcile()
     try noteApplied(try log.take())
     let refused = try noteSent()
@@ -52,8 +53,8 @@ struct PreviewWork {
 
   /// Compares what nobody captured, and takes what the cloud's rows have caused.
   private mutating func reconcile() throws(SQLiteError) {
-    let reconciliation = Reconciliation(connection: connection)
-    while try reconciliation.step(&transaction, limit: Self.piece) { try transaction.finish() }
+    let reconciliation = Reconciliation(transaction: transaction)
+    while try reconciliation.step(limit: Self.piece) { try transaction.finish() }
     try transaction.finish()
     try transaction.readOutbox()
     try transaction.finish()
@@ -75,16 +76,16 @@ struct PreviewWork {
     for entry in entries {
       let table = transaction.tables[entry.place]
       let name = try table.key(entry.key.key).name
-      preview.applied.append(change(entry.key, table, name, entry.action))
+      preview.applied.append(change(of: entry.key, in: table, named: name, action: entry.action))
       if entry.action == .delete, found.contains(entry.key) { preview.endedRows += 1 }
     }
   }
 
   private func change(
-    _ key: RowKey,
-    _ table: RecordTable,
-    _ name: String,
-    _ action: SyncPreview.Action
+    of key: RowKey,
+    in table: RecordTable,
+    named name: String,
+    action: SyncPreview.Action
   ) -> SyncPreview.Change {
     SyncPreview.Change(
       table: table.name,
@@ -99,7 +100,7 @@ struct PreviewWork {
   /// Notes every row that would be sent; returns those that break a rule of the cloud's.
   private mutating func noteSent() throws(SQLiteError) -> [SyncPreview.Refusal] {
     var refused: [SyncPreview.Refusal] = []
-    let pending = PendingRows(connection: connection)
+    let pending = transaction.stored.pending
     let builder = BatchBuilder(transaction: transaction, zoneID: zoneID)
     let places = transaction.tables.inOrder.indices.flatMap { [($0, false), ($0, true)] }
     for (place, isDeleted) in places {
@@ -117,8 +118,8 @@ struct PreviewWork {
           else { continue }
           let known = try transaction.row(sent.key, in: place).state.known
           let action = table.action(from: known, to: sent.version)
-          let one = change(key, table, sent.key.name, action)
-          if let reason = brokenRule(sent.record) {
+          let one = change(of: key, in: table, named: sent.key.name, action: action)
+          if let reason = brokenRule(by: sent.record) {
             refused.append(
               SyncPreview.Refusal(
                 table: one.table,
@@ -138,7 +139,7 @@ struct PreviewWork {
     return refused
   }
 
-  private func brokenRule(_ record: Record) -> String? {
+  private func brokenRule(by record: Record) -> String? {
     do throws(RecordRuleViolation) {
       try RecordRules.check(record, zone: zoneID)
       return nil
@@ -150,17 +151,17 @@ struct PreviewWork {
   private mutating func noteHeld(_ refused: [SyncPreview.Refusal]) throws(SQLiteError) {
     let reading = MetadataReading(connection: connection)
     preview.refused =
-      refusals(try reading.held("p.error_code IS NOT NULL"))
+      refusals(of: try reading.held(where: "p.error_code IS NOT NULL"))
       + refused
     preview.waiting = refusals(
-      try reading.held("p.error_code IS NULL AND p.waits_for IS NOT NULL")
+      of: try reading.held(where: "p.error_code IS NULL AND p.waits_for IS NOT NULL")
     )
     preview.unknownRecords = Int(
-      clamping: try ForeignRecords(connection: connection).unknownCount()
+      clamping: try transaction.stored.foreign.unknownCount()
     )
   }
 
-  private func refusals(_ held: [SyncMetadata.HeldRecord]) -> [SyncPreview.Refusal] {
+  private func refusals(of held: [SyncMetadata.HeldRecord]) -> [SyncPreview.Refusal] {
     held.map { one in
       let reason =
         switch one.status {
@@ -184,8 +185,8 @@ extension RecordTable {
     from known: CloudRecord?,
     to version: RecordVersion
   ) -> SyncPreview.Action {
-    if version.clock.isDeleted(rules.deletes) { return .delete }
-    guard let known, !known.clock.isDeleted(rules.deletes) else { return .insert }
+    if version.clock.isDeleted(by: rules.deletes) { return .delete }
+    guard let known, !known.clock.isDeleted(by: rules.deletes) else { return .insert }
     return .update(columns: columns.filter { version.differs(from: known, in: $0) })
   }
 }

@@ -20,7 +20,7 @@ struct Machine {
   ) {
     if difference != nil { return }
     let rules = Self.rules(id, rules)
-    let actions = state.reduce(event, rules)
+    let actions = state.reduce(event, rules: rules)
     if actions.contains(.renumber) {
       difference = "\(event): another number is wanted"
     } else if let broken = state.brokenInvariant(rules) {
@@ -33,7 +33,7 @@ struct Machine {
   mutating func expectRenumbering(_ event: RecordEvent, as id: Int, _ rules: Model.Rules) {
     if difference != nil { return }
     var tried = state
-    if tried.reduce(event, Self.rules(id, rules)) != [.renumber] || tried != state {
+    if tried.reduce(event, rules: Self.rules(id, rules)) != [.renumber] || tried != state {
       difference = "\(event): another number is not wanted"
     }
   }

@@ -1,0 +1,147 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// What the cloud has: the only way in which anything of it reaches a row.
+struct CloudRecords: TransactionPart {
+  let transaction: SyncTransaction
+
+  /// Takes what the cloud has: the only way in which anything of it reaches a row.
+  ///
+  /// A record of a table that is not here is kept for one that may come; one that cannot be read is kept with
+  /// the reason.
+  ///
+  /// - Parameters:
+  ///   - record: The whole record.
+  ///   - sent: The row whose save has met it.
+  /// - Throws: SQLite's reason.
+  func take(_ record: Record, meeting sent: SentRow? = nil) throws(SQLiteError) {
+    if let zone = ZoneRecord(record) {
+      return try FetchOfEverything(transaction: transaction).take(zone)
+    }
+    let foreign = stored.foreign
+    guard let place = tables.place(ofType: record.recordType) else {
+      return try foreign.keep(record, because: .unknownTable)
+    }
+    if let (known, key) = tables.place(ofRecord: record.recordID.name), known == place {
+      // Also if it cannot be read.
+      try note(seen: key, in: place)
+    }
+    let format = tables[place].format
+    let read: (key: RecordKey, version: RecordVersion)?
+    do throws(CodedError) {
+      let key = try format.key(of: record)
+      let version = try format.version(of: record)
+      read = key.flatMap { key in version.map { (key, $0) } }
+    } catch {
+      return try keep(record, because: "\(error)")
+    }
+    guard let read, let tag = record.changeTag else {
+      return try keep(record, because: "it is none that an engine has made of a row")
+    }
+    if let column = tables[place].columnRefusing(read.key) {
+      let name = "\(tables[place].name.quotedName).\(column.quotedName)"
+      return try keep(record, because: "its name tells no key that \(name) can hold as it is")
+    }
+    try foreign.remove(named: record.recordID.name)
+    let (key, version) = read
+    try noteKinds(version, in: place)
+    try note(seen: key, in: place)
+    transaction.see(version.clock.latest)
+    if try transaction.isFetchingAll() {
+      try UnseenEdits(transaction: transaction)
+        .take(of: key, in: place, beside: version, tag: tag)
+    } else {
+      try UnseenEdits(transaction: transaction).takeCounters(of: key, in: place)
+    }
+    var known = try row(key, in: place)
+    if known.isLost {
+      // It was deleted unseen, and the cloud has nothing newer: the reconciliation takes that for an edit.
+      if UTF8Bytes.equal(known.state.known?.tag, tag) { return }
+      // Of edits that were not sent the values are gone: there is nothing to join but the deletion.
+      if known.state.isDirty {
+        known = try reduce(
+          .edited(.deleted([], at: try transaction.nextTime())),
+          of: key,
+          in: place
+        )
+      }
+    }
+    let former = known.state
+    let wasDirty = former.isDirty
+    let event =
+      sent.map { RecordEvent.conflict(tag: tag, over: $0.record.changeTag, version, now: now) }
+      ?? .has(tag: tag, version)
+    var row = try reduce(event, of: key, in: place)
+    if former.row == nil, row.values != nil, row.isDeleted(by: tables[place].rules) {
+      // A row that was there before anybody looked has ended elsewhere.
+      row.needsWrite = true
+      keep(row)
+    }
+    try transaction.noteTombstone(row, of: record)
+    // What has brought it may bring it again.
+    if wasDirty, former.known?.tag != tag { transaction.counts.merged += 1 }
+  }
+
+  /// Notes what values of another kind in columns' own fields tell of these.
+  private func noteKinds(_ version: RecordVersion, in place: Int) throws(SQLiteError) {
+    if version.foreignFields.isEmpty { return }
+    let format = tables[place].format
+    for column in format.columns {
+      guard
+        let field = version.foreignFields.first(where: { UTF8Bytes.equal($0.name, column.own) }),
+        let kind = ColumnKind(of: field.value), kind != column.kind
+      else { continue }
+      try ColumnKinds(connection: connection)
+        .show(kind, of: column.column, ofType: format.recordType)
+    }
+  }
+
+  /// Keeps a record that no row can be made of, for whoever asks what it is.
+  private func keep(_ record: Record, because reason: String) throws(SQLiteError) {
+    let subject = "record \(record.recordID.name) of type \(record.recordType)"
+    try stored.foreign
+      .keep(record, because: .invalid, error: "\(subject) cannot be stored: \(reason)")
+  }
+
+  /// Takes that the feed has told of a record's absence.
+  func takeAbsence(of recordID: RecordID) throws(SQLiteError) {
+    try stored.foreign.remove(named: recordID.name)
+    guard let (place, key) = try transaction.place(ofRecord: recordID.name) else { return }
+    try note(seen: key, in: place)
+    try reduce(.vanished, of: key, in: place)
+  }
+
+  /// Notes that a fetch of everything has told about a row.
+  func note(seen key: RecordKey, in place: Int) throws(SQLiteError) {
+    guard try transaction.isNotingSeenRows(), !key.values.contains(.null) else { return }
+    let table = tables[place]
+    try stored.seen.insert(RowKey(table: table.id, key: table.rowKey(key)))
+  }
+
+  /// Takes that a fetch has come to its end: what it has said nothing of, it had told before.
+  func takeEndOfFetch() throws(SQLiteError) {
+    for row in try stored.pending.awaitingFetch() {
+      guard let place = tables.place(ofID: row.table) else { continue }
+      try reduce(.fetchEnded, of: try tables[place].key(row.key), in: place)
+    }
+  }
+
+  /// Gives the records to their tables that were kept because there was none, or because they could not be read.
+  func adoptForeignRecords() throws(SQLiteError) {
+    let foreign = stored.foreign
+    for table in tables.inOrder {
+      for (record, isLost) in try foreign.take(ofType: table.format.recordType) {
+        try take(record)
+        guard isLost, let (place, key) = tables.place(ofRecord: record.recordID.name) else {
+          continue
+        }
+        try reduce(.zoneReplaced, of: key, in: place)
+      }
+    }
+  }
+}
+
+extension SyncTransaction {
+  /// Takes what the cloud has.
+  var cloud: CloudRecords { CloudRecords(transaction: self) }
+}

@@ -1,0 +1,141 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A page of changes that has come from the cloud.
+struct FetchedPage: Sendable {
+  let response: FetchOperation.Response
+  /// How many answers had said that the cloud lacks a record when the fetch was asked for; nil if nobody knows.
+  let absencesBefore: Int64?
+
+  /// Whether it tells which zone the rows are of, so that it has to be heard before them.
+  fileprivate var tellsZone: Bool {
+    response.isBeginning || response.changedRecords.contains { ZoneRecord.isName($0.recordID.name) }
+  }
+}
+
+/// Takes what fetches have told, page by page.
+struct PageApplier: TransactionPart {
+  let transaction: SyncTransaction
+
+  private var zone: FetchOfEverything { FetchOfEverything(transaction: transaction) }
+
+  /// Takes pages of changes that have come one after the other, with the token of where the next one begins.
+  func take(_ pages: [FetchedPage]) throws(SQLiteError) {
+    defer { transaction.isBesideToken = false }
+    var open: [FetchOperation.Response] = []
+    for page in pages {
+      let response = page.response
+      if page.tellsZone {
+        try takeRows(of: open)
+        open = []
+      }
+      if open.isEmpty {
+        transaction.isBesideToken = try continuesStoredToken(at: response) == false
+        if !transaction.isBesideToken, !response.isBeginning { try zone.confirmZone() }
+      }
+      if page.tellsZone {
+        if response.isBeginning { try zone.beginFullFetch() }
+        for record in response.changedRecords where ZoneRecord.isName(record.recordID.name) {
+          try transaction.cloud.take(record)
+        }
+      }
+      open.append(response)
+      guard response.isLast else { continue }
+      try takeRows(of: open)
+      open = []
+      try takeEnd(of: page)
+    }
+    try takeRows(of: open)
+  }
+
+  /// Whether a page begins a fetch, or continues where the stored pages end.
+  ///
+  /// Another engine on the same database, in this process or another one, fetches for itself. What its pages
+  /// tell of rows counts, but only pages that follow each other move the token and say what is gone.
+  private func continuesStoredToken(
+    at page: FetchOperation.Response
+  ) throws(SQLiteError) -> Bool {
+    if page.isBeginning { return true }
+    guard let token = page.previousToken else { return false }
+    return try facts.token() == token
+  }
+
+  /// Takes what the last page of a fetch says by its being the last one.
+  private func takeEnd(of page: FetchedPage) throws(SQLiteError) {
+    transaction.isFetchComplete = true
+    // One that began before a restart has gone on from its last page.
+    if !transaction.isBesideToken, try transaction.isFetchingAll() { try zone.endFullFetch() }
+    if transaction.isBesideToken {
+      let token = try facts.token()
+      transaction.nextFetch = FetchOperation(changeToken: token, startingOver: token == nil)
+    }
+    if try page.absencesBefore == transaction.absences() {
+      try transaction.cloud.takeEndOfFetch()
+    } else if transaction.nextFetch == nil,
+      try stored.pending.awaitingFetch().isEmpty == false
+    {
+      transaction.nextFetch = FetchOperation()
+    }
+  }
+
+  /// Takes what pages tell of rows, and the token of the last one.
+  private func takeRows(of pages: [FetchOperation.Response]) throws(SQLiteError) {
+    guard let last = pages.last else { return }
+    let isStored = try PlainRows(transaction: transaction).takePlainRows(of: pages)
+    var number = 0
+    for page in pages {
+      for record in page.changedRecords {
+        defer { number += 1 }
+        transaction.noteDate(of: record)
+        if ZoneRecord.isName(record.recordID.name) { continue }
+        if !isStored[number] { try transaction.cloud.take(record) }
+        transaction.counts.received += 1
+      }
+      for recordID in page.deletedRecordIDs { try transaction.cloud.takeAbsence(of: recordID) }
+      transaction.counts.received += page.deletedRecords.count
+    }
+    for page in pages {
+      try settleUnfetched(page)
+      for failure in page.failures { try keepUnfetched(failure) }
+    }
+    if transaction.isBesideToken { return }
+    try facts.set(.token, to: last.changeToken.map { .blob([UInt8]($0.bytes)) })
+  }
+
+  /// Takes the answer to a look-up of records that pages could not bring.
+  func takeLookup(_ page: FetchOperation.Response) throws(SQLiteError) {
+    for record in page.changedRecords { try transaction.cloud.take(record) }
+    for recordID in page.deletedRecordIDs { try transaction.cloud.takeAbsence(of: recordID) }
+    transaction.counts.received += page.changedRecords.count + page.deletedRecords.count
+    try settleUnfetched(page)
+    for failure in page.failures {
+      if failure.error.code == .unknownItem {
+        try transaction.cloud.takeAbsence(of: failure.recordID)
+        try stored.unfetched.remove(named: failure.recordID.name)
+      } else {
+        try keepUnfetched(failure)
+      }
+    }
+  }
+
+  /// Notes a record that the cloud has and could not give: it is there, so nothing of it goes here.
+  private func keepUnfetched(_ failure: ItemFailure) throws(SQLiteError) {
+    let name = failure.recordID.name
+    try stored.unfetched.keep(named: name, because: "\(failure.error)", at: now)
+    guard let (place, key) = tables.place(ofRecord: name) else { return }
+    try transaction.cloud.note(seen: key, in: place)
+  }
+
+  private func settleUnfetched(_ page: FetchOperation.Response) throws(SQLiteError) {
+    let unfetched = stored.unfetched
+    if try unfetched.isEmpty() { return }
+    for record in page.changedRecords { try unfetched.remove(named: record.recordID.name) }
+    for recordID in page.deletedRecordIDs { try unfetched.remove(named: recordID.name) }
+  }
+}

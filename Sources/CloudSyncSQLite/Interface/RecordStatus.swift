@@ -1,0 +1,26 @@
+/// How far a row and its record in the cloud have come together.
+public enum RecordStatus: Sendable, Hashable {
+  /// The cloud has what the row has, as far as is known.
+  case clean
+  /// It has an edit that the cloud has not got.
+  case dirty
+  /// Its edit is on its way to the cloud.
+  case inFlight
+  /// What the cloud has of it cannot be stored before another record is here.
+  case waiting(recordName: String)
+  /// Its edit, or what the cloud has of it, was refused; ``SyncEngine/retryParked(in:keys:)`` tries again.
+  case parked(code: Int, reason: String)
+}
+
+extension RecordStatus {
+  /// The name by which the view `cloudsync_status` calls it.
+  public var name: String {
+    switch self {
+    case .clean: "clean"
+    case .dirty: "dirty"
+    case .inFlight: "inFlight"
+    case .waiting: "waiting"
+    case .parked: "parked"
+    }
+  }
+}

@@ -1,0 +1,86 @@
+public import CloudSyncCore
+
+/// What an engine has noted in a database, read without an engine.
+///
+/// ```swift
+/// let database = try DatabaseFile(path: "notes.sqlite", access: .readOnly)
+/// if let metadata = try SyncMetadata.read(from: database) {
+///   print(metadata.counts.pending, "edits are not in the cloud yet")
+/// }
+/// ```
+public struct SyncMetadata: Sendable, Hashable {
+  /// How many records have each status.
+  public struct Counts: Sendable, Hashable {
+    /// The cloud has what the row has.
+    public var clean = 0
+    /// There is an edit that the cloud has not got.
+    public var dirty = 0
+    /// The record waits for another one.
+    public var waiting = 0
+    /// The record was refused.
+    public var parked = 0
+
+    /// How many edits the cloud has not got, but for those that were refused.
+    public var pending: Int { dirty }
+
+    /// Creates counts of nothing.
+    public init() {}
+  }
+
+  /// A synchronized table.
+  public struct Table: Sendable, Hashable {
+    /// Its name.
+    public let name: String
+    /// The columns whose edits are captured.
+    public let columns: [String]
+    /// How many of its records have each status.
+    public let counts: Counts
+  }
+
+  /// A record that is parked or waits.
+  public struct HeldRecord: Sendable, Hashable {
+    /// The table.
+    public let table: String
+    /// The row's key as SQL: a literal, or several with commas between them.
+    public let key: String
+    /// The record's name in the cloud.
+    public let recordName: String
+    /// Why it is held.
+    public let status: RecordStatus
+  }
+
+  /// A record of the cloud that is none of a row's, or was refused, and belongs to no row here.
+  public struct UnreadableRecord: Sendable, Hashable {
+    /// The record's name in the cloud.
+    public let recordName: String
+    /// What is wrong with it.
+    public let reason: String
+  }
+
+  /// The version of the engine's tables.
+  public let version: Int
+  /// The synchronized tables, in the order in which they came to be.
+  public let tables: [Table]
+  /// What was refused, by table and record name.
+  public let parked: [HeldRecord]
+  /// What waits for other records, by table and record name.
+  public let waiting: [HeldRecord]
+  /// Why records of the cloud cannot be read, by their names.
+  public let unreadableRecords: [UnreadableRecord]
+  /// How many records the cloud has for tables that this database does not have.
+  public let unknownRecords: Int
+  /// Rows that are left out because their primary keys hold NULL, by table: at most a hundred of each.
+  public let unnamedRows: [UnnamedRow]
+  /// When the engine was last done with everything; nil if it never was.
+  public let lastSync: Timestamp?
+
+  /// The counts of all tables.
+  public var counts: Counts {
+    tables.reduce(into: Counts()) { sum, table in
+      sum.clean += table.counts.clean
+      sum.dirty += table.counts.dirty
+      sum.waiting += table.counts.waiting
+      sum.parked += table.counts.parked
+    }
+  }
+}

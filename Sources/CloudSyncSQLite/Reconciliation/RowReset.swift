@@ -1,0 +1,102 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// How all rows begin anew.
+enum Renewal: Sendable {
+  /// They are deleted here.
+  case deletion
+  /// They are deleted here, and everywhere else where the zone was known.
+  case erasure
+  /// What the cloud does not have is made there again.
+  case upload
+  /// The zone is there again, made by another device: its record says what becomes of the rows.
+  case rejoining
+}
+
+/// Has all rows begin anew.
+struct RowReset: TransactionPart {
+  let transaction: SyncTransaction
+
+  private var zone: FetchOfEverything { FetchOfEverything(transaction: transaction) }
+
+  /// Forgets what is known of the cloud.
+  func renew(_ renewal: Renewal) throws(SQLiteError) {
+    try transaction.finish()
+    switch renewal {
+    case .deletion, .erasure:
+      try zone.noteZoneChange()
+      try deleteEverything()
+    case .upload:
+      try facts.set(.fullFetch, to: .integer(FullFetch.uploads.rawValue))
+      transaction.fetchesAll = true
+      try stored.seen.removeAll()
+      try zone.replaceZone()
+      for table in tables.inOrder {
+        try facts.requestReconciliation(of: table.id, fetchesAll: true)
+      }
+    case .rejoining:
+      // Which zone the rows are of stays known: only so a record of another one is told from it.
+      try facts.set(.token, to: nil)
+      try facts.set(.shownZone, to: nil)
+      return
+    }
+    for fact in [Facts.Name.zone, .shownZone, .token, .erases] { try facts.set(fact, to: nil) }
+    if renewal == .erasure { try facts.set(.erases, to: .integer(1)) }
+  }
+
+  /// Deletes the rows of the synchronized tables, without telling the cloud, and forgets what was
+  /// known of them.
+  private func deleteEverything() throws(SQLiteError) {
+    try connection.execute("PRAGMA defer_foreign_keys = ON")
+    let query = try connection.prepare(
+      """
+      SELECT name, sql FROM main.sqlite_schema
+      WHERE type = 'trigger' AND name LIKE 'cloudsync\\_%' ESCAPE '\\' ORDER BY rowid
+      """
+    )
+    let triggers = try query.mapRows { query in (query.text(0) ?? "", query.text(1) ?? "") }
+    for (name, _) in triggers { try connection.execute("DROP TRIGGER main.\(name.quotedName)") }
+    try CaptureSuppression(connection: connection).setSynchronizing(true)
+    // Triggers of the app's may make rows while others go.
+    for _ in 0..<3 where try hasRows() {
+      for place in tables.inOrder.indices.reversed() { try deleteRows(of: place) }
+    }
+    try CaptureSuppression(connection: connection).setSynchronizing(false)
+    for (_, sql) in triggers { try connection.execute(sql.ofMainTrigger) }
+    let ids = tables.inOrder.map { "\($0.id)" }.joined(separator: ", ")
+    for table in ["outbox", "departed", "known", "pending", "seen"] {
+      try connection.execute("DELETE FROM cloudsync_\(table) WHERE table_id IN (\(ids))")
+    }
+    // The outbox counts anew.
+    try connection.execute(
+      "DELETE FROM cloudsync_foreign_records; UPDATE cloudsync_clock SET left_until = 0"
+    )
+    for fact in [Facts.Name.fullFetch, .fetchAll, .unreconciled, .reconciledTo] {
+      try facts.set(fact, to: nil)
+    }
+    transaction.fetchesAll = false
+  }
+
+  private func hasRows() throws(SQLiteError) -> Bool {
+    for table in tables.inOrder {
+      let count = try connection.integer(
+        "SELECT EXISTS(SELECT 1 FROM main.\(table.name.quotedName))"
+      )
+      if count == 1 { return true }
+    }
+    return false
+  }
+
+  private func deleteRows(of place: Int) throws(SQLiteError) {
+    let name = "main.\(tables[place].name.quotedName)"
+    // RESTRICT waits for nothing, so what refers to a row of the same table lets go of it first.
+    for link in tables.links(to: place)
+    where tables.enforcesForeignKeys && link.child == place
+      && link.reference.key.onDelete == .restrict && link.reference.canBeNull
+    {
+      let changes = link.columns.map { "\($0.quotedName) = NULL" }.joined(separator: ", ")
+      try connection.execute("UPDATE \(name) SET \(changes)")
+    }
+    try connection.execute("DELETE FROM \(name)")
+  }
+}

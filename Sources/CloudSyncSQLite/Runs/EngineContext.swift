@@ -1,0 +1,95 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What an engine works with, whether or not it runs.
+struct EngineContext: Sendable {
+  let database: any SyncDatabase
+  let zoneID: ZoneID
+  let options: SyncEngineOptions
+  let environment: SyncEnvironment
+  let executor: SyncExecutor
+  let handler: any OperationHandler
+  let tables: SyncTables
+  let publishers: EnginePublishers
+}
+
+/// Where an engine tells what happens.
+struct EnginePublishers: Sendable {
+  let errors: SyncSubject<SyncEngineError>
+  let cloudErrors: SyncSubject<SyncError>
+  let activity: SyncSubject<SyncActivity>
+  let questions: SyncSubject<SyncQuestion>
+}
+
+extension EngineContext {
+  /// A session that goes on where the last one has stopped.
+  func makeSession(restoring essence: SyncEssence?) -> CloudSyncSession {
+    let later = ConflictResolver { _ in .later }
+    let session =
+      essence.map { essence in
+        CloudSyncSession(
+          restoring: essence,
+          operationHandler: handler,
+          configuration: configuration,
+          resolver: later,
+          callbackExecutor: executor,
+          gate: options.gate,
+          environment: environment
+        )
+      }
+      ?? CloudSyncSession(
+        operationHandler: handler,
+        zoneID: zoneID,
+        configuration: configuration,
+        resolver: later,
+        callbackExecutor: executor,
+        gate: options.gate,
+        environment: environment
+      )
+    if let provider = options.accountProvider {
+      session.appendMiddleware(AccountStatusMiddleware(provider: provider))
+    }
+    return session
+  }
+
+  private var configuration: SyncConfiguration {
+    var configuration = options.configuration
+    configuration.acknowledgesPages = true
+    // The engine keeps what is pending by itself.
+    configuration.refusedItems = .handBack
+    // Why the cloud has no record, only the feed tells.
+    configuration.missingRecordPolicy = .park
+    configuration.zonePolicy.missing = .ask
+    configuration.zonePolicy.purged = .ask
+    configuration.zonePolicy.encryptedDataReset = .ask
+    return configuration
+  }
+}
+
+extension SyncDatabase {
+  /// What the last session has left in the database, which an engine may never have seen.
+  func storedEssence() throws(SyncEngineError) -> SyncEssence? {
+    let value = try use { (connection) throws(SyncEngineError) in
+      guard try OutboxSchema.installedVersion(on: connection) == OutboxSchema.version else {
+        return nil as SQLiteValue?
+      }
+      return try sqlite { () throws(SQLiteError) in
+        try Facts(connection: connection).value(.essence)
+      }
+    }
+    guard case .blob(let bytes)? = value else { return nil }
+    do throws(CodedError) { return try SyncEssence(Data(bytes)) } catch {
+      throw SyncEngineError(
+        .damaged,
+        "what the session has learnt cannot be read (\(error)); delete 'essence' from"
+          + " cloudsync_facts to begin anew: no edit is lost by it"
+      )
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Begins and ends the runs of an engine, of which one at most is under way.
+final class EngineControl: Sendable {
+  struct State {
+    /// The run that is under way; whatever another one still says is not heard.
+    var run: EngineRun?
+    /// What is done between two runs.
+    var renewal: RenewalTurn?
+    /// Whether the engine was started, and not stopped since.
+    var isWanted = false
+    var waiters: [SyncWaiter] = []
+    var counts = SyncCounts()
+    /// Whether the account was away when its provider was last asked.
+    var isAway = false
+    /// How often the zone was lost since anything of it was seen.
+    var zoneLosses = 0
+    /// The schema's version after the last transaction.
+    var schemaVersion: Int64?
+    /// How many answers have said that the cloud lacks a record, as of the last transaction.
+    var absences: Int64 = 0
+  }
+
+  let context: EngineContext
+  let state = Locked(State())
+
+  init(_ context: EngineContext) { self.context = context }
+
+  /// The run that is under way.
+  var run: EngineRun? { state.withLock { $0.run } }
+
+  /// Makes a session and starts it.
+  func begin() throws(SyncEngineError) {
+    let session = context.makeSession(restoring: try context.database.storedEssence())
+    let run = EngineRun(session, control: self)
+    state.withLock { state in
+      state.run = run
+      state.renewal = nil
+      state.isWanted = true
+    }
+    let operation: FetchOperation
+    do throws(SyncEngineError) {
+      operation = try transaction(for: .run(run)) { (transaction) throws(SQLiteError) in
+        try transaction.cloud.adoptForeignRecords()
+        try TombstonePurge(transaction: transaction).adoptTombstones()
+        guard let token = try transaction.facts.token() else {
+          return FetchOperation(startingOver: true)
+        }
+        let isAll = try transaction.facts.value(.fetchAll) != nil
+        return FetchOperation(changeToken: token, startingOver: isAll)
+      }
+    } catch {
+      // Else the next start would find an engine that seems to run.
+      stop()
+      throw error
+    }
+    run.start(fetching: operation)
+  }
+
+  /// Ends the run that is under way.
+  func stop() {
+    let run = state.withLock { state -> EngineRun? in
+      defer {
+        state.run = nil
+        state.renewal = nil
+        state.isWanted = false
+      }
+      return state.run
+    }
+    run?.end()
+    report()
+  }
+
+  /// Lets go of the run when nobody has the engine any more.
+  func release() {
+    let run = state.withLock { state -> EngineRun? in
+      defer { state.run = nil }
+      return state.run
+    }
+    run?.cancelTimers()
+  }
+
+  /// Changes the rows in one transaction together with what the next session knows, and goes on if the
+  /// engine was running.
+  func renew(
+    _ renewal: Renewal,
+    keepsOwner: Bool,
+    owner: AccountIdentity? = nil
+  ) throws(SyncEngineError) {
+    let turn = RenewalTurn()
+    let old = state.withLock { state -> EngineRun? in
+      defer {
+        state.run = nil
+        state.renewal = turn
+      }
+      return state.run
+    }
+    old?.end()
+    var failure: SyncEngineError?
+    do throws(SyncEngineError) {
+      let past =
+        if let old { old.session.state.essence } else { try context.database.storedEssence() }
+      let fresh = past.map { $0.renewed(owner: keepsOwner ? $0.accountOwner : owner) }
+      try transaction(for: .renewal(turn)) { (transaction) throws(SQLiteError) in
+        try RowReset(transaction: transaction).renew(renewal)
+        try transaction.facts.set(.essence, to: fresh.map { .blob([UInt8]($0.data)) })
+      }
+    } catch { failure = error }
+    // Somebody else may have begun anew, or stopped, meanwhile.
+    if state.withLock({ $0.isWanted && $0.renewal === turn }) {
+      do throws(SyncEngineError) { try begin() } catch { failure = failure ?? error }
+    }
+    report()
+    if let failure { throw failure }
+  }
+
+  // MARK: Activity
+
+  var activity: SyncActivity {
+    let (run, counts) = state.withLock { ($0.run, $0.counts) }
+    var activity = run?.activity ?? SyncActivity()
+    activity.counts = counts
+    return activity
+  }
+
+  /// Tells what the engine is doing, and those who wait for it to be done.
+  func report() {
+    let now = activity
+    context.publishers.activity.send(now)
+    let (isDue, halt) = run?.state.withLock { ($0.isFeedDue, $0.halt) } ?? (false, nil)
+    guard !now.isRunning || now.isHalted || (!now.isSynchronizing && !isDue) else { return }
+    let waiters = state.withLock { state in
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    let outcome = !now.isRunning ? SyncOutcome.stopped : halt.map { .halted($0) } ?? .done
+    for waiter in waiters { waiter.end(outcome) }
+  }
+}
+
+/// Stands for what one renewal does between two runs.
+final class RenewalTurn: Sendable {}
+
+/// Somebody who waits for a synchronization, and is told once.
+final class SyncWaiter: Sendable {
+  private let completion: Locked<(@Sendable (SyncOutcome) -> Void)?>
+  private let timer = Locked<(any SyncTimer)?>(nil)
+
+  init(_ completion: @escaping @Sendable (SyncOutcome) -> Void) {
+    self.completion = Locked(completion)
+  }
+
+  func keep(_ timer: any SyncTimer) { self.timer.withLock { $0 = timer } }
+
+  func end(_ outcome: SyncOutcome) {
+    let completion = completion.withLock { completion in
+      defer { completion = nil }
+      return completion
+    }
+    let timer = timer.withLock { timer in
+      defer { timer = nil }
+      return timer
+    }
+    timer?.cancel()
+    completion?(outcome)
+  }
+}

@@ -1,0 +1,122 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// What is sent, and what is looked up or fetched when nothing is.
+extension EngineRun {
+  /// Submits edits until two requests' worth of them is on its way.
+  func feed() throws(SyncEngineError) {
+    while isUnderWay {
+      let step = try nextStep()
+      note(step)
+      if !step.batch.isEmpty {
+        try submit(step.batch)
+        continue
+      }
+      if step.comparesMore || step.goesOn { continue }
+      if !step.unfetched.isEmpty { fetch(FetchOperation(lookingUp: step.unfetched)) }
+      if step.isFetchAllDue, state.withLock({ $0.fetches == 0 }) {
+        fetch(FetchOperation(startingOver: true))
+      }
+      if let next = step.next, state.withLock({ $0.backlog.isEmpty }) {
+        retryTimer?.schedule(after: (next + 1) * 1_000_000)
+      }
+      return
+    }
+  }
+
+  /// Notes how much is left, and how far tables were compared.
+  private func note(_ step: FeedStep) {
+    let sending = state.withLock { state in
+      if !step.isFull { state.comparedTo = step.comparedTo }
+      return state.recordsInFlight
+    }
+    control.state.withLock { state in
+      let left = step.pending - sending - step.batch.rows.count
+      let known = state.counts.pending - step.batch.rows.count
+      let isCounted = step.pending < FeedSearch.counted
+      state.counts.pending = max(0, isCounted ? left : max(left, known))
+    }
+  }
+
+  /// Looks what is to be done next, in one transaction.
+  private func nextStep() throws(SyncEngineError) -> FeedStep {
+    let (limits, zoneID) = (context.handler.limits, context.zoneID)
+    let (isFull, mayMakeZone, cursor) = state.withLock { state in
+      let isFull = state.recordsInFlight >= 2 * limits.items || !state.backlog.isEmpty
+      let mayMakeZone =
+        !state.isZoneRecordRefused && !state.inFlight.values.contains { $0.zone != nil }
+      let cursor = UploadCursor(
+        zoneID: zoneID,
+        limits: limits,
+        inFlight: state.inFlight.values,
+        position: state.comparedTo
+      )
+      return (isFull, mayMakeZone, cursor)
+    }
+    let incarnation = Int64(bitPattern: context.environment.nonce())
+    return try transaction { (transaction) throws(SQLiteError) in
+      var search = FeedSearch(
+        in: transaction,
+        zoneID: zoneID,
+        limits: limits,
+        mayMakeZone: mayMakeZone,
+        incarnation: incarnation,
+        cursor: cursor
+      )
+      return try search.run(isFull: isFull)
+    }
+  }
+
+  private func submit(_ batch: SentBatch) throws(SyncEngineError) {
+    let zoneID = context.zoneID
+    let operation = ModifyOperation(
+      records: batch.records(in: zoneID),
+      recordIDsToDelete: batch.removals.map { RecordID(name: $0.key.name, zoneID: zoneID) }
+    )
+    let id: OperationID
+    do throws(RecordRuleViolation) { id = try session.modify(operation) } catch {
+      return try setAside(error, in: batch)
+    }
+    state.withLock { $0.inFlight[Int64(id.number)] = batch }
+  }
+
+  /// Has a record wait that breaks a rule of the cloud's, so that the others are sent.
+  private func setAside(
+    _ violation: RecordRuleViolation,
+    in batch: SentBatch
+  ) throws(SyncEngineError) {
+    try transaction { (transaction) throws(SQLiteError) in
+      let isMeant = { (record: Record) in
+        ["\(record.recordID)", "\(record.recordType) \(record.recordID)"]
+          .contains(violation.subject)
+      }
+      // What was sent as it was found is pending from now on.
+      let (_, found) = try FoundRows(transaction: transaction)
+        .settle(batch.found, with: ModifyOperation.Response())
+      for row in batch.rows + found where isMeant(row.record) {
+        let event = RecordEvent.refused(
+          .invalidRecord,
+          reason: violation.description,
+          isPassing: false,
+          wait: nil,
+          now: transaction.now
+        )
+        transaction.counts.parked += 1
+        try transaction.reduce(event, of: row.key, in: row.table)
+      }
+      for record in batch.foreign where isMeant(record) {
+        try transaction.stored.foreign
+          .noteSent(named: record.recordID.name, error: violation.description)
+      }
+    }
+  }
+
+  /// Begins a fetch of everything if one is asked for.
+  func fetchAllIfDue() throws(SyncEngineError) {
+    guard isUnderWay, state.withLock({ $0.fetches == 0 }) else { return }
+    let isDue = try transaction { (transaction) throws(SQLiteError) in
+      try transaction.isFetchAllDue()
+    }
+    if isDue { fetch(FetchOperation(startingOver: true)) }
+  }
+}

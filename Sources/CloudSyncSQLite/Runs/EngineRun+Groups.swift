@@ -1,0 +1,81 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// What has come is stored together.
+extension EngineRun {
+  /// Has a page or an answer wait for others, and stores them if nothing more is on its way.
+  func join(_ item: CloudGroup.Item) {
+    let isFirst = state.withLock { state in
+      defer { state.join(item) }
+      return state.group.isEmpty
+    }
+    if case .page(let page) = item { session.acknowledge(page.response.page, .stored) }
+    let isDue = state.withLock { state in
+      state.group.count >= CloudGroup.size || !state.expectsMore
+    }
+    if isDue { return store() }
+    if isFirst { groupTimer?.schedule(after: CloudGroup.time) }
+  }
+
+  /// Stores what has waited long enough.
+  func storeGroup() {
+    if state.withLock({ !$0.group.isEmpty }) { store() }
+  }
+
+  /// Stores what has come, and sends what follows from it.
+  private func store() { take { (run) throws(SyncEngineError) in try run.feed() } }
+
+  /// Notes that a transaction has stored a group, and what the session had learnt.
+  func noteStored(_ group: CloudGroup, essence: [UInt8]?, outcome: TransactionOutcome) {
+    state.withLock { state in
+      state.isFetchDue = state.isFetchDue || outcome.needsFetch
+      state.nextFetch = outcome.nextFetch ?? state.nextFetch
+      if state.essence == essence { state.essence = nil }
+      state.group.remove(group)
+    }
+  }
+
+  /// Does what follows from a group that is stored.
+  func follow(_ stored: CloudGroup) {
+    if stored.isEmpty { return }
+    if stored.tellsOfZone { control.state.withLock { $0.zoneLosses = 0 } }
+    let (isFetchDue, next) = state.withLock { state in
+      let isFetchDue = stored.items.reduce(false) { state.take($1) || $0 }
+      defer { state.nextFetch = nil }
+      return (isFetchDue, state.nextFetch)
+    }
+    guard isUnderWay else { return }
+    if let next { fetch(next) } else if isFetchDue { fetchChanges() }
+    sendChanges()
+  }
+}
+
+extension EngineRun.State {
+  fileprivate mutating func join(_ item: CloudGroup.Item) {
+    group.append(item)
+    if case .page(let page) = item { isPageDue = !page.response.isLast }
+  }
+
+  /// Whether a page or an answer is on its way that is not in the group.
+  fileprivate var expectsMore: Bool {
+    isPageDue && fetches > 0 || group.answerCount < inFlight.count
+  }
+
+  /// Takes that an item is stored; returns whether a fetch is due.
+  fileprivate mutating func take(_ item: CloudGroup.Item) -> Bool {
+    switch item {
+    case .page(let page):
+      isFetchDue = false
+      if page.response.isLast { isZoneRecordRefused = false }
+      return false
+    case .answer(let number, let batch, let response):
+      inFlight[number] = nil
+      let failures = response.failures
+      if batch.zone != nil, failures.contains(where: { $0.error.code != .awaitsAppEdit }) {
+        isZoneRecordRefused = true
+      }
+      defer { isFetchDue = false }
+      return isFetchDue && (response.hasMissing || fetches == 0)
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What the session tells.
+extension EngineRun {
+  /// Has everything taken that the session tells from now on.
+  func listen() {
+    session.statePublisher.sink { [weak self] state in
+      self?.note(state.essence)
+      self?.note(state.lastRetryError)
+    }
+    session.haltedSubject.sink { [weak self] error in self?.note(halt: error) }
+    session.modifyWorkCompletedSubject.sink { [weak self] operation, response in
+      self?
+        .take { (run) throws(SyncEngineError) in
+          run.complete(Int64(operation.id.number), with: response)
+        }
+    }
+    session.fetchWorkCompletedSubject.sink { [weak self] operation, page in
+      let isLookup = !operation.recordIDs.isEmpty
+      self?
+        .take { (run) throws(SyncEngineError) in
+          if isLookup { try run.applyLookup(page) } else { run.apply(page) }
+        }
+    }
+    session.workFailedSubject.sink { [weak self] work, _ in
+      guard case .modify(let operation) = work else { return }
+      self?.take { (run) throws(SyncEngineError) in run.giveUp(Int64(operation.id.number)) }
+    }
+    session.zoneSubject.sink { [weak self] zone in
+      self?
+        .take { (run) throws(SyncEngineError) in
+          switch zone {
+          // A new zone has other contents than the old one.
+          case .ready: run.fetchChanges()
+          case .lost(let loss): try run.control.take(loss)
+          case .unknown, .creating, .refused: break
+          }
+        }
+    }
+    session.accountStatusSubject.sink { [weak self] status in
+      self?.take { (run) throws(SyncEngineError) in try run.control.take(status, in: run) }
+    }
+  }
+
+  // MARK: Operations
+
+  /// Takes what became of an operation.
+  private func complete(_ number: Int64, with response: ModifyOperation.Response) {
+    let batch = state.withLock { $0.inFlight[number] } ?? SentBatch()
+    join(.answer(number, batch, response))
+  }
+
+  /// Takes that an operation was given up: its rows are dirty, and are sent again.
+  private func giveUp(_ number: Int64) {
+    let batch = state.withLock { state in
+      let batch = state.inFlight.removeValue(forKey: number)
+      if batch?.found.isEmpty == false { state.comparedTo = nil }
+      return batch
+    }
+    // What became of records that were to go, the feed tells.
+    if batch?.removals.isEmpty == false { fetchChanges() }
+    sendChanges()
+  }
+
+  /// Takes a page: its rows and its token are stored together.
+  private func apply(_ page: FetchOperation.Response) {
+    let fetched = state.withLock { state -> FetchedPage? in
+      // It completes another fetch of the same run.
+      if state.lastPage == page.page { return nil }
+      state.lastPage = page.page
+      if !state.isPageDue { state.absencesBefore = (nil, state.absencesBefore.next) }
+      return FetchedPage(response: page, absencesBefore: state.absencesBefore.present)
+    }
+    guard let fetched else { return }
+    join(.page(fetched))
+  }
+
+  /// Stores records that were looked up, because no page could bring them.
+  private func applyLookup(_ page: FetchOperation.Response) throws(SyncEngineError) {
+    if case .lost = session.state.zoneState { return try takeLostZone(page) }
+    try transaction { (transaction) throws(SQLiteError) in
+      try PageApplier(transaction: transaction).takeLookup(page)
+    }
+    session.acknowledge(page.page, .stored)
+    sendChanges()
+  }
+
+  /// Takes the answer to a look-up while the zone is lost: it is what another device has made of it, if its
+  /// record is there, and else nothing.
+  private func takeLostZone(_ page: FetchOperation.Response) throws(SyncEngineError) {
+    if page.changedRecords.contains(where: { ZoneRecord($0) != nil }) {
+      return try control.renew(.rejoining, keepsOwner: true)
+    }
+    session.acknowledge(page.page, .stored)
+  }
+
+  // MARK: The session's state
+
+  /// Publishes an error of the cloud's that is new.
+  private func note(_ error: SyncError?) {
+    let isNew = state.withLock { state in
+      guard state.lastError.map({ "\($0)" }) != error.map({ "\($0)" }) else { return false }
+      state.lastError = error
+      return error != nil
+    }
+    if isNew, isUnderWay, let error { context.publishers.cloudErrors.send(error) }
+  }
+
+  /// Takes that the session has halted over an error, or works again.
+  private func note(halt error: SyncError?) {
+    guard isUnderWay else { return }
+    let halt = error.flatMap { $0.code == .stopped ? nil : $0 }
+    state.withLock { $0.halt = halt }
+    if let halt { context.publishers.cloudErrors.send(halt) }
+    control.report()
+  }
+
+  /// Notes what the session has learnt: it is stored before anything that follows from it.
+  private func note(_ essence: SyncEssence) {
+    let bytes = [UInt8](essence.data)
+    let isNew = state.withLock { state in
+      guard state.lastEssence != bytes else { return false }
+      state.lastEssence = bytes
+      state.essence = bytes
+      return true
+    }
+    guard isNew else { return }
+    take { (run) throws(SyncEngineError) in
+      try run.transaction { (_) throws(SQLiteError) in }
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// One run of an engine: from a start to the stop, or the renewal, that ends it.
+///
+/// All that belongs to one session is here, so whatever is told of an ended run changes nothing of the next one.
+final class EngineRun: Sendable {
+  struct State {
+    /// Whether a look at what is to be sent is due.
+    var isFeedDue = false
+    /// Whether a fetch has to tell what became of a record.
+    var isFetchDue = false
+    /// The operations that the session has not completed.
+    var inFlight: [Int64: SentBatch] = [:]
+    var fetches = 0
+    /// How many answers had said that the cloud lacks a record when the first of the fetches was asked for that the
+    /// next series of pages answers, and of the series that is under way; nil if nobody knows.
+    var absencesBefore: (next: Int64?, present: Int64?) = (nil, nil)
+    /// The page of the session's that has come last.
+    var lastPage: PageID?
+    /// Over what the session has halted.
+    var halt: SyncError?
+    /// The cloud's error that was published last.
+    var lastError: SyncError?
+    /// What could not be done yet because the database was locked, in order.
+    var backlog: [Step] = []
+    /// How often in a row the database was locked.
+    var retries = 0
+    /// What the session has learnt and is not written yet.
+    var essence: [UInt8]?
+    /// The essence that was seen last.
+    var lastEssence: [UInt8]?
+    /// Whether the cloud has refused the zone's record since anything was fetched.
+    var isZoneRecordRefused = false
+    /// What has come from the cloud and is not stored yet.
+    var group = CloudGroup()
+    /// A fetch that is to follow what was stored.
+    var nextFetch: FetchOperation?
+    /// Whether the last page that has come was not the last one of its fetch.
+    var isPageDue = false
+    /// How far a table was compared whose rows are sent as they are found; nil if that is what is stored.
+    var comparedTo: Reconciliation.Position?
+
+    var recordsInFlight: Int { inFlight.values.reduce(0) { $0 + $1.count } }
+  }
+
+  let session: CloudSyncSession
+  let control: EngineControl
+  let state: Locked<State>
+  private let timers = Locked<(retry: any SyncTimer, group: any SyncTimer)?>(nil)
+
+  var context: EngineContext { control.context }
+  var retryTimer: (any SyncTimer)? { timers.withLock { $0?.retry } }
+  var groupTimer: (any SyncTimer)? { timers.withLock { $0?.group } }
+  /// Whether it is the one that is under way.
+  var isUnderWay: Bool { control.run === self }
+
+  init(_ session: CloudSyncSession, control: EngineControl) {
+    self.session = session
+    self.control = control
+    // The session's new epoch is stored before anything is sent.
+    let essence = [UInt8](session.state.essence.data)
+    state = Locked(State(essence: essence, lastEssence: essence))
+    let context = control.context
+    let retryTimer = context.environment.makeTimer(context.executor) { [weak self] in self?.retry()
+    }
+    let groupTimer = context.environment.makeTimer(context.executor) { [weak self] in
+      self?.storeGroup()
+    }
+    timers.withLock { $0 = (retryTimer, groupTimer) }
+  }
+
+  // MARK: Life
+
+  /// Starts the session, sends what was edited, and fetches.
+  func start(fetching operation: FetchOperation) {
+    listen()
+    context.options.sessionWillStart?(session)
+    session.start()
+    sendChanges()
+    fetch(operation)
+    if case .lost(let loss) = session.state.zoneState {
+      perform { (run) throws(SyncEngineError) in
+        try run.control.take(loss)
+        run.lookForZone()
+      }
+    }
+  }
+
+  /// Stops the session; whoever has the run under way has let go of it before.
+  func end() {
+    cancelTimers()
+    session.stop()
+  }
+
+  func cancelTimers() {
+    retryTimer?.cancel()
+    groupTimer?.cancel()
+  }
+
+  var activity: SyncActivity {
+    state.withLock { state in
+      var activity = SyncActivity()
+      activity.isRunning = true
+      activity.isHalted = state.halt != nil
+      // What a halted session has is not on its way.
+      activity.sending = activity.isHalted ? 0 : state.recordsInFlight
+      activity.isFetching = !activity.isHalted && (state.fetches > 0 || !state.group.isEmpty)
+      return activity
+    }
+  }
+
+  /// Runs a body in a transaction of this run; see ``EngineControl/transaction(for:_:)``.
+  func transaction<Value: Sendable>(
+    _ body: @Sendable (SyncTransaction) throws(SQLiteError) -> Value
+  ) throws(SyncEngineError) -> Value {
+    try control.transaction(for: .run(self), body)
+  }
+
+  // MARK: Sending and fetching
+
+  /// Looks for edits, and sends them; returns at once.
+  func sendChanges() {
+    let isNew = state.withLock { state in
+      defer { state.isFeedDue = true }
+      return !state.isFeedDue
+    }
+    guard isNew else { return }
+    perform { (run) throws(SyncEngineError) in
+      run.state.withLock { $0.isFeedDue = false }
+      try run.feed()
+    }
+  }
+
+  /// Fetches what has changed in the cloud; returns at once.
+  func fetchChanges() {
+    fetch(FetchOperation())
+    lookForZone()
+  }
+
+  func fetch(_ operation: FetchOperation) {
+    let absences = control.state.withLock { $0.absences }
+    state.withLock { state in
+      state.fetches += 1
+      if operation.recordIDs.isEmpty, state.absencesBefore.next == nil {
+        state.absencesBefore.next = absences
+      }
+    }
+    session.fetch(operation) { [weak self] result in
+      // A session that is released fails what it has, wherever that happens.
+      guard let self, isUnderWay else { return }
+      perform { (run) throws(SyncEngineError) in
+        run.state.withLock { $0.fetches -= 1 }
+        guard case .success = result, operation.recordIDs.isEmpty else { return }
+        try run.noteSync()
+        try run.fetchAllIfDue()
+      }
+    }
+    control.report()
+  }
+
+  /// Notes when everything that the cloud had was fetched last, in milliseconds since 1970.
+  private func noteSync() throws(SyncEngineError) {
+    let now = context.environment.now().nanoseconds / 1_000_000
+    try transaction { (transaction) throws(SQLiteError) in
+      try transaction.facts.set(.lastSync, to: .integer(now))
+    }
+  }
+
+  /// Looks whether another device has answered for the zone that is lost here: then nobody is asked any more.
+  ///
+  /// Only its record says so. A zone without it is being made, and whether rows are to be erased is not told yet.
+  func lookForZone() {
+    guard isUnderWay, case .lost = session.state.zoneState else { return }
+    let recordID = RecordID(name: ZoneRecord.name, zoneID: context.zoneID)
+    fetch(FetchOperation(lookingUp: [recordID]))
+  }
+}

@@ -1,0 +1,80 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Rows that wait for their parents: when everything has come that the cloud had, those whose parents are deleted do
+/// what their foreign keys and the policies say, so that none waits for ever.
+///
+/// Where a parent is to come back, they wait for it: whoever has made them has the parent too, and restores it.
+struct WaitingRows: TransactionPart {
+  let transaction: SyncTransaction
+
+  /// Looks at all of them, and writes those that can be written.
+  func settle() throws(SQLiteError) {
+    var seen: Set<RowKey> = []
+    while true {
+      // What becomes of some may have others wait for nobody any more.
+      let open = try waiting().filter { !seen.contains($0) }
+      if open.isEmpty { break }
+      for key in open {
+        seen.insert(key)
+        try settle(key)
+      }
+      try transaction.writing.writeRows()
+    }
+    transaction.awaitedParents = []
+    for row in transaction.rows.values {
+      if case .awaitsParent(let name) = row.state.placement {
+        transaction.awaitedParents.insert(name)
+      }
+    }
+  }
+
+  private func waiting() throws(SQLiteError) -> [RowKey] {
+    let stored = try transaction.stored.pending.waiting()
+    let known = Set(stored)
+    let loaded = transaction.rows.values.filter { $0.waitsForParent && !known.contains($0.rowKey) }
+      .sorted { $0.precedes($1) }.map(\.rowKey)
+    var keys: [RowKey] = []
+    for key in stored + loaded {
+      if let row = try transaction.row(key), row.waitsForParent { keys.append(key) }
+    }
+    return keys
+  }
+
+  private func settle(
+    _ key: RowKey
+  ) throws(SQLiteError) {
+    guard let place = transaction.tables.place(ofID: key.table) else { return }
+    let rules = transaction.tables[place].rules
+    for link in transaction.tables.links(from: place) {
+      guard let row = try transaction.row(key), !row.isDeleted(by: rules),
+        let consequence = transaction.tables.consequence(of: link)
+      else { continue }
+      switch try transaction.formerParent(of: row, by: link) {
+      case .none, .present: continue
+      case .goesOn(let values):
+        if link.isInKeyOfChild {
+          _ = try RowUnion(transaction: transaction).move(row, from: link.columns, to: values)
+        } else {
+          try transaction.set(link.columns, to: values, of: key)
+        }
+        continue
+      case .gone: break
+      }
+      switch consequence {
+      case .stay: break
+      case .delete: try transaction.edit(.deleted([], at: .zero), of: row)
+      case .detach:
+        try transaction.set(link.columns, to: link.columns.map { _ in .null }, of: key)
+      case .setDefault:
+        if case .missing = try transaction.defaultTarget(of: link) { continue }
+        let defaults = try transaction.foreignKey(of: link).defaults()
+        try transaction.set(link.columns, to: defaults, of: key)
+      }
+    }
+    guard var row = try transaction.row(key) else { return }
+    row.needsWrite = true
+    transaction.keep(row)
+  }
+}

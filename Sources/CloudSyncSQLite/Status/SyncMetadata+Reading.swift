@@ -1,0 +1,48 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+extension SyncMetadata {
+  /// Reads what an engine has noted, as of one moment; nothing is written.
+  ///
+  /// - Parameter database: The database; a connection that can only read is enough.
+  /// - Returns: Nil if no engine has ever been set up on the database, or it was torn down.
+  /// - Throws: That the database cannot be read, or that another version of the program made the engine's tables.
+  public static func read(
+    from database: some SyncDatabase
+  ) throws(SyncEngineError) -> SyncMetadata? {
+    try database.use { (connection) throws(SyncEngineError) in
+      try MetadataReading(connection: connection).read()
+    }
+  }
+
+  /// The version of the engine's tables that this program makes and reads.
+  public static var currentVersion: Int { Int(clamping: OutboxSchema.version) }
+
+  /// The version of the engine's tables in a database, whether or not this program reads it.
+  ///
+  /// - Parameter database: The database; a connection that can only read is enough.
+  /// - Returns: Nil if no engine has ever been set up on the database, or it was torn down.
+  /// - Throws: That the database cannot be read.
+  public static func version(in database: some SyncDatabase) throws(SyncEngineError) -> Int? {
+    try database.use { (connection) throws(SyncEngineError) in
+      try OutboxSchema.installedVersion(on: connection).map { Int(clamping: $0) }
+    }
+  }
+
+  /// Removes every trace of an engine from a database, as ``SyncEngine/tearDown()`` does.
+  ///
+  /// The rows stay as they are, and the cloud is not touched. No engine may run on the database. What
+  /// another version of the program made is removed too.
+  ///
+  /// - Parameter database: The database.
+  /// - Throws: That the database cannot be written.
+  public static func remove(from database: some SyncDatabase) throws(SyncEngineError) {
+    try database.use { (connection) throws(SyncEngineError) in
+      try sqlite { () throws(SQLiteError) in
+        try connection.transaction { () throws(SQLiteError) in
+          try EngineTables.remove(from: connection)
+        }
+      }
+    }
+  }
+}

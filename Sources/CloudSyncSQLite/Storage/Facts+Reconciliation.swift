@@ -1,0 +1,52 @@
+import CloudSyncSQLiteSupport
+
+/// Which tables are to be compared with what is known of their rows.
+extension Facts {
+  /// Asks for a table to be compared, after a fetch of everything if it is to tell first.
+  func requestReconciliation(of table: Int64, fetchesAll: Bool) throws(SQLiteError) {
+    var tables = try unreconciledTables()
+    if !tables.contains(table) { tables.append(table) }
+    try setUnreconciled(to: tables)
+    if fetchesAll { try set(.fetchAll, to: .integer(FullFetch.sweeps.rawValue)) }
+  }
+
+  /// Asks for a table to be compared that was rebuilt, of whose rows nothing is sure until everything was fetched.
+  func requestReconciliation(ofRebuilt table: Int64) throws(SQLiteError) {
+    try requestReconciliation(of: table, fetchesAll: true)
+    try setTables(try rebuiltTables() + [table], as: .rebuilt)
+  }
+
+  /// The numbers of the tables that are to be compared.
+  func unreconciledTables() throws(SQLiteError) -> [Int64] { try tables(in: .unreconciled) }
+
+  /// The numbers of those that were rebuilt.
+  func rebuiltTables() throws(SQLiteError) -> [Int64] { try tables(in: .rebuilt) }
+
+  /// Notes that a table was compared; returns whether there are others.
+  func endReconciliation(of table: Int64) throws(SQLiteError) -> Bool {
+    let rest = try unreconciledTables().filter { $0 != table }
+    try setUnreconciled(to: rest)
+    return !rest.isEmpty
+  }
+
+  /// Notes that everything was fetched since tables were rebuilt: what was changed unseen in their rows is known.
+  func noteEverythingFetched() throws(SQLiteError) {
+    if try value(.fetchAll) == nil { try set(.rebuilt, to: nil) }
+  }
+
+  private func tables(in fact: Name) throws(SQLiteError) -> [Int64] {
+    guard case .text(let list)? = try value(fact) else { return [] }
+    return list.split(separator: ",").compactMap { Int64($0) }
+  }
+
+  private func setTables(_ tables: [Int64], as fact: Name) throws(SQLiteError) {
+    let list = tables.map { "\($0)" }.joined(separator: ",")
+    try set(fact, to: tables.isEmpty ? nil : .text(list))
+  }
+
+  private func setUnreconciled(to tables: [Int64]) throws(SQLiteError) {
+    try setTables(tables, as: .unreconciled)
+    try setTables(try rebuiltTables().filter { tables.contains($0) }, as: .rebuilt)
+    try set(.reconciledTo, to: nil)
+  }
+}

@@ -1,0 +1,48 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+extension SyncEngine {
+  /// Tells what in a database's schema stands in the way of synchronization; nothing is written.
+  ///
+  /// ```swift
+  /// for violation in try SyncEngine.check(database) {
+  ///   print(violation)
+  ///   if let sql = violation.sql { print("repair it with:\n\(sql)") }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - database: The database; a connection that can only read is enough.
+  ///   - tables: The tables that are to be synchronized; nil for all that can be.
+  ///   - options: What the engine would be told.
+  /// - Returns: Errors and warnings, table by table.
+  /// - Throws: That the database cannot be read.
+  public static func check(
+    _ database: some SyncDatabase,
+    tables: [String]? = nil,
+    options: SyncEngineOptions = SyncEngineOptions()
+  ) throws(SyncEngineError) -> [SchemaViolation] {
+    try database.use { (connection) throws(SyncEngineError) in
+      let schema = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
+      return SchemaRules.violations(
+        in: schema,
+        tables: tables ?? schema.tables.map(\.name),
+        policy: options.schemaPolicy,
+        alsoChecking: CloudName.violations
+      )
+    }
+  }
+
+  /// The names of a database's ordinary tables, in the order of their bytes: neither views nor virtual
+  /// tables, nor what SQLite and the engine keep for themselves.
+  ///
+  /// - Throws: That the database cannot be read.
+  public static func tableNames(
+    in database: some SyncDatabase
+  ) throws(SyncEngineError) -> [String] {
+    try database.use { (connection) throws(SyncEngineError) in
+      try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection).tables.map(\.name)
+      }
+    }
+  }
+}

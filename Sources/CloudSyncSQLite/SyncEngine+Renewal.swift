@@ -1,0 +1,44 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+extension SyncEngine {
+  // MARK: Beginning anew
+
+  /// Deletes all rows of the synchronized tables here, without deleting them in the cloud.
+  ///
+  /// Edits that the cloud has not got are lost. What is known of the cloud is forgotten, so an engine
+  /// that runs fetches everything again, for whoever is signed in then. It is done wholly or not at
+  /// all, whatever happens meanwhile.
+  ///
+  /// - Throws: That the database cannot be written, or that rows of a table that is not synchronized
+  ///   forbid it; then nothing has changed.
+  public func deleteLocalData() throws(SyncEngineError) {
+    try control.renew(.deletion, keepsOwner: false)
+  }
+
+  /// Uploads all rows that the cloud does not have in their present form.
+  ///
+  /// For a cloud that has lost data. First everything is fetched and merged: then what the cloud
+  /// has is not sent again, newer edits of others stay, and what it says was deleted goes. All else
+  /// that it does not have is made anew there. An engine that does not run does it after its next
+  /// start.
+  ///
+  /// - Throws: That the database cannot be written; then nothing has changed.
+  public func uploadEverything() throws(SyncEngineError) {
+    try control.renew(.upload, keepsOwner: true)
+  }
+
+  /// Makes the rows what the cloud has, by fetching everything; returns at once.
+  ///
+  /// Edits that the cloud has not got stay, and are sent. Rows without such edits get the cloud's
+  /// values, and those that it does not have are deleted when the last page has come, not before. It
+  /// goes on after a crash. An engine that does not run does it after its next start.
+  ///
+  /// - Throws: That the database cannot be written.
+  public func rebuild() throws(SyncEngineError) {
+    try control.transaction { (transaction) throws(SQLiteError) in
+      try transaction.facts.set(.fetchAll, to: .integer(FullFetch.rebuilds.rawValue))
+    }
+    control.run?.fetch(FetchOperation(startingOver: true))
+  }
+}

@@ -1,0 +1,46 @@
+import CloudSyncSQLiteSupport
+
+extension SQLiteError {
+  /// Whether SQLite, or a trigger of the app's, refuses a row for what it holds.
+  var isRefusal: Bool {
+    if kind == .constraint || kind == .foreignKey { return true }
+    // A datatype that does not match, and a value too large for this build.
+    return code & 0xff == 20 || code & 0xff == 18
+  }
+
+  /// SQLite's code for a unique key that is taken.
+  static let unique: Int64 = 2_067
+
+  /// Whether SQLite's code says that a unique key is taken.
+  static func isUnique(_ code: Int64) -> Bool {
+    // SQLITE_CONSTRAINT_UNIQUE, …_PRIMARYKEY and …_ROWID.
+    [unique, 1_555, 2_579].contains(code)
+  }
+}
+
+extension Placement {
+  /// Whether SQLite refuses the row, or would if it were written.
+  var isViolation: Bool {
+    switch self {
+    case .violates, .heldBy: true
+    case .inTable, .awaitsParent, .deletionDeferred: false
+    }
+  }
+
+  /// Whether another row has its value of a unique key.
+  var isOfUniqueKey: Bool {
+    switch self {
+    case .violates(let code, _): SQLiteError.isUnique(code)
+    case .heldBy: true
+    case .inTable, .awaitsParent, .deletionDeferred: false
+    }
+  }
+
+  /// The name of the record that the row waits for.
+  var awaited: String? {
+    switch self {
+    case .awaitsParent(let name), .heldBy(let name, _): name
+    case .inTable, .violates, .deletionDeferred: nil
+    }
+  }
+}

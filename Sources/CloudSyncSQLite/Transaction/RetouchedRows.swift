@@ -1,0 +1,47 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// What triggers of the app's have changed in rows that the engine has written, in columns of its own.
+struct RetouchedRows {
+  /// What a row is to be in columns that a trigger has changed.
+  struct Row {
+    let place: Int
+    let key: RecordKey
+    let values: [RowWriter.Change]
+  }
+
+  private var rows: [Row] = []
+
+  /// Notes what triggers have changed in a row that was written.
+  ///
+  /// - Parameters:
+  ///   - row: The row, with the values that it had before.
+  ///   - table: Its table.
+  ///   - written: What the engine has written.
+  ///   - connection: The connection.
+  /// - Throws: SQLite's reason.
+  mutating func note(
+    _ row: LoadedRow,
+    of table: RecordTable,
+    written: [RowWriter.Change],
+    on connection: SQLiteConnection
+  ) throws(SQLiteError) {
+    guard table.hasTriggersOfTheApp,
+      let now = try table.rows(on: connection).values(of: row.key.values)
+    else { return }
+    var wrong: [RowWriter.Change] = []
+    for (place, column) in table.columns.enumerated() where !table.key.contains(column) {
+      let wanted = written.first { $0.column == column }?.value ?? row.values?[place]
+      guard let wanted, now[place] != wanted else { continue }
+      wrong.append((column, wanted))
+    }
+    if wrong.isEmpty { return }
+    rows.append(Row(place: row.place, key: row.key, values: wrong))
+  }
+
+  /// Takes all of them: the next look finds what was changed from now on.
+  mutating func takeAll() -> [Row] {
+    defer { rows = [] }
+    return rows
+  }
+}

@@ -1,0 +1,57 @@
+import CloudSyncCore
+
+/// What one operation carries.
+struct SentBatch: Sendable {
+  var rows: [SentRow] = []
+  /// Rows that nobody knew, sent as they were found.
+  var found: [FoundRow] = []
+  /// Records that no table here can hold, which a lost zone needs again.
+  var foreign: [Record] = []
+  var zone: ZoneRecord?
+  /// Records that are deleted themselves.
+  var removals: [SentRemoval] = []
+  /// How often the zone had turned out to be another one when it was made.
+  var zoneChanges: Int64 = 0
+
+  var count: Int {
+    rows.count + found.count + foreign.count + removals.count + (zone == nil ? 0 : 1)
+  }
+  var isEmpty: Bool { count == 0 }
+
+  /// The names of the records, but for the zone's own.
+  var names: [String] {
+    rows.map(\.key.name) + found.map(\.key.name) + foreign.map(\.recordID.name)
+      + removals.map(\.key.name)
+  }
+
+  func records(in zoneID: ZoneID) -> [Record] {
+    rows.map(\.record) + found.map(\.record) + foreign
+      + (zone.map { [$0.record(in: zoneID)] } ?? [])
+  }
+}
+
+/// A row on its way: what was sent of it, to know what the cloud has when it is saved.
+struct SentRow: Sendable {
+  /// The place of its table.
+  let table: Int
+  let key: RecordKey
+  let version: RecordVersion
+  let record: Record
+}
+
+/// A row of which nothing is known that was sent as it was found.
+struct FoundRow: Sendable {
+  /// The place of its table.
+  let table: Int
+  let key: RecordKey
+  let record: Record
+  /// What is known of it when it is saved, but for the tag.
+  let known: KnownRow
+}
+
+/// A record that is deleted itself, on its way.
+struct SentRemoval: Sendable {
+  /// The place of its row's table.
+  let table: Int
+  let key: RecordKey
+}

@@ -1,0 +1,87 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+extension SyncTransaction {
+  private func encode(_ value: SQLiteValue) -> FieldValue {
+    tables.inOrder.first?.transport.fieldValue(value) ?? .null
+  }
+
+  private var outbox: CapturedEditReader {
+    CapturedEditReader(
+      connection: connection,
+      tables: tables.inOrder.map(\.captured),
+      encode: encode
+    )
+  }
+
+  /// Reads the outbox to its end: what was captured of the transaction's tables happens to their rows.
+  ///
+  /// Rows that have gone without enforcement are settled when the transaction finishes.
+  func readEdits() throws(SQLiteError) {
+    var batches: [CapturedBatch] = []
+    try outbox.readAll { batches.append($0) }
+    for row in batches.flatMap(\.rows) {
+      guard let place = tables.place(ofID: row.table) else { continue }
+      let key = tables[place].format.key(spelled: row.key)
+      try find(key, in: place, before: row.edits)
+      try UnseenEdits(transaction: self).takeCounters(of: key, in: place, before: row.edits)
+      try noteFormerKeys(of: key, in: place, before: row.edits)
+      var captured = try self.row(key, in: place)
+      captured.isCaptured = true
+      keep(captured)
+      for edit in row.edits { try reduce(edit, of: key, in: place) }
+      touched.insert(place)
+      freed.insert(RowKey(table: row.table, key: tables[place].rowKey(key)))
+    }
+    try noteSuccessors(batches.flatMap(\.rows))
+    hasUnsettledEdits = hasUnsettledEdits || !tables.links.isEmpty
+  }
+
+  private func reduce(
+    _ edit: RowEdit,
+    of key: RecordKey,
+    in place: Int
+  ) throws(SQLiteError) {
+    let row = try row(key, in: place)
+    let table = tables[place]
+    if case .updated(_, let time) = edit, case .violates = row.state.placement,
+      row.isDeleted(by: table.rules), let values = row.values
+    {
+      // It was to be gone and could not go: who edits it makes it anew, whole.
+      try reduce(.edited(.inserted(table.edits(of: values), at: time)), of: key, in: place)
+    } else {
+      try reduce(.edited(edit), of: key, in: place)
+    }
+  }
+
+  /// Finds a row that was there before anybody looked, and has been edited: its edits do not wait for that.
+  ///
+  /// In a copy of a file so does one that was made in the other file and deleted in this one.
+  private func find(
+    _ key: RecordKey,
+    in place: Int,
+    before edits: [RowEdit]
+  ) throws(SQLiteError) {
+    let table = tables[place]
+    if case .inserted? = edits.first { return }
+    let isSought = try facts.unreconciledTables().contains(table.id)
+    guard isCopied || isSought else { return }
+    let row = try row(key, in: place)
+    guard row.state.row == nil else { return }
+    let columns = row.columns(before: edits, in: table)
+    try reduce(.edited(.found(columns)), of: key, in: place)
+  }
+
+  /// A time for what is found to have happened, later than all that was seen.
+  func nextTime() throws(SQLiteError) -> HybridTime {
+    let last = HybridTime(rawValue: try connection.integer("SELECT last FROM cloudsync_clock"))
+    let time = HybridTime.next(after: max(last, latest), now: now)
+    try outbox.see(time)
+    return time
+  }
+
+  /// Notes the times that were seen, so that whatever is edited from now on is later.
+  func noteTimes() throws(SQLiteError) {
+    if latest > .zero { try outbox.see(latest) }
+  }
+}

@@ -1,0 +1,81 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// What keys were before they were changed: rows of other devices may still refer to them.
+extension SyncTransaction {
+  /// Notes that a row had a key that others refer to, and is about to have it no more.
+  func noteFormer(
+    _ values: [SQLiteValue],
+    by link: TableLink,
+    of row: RowKey
+  ) throws(SQLiteError) {
+    try FormerKeys(connection: connection).note(tables.name(of: values, by: link), of: row)
+  }
+
+  /// Notes the keys that a row had before it was edited.
+  func noteFormerKeys(
+    of key: RecordKey,
+    in place: Int,
+    before edits: [RowEdit]
+  ) throws(SQLiteError) {
+    let links = tables.links(to: place).filter { !$0.refersToKey }
+    if links.isEmpty { return }
+    let table = tables[place]
+    var former: [String: SQLiteValue] = [:]
+    for edit in edits {
+      for (name, value) in edit.formerValues where former[name] == nil {
+        former[name] = value
+      }
+    }
+    if former.isEmpty { return }
+    let present = try table.rows(on: connection).values(of: key.values)
+    for link in links {
+      let now = link.referencedColumns.map { name in
+        present.flatMap { table.value(of: name, in: $0) }
+      }
+      let then = zip(link.referencedColumns, now).compactMap { former[$0] ?? $1 }
+      if then.count < now.count || then.contains(.null) || then == now { continue }
+      try noteFormer(then, by: link, of: RowKey(table: table.id, key: table.rowKey(key)))
+    }
+  }
+
+  /// Notes as which records rows go on whose keys were changed here.
+  func noteSuccessors(_ rows: [CapturedRow]) throws(SQLiteError) {
+    var successors: [RowKey: RecordKey] = [:]
+    var renamed: [(place: Int, key: RecordKey)] = []
+    for row in rows {
+      guard let values = row.successor, let place = tables.place(ofID: row.table) else { continue }
+      let key = tables[place].format.key(spelled: row.key)
+      renamed.append((place, key))
+      let rowKey = RowKey(table: row.table, key: tables[place].rowKey(key))
+      successors[rowKey] = tables[place].format.key(spelled: values)
+    }
+    for (place, key) in renamed {
+      let table = tables[place]
+      var last = key
+      // Of a row whose key was changed again nobody may ever hear.
+      for _ in 0...renamed.count {
+        guard let next = successors[RowKey(table: table.id, key: table.rowKey(last))] else { break }
+        last = next
+      }
+      try reduce(.edited(.renamed(to: last.name)), of: key, in: place)
+    }
+  }
+}
+
+extension RowEdit {
+  /// What columns held before, as far as that was captured.
+  fileprivate var formerValues: [(String, SQLiteValue)] {
+    let fields: [(String, FieldValue)] =
+      switch self {
+      case .updated(let columns, _), .inserted(let columns, _):
+        columns.compactMap { column in column.former.map { (column.name, $0) } }
+      case .deleted(let columns, _): columns.map { ($0.name, $0.value) }
+      case .found, .settled, .restored, .renamed: []
+      }
+    return fields.compactMap { name, field in
+      if case .value(let value)? = ValueCodec.decode(field) { (name, value) } else { nil }
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// What somebody has changed in a row's table while nobody captured.
+struct UnseenEdits: TransactionPart {
+  let transaction: SyncTransaction
+
+  /// Takes what somebody has changed in a clean row while nobody captured: its digest tells that, and what the
+  /// cloud has which columns they are.
+  func take(
+    of key: RecordKey,
+    in place: Int,
+    beside version: RecordVersion,
+    tag: String
+  ) throws(SQLiteError) {
+    let row = try row(key, in: place)
+    // An answer of the same transaction may have brought what the table does not have yet: that is no edit.
+    if row.isOutdated { return }
+    let table = tables[place]
+    if row.source == .pending { return try takeUnseenColumns(of: row, beside: version) }
+    guard row.source == .known, !row.state.isDirty, let mine = row.state.row,
+      let known = try stored.known.row(row.rowKey),
+      known.digest != row.values.map(table.digest)
+    else { return }
+    if try facts.value(.fullFetch) == .integer(FullFetch.rebuilds.rawValue) {
+      if UTF8Bytes.equal(known.tag, tag) { keep(row.restored(to: version)) }
+      return
+    }
+    guard let values = row.values else { return }
+    var compared = row
+    compared.isCompared = true
+    keep(compared)
+    try takeCounters(of: compared)
+    try takeColumns(of: self.row(key, in: place), values: values, than: mine, beside: version)
+  }
+
+  /// Takes what somebody has changed unseen in a row that was edited too: nothing but the cloud's record tells it, and
+  /// only while its table is to be compared.
+  private func takeUnseenColumns(
+    of row: LoadedRow,
+    beside version: RecordVersion
+  ) throws(SQLiteError) {
+    guard row.state.placement == .inTable, let values = row.values, let mine = row.state.row,
+      !row.isDeleted(by: tables[row.place].rules),
+      try facts.unreconciledTables().contains(row.rowKey.table)
+    else { return }
+    try takeCounters(of: row)
+    try takeColumns(
+      of: self.row(row.key, in: row.place),
+      values: values,
+      than: mine,
+      beside: version
+    )
+  }
+
+  /// Takes the columns as edited that the cloud has in the version known here, with another value.
+  private func takeColumns(
+    of row: LoadedRow,
+    values: [SQLiteValue],
+    than mine: RecordVersion,
+    beside version: RecordVersion
+  ) throws(SQLiteError) {
+    let table = tables[row.place]
+    var changed: [ColumnEdit] = []
+    for (edit, content) in zip(table.edits(of: values), zip(values, table.defaults)) {
+      // What is kept beside the table is not in it yet, if its column has just been added and nobody has filled it.
+      let isFilled =
+        content.0 != content.1
+        || !row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
+      guard isFilled, let former = formerValue(of: edit.name, in: row, than: mine, beside: version),
+        !ValueContent.areEqual(former, edit.value)
+      else { continue }
+      changed.append(ColumnEdit(name: edit.name, value: edit.value, former: former))
+    }
+    if changed.isEmpty { return }
+    try reduce(
+      .edited(.updated(changed, at: try transaction.nextTime())),
+      of: row.key,
+      in: row.place
+    )
+  }
+
+  /// What the cloud has in a column in the version known here; nil if it has another version, or has differed before.
+  private func formerValue(
+    of column: String,
+    in row: LoadedRow,
+    than mine: RecordVersion,
+    beside version: RecordVersion
+  ) -> FieldValue? {
+    // What the cloud has changed meanwhile is taken from there.
+    guard let theirs = version[column], theirs.time == mine.clock.time(of: column),
+      row.state.known?.differing.contains(where: { UTF8Bytes.equal($0, column) }) != true
+    else { return nil }
+    return theirs.value
+  }
+
+  // MARK: Counters
+
+  /// Takes what was added unseen to counters of a row whose table is to be compared.
+  ///
+  /// It is done before anything else happens to the row: that would write over it.
+  ///
+  /// - Parameters:
+  ///   - key: The row's.
+  ///   - place: The place of its table.
+  ///   - edits: What was captured since then.
+  /// - Throws: SQLite's reason.
+  func takeCounters(
+    of key: RecordKey,
+    in place: Int,
+    before edits: [RowEdit] = []
+  ) throws(SQLiteError) {
+    let table = tables[place]
+    guard table.hasCounters,
+      try facts.unreconciledTables().contains(table.id)
+    else { return }
+    try takeCounters(of: row(key, in: place), before: edits)
+  }
+
+  /// Takes as added by what a counter differs from the sum of all that is known to have been added.
+  private func takeCounters(
+    of row: LoadedRow,
+    before edits: [RowEdit] = []
+  ) throws(SQLiteError) {
+    let table = tables[row.place]
+    guard let mine = row.state.row, row.values != nil, row.state.placement == .inTable,
+      !row.isDeleted(by: table.rules), !row.isOutdated
+    else { return }
+    var changed: [ColumnEdit] = []
+    for edit in row.columns(before: edits, in: table)
+    where table.rules.isCounter(edit.name) && mine[edit.name] == nil {
+      guard let sum = mine.value(of: edit.name), edit.isOfOther(sum: sum),
+        !row.unwrittenColumns.contains(where: { UTF8Bytes.equal($0, edit.name) })
+      else { continue }
+      changed.append(ColumnEdit(name: edit.name, value: edit.value, former: sum))
+    }
+    if changed.isEmpty { return }
+    try reduce(
+      .edited(.updated(changed, at: try transaction.nextTime())),
+      of: row.key,
+      in: row.place
+    )
+  }
+}
+
+extension LoadedRow {
+  /// What the table had in the row's columns before it was edited.
+  func columns(before edits: [RowEdit], in table: RecordTable) -> [ColumnEdit] {
+    var columns = values.map { table.edits(of: $0) } ?? []
+    for edit in edits.reversed() {
+      switch edit {
+      case .updated(let changes, _):
+        for change in changes {
+          guard let former = change.former,
+            let place = columns.firstIndex(where: { UTF8Bytes.equal($0.name, change.name) })
+          else { continue }
+          columns[place].value = former
+        }
+      case .deleted(let former, _): columns = former
+      case .inserted, .found, .restored, .renamed, .settled: break
+      }
+    }
+    return columns
+  }
+}
+
+extension RecordTable {
+  fileprivate var hasCounters: Bool { columns.contains { rules.isCounter($0) } }
+}
+
+extension ColumnEdit {
+  /// Whether a counter holds something else than the sum of what was added.
+  fileprivate func isOfOther(sum: FieldValue) -> Bool {
+    guard let sum = CounterSum(sum), let present = CounterSum(value) else { return value == .null }
+    let added = present - sum
+    return added != .zero && added != .real(0)
+  }
+}
