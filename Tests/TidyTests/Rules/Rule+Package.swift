@@ -66,7 +66,7 @@ extension Rule {
 
   /// Modules whose manifest of privacy says why they call `stat`, and the tool, which is no app.
   private static let privacyModules = [
-    "CloudSyncEventLog", "CloudSyncSQLiteSimulation", "cloudsync",
+    "CloudSyncAssets", "CloudSyncEventLog", "CloudSyncSQLiteSimulation", "cloudsync",
   ]
 
   private static let privacy = perFile(
