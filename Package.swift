@@ -11,6 +11,7 @@ let package = Package(
     .library(name: "CloudSyncLocalCloud", targets: ["CloudSyncLocalCloud"]),
     .library(name: "CloudSyncSimulator", targets: ["CloudSyncSimulator"]),
     .library(name: "CloudSyncSQLite", targets: ["CloudSyncSQLite"]),
+    .library(name: "CloudSyncCloudKit", targets: ["CloudSyncCloudKit"]),
     .library(name: "CloudSyncService", targets: ["CloudSyncService"]),
     .library(name: "CloudSyncWebServices", targets: ["CloudSyncWebServices"]),
     .executable(name: "cloudsync", targets: ["cloudsync"]),
@@ -123,6 +124,18 @@ let package = Package(
       dependencies: ["CloudSyncLocalCloud", "CloudSyncSession", "CloudSyncTestSupport"]
     ),
 
+    // MARK: Files of assets
+    // Handlers that bring files share it: those that are for users export it.
+    .target(name: "CloudSyncAssets", dependencies: ["CloudSyncCore"]),
+    .testTarget(
+      name: "CloudSyncAssetsTests",
+      dependencies: ["CloudSyncAssets", "CloudSyncCore"]
+    ),
+
+    // MARK: CloudKit
+    // Its tests need a CloudKit to compile against: they are in Tests/CloudKitStub.
+    .target(name: "CloudSyncCloudKit", dependencies: ["CloudSyncAssets", "CloudSyncCore"]),
+
     // MARK: CloudKit's HTTP API
     .target(name: "CloudSyncWire", dependencies: ["CloudSyncCore"]),
     .testTarget(name: "CloudSyncWireTests", dependencies: ["CloudSyncWire", "CloudSyncCore"]),
@@ -130,7 +143,10 @@ let package = Package(
       name: "CloudSyncService",
       dependencies: ["CloudSyncCore", "CloudSyncLocalCloud", "CloudSyncWire"]
     ),
-    .target(name: "CloudSyncWebServices", dependencies: ["CloudSyncCore", "CloudSyncWire"]),
+    .target(
+      name: "CloudSyncWebServices",
+      dependencies: ["CloudSyncAssets", "CloudSyncCore", "CloudSyncWire"]
+    ),
     .testTarget(
       name: "CloudSyncServiceTests",
       dependencies: [
@@ -193,7 +209,7 @@ for target in package.targets where [.regular, .test, .executable].contains(targ
 // What calls stat says so, as Apple's review wants. Elsewhere a bundle would bring all of Foundation.
 for target in package.targets
 where [
-  "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSQLiteSimulation",
+  "CloudSyncAssets", "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSQLiteSimulation",
 ]
 .contains(target.name) {
   #if canImport(Darwin)

@@ -1,3 +1,4 @@
+import CloudSyncAssets
 import CloudSyncCore
 
 #if canImport(FoundationEssentials)

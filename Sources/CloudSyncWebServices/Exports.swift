@@ -1,1 +1,2 @@
+@_exported public import CloudSyncAssets
 @_exported public import CloudSyncWire

@@ -1,3 +1,4 @@
+public import CloudSyncAssets
 public import CloudSyncCore
 
 /// Carries a session's operations out by CloudKit's HTTP API: at a server of the project's own, in one

@@ -1,5 +1,5 @@
 /// The checksum of IEEE 802.3, as in zip files: it finds torn and flipped bytes.
-enum CRC32 {
+package enum CRC32 {
   /// Four tables, so that four bytes are taken at once.
   private static let tables: [UInt32] = {
     var tables = [UInt32](repeating: 0, count: 4 * 256)
@@ -15,7 +15,7 @@ enum CRC32 {
     return tables
   }()
 
-  static func checksum(of bytes: ArraySlice<UInt8>) -> UInt32 {
+  package static func checksum(of bytes: ArraySlice<UInt8>) -> UInt32 {
     tables.withUnsafeBufferPointer { tables in
       bytes.withUnsafeBufferPointer { bytes in
         var sum: UInt32 = 0xffff_ffff

@@ -1,5 +1,8 @@
 extension Rule {
   private static let core = "Sources/CloudSyncCore"
+  private static let adapter = "Sources/CloudSyncCloudKit"
+  /// What CloudKit's handler imports beside the frameworks that it is for.
+  private static let adapterImports = ["CloudSyncAssets", "CloudSyncCore", "Foundation"]
   private static let optional = ["Combine", "OSLog", "os", "Observation", "SwiftUI"]
   private static let system = ["Dispatch", "Glibc", "Darwin", "Musl", "Android", "Bionic"]
 
@@ -39,7 +42,36 @@ extension Rule {
       file.imports
         .filter { !isAllowed($0, inEnvironment: file.path.hasPrefix(core + "/Environment/")) }
         .map { file.finding($0.line, "the core does not import \($0.module) here") }
-    }
+    },
+    perFile(
+      "Apple's CloudKit is for its handler alone, where it can be imported",
+      in: "Sources",
+      bad: [
+        ["Sources/CloudSyncSQLite/A.swift": "#if canImport(CloudKit)\nimport CloudKit\n#endif"],
+        [adapter + "/A.swift": "import CloudKit"],
+        [adapter + "/A.swift": "import CoreLocation"],
+        [adapter + "/A/A.swift": "#if !canImport(CloudKit)\npublic import CloudKit\n#endif"],
+        [adapter + "/A/A.swift": "import CloudSyncLocalCloud"],
+      ],
+      good: [
+        [
+          adapter + "/A.swift":
+            "#if canImport(CloudKit)\npublic import CloudKit\nimport CoreLocation\n#endif"
+        ],
+        [adapter + "/Exports.swift": "@_exported public import CloudSyncCore"],
+        ["Sources/CloudSyncSQLite/A.swift": "// import CloudKit"],
+      ]
+    ) { file in
+      let isAdapter = file.path.hasPrefix(adapter + "/")
+      return file.imports
+        .filter { statement in
+          if ["CloudKit", "CoreLocation"].contains(statement.module) {
+            return !isAdapter || !statement.isUnder("canImport(CloudKit)")
+          }
+          return isAdapter && !adapterImports.contains(statement.module)
+        }
+        .map { file.finding($0.line, "\($0.module) is not imported here") }
+    },
   ]
 
   private static func isAllowed(_ statement: ImportStatement, inEnvironment: Bool) -> Bool {

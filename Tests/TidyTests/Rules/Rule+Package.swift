@@ -66,7 +66,8 @@ extension Rule {
 
   /// Modules whose manifest of privacy says why they call `stat`, and the tool, which is no app.
   private static let privacyModules = [
-    "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSQLiteSimulation", "cloudsync",
+    "CloudSyncAssets", "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSQLiteSimulation",
+    "cloudsync",
   ]
 
   private static let privacy = perFile(

@@ -1,0 +1,2 @@
+@_exported public import CloudSyncAssets
+@_exported public import CloudSyncCore
