@@ -14,6 +14,7 @@ let package = Package(
       traits: []
     ),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -27,14 +28,30 @@ let package = Package(
         .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
         .product(name: "CloudSyncSession", package: "CloudSyncSession"),
         .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ]
     ),
     .executableTarget(name: "cloudsync-server", dependencies: ["CloudSyncServer"]),
+    .testTarget(
+      name: "CloudSyncServerTests",
+      dependencies: [
+        "CloudSyncServer", "cloudsync-server",
+        .product(name: "cloudsync", package: "CloudSyncSession"),
+        .product(name: "CloudSyncService", package: "CloudSyncSession"),
+        .product(name: "CloudSyncWebServices", package: "CloudSyncSession"),
+        .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSQLite", package: "CloudSyncSession"),
+        .product(name: "Logging", package: "swift-log"),
+      ]
+    ),
   ],
   swiftLanguageModes: [.v6]
 )
