@@ -39,10 +39,36 @@ let package = Package(
       ]
     ),
     .executableTarget(name: "cloudsync-server", dependencies: ["CloudSyncServer"]),
+    // MARK: Figures
+    // What the server's store is held against.
+    .systemLibrary(name: "SQLiteBaseline"),
+    .executableTarget(
+      name: "server-benchmarks",
+      dependencies: [
+        "CloudSyncServer", "cloudsync-server", "SQLiteBaseline",
+        .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+      ],
+      path: "Sources/ServerBenchmarks"
+    ),
+
+    // MARK: Tests
+    // A server that kills itself, for the tests.
+    .executableTarget(
+      name: "crashing-server",
+      dependencies: [
+        "CloudSyncServer",
+        .product(name: "CloudSyncService", package: "CloudSyncSession"),
+        .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Tests/CrashingServer"
+    ),
     .testTarget(
       name: "CloudSyncServerTests",
       dependencies: [
-        "CloudSyncServer", "cloudsync-server",
+        "CloudSyncServer", "cloudsync-server", "crashing-server",
         .product(name: "cloudsync", package: "CloudSyncSession"),
         .product(name: "CloudSyncService", package: "CloudSyncSession"),
         .product(name: "CloudSyncWebServices", package: "CloudSyncSession"),

@@ -27,6 +27,13 @@ struct ServedPushes: Sendable {
       let access = tokens.access(digest: digest),
       UTF8Bytes.equal(access.account.value, ticket.account.value)
     else { return nil }
+    // Who says who they are has to be whose address it is.
+    if let sender = request.headers["Authorization"] {
+      let scheme = "Bearer "
+      guard sender.hasPrefix(scheme),
+        SHA256.digest(of: Array(sender.utf8.dropFirst(scheme.utf8.count))) == digest
+      else { return nil }
+    }
     return access
   }
 

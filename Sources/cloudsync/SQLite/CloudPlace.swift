@@ -18,6 +18,7 @@ protocol CloudPlace {
   ///   - place: Where the database's next fetch begins, and whose rows they are.
   ///   - path: The database.
   ///   - console: Takes why that cannot be told yet.
+  /// - Throws: That it is another cloud.
   func check(_ place: SyncPlace, of path: String, console: Console) throws
   /// Notices from now on what others change.
   func changes(every interval: Duration) throws -> any CloudChanges

@@ -57,7 +57,7 @@ struct LimitTests {
     let server = try ServerProcess()
     let token = try await server.token("mac")
     let slow = try (0..<200).map { _ in try RawConnection(port: server.port) }
-    for connection in slow { connection.send("G") }
+    for connection in slow { connection.send("GET / HTTP/1.1\r\nX: ") }
     for _ in 0..<50 {
       let answer = try server.ask("GET", ServerProcess.base + "users/caller", token: token)
       #expect(answer.status == 200)
@@ -65,7 +65,7 @@ struct LimitTests {
     // Each goes on as slowly as it likes: it ends although it has never stopped.
     var open = slow
     while !open.isEmpty {
-      open = open.filter { $0.send("E") }
+      open = open.filter { $0.send("x") }
       Pause.short()
     }
   }
@@ -120,20 +120,26 @@ struct LimitTests {
     #expect(proxy.answer().status == 200)
   }
 
-  @Test("More requests of one token than may be under way at a time are told to wait")
-  func crowds() async throws {
+  @Test("Headers that are too many or too long are refused, and nothing of them is kept")
+  func headers() async throws {
     let server = try ServerProcess()
-    let token = try await server.token("mac")
-    let addresses = try server.ask(
-      "POST",
-      "/database/1/cloudsync/production/tokens/create",
-      token: token,
-      body: "{}"
-    )
-    #expect(addresses.status == 200 && addresses.body.contains("webcourierURL"))
-    let headers = (0..<120).map { "X-Header-\($0): x" }
-    #expect([0, 400, 431].contains(try server.ask("GET", "/", headers: headers).status))
+    let many = (0..<120).map { "X-Header-\($0): x" }
+    #expect([0, 400, 431].contains(try server.ask("GET", "/", headers: many).status))
     let long = ["X-Long: " + String(repeating: "x", count: 20_000)]
     #expect([0, 400, 431].contains(try server.ask("GET", "/", headers: long).status))
+    #expect(try server.admin("/live").status == 200)
+  }
+
+  @Test(
+    "A token has so many requests under way, bodies have so much memory, and both are given back"
+  )
+  func gate() {
+    let gate = RequestGate(requestLimit: 2, byteLimit: 100)
+    #expect(gate.enter("a") && gate.enter("a") && !gate.enter("a") && gate.enter("b"))
+    gate.leave("a")
+    #expect(gate.enter("a") && !gate.enter("a"))
+    #expect(gate.take(bytes: 60) && !gate.take(bytes: 41) && gate.take(bytes: 40))
+    gate.give(bytes: 60)
+    #expect(gate.take(bytes: 60) && !gate.take(bytes: 1))
   }
 }

@@ -37,17 +37,21 @@ final class StoreHealth: Sendable {
   /// It reads, and after a failure it writes.
   func problem() -> String? {
     if isEnding.load(ordering: .relaxed) { return "the server is about to end" }
-    do throws(LocalCloudStoreError) {
-      _ = try store.transaction(.read) { (transaction) throws(LocalCloudStoreError) in
-        _ = try transaction.documents(withPrefix: "server/")
-        return true
-      }
-    } catch { return "the store cannot be read" }
+    guard isOpen(for: .read) else { return "the store cannot be read" }
     guard hasFailed.load(ordering: .relaxed) else { return nil }
-    guard hasRoom() else { return "the disk is full" }
+    guard hasRoom(), isOpen(for: .write) else { return "the store cannot be written" }
     // The next request that is refused says otherwise.
     hasFailed.store(false, ordering: .relaxed)
     return nil
+  }
+
+  private func isOpen(for kind: LocalCloudTransactionKind) -> Bool {
+    do throws(LocalCloudStoreError) {
+      return try store.transaction(kind) { (transaction) throws(LocalCloudStoreError) in
+        _ = try transaction.documents(withPrefix: "server/")
+        return true
+      }
+    } catch { return false }
   }
 
   private func hasRoom() -> Bool {

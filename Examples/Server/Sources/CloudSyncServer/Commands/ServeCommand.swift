@@ -1,4 +1,5 @@
 import CloudSyncLocalCloud
+import CloudSyncService
 import Foundation
 import Logging
 
@@ -16,6 +17,7 @@ enum ServeCommand {
                           unless a proxy in front of the server adds TLS
       --container NAME    the container's name in paths; “cloudsync” by default
       --quota MB          what an account may hold; 1000 by default
+      --rate N            the requests of one device a second, after a burst of ten times as many; 100 by default
       --threads N         the threads that ask the store; 8 by default
       --log-level LEVEL   debug, info, warning or error; info by default
 
@@ -26,7 +28,8 @@ enum ServeCommand {
     let given = try CommandArguments(
       arguments,
       options: [
-        "--data", "--listen", "--admin", "--container", "--quota", "--threads", "--log-level",
+        "--data", "--listen", "--admin", "--container", "--quota", "--rate", "--threads",
+        "--log-level",
       ],
       flags: ["--allow-network"]
     )
@@ -90,6 +93,9 @@ enum ServeCommand {
     }
     if let quota = try given.number(of: "--quota", in: 1...10_000_000) {
       configuration.quota = Int64(quota) * 1_000_000
+    }
+    if let rate = try given.number(of: "--rate", in: 1...1_000_000) {
+      configuration.limits.service.requests = ServiceRate(burst: 10 * rate, perSecond: rate)
     }
     if let threads = try given.number(of: "--threads", in: 1...256) {
       configuration.threads = threads

@@ -6,7 +6,7 @@ enum TokenCommand {
   static let help = """
     Add, list and revoke the tokens with which devices come. A server that runs need not be told.
 
-    usage: cloudsync-server token add --data DIR --account NAME --device NAME [--days N]
+    usage: cloudsync-server token add --data DIR --account NAME --device NAME [--days N] [--count N]
            cloudsync-server token list --data DIR
            cloudsync-server token revoke --data DIR (ID | --account NAME [--device NAME])
 
@@ -14,6 +14,7 @@ enum TokenCommand {
       --account NAME   whose records: devices of one account see the same
       --device NAME    the device, unique within the account
       --days N         the token ends after so many days; without it never
+      --count N        so many tokens, a line each, for devices NAME-1, NAME-2 and so on
 
     “add” writes the token to standard output, once: it is kept as its SHA-256 digest only. Give it to the device as
     CLOUDSYNC_TOKEN, or in a file that only its owner may read.
@@ -36,24 +37,32 @@ enum TokenCommand {
   private static func add(_ arguments: [String], console: ServerConsole) throws {
     let given = try CommandArguments(
       arguments,
-      options: ["--data", "--account", "--device", "--days"]
+      options: ["--data", "--account", "--device", "--days", "--count"]
     )
     let account = try name(of: "--account", given)
     let device = try name(of: "--device", given)
     let days = try given.number(of: "--days", in: 1...36_500)
+    let count = try given.number(of: "--count", in: 1...10_000)
     let folder = try ServerFolder(try given.required("--data", "DIR"), isMade: true)
-    let token = makeToken()
     let now = Int64(time(nil))
-    let entry = TokenEntry(
-      sha256: TokenEntry.digits(MemoryTokens.digest(of: token)),
-      account: account,
-      device: device,
-      created: now,
-      expires: days.map { now + Int64($0) * 86_400 }
+    let names = count.map { (1...$0).map { "\(device)-\($0)" } } ?? [device]
+    let tokens = names.map { (device: $0, token: makeToken()) }
+    try edit(folder) { list in
+      for one in tokens {
+        let entry = TokenEntry(
+          sha256: TokenEntry.digits(MemoryTokens.digest(of: one.token)),
+          account: account,
+          device: one.device,
+          created: now,
+          expires: days.map { now + Int64($0) * 86_400 }
+        )
+        list.add(entry)
+      }
+    }
+    console.note(
+      "account “\(account)”, device “\(names.joined(separator: "”, “"))”: the token is shown only now"
     )
-    try edit(folder) { list in list.add(entry) }
-    console.note("token \(entry.id) of “\(device)”, account “\(account)”; it is shown only now")
-    console.line(token)
+    for one in tokens { console.line(one.token) }
   }
 
   /// 256 random bits, as text with a beginning by which a leaked one is recognized.
