@@ -53,9 +53,9 @@ let package = Package(
     ),
 
     // MARK: Tests
-    // A server that kills itself, for the tests.
+    // A server that kills itself, and more, for the tests.
     .executableTarget(
-      name: "crashing-server",
+      name: "test-server",
       dependencies: [
         "CloudSyncServer",
         .product(name: "CloudSyncService", package: "CloudSyncSession"),
@@ -63,12 +63,12 @@ let package = Package(
         .product(name: "CloudSyncSession", package: "CloudSyncSession"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      path: "Tests/CrashingServer"
+      path: "Tests/TestServer"
     ),
     .testTarget(
       name: "CloudSyncServerTests",
       dependencies: [
-        "CloudSyncServer", "cloudsync-server", "crashing-server",
+        "CloudSyncServer", "cloudsync-server", "test-server",
         .product(name: "cloudsync", package: "CloudSyncSession"),
         .product(name: "CloudSyncService", package: "CloudSyncSession"),
         .product(name: "CloudSyncWebServices", package: "CloudSyncSession"),

@@ -14,6 +14,8 @@ public final class WebServicesPushes: Sendable {
   private static let longestSilence = Duration.seconds(300)
   /// How long one poll may take: longer than any service keeps it.
   private static let pollTimeout = Duration.seconds(120)
+  /// How long an address is used: services keep it for longer.
+  private static let addressLifetime = Duration.seconds(600)
   private static let firstWait = Duration.seconds(1)
   private static let longestWait = Duration.seconds(60)
 
@@ -96,8 +98,10 @@ public final class WebServicesPushes: Sendable {
         let address = try await client.perform(.courier, deadline: deadline)
         if hasGap { onChange() }
         hasGap = false
+        // The address is asked for anew while it is still good.
+        let renewal = now().adding(addressLifetime)
         var last = now()
-        while !Task.isCancelled {
+        while !Task.isCancelled, now() < renewal {
           let deadline = now().adding(pollTimeout)
           let isChange = try await client.poll(address, deadline: deadline)
           note.withLock { $0 = nil }

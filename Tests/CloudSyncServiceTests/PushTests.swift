@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncService
 import CloudSyncWebServices
+import Foundation
 import Testing
 
 @Suite("Pushes over HTTP")

@@ -61,8 +61,8 @@ struct CloudFile: CloudPlace {
   }
 
   /// Throws if a database belongs to another cloud.
-  func check(_ place: SyncPlace, of path: String, console: Console) throws {
-    guard let token = place.token, case .failure(let error) = fetch(after: token),
+  func check(_ place: SyncPlace?, of path: String, console: Console) throws {
+    guard let token = place?.token, case .failure(let error) = fetch(after: token),
       error.code == .invalidArguments
     else { return }
     throw isForeign(path)

@@ -15,11 +15,12 @@ protocol CloudPlace {
   /// Throws if what a database was synchronized with before is another cloud, so that nothing is mixed.
   ///
   /// - Parameters:
-  ///   - place: Where the database's next fetch begins, and whose rows they are.
+  ///   - place: Where the database's next fetch begins, and whose rows they are; nil if it was synchronized with
+  ///     nothing.
   ///   - path: The database.
   ///   - console: Takes why that cannot be told yet.
   /// - Throws: That it is another cloud.
-  func check(_ place: SyncPlace, of path: String, console: Console) throws
+  func check(_ place: SyncPlace?, of path: String, console: Console) throws
   /// Notices from now on what others change.
   func changes(every interval: Duration) throws -> any CloudChanges
 }
@@ -36,8 +37,8 @@ protocol CloudChanges {
 extension CloudPlace {
   /// Throws if a database belongs to another cloud or zone.
   func check(_ database: DatabaseFile, for request: SyncCommand.Request, console: Console) throws {
-    guard let place = try SyncEngine.place(in: database) else { return }
-    guard place.zoneID == request.zoneID else {
+    let place = try SyncEngine.place(in: database)
+    if let place, place.zoneID != request.zoneID {
       throw ToolError.failure(
         "\(request.path): it was synchronized with the zone “\(place.zoneID.name)”, not"
           + " “\(request.zoneID.name)”; leave --zone out, or begin anew after “cloudsync detach"

@@ -44,16 +44,22 @@ struct CloudServer: CloudPlace {
     return options
   }
 
-  /// Throws if a database belongs to another account or server; waits until the server can say so.
-  func check(_ place: SyncPlace, of path: String, console: Console) throws {
-    let caller = try repeating(console: console) { identity() }
-    if let owner = place.owner, owner != caller {
+  /// Throws if a database belongs to another account or server, or the server does not take the token; waits until
+  /// it can say so.
+  func check(_ place: SyncPlace?, of path: String, console: Console) throws {
+    let caller: AccountIdentity
+    do throws(SyncError) { caller = try repeating(console: console) { identity() } } catch {
+      throw error.code == .notAuthenticated
+        ? ToolError.failure("\(name): the server does not take the token; it may have been revoked")
+        : ToolError.failure("\(name): \(Words.line("\(error)"))")
+    }
+    if let owner = place?.owner, owner != caller {
       throw ToolError.failure(
         "\(path): its rows belong to the account “\(owner.value)”, and the token is that of “\(caller.value)”; use a"
           + " token of “\(owner.value)”, or begin anew after “cloudsync detach \(path)”"
       )
     }
-    guard let token = place.token else { return }
+    guard let token = place?.token else { return }
     do throws(SyncError) {
       _ = try repeating(console: console) { fetch(after: token).map { _ in true } }
     } catch {

@@ -6,9 +6,13 @@ import Foundation
 import Logging
 import Synchronization
 
-// A server that kills itself at a point of one of its transactions that write, for tests of what is left then:
+// A server for tests of what is hard to come by:
 //
-//   crashing-server FOLDER PORT TOKEN POINT NUMBER
+//   test-server FOLDER PORT POINT NUMBER
+//
+// It kills itself at a point of its transaction of a number that writes; while the file “full” is in the folder its
+// disk is full, while “back” is there its clock is an hour back, and with “impatient” polls end at once. Its tokens
+// are “token” of alice's mac and “other” of her phone.
 
 /// Where the process ends.
 enum Point: String {
@@ -21,14 +25,16 @@ enum Point: String {
   case never
 }
 
-final class CrashingStore: LocalCloudStore {
+final class TestStore: LocalCloudStore {
   private let base: SQLiteStore
+  private let folder: String
   private let point: Point
   private let number: Int
   private let count = Atomic(0)
 
-  init(_ base: SQLiteStore, _ point: Point, _ number: Int) {
-    self.base = base
+  init(_ folder: String, dyingAt point: Point, of number: Int) throws {
+    base = try SQLiteStore(path: folder + "/cloud.sqlite")
+    self.folder = folder
     self.point = point
     self.number = number
   }
@@ -42,6 +48,9 @@ final class CrashingStore: LocalCloudStore {
     _ kind: LocalCloudTransactionKind,
     _ body: (any LocalCloudTransaction) throws(LocalCloudStoreError) -> Value
   ) throws(LocalCloudStoreError) -> Value {
+    if kind == .write, FileManager.default.fileExists(atPath: folder + "/full") {
+      throw LocalCloudStoreError(.full, path: "/secret-path", "the disk is full")
+    }
     let isLast = kind == .write && count.add(1, ordering: .relaxed).newValue == number
     if isLast, point == .beforeLock { die() }
     let value = try base.transaction(kind) { (transaction) throws(LocalCloudStoreError) -> Value in
@@ -55,21 +64,32 @@ final class CrashingStore: LocalCloudStore {
 }
 
 let words = CommandLine.arguments
-guard words.count == 6, let port = Int(words[2]), let point = Point(rawValue: words[4]),
-  let number = Int(words[5])
+guard words.count == 5, let port = Int(words[2]), let point = Point(rawValue: words[3]),
+  let number = Int(words[4])
 else { exit(2) }
+let folder = words[1]
 let tokens = MemoryTokens()
-tokens.add(token: words[3], access: ServiceAccess(account: AccountIdentity("alice"), device: "mac"))
+for (token, device) in [("token", "mac"), ("other", "phone")] {
+  let access = ServiceAccess(account: AccountIdentity("alice"), device: device)
+  tokens.add(token: token, access: access)
+}
 var configuration = ServerConfiguration()
 configuration.listen = ("127.0.0.1", port)
-configuration.admin = nil
+configuration.admin = ("127.0.0.1", 0)
+if FileManager.default.fileExists(atPath: folder + "/impatient") {
+  configuration.limits.service.pollDuration = .zero
+}
+configuration.now = {
+  let isBack = FileManager.default.fileExists(atPath: folder + "/back")
+  return SyncEnvironment.live.now().adding(.seconds(isBack ? -3_600 : 0))
+}
 let program = ServerProgram(
-  store: CrashingStore(try SQLiteStore(path: words[1] + "/cloud.sqlite"), point, number),
-  folder: words[1],
+  store: try TestStore(folder, dyingAt: point, of: number),
+  folder: folder,
   tokens: tokens,
   secret: [UInt8](repeating: 7, count: 32),
   configuration: configuration,
-  logger: Logger(label: "crashing") { _ in SwiftLogNoOpLogHandler() }
+  logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 ) { name, address in
   FileHandle.standardOutput.write(Data("\(name): \(address)\n".utf8))
 }

@@ -41,6 +41,7 @@ struct TestFailure: Error, CustomStringConvertible {
 enum Program {
   static var server: String { path(of: "cloudsync-server") }
   static var tool: String { path(of: "cloudsync") }
+  static var testServer: String { path(of: "test-server") }
 
   private static func path(of name: String) -> String {
     URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()

@@ -56,9 +56,10 @@ final class Running {
 
   /// Waits until something is so; throws if the process ends before.
   func wait(until isSo: (Running) -> Bool) throws {
-    while !isSo(self) {
+    try Pause.wait("a process") {
+      if isSo(self) { return true }
       guard isRunning else { throw TestFailure("the process has ended: \(output)\(errors)") }
-      Pause.short()
+      return false
     }
   }
 }
@@ -67,5 +68,14 @@ final class Running {
 enum Pause {
   static func short() {
     _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(5))
+  }
+
+  /// Waits until something is so: for minutes if it must be, and not for ever.
+  static func wait(_ what: String, until isSo: () throws -> Bool) throws {
+    for _ in 0..<60_000 {
+      if try isSo() { return }
+      short()
+    }
+    throw TestFailure("waited in vain for \(what)")
   }
 }

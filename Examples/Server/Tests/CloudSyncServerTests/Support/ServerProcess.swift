@@ -7,8 +7,9 @@ import Foundation
 /// `cloudsync-server` as a process of its own, on a folder of its own.
 final class ServerProcess {
   let folder: Folder
-  private(set) var port = 0
-  private(set) var adminPort = 0
+  private var ports: ServerPorts
+  var port: Int { ports.devices }
+  var adminPort: Int { ports.admin }
   private(set) var process: Running
   private let arguments: [String]
 
@@ -19,7 +20,7 @@ final class ServerProcess {
     folder = try Folder(name)
     self.arguments = arguments
     process = try Self.start(folder.path("server"), port: 0, arguments)
-    try readPorts()
+    ports = try ServerPorts(of: process)
   }
 
   private static func start(_ data: String, port: Int, _ arguments: [String]) throws -> Running {
@@ -30,18 +31,10 @@ final class ServerProcess {
     )
   }
 
-  private func readPorts() throws {
-    try process.wait { $0.output.split(separator: "\n").count >= 2 }
-    for line in process.output.split(separator: "\n") {
-      let number = line.split(separator: ":").last.flatMap { Int($0) } ?? 0
-      if line.hasPrefix("devices") { port = number } else { adminPort = number }
-    }
-  }
-
   /// Starts it again, where it was.
   func restart() throws {
     process = try Self.start(data, port: port, arguments)
-    try readPorts()
+    ports = try ServerPorts(of: process)
   }
 
   func killNow() {
