@@ -152,8 +152,11 @@ let package = Package(
       dependencies: [
         "CloudSyncService", "CloudSyncWebServices", "CloudSyncWire", "CloudSyncLocalCloud",
         "CloudSyncSQLite", "CloudSyncSQLiteSupport", "CloudSyncSimulator", "CloudSyncTestSupport",
+        "CloudSyncLoopback",
       ]
     ),
+    // A server for this machine, for tests and the tool's demonstration; no product has it.
+    .target(name: "CloudSyncLoopback", dependencies: ["CloudSyncWire"]),
 
     // MARK: Simulator
     .target(
@@ -183,10 +186,17 @@ let package = Package(
       name: "cloudsync",
       dependencies: [
         "CloudSyncEventLog", "CloudSyncLogTestGeneration", "CloudSyncLocalCloud",
-        "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation",
+        "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation", "CloudSyncService",
+        "CloudSyncWebServices", "CloudSyncLoopback",
       ]
     ),
-    .testTarget(name: "CloudSyncToolTests", dependencies: ["cloudsync", "CloudSyncTestSupport"]),
+    .testTarget(
+      name: "CloudSyncToolTests",
+      dependencies: [
+        "cloudsync", "CloudSyncTestSupport", "CloudSyncService", "CloudSyncLocalCloud",
+        "CloudSyncLoopback",
+      ]
+    ),
 
     // MARK: The house
     .testTarget(name: "TidyTests"),

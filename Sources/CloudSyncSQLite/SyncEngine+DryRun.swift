@@ -106,15 +106,24 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
-  /// The zone that a database was synchronized with, and where its next fetch begins; nil if it was with
-  /// none.
+  /// The zone that a database was synchronized with, whose rows they are, and where its next fetch begins; nil if
+  /// it was with none.
   package static func place(
     in database: some SyncDatabase
-  ) throws(SyncEngineError) -> (zoneID: ZoneID, token: ChangeToken?)? {
+  ) throws(SyncEngineError) -> SyncPlace? {
     guard let essence = try database.storedEssence() else { return nil }
     let token = try database.use { (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in try Facts(connection: connection).token() }
     }
-    return (essence.zoneID, token)
+    return SyncPlace(zoneID: essence.zoneID, owner: essence.accountOwner, token: token)
   }
+}
+
+/// What a database was synchronized with.
+package struct SyncPlace: Sendable {
+  package let zoneID: ZoneID
+  /// The account; nil if there was but a nameless one.
+  package let owner: AccountIdentity?
+  /// Where the next fetch begins; nil for all from the beginning.
+  package let token: ChangeToken?
 }

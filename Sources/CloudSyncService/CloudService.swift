@@ -13,10 +13,14 @@ public import CloudSyncLocalCloud
 ///
 /// It serves the private database of one container: `records/modify`, `records/lookup`, `changes/zone`,
 /// `changes/database`, `zones/list`, `zones/lookup`, `zones/modify`, `subscriptions/modify`,
-/// `assets/upload` and `users/caller`, and the bytes of assets by signed addresses. Beside what Apple documents, a modification may carry the header
-/// `X-CloudSync-Write-Token`, a conflict has a `serverRecord`, an asset a `sha256`, an error a
-/// `cloudErrorCode`, and numbers that are not finite are text. What belongs to another account is
-/// answered as what does not exist.
+/// `assets/upload`, `users/caller` and `tokens/create`, the bytes of assets and the courier by signed addresses.
+/// Beside what Apple documents, a modification may carry the header `X-CloudSync-Write-Token`, a conflict has a
+/// `serverRecord`, an asset a `sha256`, an error a `cloudErrorCode`, and numbers that are not finite are text. What
+/// belongs to another account is answered as what does not exist.
+///
+/// At the address that `tokens/create` gives, a device waits until another one of its account has changed something.
+/// The service knows no timer: whoever runs it calls ``answerPolls(all:)`` about once a second. It takes the cloud's
+/// ``LocalCloud/onChange(_:)``; of changes by other processes it is told with ``announce(_:)``.
 public final class CloudService: Sendable {
   private let cloud: LocalCloud
   private let tokens: any ServiceTokens
@@ -24,6 +28,7 @@ public final class CloudService: Sendable {
   private let limits: ServiceLimits
   private let nonce: @Sendable () -> UInt64
   private let assets: ServedAssets
+  private let pushes: ServedPushes
   private let now: @Sendable () -> Timestamp
   private let rates = RequestRates()
 
@@ -58,7 +63,50 @@ public final class CloudService: Sendable {
         let number = nonce()
         return (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
       }
-    assets = ServedAssets(cloud: cloud, tickets: AssetTickets(secret: secret ?? random), now: now)
+    let tickets = ServiceTickets(secret: secret ?? random)
+    assets = ServedAssets(cloud: cloud, tickets: tickets, now: now)
+    pushes = ServedPushes(
+      tickets: tickets,
+      tokens: tokens,
+      container: container,
+      pollDuration: limits.pollDuration,
+      now: now
+    )
+    cloud.onChange { [hub = pushes.hub] in hub.announce(account: $0.account, except: $0.device) }
+  }
+
+  // MARK: Pushes
+
+  /// Wakes the devices that wait for a change: one that another process has made, or nobody knows which.
+  ///
+  /// - Parameter change: What has changed; nil if that cannot be told.
+  public func announce(_ change: LocalCloudChange?) {
+    guard let change else { return pushes.hub.announceToAll() }
+    pushes.hub.announce(account: change.account, except: change.device)
+  }
+
+  /// Answers the devices that have waited long enough.
+  ///
+  /// - Parameter all: Whether to answer all others too, and those that come from now on at once: before the
+  ///   process ends.
+  public func answerPolls(all: Bool = false) {
+    if all { pushes.hub.close() } else { pushes.hub.end(now: now()) }
+  }
+
+  /// How many devices wait for a change.
+  public var waitingPolls: Int { pushes.hub.waiting }
+
+  // MARK: Requests
+
+  /// Whether a request comes from somebody who is known, by its token or its signed address: of others no body need
+  /// be received, whatever it is they are refused.
+  public func knowsSender(of request: HTTPRequest) -> Bool {
+    if request.path.hasPrefix("/assets/") { return assets.ticket(of: request) != nil }
+    if request.path.hasPrefix(ServedPushes.prefix) { return pushes.access(of: request) != nil }
+    do throws(ServiceRefusal) {
+      _ = try access(of: request)
+      return true
+    } catch { return false }
   }
 
   /// Answers a request.
@@ -88,10 +136,17 @@ public final class CloudService: Sendable {
       let isFile = request.path.hasPrefix("/assets/")
       try checkBody(of: request, limit: isFile ? limits.assetByteCount : limits.bodyByteCount)
       if isFile { return completion(try file(request)) }
+      if request.path.hasPrefix(ServedPushes.prefix) {
+        return try poll(request, completion: completion)
+      }
       let access = try access(of: request, from: address)
       try checkRate(limits.requests, of: key(of: access))
       let (database, endpoint) = try place(of: request)
       if endpoint == .uploadAssets { return completion(addresses(request, access)) }
+      if endpoint == .createToken {
+        let digest = try tokenDigest(of: request)
+        return completion(pushes.address(for: access, tokenDigest: digest))
+      }
       let desk = EndpointDesk(
         scope: database.scope,
         limits: limits,
@@ -121,6 +176,17 @@ public final class CloudService: Sendable {
     guard let ticket = assets.ticket(of: request) else { return HTTPResponse(status: 404) }
     try checkRate(limits.requests, of: "files/\(ticket.account.value)")
     return assets.response(to: request, for: ticket)
+  }
+
+  private func poll(
+    _ request: HTTPRequest,
+    completion: @escaping @Sendable (HTTPResponse) -> Void
+  ) throws(ServiceRefusal) {
+    // One that is forged, foreign, old or shut out is answered as one that never was.
+    guard let access = pushes.access(of: request) else { throw ServiceRefusal(status: 404) }
+    try checkRate(limits.requests, of: key(of: access))
+    guard request.method == "GET" else { throw ServiceRefusal(status: 405) }
+    pushes.wait(for: access, completion: completion)
   }
 
   private func key(of access: ServiceAccess) -> String {
@@ -154,15 +220,18 @@ public final class CloudService: Sendable {
   }
 
   private func access(of request: HTTPRequest) throws(ServiceRefusal) -> ServiceAccess {
+    guard let access = tokens.access(digest: try tokenDigest(of: request)) else {
+      throw ServiceRefusal(status: 401, SyncError(.notAuthenticated, "the token is not known"))
+    }
+    return access
+  }
+
+  private func tokenDigest(of request: HTTPRequest) throws(ServiceRefusal) -> [UInt8] {
     let scheme = "Bearer "
     guard let header = request.headers["Authorization"], header.hasPrefix(scheme) else {
       throw ServiceRefusal(status: 401, SyncError(.notAuthenticated, "a token is missing"))
     }
-    let token = Array(header.utf8.dropFirst(scheme.utf8.count))
-    guard let access = tokens.access(digest: SHA256.digest(of: token)) else {
-      throw ServiceRefusal(status: 401, SyncError(.notAuthenticated, "the token is not known"))
-    }
-    return access
+    return SHA256.digest(of: Array(header.utf8.dropFirst(scheme.utf8.count)))
   }
 
   private func place(

@@ -31,7 +31,7 @@ struct EndpointDesk: Sendable {
       case .modifySubscriptions: try subscribe(request, completion: completion)
       case .listZones, .lookUpZones, .databaseChanges, .caller:
         completion(try zones?.response(to: request, at: endpoint, limits: limits) ?? Self.missing)
-      case .uploadAssets: completion(Self.missing)
+      case .uploadAssets, .createToken: completion(Self.missing)
       }
     } catch { completion(ServiceRefusal(error).response) }
   }

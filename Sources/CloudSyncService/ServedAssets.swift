@@ -10,7 +10,7 @@ import Foundation
 /// The bytes of assets, by signed addresses below `/assets/1/`.
 struct ServedAssets: Sendable {
   let cloud: LocalCloud
-  let tickets: AssetTickets
+  let tickets: ServiceTickets
   let now: @Sendable () -> Timestamp
 
   private static let prefix = "/assets/1/"
@@ -19,7 +19,7 @@ struct ServedAssets: Sendable {
   /// What a client is told of an account's asset.
   func wireAsset(_ asset: Asset, account: AccountIdentity) -> WireAsset {
     var wire = WireAsset(asset)
-    let purpose = AssetTickets.Purpose.download(AssetTickets.digits(asset.sha256))
+    let purpose = ServiceTickets.Purpose.download(ServiceTickets.digits(asset.sha256))
     wire.downloadURL = Self.prefix + tickets.ticket(for: purpose, account: account, now: now())
     return wire
   }
@@ -38,13 +38,13 @@ struct ServedAssets: Sendable {
   }
 
   /// What the address of a request is good for, and whose it is; nil if it is none.
-  func ticket(of request: HTTPRequest) -> AssetTickets.Ticket? {
+  func ticket(of request: HTTPRequest) -> ServiceTickets.Ticket? {
     guard request.path.hasPrefix(Self.prefix) else { return nil }
     return tickets.read(request.path.dropFirst(Self.prefix.count), now: now())
   }
 
   /// Answers a request to such an address.
-  func response(to request: HTTPRequest, for ticket: AssetTickets.Ticket) -> HTTPResponse {
+  func response(to request: HTTPRequest, for ticket: ServiceTickets.Ticket) -> HTTPResponse {
     switch (ticket.purpose, request.method) {
     case (.upload, "POST"):
       do throws(SyncError) {
@@ -57,6 +57,7 @@ struct ServedAssets: Sendable {
       else { return HTTPResponse(status: 404) }
       let headers: HTTPHeaders = [WireHeader.contentType: "application/octet-stream"]
       return HTTPResponse(status: 200, headers: headers, body: [UInt8](bytes))
+    case (.courier, _): return HTTPResponse(status: 404)
     default: return HTTPResponse(status: 405)
     }
   }

@@ -9,6 +9,8 @@ public struct ServiceLimits: Sendable, Hashable {
   public var assetByteCount = 50_000_000
   /// The zones of one request.
   public var zones = 200
+  /// How long a device waits for a change before it is told that there is none.
+  public var pollDuration = Duration.seconds(50)
   /// How fast one device may send requests, and all devices of one account the bytes of assets; nil for as
   /// fast as they like.
   public var requests: ServiceRate? = ServiceRate(burst: 1_000, perSecond: 100)

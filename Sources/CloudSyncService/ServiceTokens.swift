@@ -23,6 +23,14 @@ public protocol ServiceTokens: Sendable {
   func access(digest: [UInt8]) -> ServiceAccess?
 }
 
+extension ServiceTokens {
+  /// The digest by which a token is looked for.
+  ///
+  /// - Parameter token: The token, as a client sends it.
+  /// - Returns: The SHA-256 digest of its bytes.
+  public static func digest(of token: String) -> [UInt8] { SHA256.digest(of: Array(token.utf8)) }
+}
+
 /// Tokens in memory.
 public final class MemoryTokens: ServiceTokens {
   /// By digest; looked into, never iterated.
@@ -37,12 +45,12 @@ public final class MemoryTokens: ServiceTokens {
   ///   - token: The token, which is not kept: 256 random bits, as text.
   ///   - access: Whom it belongs to.
   public func add(token: String, access: ServiceAccess) {
-    accesses.withLock { $0[SHA256.digest(of: Array(token.utf8))] = access }
+    accesses.withLock { $0[Self.digest(of: token)] = access }
   }
 
   /// Shuts a token out, from the next request on.
   public func revoke(token: String) {
-    accesses.withLock { $0[SHA256.digest(of: Array(token.utf8))] = nil }
+    accesses.withLock { $0[Self.digest(of: token)] = nil }
   }
 
   /// Finds whom the token with a digest belongs to.

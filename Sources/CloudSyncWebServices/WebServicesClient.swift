@@ -30,6 +30,8 @@ public final class WebServicesClient: Sendable {
   /// How long the service keeps a file without a record.
   private static let uploadLifetime = Duration.seconds(15 * 60)
 
+  private static let callerTimeout = Duration.seconds(60)
+
   /// Creates a client.
   ///
   /// - Parameters:
@@ -55,7 +57,7 @@ public final class WebServicesClient: Sendable {
     AccountStatusProvider { completion in
       Task {
         do throws(SyncError) {
-          completion(.available, try await self.perform(.caller, deadline: .distantFuture))
+          completion(.available, try await self.callerIdentity())
         } catch {
           switch error.code {
           case .notAuthenticated, .permissionFailure: completion(.noAccount, nil)
@@ -65,6 +67,11 @@ public final class WebServicesClient: Sendable {
         }
       }
     }
+  }
+
+  /// Whom the token belongs to.
+  package func callerIdentity() async throws(SyncError) -> AccountIdentity {
+    try await perform(.caller, deadline: now().adding(Self.callerTimeout))
   }
 
   /// Makes a call; nothing is retried.

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
+import CloudSyncLoopback
 import CloudSyncService
 import CloudSyncWebServices
 import Foundation

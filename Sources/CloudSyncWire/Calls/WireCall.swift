@@ -155,6 +155,15 @@ extension WireCall where Answer == AccountIdentity {
 }
 
 extension WireCall where Answer == String {
+  /// Asks for the address at which a device waits for changes.
+  package static var courier: Self {
+    let zoneID = ZoneID(name: ZoneID.defaultZoneName)
+    return Self(.createToken, zoneID: zoneID, body: WireCourier.request) { bytes in
+      WireCourier.address(reading: bytes).map { .success($0) }
+        ?? .failure(SyncError(.networkFailure, "the response has no address"))
+    }
+  }
+
   /// Asks where the bytes of an asset go.
   package static func uploadAddress(
     for recordID: RecordID,

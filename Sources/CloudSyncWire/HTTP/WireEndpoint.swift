@@ -12,6 +12,7 @@ package enum WireEndpoint: String, Sendable, CaseIterable {
   case modifySubscriptions = "subscriptions/modify"
   case caller = "users/caller"
   case uploadAssets = "assets/upload"
+  case createToken = "tokens/create"
 
   /// The method of its requests.
   package var method: String {
@@ -41,7 +42,9 @@ package struct WireDatabase: Sendable, Hashable {
   /// The path of an endpoint.
   package func path(of endpoint: WireEndpoint) -> String {
     let name = Self.names.first { $0.0 == scope }?.1 ?? "private"
-    return "/database/1/\(container)/\(environment)/\(name)/\(endpoint.rawValue)"
+    // Pushes are those of a container, whatever the database.
+    let place = endpoint == .createToken ? "" : "\(name)/"
+    return "/database/1/\(container)/\(environment)/\(place)\(endpoint.rawValue)"
   }
 
   /// Reads the path of a request; nil if it is none of the API's.
@@ -52,10 +55,14 @@ package struct WireDatabase: Sendable, Hashable {
     guard parts.count == 6, parts[0].isEmpty, parts[1] == "database", parts[2] == "1" else {
       return nil
     }
+    if parts[3].isEmpty || parts[4].isEmpty { return nil }
+    if parts[5] == WireEndpoint.createToken.rawValue {
+      return (WireDatabase(container: parts[3], environment: parts[4]), parts[5])
+    }
     let tail = Self.parts(of: parts[5], atMost: 2)
-    guard tail.count == 2, let scope = names.first(where: { $0.1 == tail[0] })?.0,
-      !parts[3].isEmpty, !parts[4].isEmpty
-    else { return nil }
+    guard tail.count == 2, let scope = names.first(where: { $0.1 == tail[0] })?.0 else {
+      return nil
+    }
     let database = WireDatabase(container: parts[3], environment: parts[4], scope: scope)
     return (database, tail[1])
   }

@@ -20,6 +20,11 @@ enum DemoCommand {
           help: "what may go wrong besides the story, as in answer-lost,late=1/10 or none"
         ),
         .init(
+          name: "--server",
+          help:
+            "go through a server on this machine, by HTTP and in real time, and meet random faults"
+        ),
+        .init(
           name: "--keep",
           value: "DIR",
           help: "a new folder for the databases, the cloud, the logs and the reports"
@@ -27,7 +32,8 @@ enum DemoCommand {
       ],
       discussion: """
         The cloud is one file on this machine, time is simulated, and the same seed tells the same
-        story. Without --keep the files go into a folder of the system's for such things.
+        story. With --server two databases are edited at random, and connections break, before and after
+        the server has done what it was asked for; the story is not the same twice then. Without --keep the files go into a folder of the system's for such things.
         """,
       run: run
     )
@@ -35,6 +41,11 @@ enum DemoCommand {
 
   private static func run(with arguments: Arguments, console: Console) throws {
     let seed = try arguments.number(of: "--seed") ?? 1
+    if arguments.has("--server") {
+      if arguments.has("--faults") { throw ToolError.usage("--faults does not go with --server") }
+      let folder = try DemoFolder(arguments.value(of: "--keep"))
+      return try ServerDemo(in: folder, seed: seed).run(console: console)
+    }
     let plan = try plan(from: arguments.value(of: "--faults"))
     let folder = try DemoFolder(arguments.value(of: "--keep"))
     let story = try DemoStory(in: folder, seed: seed, plan: plan, console)

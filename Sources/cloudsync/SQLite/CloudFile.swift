@@ -10,9 +10,10 @@ import Foundation
 #endif
 
 /// The cloud of `cloudsync sync`: a file that any number of processes may use.
-struct CloudFile {
-  private let request: SyncCommand.Request
-  let connection: LocalCloudConnection
+struct CloudFile: CloudPlace {
+  let name: String
+  let handler: any OperationHandler
+  let account: AccountStatusProvider? = nil
   /// Where the cloud keeps large BLOBs, beside its file: the owner's folder, and the one in which earlier
   /// versions kept them.
   private let assetFolders: [String]
@@ -23,21 +24,22 @@ struct CloudFile {
   /// Opens the file.
   ///
   /// - Parameters:
-  ///   - request: Which file it is, and whose.
+  ///   - path: Which file it is.
+  ///   - request: Who asks.
   ///   - isRehearsal: Whether nothing is to be written: a missing file is not made.
   /// - Throws: What is wrong with the file, and what to do.
-  init(_ request: SyncCommand.Request, isRehearsal: Bool = false) throws {
-    self.request = request
+  init(_ path: String, _ request: SyncCommand.Request, isRehearsal: Bool = false) throws {
+    name = path
     var options = LocalCloudOptions()
     // A number of its own tells one cloud from another by its tokens.
     options.seed = SyncEnvironment.live.nonce()
-    let isMissing = SamePath.Identity(path: request.cloud) == nil
+    let isMissing = SamePath.Identity(path: path) == nil
     let store: any LocalCloudStore =
-      isMissing && isRehearsal ? MemoryStore() : try SQLiteStore(path: request.cloud)
-    let folder = (SamePath.resolved(path: request.cloud) ?? request.cloud) + "-assets"
+      isMissing && isRehearsal ? MemoryStore() : try SQLiteStore(path: path)
+    let folder = (SamePath.resolved(path: path) ?? path) + "-assets"
     let cloud = LocalCloud(store: store, options: options, assetFolder: folder)
     assetFolders = [cloud.assetFolder(of: Self.account) ?? folder, folder]
-    connection = cloud.connect(
+    handler = cloud.connect(
       device: request.device,
       account: Self.account,
       zoneID: request.zoneID
@@ -58,33 +60,57 @@ struct CloudFile {
     return options
   }
 
-  /// Throws if a database belongs to another cloud, so that nothing is mixed.
-  func check(database: DatabaseFile) throws {
-    guard let place = try SyncEngine.place(in: database) else { return }
-    guard place.zoneID == request.zoneID else {
-      throw ToolError.failure(
-        "\(request.path): it was synchronized with the zone “\(place.zoneID.name)”, not"
-          + " “\(request.zoneID.name)”; leave --zone out, or begin anew after “cloudsync detach"
-          + " \(request.path)”"
-      )
+  /// Throws if a database belongs to another cloud.
+  func check(_ place: SyncPlace?, of path: String, console: Console) throws {
+    guard let token = place?.token, case .failure(let error) = fetch(after: token),
+      error.code == .invalidArguments
+    else { return }
+    throw isForeign(path)
+  }
+
+  /// Looks at the file's number of changes now and then.
+  func changes(every interval: Duration) throws -> any CloudChanges {
+    try CloudFileChanges(path: name, interval: interval)
+  }
+}
+
+/// Notices changes by a number that SQLite keeps.
+private struct CloudFileChanges: CloudChanges {
+  let problem: String? = nil
+  private let path: String
+  private let interval: Duration
+  private let database: DatabaseFile
+  private let identity: SamePath.Identity?
+  private let clock = ContinuousClock()
+  private var nextLook: ContinuousClock.Instant
+  private var lastVersion: Int64?
+
+  init(path: String, interval: Duration) throws {
+    self.path = path
+    self.interval = interval
+    database = try DatabaseFile(path: path, access: .readOnly)
+    identity = SamePath.Identity(path: path)
+    nextLook = clock.now
+  }
+
+  mutating func haveCome() throws -> Bool {
+    guard clock.now >= nextLook else { return false }
+    nextLook = clock.now + interval
+    guard SamePath.Identity(path: path) == identity else {
+      throw ToolError.failure("\(path): the file was removed or replaced")
     }
-    guard let token = place.token else { return }
-    let context = RequestContext(
-      attempt: Attempt(epoch: 0, number: 0),
-      writeToken: WriteToken(nonce: 0, number: 0),
-      deadline: SyncEnvironment.live.now()
-    )
-    let isForeign = Locked(false)
-    // It answers before the call returns.
-    connection.handle(fetchOperation: FetchOperation(changeToken: token), context: context) {
-      if case .failure(let error) = $0, error.code == .invalidArguments {
-        isForeign.withLock { $0 = true }
-      }
+    let version = try database.versionUnlessLocked()
+    defer { lastVersion = version }
+    return version == nil || version != lastVersion
+  }
+}
+
+extension DatabaseFile {
+  /// A number that changes with a database; nil while somebody keeps it locked.
+  func versionUnlessLocked() throws(SyncEngineError) -> Int64? {
+    do throws(SyncEngineError) { return try dataVersion() } catch {
+      guard error.code == .busy else { throw error }
+      return nil
     }
-    guard isForeign.withLock({ $0 }) else { return }
-    throw ToolError.failure(
-      "\(request.path): it was synchronized with another cloud than \(request.cloud); name that one, or"
-        + " begin anew after “cloudsync detach \(request.path)”"
-    )
   }
 }

@@ -7,19 +7,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `cloudsync sync`: a database in step with a cloud in a file.
+/// `cloudsync sync`: a database in step with a cloud in a file, or at a server.
 enum SyncCommand {
   static var command: Command {
     Command(
       path: ["sync"],
-      summary: "Keep a database in step with others through a cloud in a file, both ways.",
+      summary:
+        "Keep a database in step with others through a cloud in a file or at a server, both ways.",
       operands: ["DATABASE"],
       options: [
         .init(
           name: "--cloud",
-          value: "CLOUDFILE",
-          help: "the cloud, which is made if it is missing"
+          value: "CLOUD",
+          help: "the cloud: a file, which is made if it is missing, or https://…"
         ),
+        ServerPlace.tokenFile,
+        // Not for use: who tries it is told what to use.
+        .init(name: "--token", value: "…", help: "refused: others could read it"),
         DatabaseArguments.tables, DatabaseArguments.all,
         .init(name: "--device", value: "NAME", help: "this copy's name; by default host and path"),
         .init(
@@ -31,7 +35,7 @@ enum SyncCommand {
         .init(
           name: "--interval",
           value: "SECONDS",
-          help: "how often --watch looks at the cloud; 1 by default"
+          help: "how often --watch looks at a cloud in a file; 1 by default"
         ),
         .init(
           name: "--ignore-foreign-keys",
@@ -52,6 +56,10 @@ enum SyncCommand {
         because they were refused are tried again each time. With --verify the exit code is 1 if anything
         differs.
 
+        A server is that of Examples/Server, cloudsync-server: its address is https://HOST, or http:// on this
+        machine, and the token that it gave is in the variable CLOUDSYNC_TOKEN or in --token-file. With --watch
+        the server says when others have changed something.
+
         Look at the schema with “cloudsync check” first, and see with “cloudsync status” how far a copy
         has come.
         """,
@@ -63,6 +71,8 @@ enum SyncCommand {
   struct Request: Sendable {
     var path: String
     var cloud: String
+    /// Where the server is; nil for a cloud in a file.
+    var server: ServerPlace?
     var device: String
     var zoneID: ZoneID
     var tables: [String]
@@ -78,7 +88,18 @@ enum SyncCommand {
   private static func run(with arguments: Arguments, console: Console) throws {
     let target = DatabaseArguments(arguments)
     guard let cloud = arguments.value(of: "--cloud") else {
-      throw ToolError.usage("cloudsync sync needs --cloud CLOUDFILE")
+      throw ToolError.usage("cloudsync sync needs --cloud FILE, or --cloud https://…")
+    }
+    if arguments.has("--token") {
+      throw ToolError.usage(
+        "a token is no argument, which others can read: set CLOUDSYNC_TOKEN, or use --token-file FILE"
+      )
+    }
+    let server =
+      try ServerPlace.isAddress(cloud)
+      ? ServerPlace(cloud, tokenFile: arguments.value(of: "--token-file")) : nil
+    if server == nil, arguments.has("--token-file") {
+      throw ToolError.usage("--token-file is for a server, and --cloud names a file")
     }
     if arguments.has("--dry-run") {
       for name in ["--watch", "--log", "--verify"] where arguments.has(name) {
@@ -88,6 +109,9 @@ enum SyncCommand {
     if arguments.has("--interval"), !arguments.has("--watch") {
       throw ToolError.usage("--interval is for --watch")
     }
+    if server != nil, arguments.has("--interval") {
+      throw ToolError.usage("--interval is for a cloud in a file: a server says when to look")
+    }
     let seconds = try arguments.number(of: "--interval") ?? 1
     guard (1...86_400).contains(seconds) else {
       throw ToolError.usage("--interval takes a number from 1 to 86400, not \(seconds)")
@@ -96,7 +120,7 @@ enum SyncCommand {
     if let zoneName { try check(zoneName: zoneName) }
     let lock = try DatabaseLock(target.path)
     defer { lock.release() }
-    if SamePath.isSame(target.path, as: cloud) {
+    if server == nil, SamePath.isSame(target.path, as: cloud) {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
     let (tables, options) = try examine(target: target, arguments: arguments)
@@ -106,6 +130,7 @@ enum SyncCommand {
     let request = Request(
       path: target.path,
       cloud: cloud,
+      server: server,
       device: try device(arguments: arguments, path: target.path),
       zoneID: zoneID,
       tables: tables,
@@ -120,7 +145,31 @@ enum SyncCommand {
     if arguments.has("--dry-run") {
       return try SyncRehearsal(request, target).run(console: console)
     }
-    try SyncRun(request, target).run(console: console)
+    try SyncRun(request, target, console: console).run(console: console)
+  }
+
+  /// Opens the cloud that is asked for.
+  ///
+  /// - Parameters:
+  ///   - request: Which cloud it is.
+  ///   - folder: A folder for files that are on their way.
+  ///   - isRehearsal: Whether nothing is to be written.
+  /// - Returns: The cloud.
+  /// - Throws: What is wrong with it.
+  static func open(
+    _ request: Request,
+    stagingIn folder: String,
+    isRehearsal: Bool = false
+  ) throws -> any CloudPlace {
+    guard let server = request.server else {
+      return try CloudFile(request.cloud, request, isRehearsal: isRehearsal)
+    }
+    return CloudServer(
+      server,
+      request.cloud,
+      zoneID: request.zoneID,
+      receivingIn: folder + "/received"
+    )
   }
 
   /// Looks whether the database can be synchronized, and finds out which tables are.

@@ -60,9 +60,11 @@ struct SyncRehearsal {
         enforcesForeignKeys: request.enforcesForeignKeys
       )
     }
-    let cloud = try CloudFile(request, isRehearsal: true)
-    try target.naming { try cloud.check(database: database) }
-    let preview = try preview(database: database, cloud: cloud)
+    let folder = try NewFolder.makeTemporary(for: "dry-run", option: "--dry-run")
+    defer { NewFolder.removeTemporary(at: folder) }
+    let cloud = try SyncCommand.open(request, stagingIn: folder, isRehearsal: true)
+    try target.naming { try cloud.check(database, for: request, console: console) }
+    let preview = try preview(database: database, cloud: cloud, folder: folder)
     if request.isJSON {
       let report = Report(
         database: request.path,
@@ -83,18 +85,20 @@ struct SyncRehearsal {
     if preview.isForbidden { throw ToolError.negative }
   }
 
-  private func preview(database: DatabaseFile, cloud: CloudFile) throws -> SyncPreview {
+  private func preview(
+    database: DatabaseFile,
+    cloud: any CloudPlace,
+    folder: String
+  ) throws -> SyncPreview {
     let result = Locked<Result<SyncPreview, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
-    let folder = try NewFolder.makeTemporary(for: "dry-run", option: "--dry-run")
-    defer { NewFolder.removeTemporary(at: folder) }
     var options = request.options
     options.assets = cloud.assets(stagedIn: folder)
     SyncEngine.dryRun(
       database: database,
       tables: request.tables,
       zoneID: request.zoneID,
-      operationHandler: cloud.connection,
+      operationHandler: cloud.handler,
       options: options
     ) { new in
       result.withLock { $0 = new }

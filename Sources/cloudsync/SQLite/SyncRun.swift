@@ -17,11 +17,12 @@ final class SyncRun {
   let database: DatabaseFile
   let engine: SyncEngine
   private let target: DatabaseArguments
-  private let cloud: CloudFile
+  let cloud: any CloudPlace
   private let recorder: EventRecorder?
   /// Where large BLOBs are while they are on their way.
   private let assetFolder: String
   private let error = Locked<SyncEngineError?>(nil)
+  private let cloudError = Locked<SyncError?>(nil)
   private let activity = Locked(SyncActivity())
   private let clock = ContinuousClock()
   private var hasExplained = false
@@ -29,17 +30,18 @@ final class SyncRun {
   /// How long nothing may happen before it is said why.
   private static let patience = Duration.seconds(3)
 
-  init(_ request: SyncCommand.Request, _ target: DatabaseArguments) throws {
+  init(_ request: SyncCommand.Request, _ target: DatabaseArguments, console: Console) throws {
     self.request = request
     self.target = target
-    cloud = try CloudFile(request)
+    assetFolder = request.path + "-cloudsync-assets"
+    cloud = try SyncCommand.open(request, stagingIn: assetFolder)
     database = try target.naming {
       try DatabaseFile(path: request.path, enforcesForeignKeys: request.enforcesForeignKeys)
     }
     let (database, cloud) = (database, cloud)
-    try target.naming { try cloud.check(database: database) }
+    try target.naming { try cloud.check(database, for: request, console: console) }
     var options = request.options
-    assetFolder = request.path + "-cloudsync-assets"
+    options.accountProvider = cloud.account
     options.assets = cloud.assets(stagedIn: assetFolder)
     let recorder = request.log.map { EventRecorder(.file(LogFile(path: $0))) }
     self.recorder = recorder
@@ -49,11 +51,12 @@ final class SyncRun {
         database: database,
         tables: request.tables,
         zoneID: request.zoneID,
-        operationHandler: cloud.connection,
+        operationHandler: cloud.handler,
         options: options
       )
     }
     engine.errors.sink { [error] new in error.withLock { $0 = $0 ?? new } }
+    engine.cloudErrors.sink { [cloudError] new in cloudError.withLock { $0 = new } }
     engine.activity.sink { [activity] new in activity.withLock { $0 = new } }
   }
 
@@ -64,6 +67,14 @@ final class SyncRun {
   /// Takes the error over which the engine has stopped.
   func takeError() -> SyncEngineError? {
     error.withLock { error in
+      defer { error = nil }
+      return error
+    }
+  }
+
+  /// Takes the error of the cloud's that has come last.
+  func takeCloudError() -> SyncError? {
+    cloudError.withLock { error in
       defer { error = nil }
       return error
     }
@@ -149,6 +160,13 @@ final class SyncRun {
   /// Throws what the engine has stopped over, or its session.
   func throwIfStuck() throws {
     if let error = takeError() { throw target.failure(for: error) }
+    if case .accountSwitched(let owner, let newcomer)? = engine.question {
+      throw ToolError.failure(
+        "\(request.path): its rows belong to the account “\(owner.value)”, and the token is that of"
+          + " “\(newcomer.value)”; use a token of “\(owner.value)”, or begin anew after “cloudsync detach"
+          + " \(request.path)”"
+      )
+    }
     guard let reason = engine.session?.state.haltReason else { return }
     throw ToolError.failure(
       "\(request.path) cannot be synchronized with \(request.cloud): \(reason.error)"
@@ -171,6 +189,8 @@ final class SyncRun {
     engine.stop()
     // Whoever copies the file has everything then.
     try target.naming { try database.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+    // What has come is in the database; it is fetched again where it could not be stored.
+    NewFolder.removeTemporary(at: assetFolder + "/received")
     // It stays where something is left in it.
     rmdir(assetFolder)
     try recorder?.flush()

@@ -6,41 +6,32 @@ import Dispatch
 struct SyncWatch {
   private let run: SyncRun
   private let clock = ContinuousClock()
-  /// A look at the cloud's file, beside the engine's.
-  private let cloud: DatabaseFile
-  private let identity: SamePath.Identity?
 
   /// How often the database is looked at.
   private static let pace = DispatchTimeInterval.milliseconds(100)
 
-  init(_ run: SyncRun) throws {
-    self.run = run
-    cloud = try DatabaseFile(path: run.request.cloud, access: .readOnly)
-    identity = SamePath.Identity(path: run.request.cloud)
-  }
+  init(_ run: SyncRun) { self.run = run }
 
   func run(console: Console) throws {
     // What was edited since the run has looked last is found by looking once more.
     var lastVersion: Int64?
-    var lastCloudVersion: Int64?
-    var nextLook = clock.now
+    var changes = try run.cloud.changes(every: run.request.interval)
+    var trouble = CloudTrouble(name: run.cloud.name)
     var shown = run.counts
     let never = DispatchSemaphore(value: 0)
     while !Interrupt.hasCome {
       _ = never.wait(timeout: .now() + Self.pace)
       if !run.engine.isRunning { try restart(console: console) }
       try throwIfHalted()
-      if let version = try version(of: run.database), version != lastVersion {
+      if let version = try run.database.versionUnlessLocked(), version != lastVersion {
         lastVersion = version
         run.engine.sendChanges()
       }
-      if clock.now >= nextLook {
-        nextLook = clock.now + run.request.interval
-        try checkCloud()
-        let version = try version(of: cloud)
-        if version == nil || version != lastCloudVersion { run.engine.fetchChanges() }
-        lastCloudVersion = version
-      }
+      if try changes.haveCome() { run.engine.fetchChanges() }
+      let error = run.request.server == nil ? nil : run.takeCloudError()
+      let isOver = trouble.take(changes.problem, error, now: clock.now, console: console)
+      // The session's own wait may have grown to minutes.
+      if isOver { run.engine.session?.connectivityChanged() }
       guard run.isIdle else { continue }
       let counts = run.counts
       var comparable = counts
@@ -68,18 +59,46 @@ struct SyncWatch {
   private func throwIfHalted() throws {
     if run.engine.isRunning { try run.throwIfStuck() }
   }
+}
 
-  /// Throws if the cloud's file is not the one that was opened any more.
-  private func checkCloud() throws {
-    if SamePath.Identity(path: run.request.cloud) == identity { return }
-    throw ToolError.failure("\(run.request.cloud): the file was removed or replaced")
-  }
+/// Says once in a while why nothing goes on, and when it does again.
+private struct CloudTrouble {
+  private static let silence = Duration.seconds(60)
 
-  /// A number that changes with a database; nil while somebody keeps it locked.
-  private func version(of database: DatabaseFile) throws(SyncEngineError) -> Int64? {
-    do throws(SyncEngineError) { return try database.dataVersion() } catch {
-      guard error.code == .busy else { throw error }
-      return nil
+  let name: String
+  private var isAway = false
+  private var lastNote: ContinuousClock.Instant?
+
+  init(name: String) { self.name = name }
+
+  /// Takes what is wrong.
+  ///
+  /// - Parameters:
+  ///   - problem: Why the cloud cannot be heard; nil if it can.
+  ///   - error: What it has answered that was no success; nil if nothing since the last call.
+  ///   - now: The time.
+  ///   - console: Takes the words.
+  /// - Returns: Whether the cloud can be heard again.
+  mutating func take(
+    _ problem: String?,
+    _ error: SyncError?,
+    now: ContinuousClock.Instant,
+    console: Console
+  ) -> Bool {
+    if let words = problem ?? error.map({ Words.line("\($0)") }),
+      lastNote.map({ now - $0 >= Self.silence }) ?? true
+    {
+      lastNote = now
+      console.note("waiting for \(name): \(words)")
     }
+    if problem != nil {
+      isAway = true
+      return false
+    }
+    guard isAway else { return false }
+    isAway = false
+    lastNote = nil
+    console.note("\(name) answers again")
+    return true
   }
 }

@@ -1,15 +1,38 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
 
-/// Addresses under which the bytes of one account's assets come and go for a while, without a token.
+/// Addresses that are good for a while without a token: those under which the bytes of one account's assets come and
+/// go, and those at which its devices wait for changes.
 ///
-/// An address says whose asset it is, and is signed: nobody makes one but the service.
-struct AssetTickets: Sendable {
+/// An address says whose it is, and is signed: nobody makes one but the service.
+struct ServiceTickets: Sendable {
   /// What an address is good for.
   enum Purpose: Sendable, Hashable {
     case upload
     /// The file of a digest, in hexadecimal digits.
     case download(String)
+    /// A device may wait, as long as the token is good that has the digest, in hexadecimal digits.
+    case courier(String)
+
+    fileprivate init(_ text: String) {
+      self =
+        switch text.first {
+        case nil: .upload
+        case Self.courierMark: .courier(String(text.dropFirst()))
+        default: .download(text)
+        }
+    }
+
+    fileprivate var text: String {
+      switch self {
+      case .upload: ""
+      case .download(let digest): digest
+      case .courier(let digest): "\(Self.courierMark)\(digest)"
+      }
+    }
+
+    /// No digit of a digest.
+    private static let courierMark: Character = "w"
   }
 
   /// What an address says.
@@ -27,8 +50,7 @@ struct AssetTickets: Sendable {
     now: Timestamp
   ) -> String {
     let end = now.nanoseconds / 1_000_000_000 + Self.lifetime
-    let file = if case .download(let digest) = purpose { digest } else { "" }
-    let payload = Self.digits(Array("\(end)/\(file)/\(account.value)".utf8))
+    let payload = Self.digits(Array("\(end)/\(purpose.text)/\(account.value)".utf8))
     return "\(payload).\(signature(of: payload))"
   }
 
@@ -45,8 +67,7 @@ struct AssetTickets: Sendable {
       .map { String(decoding: $0, as: UTF8.self) }
     guard fields.count == 3, let end = Int64(fields[0]), now.nanoseconds / 1_000_000_000 <= end
     else { return nil }
-    let purpose = fields[1].isEmpty ? Purpose.upload : .download(fields[1])
-    return (purpose, AccountIdentity(fields[2]))
+    return (Purpose(fields[1]), AccountIdentity(fields[2]))
   }
 
   // MARK: Signatures
@@ -72,11 +93,15 @@ struct AssetTickets: Sendable {
   }
 
   private static func text(ofDigits digits: String) -> String? {
+    bytes(ofDigits: digits).flatMap { $0.withUnsafeBytes { UTF8Bytes.text($0) } }
+  }
+
+  /// The bytes that digits say; nil if they are none.
+  static func bytes(ofDigits digits: String) -> [UInt8]? {
     let digits = Array(digits.utf8)
     guard digits.count % 2 == 0 else { return nil }
     let bytes = stride(from: 0, to: digits.count, by: 2)
       .compactMap { UInt8(String(decoding: digits[$0...($0 + 1)], as: UTF8.self), radix: 16) }
-    guard bytes.count * 2 == digits.count else { return nil }
-    return bytes.withUnsafeBytes { UTF8Bytes.text($0) }
+    return bytes.count * 2 == digits.count ? bytes : nil
   }
 }

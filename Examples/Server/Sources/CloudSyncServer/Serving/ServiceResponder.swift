@@ -1,0 +1,144 @@
+import CloudSyncService
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+
+/// What a responder knows of a request beside the request.
+struct ConnectionContext: InitializableFromSource, Sendable {
+  let channel: any Channel
+
+  init(source: ApplicationRequestContextSource) { channel = source.channel }
+
+  /// Where the request comes from: a proxy on this machine says for whom it asks.
+  func address(_ headers: HTTPFields) -> String? {
+    guard let peer = channel.remoteAddress?.ipAddress else { return nil }
+    guard ["127.0.0.1", "::1"].contains(peer),
+      let forwarded = headers[values: .xForwardedFor].last?.split(separator: ",").last
+    else { return peer }
+    // What comes before it the proxy was told by others.
+    return String(forwarded.filter { $0 != " " }.prefix(64))
+  }
+}
+
+extension HTTPField.Name {
+  static var xForwardedFor: Self { Self("X-Forwarded-For") ?? .forwarded }
+  static var writeToken: Self { Self("X-CloudSync-Write-Token") ?? .forwarded }
+  private static var forwarded: Self { .via }
+}
+
+/// Answers the requests of devices: reads them within the limits, and lets the service do the rest.
+struct ServiceResponder: HTTPResponder {
+  typealias Context = ConnectionContext
+
+  let service: CloudService
+  let pool: StorePool
+  let gate: RequestGate
+  let limits: ServerLimits
+  let metrics: ServerMetrics
+  let health: StoreHealth
+  let logger: Logger
+
+  func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+    let start = ContinuousClock.now
+    let endpoint = RequestKind(path: request.head.path ?? "")
+    let (response, isLast) = try await answer(request, endpoint, context)
+    let duration = ContinuousClock.now - start
+    metrics.note(endpoint, status: response.status, duration: duration)
+    health.note(status: response.status, of: endpoint)
+    if response.status >= 500, response.status != 503 {
+      // Neither the path nor the answer: there may be names, tickets and values in them.
+      logger.error("\(endpoint.name) answered \(response.status)")
+    }
+    return Self.response(response, isLast: isLast)
+  }
+
+  /// The response, and whether the connection ends with it.
+  private func answer(
+    _ request: Request,
+    _ endpoint: RequestKind,
+    _ context: ConnectionContext
+  ) async throws -> (ServiceResponse, isLast: Bool) {
+    let address = context.address(request.headers)
+    var message = Self.message(request)
+    let isUpload = endpoint == .assets
+    // Nobody's body is received whom the service does not know.
+    let hasBody =
+      request.headers[.contentLength].map { $0 != "0" }
+      ?? request.headers.contains(.transferEncoding)
+    guard hasBody else { return (await ask(message, from: address), false) }
+    guard service.knowsSender(of: message) else { return (await ask(message, from: address), true) }
+    if let encoding = request.headers[.contentEncoding], encoding.lowercased() != "identity" {
+      return (await ask(message, from: address), true)
+    }
+    let limit = isUpload ? limits.service.assetByteCount : limits.service.bodyByteCount
+    let promised = request.headers[.contentLength].map { Int($0) ?? .max } ?? limit
+    guard promised <= limit else { return (Self.tooLarge(limit: limit), true) }
+    guard gate.take(bytes: promised) else { return (.busy(), true) }
+    defer { gate.give(bytes: promised) }
+    message.body.reserveCapacity(request.headers[.contentLength] == nil ? 0 : promised)
+    for try await piece in request.body {
+      guard message.body.count + piece.readableBytes <= limit else {
+        return (Self.tooLarge(limit: limit), true)
+      }
+      message.body.append(contentsOf: piece.readableBytesView)
+    }
+    return (await ask(message, from: address), false)
+  }
+
+  private static func tooLarge(limit: Int) -> ServiceResponse {
+    .refusal(status: 413, code: "BAD_REQUEST", "a body has at most \(limit) bytes")
+  }
+
+  private func ask(_ message: ServiceRequest, from address: String?) async -> ServiceResponse {
+    let key = message.headers["Authorization"] ?? String(message.path)
+    guard gate.enter(key) else {
+      return .refusal(
+        status: 429,
+        code: "THROTTLED",
+        "a token has at most \(limits.requestsOfToken) requests under way",
+        retryAfter: 1
+      )
+    }
+    defer { gate.leave(key) }
+    var response = await pool.run(orElse: ServiceResponse.busy()) { [service] completion in
+      service.respond(to: message, from: address, completion: completion)
+    }
+    // A disk that is full or away does not come back at once.
+    if response.status == 503, response.headers["Retry-After"] == nil {
+      response.headers["Retry-After"] = "5"
+    }
+    return response
+  }
+
+  private static func message(_ request: Request) -> ServiceRequest {
+    var headers = ServiceHeaders()
+    let names: [(HTTPField.Name, String)] = [
+      (.authorization, "Authorization"), (.contentEncoding, "Content-Encoding"),
+      (.writeToken, "X-CloudSync-Write-Token"),
+    ]
+    for (name, text) in names {
+      if let value = request.headers[name] { headers[text] = value }
+    }
+    return ServiceRequest(
+      method: request.method.rawValue,
+      target: request.head.path ?? "/",
+      headers: headers
+    )
+  }
+
+  private static func response(_ response: ServiceResponse, isLast: Bool) -> Response {
+    var fields = HTTPFields()
+    for header in response.headers.all {
+      guard let name = HTTPField.Name(header.name) else { continue }
+      fields[name] = header.value
+    }
+    if isLast { fields[.connection] = "close" }
+    return Response(
+      status: .init(code: response.status),
+      headers: fields,
+      body: response.body.isEmpty
+        ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: response.body))
+    )
+  }
+}

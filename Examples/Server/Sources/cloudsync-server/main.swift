@@ -1,0 +1,4 @@
+import CloudSyncServer
+import Foundation
+
+exit(await ServerCommand.run(Array(CommandLine.arguments.dropFirst())))

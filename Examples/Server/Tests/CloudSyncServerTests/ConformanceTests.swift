@@ -1,0 +1,46 @@
+import CloudSyncLocalCloud
+import CloudSyncSession
+import CloudSyncWebServices
+import Foundation
+import Testing
+
+@testable import CloudSyncServer
+
+@Suite("Conformance over loopback")
+struct ConformanceTests {
+  @Test("A client of the real server does what handlers must do")
+  func conforms() async throws {
+    for check in OperationHandlerConformance.all {
+      // Record types belong to all accounts: each check has a server of its own.
+      let server = try ServerProcess()
+      // Another process on the same file: what happens to a zone from outside.
+      let outside = LocalCloud(store: try SQLiteStore(path: server.data + "/cloud.sqlite"))
+      var capabilities = ConformanceCapabilities()
+      capabilities.assetFolder = server.folder.path("files")
+      var clients: [String: WebServicesClient] = [:]
+      for device in ["a", "b"] {
+        clients[device] = try server.client(try await server.token(device))
+      }
+      let (folder, known) = (server.folder.path("cache"), clients)
+      guard let spare = clients["a"] else { throw TestFailure("there is no client") }
+      let cloud = ConformanceCloud(
+        zoneID: notes,
+        capabilities: capabilities,
+        deleteZone: { reason in
+          do {
+            let alice = AccountIdentity("alice")
+            try outside.deleteZone(notes, account: alice, reason: reason)
+          } catch { Issue.record(error) }
+        }
+      ) { device in
+        WebServicesOperationHandler(
+          client: known[device] ?? spare,
+          zoneID: notes,
+          assets: AssetCache(folder: "\(folder)/\(device)")
+        )
+      }
+      for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
+      #expect(server.process.isRunning)
+    }
+  }
+}

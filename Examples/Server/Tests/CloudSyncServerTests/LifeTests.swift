@@ -1,0 +1,211 @@
+import CloudSyncLocalCloud
+import CloudSyncService
+import CloudSyncSession
+import CloudSyncWebServices
+import Foundation
+import Testing
+
+@testable import CloudSyncServer
+
+@Suite("The life of a server")
+struct LifeTests {
+  @Test("60. A disk that is full: 503 with a wait, ready is red; when there is room all goes on")
+  func fullDisk() async throws {
+    let server = try TestServer()
+    let handler = try server.handler()
+    #expect(try await handler.createZone(notes).get())
+    #expect(try server.admin("/ready").status == 200)
+
+    try server.set("full", true)
+    let refused = await handler.modify([note("a")], token: 5)
+    #expect(refused.error?.code == .serviceUnavailable)
+    #expect(refused.error?.retryAfter == .seconds(5))
+    #expect(refused.error?.message.contains("/secret-path") == false)
+    #expect(try server.admin("/ready").status == 503)
+    #expect(await handler.fetch().error == nil, "what is there can be read")
+
+    try server.set("full", false)
+    #expect(try await handler.modify([note("a")], token: 5).get().savedRecords.count == 1)
+    #expect(try server.admin("/ready").body == "ready\n")
+    #expect(try server.admin("/live").body == "live\n")
+    #expect(server.end() == 0)
+  }
+
+  @Test("66. A poll ends in time; after its token was revoked there is none, nor anything else")
+  func revoked() async throws {
+    let server = try ServerProcess()
+    let token = try await server.token("mac")
+    let path = "/database/1/cloudsync/production/tokens/create"
+    let created = try server.ask("POST", path, token: token, body: "{}").body
+    let start = try #require(created.range(of: "/courier/1/")?.lowerBound)
+    let courier = String(created[start...].prefix { $0 != "\"" })
+    #expect(try server.ask("GET", courier).body.contains("ck"))
+    let said = Said()
+    let words = ["token", "revoke", "--data", server.data, "--account", "alice"]
+    #expect(await ServerCommand.run(words, console: said.console) == 0)
+    let caller = ServerProcess.base + "users/caller"
+    #expect(try server.ask("GET", caller, token: token).status == 401)
+    #expect(try server.ask("GET", courier).status == 404)
+    #expect(await ServerCommand.run(words, console: said.console) == 1)
+
+    let short = try await server.token("pc", days: 1)
+    #expect(try server.ask("GET", caller, token: short).status == 200)
+    let file = server.data + "/tokens"
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    let end = try #require(text.firstMatch(of: /"expires":(\d+)/)?.1)
+    try text.replacing(end, with: "1000").write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try server.ask("GET", caller, token: short).status == 401)
+
+    let impatient = try TestServer(with: ["impatient"])
+    let connection = try RawConnection(port: impatient.ports.devices)
+    connection.request("POST", path, token: "token", body: "{}")
+    let found = connection.answer().body.firstMatch(of: /\/courier\/1\/[0-9a-f.]+/)
+    let address = try #require(found).0
+    for isChange in [true, false, false] {
+      connection.request("GET", String(address))
+      let answer = connection.answer()
+      #expect(answer.status == 200 && answer.body.isEmpty != isChange)
+    }
+  }
+
+  @Test(
+    "70. SIGTERM under load: no half answer, exit 0, and what was not answered goes on after the restart"
+  )
+  func terminated() async throws {
+    let server = try ServerProcess()
+    let token = try await server.token("mac")
+    let handler = WebServicesOperationHandler(client: try server.client(token), zoneID: notes)
+    #expect(try await handler.createZone(notes).get())
+    let saved = try await withThrowingTaskGroup(of: [UInt64].self) { group in
+      for worker in 0..<4 {
+        let handler = WebServicesOperationHandler(client: try server.client(token), zoneID: notes)
+        group.addTask {
+          var open: [UInt64] = []
+          for number in 0..<200 {
+            let token = UInt64(worker * 1_000 + number)
+            let result = await handler.modify([note("r-\(token)")], token: token)
+            guard case .success(let response) = result else {
+              open.append(token)
+              break
+            }
+            #expect(response.savedRecords.count == 1)
+          }
+          return open
+        }
+      }
+      try Pause.wait("records_modify") {
+        try server.admin("/metrics").body.contains("records_modify")
+      }
+      server.process.send(SIGTERM)
+      #expect(server.process.wait() == 0)
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    try server.restart()
+    for token in saved {
+      let result = await handler.modify([note("r-\(token)")], token: token)
+      #expect(try result.get().savedRecords.count == 1)
+    }
+    let names = try await handler.fetchAll().map(\.recordID.name)
+    #expect(names.count == Set(names).count && names.count >= saved.count)
+  }
+
+  @Test("71. A clock that is an hour back changes neither tags nor feed")
+  func clockBack() async throws {
+    let server = try TestServer()
+    let handler = try server.handler()
+    let phone = try server.handler("other")
+    #expect(try await handler.createZone(notes).get())
+    let first = try await handler.modify([note("a")], token: 1).get().savedRecords[0]
+    let page = try await phone.fetch().get()
+    try server.set("back", true)
+    var second = try? await handler.modify([note("a", ["x": 2], tag: first.changeTag)], token: 2)
+      .get()
+    for _ in 0..<1_000 where second == nil {
+      // By the clock it has used up all that it may send, for a moment.
+      let edit = note("a", ["x": 2], tag: first.changeTag)
+      second = try? await handler.modify([edit], token: 2).get()
+    }
+    let tags = second?.savedRecords.map(\.changeTag)
+    #expect(tags?.count == 1 && tags != [first.changeTag])
+    var next = try? await phone.fetch(after: page.changeToken).get()
+    for _ in 0..<1_000 where next == nil {
+      next = try? await phone.fetch(after: page.changeToken).get()
+    }
+    #expect(next?.changedRecords.map { $0["x"] } == [2])
+  }
+
+  @Test("72. All who wait are told of a change; after a restart first polls are answered at once")
+  func polls() async throws {
+    let server = try ServerProcess()
+    var waiting: [RawConnection] = []
+    var couriers: [String] = []
+    for number in 0..<100 {
+      let token = try await server.token("d-\(number)")
+      let connection = try RawConnection(port: server.port)
+      connection.request(
+        "POST",
+        "/database/1/cloudsync/production/tokens/create",
+        token: token,
+        body: "{}"
+      )
+      let found = try #require(connection.answer().body.firstMatch(of: /\/courier\/1\/[0-9a-f.]+/))
+      couriers.append(String(found.0))
+      connection.request("GET", couriers[number])
+      #expect(!connection.answer().body.isEmpty)
+      connection.request("GET", couriers[number])
+      waiting.append(connection)
+    }
+    try Pause.wait("cloudsync_polls 100") {
+      try server.admin("/metrics").body.contains("cloudsync_polls 100")
+    }
+    let handler = WebServicesOperationHandler(
+      client: try server.client(try await server.token("mac")),
+      zoneID: notes
+    )
+    #expect(try await handler.createZone(notes).get())
+    #expect(try await handler.modify([note("a")], token: 2).get().savedRecords.count == 1)
+    #expect(waiting.allSatisfy { $0.answer().body.contains("ck") })
+    server.killNow()
+    try server.restart()
+    #expect(try server.ask("GET", couriers[7]).body.contains("ck"))
+  }
+
+  @Test(
+    "1. After a backup was restored and renewed, no tag recurs, and devices upload what it lacks"
+  )
+  func renewed() async throws {
+    let server = try ServerProcess()
+    let token = try await server.token("mac")
+    let handler = WebServicesOperationHandler(client: try server.client(token), zoneID: notes)
+    #expect(try await handler.createZone(notes).get())
+    let first = try await handler.modify([note("a")], token: 1).get().savedRecords[0]
+    let words = ["renew", "--data", server.data]
+    let said = Said()
+    #expect(await ServerCommand.run(words, console: said.console) == 1)
+    #expect(said.errors.contains("another cloudsync-server is at work"))
+    server.process.send(SIGTERM)
+    #expect(server.process.wait() == 0)
+    let files = ["cloud.sqlite", "cloud.sqlite-wal"]
+    let backup = files.map { FileManager.default.contents(atPath: "\(server.data)/\($0)") }
+    try server.restart()
+    let lost = try await handler.modify([note("a", ["x": 2], tag: first.changeTag)], token: 2).get()
+    let seen = try await handler.fetch().get().changeToken
+    server.killNow()
+    for name in ["cloud.sqlite", "cloud.sqlite-wal", "cloud.sqlite-shm"] {
+      try? FileManager.default.removeItem(atPath: "\(server.data)/\(name)")
+    }
+    for (name, data) in zip(files, backup) {
+      try data?.write(to: URL(fileURLWithPath: "\(server.data)/\(name)"))
+    }
+    #expect(await ServerCommand.run(words, console: said.console) == 0)
+    try server.restart()
+    let error = await handler.fetch(after: seen).error
+    #expect(error?.code == .zoneNotFound && error?.isEncryptedDataReset == true, "\(error as Any)")
+    let stale = await handler.modify(
+      [note("a", ["x": 3], tag: lost.savedRecords[0].changeTag)],
+      token: 3
+    )
+    let codes = try stale.get().failures.map(\.error.code)
+    #expect(codes == [.serverRecordChanged])
+  }
+}

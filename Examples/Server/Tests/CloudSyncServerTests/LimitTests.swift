@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+
+@testable import CloudSyncServer
+
+@Suite("Limits of the server")
+struct LimitTests {
+  private static let zone = #""zoneID":{"zoneName":"Notes"}"#
+
+  private static func create(_ name: String, _ text: String = "x") -> String {
+    #"{"operationType":"create","record":{"recordName":"\#(name)","recordType":"Note","fields":"#
+      + #"{"text":{"value":"\#(text)","type":"STRING"}}}}"#
+  }
+
+  private static func modification(_ operations: [String]) -> String {
+    "{\"atomic\":false,\(zone),\"operations\":[\(operations.joined(separator: ","))]}"
+  }
+
+  private static func makeZone(_ server: ServerProcess, _ token: String) throws {
+    let body = "{\"operations\":[{\"operationType\":\"create\",\"zone\":{\(zone)}}]}"
+    #expect(try server.post("zones/modify", body, token: token).status == 200)
+  }
+
+  @Test("62. A body that is too large, endless or short: 413, 413, closed, and nothing is stored")
+  func bodies() async throws {
+    let server = try ServerProcess()
+    let token = try await server.token("mac")
+    try Self.makeZone(server, token)
+    let path = ServerProcess.base + "records/modify"
+
+    let large = try RawConnection(port: server.port)
+    large.request("POST", path, token: token, headers: ["Content-Length: 4000001"])
+    #expect(large.answer().status == 413)
+    large.waitForEnd()
+
+    let endless = try RawConnection(port: server.port)
+    endless.request("POST", path, token: token, headers: ["Transfer-Encoding: chunked"])
+    let chunk = Array("10000\r\n".utf8) + [UInt8](repeating: 0x20, count: 65_536) + [13, 10]
+    for _ in 0..<200 where endless.send(chunk) {}
+    #expect([413, 0].contains(endless.answer().status), "it may be closed before it is read")
+
+    let short = try RawConnection(port: server.port)
+    short.request("POST", path, token: token, headers: ["Content-Length: 1000"])
+    short.send(String(Self.modification([Self.create("short")]).prefix(500)))
+    short.waitForEnd()
+
+    let page = try server.post("changes/zone", "{\"zones\":[{\(Self.zone)}]}", token: token)
+    #expect(page.status == 200 && page.body.contains("\"records\":[]"), "\(page.body)")
+    let memory = try server.admin("/metrics").body.split(separator: "\n")
+      .first { $0.hasPrefix("process_resident_memory_bytes") }
+      .flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
+    #expect(try #require(memory) < 200_000_000)
+  }
+
+  @Test("61. Who sends headers byte by byte is closed, and others are served meanwhile")
+  func slowHeaders() async throws {
+    let server = try ServerProcess()
+    let token = try await server.token("mac")
+    let slow = try (0..<200).map { _ in try RawConnection(port: server.port) }
+    for connection in slow { connection.send("GET / HTTP/1.1\r\nX: ") }
+    for _ in 0..<50 {
+      let answer = try server.ask("GET", ServerProcess.base + "users/caller", token: token)
+      #expect(answer.status == 200)
+    }
+    // Each goes on as slowly as it likes: it ends although it has never stopped.
+    var open = slow
+    try Pause.wait("the connections' end") {
+      open = open.filter { $0.send("x") }
+      return open.isEmpty
+    }
+  }
+
+  @Test("69. What is no request of the API is told so, with its status")
+  func wrongRequests() async throws {
+    let server = try ServerProcess()
+    let token = try await server.token("mac")
+    try Self.makeZone(server, token)
+    let many = Self.modification((0..<401).map { Self.create("n\($0)") })
+    #expect(try server.post("records/modify", many, token: token).status == 400)
+    let twice = Self.modification([Self.create("a"), Self.create("a")])
+    #expect(try server.post("records/modify", twice, token: token).status == 400)
+    let base = ServerProcess.base
+    #expect(try server.ask("GET", base + "records/modify", token: token).status == 405)
+    #expect(try server.ask("POST", base + "frob", token: token, body: "{}").status == 404)
+    #expect(try server.ask("GET", "/", token: token).status == 404)
+    #expect(try server.ask("POST", base + "records/modify", token: token).status == 400)
+    let packed = try server.ask(
+      "POST",
+      base + "records/modify",
+      token: token,
+      body: "x",
+      headers: ["Content-Encoding: gzip"]
+    )
+    #expect(packed.status == 415)
+    let page = try server.post("changes/zone", "{\"zones\":[{\(Self.zone)}]}", token: token)
+    #expect(page.body.contains("\"records\":[]"), "\(page.body)")
+  }
+
+  @Test("67. After many wrong tokens an address is not listened to; others are")
+  func wrongTokens() async throws {
+    let server = try ServerProcess()
+    let token = try await server.token("mac")
+    let path = ServerProcess.base + "users/caller"
+    var statuses: [Int] = []
+    let connection = try RawConnection(port: server.port)
+    for number in 0..<1_000 {
+      connection.request("GET", path, token: "wrong-\(number)")
+      statuses.append(connection.answer().status)
+    }
+    #expect(statuses.prefix(50).allSatisfy { $0 == 401 })
+    #expect(statuses.contains(429) && Set(statuses) == [401, 429])
+    connection.request("GET", path, token: token)
+    #expect(connection.answer().status == 429, "nor to a right one, so that nobody can try on")
+    let elsewhere = try RawConnection(port: server.port, from: 0x7f00_0002)
+    elsewhere.request("GET", path, token: token)
+    #expect(elsewhere.answer().status == 200)
+    // A proxy says for whom it asks.
+    let proxy = try RawConnection(port: server.port)
+    proxy.request("GET", path, token: token, headers: ["X-Forwarded-For: 10.0.0.1, 192.0.2.7"])
+    #expect(proxy.answer().status == 200)
+  }
+
+  @Test("Headers that are too many or too long are refused, and nothing of them is kept")
+  func headers() async throws {
+    let server = try ServerProcess()
+    let many = (0..<120).map { "X-Header-\($0): x" }
+    #expect([0, 400, 431].contains(try server.ask("GET", "/", headers: many).status))
+    let long = ["X-Long: " + String(repeating: "x", count: 20_000)]
+    #expect([0, 400, 431].contains(try server.ask("GET", "/", headers: long).status))
+    #expect(try server.admin("/live").status == 200)
+  }
+
+  @Test(
+    "A token has so many requests under way, bodies have so much memory, and both are given back"
+  )
+  func gate() {
+    let gate = RequestGate(requestLimit: 2, byteLimit: 100)
+    #expect(gate.enter("a") && gate.enter("a") && !gate.enter("a") && gate.enter("b"))
+    gate.leave("a")
+    #expect(gate.enter("a") && !gate.enter("a"))
+    #expect(gate.take(bytes: 60) && !gate.take(bytes: 41) && gate.take(bytes: 40))
+    gate.give(bytes: 60)
+    #expect(gate.take(bytes: 60) && !gate.take(bytes: 1))
+  }
+}

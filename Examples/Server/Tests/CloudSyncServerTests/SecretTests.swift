@@ -1,0 +1,117 @@
+import CloudSyncSession
+import CloudSyncWebServices
+import Foundation
+import Testing
+
+@testable import CloudSyncServer
+
+@Suite("What nobody is to read")
+struct SecretTests {
+  @Test("68. Neither logs nor metrics nor errors have tokens, values or names")
+  func logs() async throws {
+    let server = try ServerProcess(#function, ["--log-level", "debug"])
+    let token = try await server.token("mac")
+    let handler = WebServicesOperationHandler(client: try server.client(token), zoneID: notes)
+    #expect(try await handler.createZone(notes).get())
+    let secret = note("secret-name", ["secretfield": "secret-value"])
+    #expect(try await handler.modify([secret], token: 1).get().savedRecords.count == 1)
+    #expect(try await handler.modify([secret], token: 2).get().failures.count == 1)
+    #expect(try await handler.fetchAll().count == 1)
+    var said = ""
+    for (path, sent) in [
+      ("records/modify", token), ("records/secret-name", token), ("users/caller", "secret-token"),
+      ("records/modify?ckAPIToken=secret-token", token), ("../secret-name", token),
+    ] {
+      let body = #"{"secretfield":["secret-value"}"#
+      said += try server.ask("POST", ServerProcess.base + path, token: sent, body: body).body
+    }
+    let connection = try RawConnection(port: server.port)
+    connection.send("GET /secret-name HTTP/1.1\r\nBroken secret-token\r\n\r\n")
+    said += connection.answer().body
+    said += try server.admin("/metrics").body + server.admin("/secret-name").body
+    server.process.send(SIGTERM)
+    #expect(server.process.wait() == 0)
+    said += server.process.output + server.process.errors
+    for word in [token, "secret-name", "secret-value", "secret-token", "secretfield"] {
+      #expect(!said.contains(word), "\(word): \(said)")
+    }
+    let list = try String(contentsOfFile: server.data + "/tokens", encoding: .utf8)
+    #expect(!list.contains(token) && !list.contains(token.dropFirst(4)))
+    let facts = try FileManager.default.attributesOfItem(atPath: server.data + "/tokens")
+    #expect(facts[.posixPermissions] as? Int == 0o600)
+  }
+
+  @Test(
+    "64, 65. Whatever names and places a client writes, files have digits as names, and no other is opened"
+  )
+  func names() async throws {
+    let server = try ServerProcess()
+    let token = try await server.token("mac")
+    let handler = WebServicesOperationHandler(client: try server.client(token), zoneID: notes)
+    #expect(try await handler.createZone(notes).get())
+    let names = [
+      "'; DROP TABLE items; --", "../../etc/passwd", "%2e%2e%2f", "a\u{0}b",
+      String(repeating: "\u{7f}", count: 255),
+    ]
+    for (number, name) in names.enumerated() {
+      let result = await handler.modify([note(name)], token: UInt64(number + 1))
+      let codes = (try? result.get().failures.map(\.error.code)) ?? [result.error?.code]
+      #expect(codes == [] || codes == [.invalidArguments], "\(name)")
+    }
+    let before = try await handler.fetchAll().count
+    let digest = String(repeating: "ab", count: 32)
+    for place in ["fileURL", "location", "path"] {
+      let body =
+        #"{"atomic":false,"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"create","record":"#
+        + #"{"recordName":"f-\#(place)","recordType":"Note","fields":{"file":{"type":"ASSETID","value":"#
+        + #"{"\#(place)":"/etc/passwd","sha256":"\#(digest)","size":100}}}}}]}"#
+      let answer = try server.post("records/modify", body, token: token)
+      #expect(
+        answer.body.contains("serverErrorCode") && !answer.body.contains("root:"),
+        "\(answer)"
+      )
+    }
+    #expect(try await handler.fetchAll().count == before)
+    let known = [
+      "cloud.sqlite", "cloud.sqlite-shm", "cloud.sqlite-wal", "lock", "secret", "tokens",
+      "tokens.lock",
+    ]
+    for file in server.folder.files(below: "server") { #expect(known.contains(file), "\(file)") }
+  }
+
+  @Test("The commands for tokens say what is wrong, and the list names no token")
+  func commands() async throws {
+    let folder = try Folder("tokens")
+    let data = folder.path("data")
+    let said = Said()
+    func run(_ words: String...) async -> Int32 {
+      await ServerCommand.run(words, console: said.console)
+    }
+    #expect(await run() == 2)
+    #expect(await run("frob") == 2)
+    #expect(await run("serve") == 2)
+    #expect(await run("serve", "--data", data, "--listen", "0.0.0.0:80") == 2)
+    #expect(await run("serve", "--data", data, "--listen", "80") == 2)
+    #expect(await run("serve", "--data", data, "--quota", "no") == 2)
+    #expect(await run("token", "add", "--data", data, "--account", "a") == 2)
+    #expect(await run("token", "list", "--data", data) == 1)
+    #expect(await run("token", "add", "--data", data, "--account", "a", "--device", "b\n") == 2)
+    #expect(await run("renew", "--data", data) == 1)
+    #expect(!FileManager.default.fileExists(atPath: data))
+    let token = try await ServerProcess.token(data, "alice", "mac", days: 3)
+    _ = try await ServerProcess.token(data, "alice", "phone")
+    #expect(await run("token", "list", "--data", data) == 0)
+    #expect(said.output.contains("alice") && said.output.contains("phone"))
+    #expect(!said.output.contains(token))
+    #expect(await run("token", "revoke", "--data", data) == 2)
+    #expect(await run("token", "revoke", "--data", data, "nothing") == 1)
+    let phone = ["token", "revoke", "--data", data, "--account", "alice", "--device", "phone"]
+    #expect(await ServerCommand.run(phone, console: said.console) == 0)
+    let list = try TokenList(path: data + "/tokens").entries
+    #expect(list.map(\.device) == ["mac"] && list[0].expires == list[0].created + 3 * 86_400)
+    try "{}\n".write(toFile: data + "/tokens", atomically: true, encoding: .utf8)
+    #expect(await run("token", "list", "--data", data) == 1)
+    #expect(said.errors.contains("tokens:1: this is no token"))
+    for command in ["serve", "token", "renew"] { #expect(await run(command, "--help") == 0) }
+  }
+}

@@ -1,0 +1,187 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+import CloudSyncLoopback
+import CloudSyncSQLite
+import CloudSyncService
+import CloudSyncSimulator
+import CloudSyncWebServices
+import Dispatch
+
+/// `cloudsync demo --server`: two databases, a server on this machine between them, and a bad network.
+struct ServerDemo {
+  /// A device: a database, and an engine under it.
+  private struct Device {
+    let name: String
+    let database: DatabaseFile
+    let engine: SyncEngine
+  }
+
+  private static let account = AccountIdentity("somebody")
+  private static let rounds = 8
+  private static let patience = Duration.seconds(60)
+
+  private let folder: DemoFolder
+  private let cloud: LocalCloud
+  private let network: DemoFaults
+  private let server: LoopbackServer
+  private let devices: [Device]
+  private let seed: UInt64
+
+  init(in folder: DemoFolder, seed: UInt64) throws {
+    self.folder = folder
+    self.seed = seed
+    let cloud = LocalCloud(store: try SQLiteStore(path: folder.file(named: "cloud.sqlite")))
+    let tokens = MemoryTokens()
+    let service = CloudService(cloud: cloud, tokens: tokens)
+    let network = DemoFaults(service, seed: seed)
+    guard let server = try? LoopbackServer(responder: { network.respond(to: $0, completion: $1) })
+    else { throw ToolError.failure("no server can be started on 127.0.0.1") }
+    self.cloud = cloud
+    self.network = network
+    self.server = server
+    let transport = URLSessionTransport()
+    devices = try ["laptop", "phone"]
+      .map { name in
+        let token = "\(SyncEnvironment.live.nonce())-\(SyncEnvironment.live.nonce())"
+        tokens.add(token: token, access: ServiceAccess(account: Self.account, device: name))
+        let client = WebServicesClient(
+          address: try WebServicesAddress(server.origin),
+          authorization: .bearer(Secret(token)),
+          transport: transport
+        )
+        return try Self.device(name, client, folder)
+      }
+  }
+
+  private static func device(
+    _ name: String,
+    _ client: WebServicesClient,
+    _ folder: DemoFolder
+  ) throws -> Device {
+    let path = folder.file(named: "\(name).sqlite")
+    let database = try DatabaseFile(path: path, createsFile: true)
+    try database.execute(DemoRows.schema)
+    var options = SyncEngineOptions()
+    options.configuration.firstWait = .milliseconds(10)
+    options.configuration.longestWait = .milliseconds(200)
+    options.accountProvider = client.accountStatus
+    let engine = try SyncEngine(
+      database: database,
+      tables: DemoRows.tables,
+      zoneID: DemoRows.zoneID,
+      operationHandler: WebServicesOperationHandler(client: client, zoneID: DemoRows.zoneID),
+      options: options
+    )
+    return Device(name: name, database: database, engine: engine)
+  }
+
+  func run(console: Console) throws {
+    console.line("A server at \(server.origin), and \(Self.rounds) rounds of edits on both devices")
+    var random = SeededRandom(seed: seed)
+    for device in devices { try device.engine.start() }
+    for round in 1...Self.rounds {
+      for device in devices {
+        for _ in 0..<10 { try device.database.execute(Self.edit(&random)) }
+      }
+      try synchronize()
+      console.line("  round \(round): \(network.words)")
+    }
+    network.end()
+    // What one sends last, the other has to fetch.
+    for _ in 0..<2 { try synchronize() }
+    for device in devices { device.engine.stop() }
+    try show(console: console)
+  }
+
+  private func synchronize() throws {
+    for device in devices {
+      let outcome = Locked<SyncOutcome?>(nil)
+      let done = DispatchSemaphore(value: 0)
+      device.engine.syncChanges(upTo: Self.patience) { new in
+        outcome.withLock { $0 = new }
+        done.signal()
+      }
+      done.wait()
+      guard let outcome = outcome.withLock({ $0 }), outcome.isDone else {
+        throw ToolError.failure("the \(device.name) could not be synchronized")
+      }
+    }
+  }
+
+  /// A random edit, as an app makes them.
+  private static func edit(_ random: inout SeededRandom) -> String {
+    let (note, list) = ("n\(random.below(20))", "l\(random.below(3))")
+    return switch random.below(6) {
+    case 0: "INSERT OR IGNORE INTO lists VALUES('\(list)', 'List \(random.below(100))')"
+    case 1: "DELETE FROM notes WHERE id = '\(note)'"
+    case 2: "UPDATE notes SET done = NOT done WHERE id = '\(note)'"
+    case 3: "UPDATE notes SET text = 'Text \(random.below(1_000))' WHERE id = '\(note)'"
+    default: "INSERT OR IGNORE INTO notes(id, text) VALUES('\(note)', 'New \(random.below(1_000))')"
+    }
+  }
+
+  private func show(console: Console) throws {
+    let records = try cloud.records(account: Self.account, zone: DemoRows.zoneID)
+    let columns = try devices.map { try DemoRows($0.database) } + [try DemoRows(records)]
+    for table in DemoRows.tables {
+      let counts = columns.map { "\($0.count(of: table))" }.joined(separator: ", ")
+      console.line("\(table): \(counts) rows on laptop, phone and server")
+    }
+    guard columns.allSatisfy({ $0 == columns[0] }), columns[0].count(of: "notes") > 0 else {
+      console.note("error: they differ after all; the files are in \(folder.path)")
+      throw ToolError.negative
+    }
+    console.line(console.styled("All three are equal.", as: .good))
+    console.line("The files are in \(folder.path)")
+  }
+}
+
+/// A network in which requests are lost, and answers, and a server that is overloaded now and then.
+private final class DemoFaults: Sendable {
+  private struct State {
+    var random: SeededRandom
+    var isGood = false
+    var requests = 0
+    var lostRequests = 0
+    var lostAnswers = 0
+    var refused = 0
+  }
+
+  private let service: CloudService
+  private let state: Locked<State>
+
+  init(_ service: CloudService, seed: UInt64) {
+    self.service = service
+    state = Locked(State(random: SeededRandom(seed: seed)))
+  }
+
+  /// Lets nothing go wrong any more.
+  func end() { state.withLock { $0.isGood = true } }
+
+  var words: String {
+    let state = state.withLock { $0 }
+    return
+      "\(state.requests) requests so far, of which \(state.lostRequests) were lost, \(state.lostAnswers) did"
+      + " their work and lost the answer, \(state.refused) were told to come again"
+  }
+
+  func respond(
+    to request: HTTPRequest,
+    completion: @escaping @Sendable (HTTPResponse?) -> Void
+  ) {
+    let number = state.withLock { state in
+      state.requests += 1
+      let number = state.isGood ? .max : state.random.below(12)
+      if number == 0 { state.lostRequests += 1 }
+      if number == 1 { state.lostAnswers += 1 }
+      if number == 2 { state.refused += 1 }
+      return number
+    }
+    switch number {
+    case 0: completion(nil)
+    case 1: service.respond(to: request) { _ in completion(nil) }
+    case 2: completion(HTTPResponse(status: 503))
+    default: service.respond(to: request, completion: completion)
+    }
+  }
+}

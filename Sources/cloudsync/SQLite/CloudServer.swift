@@ -1,0 +1,143 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncWebServices
+import Dispatch
+
+/// The cloud of `cloudsync sync` behind an address: a server of CloudKit's HTTP API.
+struct CloudServer: CloudPlace {
+  let name: String
+  let handler: any OperationHandler
+  private let client: WebServicesClient
+  private let received: String
+
+  /// How long nothing may be heard before that is said.
+  private static let patience = DispatchTimeInterval.seconds(3)
+
+  /// Creates a client.
+  ///
+  /// - Parameters:
+  ///   - place: The address, and the token.
+  ///   - name: The address as the user writes it.
+  ///   - zoneID: The zone.
+  ///   - folder: A folder for the files of assets that come, which the run removes.
+  init(_ place: ServerPlace, _ name: String, zoneID: ZoneID, receivingIn folder: String) {
+    self.name = name
+    received = folder
+    client = WebServicesClient(
+      address: place.address,
+      authorization: .bearer(place.token),
+      transport: URLSessionTransport()
+    )
+    handler = WebServicesOperationHandler(
+      client: client,
+      zoneID: zoneID,
+      assets: AssetCache(folder: folder)
+    )
+  }
+
+  var account: AccountStatusProvider? { client.accountStatus }
+
+  func assets(stagedIn folder: String) -> AssetOptions {
+    var options = AssetOptions(folder: folder)
+    // They may lie in another folder than those that leave.
+    options.base = received
+    return options
+  }
+
+  /// Throws if a database belongs to another account or server, or the server does not take the token; waits until
+  /// it can say so.
+  func check(_ place: SyncPlace?, of path: String, console: Console) throws {
+    let caller: AccountIdentity
+    do throws(SyncError) { caller = try repeating(console: console) { identity() } } catch {
+      throw error.code == .notAuthenticated
+        ? ToolError.failure("\(name): the server does not take the token; it may have been revoked")
+        : ToolError.failure("\(name): \(Words.line("\(error)"))")
+    }
+    if let owner = place?.owner, owner != caller {
+      throw ToolError.failure(
+        "\(path): its rows belong to the account “\(owner.value)”, and the token is that of “\(caller.value)”; use a"
+          + " token of “\(owner.value)”, or begin anew after “cloudsync detach \(path)”"
+      )
+    }
+    guard let token = place?.token else { return }
+    do throws(SyncError) {
+      _ = try repeating(console: console) { fetch(after: token).map { _ in true } }
+    } catch {
+      // What else may be wrong, the session finds out.
+      if error.code == .invalidArguments { throw isForeign(path) }
+    }
+  }
+
+  private func identity() -> Result<AccountIdentity, SyncError> {
+    let result = Locked<Result<AccountIdentity, SyncError>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    let client = client
+    Task {
+      let answer: Result<AccountIdentity, SyncError>
+      do throws(SyncError) { answer = .success(try await client.callerIdentity()) } catch {
+        answer = .failure(error)
+      }
+      result.withLock { $0 = answer }
+      done.signal()
+    }
+    done.wait()
+    return result.withLock { $0 } ?? .failure(SyncError(.internalError, "there was no answer"))
+  }
+
+  /// Asks until there is an answer, however long the server is away; the user may end it.
+  private func repeating<Value>(
+    console: Console,
+    _ ask: () -> Result<Value, SyncError>
+  ) throws(SyncError) -> Value {
+    var seconds: Int64 = 1
+    var hasExplained = false
+    while true {
+      switch ask() {
+      case .success(let value): return value
+      case .failure(let error):
+        guard error.isPassing, !Interrupt.hasCome else { throw error }
+        if !hasExplained { console.note("waiting for \(name): \(Words.line("\(error)"))") }
+        hasExplained = true
+        let asked = (error.retryAfterNanoseconds ?? 0) / 1_000_000_000
+        for _ in 0..<(10 * max(seconds, min(asked, 3_600))) where !Interrupt.hasCome {
+          _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(100))
+        }
+        seconds = min(2 * seconds, 30)
+      }
+    }
+  }
+
+  func changes(every interval: Duration) throws -> any CloudChanges { ServerChanges(client) }
+}
+
+extension SyncError {
+  /// Whether the same request may be answered later.
+  fileprivate var isPassing: Bool {
+    switch code {
+    case .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited, .zoneBusy,
+      .serverResponseLost, .timedOut, .internalError, .accountTemporarilyUnavailable:
+      true
+    default: false
+    }
+  }
+}
+
+/// Notices changes by the server's word.
+private struct ServerChanges: CloudChanges {
+  private let pushes: WebServicesPushes
+  private let isDue = Locked(true)
+
+  init(_ client: WebServicesClient) {
+    pushes = WebServicesPushes(client: client) { [isDue] in isDue.withLock { $0 = true } }
+    pushes.start()
+  }
+
+  var problem: String? { pushes.problem.map { Words.line("\($0)") } }
+
+  func haveCome() -> Bool {
+    isDue.withLock { isDue in
+      defer { isDue = false }
+      return isDue
+    }
+  }
+}
