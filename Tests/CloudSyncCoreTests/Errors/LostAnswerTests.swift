@@ -68,6 +68,31 @@ struct LostAnswerTests {
     #expect(harness.state.parkedRecords.isEmpty)
   }
 
+  @Test("Parked, it holds up nobody when it is tried again, although nothing but edits is sent")
+  func lostProbe() throws {
+    let harness = SessionHarness(script: Self.losing(["a"]))
+    harness.start()
+    try harness.modify([.note("a", 1)])
+    for _ in 0..<60 where harness.state.parkedRecords.isEmpty {
+      harness.session.fetch()
+      harness.world.advance(by: .seconds(700))
+    }
+    #expect(harness.state.parkedRecords.map(\.error.code) == [.timedOut])
+
+    for number in 0..<240 {
+      try harness.modify([.note("r\(number)", 1)])
+      harness.world.advance(by: .seconds(60))
+    }
+    harness.world.advance(by: .seconds(60))
+    #expect(harness.completions.entries.count == 241)
+    #expect(harness.state.parkedRecords.map(\.error.code) == [.timedOut])
+    #expect(harness.brokenInvariant == nil)
+    // The record may have been saved in the first place: the cloud's word for it is taken.
+    harness.handler.change { $0 = ScriptedHandler.Script() }
+    harness.world.advance(by: .seconds(700))
+    #expect(harness.state.parkedRecords.isEmpty)
+  }
+
   @Test("`cancel` ends it at once and says that it may be done")
   func cancel() throws {
     let harness = SessionHarness(script: Self.losing(["a"]))

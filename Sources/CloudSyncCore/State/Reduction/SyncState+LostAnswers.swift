@@ -8,6 +8,13 @@ extension SyncState {
   /// Notes that an answer was lost; a request that the cloud does not answer while it answers others is
   /// sent in ever smaller parts, until the change that cannot be answered is alone and is parked.
   mutating func loseAnswer(over flight: Flight, error: SyncError, at now: Timestamp) {
+    if modify.isProbing {
+      // A probe has one attempt, and is parked again: repeated, it would hold up the others.
+      for place in 0..<flight.count where !modify.batch[place].isInDoubt {
+        modify.batch[place].doubt = .unanswered
+      }
+      return thaw(count: flight.count)
+    }
     freeze(count: flight.count)
     // Only another answer shows that it is not the network that is away.
     if let last = modify.lostAt, answered > last { modify.losses += 1 }
