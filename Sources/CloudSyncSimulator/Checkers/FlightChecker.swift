@@ -3,7 +3,8 @@ import CloudSyncCore
 /// A session has one request in flight, names each attempt once, and sends one whose answer was lost
 /// again as it was, before any other modification; or parts of it, when that has not helped.
 ///
-/// One that hands deletions back whose answer was lost sends the rest.
+/// One that hands deletions back whose answer was lost sends the rest; one that tries parked records again tries them
+/// once, and lets others go first after that.
 final class FlightChecker: SimulationChecker {
   let rule = "nothing is in flight twice"
 
@@ -13,9 +14,12 @@ final class FlightChecker: SimulationChecker {
     var operation: ModifyOperation
     /// What goes before all other records after the answer was lost.
     var owed: Set<String>
+    /// Whether it has parked records that are tried once, and are parked again if nothing is said of them.
+    var isProbe: Bool
   }
 
   private struct Host {
+    var session: CloudSyncSession?
     var inFlight: Attempt?
     var last = Attempt(epoch: 0, number: 0)
     var sent: Sent?
@@ -54,10 +58,13 @@ final class FlightChecker: SimulationChecker {
         // What was sent to a zone that is gone was sent for nothing.
         hosts[device].isLost = false
       }
-    case .killed: end(device: device)
+    case .killed:
+      end(device: device)
+      hosts[device].session = nil
     case .launched(let session):
       // One that takes another's place in the same process is in the same position.
       end(device: device)
+      hosts[device].session = session
       hosts[device].handsBack = session.state.configuration.refusedItems == .handBack
     default: break
     }
@@ -91,7 +98,8 @@ final class FlightChecker: SimulationChecker {
         attempt: attempt,
         token: context.writeToken,
         operation: operation,
-        owed: operation.recordNames
+        owed: operation.recordNames,
+        isProbe: hosts[device].session?.state.modify.isProbing == true
       )
     }
     guard let sent = hosts[device].sent else {
@@ -152,7 +160,7 @@ final class FlightChecker: SimulationChecker {
     if hosts[device].handsBack, let sent = hosts[device].sent {
       hosts[device].sent?.owed.subtract(sent.operation.recordIDsToDelete.map(\.name))
     }
-    hosts[device].isLost = hosts[device].sent?.owed.isEmpty == false
+    hosts[device].isLost = hosts[device].sent.map { !$0.owed.isEmpty && !$0.isProbe } ?? false
     hosts[device].losses += 1
     if hosts[device].hasAnswered { hosts[device].provenLosses += 1 }
     hosts[device].hasAnswered = false

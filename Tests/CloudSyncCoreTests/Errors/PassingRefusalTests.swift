@@ -80,6 +80,25 @@ struct PassingRefusalTests {
     #expect(harness.state.parkedRecords.isEmpty)
   }
 
+  @Test(
+    "One item's word that nobody is signed in counts for that item, where others are saved beside it",
+    arguments: [9, 36]
+  )
+  func contradicted(code: Int) throws {
+    let harness = SessionHarness(script: Self.script(SyncError.Code(rawValue: code)))
+    harness.start()
+    try harness.modify([.note("bad", 1), .note("r0", 0)])
+    for minute in 1...60 {
+      try harness.modify([.note("r\(minute)", minute)])
+      // Together, so that the record is never alone.
+      try harness.modify([.note("s\(minute)", minute)])
+      harness.world.advance(by: .seconds(60))
+    }
+    #expect(harness.completions.entries.count >= 100)
+    #expect(harness.state.hasGoodAccountStatus != false && harness.state.isHalted == false)
+    #expect(harness.brokenInvariant == nil)
+  }
+
   @Test("Alone in its request it is charged only if another request was answered meanwhile")
   func alone() throws {
     let harness = SessionHarness(script: Self.script(.zoneBusy))

@@ -10,6 +10,8 @@ struct ItemResultClassifier {
   private var settlement = Settlement()
   /// Whether every item of the answer says that the cloud cannot be reached or has no time.
   private var isCloudAway = false
+  /// Whether the cloud has done something with an item of the request: then somebody is signed in.
+  private var isSomethingDone = false
   /// Whether other records are done whose operations wait for those of the request.
   private var isHoldingBack = false
 
@@ -34,6 +36,7 @@ struct ItemResultClassifier {
     settlement.error = error
     settlement.verdicts.reserveCapacity(entries.count)
     isCloudAway = entries.allSatisfy { isAway(answer: answers[$0.recordID]) }
+    isSomethingDone = entries.contains { isDone(answer: answers[$0.recordID]) }
     isHoldingBack =
       isCloudAway
       && context.state.modify.open.contains { $0.left < $0.operation.itemCount }
@@ -50,6 +53,13 @@ struct ItemResultClassifier {
       || settlement.isTooLarge
     if isStuck, !isExplained { explain(entries, answers: answers, error: error) }
     return settlement
+  }
+
+  private func isDone(answer: ItemResults.Answer) -> Bool {
+    switch answer {
+    case .saved, .deleted: true
+    case .failed, .none: false
+    }
   }
 
   private func isAway(answer: ItemResults.Answer) -> Bool {
@@ -116,9 +126,7 @@ struct ItemResultClassifier {
   private mutating func notLookedUp(_ entry: PendingChange, error: SyncError) -> ItemVerdict {
     let found = ErrorTable.disposition(of: error.code, for: .fetch, in: .item)
     switch found {
-    case .waitForAccount:
-      settlement.account = error.accountTrouble
-      return .stay
+    case .waitForAccount: return withoutAccount(error)
     case .createZone, .askAboutZone:
       settlement.zone = error.zoneLoss
       return .stay
@@ -149,14 +157,25 @@ struct ItemResultClassifier {
       // A deletion needs no storage: a cloud that says so all the same is asked again.
       wait(wait: Wait(.transient))
       return .again(error, counted: true)
-    case .waitForAccount:
-      settlement.account = error.accountTrouble
-      return .stay
+    case .waitForAccount: return withoutAccount(error)
     case .createZone, .askAboutZone:
       settlement.zone = error.zoneLoss
       return .stay
     case .park, .unwrap, .halt, .startOver, .failFetch, .giveUpSubscription: return .park(error)
     }
+  }
+
+  /// An item for which the cloud says that nobody is signed in.
+  ///
+  /// Where it has done something with another item of the same request, that is this item's own trouble, and must
+  /// not stop everybody: it is charged. If the account went in the middle of the request, the next one says so.
+  private mutating func withoutAccount(_ error: SyncError) -> ItemVerdict {
+    if isSomethingDone {
+      wait(wait: Wait(.transient))
+      return .again(error, counted: true)
+    }
+    settlement.account = error.accountTrouble
+    return .stay
   }
 
   /// Whether an item is charged for a failure that passes.

@@ -188,7 +188,12 @@ extension ScriptMemory {
   private mutating func sawTimeout(_ attempt: Attempt) {
     guard case .modify(let operation)? = current?.call, let current, current.attempt == attempt
     else { return }
-    lost = Lost(operation: operation, token: current.token)
+    lose(operation, token: current.token)
+  }
+
+  /// Notes that an answer was lost: its request comes again, unless parked records were tried, which is done once.
+  mutating func lose(_ operation: ModifyOperation, token: WriteToken) {
+    lost = present?.modify.isProbing == true ? nil : Lost(operation: operation, token: token)
   }
 
   /// An answer was taken: it must be the first one of the attempt in flight.
@@ -213,7 +218,7 @@ extension ScriptMemory {
     case .failure(let error):
       switch error.code {
       case .serverResponseLost, .timedOut:
-        lost = Lost(operation: operation, token: current.token)
+        lose(operation, token: current.token)
       case .partialFailure, .limitExceeded, .quotaExceeded: lost = nil
       default:
         let found = ErrorTable.disposition(of: error.code, for: .modify, in: .request)

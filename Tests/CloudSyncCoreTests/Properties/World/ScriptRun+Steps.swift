@@ -232,7 +232,7 @@ extension ScriptMemory {
     isRunning = false
     if state.flight?.mode == .modify {
       if case .modify(let operation)? = current?.call, let current {
-        lost = Lost(operation: operation, token: current.token)
+        lose(operation, token: current.token)
       }
     } else if state.modify.frozen == 0 {
       lost = nil
