@@ -61,6 +61,13 @@ struct EngineSetup {
     let registered = try registry.tables()
     let captured = try CaptureInstallation(connection: connection, clock: options.captureClock)
       .install(ordered.map { request(for: $0, references: schema.references) })
+    for former in registered where !captured.contains(where: { $0.id == former.id }) {
+      guard let table = captured.first(where: { $0.name.isSameName(as: former.name) }) else {
+        continue
+      }
+      try FormerKeyEdits(connection: connection, clock: options.captureClock)
+        .capture(of: former, as: table)
+    }
     try forget(registered, unlessIn: try registry.tables())
     let tables = SyncTables(
       try captured.map { (table) throws(SQLiteError) in try make(table) },

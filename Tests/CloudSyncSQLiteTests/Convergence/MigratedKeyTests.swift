@@ -1,12 +1,18 @@
 import CloudSyncSQLite
 import Testing
 
-@Suite("A migration that renames the column of a table's key, with edits that were not sent")
-struct RenamedKeyColumnTests {
+@Suite("A migration that changes how a table's key is declared, with edits that were not sent")
+struct MigratedKeyTests {
   private static let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
   private static let query = "SELECT * FROM notes ORDER BY 1"
 
-  static let migrations = ["ALTER TABLE notes RENAME COLUMN id TO uid"]
+  static let migrations = [
+    "ALTER TABLE notes RENAME COLUMN id TO uid",
+    """
+    CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, title TEXT);
+    INSERT INTO fresh SELECT * FROM notes; DROP TABLE notes; ALTER TABLE fresh RENAME TO notes
+    """,
+  ]
 
   /// One device edits while its engine is stopped; then all migrate.
   private func run(_ edit: String, _ migration: String) throws -> (mac: [String], phone: [String]) {
