@@ -96,7 +96,7 @@ extension SyncEngine {
     precondition(!isRunning, "dryRun() must not be called while the engine runs: stop it first.")
     return try await Self.dryRun(
       database: context.database,
-      tables: context.tables.inOrder.map(\.name),
+      tables: context.tableNames,
       zoneID: context.zoneID,
       operationHandler: context.handler,
       options: context.options,

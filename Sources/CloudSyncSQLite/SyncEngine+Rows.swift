@@ -20,7 +20,7 @@ extension SyncEngine {
           guard let child = link.child else { continue }
           found += try Self.dangling(
             by: link,
-            of: context.tables[child],
+            of: tables[child],
             on: transaction.connection
           )
         }
@@ -60,7 +60,7 @@ extension SyncEngine {
   /// - Returns: The rows, by their numbers.
   /// - Throws: That the database cannot be read.
   public func unnamedRows(limit: Int = 1_000) throws(SyncEngineError) -> [UnnamedRow] {
-    try context.database.use { [tables = context.tables] (connection) throws(SyncEngineError) in
+    try context.database.use { [tables = control.tables] (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in
         var rows: [UnnamedRow] = []
         for table in tables.inOrder {

@@ -18,7 +18,7 @@ extension SyncEngine {
     in table: String
   ) throws(SyncEngineError) -> RecordStatus? {
     let place = try synchronizedTable(table)
-    let key = try context.tables[place].key(ofApp: key)
+    let key = try control.tables[place].key(ofApp: key)
     let isOnItsWay =
       control.run?.state
       .withLock { state in
@@ -37,7 +37,7 @@ extension SyncEngine {
   }
 
   private func synchronizedTable(_ name: String) throws(SyncEngineError) -> Int {
-    guard let place = context.tables.place(named: name) else {
+    guard let place = control.tables.place(named: name) else {
       throw SyncEngineError(
         .schema,
         "table \(name.quotedName) is not synchronized; name one that the engine was made with"
@@ -71,12 +71,12 @@ extension SyncEngine {
     let selected = try table.map { (name) throws(SyncEngineError) in try synchronizedTable(name) }
     var rowKeys: [RowKey]?
     if let selected, let keys {
-      let table = context.tables[selected]
+      let table = control.tables[selected]
       rowKeys = try keys.map { (key) throws(SyncEngineError) in
         RowKey(table: table.id, key: table.rowKey(try table.key(ofApp: key)))
       }
     }
-    let id = selected.map { context.tables[$0].id }
+    let id = selected.map { control.tables[$0].id }
     let count = try control.transaction { [rowKeys] (transaction) throws(SQLiteError) in
       let parked = try transaction.stored.pending.parked(in: id)
       let chosen = rowKeys.map { keys in parked.filter { keys.contains($0) } } ?? parked

@@ -29,6 +29,10 @@ import Foundation
 /// rebuild it, has to begin with `PRAGMA legacy_alter_table = ON` or by dropping the triggers whose names
 /// begin with `cloudsync_action_`, as SQLite demands of every trigger; the next engine makes them anew.
 ///
+/// When a migration, or an engine of a newer version, changes a table while the engine runs, the engine notices it at its
+/// next transaction, reads the tables anew, and goes on; what was changed meanwhile is found, as after a start. It
+/// stops with an error if the new schema stands in the way.
+///
 /// Several engines may run on one database, in one process or in several, such as an app and its widget: each
 /// sends what it finds and stores what it fetches, and pages of one that another has overtaken move no token.
 public final class SyncEngine: Sendable {
@@ -70,28 +74,26 @@ public final class SyncEngine: Sendable {
         try UUIDFunction.install(on: connection, environment: environment)
       }
     }
-    let synchronized = try database.use { (connection) throws(SyncEngineError) in
-      try EngineSetup(connection: connection, options: options, nonce: environment.nonce)
-        .prepare(tables)
-    }
     let publishers = EnginePublishers(
       errors: errors,
       cloudErrors: cloudErrors,
       activity: activity,
       questions: questions
     )
-    control = EngineControl(
-      EngineContext(
-        database: database,
-        zoneID: zoneID,
-        options: options,
-        environment: environment,
-        executor: environment.makeExecutor(),
-        handler: assets?.resolving(operationHandler) ?? operationHandler,
-        tables: synchronized,
-        publishers: publishers
-      )
+    let context = EngineContext(
+      database: database,
+      zoneID: zoneID,
+      options: options,
+      environment: environment,
+      executor: environment.makeExecutor(),
+      handler: assets?.resolving(operationHandler) ?? operationHandler,
+      tableNames: tables,
+      publishers: publishers
     )
+    let prepared = try database.use { (connection) throws(SyncEngineError) in
+      try context.prepareTables(on: connection)
+    }
+    control = EngineControl(context, prepared)
   }
 
   deinit { control.release() }

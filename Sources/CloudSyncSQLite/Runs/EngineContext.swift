@@ -15,7 +15,8 @@ struct EngineContext: Sendable {
   let environment: SyncEnvironment
   let executor: SyncExecutor
   let handler: any OperationHandler
-  let tables: SyncTables
+  /// The names of the tables, as the app has given them.
+  let tableNames: [String]
   let publishers: EnginePublishers
 }
 
@@ -28,6 +29,12 @@ struct EnginePublishers: Sendable {
 }
 
 extension EngineContext {
+  /// Reads the tables, and makes the database ready for them.
+  func prepareTables(on connection: SQLiteConnection) throws(SyncEngineError) -> PreparedTables {
+    try EngineSetup(connection: connection, options: options, nonce: environment.nonce)
+      .prepare(tableNames)
+  }
+
   /// A session that goes on where the last one has stopped.
   func makeSession(restoring essence: SyncEssence?) -> CloudSyncSession {
     let later = ConflictResolver { _ in .later }

@@ -17,14 +17,15 @@ extension EngineControl {
     _ body: @Sendable (SyncTransaction) throws(SQLiteError) -> Value
   ) throws(SyncEngineError) -> Value {
     let context = context
-    let (value, run, group) = try context.database.use {
-      [self] (connection) throws(SyncEngineError) -> (Value, EngineRun?, CloudGroup) in
+    let done = try context.database.use {
+      [self] (connection) throws(SyncEngineError) -> Transacted<Value> in
       // Looked up here, where nobody else can write.
       let run = try present(turn)
       let (essence, group) = run?.state.withLock { ($0.essence, $0.group) } ?? (nil, CloudGroup())
-      try checkSchema(connection)
+      if try followSchema(on: connection), let run { return .outdated(run) }
       let (value, done) = try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in
+          try checkSchema(on: connection)
           let transaction = try makeTransaction(on: connection)
           if let essence { try transaction.facts.set(.essence, to: .blob(essence)) }
           try transaction.readOutbox()
@@ -36,14 +37,32 @@ extension EngineControl {
       }
       state.withLock { state in
         state.counts += done.counts
-        state.schemaVersion = done.schemaVersion
         state.absences = done.absences
       }
       run?.noteStored(group, essence: essence, outcome: done)
-      return (value, run, group)
+      return .done(value, run, group)
     }
-    run?.follow(group)
-    return value
+    switch done {
+    case .done(let value, let run, let group):
+      run?.follow(group)
+      return value
+    case .outdated(let run):
+      replace(run)
+      throw Self.superseded
+    }
+  }
+
+  private enum Transacted<Value: Sendable>: Sendable {
+    case done(Value, EngineRun?, CloudGroup)
+    /// The tables were read anew: the run is over.
+    case outdated(EngineRun)
+  }
+
+  private static var superseded: SyncEngineError {
+    SyncEngineError(
+      .superseded,
+      "the engine was started, stopped or renewed, or its tables were changed, meanwhile; call again"
+    )
   }
 
   /// The run that is under way, if it is somebody's turn.
@@ -57,12 +76,7 @@ extension EngineControl {
         }
       return (state.run, isPresent)
     }
-    guard isPresent else {
-      throw SyncEngineError(
-        .superseded,
-        "the engine was started, stopped or renewed meanwhile; call again"
-      )
-    }
+    guard isPresent else { throw Self.superseded }
     return run
   }
 
@@ -71,7 +85,7 @@ extension EngineControl {
   ) throws(SQLiteError) -> SyncTransaction {
     let nonce = context.environment.nonce
     let now = context.environment.now().nanoseconds / 1_000_000
-    let transaction = SyncTransaction(connection: connection, tables: context.tables, now: now) {
+    let transaction = SyncTransaction(connection: connection, tables: tables, now: now) {
       Int64(bitPattern: nonce())
     }
     // Another engine may have taken another number for this database.
@@ -83,23 +97,41 @@ extension EngineControl {
     return transaction
   }
 
-  /// Looks whether a table was rebuilt since the last transaction: then edits of it are not captured, and what comes
-  /// from the cloud would be written over them.
-  private func checkSchema(_ connection: SQLiteConnection) throws(SyncEngineError) {
-    guard let last = state.withLock({ $0.schemaVersion }) else { return }
-    let names = context.tables.inOrder.map(\.name)
-    let broken = try sqlite { () throws(SQLiteError) -> String? in
+  // MARK: The schema
+
+  /// Reads the tables anew if somebody has changed them: a migration of the app's, or another engine.
+  ///
+  /// - Parameter connection: The connection, in no transaction.
+  /// - Returns: Whether they are other ones now: then a run that is under way is over.
+  /// - Throws: That the schema stands in the way, or the database cannot be written.
+  func followSchema(on connection: SQLiteConnection) throws(SyncEngineError) -> Bool {
+    let (tables, known) = state.withLock { ($0.tables, $0.schemaVersion) }
+    let (version, isSame) = try sqlite { () throws(SQLiteError) -> (Int64, Bool) in
       let check = CaptureCheck(connection: connection)
-      if try check.schemaVersion() == last { return nil }
-      return try check.findings(of: names, in: try DatabaseSchema.read(connection))
-        .first { $0.finding == .rebuilt || $0.finding == .missing }?
-        .table
+      // It is read first: whatever changes after that is seen the next time.
+      let version = try check.schemaVersion()
+      if version == known { return (version, true) }
+      return (version, try check.isInPlace(tables.inOrder.map(\.captured)))
     }
-    guard let broken else { return }
-    throw SyncEngineError(
-      .schema,
-      "table \(broken) was rebuilt, dropped or renamed while the engine runs; make the engine anew:"
-        + " what was edited meanwhile is found then, and sent"
+    if isSame {
+      if version != known { state.withLock { $0.schemaVersion = version } }
+      return false
+    }
+    let prepared = try context.prepareTables(on: connection)
+    state.withLock { state in
+      state.tables = prepared.tables
+      state.schemaVersion = prepared.schemaVersion
+    }
+    return true
+  }
+
+  /// Looks, now that nobody else can write, whether the tables are still those that were looked at before.
+  private func checkSchema(on connection: SQLiteConnection) throws(SQLiteError) {
+    let known = state.withLock { $0.schemaVersion }
+    if try CaptureCheck(connection: connection).schemaVersion() == known { return }
+    throw SQLiteError(
+      code: 5,  // SQLITE_BUSY: it passes
+      message: "the schema of the database is just being changed; try again"
     )
   }
 }
@@ -108,12 +140,10 @@ extension EngineControl {
 struct TransactionOutcome: Sendable {
   let counts: SyncCounts
   let needsFetch: Bool
-  let schemaVersion: Int64
   let absences: Int64
   let nextFetch: FetchOperation?
 
   init(_ transaction: SyncTransaction) throws(SQLiteError) {
-    schemaVersion = try CaptureCheck(connection: transaction.connection).schemaVersion()
     absences = try transaction.absences()
     nextFetch = transaction.nextFetch
     counts = transaction.counts

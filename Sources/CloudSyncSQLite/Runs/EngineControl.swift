@@ -22,22 +22,31 @@ final class EngineControl: Sendable {
     var isAway = false
     /// How often the zone was lost since anything of it was seen.
     var zoneLosses = 0
-    /// The schema's version after the last transaction.
-    var schemaVersion: Int64?
+    /// The tables, and the version of the schema that they were read from, or that does not differ in them.
+    var tables: SyncTables
+    var schemaVersion: Int64
     /// How many answers have said that the cloud lacks a record, as of the last transaction.
     var absences: Int64 = 0
   }
 
   let context: EngineContext
-  let state = Locked(State())
+  let state: Locked<State>
 
-  init(_ context: EngineContext) { self.context = context }
+  init(_ context: EngineContext, _ prepared: PreparedTables) {
+    self.context = context
+    state = Locked(State(tables: prepared.tables, schemaVersion: prepared.schemaVersion))
+  }
+
+  var tables: SyncTables { state.withLock { $0.tables } }
 
   /// The run that is under way.
   var run: EngineRun? { state.withLock { $0.run } }
 
   /// Makes a session and starts it.
   func begin() throws(SyncEngineError) {
+    try context.database.use { (connection) throws(SyncEngineError) in
+      _ = try followSchema(on: connection)
+    }
     let session = context.makeSession(restoring: try context.database.storedEssence())
     let run = EngineRun(session, control: self)
     state.withLock { state in
@@ -47,21 +56,44 @@ final class EngineControl: Sendable {
     }
     let operation: FetchOperation
     do throws(SyncEngineError) {
-      operation = try transaction(for: .run(run)) { (transaction) throws(SQLiteError) in
-        try transaction.cloud.adoptForeignRecords()
-        try TombstonePurge(transaction: transaction).adoptTombstones()
-        guard let token = try transaction.facts.token() else {
-          return FetchOperation(startingOver: true)
-        }
-        let isAll = try transaction.facts.value(.fetchAll) != nil
-        return FetchOperation(changeToken: token, startingOver: isAll)
-      }
+      operation = try firstFetch(of: run)
     } catch {
       // Else the next start would find an engine that seems to run.
       stop()
       throw error
     }
     run.start(fetching: operation)
+  }
+
+  /// Goes on with another run, since the tables were read anew: what the old one has sent and fetched names rows by
+  /// the tables of that time.
+  func replace(_ old: EngineRun) {
+    let session = context.makeSession(restoring: old.session.state.essence)
+    let run = EngineRun(session, control: self)
+    let isReplaced = state.withLock { state in
+      guard state.run === old else { return false }
+      state.run = run
+      return true
+    }
+    guard isReplaced else { return }
+    old.end()
+    // Behind it the database may be locked, which is waited for.
+    run.perform { (run) throws(SyncEngineError) in
+      run.start(fetching: try run.control.firstFetch(of: run))
+    }
+  }
+
+  /// What a run fetches first, once what may have changed since the last one is taken.
+  private func firstFetch(of run: EngineRun) throws(SyncEngineError) -> FetchOperation {
+    try transaction(for: .run(run)) { (transaction) throws(SQLiteError) in
+      try transaction.cloud.adoptForeignRecords()
+      try TombstonePurge(transaction: transaction).adoptTombstones()
+      guard let token = try transaction.facts.token() else {
+        return FetchOperation(startingOver: true)
+      }
+      let isAll = try transaction.facts.value(.fetchAll) != nil
+      return FetchOperation(changeToken: token, startingOver: isAll)
+    }
   }
 
   /// Ends the run that is under way.
@@ -134,7 +166,8 @@ final class EngineControl: Sendable {
   func report() {
     let now = activity
     context.publishers.activity.send(now)
-    let (isDue, halt) = run?.state.withLock { ($0.isFeedDue, $0.halt) } ?? (false, nil)
+    let (isDue, halt) =
+      run?.state.withLock { ($0.isFeedDue || !$0.hasStarted, $0.halt) } ?? (false, nil)
     guard !now.isRunning || now.isHalted || (!now.isSynchronizing && !isDue) else { return }
     let waiters = state.withLock { state in
       defer { state.waiters = [] }

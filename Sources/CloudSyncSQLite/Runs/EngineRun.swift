@@ -12,6 +12,8 @@ import Foundation
 /// All that belongs to one session is here, so whatever is told of an ended run changes nothing of the next one.
 final class EngineRun: Sendable {
   struct State {
+    /// Whether it has begun to send and to fetch.
+    var hasStarted = false
     /// Whether a look at what is to be sent is due.
     var isFeedDue = false
     /// Whether a fetch has to tell what became of a record.
@@ -85,6 +87,7 @@ final class EngineRun: Sendable {
     session.start()
     sendChanges()
     fetch(operation)
+    state.withLock { $0.hasStarted = true }
     if case .lost(let loss) = session.state.zoneState {
       perform { (run) throws(SyncEngineError) in
         try run.control.take(loss)

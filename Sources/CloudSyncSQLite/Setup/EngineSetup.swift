@@ -2,6 +2,13 @@ import CloudSyncCore
 import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
+/// The tables of an engine as they were read from the database.
+struct PreparedTables: Sendable {
+  let tables: SyncTables
+  /// The version of the schema that they were read from.
+  let schemaVersion: Int64
+}
+
 /// Prepares a database for an engine: its own tables, the triggers, and what a new schema needs.
 struct EngineSetup {
   let connection: SQLiteConnection
@@ -10,7 +17,7 @@ struct EngineSetup {
   let nonce: @Sendable () -> UInt64
 
   /// Does all of it in one transaction, or nothing.
-  func prepare(_ names: [String]) throws(SyncEngineError) -> SyncTables {
+  func prepare(_ names: [String]) throws(SyncEngineError) -> PreparedTables {
     try connection.transaction(
       { () throws(SyncEngineError) in
         let schema = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
@@ -38,7 +45,7 @@ struct EngineSetup {
   private func install(
     _ names: [String],
     in schema: DatabaseSchema
-  ) throws(SQLiteError) -> SyncTables {
+  ) throws(SQLiteError) -> PreparedTables {
     let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
     let check = CaptureCheck(connection: connection)
     let version = try check.schemaVersion()
@@ -54,6 +61,13 @@ struct EngineSetup {
     let registered = try registry.tables()
     let captured = try CaptureInstallation(connection: connection, clock: options.captureClock)
       .install(ordered.map { request(for: $0, references: schema.references) })
+    for former in registered where !captured.contains(where: { $0.id == former.id }) {
+      guard let table = captured.first(where: { $0.name.isSameName(as: former.name) }) else {
+        continue
+      }
+      try FormerKeyEdits(connection: connection, clock: options.captureClock)
+        .capture(of: former, as: table)
+    }
     try forget(registered, unlessIn: try registry.tables())
     let tables = SyncTables(
       try captured.map { (table) throws(SQLiteError) in try make(table) },
@@ -67,8 +81,9 @@ struct EngineSetup {
     let facts = Facts(connection: connection)
     if try facts.value(.schemaVersion) != .integer(version) { try retryRefused(of: tables) }
     if !shown.isEmpty { try retryInvalid(of: tables) }
-    try facts.set(.schemaVersion, to: .integer(try check.schemaVersion()))
-    return tables
+    let prepared = PreparedTables(tables: tables, schemaVersion: try check.schemaVersion())
+    try facts.set(.schemaVersion, to: .integer(prepared.schemaVersion))
+    return prepared
   }
 
   /// Tries rows again that SQLite has refused: another schema may take them, or have no trigger that said no.
@@ -150,7 +165,7 @@ struct EngineSetup {
     var defaults: [SQLiteValue?] = []
     for column in captured.schema.writableColumns {
       if let sql = column.defaultSQL {
-        defaults.append(SQLText(sql).isLiteral ? try connection.value("SELECT \(sql)") : nil)
+        defaults.append(try constant(sql))
       } else {
         defaults.append(.null)
       }
@@ -169,6 +184,14 @@ struct EngineSetup {
     } catch {
       throw SQLiteError(code: 1, message: "table \(captured.name) cannot be stored: \(error)")
     }
+  }
+
+  /// What a default gives; nil if it is computed.
+  private func constant(_ sql: String) throws(SQLiteError) -> SQLiteValue? {
+    let text = SQLText(sql)
+    guard text.isLiteral else { return nil }
+    // In a query it would be a column.
+    return try text.bareWord.map { .text($0) } ?? connection.value("SELECT \(sql)")
   }
 
   /// The kinds of the own fields of a table's columns in the cloud.

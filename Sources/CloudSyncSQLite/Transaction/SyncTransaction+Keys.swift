@@ -41,7 +41,15 @@ extension SyncTransaction {
   }
 
   /// Notes as which records rows go on whose keys were changed here.
-  func noteSuccessors(_ rows: [CapturedRow]) throws(SQLiteError) {
+  ///
+  /// - Parameters:
+  ///   - rows: What was captured.
+  ///   - unknown: What the rows had in columns of newer versions of the app, which go on with them.
+  /// - Throws: SQLite's reason.
+  func noteSuccessors(
+    _ rows: [CapturedRow],
+    taking unknown: [RowKey: [VersionedColumn]]
+  ) throws(SQLiteError) {
     var successors: [RowKey: RecordKey] = [:]
     var renamed: [(place: Int, key: RecordKey)] = []
     for row in rows {
@@ -60,7 +68,19 @@ extension SyncTransaction {
         last = next
       }
       try reduce(.edited(.renamed(to: last.name)), of: key, in: place)
+      let columns = unknown[RowKey(table: table.id, key: table.rowKey(key))] ?? []
+      if !columns.isEmpty { try reduce(.completed(columns), of: last, in: place) }
     }
+  }
+}
+
+extension RecordVersion {
+  /// The columns that a table does not have: a newer version of the app knows them.
+  func columns(missingIn table: RecordTable) -> [VersionedColumn] {
+    columnNames.filter { table.schema.column(named: $0) == nil }
+      .compactMap { name in
+        value(of: name).map { VersionedColumn(name: name, value: $0, time: .zero) }
+      }
   }
 }
 

@@ -129,14 +129,16 @@ struct RowUnion: TransactionPart {
     and gone: RecordVersion,
     in table: RecordTable
   ) -> [VersionedColumn] {
-    table.columns.compactMap { name in
-      guard !table.key.contains(name), let other = gone.latest(of: name) else { return nil }
-      guard let own = kept.latest(of: name) else { return other }
-      if ValueContent.areEqual(own.value, other.value) { return nil }
-      let value = value(of: own, and: other, policy: table.rules.policy.policy(for: name))
-      if ValueContent.areEqual(own.value, value) { return nil }
-      return VersionedColumn(name: name, value: value, time: max(own.time, other.time))
-    }
+    let unknown = gone.columns(missingIn: table).map(\.name)
+    return (table.columns + unknown)
+      .compactMap { name in
+        guard !table.key.contains(name), let other = gone.latest(of: name) else { return nil }
+        guard let own = kept.latest(of: name) else { return other }
+        if ValueContent.areEqual(own.value, other.value) { return nil }
+        let value = value(of: own, and: other, policy: table.rules.policy.policy(for: name))
+        if ValueContent.areEqual(own.value, value) { return nil }
+        return VersionedColumn(name: name, value: value, time: max(own.time, other.time))
+      }
   }
 
   private func value(

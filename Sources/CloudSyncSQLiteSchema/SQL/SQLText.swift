@@ -73,4 +73,15 @@ package struct SQLText: Sendable, Hashable {
     let moments: [StaticString] = ["CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP"]
     return !moments.contains { isWord($0, at: token) }
   }
+
+  /// The one name that the text is; nil if it is something else, or a word that stands for a value.
+  ///
+  /// As a default such a name is text: SQLite takes `DEFAULT open` for `DEFAULT 'open'`.
+  package var bareWord: String? {
+    let values: [StaticString] = ["NULL", "TRUE", "FALSE"]
+    guard isLiteral, let token = meaningfulTokens.first, meaningfulTokens.count == 1,
+      !values.contains(where: { isWord($0, at: token) }), token.kind != .string
+    else { return nil }
+    return name(of: token)
+  }
 }

@@ -18,6 +18,17 @@ struct ColumnTypeTests {
     """
   }
 
+  @Test("A default that is a bare word is text, as SQLite takes it")
+  func bareWord() throws {
+    let (bench, mac, phone) = try SyncHarness.pair(
+      Self.schema("TEXT NOT NULL DEFAULT open"),
+      tables: ["notes"]
+    )
+    try mac.execute("INSERT INTO notes(id) VALUES('a')")
+    try bench.sync(mac, phone)
+    #expect(try phone.lines("SELECT * FROM notes") == ["'a'|'open'"])
+  }
+
   @Test("What a device edits whose column is of another type is not hidden by the former value")
   func otherType() throws {
     let bench = SyncHarness()

@@ -40,7 +40,7 @@ struct ExchangeDevice {
       options: options,
       nonce: { UInt64(number) }
     )
-    .prepare(["lists", "notes"])
+    .prepare(["lists", "notes"]).tables
   }
 
   private func transaction() -> SyncTransaction {

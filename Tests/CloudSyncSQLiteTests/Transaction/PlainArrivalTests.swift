@@ -203,7 +203,7 @@ private struct ArrivalDevice {
     options.captureClock = .fixed
     options.defaultTable.uniqueKeys = .newest
     tables = try EngineSetup(connection: connection, options: options, nonce: { number })
-      .prepare(Self.tableNames)
+      .prepare(Self.tableNames).tables
     try connection.execute("UPDATE cloudsync_clock SET fixed = 1000")
   }
 

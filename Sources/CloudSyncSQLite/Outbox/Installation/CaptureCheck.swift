@@ -50,6 +50,23 @@ struct CaptureCheck {
     return findings + missing.map { ($0.name, .missing) }
   }
 
+  /// Whether tables are declared as they were when they were read, and captured: only then does what the engine knows
+  /// of them fit what their triggers write.
+  func isInPlace(_ tables: [CapturedTable]) throws(SQLiteError) -> Bool {
+    let schema = try DatabaseSchema.read(connection)
+    let registered = try TableRegistry(connection: connection).tables()
+    let findings = try findings(of: tables.map(\.name), in: schema)
+    return tables.allSatisfy { table in
+      let finding = findings.first { $0.table.isSameName(as: table.name) }?.finding
+      guard finding == .unchanged || finding == .leftOut,
+        let present = schema.table(named: table.name),
+        let former = registered.first(where: { $0.id == table.id })
+      else { return false }
+      return present.isDeclared(as: table.schema) && former.columns == table.columns
+        && former.kept == table.kept
+    }
+  }
+
   private func finding(
     of table: TableSchema,
     registered former: RegisteredTable,
@@ -78,5 +95,20 @@ struct CaptureCheck {
   private func watchedColumns(of former: RegisteredTable) -> [String] {
     guard let declaration = TableDeclaration(former.sql) else { return former.columns }
     return former.columns.filter { name in declaration.columns.contains { $0.name == name } }
+  }
+}
+
+extension TableSchema {
+  /// Whether two readings are of one declaration, with the same indexes and triggers beside the engine's.
+  fileprivate func isDeclared(as other: TableSchema) -> Bool {
+    withoutEngineTriggers == other.withoutEngineTriggers
+  }
+
+  private var withoutEngineTriggers: TableSchema {
+    var table = self
+    table.dependentSQL.removeAll { sql in
+      CreateStatement.triggerName(of: sql)?.foldedName.starts(with: "cloudsync_".utf8) ?? false
+    }
+    return table
   }
 }

@@ -94,7 +94,7 @@ struct CaptureInstallation {
     // A number is not given twice: what is kept under it is of another table.
     let next = (known.map(\.id).max() ?? 0) + 1
     var former = known.first { $0.name.isSameName(as: schema.name) }
-    if let table = former, table.key != key {
+    if let table = former, table.key != key, !table.hasRenamedKey(schema, key: key) {
       // What was captured names rows by a key that the table has no more.
       try removeTriggers(of: [table.name])
       try registry.remove(table)
@@ -158,5 +158,17 @@ struct CaptureInstallation {
       }
       if !isWanted { try connection.execute("DROP TRIGGER main.\(name.quotedName)") }
     }
+  }
+}
+
+extension RegisteredTable {
+  /// Whether the columns of its key have got other names, and nothing else: then what was captured still names its rows.
+  fileprivate func hasRenamedKey(_ schema: TableSchema, key: [KeyColumn]) -> Bool {
+    guard key.map(\.collation) == self.key.map(\.collation) else { return false }
+    return zip(self.key, key)
+      .allSatisfy { former, present in
+        former == present
+          || schema.column(named: former.name) == nil && !columns.contains(present.name)
+      }
   }
 }

@@ -36,7 +36,7 @@ struct Rehearsal: Sendable {
         return try sqlite { () throws(SQLiteError) in
           let transaction = SyncTransaction(
             connection: connection,
-            tables: prepared,
+            tables: prepared.tables,
             now: environment.now().nanoseconds / 1_000_000
           ) { Int64(bitPattern: nonce()) }
           return try body(transaction)
