@@ -18,7 +18,7 @@ struct CloudKitZoneCreation: Sendable {
     if connection.identifiers.zoneID.scope == .shared {
       let fetch = CKFetchRecordZonesOperation(recordZoneIDs: [zoneID])
       fetch.perRecordZoneResultBlock = { _, result in note(result.failure, in: zoneError) }
-      fetch.fetchRecordZonesResultBlock = { finish($0, zoneError: zoneError) }
+      fetch.fetchRecordZonesResultBlock = { finish(result: $0, zoneError: zoneError) }
       operation = fetch
     } else {
       let creation = CKModifyRecordZonesOperation(
@@ -26,7 +26,7 @@ struct CloudKitZoneCreation: Sendable {
         recordZoneIDsToDelete: nil
       )
       creation.perRecordZoneSaveBlock = { _, result in note(result.failure, in: zoneError) }
-      creation.modifyRecordZonesResultBlock = { finish($0, zoneError: zoneError) }
+      creation.modifyRecordZonesResultBlock = { finish(result: $0, zoneError: zoneError) }
       operation = creation
     }
     /// Notes what is said of the zone alone.
@@ -35,10 +35,12 @@ struct CloudKitZoneCreation: Sendable {
       let failure = errors.read(error).error
       zoneError.withLock { $0 = failure }
     }
-    if let error = connection.send(operation, in: call) { answer.finish(.failure(error)) }
+    if let error = connection.send(operation: operation, in: call) {
+      answer.finish(.failure(error))
+    }
   }
 
-  private func finish(_ result: Result<Void, any Error>, zoneError: Locked<SyncError?>) {
+  private func finish(result: Result<Void, any Error>, zoneError: Locked<SyncError?>) {
     var error = zoneError.withLock { $0 }
     if error == nil, case .failure(let whole) = result {
       error =
@@ -86,7 +88,9 @@ struct CloudKitSubscriptionCreation: Sendable {
       }
       answer.finish(.failure(error))
     }
-    if let error = connection.send(operation, in: call) { answer.finish(.failure(error)) }
+    if let error = connection.send(operation: operation, in: call) {
+      answer.finish(.failure(error))
+    }
   }
 }
 
