@@ -12,12 +12,11 @@ struct CloudKitZoneCreation: Sendable {
   /// Carries the creation out.
   func run() {
     let zoneID = connection.identifiers.cloudKitZoneID
-    let errors = CloudKitErrorReader(records: connection.records, isModification: false)
     let zoneError = Locked<SyncError?>(nil)
     let operation: CKDatabaseOperation
     if connection.identifiers.zoneID.scope == .shared {
       let fetch = CKFetchRecordZonesOperation(recordZoneIDs: [zoneID])
-      fetch.perRecordZoneResultBlock = { _, result in note(result.failure, in: zoneError) }
+      fetch.perRecordZoneResultBlock = { _, result in note(error: result.failure, in: zoneError) }
       fetch.fetchRecordZonesResultBlock = { finish(result: $0, zoneError: zoneError) }
       operation = fetch
     } else {
@@ -25,19 +24,21 @@ struct CloudKitZoneCreation: Sendable {
         recordZonesToSave: [CKRecordZone(zoneID: zoneID)],
         recordZoneIDsToDelete: nil
       )
-      creation.perRecordZoneSaveBlock = { _, result in note(result.failure, in: zoneError) }
+      creation.perRecordZoneSaveBlock = { _, result in note(error: result.failure, in: zoneError) }
       creation.modifyRecordZonesResultBlock = { finish(result: $0, zoneError: zoneError) }
       operation = creation
-    }
-    /// Notes what is said of the zone alone.
-    func note(_ error: (any Error)?, in zoneError: Locked<SyncError?>) {
-      guard let error else { return }
-      let failure = errors.read(error).error
-      zoneError.withLock { $0 = failure }
     }
     if let error = connection.send(operation: operation, in: call) {
       answer.finish(.failure(error))
     }
+  }
+
+  /// Notes what is said of the zone alone.
+  private func note(error: (any Error)?, in zoneError: Locked<SyncError?>) {
+    guard let error else { return }
+    let failure = CloudKitErrorReader(records: connection.records, isModification: false)
+      .read(error).error
+    zoneError.withLock { $0 = failure }
   }
 
   private func finish(result: Result<Void, any Error>, zoneError: Locked<SyncError?>) {

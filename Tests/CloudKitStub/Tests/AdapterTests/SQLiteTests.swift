@@ -25,7 +25,8 @@ struct SQLiteTests {
 
     func sync() async {
       let outcome = await engine.syncChanges(upTo: .seconds(300))
-      guard case .done = outcome else { return Issue.record("\(outcome)") }
+      if case .done = outcome { return }
+      Issue.record("\(outcome)")
     }
   }
 
@@ -90,6 +91,8 @@ struct SQLiteTests {
     #expect(mac.holds("(SELECT count(*) FROM notes) = 1"))
     mac.engine.stop()
     phone.engine.stop()
+    // Its folder goes with it.
+    withExtendedLifetime(world) {}
   }
 
   @Test("Two databases meet although every fourth request fails, or its answer is lost")
@@ -133,6 +136,8 @@ struct SQLiteTests {
     #expect(text.contains("m9"))
     mac.engine.stop()
     phone.engine.stop()
+    // Its folder goes with it.
+    withExtendedLifetime(world) {}
   }
 
   /// The text that an expression gives: as the name of a table in a copy, which is a file that can be read.
