@@ -6,7 +6,7 @@
 # How: the Linux toolchain has the standard library as .swiftinterface files, which carry Apple's
 # @available; they are compiled for the Apple triple (for a watch of 32 bits by way of narrow.py).
 # Darwin, Dispatch, Foundation, Combine, os and SQLite3 are stubs of the project's own, in the folder
-# beside this script: they declare what the package uses, as Apple's SDK declares it. A call that a
+# beside this script, and so are CloudKit and CoreLocation, in Tests/CloudKitStub: they declare what the package uses, as Apple's SDK declares it. A call that a
 # stub lacks is an error here: add it, with the availability that Apple's documentation gives.
 #
 # What this does not do: compile Objective-C interoperability, link, or run. A Mac does that
@@ -99,17 +99,17 @@ toolchain_module() {
     die "$name cannot be compiled for $triple: see $work/interfaces/$name.log"
 }
 
-# Compiles a stub, unless that was done before.
+# Compiles a stub, unless that was done before: a file beside this script, or the folder that is named.
 stub_module() {
-  local name=$1 underlying=() changed
+  local name=$1 files=("$here/stubs/$1.swift") underlying=() changed
   local module=$work/modules/$name.swiftmodule/$architecture.swiftmodule
-  changed=$(find "$here/stubs" "$here/check.sh" -newer "$module" -print -quit 2>&1) || changed=new
+  if [[ $# -gt 1 ]]; then files=("$2"/*.swift); fi
+  changed=$(find "$here/stubs" "$here/check.sh" "${files[@]}" -newer "$module" -print -quit 2>&1) || changed=new
   if [[ -z $changed ]]; then return; fi
   if [[ $name == Darwin ]]; then underlying=(-import-underlying-module); fi
   mkdir -p "${module%/*}"
   swift-frontend -emit-module "${flags[@]}" -module-name "$name" -swift-version 5 \
-    -parse-as-library "${underlying[@]}" -enable-library-evolution -o "$module" \
-    "$here/stubs/$name.swift"
+    -parse-as-library "${underlying[@]}" -enable-library-evolution -o "$module" "${files[@]}"
 }
 
 # The check must be able to fail, and must see Apple's modules, not Linux's.
@@ -169,6 +169,10 @@ check_triple() {
   stub_module Darwin
   toolchain_module Observation
   for name in Dispatch os Combine Foundation; do stub_module "$name"; done
+  # The stub that the handler for CloudKit is tested with on Linux.
+  for name in CoreLocation CloudKit; do
+    stub_module "$name" "$package/Tests/CloudKitStub/Sources/$name"
+  done
   check_canaries
   rm -f "$work/own"/*
   while IFS='|' read -r name folder settings resources; do

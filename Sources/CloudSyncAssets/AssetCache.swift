@@ -74,7 +74,7 @@ public struct AssetCache: Sendable {
       let target = self.path(of: sha256)
       if manager.fileExists(atPath: target) {
         try manager.removeItem(atPath: copy)
-        touch(target)
+        touch(path: target)
       } else {
         try manager.moveItem(atPath: copy, toPath: target)
       }
@@ -97,7 +97,7 @@ public struct AssetCache: Sendable {
   }
 
   /// Notes that a file was used now.
-  private func touch(_ path: String) {
+  private func touch(path: String) {
     // The folder is a cache: a file whose time cannot be set goes earlier than it might.
     _ = try? FileManager.default.setAttributes([.modificationDate: Date.now], ofItemAtPath: path)
   }

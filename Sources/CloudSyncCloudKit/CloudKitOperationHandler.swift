@@ -126,7 +126,7 @@ public final class CloudKitOperationHandler: OperationHandler {
   }
 
   private func begin(_ context: RequestContext) -> CloudKitCall {
-    let call = CloudKitCall(context)
+    let call = CloudKitCall(context: context)
     running.withLock { $0 = call }
     return call
   }

@@ -50,11 +50,7 @@ package.targets += [
   ),
   .executableTarget(
     name: "MappingBenchmark",
-    dependencies: [
-      "CloudKit", "StubCloud",
-      .product(name: "CloudSyncCloudKit", package: "CloudSyncSession"),
-      .product(name: "CloudSyncSession", package: "CloudSyncSession"),
-    ]
+    dependencies: ["CloudKit", .product(name: "CloudSyncCloudKit", package: "CloudSyncSession")]
   ),
   .testTarget(
     name: "AdapterTests",

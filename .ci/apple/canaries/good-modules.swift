@@ -5,6 +5,9 @@
 #if !canImport(SQLite3) || !canImport(Foundation) || !canImport(Dispatch)
 #error("a module of Apple's is missing")
 #endif
+#if !canImport(CloudKit) || !canImport(CoreLocation)
+#error("a module of Apple's is missing")
+#endif
 #if canImport(FoundationEssentials) || canImport(Glibc) || canImport(CSQLite)
 #error("a module of another system can be seen")
 #endif

@@ -1,4 +1,6 @@
 // What an app writes: no name of the library's may be ambiguous beside Combine's and Foundation's.
+import CloudKit
+import CloudSyncCloudKit
 import CloudSyncSession
 import Combine
 import Foundation
@@ -22,4 +24,16 @@ final class Client {
     let published: AnyPublisher<SyncProgress, Never> = completions.combine
     _ = published
   }
+}
+
+// With CloudKit, of which none of the library's names is one either.
+func makeSession(_ container: CKContainer) -> (CloudSyncSession, CloudKitAccount) {
+  let handler = CloudKitOperationHandler(
+    database: container.privateCloudDatabase,
+    zoneID: CKRecordZone.ID(zoneName: "Notes")
+  )
+  return (
+    CloudSyncSession(operationHandler: handler, zoneID: handler.zoneID),
+    CloudKitAccount(container: container)
+  )
 }

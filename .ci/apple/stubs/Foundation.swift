@@ -11,6 +11,7 @@ public struct Date: Hashable, Comparable, Codable, Sendable {
   public var timeIntervalSince1970: TimeInterval { 0 }
   public static var now: Date { Date() }
   public static func < (a: Date, b: Date) -> Bool { false }
+  public func timeIntervalSince(_ other: Date) -> TimeInterval { 0 }
   public static let distantPast = Date()
   public static let distantFuture = Date()
 }
@@ -94,6 +95,7 @@ public struct Data: Hashable, Codable, Sendable, RandomAccessCollection, Mutable
   public struct ReadingOptions: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let alwaysMapped = ReadingOptions(rawValue: 8)
   }
   public struct WritingOptions: OptionSet, Sendable {
     public let rawValue: UInt
@@ -107,6 +109,7 @@ public struct Data: Hashable, Codable, Sendable, RandomAccessCollection, Mutable
   public init<S: Sequence>(_ s: S) where S.Element == UInt8 {}
   public init(bytes: UnsafeRawPointer, count: Int) {}
   public init(contentsOf: URL, options: ReadingOptions = []) throws {}
+  public init(referencing: NSData) {}
   public init?(base64Encoded: String, options: Base64DecodingOptions = []) {}
   public init?(base64Encoded: Data, options: Base64DecodingOptions = []) {}
   public func base64EncodedData(options: Base64EncodingOptions = []) -> Data { self }
@@ -151,6 +154,12 @@ public struct FileAttributeKey: Hashable, Sendable, RawRepresentable {
   public static let systemNumber = FileAttributeKey(rawValue: "NSFileSystemNumber")
   public static let modificationDate = FileAttributeKey(rawValue: "")
   public static let posixPermissions = FileAttributeKey(rawValue: "")
+  public static let type = FileAttributeKey(rawValue: "NSFileType")
+}
+public struct FileAttributeType: Hashable, Sendable, RawRepresentable {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+  public static let typeRegular = FileAttributeType(rawValue: "NSFileTypeRegular")
 }
 
 // Sendable in newer SDKs only: left out to be strict.
@@ -164,6 +173,7 @@ open class FileManager {
     withIntermediateDirectories: Bool,
     attributes: [FileAttributeKey: Any]? = nil
   ) throws {}
+  public func setAttributes(_ a: [FileAttributeKey: Any], ofItemAtPath: String) throws {}
   public func attributesOfItem(atPath: String) throws -> [FileAttributeKey: Any] { [:] }
   public func contentsOfDirectory(atPath: String) throws -> [String] { [] }
   public func contents(atPath: String) -> Data? { nil }
@@ -226,8 +236,6 @@ open class Scanner {}
 open class Formatter {}
 open class Bundle {}
 open class OperationQueue {}
-open class NSObject { public init() {} }
-public struct Notification {}
 public struct Measurement<U> {}
 open class Dimension {}
 public struct Calendar {}
@@ -237,7 +245,6 @@ public struct IndexPath {}
 public struct CharacterSet {}
 open class UserDefaults {}
 open class XMLParser {}
-open class NotificationCenter {}
 public protocol LocalizedError: Error {}
 public protocol CustomNSError: Error {}
 public protocol RecoverableError: Error {}
@@ -334,4 +341,101 @@ open class URLSession: @unchecked Sendable {
     completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDataTask { fatalError() }
   open func finishTasksAndInvalidate() {}
+}
+
+// Objects, and what frameworks of objects are made of.
+public protocol NSObjectProtocol: AnyObject {}
+open class NSObject: NSObjectProtocol, Hashable {
+  public init() {}
+  open var hash: Int { 0 }
+  open func isEqual(_ object: Any?) -> Bool { false }
+  public static func == (a: NSObject, b: NSObject) -> Bool { true }
+  public func hash(into: inout Hasher) {}
+}
+open class NSData: NSObject {
+  public init(data: Data) {}
+}
+open class NSNumber: NSObject, @unchecked Sendable {
+  public init(value: Int64) {}
+  public init(value: Double) {}
+  open var objCType: UnsafePointer<CChar> { fatalError() }
+  open var doubleValue: Double { 0 }
+  open var int64Value: Int64 { 0 }
+  open var boolValue: Bool { false }
+}
+public protocol NSCoding {
+  func encode(with coder: NSCoder)
+  init?(coder: NSCoder)
+}
+public protocol NSSecureCoding: NSCoding { static var supportsSecureCoding: Bool { get } }
+open class NSCoder: NSObject {
+  open var requiresSecureCoding: Bool { false }
+  open func encode(_ object: Any?, forKey key: String) {}
+  public func decodeObject<T: NSObject>(of type: T.Type, forKey key: String) -> T? { nil }
+}
+open class NSKeyedArchiver: NSCoder {
+  @available(macOS 10.13, iOS 11.0, watchOS 4.0, tvOS 11.0, *)
+  public init(requiringSecureCoding: Bool) {}
+  @available(macOS 10.13, iOS 11.0, watchOS 4.0, tvOS 11.0, *)
+  open class func archivedData(
+    withRootObject: Any,
+    requiringSecureCoding: Bool
+  ) throws -> Data { fatalError() }
+  open func finishEncoding() {}
+  @available(macOS 10.12, iOS 10.0, watchOS 3.0, tvOS 10.0, *)
+  open var encodedData: Data { fatalError() }
+}
+open class NSKeyedUnarchiver: NSCoder {
+  @available(macOS 10.13, iOS 11.0, watchOS 4.0, tvOS 11.0, *)
+  public init(forReadingFrom: Data) throws {}
+  @available(macOS 10.13, iOS 11.0, watchOS 4.0, tvOS 11.0, *)
+  public static func unarchivedObject<T>(ofClass: T.Type, from: Data) throws -> T?
+  where T: NSObject, T: NSCoding { nil }
+  open override var requiresSecureCoding: Bool {
+    get { false }
+    set {}
+  }
+  open func finishDecoding() {}
+}
+open class NSLock: NSObject, @unchecked Sendable {
+  public override init() {}
+  public func withLock<R>(_ body: () throws -> R) rethrows -> R { try body() }
+}
+open class NSError: NSObject, Error, @unchecked Sendable {
+  open var domain: String { "" }
+  open var code: Int { 0 }
+  open var userInfo: [String: Any] { [:] }
+  open var localizedDescription: String { "" }
+}
+public let NSCocoaErrorDomain = "NSCocoaErrorDomain"
+public let NSURLErrorDomain = "NSURLErrorDomain"
+public let NSUnderlyingErrorKey = "NSUnderlyingError"
+public let NSLocalizedDescriptionKey = "NSLocalizedDescription"
+public var NSURLErrorCancelled: Int { -999 }
+public var NSURLErrorTimedOut: Int { -1001 }
+public var NSURLErrorNetworkConnectionLost: Int { -1005 }
+public var NSURLErrorNotConnectedToInternet: Int { -1009 }
+public var NSURLErrorInternationalRoamingOff: Int { -1018 }
+public var NSURLErrorDataNotAllowed: Int { -1020 }
+public enum QualityOfService: Int, Sendable {
+  case userInteractive = 33
+  case userInitiated = 25
+  case utility = 17
+  case background = 9
+  case `default` = -1
+}
+public struct Notification {
+  public struct Name: Hashable, Sendable {
+    public init(_ rawValue: String) {}
+  }
+}
+open class NotificationCenter: @unchecked Sendable {
+  open class var `default`: NotificationCenter { fatalError() }
+  open func addObserver(
+    forName: Notification.Name?,
+    object: Any?,
+    queue: OperationQueue?,
+    using: @escaping @Sendable (Notification) -> Void
+  ) -> any NSObjectProtocol { fatalError() }
+  open func removeObserver(_ observer: Any) {}
 }

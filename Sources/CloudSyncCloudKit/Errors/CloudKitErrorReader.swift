@@ -18,18 +18,18 @@ struct CloudKitErrorReader: Sendable {
   func read(_ error: any Error) -> CloudKitFailure {
     let error = error as NSError
     switch error.domain {
-    case CKErrorDomain: return readCloudKit(error)
+    case CKErrorDomain: return readCloudKit(error: error)
     case Self.internalDomain:
       if let inner = error.userInfo[NSUnderlyingErrorKey] as? NSError, inner.domain == CKErrorDomain
       {
-        return readCloudKit(inner)
+        return readCloudKit(error: inner)
       }
-      return CloudKitFailure(foreign(error))
+      return CloudKitFailure(foreign(error: error))
     case NSURLErrorDomain:
-      return CloudKitFailure(SyncError(networkCode(error.code), error.localizedDescription))
+      return CloudKitFailure(SyncError(networkCode(code: error.code), error.localizedDescription))
     case NSCocoaErrorDomain where Self.missingFileCodes.contains(error.code):
       return CloudKitFailure(SyncError(.assetFileNotFound, error.localizedDescription))
-    default: return CloudKitFailure(foreign(error))
+    default: return CloudKitFailure(foreign(error: error))
     }
   }
 
@@ -45,17 +45,17 @@ struct CloudKitErrorReader: Sendable {
 
   // MARK: CloudKit's own
 
-  private func readCloudKit(_ error: NSError) -> CloudKitFailure {
-    var failure = CloudKitFailure(plain(error))
+  private func readCloudKit(error: NSError) -> CloudKitFailure {
+    var failure = CloudKitFailure(plain(error: error))
     if let partial = error.userInfo[CKPartialErrorsByItemIDKey] as? [AnyHashable: Any] {
-      readItems(partial, into: &failure)
+      readItems(of: partial, into: &failure)
     }
-    if failure.error.code == .serverRecordChanged { readConflict(error, into: &failure) }
+    if failure.error.code == .serverRecordChanged { readConflict(of: error, into: &failure) }
     return failure
   }
 
   /// The error without what it says of records.
-  private func plain(_ error: NSError) -> SyncError {
+  private func plain(error: NSError) -> SyncError {
     var code = SyncError.Code(rawValue: error.code)
     var message = error.localizedDescription
     if code.isSessionCode {
@@ -65,7 +65,7 @@ struct CloudKitErrorReader: Sendable {
     }
     var result = SyncError(code, message)
     if let seconds = error.userInfo[CKErrorRetryAfterKey] as? NSNumber {
-      result.retryAfter = Self.wait(seconds.doubleValue)
+      result.retryAfter = Self.wait(seconds: seconds.doubleValue)
     }
     if let isReset = error.userInfo[CKErrorUserDidResetEncryptedDataKey] as? NSNumber {
       result.isEncryptedDataReset = isReset.boolValue
@@ -73,7 +73,7 @@ struct CloudKitErrorReader: Sendable {
     return result
   }
 
-  private func readItems(_ partial: [AnyHashable: Any], into failure: inout CloudKitFailure) {
+  private func readItems(of partial: [AnyHashable: Any], into failure: inout CloudKitFailure) {
     // Of zones and subscriptions there is one in a request; the name settles which comes first.
     var whole: [(name: String, error: SyncError)] = []
     var longestWait = failure.error.retryAfter
@@ -97,7 +97,7 @@ struct CloudKitErrorReader: Sendable {
     failure.error.retryAfter = longestWait
   }
 
-  private func readConflict(_ error: NSError, into failure: inout CloudKitFailure) {
+  private func readConflict(of error: NSError, into failure: inout CloudKitFailure) {
     if let record = error.userInfo[CKRecordChangedErrorServerRecordKey] as? CKRecord {
       // Without its files it would not be whole: the session looks it up.
       failure.error.serverRecord = try? records.read(record)
@@ -113,7 +113,7 @@ struct CloudKitErrorReader: Sendable {
   }
 
   /// How long the server asks to wait, at least a millisecond; nil if it is no time to wait.
-  private static func wait(_ seconds: Double) -> Duration? {
+  private static func wait(seconds: Double) -> Duration? {
     guard seconds.isFinite, seconds >= 0 else { return nil }
     let milliseconds = (min(seconds, longestWait) * 1_000).rounded(.up)
     return .milliseconds(max(1, Int64(milliseconds)))
@@ -124,7 +124,7 @@ struct CloudKitErrorReader: Sendable {
   /// No such file, by two numbers of Foundation's: `NSFileNoSuchFileError`, `NSFileReadNoSuchFileError`.
   private static let missingFileCodes = [4, 260]
 
-  private func networkCode(_ code: Int) -> SyncError.Code {
+  private func networkCode(code: Int) -> SyncError.Code {
     switch code {
     case NSURLErrorNotConnectedToInternet, NSURLErrorInternationalRoamingOff,
       NSURLErrorDataNotAllowed:
@@ -136,7 +136,7 @@ struct CloudKitErrorReader: Sendable {
     }
   }
 
-  private func foreign(_ error: NSError) -> SyncError {
+  private func foreign(error: NSError) -> SyncError {
     var message = "\(error.domain) \(error.code): \(error.localizedDescription)"
     if let inner = error.userInfo[NSUnderlyingErrorKey] as? NSError {
       message += " (\(inner.domain) \(inner.code))"

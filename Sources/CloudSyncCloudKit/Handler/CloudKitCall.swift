@@ -12,10 +12,10 @@ final class CloudKitCall: Sendable {
   let context: RequestContext
   private let state = Locked(State())
 
-  init(_ context: RequestContext) { self.context = context }
+  init(context: RequestContext) { self.context = context }
 
   /// Starts an operation, unless the call was given up: then it is never started, and the result is false.
-  func start(_ operation: CKDatabaseOperation, in database: UncheckedBox<CKDatabase>) -> Bool {
+  func start(operation: CKDatabaseOperation, in database: UncheckedBox<CKDatabase>) -> Bool {
     let box = UncheckedBox<CKOperation>(operation)
     let isCancelled = state.withLock { state in
       state.operation = box

@@ -22,7 +22,7 @@ struct CloudKitConnection: Sendable {
   ///   - operation: The operation, its blocks set.
   ///   - call: The call that it is a part of.
   /// - Returns: Why nothing was sent; nil if the operation runs, and its blocks will be called.
-  func send(_ operation: CKDatabaseOperation, in call: CloudKitCall) -> SyncError? {
+  func send(operation: CKDatabaseOperation, in call: CloudKitCall) -> SyncError? {
     let now = options.now()
     let deadline = call.context.deadline
     let left = Duration.nanoseconds(now.distance(to: deadline))
@@ -38,7 +38,7 @@ struct CloudKitConnection: Sendable {
     let group = CKOperationGroup()
     group.name = options.groupName
     operation.group = group
-    guard call.start(operation, in: database) else {
+    guard call.start(operation: operation, in: database) else {
       return SyncError(.operationCancelled, "the call was given up")
     }
     return nil
@@ -47,7 +47,7 @@ struct CloudKitConnection: Sendable {
   // MARK: The store, which is a cache
 
   /// What is known of records; nothing where the store fails.
-  func load(_ recordIDs: [RecordID]) -> [Data?] {
+  func load(recordIDs: [RecordID]) -> [Data?] {
     guard !recordIDs.isEmpty else { return [] }
     do throws(SystemFieldsStoreError) {
       let found = try systemFields.load(recordIDs)
@@ -60,7 +60,7 @@ struct CloudKitConnection: Sendable {
   }
 
   /// Keeps what became known, and forgets records that are gone.
-  func store(_ known: [SystemFields], forgetting gone: [RecordID] = []) {
+  func store(known: [SystemFields], forgetting gone: [RecordID] = []) {
     do throws(SystemFieldsStoreError) {
       if !known.isEmpty { try systemFields.save(known) }
       if !gone.isEmpty { try systemFields.remove(gone) }

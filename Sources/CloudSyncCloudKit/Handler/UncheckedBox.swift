@@ -1,8 +1,9 @@
 #if canImport(CloudKit)
-/// An object of CloudKit's that goes from thread to thread.
+/// An object of the system's that goes from thread to thread: a database, a container, an operation to be cancelled, a
+/// token of the notification center.
 ///
-/// It is `@unchecked Sendable` because Apple documents databases, containers and the cancelling of operations as
-/// safe from any thread, while not every SDK declares these classes so. Nothing else goes into a box.
+/// Nothing else goes into a box. Apple documents these as safe from any thread, while not every SDK declares them so:
+/// it is `@unchecked Sendable` because of that.
 struct UncheckedBox<Value>: @unchecked Sendable {
   let value: Value
 

@@ -9,7 +9,7 @@ struct CloudKitIdentifiers: Sendable {
 
   /// Takes over a zone of a database.
   init(zoneID: CKRecordZone.ID, scope: DatabaseScope) {
-    self.zoneID = Self.zoneID(zoneID, scope: scope)
+    self.zoneID = Self.zoneID(of: zoneID, scope: scope)
   }
 
   /// The zone as CloudKit names it.
@@ -23,7 +23,7 @@ struct CloudKitIdentifiers: Sendable {
     {
       return zoneID
     }
-    return Self.zoneID(id, scope: zoneID.scope)
+    return Self.zoneID(of: id, scope: zoneID.scope)
   }
 
   /// The core's ID of a record.
@@ -45,7 +45,7 @@ struct CloudKitIdentifiers: Sendable {
     CKRecord.ID(recordName: recordID.name, zoneID: cloudKitID(recordID.zoneID))
   }
 
-  private static func zoneID(_ id: CKRecordZone.ID, scope: DatabaseScope) -> ZoneID {
+  private static func zoneID(of id: CKRecordZone.ID, scope: DatabaseScope) -> ZoneID {
     // In the private database every zone is the user's, whichever of two names CloudKit writes.
     let isOwn =
       scope != .shared || UTF8Bytes.equal(id.ownerName, CKCurrentUserDefaultName)

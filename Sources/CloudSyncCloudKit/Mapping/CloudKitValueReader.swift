@@ -16,7 +16,7 @@ struct CloudKitValueReader: Sendable {
     if let value = value as? String { return .string(value) }
     if let value = value as? Date { return .timestamp(Timestamp(inMicrosecondsOf: value)) }
     if let value = value as? Data { return .data(value) }
-    if let value = value as? CKRecord.Reference { return .reference(read(value)) }
+    if let value = value as? CKRecord.Reference { return .reference(read(reference: value)) }
     if let value = value as? CKAsset { return .asset(try keep(value.fileURL?.path)) }
     if let value = value as? CLLocation { return .location(Location(value)) }
     guard let values = value as? [Any] else { return nil }
@@ -29,7 +29,7 @@ struct CloudKitValueReader: Sendable {
     return .list(list)
   }
 
-  private func read(_ reference: CKRecord.Reference) -> Reference {
+  private func read(reference: CKRecord.Reference) -> Reference {
     Reference(
       recordID: identifiers.recordID(reference.recordID),
       // What is neither is read as none and, as a value that was not edited, never written back.

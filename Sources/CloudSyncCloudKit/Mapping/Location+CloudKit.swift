@@ -41,15 +41,15 @@ extension Location {
       latitude: location.coordinate.latitude,
       longitude: location.coordinate.longitude,
       altitude: hasAltitude ? location.altitude : nil,
-      horizontalAccuracy: Self.present(location.horizontalAccuracy),
-      verticalAccuracy: Self.present(location.verticalAccuracy),
-      course: Self.present(location.course),
-      speed: Self.present(location.speed),
+      horizontalAccuracy: Self.present(number: location.horizontalAccuracy),
+      verticalAccuracy: Self.present(number: location.verticalAccuracy),
+      course: Self.present(number: location.course),
+      speed: Self.present(number: location.speed),
       timestamp: location.timestamp <= Date.distantPast
         ? nil : Timestamp(inMicrosecondsOf: location.timestamp)
     )
   }
 
-  private static func present(_ number: Double) -> Double? { number < 0 ? nil : number }
+  private static func present(number: Double) -> Double? { number < 0 ? nil : number }
 }
 #endif

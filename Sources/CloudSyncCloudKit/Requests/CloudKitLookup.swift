@@ -30,7 +30,7 @@ struct CloudKitLookup: Sendable {
   ///   - call: The call that it is a part of.
   ///   - completion: Takes what was found, or why nothing was.
   func run(
-    _ recordIDs: [RecordID],
+    recordIDs: [RecordID],
     changeTags: [RecordID: String],
     in call: CloudKitCall,
     completion: @escaping @Sendable (Result<[RecordID: Finding], SyncError>) -> Void
@@ -58,10 +58,19 @@ struct CloudKitLookup: Sendable {
     }
     operation.fetchRecordsResultBlock = { result in
       let found = state.withLock { $0 }
-      connection.store(found.systemFields, forgetting: found.findings.missing(of: recordIDs))
-      answer.finish(Self.answer(recordIDs, found.findings, result: result, connection: connection))
+      connection.store(known: found.systemFields, forgetting: found.findings.missing(of: recordIDs))
+      answer.finish(
+        Self.answer(
+          recordIDs: recordIDs,
+          findings: found.findings,
+          result: result,
+          connection: connection
+        )
+      )
     }
-    if let error = connection.send(operation, in: call) { answer.finish(.failure(error)) }
+    if let error = connection.send(operation: operation, in: call) {
+      answer.finish(.failure(error))
+    }
   }
 
   private static func finding(
@@ -89,8 +98,8 @@ struct CloudKitLookup: Sendable {
   }
 
   private static func answer(
-    _ recordIDs: [RecordID],
-    _ findings: [RecordID: Finding],
+    recordIDs: [RecordID],
+    findings: [RecordID: Finding],
     result: Result<Void, any Error>,
     connection: CloudKitConnection
   ) -> Result<[RecordID: Finding], SyncError> {

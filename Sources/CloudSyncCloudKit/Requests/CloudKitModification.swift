@@ -22,29 +22,29 @@ struct CloudKitModification: Sendable {
   /// Carries a modification out.
   func run(_ operation: ModifyOperation) {
     do throws(SyncError) {
-      var plan = try ModifyPlan(operation, writer: writer)
+      var plan = try ModifyPlan(operation: operation, writer: writer)
       let tagged = plan.taggedRecords
-      plan.take(connection.load(tagged.map(\.recordID)))
-      if plan.unknown.isEmpty { send(plan) } else { lookUp(plan) }
+      plan.take(stored: connection.load(recordIDs: tagged.map(\.recordID)))
+      if plan.unknown.isEmpty { send(plan: plan) } else { lookUp(plan: plan) }
     } catch { answer.finish(.failure(error)) }
   }
 
-  private func lookUp(_ plan: ModifyPlan) {
+  private func lookUp(plan: ModifyPlan) {
     var changeTags: [RecordID: String] = [:]
     for record in plan.unknown { changeTags[record.recordID] = record.changeTag }
     CloudKitLookup(connection: connection)
-      .run(plan.unknown.map(\.recordID), changeTags: changeTags, in: call) { result in
+      .run(recordIDs: plan.unknown.map(\.recordID), changeTags: changeTags, in: call) { result in
         switch result {
         case .success(let found):
           var plan = plan
-          plan.take(found)
-          send(plan)
+          plan.take(found: found)
+          send(plan: plan)
         case .failure(let error): answer.finish(.failure(error))
         }
       }
   }
 
-  private func send(_ plan: ModifyPlan) {
+  private func send(plan: ModifyPlan) {
     let isAtomic = connection.options.isAtomic
     guard let sendable = plan.sendable(isAtomic: isAtomic) else {
       return answer.finish(.failure(plan.refusal(isAtomic: isAtomic)))
@@ -61,9 +61,11 @@ struct CloudKitModification: Sendable {
     let state = Locked(State())
     setItemBlocks(of: operation, state: state)
     operation.modifyRecordsResultBlock = { result in
-      finish(result, plan: plan, state: state)
+      finish(result: result, plan: plan, state: state)
     }
-    if let error = connection.send(operation, in: call) { answer.finish(.failure(error)) }
+    if let error = connection.send(operation: operation, in: call) {
+      answer.finish(.failure(error))
+    }
   }
 
   /// CloudKit's record of an edit.
@@ -94,13 +96,13 @@ struct CloudKitModification: Sendable {
           modificationDate: record.modificationDate.map { Timestamp(inMicrosecondsOf: $0) }
         )
         state.withLock { state in
-          state.outcome.note(recordID, saved: saved)
+          state.outcome.note(recordID: recordID, saved: saved)
           if let known { state.systemFields.append(known) }
         }
       case .failure(let error):
         let failure = errors.read(error)
         state.withLock { state in
-          state.outcome.note(recordID, failed: failure.error)
+          state.outcome.note(recordID: recordID, failed: failure.error)
           state.systemFields += failure.systemFields
         }
       }
@@ -115,13 +117,13 @@ struct CloudKitModification: Sendable {
         }
       case .failure(let error):
         let failure = errors.read(error)
-        state.withLock { $0.outcome.note(recordID, failed: failure.error) }
+        state.withLock { $0.outcome.note(recordID: recordID, failed: failure.error) }
       }
     }
   }
 
   private func finish(
-    _ result: Result<Void, any Error>,
+    result: Result<Void, any Error>,
     plan: ModifyPlan,
     state: Locked<State>
   ) {
@@ -130,7 +132,7 @@ struct CloudKitModification: Sendable {
       end = CloudKitErrorReader(records: connection.records, isModification: true).read(error)
     }
     let seen = state.withLock { $0 }
-    connection.store(seen.systemFields + (end?.systemFields ?? []), forgetting: seen.gone)
+    connection.store(known: seen.systemFields + (end?.systemFields ?? []), forgetting: seen.gone)
     let result = seen.outcome.answer(to: plan, end: end, isAtomic: connection.options.isAtomic)
     let unexplained = result.failures.filter {
       $0.error.code == .serverRecordChanged && $0.error.serverRecord == nil
@@ -138,7 +140,7 @@ struct CloudKitModification: Sendable {
     if unexplained.isEmpty { return answer.finish(result) }
     // One request for all of them; should it fail, the session looks for itself.
     CloudKitLookup(connection: connection)
-      .run(unexplained.map(\.recordID), changeTags: [:], in: call) { found in
+      .run(recordIDs: unexplained.map(\.recordID), changeTags: [:], in: call) { found in
         answer.finish(result.explainingConflicts(by: (try? found.get()) ?? [:]))
       }
   }

@@ -19,7 +19,7 @@ struct CloudKitPageFetch: Sendable {
 
   /// Carries a fetch out.
   func run(_ operation: FetchOperation) {
-    if operation.isLookup { return lookUp(operation.recordIDs) }
+    if operation.isLookup { return lookUp(recordIDs: operation.recordIDs) }
     var token: CKServerChangeToken?
     if let bytes = operation.changeToken, !operation.startingOver {
       token = bytes.serverChangeToken
@@ -41,7 +41,7 @@ struct CloudKitPageFetch: Sendable {
     fetch.fetchAllChanges = false
     let state = Locked(State())
     setBlocks(of: fetch, state: state)
-    if let error = connection.send(fetch, in: call) { answer.finish(.failure(error)) }
+    if let error = connection.send(operation: fetch, in: call) { answer.finish(.failure(error)) }
   }
 
   private func setBlocks(
@@ -96,12 +96,12 @@ struct CloudKitPageFetch: Sendable {
       }
     }
     fetch.fetchRecordZoneChangesResultBlock = { result in
-      finish(result, state: state.withLock { $0 })
+      finish(result: result, state: state.withLock { $0 })
     }
   }
 
-  private func finish(_ result: Result<Void, any Error>, state: State) {
-    connection.store(state.systemFields, forgetting: state.page.deletedRecordIDs)
+  private func finish(result: Result<Void, any Error>, state: State) {
+    connection.store(known: state.systemFields, forgetting: state.page.deletedRecordIDs)
     // The zone's own error says more than that of the operation, which may only say that one failed.
     if let error = state.end?.error { return answer.finish(.failure(error)) }
     if case .failure(let error) = result {
@@ -117,9 +117,9 @@ struct CloudKitPageFetch: Sendable {
     answer.finish(.success(state.page))
   }
 
-  private func lookUp(_ recordIDs: [RecordID]) {
+  private func lookUp(recordIDs: [RecordID]) {
     CloudKitLookup(connection: connection)
-      .run(recordIDs, changeTags: [:], in: call) { result in
+      .run(recordIDs: recordIDs, changeTags: [:], in: call) { result in
         answer.finish(
           result.map { findings in
             let page = Self.page(of: findings, for: recordIDs)

@@ -12,33 +12,36 @@ struct CloudKitZoneCreation: Sendable {
   /// Carries the creation out.
   func run() {
     let zoneID = connection.identifiers.cloudKitZoneID
-    let errors = CloudKitErrorReader(records: connection.records, isModification: false)
     let zoneError = Locked<SyncError?>(nil)
     let operation: CKDatabaseOperation
     if connection.identifiers.zoneID.scope == .shared {
       let fetch = CKFetchRecordZonesOperation(recordZoneIDs: [zoneID])
-      fetch.perRecordZoneResultBlock = { _, result in note(result.failure, in: zoneError) }
-      fetch.fetchRecordZonesResultBlock = { finish($0, zoneError: zoneError) }
+      fetch.perRecordZoneResultBlock = { _, result in note(error: result.failure, in: zoneError) }
+      fetch.fetchRecordZonesResultBlock = { finish(result: $0, zoneError: zoneError) }
       operation = fetch
     } else {
       let creation = CKModifyRecordZonesOperation(
         recordZonesToSave: [CKRecordZone(zoneID: zoneID)],
         recordZoneIDsToDelete: nil
       )
-      creation.perRecordZoneSaveBlock = { _, result in note(result.failure, in: zoneError) }
-      creation.modifyRecordZonesResultBlock = { finish($0, zoneError: zoneError) }
+      creation.perRecordZoneSaveBlock = { _, result in note(error: result.failure, in: zoneError) }
+      creation.modifyRecordZonesResultBlock = { finish(result: $0, zoneError: zoneError) }
       operation = creation
     }
-    /// Notes what is said of the zone alone.
-    func note(_ error: (any Error)?, in zoneError: Locked<SyncError?>) {
-      guard let error else { return }
-      let failure = errors.read(error).error
-      zoneError.withLock { $0 = failure }
+    if let error = connection.send(operation: operation, in: call) {
+      answer.finish(.failure(error))
     }
-    if let error = connection.send(operation, in: call) { answer.finish(.failure(error)) }
   }
 
-  private func finish(_ result: Result<Void, any Error>, zoneError: Locked<SyncError?>) {
+  /// Notes what is said of the zone alone.
+  private func note(error: (any Error)?, in zoneError: Locked<SyncError?>) {
+    guard let error else { return }
+    let failure = CloudKitErrorReader(records: connection.records, isModification: false)
+      .read(error).error
+    zoneError.withLock { $0 = failure }
+  }
+
+  private func finish(result: Result<Void, any Error>, zoneError: Locked<SyncError?>) {
     var error = zoneError.withLock { $0 }
     if error == nil, case .failure(let whole) = result {
       error =
@@ -86,7 +89,9 @@ struct CloudKitSubscriptionCreation: Sendable {
       }
       answer.finish(.failure(error))
     }
-    if let error = connection.send(operation, in: call) { answer.finish(.failure(error)) }
+    if let error = connection.send(operation: operation, in: call) {
+      answer.finish(.failure(error))
+    }
   }
 }
 

@@ -18,20 +18,20 @@ struct ModifyOutcome: Sendable {
   private var failed: [RecordID: SyncError] = [:]
 
   /// Whether nothing was said about an item yet.
-  private func isOpen(_ recordID: RecordID) -> Bool {
+  private func isOpen(recordID: RecordID) -> Bool {
     saved[recordID] == nil && failed[recordID] == nil && !deleted.contains(recordID)
   }
 
-  mutating func note(_ recordID: RecordID, saved fields: Saved) {
-    if isOpen(recordID) { saved[recordID] = fields }
+  mutating func note(recordID: RecordID, saved fields: Saved) {
+    if isOpen(recordID: recordID) { saved[recordID] = fields }
   }
 
   mutating func noteDeletion(of recordID: RecordID) {
-    if isOpen(recordID) { deleted.insert(recordID) }
+    if isOpen(recordID: recordID) { deleted.insert(recordID) }
   }
 
-  mutating func note(_ recordID: RecordID, failed error: SyncError) {
-    if isOpen(recordID) { failed[recordID] = error }
+  mutating func note(recordID: RecordID, failed error: SyncError) {
+    if isOpen(recordID: recordID) { failed[recordID] = error }
   }
 
   /// What the session is answered.

@@ -17,7 +17,7 @@ struct ModifyPlan: Sendable {
   /// Examines a modification.
   ///
   /// - Throws: Why none of it can be sent.
-  init(_ operation: ModifyOperation, writer: CloudKitRecordWriter) throws(SyncError) {
+  init(operation: ModifyOperation, writer: CloudKitRecordWriter) throws(SyncError) {
     self.operation = operation
     var names: Set<RecordID> = []
     names.reserveCapacity(operation.itemCount)
@@ -40,7 +40,7 @@ struct ModifyPlan: Sendable {
   }
 
   /// Takes what a store knows of ``taggedRecords``, in their order.
-  mutating func take(_ stored: [Data?]) {
+  mutating func take(stored: [Data?]) {
     for (record, bytes) in zip(taggedRecords, stored) {
       if let bytes, UTF8Bytes.equal(SystemFieldsCoding.changeTag(in: bytes), record.changeTag) {
         systemFields[record.recordID] = bytes
@@ -51,7 +51,7 @@ struct ModifyPlan: Sendable {
   }
 
   /// Takes what the server knows of the ``unknown`` records.
-  mutating func take(_ found: [RecordID: CloudKitLookup.Finding]) {
+  mutating func take(found: [RecordID: CloudKitLookup.Finding]) {
     for record in unknown {
       switch found[record.recordID] {
       case .current(let bytes)?: systemFields[record.recordID] = bytes

@@ -41,11 +41,11 @@ public final class SystemFieldsFile: SystemFieldsStore {
   public init(path: String, limit: Int = 1_000_000) throws(SystemFieldsStoreError) {
     self.path = path
     self.limit = Int64(max(1, limit))
-    connection = Locked(Connection(sqlite: try Self.open(path)))
+    connection = Locked(Connection(sqlite: try Self.open(path: path)))
   }
 
-  private static func open(_ path: String) throws(SystemFieldsStoreError) -> SQLiteConnection {
-    do throws(SQLiteError) { return try opened(path) } catch {
+  private static func open(path: String) throws(SystemFieldsStoreError) -> SQLiteConnection {
+    do throws(SQLiteError) { return try opened(path: path) } catch {
       guard error.kind == .notADatabase || error.kind == .damaged else {
         throw SystemFieldsStoreError(error, path: path)
       }
@@ -56,12 +56,12 @@ public final class SystemFieldsFile: SystemFieldsStore {
         throw SystemFieldsStoreError("\(path) is damaged and cannot be removed: \(error)")
       }
     }
-    do throws(SQLiteError) { return try opened(path) } catch {
+    do throws(SQLiteError) { return try opened(path: path) } catch {
       throw SystemFieldsStoreError(error, path: path)
     }
   }
 
-  private static func opened(_ path: String) throws(SQLiteError) -> SQLiteConnection {
+  private static func opened(path: String) throws(SQLiteError) -> SQLiteConnection {
     let sqlite = try SQLiteConnection(path: path)
     sqlite.setBusyTimeout(milliseconds: busyMilliseconds)
     _ = try sqlite.value("PRAGMA journal_mode = WAL")
@@ -93,7 +93,7 @@ public final class SystemFieldsFile: SystemFieldsStore {
       var found: [Data?] = []
       found.reserveCapacity(recordIDs.count)
       for recordID in recordIDs {
-        select.bind(Self.key(recordID.zoneID), at: 1).bind(Array(recordID.name.utf8), at: 2)
+        select.bind(Self.key(of: recordID.zoneID), at: 1).bind(Array(recordID.name.utf8), at: 2)
         found.append(try select.step() ? Data(select.bytes(0)) : nil)
         select.reset()
       }
@@ -110,7 +110,7 @@ public final class SystemFieldsFile: SystemFieldsStore {
           "INSERT OR REPLACE INTO system_fields(zone, name, bytes) VALUES (?, ?, ?)"
         )
         for entry in systemFields {
-          insert.bind(Self.key(entry.recordID.zoneID), at: 1)
+          insert.bind(Self.key(of: entry.recordID.zoneID), at: 1)
             .bind(Array(entry.recordID.name.utf8), at: 2)
             .bind([UInt8](entry.bytes), at: 3)
           try insert.run()
@@ -132,7 +132,7 @@ public final class SystemFieldsFile: SystemFieldsStore {
           "DELETE FROM system_fields WHERE zone = ? AND name = ?"
         )
         for recordID in recordIDs {
-          delete.bind(Self.key(recordID.zoneID), at: 1).bind(Array(recordID.name.utf8), at: 2)
+          delete.bind(Self.key(of: recordID.zoneID), at: 1).bind(Array(recordID.name.utf8), at: 2)
           try delete.run()
         }
       }
@@ -140,7 +140,7 @@ public final class SystemFieldsFile: SystemFieldsStore {
   }
 
   /// A zone as bytes: its scope, the length of the owner, the owner and the name.
-  private static func key(_ zoneID: ZoneID) -> [UInt8] {
+  private static func key(of zoneID: ZoneID) -> [UInt8] {
     let length = zoneID.owner.utf8.count
     let head = [
       UInt8(truncatingIfNeeded: zoneID.scope.index), UInt8(truncatingIfNeeded: length >> 8),
@@ -151,7 +151,7 @@ public final class SystemFieldsFile: SystemFieldsStore {
 
   /// Uses the connection; a file that turns out to be damaged is replaced, and the work begun anew.
   private func use<Value: Sendable>(
-    _ body: (SQLiteConnection) throws(SQLiteError) -> Value
+    body: (SQLiteConnection) throws(SQLiteError) -> Value
   ) throws(SystemFieldsStoreError) -> Value {
     try connection.withLock { (connection) throws(SystemFieldsStoreError) -> Value in
       do throws(SQLiteError) { return try body(connection.sqlite) } catch {
@@ -160,7 +160,7 @@ public final class SystemFieldsFile: SystemFieldsStore {
         }
       }
       connection.sqlite.forgetStatements()
-      connection.sqlite = try Self.open(path)
+      connection.sqlite = try Self.open(path: path)
       do throws(SQLiteError) { return try body(connection.sqlite) } catch {
         throw SystemFieldsStoreError(error, path: path)
       }

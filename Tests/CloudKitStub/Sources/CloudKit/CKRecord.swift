@@ -60,14 +60,15 @@ public class CKRecord: NSObject, NSSecureCoding {
     ]
     // One value, as Foundation's archiver is slow here.
     let bytes = text.map { $0.map { Data($0.utf8).base64EncodedString() } ?? "-" }
-    coder.encode(Data(bytes.joined(separator: " ").utf8) as NSData, forKey: "SystemFields")
+    let data = NSData(data: Data(bytes.joined(separator: " ").utf8))
+    coder.encode(data, forKey: "SystemFields")
   }
 
   public func encode(with coder: NSCoder) { encodeSystemFields(with: coder) }
 
   public required init?(coder: NSCoder) {
     guard let data = coder.decodeObject(of: NSData.self, forKey: "SystemFields") else { return nil }
-    let parts = String(decoding: data as Data, as: UTF8.self).split(separator: " ")
+    let parts = String(decoding: Data(referencing: data), as: UTF8.self).split(separator: " ")
       .map { Data(base64Encoded: String($0)).map { String(decoding: $0, as: UTF8.self) } }
     guard parts.count == 10, let type = parts[0], let name = parts[1], let zone = parts[2],
       let owner = parts[3]

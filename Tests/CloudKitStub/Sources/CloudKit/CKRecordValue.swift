@@ -53,10 +53,10 @@ public class CKServerChangeToken: NSObject, NSSecureCoding {
   @_spi(Stub) public init(_bytes bytes: Data) { _bytes = bytes }
 
   public static var supportsSecureCoding: Bool { true }
-  public func encode(with coder: NSCoder) { coder.encode(_bytes as NSData, forKey: "Token") }
+  public func encode(with coder: NSCoder) { coder.encode(NSData(data: _bytes), forKey: "Token") }
 
   public required init?(coder: NSCoder) {
     guard let bytes = coder.decodeObject(of: NSData.self, forKey: "Token") else { return nil }
-    _bytes = bytes as Data
+    _bytes = Data(referencing: bytes)
   }
 }

@@ -34,4 +34,26 @@ extension CKSubscription: @unchecked Sendable {}
 extension CKSubscription.NotificationInfo: @unchecked Sendable {}
 // Because of the same.
 extension CKNotification: @unchecked Sendable {}
+// Because of the same.
+extension CKDatabaseOperation: @unchecked Sendable {}
+// Because of the same.
+extension CKModifyRecordsOperation: @unchecked Sendable {}
+// Because of the same.
+extension CKFetchRecordsOperation: @unchecked Sendable {}
+// Because of the same.
+extension CKFetchRecordZoneChangesOperation: @unchecked Sendable {}
+// Because of the same.
+extension CKModifyRecordZonesOperation: @unchecked Sendable {}
+// Because of the same.
+extension CKFetchRecordZonesOperation: @unchecked Sendable {}
+// Because of the same.
+extension CKModifySubscriptionsOperation: @unchecked Sendable {}
+// Because of the same.
+extension CKDatabaseSubscription: @unchecked Sendable {}
+// Because of the same.
+extension CKRecordZoneSubscription: @unchecked Sendable {}
+// Because of the same.
+extension CKDatabaseNotification: @unchecked Sendable {}
+// Because of the same.
+extension CKRecordZoneNotification: @unchecked Sendable {}
 #endif

@@ -1,7 +1,6 @@
 @_spi(Stub) import CloudKit
 import CloudSyncCloudKit
 import Foundation
-import StubCloud
 
 /// A server that has its answers ready: it saves whatever comes, and has one page of records.
 final class InstantServer: CloudStubBackend {
@@ -9,6 +8,7 @@ final class InstantServer: CloudStubBackend {
   nonisolated(unsafe) private let records: [CKRecord]
   // Because of the same.
   nonisolated(unsafe) private(set) var seconds = 0.0
+  static let zoneName = "Notes"
   let identifier = "iCloud.benchmark"
 
   init(count: Int) {
@@ -20,13 +20,13 @@ final class InstantServer: CloudStubBackend {
   static func note(_ number: Int) -> Record {
     Record(
       recordType: "Note",
-      recordID: RecordID(name: "record-\(number)", zoneID: StubWorld.zoneID),
+      recordID: RecordID(name: "record-\(number)", zoneID: ZoneID(name: zoneName)),
       fields: [
         "title": .string("A note, the \(number)th of many"), "body": .string(text), "stars": 5,
         "size": .double(0.5), "due": .timestamp(Timestamp(nanoseconds: 1_700_000_000_000_001_000)),
         "bytes": .data(Data(repeating: 7, count: 64)), "tags": ["red", "green", "blue"],
         "list": .reference(
-          Reference(recordID: RecordID(name: "list", zoneID: StubWorld.zoneID))
+          Reference(recordID: RecordID(name: "list", zoneID: ZoneID(name: zoneName)))
         ),
       ]
     )
@@ -36,7 +36,7 @@ final class InstantServer: CloudStubBackend {
 
   /// The same as CloudKit has it.
   private static func record(_ number: Int) -> CKRecord {
-    let zoneID = CKRecordZone.ID(zoneName: StubWorld.zoneName)
+    let zoneID = CKRecordZone.ID(zoneName: zoneName)
     let record = CKRecord(
       recordType: "Note",
       recordID: CKRecord.ID(recordName: "record-\(number)", zoneID: zoneID)

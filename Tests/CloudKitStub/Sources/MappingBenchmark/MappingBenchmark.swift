@@ -1,8 +1,6 @@
 import CloudKit
 import CloudSyncCloudKit
-import CloudSyncSession
 import Foundation
-import StubCloud
 
 /// Measures what the adapter does with the records of a request and of a page.
 ///
@@ -19,7 +17,7 @@ enum MappingBenchmark {
     let edits = (0..<count).map { InstantServer.note($0) }
     let handler = CloudKitOperationHandler(
       database: CKContainer(identifier: server.identifier).privateCloudDatabase,
-      zoneID: CKRecordZone.ID(zoneName: StubWorld.zoneName)
+      zoneID: CKRecordZone.ID(zoneName: InstantServer.zoneName)
     )
     var modify: [Double] = []
     var fetch: [Double] = []
