@@ -18,7 +18,7 @@ struct ServerDemo {
 
   private static let account = AccountIdentity("somebody")
   private static let rounds = 8
-  private static let patience = Duration.seconds(60)
+  private static let patience = Duration.seconds(300)
 
   private let folder: DemoFolder
   private let cloud: LocalCloud
