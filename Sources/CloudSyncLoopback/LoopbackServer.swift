@@ -49,7 +49,7 @@ package final class LoopbackServer: Sendable {
       throw Failure()
     }
     port = UInt16(bigEndian: address.sin_port)
-    Thread.detachNewThread { Self.accept(from: listener, responder) }
+    Thread.detachNewThread { Self.takeConnections(from: listener, responder) }
   }
 
   deinit {
@@ -57,9 +57,9 @@ package final class LoopbackServer: Sendable {
     shutdown(socketNumber, Int32(SHUT_RDWR))
   }
 
-  private static func accept(from listener: Int32, _ respond: @escaping Responder) {
+  private static func takeConnections(from listener: Int32, _ respond: @escaping Responder) {
     while true {
-      let connection = Foundation.accept(listener, nil, nil)
+      let connection = accept(listener, nil, nil)
       guard connection >= 0 else {
         // Here, where nobody accepts by the number any more: another server may get it now.
         close(listener)
@@ -129,14 +129,15 @@ package final class LoopbackServer: Sendable {
   }
 
   private static func head(_ bytes: ArraySlice<UInt8>) -> HTTPRequest? {
-    let lines = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n")
-    let words = lines[0].split(separator: " ").map(String.init)
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\r\n")
+    guard let first = lines.first else { return nil }
+    let words = first.split(separator: " ").map(String.init)
     guard words.count >= 2 else { return nil }
     var request = HTTPRequest(method: words[0], target: words[1])
     for line in lines.dropFirst() {
       let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
       if parts.count == 2 {
-        request.headers[parts[0]] = parts[1].trimmingCharacters(in: .whitespaces)
+        request.headers[parts[0]] = String(parts[1].drop { $0 == " " })
       }
     }
     return request

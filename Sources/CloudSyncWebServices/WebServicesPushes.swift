@@ -96,6 +96,7 @@ public final class WebServicesPushes: Sendable {
       do throws(SyncError) {
         let deadline = now().adding(pollTimeout)
         let address = try await client.perform(.courier, deadline: deadline)
+        note.withLock { $0 = nil }
         if hasGap { onChange() }
         hasGap = false
         // The address is asked for anew while it is still good.
@@ -104,7 +105,6 @@ public final class WebServicesPushes: Sendable {
         while !Task.isCancelled, now() < renewal {
           let deadline = now().adding(pollTimeout)
           let isChange = try await client.poll(address, deadline: deadline)
-          note.withLock { $0 = nil }
           wait = firstWait
           if isChange || last.adding(longestSilence) <= now() {
             last = now()

@@ -38,16 +38,6 @@ struct DemoTests {
     }
   }
 
-  @Test("Through a server on this machine, and a network that loses requests and answers")
-  func server() throws {
-    try demo(["--server", "--seed", "3"]) { code, output, _ in
-      #expect(code == 0, "\(output)")
-      #expect(output.contains("All three are equal."))
-    }
-    try demo(["--server", "--faults", "none"]) { code, output, _ in #expect(code == 2, "\(output)")
-    }
-  }
-
   @Test("The story has the trouble that it promises, and leaves logs that tell it")
   func tellsTheStory() throws {
     try demo(["--faults", "none"]) { code, output, folder in

@@ -227,7 +227,9 @@ open class Operation {}
 open class Progress {}
 open class Process {}
 open class Host {}
-open class Thread {}
+open class Thread {
+  open class func detachNewThread(_ block: @escaping @Sendable () -> Void) { fatalError() }
+}
 open class Timer {}
 open class Stream {}
 open class Port {}

@@ -18,7 +18,7 @@ struct ServerDemo {
 
   private static let account = AccountIdentity("somebody")
   private static let rounds = 8
-  private static let patience = Duration.seconds(60)
+  private static let patience = Duration.seconds(300)
 
   private let folder: DemoFolder
   private let cloud: LocalCloud
@@ -49,14 +49,14 @@ struct ServerDemo {
           authorization: .bearer(Secret(token)),
           transport: transport
         )
-        return try Self.device(name, client, folder)
+        return try Self.device(name, client, in: folder)
       }
   }
 
   private static func device(
     _ name: String,
     _ client: WebServicesClient,
-    _ folder: DemoFolder
+    in folder: DemoFolder
   ) throws -> Device {
     let path = folder.file(named: "\(name).sqlite")
     let database = try DatabaseFile(path: path, createsFile: true)
