@@ -90,6 +90,15 @@ let package = Package(
       ],
       path: "Sources/ServerBenchmarks"
     ),
+    .executableTarget(
+      name: "postgres-benchmarks",
+      dependencies: [
+        "CPostgres", "PostgresStore", "PostgresTestServer",
+        .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+      ],
+      path: "Sources/PostgresBenchmarks"
+    ),
 
     // MARK: Tests
     // A server that kills itself, and more, for the tests.

@@ -59,6 +59,17 @@ struct ServerFolder: Sendable {
     return bytes
   }
 
+  /// The same for several servers that share the folder, also where they start at the same time.
+  func sharedSecret() throws(ServerFailure) -> [UInt8] {
+    let lock = try FolderLock(
+      "\(secretPath).lock",
+      isWaiting: true,
+      refusal: "\(path): its secret is being made"
+    )
+    defer { withExtendedLifetime(lock) {} }
+    return try secret()
+  }
+
   /// Bytes from the system's source of randomness.
   static func randomBytes(count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
