@@ -116,7 +116,7 @@ let package = Package(
     .testTarget(
       name: "CloudSyncServerTests",
       dependencies: [
-        "CloudSyncServer", "cloudsync-server", "test-server",
+        "CloudSyncServer", "PostgresStore", "PostgresTestServer", "cloudsync-server", "test-server",
         .product(name: "cloudsync", package: "CloudSyncSession"),
         .product(name: "CloudSyncService", package: "CloudSyncSession"),
         .product(name: "CloudSyncWebServices", package: "CloudSyncSession"),

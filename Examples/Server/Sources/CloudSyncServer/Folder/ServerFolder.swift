@@ -28,7 +28,8 @@ struct ServerFolder: Sendable {
     guard isMade else {
       throw .failure("\(path): there is no such folder; “token add” and “serve” make it")
     }
-    guard mkdir(path, 0o700) == 0 else {
+    // Several servers that share it may start at the same time.
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw .failure("\(path): the folder cannot be made: \(Self.reason())")
     }
   }
