@@ -24,6 +24,7 @@ let package = Package(
     .target(
       name: "CloudSyncServer",
       dependencies: [
+        "PostgresStore",
         .product(name: "CloudSyncService", package: "CloudSyncSession"),
         .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
         .product(name: "CloudSyncSession", package: "CloudSyncSession"),
@@ -39,6 +40,44 @@ let package = Package(
       ]
     ),
     .executableTarget(name: "cloudsync-server", dependencies: ["CloudSyncServer"]),
+
+    // MARK: PostgreSQL
+    .target(
+      name: "PostgresStore",
+      dependencies: [
+        "CPostgres",
+        .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
+        .product(name: "CloudSyncService", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+      ]
+    ),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    // A database server for tests and figures, and a process with a store that tests may kill.
+    .target(
+      name: "PostgresTestServer",
+      dependencies: [
+        "CPostgres", .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+      ],
+      path: "Tests/PostgresTestServer"
+    ),
+    .executableTarget(
+      name: "postgres-probe",
+      dependencies: [
+        "PostgresStore", "PostgresTestServer",
+        .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+      ],
+      path: "Tests/PostgresProbe"
+    ),
+    .testTarget(
+      name: "PostgresStoreTests",
+      dependencies: [
+        "PostgresStore", "PostgresTestServer", "postgres-probe",
+        .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+      ]
+    ),
+
     // MARK: Figures
     // What the server's store is held against.
     .systemLibrary(name: "SQLiteBaseline"),
@@ -50,6 +89,15 @@ let package = Package(
         .product(name: "CloudSyncSession", package: "CloudSyncSession"),
       ],
       path: "Sources/ServerBenchmarks"
+    ),
+    .executableTarget(
+      name: "postgres-benchmarks",
+      dependencies: [
+        "CPostgres", "PostgresStore", "PostgresTestServer",
+        .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+      ],
+      path: "Sources/PostgresBenchmarks"
     ),
 
     // MARK: Tests
@@ -68,7 +116,7 @@ let package = Package(
     .testTarget(
       name: "CloudSyncServerTests",
       dependencies: [
-        "CloudSyncServer", "cloudsync-server", "test-server",
+        "CloudSyncServer", "PostgresStore", "PostgresTestServer", "cloudsync-server", "test-server",
         .product(name: "cloudsync", package: "CloudSyncSession"),
         .product(name: "CloudSyncService", package: "CloudSyncSession"),
         .product(name: "CloudSyncWebServices", package: "CloudSyncSession"),

@@ -32,6 +32,7 @@ public final class LocalCloud: Sendable {
   let assetFolder: String?
   private let now: @Sendable () -> Timestamp
   private let state: Locked<State>
+  private let accountNumbers = AccountNumbers()
 
   /// Creates a cloud.
   ///
@@ -114,7 +115,18 @@ public final class LocalCloud: Sendable {
     try store.transaction(kind) { (transaction) throws(LocalCloudStoreError) in
       let engine = CloudEngine(store: transaction, frame: frame)
       if kind == .write { try engine.lockAccount() }
-      return try body(engine)
+      var isGuessed = false
+      var known: Int64?
+      try transaction.prefetch {
+        isGuessed = true
+        known = accountNumbers.number(of: frame.account)
+        return frame.likelyKeys(kind: kind, accountNumber: known)
+      }
+      let value = try body(engine)
+      if isGuessed, let number = try engine.account()?.number, number != known {
+        accountNumbers.note(number: number, of: frame.account)
+      }
+      return value
     }
   }
 

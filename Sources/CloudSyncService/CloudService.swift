@@ -102,7 +102,11 @@ public final class CloudService: Sendable {
   /// be received, whatever it is they are refused.
   public func knowsSender(of request: HTTPRequest) -> Bool {
     if request.path.hasPrefix("/assets/") { return assets.ticket(of: request) != nil }
-    if request.path.hasPrefix(ServedPushes.prefix) { return pushes.access(of: request) != nil }
+    if request.path.hasPrefix(ServedPushes.prefix) {
+      do throws(ServiceRefusal) { return try pushes.access(of: request) != nil } catch {
+        return false
+      }
+    }
     do throws(ServiceRefusal) {
       _ = try access(of: request)
       return true
@@ -183,7 +187,7 @@ public final class CloudService: Sendable {
     completion: @escaping @Sendable (HTTPResponse) -> Void
   ) throws(ServiceRefusal) {
     // One that is forged, foreign, old or shut out is answered as one that never was.
-    guard let access = pushes.access(of: request) else { throw ServiceRefusal(status: 404) }
+    guard let access = try pushes.access(of: request) else { throw ServiceRefusal(status: 404) }
     try checkRate(limits.requests, of: key(of: access))
     guard request.method == "GET" else { throw ServiceRefusal(status: 405) }
     pushes.wait(for: access, completion: completion)
@@ -220,10 +224,13 @@ public final class CloudService: Sendable {
   }
 
   private func access(of request: HTTPRequest) throws(ServiceRefusal) -> ServiceAccess {
-    guard let access = tokens.access(digest: try tokenDigest(of: request)) else {
-      throw ServiceRefusal(status: 401, SyncError(.notAuthenticated, "the token is not known"))
+    let digest = try tokenDigest(of: request)
+    let access: ServiceAccess?
+    do throws(SyncError) { access = try tokens.access(digest: digest) } catch {
+      throw ServiceRefusal(error)
     }
-    return access
+    if let access { return access }
+    throw ServiceRefusal(status: 401, SyncError(.notAuthenticated, "the token is not known"))
   }
 
   private func tokenDigest(of request: HTTPRequest) throws(ServiceRefusal) -> [UInt8] {

@@ -19,14 +19,21 @@ struct ServedPushes: Sendable {
   }
 
   /// Whose address the path of a request is; nil if it is none, or its token is good no more.
-  func access(of request: HTTPRequest) -> ServiceAccess? {
+  ///
+  /// - Throws: That nobody can say now.
+  func access(of request: HTTPRequest) throws(ServiceRefusal) -> ServiceAccess? {
     guard request.path.hasPrefix(Self.prefix),
       let ticket = tickets.read(request.path.dropFirst(Self.prefix.count), now: now()),
       case .courier(let digits) = ticket.purpose,
-      let digest = ServiceTickets.bytes(ofDigits: digits),
-      let access = tokens.access(digest: digest),
-      UTF8Bytes.equal(access.account.value, ticket.account.value)
+      let digest = ServiceTickets.bytes(ofDigits: digits)
     else { return nil }
+    let found: ServiceAccess?
+    do throws(SyncError) { found = try tokens.access(digest: digest) } catch {
+      throw ServiceRefusal(error)
+    }
+    guard let access = found, UTF8Bytes.equal(access.account.value, ticket.account.value) else {
+      return nil
+    }
     // Who says who they are has to be whose address it is.
     if let sender = request.headers["Authorization"] {
       let scheme = "Bearer "

@@ -20,7 +20,10 @@ public struct ServiceAccess: Sendable, Hashable {
 /// digest, so that nothing that is stored opens anything.
 public protocol ServiceTokens: Sendable {
   /// Finds whom the token with a digest belongs to; nil if there is none, or it was revoked.
-  func access(digest: [UInt8]) -> ServiceAccess?
+  ///
+  /// - Throws: That nobody can say now, as `SyncError.Code.serviceUnavailable`: a device whose token is refused
+  ///   would sign out.
+  func access(digest: [UInt8]) throws(SyncError) -> ServiceAccess?
 }
 
 extension ServiceTokens {

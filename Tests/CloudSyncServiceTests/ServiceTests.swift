@@ -267,6 +267,25 @@ struct ServiceTests {
       #expect(await handler.modify([note("a")], token: 1).error?.code == expected)
     }
   }
+
+  @Test("While the list of tokens is away, a request is told to come later: no device is shut out")
+  func tokensAway() async throws {
+    let service = CloudService(cloud: LocalCloud(), tokens: AwayTokens(), secret: [1])
+    let path = "/database/1/cloudsync/production/private/users/caller"
+    let headers: HTTPHeaders = ["Authorization": "Bearer any"]
+    let request = HTTPRequest(method: "GET", target: path, headers: headers)
+    #expect(await service.respond(to: request).status == 503)
+    #expect(!service.knowsSender(of: request))
+    // Where there is no token at all there is nothing to look for.
+    #expect(await service.respond(to: HTTPRequest(method: "GET", target: path)).status == 401)
+  }
+}
+
+/// Tokens that nobody can look for now.
+private struct AwayTokens: ServiceTokens {
+  func access(digest: [UInt8]) throws(SyncError) -> ServiceAccess? {
+    throw SyncError(.serviceUnavailable, "the list is away")
+  }
 }
 
 /// A store that fails.

@@ -44,6 +44,13 @@ public struct LocalCloudChange: Sendable, Hashable {
   public var zoneID: ZoneID
   /// The device that made the change; empty if none did.
   public var device: String
+
+  /// Creates a change, as another process tells of one.
+  public init(account: AccountIdentity, zoneID: ZoneID, device: String) {
+    self.account = account
+    self.zoneID = zoneID
+    self.device = device
+  }
 }
 
 /// A hint that something changed in a zone; it may be missed, so nothing may depend on it.

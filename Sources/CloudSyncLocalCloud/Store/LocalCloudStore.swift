@@ -4,7 +4,7 @@ public import CloudSyncCore
 ///
 /// A store knows nothing of CloudKit: it keeps documents by key, items by name and by position, and
 /// links between names. The rules are in one engine above it, so that every store behaves the same.
-/// ``MemoryStore`` and ``SQLiteStore`` are the ones that exist.
+/// ``MemoryStore`` and ``SQLiteStore`` are here; the package of `cloudsync-server` has one for PostgreSQL.
 public protocol LocalCloudStore: Sendable {
   /// Runs a body that sees a consistent state, and of whose writes either all or none remain.
   ///
@@ -51,6 +51,13 @@ public protocol LocalCloudTransaction: AnyObject {
   /// Called before what is going to be changed is read, in the order of ``LocalCloudLock``. A store
   /// whose writers run one after the other anyway does nothing, which is the default.
   func lock(_ lock: LocalCloudLock) throws(LocalCloudStoreError)
+  /// Tells which documents the transaction is likely to ask for, so that a store far away may fetch
+  /// them at once; does nothing by default.
+  ///
+  /// - Parameter keys: Makes the keys, for a store that wants them. It is a guess: some may be missing,
+  ///   and others may never be asked for.
+  /// - Throws: What the storage has to say.
+  func prefetch(documents keys: () -> [String]) throws(LocalCloudStoreError)
   /// Tells which items the transaction is going to ask for by name, so that a store far away may
   /// fetch them at once; does nothing by default.
   func prefetch(names: [String], in zone: StoredZoneKey) throws(LocalCloudStoreError)
@@ -109,6 +116,8 @@ public protocol LocalCloudTransaction: AnyObject {
 extension LocalCloudTransaction {
   /// Does nothing: writers run one after the other.
   public func lock(_ lock: LocalCloudLock) throws(LocalCloudStoreError) {}
+  /// Does nothing: every document is at hand.
+  public func prefetch(documents keys: () -> [String]) throws(LocalCloudStoreError) {}
   /// Does nothing: every item is at hand.
   public func prefetch(names: [String], in zone: StoredZoneKey) throws(LocalCloudStoreError) {}
 }

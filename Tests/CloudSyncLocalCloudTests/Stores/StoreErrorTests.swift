@@ -11,6 +11,9 @@ struct StoreErrorTests {
     let error = Locked<LocalCloudStoreError?>(nil)
     let locks = Locked<[LocalCloudLock]>([])
     let prefetched = Locked<[[String]]>([])
+    let guessed = Locked<[[String]]>([])
+    /// The keys that the last transaction read.
+    let read = Locked<Set<String>>([])
 
     func transaction<Value: Sendable>(
       _ kind: LocalCloudTransactionKind,
@@ -18,6 +21,7 @@ struct StoreErrorTests {
     ) throws(LocalCloudStoreError) -> Value {
       if let error = error.withLock({ $0 }) { throw error }
       locks.withLock { $0 = [] }
+      read.withLock { $0 = [] }
       return try base.transaction(kind) { (transaction) throws(LocalCloudStoreError) in
         try body(WatchedTransaction(transaction, store: self))
       }
@@ -34,12 +38,17 @@ struct StoreErrorTests {
     }
 
     func lock(_ lock: LocalCloudLock) { store.locks.withLock { $0.append(lock) } }
+    func prefetch(documents keys: () -> [String]) {
+      let keys = keys()
+      store.guessed.withLock { $0.append(keys) }
+    }
     func prefetch(names: [String], in zone: StoredZoneKey) {
       store.prefetched.withLock { $0.append(names) }
     }
 
     func document(_ key: String) throws(LocalCloudStoreError) -> StoreDocument? {
-      try base.document(key)
+      _ = store.read.withLock { $0.insert(key) }
+      return try base.document(key)
     }
     func documents(
       withPrefix prefix: String
@@ -126,6 +135,32 @@ struct StoreErrorTests {
       .connect("phone", CloudWorld.alice, ZoneID(name: ZoneID.defaultZoneName))
     try other.save(other.note("a"))
     #expect(fresh.locks.withLock { $0 } == [account, .schema, .counters, .counters, .schema])
+  }
+
+  @Test("From an account's second request on, every document is told of before it is asked for")
+  func guesses() throws {
+    let store = WatchedStore()
+    let world = CloudWorld(store: store)
+    let device = world.connect()
+    _ = try device.createZone().get()
+    let read = { store.read.withLock { $0 } }
+    let guessed = { Set(store.guessed.withLock { $0.last } ?? []) }
+    #expect(!read().isSubset(of: guessed()))
+    for name in ["a", "b"] {
+      try device.save(device.note(name))
+      #expect(read() == guessed() && read().count == 5)
+    }
+    _ = try device.fetch().get()
+    #expect(read() == guessed() && read().count == 3)
+
+    // Another account has a number of its own; a cloud that was just started knows none.
+    let other = world.connect("pad", CloudWorld.bob)
+    _ = try other.createZone().get()
+    #expect(!read().isSubset(of: guessed()))
+    try other.save(other.note("a"))
+    #expect(read() == guessed())
+    _ = try CloudWorld(store: store).connect("pad", CloudWorld.bob).fetch().get()
+    #expect(!read().isSubset(of: guessed()))
   }
 
   @Test("Last answers go after 30 days, and when 64 other devices have had theirs")

@@ -2,6 +2,7 @@ import CloudSyncLocalCloud
 import CloudSyncService
 import Foundation
 import Logging
+import PostgresStore
 
 /// `cloudsync-server serve`.
 enum ServeCommand {
@@ -11,6 +12,9 @@ enum ServeCommand {
     usage: cloudsync-server serve --data DIR [OPTIONS]
 
       --data DIR          the folder with all that the server keeps; it is made if it is missing
+      --postgres CONNINFO the database that has records and tokens, for several servers: as in “host=db.example.org
+                          dbname=cloudsync sslmode=verify-full”, without a password, which belongs in a file. The
+                          folder, with assets and the secret of their addresses, is then shared by the servers
       --listen HOST:PORT  what devices ask; 127.0.0.1:8080 by default, and the port 0 is any that is free
       --admin HOST:PORT   what looks after the server: /live, /ready, /metrics; 127.0.0.1:8081 by default, or “off”
       --allow-network     listen on other addresses than this machine's own: tokens cross the network as they are,
@@ -28,7 +32,8 @@ enum ServeCommand {
     let given = try CommandArguments(
       arguments,
       options: [
-        "--data", "--listen", "--admin", "--container", "--quota", "--rate", "--threads",
+        "--data", "--postgres", "--listen", "--admin", "--container", "--quota", "--rate",
+        "--threads",
         "--log-level",
       ],
       flags: ["--allow-network"]
@@ -43,25 +48,51 @@ enum ServeCommand {
       connections: configuration.limits.connections,
       console: console
     )
-    let lock = try folder.lock()
-    let store = try folder.openStore()
-    let tokens = try FileTokens(path: folder.tokens) { console.note("warning: \($0)") }
+    let database = try ServedDatabase(
+      given,
+      in: folder,
+      connections: configuration.threads,
+      console: console
+    )
     var logger = Logger(label: "cloudsync-server") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = logLevel == .info ? .warning : logLevel
-    let program = ServerProgram(
-      store: store,
-      folder: folder.path,
-      tokens: tokens,
-      secret: try folder.secret(),
+    try await serve(
+      database,
+      folder: folder,
       configuration: configuration,
-      logger: logger
+      logger: logger,
+      console: console
+    )
+    console.note("ended")
+  }
+
+  private static func serve(
+    _ database: ServedDatabase,
+    folder: ServerFolder,
+    configuration: ServerConfiguration,
+    logger: Logger,
+    console: ServerConsole
+  ) async throws {
+    let notices = database.notices
+    var onChange: (@Sendable (LocalCloudChange) -> Void)?
+    if let notices { onChange = { notices.post($0) } }
+    let program = ServerProgram(
+      store: database.store,
+      folder: folder.path,
+      tokens: database.tokens,
+      secret: database.secret,
+      configuration: configuration,
+      logger: logger,
+      onChange: onChange
     ) { name, address in
       console.line("\(name): \(address)")
     }
+    notices?.start { program.announce($0) }
+    defer { notices?.stop() }
     do { try await program.run() } catch let error as ServerFailure { throw error } catch {
       throw ServerFailure.failure(words(for: error, configuration))
     }
-    withExtendedLifetime(lock) { console.note("ended") }
+    withExtendedLifetime(database) {}
   }
 
   private static func words(

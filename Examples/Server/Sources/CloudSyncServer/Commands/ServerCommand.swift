@@ -51,7 +51,8 @@ public enum ServerCommand {
   }
 
   static let help = """
-    A server that devices synchronize through: CloudKit's HTTP API over a SQLite file.
+    A server that devices synchronize through: CloudKit's HTTP API over a SQLite file or a
+    PostgreSQL database.
 
     usage: cloudsync-server COMMAND
 

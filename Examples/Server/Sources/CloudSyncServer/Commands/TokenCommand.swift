@@ -11,6 +11,8 @@ enum TokenCommand {
            cloudsync-server token revoke --data DIR (ID | --account NAME [--device NAME])
 
       --data DIR       the server's folder
+      --postgres CONNINFO
+                       the database that servers share, in place of --data
       --account NAME   whose records: devices of one account see the same
       --device NAME    the device, unique within the account
       --days N         the token ends after so many days; without it never
@@ -37,28 +39,27 @@ enum TokenCommand {
   private static func add(_ arguments: [String], console: ServerConsole) throws {
     let given = try CommandArguments(
       arguments,
-      options: ["--data", "--account", "--device", "--days", "--count"]
+      options: ["--data", "--postgres", "--account", "--device", "--days", "--count"]
     )
     let account = try name(of: "--account", given)
     let device = try name(of: "--device", given)
     let days = try given.number(of: "--days", in: 1...36_500)
     let count = try given.number(of: "--count", in: 1...10_000)
-    let folder = try ServerFolder(try given.required("--data", "DIR"), isMade: true)
+    let book = try TokenBook(given, isMade: true)
     let now = Int64(time(nil))
     let names = count.map { (1...$0).map { "\(device)-\($0)" } } ?? [device]
     let tokens = names.map { (device: $0, token: makeToken()) }
-    try edit(folder) { list in
-      for one in tokens {
-        let entry = TokenEntry(
+    try book.add(
+      tokens.map { one in
+        TokenEntry(
           sha256: TokenEntry.digits(MemoryTokens.digest(of: one.token)),
           account: account,
           device: one.device,
           created: now,
           expires: days.map { now + Int64($0) * 86_400 }
         )
-        list.add(entry)
       }
-    }
+    )
     console.note(
       "account “\(account)”, device “\(names.joined(separator: "”, “"))”: the token is shown only now"
     )
@@ -71,10 +72,9 @@ enum TokenCommand {
   }
 
   private static func list(_ arguments: [String], console: ServerConsole) throws {
-    let given = try CommandArguments(arguments, options: ["--data"])
-    let folder = try ServerFolder(try given.required("--data", "DIR"), isMade: false)
+    let given = try CommandArguments(arguments, options: ["--data", "--postgres"])
     let now = Int64(time(nil))
-    let entries = try TokenList(path: folder.tokens).entries
+    let entries = try TokenBook(given, isMade: false).entries()
     if entries.isEmpty { return console.note("there are no tokens") }
     var rows = [["id", "account", "device", "created", "ends"]]
     for entry in entries {
@@ -91,38 +91,22 @@ enum TokenCommand {
   private static func revoke(_ arguments: [String], console: ServerConsole) throws {
     let given = try CommandArguments(
       arguments,
-      options: ["--data", "--account", "--device"],
+      options: ["--data", "--postgres", "--account", "--device"],
       operandLimit: 1
     )
-    let folder = try ServerFolder(try given.required("--data", "DIR"), isMade: false)
+    let book = try TokenBook(given, isMade: false)
     let id = given.operands.first
     let account = given.value(of: "--account")
     guard (id == nil) != (account == nil) else {
       throw ServerFailure.usage("revoke needs an ID, as “token list” shows it, or --account NAME")
     }
     let device = given.value(of: "--device")
-    var count = 0
-    try edit(folder) { list in
-      count = list.remove { entry in
-        if let id { return entry.id == id }
-        return entry.account == account && (device == nil || entry.device == device)
-      }
+    let count = try book.remove { entry in
+      if let id { return entry.id == id }
+      return entry.account == account && (device == nil || entry.device == device)
     }
     if count == 0 { throw ServerFailure.failure("there is no such token; “token list” shows all") }
     console.note("revoked \(count == 1 ? "1 token" : "\(count) tokens")")
-  }
-
-  private static func edit(_ folder: ServerFolder, _ body: (inout TokenList) -> Void) throws {
-    let lock = try FolderLock(
-      "\(folder.path)/tokens.lock",
-      isWaiting: true,
-      refusal: "\(folder.path): its tokens are being changed"
-    )
-    try withExtendedLifetime(lock) {
-      var list = try TokenList(path: folder.tokens)
-      body(&list)
-      try list.write(to: folder.tokens)
-    }
   }
 
   private static func name(of option: String, _ given: CommandArguments) throws -> String {

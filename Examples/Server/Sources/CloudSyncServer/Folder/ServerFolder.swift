@@ -28,7 +28,8 @@ struct ServerFolder: Sendable {
     guard isMade else {
       throw .failure("\(path): there is no such folder; “token add” and “serve” make it")
     }
-    guard mkdir(path, 0o700) == 0 else {
+    // Several servers that share it may start at the same time.
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw .failure("\(path): the folder cannot be made: \(Self.reason())")
     }
   }
@@ -57,6 +58,17 @@ struct ServerFolder: Sendable {
     let bytes = Self.randomBytes(count: 32)
     try Self.write(bytes, to: secretPath)
     return bytes
+  }
+
+  /// The same for several servers that share the folder, also where they start at the same time.
+  func sharedSecret() throws(ServerFailure) -> [UInt8] {
+    let lock = try FolderLock(
+      "\(secretPath).lock",
+      isWaiting: true,
+      refusal: "\(path): its secret is being made"
+    )
+    defer { withExtendedLifetime(lock) {} }
+    return try secret()
   }
 
   /// Bytes from the system's source of randomness.

@@ -38,6 +38,8 @@ public struct ServerProgram: Sendable {
   private let metrics = ServerMetrics()
   private let health: StoreHealth
   private let logger: Logger
+  /// Whether tokens are looked for in a database, which may take long.
+  private let isShared: Bool
   private let onListening: @Sendable (_ name: String, _ address: String) -> Void
 
   /// Creates a server; ``run()`` starts it.
@@ -49,6 +51,8 @@ public struct ServerProgram: Sendable {
   ///   - secret: What addresses are signed with: 32 random bytes.
   ///   - configuration: Where it listens, and its limits.
   ///   - logger: Takes what happens.
+  ///   - onChange: Hears of every change that comes through this server, where others have to be told of it; nil
+  ///     where it is the only one. Tokens are then asked for on the threads of the store.
   ///   - onListening: Hears where it listens.
   public init(
     store: any LocalCloudStore,
@@ -57,6 +61,7 @@ public struct ServerProgram: Sendable {
     secret: [UInt8],
     configuration: ServerConfiguration,
     logger: Logger,
+    onChange: (@Sendable (LocalCloudChange) -> Void)? = nil,
     onListening: @escaping @Sendable (_ name: String, _ address: String) -> Void
   ) {
     var options = LocalCloudOptions()
@@ -80,6 +85,14 @@ public struct ServerProgram: Sendable {
       secret: secret,
       now: configuration.now
     )
+    if let onChange {
+      // The cloud has one listener, which so far is the service.
+      cloud.onChange { [weak service] change in
+        service?.announce(change)
+        onChange(change)
+      }
+    }
+    isShared = onChange != nil
     pool = StorePool(
       threadCount: configuration.threads,
       waitingLimit: configuration.limits.waitingRequests
@@ -106,7 +119,8 @@ public struct ServerProgram: Sendable {
       limits: limits,
       metrics: metrics,
       health: health,
-      logger: logger
+      logger: logger,
+      waitsForTokens: isShared
     )
     var services: [any Service] = []
     if let admin = configuration.admin {

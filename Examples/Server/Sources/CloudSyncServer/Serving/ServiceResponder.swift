@@ -38,6 +38,8 @@ struct ServiceResponder: HTTPResponder {
   let metrics: ServerMetrics
   let health: StoreHealth
   let logger: Logger
+  /// Whether to find out who sends a request may take long.
+  let waitsForTokens: Bool
 
   func respond(to request: Request, context: ConnectionContext) async throws -> Response {
     let start = ContinuousClock.now
@@ -67,7 +69,7 @@ struct ServiceResponder: HTTPResponder {
       request.headers[.contentLength].map { $0 != "0" }
       ?? request.headers.contains(.transferEncoding)
     guard hasBody else { return (await ask(message, from: address), false) }
-    guard service.knowsSender(of: message) else { return (await ask(message, from: address), true) }
+    guard await knowsSender(of: message) else { return (await ask(message, from: address), true) }
     if let encoding = request.headers[.contentEncoding], encoding.lowercased() != "identity" {
       return (await ask(message, from: address), true)
     }
@@ -84,6 +86,12 @@ struct ServiceResponder: HTTPResponder {
       message.body.append(contentsOf: piece.readableBytesView)
     }
     return (await ask(message, from: address), false)
+  }
+
+  private func knowsSender(of message: ServiceRequest) async -> Bool {
+    guard waitsForTokens else { return service.knowsSender(of: message) }
+    // Where nobody has time to look, nobody has time to answer either.
+    return await pool.run(orElse: false) { [service] in $0(service.knowsSender(of: message)) }
   }
 
   private static func tooLarge(limit: Int) -> ServiceResponse {

@@ -1,0 +1,113 @@
+import CloudSyncLocalCloud
+import CloudSyncSession
+import PostgresStore
+import PostgresTestServer
+import Testing
+
+@Suite("PostgresStore: what handlers must do")
+struct ConformanceTests {
+  @Test(
+    "A local cloud in PostgreSQL does what handlers must do",
+    arguments: OperationHandlerConformance.all.indices
+  )
+  func oneProcess(index: Int) async throws {
+    let check = OperationHandlerConformance.all[index]
+    for change in Self.variants {
+      var options = LocalCloudOptions()
+      change(&options)
+      let store = try PostgresStore(conninfo: PostgresServer.shared.get().newSchema())
+      let made = LocalCloud(store: store, options: options)
+      let cloud = ConformanceCloud(
+        zoneID: Client.zoneID,
+        deleteZone: { reason in
+          do throws(LocalCloudStoreError) {
+            try made.deleteZone(Client.zoneID, account: Client.account, reason: reason)
+          } catch { Issue.record("\(error)") }
+        }
+      ) { device in made.connect(device: device, account: Client.account, zoneID: Client.zoneID) }
+
+      for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
+    }
+  }
+
+  /// Ways of CloudKit that take different paths through a store.
+  private static var variants: [(inout LocalCloudOptions) -> Void] {
+    [
+      { _ in },
+      { $0.isAtomic = false },
+      { options in
+        options.pageSize = 7
+        options.emptyPages = 3
+        options.itemLimit = 5
+        options.knowsWriteTokens = false
+      },
+    ]
+  }
+
+  @Test(
+    "56. Two processes on one database, whose requests alternate, do what handlers must do",
+    arguments: OperationHandlerConformance.all.indices
+  )
+  func twoProcesses(index: Int) async throws {
+    let check = OperationHandlerConformance.all[index]
+    let conninfo = try PostgresServer.shared.get().newSchema()
+    let probes = [try Probe(conninfo: conninfo), try Probe(conninfo: conninfo)]
+    let turn = AlternatingHandler.Turn()
+    let cloud = ConformanceCloud(
+      zoneID: Client.zoneID,
+      deleteZone: { reason in
+        do { _ = try probes[0].ask(.deleteZone(Client.zoneID, reason: reason.rawValue)) } catch {
+          Issue.record("\(error)")
+        }
+      }
+    ) { device in
+      AlternatingHandler(probes, turn: turn, device: device, zoneID: Client.zoneID)
+    }
+
+    for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
+  }
+
+  @Test("56. Two processes at once: every tag is given once, the feed rises and skips nothing")
+  func twoWriters() async throws {
+    let conninfo = try PostgresServer.shared.get().newSchema()
+    let stores = [try PostgresStore(conninfo: conninfo), try PostgresStore(conninfo: conninfo)]
+    let reader = try Client.ready(PostgresStore(conninfo: conninfo), device: "reader")
+
+    let tags = try await withThrowingTaskGroup(of: [String].self) { group in
+      for writer in 0..<4 {
+        group.addTask {
+          let client = Client(stores[writer % 2], device: "device\(writer)")
+          var tags: [String] = []
+          for number in 0..<25 {
+            let records = [
+              Client.note("r\(writer)x\(number)"), Client.note("s\(writer)x\(number)"),
+            ]
+            let saved = try client.modify(records, token: UInt64(number + 1)).get().savedRecords
+            tags += saved.compactMap(\.changeTag)
+          }
+          return tags
+        }
+      }
+      // Page after page while they write: whatever a page has passed must have been in it.
+      var seen: [String] = []
+      var token: ChangeToken?
+      for _ in 0..<200 {
+        let page = try reader.fetch(token).get()
+        seen += page.changedRecords.map(\.recordID.name)
+        token = page.changeToken
+      }
+      var tags: [String] = []
+      for try await found in group { tags += found }
+      while true {
+        let page = try reader.fetch(token).get()
+        seen += page.changedRecords.map(\.recordID.name)
+        token = page.changeToken
+        if !page.hasMore { break }
+      }
+      #expect(seen.count == 200 && Set(seen).count == 200)
+      return tags
+    }
+
+    #expect(tags.count == 200 && Set(tags).count == 200)
+  }
+}
