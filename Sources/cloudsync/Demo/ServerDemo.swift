@@ -49,13 +49,13 @@ struct ServerDemo {
           authorization: .bearer(Secret(token)),
           transport: transport
         )
-        return try Self.device(name, client, in: folder)
+        return try Self.device(named: name, client: client, in: folder)
       }
   }
 
   private static func device(
-    _ name: String,
-    _ client: WebServicesClient,
+    named name: String,
+    client: WebServicesClient,
     in folder: DemoFolder
   ) throws -> Device {
     let path = folder.file(named: "\(name).sqlite")
