@@ -191,7 +191,8 @@ struct EngineSetup {
     let text = SQLText(sql)
     guard text.isLiteral else { return nil }
     // In a query it would be a column.
-    return try text.bareWord.map { .text($0) } ?? connection.value("SELECT \(sql)")
+    if let word = text.bareWord { return .text(word) }
+    return try connection.value("SELECT \(sql)")
   }
 
   /// The kinds of the own fields of a table's columns in the cloud.
