@@ -55,19 +55,18 @@ do {
   let adminPort = server.adminPort
 
   var round = 0
-  let plain = try median {
-    round += 1
-    let folder = "\(server.folder)/plain-\(round)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    return try Baselines.plainCommits(in: folder, count: 2_000)
-  }
-  let single = try median {
+  // In turns, since a disk that others use is not the same from one second to the next.
+  var pairs: [(plain: Double, single: Double)] = []
+  for _ in 0..<5 {
     round += 1
     let number = round
-    return try Baselines.perSecond(crowd * 250) {
+    let folder = "\(server.folder)/plain-\(round)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let plain = try Baselines.plainCommits(in: folder, count: 500)
+    let single = try Baselines.perSecond(crowd * 60) {
       try Crowd.run(crowd) { place in
         let client = try BenchClient(port: port)
-        for request in 0..<250 {
+        for request in 0..<60 {
           let save = BenchServer.save(
             ["s-\(number)-\(request)"],
             token: one[place],
@@ -77,7 +76,10 @@ do {
         }
       }
     }
+    pairs.append((plain, single))
   }
+  pairs.sort { $0.single / $0.plain < $1.single / $1.plain }
+  let (plain, single) = pairs[2]
   row(
     "one-record saves, 8 devices",
     "\(whole(single))/s, \(ratio(single, plain)) of plain",
