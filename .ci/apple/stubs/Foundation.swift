@@ -409,6 +409,8 @@ open class NSError: NSObject, Error, @unchecked Sendable {
   open var userInfo: [String: Any] { [:] }
   open var localizedDescription: String { "" }
 }
+// What the compiler calls where an error is taken as an NSError.
+public func _convertErrorToNSError(_ error: any Error) -> NSError { fatalError() }
 public let NSCocoaErrorDomain = "NSCocoaErrorDomain"
 public let NSURLErrorDomain = "NSURLErrorDomain"
 public let NSUnderlyingErrorKey = "NSUnderlyingError"

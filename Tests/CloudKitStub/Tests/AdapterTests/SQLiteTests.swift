@@ -147,7 +147,8 @@ struct SQLiteTests {
     folder: String
   ) throws -> String {
     let path = "\(folder)/value"
-    try? FileManager.default.removeItem(atPath: path)
+    // The connection creates no files; one without bytes is an empty database.
+    try Data().write(to: URL(filePath: path))
     try database.execute(
       "ATTACH '\(path)' AS told; CREATE TABLE told.t AS SELECT '<<' || \(expression) || '>>' AS x; DETACH told"
     )
