@@ -8,7 +8,7 @@ import Synchronization
 // Figures of the store in PostgreSQL, each beside what the database does without it, in the same run.
 
 let writers = 8
-let seconds = 4.0
+let seconds = 3.0
 
 /// How often something is done in a second by several threads at once, each with a number.
 func rate(_ body: @escaping @Sendable (_ writer: Int, _ round: Int) throws -> Void) -> Double {
@@ -35,8 +35,8 @@ func rate(_ body: @escaping @Sendable (_ writer: Int, _ round: Int) throws -> Vo
     print("error: \(failure)")
     exit(1)
   }
-  let (seconds, attoseconds) = (ContinuousClock.now - begin).components
-  return Double(count.withLock { $0 }) / (Double(seconds) + Double(attoseconds) / 1e18)
+  let time = (ContinuousClock.now - begin).components
+  return Double(count.withLock { $0 }) / (Double(time.seconds) + Double(time.attoseconds) / 1e18)
 }
 
 func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
@@ -53,7 +53,7 @@ func saves(_ store: PostgresStore, run: Int, records: Int) -> Double {
         zoneID: zoneID
       )
     }
-  let context = { (number: UInt64) in
+  let context: @Sendable (UInt64) -> RequestContext = { number in
     RequestContext(
       attempt: Attempt(epoch: 1, number: number),
       writeToken: WriteToken(nonce: 1, number: number),

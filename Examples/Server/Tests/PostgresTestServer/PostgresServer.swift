@@ -10,6 +10,9 @@ import Glibc
 public struct PostgresServerError: Error, CustomStringConvertible {
   /// What is wrong, and what to do.
   public let description: String
+
+  /// Creates an error of a sentence.
+  public init(description: String) { self.description = description }
 }
 
 /// A PostgreSQL server of one run's own: in a folder of its own, reached by a socket in it only.
