@@ -17,8 +17,9 @@ extension SyncEngine {
     of key: FieldValue...,
     in table: String
   ) throws(SyncEngineError) -> RecordStatus? {
-    let place = try synchronizedTable(table)
-    let key = try control.tables[place].key(ofApp: key)
+    let tables = try control.refreshTables()
+    let place = try synchronizedTable(table, of: tables)
+    let key = try tables[place].key(ofApp: key)
     let isOnItsWay =
       control.run?.state
       .withLock { state in
@@ -36,8 +37,11 @@ extension SyncEngine {
     }
   }
 
-  private func synchronizedTable(_ name: String) throws(SyncEngineError) -> Int {
-    guard let place = control.tables.place(named: name) else {
+  private func synchronizedTable(
+    _ name: String,
+    of tables: SyncTables
+  ) throws(SyncEngineError) -> Int {
+    guard let place = tables.place(named: name) else {
       throw SyncEngineError(
         .schema,
         "table \(name.quotedName) is not synchronized; name one that the engine was made with"
@@ -68,15 +72,18 @@ extension SyncEngine {
       table != nil || keys == nil,
       "retryParked(in:keys:) needs the table that the keys are of."
     )
-    let selected = try table.map { (name) throws(SyncEngineError) in try synchronizedTable(name) }
+    let tables = try control.refreshTables()
+    let selected = try table.map { (name) throws(SyncEngineError) in
+      try synchronizedTable(name, of: tables)
+    }
     var rowKeys: [RowKey]?
     if let selected, let keys {
-      let table = control.tables[selected]
+      let table = tables[selected]
       rowKeys = try keys.map { (key) throws(SyncEngineError) in
         RowKey(table: table.id, key: table.rowKey(try table.key(ofApp: key)))
       }
     }
-    let id = selected.map { control.tables[$0].id }
+    let id = selected.map { tables[$0].id }
     let count = try control.transaction { [rowKeys] (transaction) throws(SQLiteError) in
       let parked = try transaction.stored.pending.parked(in: id)
       let chosen = rowKeys.map { keys in parked.filter { keys.contains($0) } } ?? parked

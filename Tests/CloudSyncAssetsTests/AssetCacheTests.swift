@@ -15,7 +15,8 @@ final class AssetCacheTests {
       return serial
     }
     let process = ProcessInfo.processInfo.processIdentifier
-    folder = FileManager.default.temporaryDirectory.path + "/cloudsync-assets-\(process)-\(number)"
+    folder =
+      FileManager.default.temporaryDirectory.path + "/cloudsync-asset-cache-\(process)-\(number)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     cache = AssetCache(folder: folder + "/cache")
   }

@@ -48,7 +48,8 @@ extension EngineControl {
       return value
     case .outdated(let run):
       replace(run)
-      throw Self.superseded
+      guard case .anybody = turn else { throw Self.superseded }
+      return try transaction(for: turn, body)
     }
   }
 
@@ -98,6 +99,15 @@ extension EngineControl {
   }
 
   // MARK: The schema
+
+  /// Reads the tables anew if they have changed, for a call that names one of them.
+  func refreshTables() throws(SyncEngineError) -> SyncTables {
+    let isChanged = try context.database.use { (connection) throws(SyncEngineError) in
+      try followSchema(on: connection)
+    }
+    if isChanged, let run { replace(run) }
+    return tables
+  }
 
   /// Reads the tables anew if somebody has changed them: a migration of the app's, or another engine.
   ///

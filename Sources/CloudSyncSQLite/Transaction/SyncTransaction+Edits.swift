@@ -20,7 +20,6 @@ extension SyncTransaction {
   func readEdits() throws(SQLiteError) {
     var batches: [CapturedBatch] = []
     try outbox.readAll { batches.append($0) }
-    var unknown: [RowKey: [VersionedColumn]] = [:]
     for row in batches.flatMap(\.rows) {
       guard let place = tables.place(ofID: row.table) else { continue }
       let key = tables[place].format.key(spelled: row.key)
@@ -30,14 +29,11 @@ extension SyncTransaction {
       var captured = try self.row(key, in: place)
       captured.isCaptured = true
       keep(captured)
-      if row.successor != nil, let version = captured.state.row {
-        unknown[captured.rowKey] = version.columns(missingIn: tables[place])
-      }
       for edit in row.edits { try reduce(edit, of: key, in: place) }
       touched.insert(place)
       freed.insert(RowKey(table: row.table, key: tables[place].rowKey(key)))
     }
-    try noteSuccessors(batches.flatMap(\.rows), taking: unknown)
+    try noteSuccessors(batches.flatMap(\.rows))
     hasUnsettledEdits = hasUnsettledEdits || !tables.links.isEmpty
   }
 

@@ -41,15 +41,7 @@ extension SyncTransaction {
   }
 
   /// Notes as which records rows go on whose keys were changed here.
-  ///
-  /// - Parameters:
-  ///   - rows: What was captured.
-  ///   - unknown: What the rows had in columns of newer versions of the app, which go on with them.
-  /// - Throws: SQLite's reason.
-  func noteSuccessors(
-    _ rows: [CapturedRow],
-    taking unknown: [RowKey: [VersionedColumn]]
-  ) throws(SQLiteError) {
+  func noteSuccessors(_ rows: [CapturedRow]) throws(SQLiteError) {
     var successors: [RowKey: RecordKey] = [:]
     var renamed: [(place: Int, key: RecordKey)] = []
     for row in rows {
@@ -68,8 +60,6 @@ extension SyncTransaction {
         last = next
       }
       try reduce(.edited(.renamed(to: last.name)), of: key, in: place)
-      let columns = unknown[RowKey(table: table.id, key: table.rowKey(key))] ?? []
-      if !columns.isEmpty { try reduce(.completed(columns), of: last, in: place) }
     }
   }
 }

@@ -102,8 +102,10 @@ struct ServerDemo {
         done.signal()
       }
       done.wait()
-      guard let outcome = outcome.withLock({ $0 }), outcome.isDone else {
-        throw ToolError.failure("the \(device.name) could not be synchronized")
+      let reason = outcome.withLock { $0 }
+      guard let reason, reason.isDone else {
+        let words = reason.map { ": \($0)" } ?? ""
+        throw ToolError.failure("the \(device.name) could not be synchronized\(words)")
       }
     }
   }

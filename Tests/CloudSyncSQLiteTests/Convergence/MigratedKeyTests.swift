@@ -1,4 +1,5 @@
 import CloudSyncSQLite
+import CloudSyncSimulator
 import Testing
 
 @Suite("A migration that changes how a table's key is declared, with edits that were not sent")

@@ -22,7 +22,8 @@ struct CaptureInstallation {
   ///
   /// Other tables that were captured still are, for the engines that synchronize them.
   func install(_ requests: [Request]) throws(SQLiteError) -> [CapturedTable] {
-    var known = try registry.tables()
+    let former = try registry.tables()
+    var known = former
     let before = Set(known.filter(\.isSynchronized).map(\.id))
     var captured: [CapturedTable] = []
     for request in requests {
@@ -33,7 +34,10 @@ struct CaptureInstallation {
       table.isSynchronized = false
       try registry.save(table)
     }
-    if before != after {
+    let isRenamed = captured.contains { table in
+      former.contains { $0.id == table.id && $0.key != table.key }
+    }
+    if before != after || isRenamed {
       // Edits that were left where they are may be this engine's now.
       try connection.execute("UPDATE main.cloudsync_clock SET left_until = 0")
     }
