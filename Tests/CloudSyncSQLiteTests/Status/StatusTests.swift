@@ -117,7 +117,9 @@ struct StatusTests {
     let (bench, mac, phone) = try pair()
     try phone.execute(
       """
-      CREATE TRIGGER guard BEFORE INSERT ON lists WHEN new.title = 'Tea'
+      CREATE TABLE forbidden(title TEXT); INSERT INTO forbidden VALUES('Tea');
+      CREATE TRIGGER guard BEFORE INSERT ON lists
+      WHEN new.title IN (SELECT title FROM forbidden)
       BEGIN SELECT RAISE(ABORT, 'no tea here'); END
       """
     )
@@ -134,7 +136,7 @@ struct StatusTests {
     #expect(reason.contains("no tea here"))
     #expect(try phone.lines("SELECT id FROM lists") == ["'m'"])
 
-    try phone.execute("DROP TRIGGER guard")
+    try phone.execute("DELETE FROM forbidden")
     #expect(try phone.engine.retryParked(in: "notes") == 0)
     #expect(try phone.engine.retryParked(in: "lists", keys: [[.string("m")], [.string("l")]]) == 1)
     try bench.sync(phone)
