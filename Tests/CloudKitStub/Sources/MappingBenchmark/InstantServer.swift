@@ -3,11 +3,11 @@ import CloudSyncCloudKit
 import Foundation
 
 /// A server that has its answers ready: it saves whatever comes, and has one page of records.
-final class InstantServer: CloudStubBackend {
-  // nonisolated(unsafe) because the benchmark is on one thread.
-  nonisolated(unsafe) private let records: [CKRecord]
-  // Because of the same.
-  nonisolated(unsafe) private(set) var seconds = 0.0
+///
+/// It is `@unchecked Sendable` because the benchmark is on one thread.
+final class InstantServer: CloudStubBackend, @unchecked Sendable {
+  private let records: [CKRecord]
+  private(set) var seconds = 0.0
   static let zoneName = "Notes"
   let identifier = "iCloud.benchmark"
 

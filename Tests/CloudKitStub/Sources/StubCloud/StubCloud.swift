@@ -123,16 +123,15 @@ public final class StubCloud: @unchecked Sendable {
       state.requests.append(request)
       return state.fault
     }?(request)
-    // nonisolated(unsafe) because an operation is the framework's alone once it was added.
-    nonisolated(unsafe) let operation = operation
+    let added = AddedOperation(operation: operation)
     if case .hold? = fault {
       let end: @Sendable () -> Void = {
-        self.executor.run { self.carryOut(operation, scope: scope, fault: nil) }
+        self.executor.run { self.carryOut(added.operation, scope: scope, fault: nil) }
       }
       with { $0.held.append(end) }
       return operation._whenCancelled(end)
     }
-    executor.run { self.carryOut(operation, scope: scope, fault: fault) }
+    executor.run { self.carryOut(added.operation, scope: scope, fault: fault) }
   }
 
   private func carryOut(
@@ -242,4 +241,9 @@ private final class StubBackend: CloudStubBackend {
   func userRecordID(_ completion: @escaping (CKRecord.ID?, (any Error)?) -> Void) {
     stub.userRecordID(completion)
   }
+}
+
+/// It is `@unchecked Sendable` because an operation is the framework's alone once it was added.
+private struct AddedOperation: @unchecked Sendable {
+  let operation: CKDatabaseOperation
 }
