@@ -64,6 +64,33 @@ struct ServerSyncTests {
     }
   }
 
+  /// Runs the tool in a process of its own, where no other test's work is in front of its own.
+  private static func process(
+    _ words: [String],
+    in harness: ToolHarness
+  ) async throws -> ToolHarness.Outcome {
+    let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    let path = harness.path("output.txt")
+    try Data().write(to: URL(fileURLWithPath: path))
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    let process = Process()
+    process.executableURL = folder.appendingPathComponent("cloudsync")
+    process.arguments = words
+    process.standardOutput = file
+    process.standardError = file
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
+      process.terminationHandler = { _ in continuation.resume() }
+      do { try process.run() } catch {
+        process.terminationHandler = nil
+        continuation.resume(throwing: error)
+      }
+    }
+    try file.close()
+    let output = try String(contentsOfFile: path, encoding: .utf8)
+    return .init(code: process.terminationStatus, output: output, errors: "")
+  }
+
   /// Runs a body with a folder that is removed afterwards.
   private static func run(
     _ name: String = #function,
@@ -105,7 +132,7 @@ struct ServerSyncTests {
   func demo() async throws {
     try await Self.run { harness in
       let words = ["demo", "--server", "--seed", "3", "--keep", harness.path("demo")]
-      let outcome = await Self.tool(words)
+      let outcome = try await Self.process(words, in: harness)
       #expect(outcome.code == 0 && outcome.output.contains("All three are equal."), "\(outcome)")
       #expect(await Self.tool(words + ["--faults", "none"]).code == 2)
     }
