@@ -20,7 +20,7 @@ public import CloudSyncLocalCloud
 ///
 /// At the address that `tokens/create` gives, a device waits until another one of its account has changed something.
 /// The service knows no timer: whoever runs it calls ``answerPolls(all:)`` about once a second. It takes the cloud's
-/// ``LocalCloud/onChange(_:)``; of changes by other processes it is told with ``announce(_:)``.
+/// `LocalCloud.onChange(_:)`; of changes by other processes it is told with ``announce(_:)``.
 public final class CloudService: Sendable {
   private let cloud: LocalCloud
   private let tokens: any ServiceTokens
