@@ -44,19 +44,6 @@ struct ForeignKeyRows {
     }
   }
 
-  /// What the columns hold that are referred to; nil if the row is not in its table.
-  func referencedValues(of key: RecordKey) throws(SQLiteError) -> [SQLiteValue]? {
-    let list = link.referencedColumns.map { "p.\($0.quotedName)" }.joined(separator: ", ")
-    let query = try connection.statement(
-      "SELECT \(list) FROM main.\(parent.name.quotedName) p"
-        + " WHERE \(parent.keyCondition(from: 1, of: "p"))"
-    )
-    bind(key, to: query)
-    defer { query.reset() }
-    guard try query.step() else { return nil }
-    return (0..<query.columnCount).map { query.value($0) }
-  }
-
   /// What SET DEFAULT sets, in the order of the columns.
   func defaults() throws(SQLiteError) -> [SQLiteValue] {
     let list = reference.defaults.joined(separator: ", ")
