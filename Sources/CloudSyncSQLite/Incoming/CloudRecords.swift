@@ -28,19 +28,26 @@ struct CloudRecords: TransactionPart {
     }
     let format = tables[place].format
     let read: (key: RecordKey, version: RecordVersion)?
+    let isOfFormerKey: Bool
     do throws(CodedError) {
       let key = try format.key(of: record)
       let version = try format.version(of: record)
       read = key.flatMap { key in version.map { (key, $0) } }
+      isOfFormerKey =
+        key == nil && version.map { format.isOfFormerKey(record, version: $0) } ?? false
     } catch {
       return try keep(record, because: "\(error)")
     }
+    if isOfFormerKey { return try foreign.keep(record, because: .unknownTable) }
     guard let read, let tag = record.changeTag else {
       return try keep(record, because: "it is none that an engine has made of a row")
     }
     if let column = tables[place].columnRefusing(read.key) {
       let name = "\(tables[place].name.quotedName).\(column.quotedName)"
       return try keep(record, because: "its name tells no key that \(name) can hold as it is")
+    }
+    for value in read.key.values where try !transaction.connection.keeps(value) {
+      return try keep(record, because: "its key is a text that a database in UTF-16 cannot hold")
     }
     try foreign.remove(named: record.recordID.name)
     let (key, version) = read
@@ -132,6 +139,7 @@ struct CloudRecords: TransactionPart {
     for table in tables.inOrder {
       for (record, isLost) in try foreign.take(ofType: table.format.recordType) {
         try take(record)
+        if isLost { try foreign.markUnsent(named: record.recordID.name) }
         guard isLost, let (place, key) = tables.place(ofRecord: record.recordID.name) else {
           continue
         }

@@ -123,9 +123,12 @@ struct RowOracle {
       if !edit.isSure(of: column.name) { return true }
       return life.holds(edit) ? edit.time == newest : life.mayHold(edit) && edit.time > newest
     }
-    let values = right.compactMap { $0.value(of: column.name) }
-    if values.contains(value) { return nil }
-    let wanted = values.map(\.literal).joined(separator: " or ")
+    let carried = history.edits.map(\.edit)
+      .filter { $0.time >= newest && (life.holds($0) || life.mayHold($0)) }
+      .flatMap { histories.carried(by: $0, in: column) }
+    let values = right.compactMap { $0.value(of: column.name)?.literal } + carried
+    if values.contains(value.literal) { return nil }
+    let wanted = values.joined(separator: " or ")
     return "\(history.id) has \(column.name) \(value.literal), its newest edit is \(wanted)"
   }
 
