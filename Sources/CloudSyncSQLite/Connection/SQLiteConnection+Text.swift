@@ -7,8 +7,8 @@ extension SQLiteConnection {
   func keeps(_ value: SQLiteValue) throws(SQLiteError) -> Bool {
     switch value {
     case .null, .integer, .real, .blob: return true
-    case .malformedText: return try !isUTF16
-    case .text(let text): return text.hasNoncharacter ? try !isUTF16 : true
+    case .malformedText: return try isUTF16 == false
+    case .text(let text): return text.hasNoncharacter ? try isUTF16 == false : true
     }
   }
 

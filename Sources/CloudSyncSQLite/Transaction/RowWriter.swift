@@ -42,7 +42,7 @@ struct RowWriter {
       let wanted = try version.map { (version) throws(SQLiteError) in
         try self.wanted(by: version) + (isNewLife ? defaults(beside: version) : [])
       }
-      for change in wanted ?? [] where try !connection.keeps(change.value) {
+      for change in wanted ?? [] where try connection.keeps(change.value) == false {
         let reason =
           "the text of column \(change.column.quotedName) is one that a database in UTF-16 cannot hold"
         return (violation(code: Self.mismatch, reason: reason, key: key), [])

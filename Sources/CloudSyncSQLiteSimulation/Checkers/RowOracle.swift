@@ -186,30 +186,16 @@ private struct Life {
     isAlive = created > deleted || isEdited
     // What a deleter has seen of a counter does not tell which additions.
     mayBeAlive =
-      Self.isAliveBesideFleeting(history)
-      || deletes == .editWins
-        && (history.isDoubled
-          || history.edits.contains { _, edit in
-            if case .added = edit.change { return true }
-            // What is dropped before it is read is lost, and was an edit if it was read before.
-            if let column = edit.unsureColumn, !edit.isInsertion, edit.value(of: column) != nil {
-              return true
-            }
-            return !edit.isCaptured || edit.isDeletion && edit.former(of: "c") == nil
-          })
-  }
-
-  /// Whether it lives but for rows of its key that the device which had made them has deleted: nobody may ever have
-  /// heard of these.
-  private static func isAliveBesideFleeting(_ history: RowHistory) -> Bool {
-    let fleeting = history.edits.filter { device, deletion in
-      deletion.isDeletion
-        && history.edits.contains { $0.device == device && $0.edit.born == deletion.life }
-    }
-    let numbers = fleeting.compactMap(\.edit.life)
-    let created = history.insertions.filter { !numbers.contains($0.born ?? 0) }.map(\.time).max()
-    let deleted = history.deletions.filter { !numbers.contains($0.life ?? 0) }.map(\.time).max()
-    return created ?? .zero > deleted ?? .zero
+      deletes == .editWins
+      && (history.isDoubled
+        || history.edits.contains { _, edit in
+          if case .added = edit.change { return true }
+          // What is dropped before it is read is lost, and was an edit if it was read before.
+          if let column = edit.unsureColumn, !edit.isInsertion, edit.value(of: column) != nil {
+            return true
+          }
+          return !edit.isCaptured || edit.isDeletion && edit.former(of: "c") == nil
+        })
   }
 
   /// Whether a column has a version that nobody has seen who has deleted the row.

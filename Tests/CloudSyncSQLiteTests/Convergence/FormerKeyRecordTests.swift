@@ -4,11 +4,14 @@ import Testing
 
 @Suite("Records of rows whose table has another key now")
 struct FormerKeyRecordTests {
-  @Test("They are not parked for ever on every device", arguments: [
-    // The key gets a collation, and one row is spelled in capitals; the key gets a second column.
-    "CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, n INTEGER NOT NULL DEFAULT 0)",
-    "CREATE TABLE fresh(id TEXT NOT NULL, n INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(id, n))",
-  ])
+  @Test(
+    "They are not parked for ever on every device",
+    arguments: [
+      // The key gets a collation, and one row is spelled in capitals; the key gets a second column.
+      "CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, n INTEGER NOT NULL DEFAULT 0)",
+      "CREATE TABLE fresh(id TEXT NOT NULL, n INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(id, n))",
+    ]
+  )
   func parked(fresh: String) throws {
     let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, n INTEGER NOT NULL DEFAULT 0)"
     let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])

@@ -27,7 +27,10 @@ struct UnknownTriggerTests {
     #expect(try mac.lines(rows) == phone.lines(rows))
   }
 
-  @Test("A row that it deletes at once is listed, in the status and by verifying", arguments: ["", "TEMP "])
+  @Test(
+    "A row that it deletes at once is listed, in the status and by verifying",
+    arguments: ["", "TEMP "]
+  )
   func deletes(kind: String) async throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
     try bench.sync(mac, phone)
