@@ -137,6 +137,10 @@ extension RecordState {
     noteAncestors(of: self.row?.clock, rules: rules)
     self.row = row
     noteAncestors(of: row.clock, rules: rules)
+    guard var record = known, !record.differing.isEmpty else { return }
+    // What differs in time does not differ by its value alone.
+    record.differing.removeAll { row[$0]?.time != record.clock.time(of: $0) }
+    cloud = .present(record)
   }
 
   /// Notes the versions of a clock that the row was made from.

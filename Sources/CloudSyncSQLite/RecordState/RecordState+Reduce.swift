@@ -291,6 +291,17 @@ extension RecordState {
     }
   }
 
+  /// Notes that a column which is as old as the cloud's may have another value: what the cloud has is of a life that has
+  /// ended.
+  private mutating func noteDifference(in name: String) {
+    guard var record = known, record.clock.time(of: name) == .zero,
+      !record.differing.contains(where: { UTF8Bytes.equal($0, name) })
+    else { return }
+    record.differing.append(name)
+    record.differing.sort { UTF8Bytes.order($0, $1) < 0 }
+    cloud = .present(record)
+  }
+
   private mutating func complete(with columns: [VersionedColumn], rules: RowRules) {
     guard let row, !row.clock.isDeleted(by: rules.deletes) else { return }
     for column in columns where row.value(of: column.name) == nil {
@@ -298,6 +309,7 @@ extension RecordState {
         self.row?.set(CounterShare(column: column.name, found: sum))
       } else {
         self.row?.set(VersionedColumn(name: column.name, value: column.value, time: .zero))
+        noteDifference(in: column.name)
       }
     }
   }

@@ -70,7 +70,8 @@ struct StoredState: Sendable, Hashable {
       let time = clock.columns.remove(at: place).time
       let value = kept.place(of: old).map { kept.remove(at: $0).value }
       let other = clock.time(of: new)
-      if other.map({ $0 <= time }) ?? true {
+      // Of what was there before on both sides the cloud's stays.
+      if other.map({ $0 < time }) ?? true {
         clock.columns.removeAll { UTF8Bytes.equal($0.name, new) }
         kept.removeAll { UTF8Bytes.equal($0.name, new) }
         let next = clock.columns.indices.firstPlace {

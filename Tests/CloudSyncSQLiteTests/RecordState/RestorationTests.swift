@@ -121,4 +121,30 @@ struct RestorationTests {
 
     #expect(state.isDeleted(by: rules) && state.row?.successor == "b:rows")
   }
+
+  /// Both are as old, since nobody has edited the column: but the cloud's is of the row that has ended.
+  @Test("A column that is completed differs from the cloud's of a former row of the key")
+  func completedAfterFormerLife() {
+    let rules = rules(.newest)
+    let former = RecordVersion(
+      clock: RecordClock(created: time(2)),
+      columns: [
+        VersionedColumn(name: "n", value: .int64(5), time: time(2)),
+        VersionedColumn(name: "new", value: .null, time: .zero),
+      ]
+    )
+    var state = RecordState()
+    _ = state.reduce(.has(tag: "1", former), rules: rules)
+    _ = state.reduce(.edited(.deleted([], at: time(4))), rules: rules)
+    let column = ColumnEdit(name: "n", value: .int64(6))
+    _ = state.reduce(.edited(.inserted([column], at: time(6))), rules: rules)
+    let own = VersionedColumn(name: "new", value: .string("own"), time: .zero)
+    _ = state.reduce(.completed([own]), rules: rules)
+
+    #expect(state.row?["new"] == own)
+    #expect(state.known.map { state.row?.differs(from: $0, in: "new") } == true)
+    #expect(state.brokenInvariant(rules) == nil)
+    _ = state.reduce(.edited(.deleted([], at: time(8))), rules: rules)
+    #expect(state.brokenInvariant(rules) == nil)
+  }
 }
