@@ -233,8 +233,8 @@ extension SyncState {
       returning.append(entry)
     }
     parked.returning = returning
-    for var parkedEntry in parked.inOrder {
-      parked.unpark(parkedEntry.entry.recordID)
+    for recordID in parked.records {
+      guard var parkedEntry = parked.unpark(recordID) else { continue }
       parkedEntry.entry.forgetServer()
       parked.park(parkedEntry)
     }
