@@ -8,16 +8,21 @@ enum ScalingBaseline {
   static var rows: [ScalingRow] {
     [
       ScalingRow(
-        name: "baseline: reading as much memory as so many parked records have",
+        name: "baseline: reading as much memory as so many parked records have, in no order",
         unit: "record"
       ) {
         size in
         let pieces = size * piecesPerRecord
         let memory = (0..<pieces).map { number in [Int](repeating: number, count: 12) }
-        var sum = 0
+        // A prime that does not divide their number: every piece once, in no order of the memory.
+        let stride = pieces % 7_919 == 0 ? 7_907 : 7_919
+        var (sum, place) = (0, 0)
         let time = ScalingRow.time {
-          // One number in each of its two cache lines.
-          for piece in memory { sum &+= piece[0] &+ piece[8] }
+          for _ in 0..<pieces {
+            // One number in each of its two cache lines.
+            sum &+= memory[place][0] &+ memory[place][8]
+            place = (place + stride) % pieces
+          }
         }
         precondition(sum == pieces * (pieces - 1))
         return time / Double(size)
