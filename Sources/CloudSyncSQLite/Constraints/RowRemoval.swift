@@ -139,8 +139,9 @@ struct RowRemoval: TransactionPart {
     let table = tables[row.place]
     let spelled = row.key.values
     let values = row.values
+    let mayFail = table.hasFailingTriggers ? true : try transaction.hasTemporaryTriggers()
     let placement = try transaction.withoutCapture(of: row) { () throws(SQLiteError) in
-      let writer = RowWriter(table: table, connection: connection)
+      let writer = RowWriter(table: table, connection: connection, isUndone: mayFail)
       return try writer.write(nil, key: spelled, values: values).placement
     }
     guard placement == .inTable else {
@@ -153,7 +154,7 @@ struct RowRemoval: TransactionPart {
     transaction.removals += 1
     transaction.touched.insert(row.place)
     transaction.freed.insert(key)
-    transaction.hasSideEffects = transaction.hasSideEffects || table.hasTriggersOfTheApp
+    if try transaction.mayCallTriggers(of: table) { transaction.hasSideEffects = true }
     return true
   }
 }

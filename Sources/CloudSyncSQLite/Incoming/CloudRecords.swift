@@ -26,24 +26,8 @@ struct CloudRecords: TransactionPart {
       // Also if it cannot be read.
       try note(seen: key, in: place)
     }
-    let format = tables[place].format
-    let read: (key: RecordKey, version: RecordVersion)?
-    do throws(CodedError) {
-      let key = try format.key(of: record)
-      let version = try format.version(of: record)
-      read = key.flatMap { key in version.map { (key, $0) } }
-    } catch {
-      return try keep(record, because: "\(error)")
-    }
-    guard let read, let tag = record.changeTag else {
-      return try keep(record, because: "it is none that an engine has made of a row")
-    }
-    if let column = tables[place].columnRefusing(read.key) {
-      let name = "\(tables[place].name.quotedName).\(column.quotedName)"
-      return try keep(record, because: "its name tells no key that \(name) can hold as it is")
-    }
+    guard let (key, version, tag) = try read(record, in: place) else { return }
     try foreign.remove(named: record.recordID.name)
-    let (key, version) = read
     try noteKinds(version, in: place)
     try note(seen: key, in: place)
     transaction.see(version.clock.latest)
@@ -80,6 +64,44 @@ struct CloudRecords: TransactionPart {
     try transaction.noteTombstone(row, of: record)
     // What has brought it may bring it again.
     if wasDirty, former.known?.tag != tag { transaction.counts.merged += 1 }
+  }
+
+  /// Reads a record of a table's type; nil if it is kept, because no row can be made of it.
+  private func read(
+    _ record: Record,
+    in place: Int
+  ) throws(SQLiteError) -> (key: RecordKey, version: RecordVersion, tag: String)? {
+    let format = tables[place].format
+    let read: (key: RecordKey, version: RecordVersion)?
+    let isOfFormerKey: Bool
+    do throws(CodedError) {
+      let key = try format.key(of: record)
+      let version = try format.version(of: record)
+      read = key.flatMap { key in version.map { (key, $0) } }
+      isOfFormerKey =
+        key == nil && version.map { format.isOfFormerKey(record, version: $0) } ?? false
+    } catch {
+      try keep(record, because: "\(error)")
+      return nil
+    }
+    if isOfFormerKey {
+      try stored.foreign.keep(record, because: .unknownTable)
+      return nil
+    }
+    guard let read, let tag = record.changeTag else {
+      try keep(record, because: "it is none that an engine has made of a row")
+      return nil
+    }
+    if let column = tables[place].columnRefusing(read.key) {
+      let name = "\(tables[place].name.quotedName).\(column.quotedName)"
+      try keep(record, because: "its name tells no key that \(name) can hold as it is")
+      return nil
+    }
+    for value in read.key.values where try transaction.connection.keeps(value) == false {
+      try keep(record, because: "its key is a text that a database in UTF-16 cannot hold")
+      return nil
+    }
+    return (read.key, read.version, tag)
   }
 
   /// Notes what values of another kind in columns' own fields tell of these.
@@ -132,6 +154,7 @@ struct CloudRecords: TransactionPart {
     for table in tables.inOrder {
       for (record, isLost) in try foreign.take(ofType: table.format.recordType) {
         try take(record)
+        if isLost { try foreign.markUnsent(named: record.recordID.name) }
         guard isLost, let (place, key) = tables.place(ofRecord: record.recordID.name) else {
           continue
         }

@@ -180,6 +180,7 @@ struct PlainRows: TransactionPart {
     let tableRows = table.rows(on: connection)
     let present = try tableRows.values(of: row.key.values)
     if let present, present != row.values { return .unusual }
+    for value in row.values where try connection.keeps(value) == false { return .unusual }
     let known = stored.known
     let clean = KnownRow(
       tag: arrival.tag,

@@ -49,6 +49,28 @@ extension RecordFormat {
     return UTF8Bytes.equal(key.name, name) ? key : nil
   }
 
+  /// Whether a record that is none of the key's is of one that the table has had, or has in another version of the app:
+  /// its own columns make its name, or nothing is left of it but a deletion.
+  func isOfFormerKey(_ record: Record, version: RecordVersion) -> Bool {
+    let columns = version.columns
+    if columns.isEmpty { return true }
+    let collations: [KeyCollation] = [.binary, .nocase, .rtrim]
+    let values = columns.compactMap { column -> SQLiteValue? in
+      if case .value(let value)? = ValueCodec.decode(column.value) { value } else { nil }
+    }
+    if case .values(let told)? = RecordName.parse(record.recordID.name)?.key, told.count > 1 {
+      return told.allSatisfy { part in
+        values.contains { value in collations.contains { $0.canonical(value) == part } }
+      }
+    }
+    return values.contains { value in
+      collations.contains { collation in
+        let key = RecordKey(spelled: [value], collations: [collation], recordType: recordType)
+        return UTF8Bytes.equal(key.name, record.recordID.name)
+      }
+    }
+  }
+
   /// Whether a name is a text that stands for itself, and the table's type behind it.
   private func isPlain(_ text: String, comparedBy collation: KeyCollation, in name: String) -> Bool
   {

@@ -24,7 +24,7 @@ enum CounterSum: Sendable, Hashable {
     }
   }
 
-  private var real: Double {
+  var real: Double {
     switch self {
     case .whole(let number): Double(number)
     case .real(let number): number

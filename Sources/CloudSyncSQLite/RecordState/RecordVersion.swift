@@ -132,7 +132,21 @@ struct RecordVersion: Sendable, Hashable {
     clock.note(seen: columns + shares)
   }
 
+  /// Whether something was added to a counter that nobody has taken back; of reals the last bits do not tell.
+  private func hasAddition(to column: String) -> Bool {
+    let sums = clock.shares.filter { UTF8Bytes.equal($0.column, column) }.map(\.sum)
+    switch CounterSum.total(of: sums) {
+    case .whole(let sum): return sum != 0
+    case .real(let sum):
+      let largest = sums.lazy.map { abs($0.real) }.max() ?? 0
+      return abs(sum) > largest * 1e-9
+    }
+  }
+
   /// A counter's column gives way to shares that are newer.
+  ///
+  /// One that is no number, such as NULL, counts as zero: who has set it has taken back all that was known to be added,
+  /// so it also gives way to what others have added beside it.
   private mutating func dropPassedCounters() {
     if clock.shares.isEmpty { return }
     var newest: [ColumnTime] = []
@@ -146,6 +160,7 @@ struct RecordVersion: Sendable, Hashable {
     for share in newest {
       guard let place = clock.columns.place(of: share.name),
         clock.columns[place].time < share.time
+          || CounterSum(values[place]) == nil && hasAddition(to: share.name)
       else { continue }
       clock.columns.remove(at: place)
       values.remove(at: place)

@@ -46,6 +46,7 @@ struct EngineSetup {
     _ names: [String],
     in schema: DatabaseSchema
   ) throws(SQLiteError) -> PreparedTables {
+    try rename(names, in: schema)
     let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
     let check = CaptureCheck(connection: connection)
     let version = try check.schemaVersion()
@@ -84,6 +85,22 @@ struct EngineSetup {
     let prepared = PreparedTables(tables: tables, schemaVersion: try check.schemaVersion())
     try facts.set(.schemaVersion, to: .integer(prepared.schemaVersion))
     return prepared
+  }
+
+  /// Gives what is known of tables the names that these and their columns have now.
+  private func rename(_ names: [String], in schema: DatabaseSchema) throws(SQLiteError) {
+    let search = SchemaRenamingSearch(connection: connection, schema: schema)
+    for renaming in try search.renamings(of: names) {
+      try TableRegistry(connection: connection).save(renaming.present)
+      guard let captured = renaming.present.captured(in: schema) else { continue }
+      let tables = SyncTables(
+        [try make(captured)],
+        references: [],
+        enforcesForeignKeys: false
+      )
+      let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+      try RowRenaming(transaction: transaction, renaming: renaming, place: 0).rename()
+    }
   }
 
   /// Tries rows again that SQLite has refused: another schema may take them, or have no trigger that said no.

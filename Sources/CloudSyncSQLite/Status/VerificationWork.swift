@@ -81,6 +81,7 @@ struct VerificationWork: Sendable {
     do throws(CodedError) {
       let (key, version) = (try table.format.key(of: record), try table.format.version(of: record))
       read = key.flatMap { key in version.map { (key, $0) } }
+      if key == nil, let version, table.format.isOfFormerKey(record, version: version) { return }
     } catch {
       return note(record, reason: "it cannot be read: \(error)")
     }
@@ -104,6 +105,9 @@ struct VerificationWork: Sendable {
     guard let mine = row.state.row else {
       return version.clock.isDeleted(by: table.rules.deletes)
         ? nil : "the cloud has the row, and nothing is known of it here"
+    }
+    if case .violates(_, let reason) = row.state.placement {
+      return "the table does not have what the cloud has: \(reason)"
     }
     guard row.state.isSettled else {
       result.openRows += 1

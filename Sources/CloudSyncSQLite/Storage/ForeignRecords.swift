@@ -8,7 +8,7 @@ import CloudSyncSQLiteSupport
 struct ForeignRecords {
   /// Why a record is kept.
   enum Reason: Int64 {
-    /// There is no table of its type.
+    /// There is no table of its type, or the table has another key.
     case unknownTable = 0
     /// It cannot be read: the error says why.
     case invalid = 2
@@ -163,6 +163,14 @@ struct ForeignRecords {
   /// Has all records of unknown tables uploaded again: nobody else might have them any more.
   func markUnsent() throws(SQLiteError) {
     try connection.execute("UPDATE cloudsync_foreign_records SET is_unsent = 0 WHERE reason = 0")
+  }
+
+  /// Has a record uploaded again if it is still of no table's.
+  func markUnsent(named name: String) throws(SQLiteError) {
+    try connection.fixedStatement(
+      "UPDATE cloudsync_foreign_records SET is_unsent = 0 WHERE record_name = ?1 AND reason = 0"
+    )
+    .bind(name, at: 1).run()
   }
 
   /// The records to be uploaded again, in the order of their names, but for those that are on their way.

@@ -46,6 +46,61 @@ struct StoredState: Sendable, Hashable {
     placement == .inTable && !isTombstone ? kept.map(\.name) : []
   }
 
+  /// The same of a table whose columns have other names: what the cloud has under the former ones counts no more.
+  ///
+  /// Another version of the app may have set a column under its new name before: the newer one stays.
+  func renamed(_ names: [String: String], deletes policy: DeletePolicy) -> StoredState {
+    if names.isEmpty { return self }
+    var renamed = self
+    let former = names.keys.sortedByBytes()
+    for old in former {
+      guard let new = names[old] else { continue }
+      renamed.rename(old, to: new)
+    }
+    if let cloud {
+      let seen = cloud.clock.seenTimes(of: former, deletes: policy)
+      renamed.clock.note(seen: seen)
+      renamed.cloud = cloud.without(former, seen: seen)
+    }
+    return renamed
+  }
+
+  private mutating func rename(_ old: String, to new: String) {
+    if let place = clock.columns.place(of: old) {
+      let time = clock.columns.remove(at: place).time
+      let value = kept.place(of: old).map { kept.remove(at: $0).value }
+      let other = clock.time(of: new)
+      if other.map({ $0 <= time }) ?? true {
+        clock.columns.removeAll { UTF8Bytes.equal($0.name, new) }
+        kept.removeAll { UTF8Bytes.equal($0.name, new) }
+        let next = clock.columns.indices.firstPlace {
+          UTF8Bytes.order(clock.columns[$0].name, new) > 0
+        }
+        clock.columns.insert(ColumnTime(name: new, time: time), at: next)
+        if let value {
+          kept.append(VersionedColumn(name: new, value: value, time: time))
+          kept.sort { UTF8Bytes.order($0.name, $1.name) < 0 }
+        }
+      }
+    }
+    let isOld = { (name: String) in UTF8Bytes.equal(name, old) }
+    for place in clock.shares.indices where isOld(clock.shares[place].column) {
+      clock.shares[place].column = new
+    }
+    clock.shares.sort { $0.precedes($1) }
+    clock.note(
+      seen: clock.seen.filter { isOld($0.column) }
+        .map { SeenTime(column: new, writer: $0.writer, time: $0.time) }
+    )
+    for place in ancestors.indices where isOld(ancestors[place].column) {
+      ancestors[place].column = new
+    }
+    former = former.map { column in
+      isOld(column.name)
+        ? VersionedColumn(name: new, value: column.value, time: column.time) : column
+    }
+  }
+
   /// Puts a state together again.
   ///
   /// A column whose value is nowhere has been dropped from the table: it is not known here any more, which is
@@ -90,6 +145,7 @@ extension CloudRecord {
     let isDropped = { (name: String) in names.contains { UTF8Bytes.equal($0, name) } }
     var record = self
     record.clock.columns.removeAll { isDropped($0.name) }
+    record.clock.shares.removeAll { isDropped($0.column) }
     record.clock.note(seen: seen)
     record.values.removeAll { isDropped($0.name) }
     record.differing.removeAll(where: isDropped)

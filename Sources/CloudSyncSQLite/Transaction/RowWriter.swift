@@ -5,6 +5,8 @@ import CloudSyncSQLiteSupport
 struct RowWriter {
   let table: RecordTable
   let connection: SQLiteConnection
+  /// Whether what a trigger has done before it fails is to be undone.
+  let isUndone: Bool
 
   /// A column with what it is to hold.
   typealias Change = (column: String, value: SQLiteValue)
@@ -13,6 +15,7 @@ struct RowWriter {
 
   /// A value that is of no kind that a column can hold: SQLite's code for a datatype that does not match.
   private static let mismatch: Int64 = 20
+  private static let constraint: Int64 = 19
   /// A trigger that ignores what it is to write: SQLite's code for one that says no.
   private static let ignored: Int64 = 1_811
 
@@ -39,9 +42,14 @@ struct RowWriter {
       let wanted = try version.map { (version) throws(SQLiteError) in
         try self.wanted(by: version) + (isNewLife ? defaults(beside: version) : [])
       }
+      for change in wanted ?? [] where try connection.keeps(change.value) == false {
+        let reason =
+          "the text of column \(change.column.quotedName) is one that a database in UTF-16 cannot hold"
+        return (violation(code: Self.mismatch, reason: reason, key: key), [])
+      }
       let body = { () throws(SQLiteError) in try change(to: wanted, key: key, from: values) }
       // Of a trigger that fails rather than aborts, what it has done so far would stay.
-      let isDone = table.hasFailingTriggers ? try connection.transaction(body) : try body()
+      let isDone = isUndone ? try connection.transaction(body) : try body()
       if isDone { return (.inTable, wanted ?? []) }
       return (
         violation(code: Self.ignored, reason: "a trigger of the table ignores it", key: key), []
@@ -119,6 +127,11 @@ struct RowWriter {
     table.columns.first { name in
       version.value(of: name).map { ValueCodec.decode($0) == nil } ?? false
     }
+  }
+
+  /// That a trigger has deleted the row which was just written: it is tried again only if it changes, or the schema.
+  func removal(of key: [SQLiteValue]) -> Placement {
+    violation(code: Self.constraint, reason: "a trigger deletes it as it comes", key: key)
   }
 
   private func violation(

@@ -20,8 +20,10 @@ extension SyncTransaction {
   func readEdits() throws(SQLiteError) {
     var batches: [CapturedBatch] = []
     try outbox.readAll { batches.append($0) }
-    for row in batches.flatMap(\.rows) {
+    let carried = try CarriedColumns(of: batches.flatMap(\.ends), in: self)
+    for var row in batches.flatMap(\.rows) {
       guard let place = tables.place(ofID: row.table) else { continue }
+      carried.add(to: &row, in: tables[place])
       let key = tables[place].format.key(spelled: row.key)
       try find(key, in: place, before: row.edits)
       try UnseenEdits(transaction: self).takeCounters(of: key, in: place, before: row.edits)

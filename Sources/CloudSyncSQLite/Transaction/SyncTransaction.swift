@@ -64,6 +64,9 @@ final class SyncTransaction {
   var digestKeys: [String: (place: Int, key: RecordKey)] = [:]
   /// The app's triggers, and what they have changed in the engine's rows.
   var retouched = RetouchedRows()
+  /// Whether the connection has triggers of its own, whose tables nobody can tell beforehand; nil until that was
+  /// asked for.
+  private var knowsTemporaryTriggers: Bool?
   /// Whether the app's triggers can see that the engine writes.
   var isWriting = false
   /// Whether a write may have changed other rows: then what was read of them is read again.
@@ -226,6 +229,24 @@ final class SyncTransaction {
       }
     }
     try facts.set(.writer, to: .integer(writer))
+  }
+
+  /// Whether triggers of the app's may run when a row of a table is written: those of the schema, and those that the
+  /// connection alone has.
+  func mayCallTriggers(of table: RecordTable) throws(SQLiteError) -> Bool {
+    table.hasTriggersOfTheApp ? true : try hasTemporaryTriggers()
+  }
+
+  /// Whether the connection has triggers of its own.
+  func hasTemporaryTriggers() throws(SQLiteError) -> Bool {
+    if let knowsTemporaryTriggers { return knowsTemporaryTriggers }
+    let query = try connection.fixedStatement(
+      "SELECT 1 FROM temp.sqlite_schema WHERE type = 'trigger' LIMIT 1"
+    )
+    defer { query.reset() }
+    let isFound = try query.step()
+    knowsTemporaryTriggers = isFound
+    return isFound
   }
 
   // MARK: Fetches of everything

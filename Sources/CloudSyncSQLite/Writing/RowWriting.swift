@@ -247,8 +247,8 @@ struct RowWriting: TransactionPart {
     if placement == .inTable { transaction.touched.insert(row.place) }
     transaction.freed.insert(row.rowKey)
     if placement == .inTable, isDeleted ? former != nil : former != row.values {
-      transaction.hasSideEffects =
-        transaction.hasSideEffects || isDeleted || table.hasTriggersOfTheApp
+      let isEcho = isDeleted ? true : try transaction.mayCallTriggers(of: table)
+      if isEcho { transaction.hasSideEffects = true }
     }
     return row.values != nil && former != row.values
   }
@@ -258,18 +258,20 @@ struct RowWriting: TransactionPart {
     as version: RecordVersion?
   ) throws(SQLiteError) -> Placement {
     let table = tables[row.place]
+    let hasTriggers = try transaction.mayCallTriggers(of: table)
+    let mayFail = table.hasFailingTriggers ? true : try transaction.hasTemporaryTriggers()
     return try transaction.withoutCapture(of: row) { () throws(SQLiteError) in
-      let writer = RowWriter(table: table, connection: connection)
+      let writer = RowWriter(table: table, connection: connection, isUndone: mayFail)
       let (placement, written) = try writer.write(
         version,
         key: row.key.values,
         values: row.values,
         isNewLife: row.isNewLife
       )
-      if placement == .inTable, version != nil {
-        try transaction.retouched.note(row, of: table, written: written, on: connection)
-      }
-      return placement
+      guard placement == .inTable, version != nil, hasTriggers else { return placement }
+      let isThere = try transaction.retouched
+        .note(row, of: table, written: written, on: connection)
+      return isThere ? placement : writer.removal(of: row.key.values)
     }
   }
 }

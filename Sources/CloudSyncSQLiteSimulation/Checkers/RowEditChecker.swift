@@ -28,6 +28,8 @@ final class RowEditChecker: ZoneLossChecker {
         }
         for column in table.columns where !Self.isMade(column, schema) {
           let value = row[column.name] ?? .null
+          let carried = history.edits.flatMap { histories.carried(by: $0.edit, in: column) }
+          if carried.contains(value.literal) { continue }
           if let text = history.invention(column: column, value: value) {
             return "\(row.id) has \(text)" + account.words(id: row.id)
           }

@@ -99,6 +99,21 @@ struct RowHistories {
 
   subscript(id: RowID) -> RowHistory? { places[id].map { inOrder[$0] } }
 
+  /// The values that a row may have brought along in a column from rows that it was before, where who has given it its key
+  /// had no such column.
+  func carried(by edit: RowEdit, in column: SimulatedSchema.Column) -> [String] {
+    guard let origin = edit.origin, edit.value(of: column.name) == nil else { return [] }
+    var values = [column.initial]
+    var open = [origin]
+    var known: Set<RowID> = []
+    while let id = open.popLast() {
+      guard known.insert(id).inserted, let history = self[id] else { continue }
+      values += history.edits.compactMap { $0.edit.value(of: column.name)?.literal }
+      open += history.edits.compactMap(\.edit.origin)
+    }
+    return values
+  }
+
   /// Whether a row that it ever referred to was ever deleted, or it refers to rows by something that moves.
   func isShaken(history: RowHistory, schema: SimulatedSchema) -> Bool {
     if history.id.table == "uses" { return true }

@@ -123,9 +123,12 @@ struct RowOracle {
       if !edit.isSure(of: column.name) { return true }
       return life.holds(edit) ? edit.time == newest : life.mayHold(edit) && edit.time > newest
     }
-    let values = right.compactMap { $0.value(of: column.name) }
-    if values.contains(value) { return nil }
-    let wanted = values.map(\.literal).joined(separator: " or ")
+    let carried = history.edits.map(\.edit)
+      .filter { $0.time >= newest && (life.holds($0) || life.mayHold($0)) }
+      .flatMap { histories.carried(by: $0, in: column) }
+    let values = right.compactMap { $0.value(of: column.name)?.literal } + carried
+    if values.contains(value.literal) { return nil }
+    let wanted = values.joined(separator: " or ")
     return "\(history.id) has \(column.name) \(value.literal), its newest edit is \(wanted)"
   }
 
@@ -183,30 +186,16 @@ private struct Life {
     isAlive = created > deleted || isEdited
     // What a deleter has seen of a counter does not tell which additions.
     mayBeAlive =
-      Self.isAliveBesideFleeting(history)
-      || deletes == .editWins
-        && (history.isDoubled
-          || history.edits.contains { _, edit in
-            if case .added = edit.change { return true }
-            // What is dropped before it is read is lost, and was an edit if it was read before.
-            if let column = edit.unsureColumn, !edit.isInsertion, edit.value(of: column) != nil {
-              return true
-            }
-            return !edit.isCaptured || edit.isDeletion && edit.former(of: "c") == nil
-          })
-  }
-
-  /// Whether it lives but for rows of its key that the device which had made them has deleted: nobody may ever have
-  /// heard of these.
-  private static func isAliveBesideFleeting(_ history: RowHistory) -> Bool {
-    let fleeting = history.edits.filter { device, deletion in
-      deletion.isDeletion
-        && history.edits.contains { $0.device == device && $0.edit.born == deletion.life }
-    }
-    let numbers = fleeting.compactMap(\.edit.life)
-    let created = history.insertions.filter { !numbers.contains($0.born ?? 0) }.map(\.time).max()
-    let deleted = history.deletions.filter { !numbers.contains($0.life ?? 0) }.map(\.time).max()
-    return created ?? .zero > deleted ?? .zero
+      deletes == .editWins
+      && (history.isDoubled
+        || history.edits.contains { _, edit in
+          if case .added = edit.change { return true }
+          // What is dropped before it is read is lost, and was an edit if it was read before.
+          if let column = edit.unsureColumn, !edit.isInsertion, edit.value(of: column) != nil {
+            return true
+          }
+          return !edit.isCaptured || edit.isDeletion && edit.former(of: "c") == nil
+        })
   }
 
   /// Whether a column has a version that nobody has seen who has deleted the row.

@@ -32,6 +32,8 @@ struct RowEdit: Sendable {
   var isCaptured = true
   /// A column whose value the engine may never have seen.
   var unsureColumn: String?
+  /// The row that goes on as this one, which was inserted by giving it another key; nil for others.
+  var origin: RowID?
   /// Whether the row was there before any engine.
   var isSeed = false
 

@@ -84,13 +84,14 @@ struct RowEditor {
     }
     guard let made = try values(of: other, in: table) else { return }
     try note(row, .deleted, former: former)
-    try note(other, .inserted(made), former: [])
+    try note(other, .inserted(made), former: [], origin: row)
     for (child, column, former) in children {
       if let place = self.table(of: child)?.key.firstIndex(where: { $0.name == column }) {
         var key = child.key
         key[place] = other.key[0]
         try note(child, .deleted, former: former)
-        try note(RowID(table: child.table, key: key), .inserted(former), former: [])
+        let next = RowID(table: child.table, key: key)
+        try note(next, .inserted(former), former: [], origin: child)
       } else {
         try note(child, .set(column: column, value: other.key[0]), former: former)
       }
@@ -177,9 +178,11 @@ struct RowEditor {
   private mutating func note(
     _ row: RowID,
     _ change: RowEdit.Change,
-    former: [RowEdit.Value]
+    former: [RowEdit.Value],
+    origin: RowID? = nil
   ) throws(SQLiteError) {
     var edit = RowEdit(row: row, time: .zero, change: change, former: former)
+    edit.origin = origin
     if case .set(let column, let value) = change, edit.former(of: column) == value {
       return
     }

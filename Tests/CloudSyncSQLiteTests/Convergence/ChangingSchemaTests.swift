@@ -28,7 +28,7 @@ struct ChangingSchemaTests {
     }
   }
 
-  @Test("A column that is renamed is another one from then on, on both sides")
+  @Test("The newer edit of a renamed column stays once both sides have renamed it")
   func renamed() throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
     try mac.execute("INSERT INTO notes VALUES('a', 'A')")
@@ -44,7 +44,7 @@ struct ChangingSchemaTests {
     try phone.execute("ALTER TABLE notes RENAME COLUMN title TO name")
     try bench.sync(phone, mac)
     for device in [mac, phone] {
-      #expect(try device.lines("SELECT name FROM notes") == ["'A2'"])
+      #expect(try device.lines("SELECT name FROM notes") == ["'B'"])
       #expect(device.failures.isEmpty)
     }
   }

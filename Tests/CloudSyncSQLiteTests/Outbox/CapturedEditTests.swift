@@ -25,8 +25,8 @@ struct CapturedEditTests {
 
     #expect(
       CaptureHarness.text(try harness.read()) == [
-        "'x' +id=x,a=new,b=1@1000.0 ~a=new@2000.0", "'y' -@2000.2", "'z' -@2000.4",
-        "'w' +id=w,a=NULL,b=5@2000.6",
+        "'x' +id=x,a=new,b=1@1000.0 ~a=new@2000.0", "'y' +@1000.2 -@2000.2",
+        "'z' +@1000.4 -@2000.4", "'w' +id=w,a=NULL,b=5@2000.6",
       ]
     )
     #expect(try harness.isSame())
@@ -54,7 +54,7 @@ struct CapturedEditTests {
     )
     #expect(
       CaptureHarness.text(try harness.read()) == [
-        "'x' -@1000.4 +id=x,a=again,b=3@1000.6 ~b=3@1000.8", "'y' -@1000.12",
+        "'x' -@1000.4 +id=x,a=again,b=3@1000.6 ~b=3@1000.8", "'y' +@1000.10 -@1000.12",
       ]
     )
     #expect(try harness.isSame())

@@ -153,15 +153,28 @@ struct CaptureInstallation {
     )
   }
 
-  /// Removes triggers that are no table's, or of a table that was renamed.
+  /// Removes triggers that are no table's, or of a table that is there beside another one of its name.
+  ///
+  /// A table that was renamed has them under its new name: the engine that synchronizes it learns that from them.
   private func removeStrayTriggers(besides known: [RegisteredTable]) throws(SQLiteError) {
     let installed = try registry.installedTriggers().sorted { $0.key < $1.key }
     for (name, trigger) in installed {
-      let isWanted = known.contains { table in
-        table.triggers[name] != nil && table.name.isSameName(as: trigger.table)
+      let owner = known.first { $0.triggers[name] != nil }
+      var isWanted = owner?.name.isSameName(as: trigger.table) == true
+      if let owner, !isWanted, !known.contains(where: { $0.name.isSameName(as: trigger.table) }) {
+        isWanted = try isTable(owner.name) == false
       }
       if !isWanted { try connection.execute("DROP TRIGGER main.\(name.quotedName)") }
     }
+  }
+
+  private func isTable(_ name: String) throws(SQLiteError) -> Bool {
+    let query =
+      try connection.prepare(
+        "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE"
+      )
+      .bind(name, at: 1)
+    return try query.step()
   }
 }
 

@@ -12,10 +12,20 @@ struct CapturedRow: Sendable, Hashable {
   var successor: [SQLiteValue]?
 }
 
+/// The end of a row under a key.
+struct CapturedEnd: Sendable, Hashable {
+  var table: Int64
+  var key: [SQLiteValue]
+  /// The key under which the row goes on; nil if it is gone.
+  var successor: [SQLiteValue]?
+}
+
 /// What was read from the outbox, and is removed when it is stored elsewhere.
 struct CapturedBatch: Sendable {
   /// In the order of their first edits.
   var rows: [CapturedRow] = []
+  /// The rows that were deleted or got another key, in the order in which that was done.
+  var ends: [CapturedEnd] = []
   /// How many edits were read.
   var count = 0
   /// Whether the outbox was read to its end.
@@ -58,6 +68,10 @@ struct CapturedEditReader {
     var rows: [[CapturedEdit]] = []
     for edit in edits {
       guard let table = tables[edit.table] else { continue }
+      if edit.change == .deleted {
+        let end = CapturedEnd(table: edit.table, key: edit.key, successor: edit.successor)
+        result.ends.append(end)
+      }
       let row = RowIdentity(table: edit.table, key: table.identity(of: edit.key))
       if let place = places[row] {
         rows[place].append(edit)

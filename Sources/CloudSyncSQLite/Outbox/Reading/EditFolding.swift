@@ -64,8 +64,14 @@ struct EditFolding {
   private func ended(by edits: ArraySlice<CapturedEdit>) -> [RowEdit] {
     guard let last = edits.last else { return [] }
     let isAllKept = columns.allSatisfy { $0.kept != nil }
-    let before = isAllKept ? edits.dropLast().flatMap { captured($0) } : []
+    let before = isAllKept ? edits.dropLast().flatMap { captured($0) } : birth(in: edits)
     return before + [.deleted(keptColumns(last.former), at: last.time)]
+  }
+
+  /// That a row was there before it was deleted: whether its engine has looked in between is chance, and its deletion
+  /// ends other rows of its key in any case.
+  private func birth(in edits: ArraySlice<CapturedEdit>) -> [RowEdit] {
+    edits.last { $0.change == .inserted }.map { [.inserted([], at: $0.time)] } ?? []
   }
 
   /// An edit as it was captured, with nothing but the values that were.

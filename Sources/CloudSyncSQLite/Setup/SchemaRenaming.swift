@@ -1,0 +1,177 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// A table that has, or whose columns have, other names than when it was registered.
+struct SchemaRenaming {
+  /// The table as it was registered.
+  let former: RegisteredTable
+  /// The same table with the names that it has now.
+  let present: RegisteredTable
+  /// The new names of columns by the former ones.
+  let columns: [String: String]
+
+  var isOtherTable: Bool { !former.name.isSameName(as: present.name) }
+}
+
+/// Finds out what was renamed since the triggers were installed.
+///
+/// SQLite rewrites triggers for whatever is renamed, so their texts tell. Where a migration has removed them, a
+/// name that has come counts as one that has gone if nothing else about it is another.
+struct SchemaRenamingSearch {
+  let connection: SQLiteConnection
+  let schema: DatabaseSchema
+
+  private var registry: TableRegistry { TableRegistry(connection: connection) }
+
+  /// The tables and columns of an engine that were renamed.
+  ///
+  /// - Parameter names: The tables that the engine synchronizes.
+  /// - Returns: What was renamed.
+  /// - Throws: SQLite's reason.
+  func renamings(of names: [String]) throws(SQLiteError) -> [SchemaRenaming] {
+    let registered = try registry.tables()
+    let installed = try registry.installedTriggers()
+    var found: [SchemaRenaming] = []
+    for former in registered {
+      let isThere = schema.table(named: former.name) != nil
+      let name =
+        isThere ? former.name : newName(of: former, among: registered, installed: installed)
+      guard let name, names.contains(where: name.isSameName), let table = schema.table(named: name)
+      else { continue }
+      let told = columnsInTriggers(of: former, named: name, as: table, installed: installed)
+      let columns = if let told { told } else { try columnsByPlace(of: former, as: table) }
+      if isThere, columns.isEmpty { continue }
+      let present = former.renamed(to: table, columns: columns, installed: installed)
+      guard try KeyColumn.read(of: table, in: connection) == present.key else { continue }
+      found.append(SchemaRenaming(former: former, present: present, columns: columns))
+    }
+    return found
+  }
+
+  // MARK: Tables
+
+  private func newName(
+    of former: RegisteredTable,
+    among registered: [RegisteredTable],
+    installed: [String: TableRegistry.InstalledTrigger]
+  ) -> String? {
+    let isRegistered = { (name: String) in registered.contains { $0.name.isSameName(as: name) } }
+    let names = Set(former.triggers.keys.compactMap { installed[$0]?.table })
+    if let name = names.first {
+      let isWhole = former.triggers.keys.allSatisfy { installed[$0] != nil }
+      return names.count == 1 && isWhole && !isRegistered(name) ? name : nil
+    }
+    guard let declaration = TableDeclaration(former.sql) else { return nil }
+    let same = schema.tables.filter { table in
+      !isRegistered(table.name)
+        && TableDeclaration(table.sql).map { $0.isSame(as: declaration) } ?? false
+    }
+    return same.count == 1 ? same[0].name : nil
+  }
+
+  // MARK: Columns
+
+  /// The columns that SQLite has renamed in the triggers of a table; nil if these do not tell.
+  private func columnsInTriggers(
+    of former: RegisteredTable,
+    named name: String,
+    as table: TableSchema,
+    installed: [String: TableRegistry.InstalledTrigger]
+  ) -> [String: String]? {
+    if former.triggers.isEmpty { return nil }
+    var renamed: [String: String] = [:]
+    for (trigger, sql) in former.triggers {
+      guard let present = installed[trigger], present.table.isSameName(as: name) else { return nil }
+      let (then, now) = (SQLText(sql), SQLText(present.sql))
+      let (old, new) = (then.meaningfulTokens, now.meaningfulTokens)
+      guard old.count == new.count else { return [:] }
+      for (one, other) in zip(old, new) {
+        guard let one = then.name(of: one), let other = now.name(of: other), one != other,
+          former.columns.contains(one), !one.isSameName(as: former.name)
+        else { continue }
+        if let known = renamed[one], known != other { return [:] }
+        renamed[one] = other
+      }
+    }
+    return renamed.filter { old, new in
+      table.column(named: old) == nil && table.writableColumns.contains { $0.name == new }
+    }
+  }
+
+  /// The columns that stand where others stood, declared alike.
+  private func columnsByPlace(
+    of former: RegisteredTable,
+    as table: TableSchema
+  ) throws(SQLiteError) -> [String: String] {
+    guard let then = TableDeclaration(former.sql), let now = TableDeclaration(table.sql),
+      then.columns.count == now.columns.count
+    else { return [:] }
+    var renamed: [String: String] = [:]
+    for (one, other) in zip(then.columns, now.columns) where one.name != other.name {
+      guard then.column(named: other.name) == nil, now.column(named: one.name) == nil,
+        then.rest(of: one) == now.rest(of: other)
+      else { return [:] }
+      renamed[one.name] = other.name
+    }
+    // The last one may have been dropped, and another one added.
+    if let last = then.columns.last?.name, let name = renamed[last],
+      try hasValues(of: former, in: table, column: name) == false
+    {
+      renamed[last] = nil
+    }
+    return renamed
+  }
+
+  /// Whether any row has a value in a column: one that was just added has none.
+  private func hasValues(
+    of former: RegisteredTable,
+    in table: TableSchema,
+    column: String
+  ) throws(SQLiteError) -> Bool {
+    let initial = table.column(named: column)?.defaultSQL ?? "NULL"
+    let query = try connection.prepare(
+      "SELECT 1 FROM main.\(table.name.quotedName)"
+        + " WHERE \(column.quotedName) IS NOT (\(initial)) LIMIT 1"
+    )
+    return try query.step()
+  }
+}
+
+extension RegisteredTable {
+  /// The table under the names that it has now: numbers and places of columns stay.
+  fileprivate func renamed(
+    to table: TableSchema,
+    columns renamed: [String: String],
+    installed: [String: TableRegistry.InstalledTrigger]
+  ) -> RegisteredTable {
+    var present = self
+    present.name = table.name
+    present.sql = table.sql
+    present.columns = columns.map { renamed[$0] ?? $0 }
+    present.kept = kept.map { renamed[$0] ?? $0 }
+    present.key = key.map { column in
+      KeyColumn(name: renamed[column.name] ?? column.name, collation: column.collation)
+    }
+    // A name that another column had once is that one's no more.
+    for (old, new) in renamed {
+      for place in columns.indices where columns[place] == new { present.columns[place] = old }
+      for place in kept.indices where kept[place] == new { present.kept[place] = old }
+    }
+    for name in triggers.keys { present.triggers[name] = installed[name]?.sql ?? triggers[name] }
+    return present
+  }
+}
+
+extension TableDeclaration {
+  /// What is said of a column beside its name.
+  fileprivate func rest(of column: Column) -> [String] { words(column.tokens.dropFirst()) }
+
+  /// Whether two declarations differ in nothing but the table's name.
+  fileprivate func isSame(as other: TableDeclaration) -> Bool {
+    words(body.lowerBound..<tokens.count) == other.words(other.body.lowerBound..<other.tokens.count)
+  }
+
+  private func words(_ places: Range<Int>) -> [String] {
+    places.map { text.text(tokens[$0].range) }
+  }
+}

@@ -1,0 +1,162 @@
+import CloudSyncSQLite
+import CloudSyncSimulator
+import Testing
+
+@Suite("Edits that were not sent when a column or a table is renamed between two starts")
+struct RenamedSchemaTests {
+  @Test("The newer edit of a renamed column stays")
+  func column() throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A')", at: 1_700_000_000_000)
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    try phone.execute("UPDATE notes SET title = 'B'", at: 1_700_000_100_000)
+    let migration = "ALTER TABLE notes RENAME COLUMN title TO name"
+    try bench.restart(mac, ["notes"], after: migration)
+    try bench.sync(mac)
+    try bench.restart(phone, ["notes"], after: migration)
+    try bench.sync(phone, mac)
+
+    #expect(try phone.lines("SELECT name FROM notes") == ["'B'"])
+    #expect(try mac.lines("SELECT name FROM notes") == ["'B'"])
+  }
+
+  @Test("Edits and deletions of a renamed table stay")
+  func table() throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B')", at: 1_700_000_000_000)
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    try phone.execute(
+      "UPDATE notes SET title = 'A2' WHERE id = 'a'; DELETE FROM notes WHERE id = 'b'",
+      at: 1_700_000_100_000
+    )
+    let migration = "ALTER TABLE notes RENAME TO memos"
+    try bench.restart(mac, ["memos"], after: migration)
+    try bench.sync(mac)
+    try bench.restart(phone, ["memos"], after: migration)
+    try bench.sync(phone, mac)
+
+    #expect(try phone.lines("SELECT * FROM memos") == ["'a'|'A2'"])
+    #expect(try mac.lines("SELECT * FROM memos") == ["'a'|'A2'"])
+  }
+
+  @Test(
+    "The newer edit stays also where no triggers tell of the name",
+    arguments: [
+      "ALTER TABLE notes RENAME COLUMN title TO name",
+      """
+      CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, name TEXT);
+      INSERT INTO fresh SELECT * FROM notes; DROP TABLE notes; ALTER TABLE fresh RENAME TO notes
+      """,
+    ]
+  )
+  func withoutTriggers(migration: String) throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B')", at: 1_700_000_000_000)
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    try phone.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'", at: 1_700_000_100_000)
+    try mac.execute("UPDATE notes SET title = 'B2' WHERE id = 'b'", at: 1_700_000_200_000)
+    for device in [mac, phone] {
+      device.engine.stop()
+      try SyncEngine.withoutCapture(of: ["notes"], in: device.database) {
+        try device.database.execute(migration)
+      }
+      try bench.restart(device, ["notes"])
+      try bench.sync(device)
+    }
+    try bench.sync(mac, phone)
+
+    for device in [mac, phone] {
+      #expect(
+        try device.lines("SELECT * FROM notes") == ["'a'|'A2'", "'b'|'B2'"],
+        "\(device.name)"
+      )
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test("Additions to a counter are counted once under its new name")
+  func counter() throws {
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.columns = ["n": .counter, "m": .counter]
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, n INTEGER NOT NULL DEFAULT 0)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"], options: options)
+    try mac.execute("INSERT INTO notes VALUES('a', 1)")
+    try bench.sync(mac, phone)
+    try phone.execute("UPDATE notes SET n = n + 10")
+    try bench.sync(phone, mac)
+    try mac.execute("UPDATE notes SET n = n + 100")
+    try phone.execute("UPDATE notes SET n = n + 1000")
+    let migration = "ALTER TABLE notes RENAME COLUMN n TO m"
+    for device in [phone, mac] {
+      try bench.restart(device, ["notes"], options, after: migration)
+      try bench.sync(device)
+    }
+    try bench.sync(mac, phone)
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT m FROM notes") == ["1111"], "\(device.name)")
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test("Children of a renamed table stay, and new rows and deletions of both sides")
+  func parent() throws {
+    let schema = """
+      CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, title TEXT);
+      CREATE TABLE notes(
+        id TEXT PRIMARY KEY NOT NULL, list TEXT REFERENCES lists(id) ON DELETE CASCADE, text TEXT)
+      """
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["lists", "notes"])
+    try mac.execute("INSERT INTO lists VALUES('a', 'A'), ('b', 'B'), ('c', 'C')")
+    try mac.execute("INSERT INTO notes VALUES('1', 'a', 'one'), ('2', 'b', 'two')")
+    try bench.sync(mac, phone)
+    try mac.execute("DELETE FROM lists WHERE id = 'b'")
+    try phone.execute("INSERT INTO lists VALUES('d', 'D'); INSERT INTO notes VALUES('3', 'd', 'x')")
+    try phone.execute("UPDATE lists SET title = 'C2' WHERE id = 'c'")
+    let migration =
+      "ALTER TABLE lists RENAME TO albums; ALTER TABLE albums RENAME COLUMN title TO name"
+    for device in [phone, mac] {
+      try bench.restart(device, ["albums", "notes"], after: migration)
+      try bench.sync(device)
+    }
+    try bench.sync(mac, phone)
+    for device in [mac, phone] {
+      let albums = try device.lines("SELECT * FROM albums ORDER BY id")
+      #expect(albums == ["'a'|'A'", "'c'|'C2'", "'d'|'D'"])
+      let notes = try device.lines("SELECT * FROM notes ORDER BY id")
+      #expect(notes == ["'1'|'a'|'one'", "'3'|'d'|'x'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test("An engine for fewer tables does not have what was renamed forgotten")
+  func fewerTables() throws {
+    let schema = """
+      CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT);
+      CREATE TABLE others(id TEXT PRIMARY KEY NOT NULL)
+      """
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes", "others"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A')", at: 1_700_000_000_000)
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    try phone.execute("UPDATE notes SET title = 'A2'", at: 1_700_000_100_000)
+    let migration =
+      "ALTER TABLE notes RENAME TO memos; ALTER TABLE memos RENAME COLUMN title TO name"
+    try bench.restart(phone, ["others"], after: migration)
+    try bench.sync(phone)
+    try phone.execute("INSERT INTO memos VALUES('b', 'B')", at: 1_700_000_200_000)
+    try bench.restart(mac, ["memos", "others"], after: migration)
+    try bench.sync(mac)
+    try bench.restart(phone, ["memos", "others"])
+    try bench.sync(phone, mac)
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM memos") == ["'a'|'A2'", "'b'|'B'"], "\(device.name)")
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+}
