@@ -69,7 +69,7 @@ final class Engine {
     while true {
       let isBusy = journal == nil && context.state.hasWorkQueued
       let first = context.state.notifications.first
-      let delivered = inbox.take(into: &taking, first: first, isBusy: isBusy)
+      let delivered = inbox.moveInputs(into: &taking, first: first, isBusy: isBusy)
       if taking.isEmpty, delivered == nil { return }
       if let delivered { process(delivered: delivered) }
       // From the end of the reversed array each is moved out, and its memory is used again.

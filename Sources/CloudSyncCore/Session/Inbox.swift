@@ -116,7 +116,7 @@ final class Inbox: Sendable {
   ///   - first: The number of the first announcement that the state still holds.
   ///   - isBusy: Whether noting deliveries can wait.
   /// - Returns: Up to where deliveries are to be noted now, if they are.
-  func take(into inputs: inout [SessionInput], first: UInt64, isBusy: Bool) -> UInt64? {
+  func moveInputs(into inputs: inout [SessionInput], first: UInt64, isBusy: Bool) -> UInt64? {
     state.withLock { state in
       swap(&inputs, &state.inputs)
       let backlog = state.deliveredUpTo > first ? state.deliveredUpTo - first : 0
