@@ -46,6 +46,9 @@ public enum RefusedItems: Int, Sendable, CaseIterable {
   /// The session forgets it, and its operation hands it back among the failures: for a storage layer
   /// that keeps what is pending by itself.
   ///
+  /// An edit keeps the change tag that it was submitted with, also if this session has saved the record
+  /// since: the storage layer makes each from what it knows of the record.
+  ///
   /// A deletion whose answer was lost is handed back too, with ``SyncError/Code/outcomeUnknown``,
   /// instead of being repeated: the storage layer fetches, and decides then.
   case handBack

@@ -199,7 +199,9 @@ extension SyncState {
 
   /// Remembers that a save of this session's own replaced a change tag.
   mutating func rememberLocalTag(recordID: RecordID, replacing old: String?, by new: String?) {
-    guard let new else { return }
+    // Who keeps what is pending by itself makes each edit from what it knows of the record: an edit that does not
+    // know of a save has to meet it as a conflict, or fields that it would have cleared stay.
+    guard let new, configuration.refusedItems == .park else { return }
     // A record without a tag was new: nothing that is known of it leads to this save.
     if old != nil, let present = modify.localTags[recordID], UTF8Bytes.equal(present.tag, old) {
       modify.localTags.append(present.advanced(to: new, savedBefore: nextOperation))
