@@ -187,7 +187,7 @@ public final class LocalCloud: Sendable {
   func takePushes(device: String, account: AccountIdentity, zoneID: ZoneID) -> [LocalCloudPush] {
     let push = LocalCloudPush(device: device, account: account, zoneID: zoneID)
     let time = now()
-    return state.withLock { $0.pushes.take(address: push, now: time) }
+    return state.withLock { $0.pushes.removeDue(address: push, now: time) }
   }
 
   func listen(

@@ -18,7 +18,7 @@ package struct TreeReader: CodedReader {
   }
 
   /// Takes the value to be read, and moves on if it is an element of an array.
-  private mutating func take() throws(CodedError) -> CodedTree {
+  private mutating func nextValue() throws(CodedError) -> CodedTree {
     guard let value = current else { throw failure("is missing") }
     advance()
     return value
@@ -78,15 +78,15 @@ package struct TreeReader: CodedReader {
     return current != nil
   }
   package mutating func readBool() throws(CodedError) -> Bool {
-    guard case .bool(let value) = try take() else { throw failure("is not true or false") }
+    guard case .bool(let value) = try nextValue() else { throw failure("is not true or false") }
     return value
   }
   package mutating func readInt64() throws(CodedError) -> Int64 {
-    guard case .int(let value) = try take() else { throw failure("is not a 64-bit integer") }
+    guard case .int(let value) = try nextValue() else { throw failure("is not a 64-bit integer") }
     return value
   }
   package mutating func readUInt64() throws(CodedError) -> UInt64 {
-    switch try take() {
+    switch try nextValue() {
     case .int(let value) where value >= 0: return UInt64(value)
     case .uint(let value): return value
     default: throw failure("is not an unsigned 64-bit integer")
@@ -101,7 +101,7 @@ package struct TreeReader: CodedReader {
     return value
   }
   package mutating func readString() throws(CodedError) -> String {
-    guard case .string(let value) = try take() else { throw failure("is not text") }
+    guard case .string(let value) = try nextValue() else { throw failure("is not text") }
     return value
   }
   package mutating func readData() throws(CodedError) -> Data {

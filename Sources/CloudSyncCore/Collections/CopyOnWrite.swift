@@ -10,6 +10,12 @@ package struct CopyOnWrite<Value: Sendable>: Sendable {
     @exclusivity(unchecked) @usableFromInline var value: Value
 
     @usableFromInline init(_ value: Value) { self.value = value }
+
+    // The copy is made in its place. Compiled for the type it would go by way of two variables,
+    // which costs more than looking the type up.
+    @_semantics("optimize.sil.specialize.generic.never")
+    @inline(never)
+    @usableFromInline init(copying other: Box) { value = other.value }
   }
 
   @usableFromInline var box: Box
@@ -20,7 +26,7 @@ package struct CopyOnWrite<Value: Sendable>: Sendable {
   @inlinable package var value: Value {
     get { box.value }
     _modify {
-      if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
+      if !isKnownUniquelyReferenced(&box) { box = Box(copying: box) }
       yield &box.value
     }
   }

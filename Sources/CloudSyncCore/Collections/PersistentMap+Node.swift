@@ -70,14 +70,14 @@ extension PersistentMap {
       for slot in slots { slot.visit(body) }
     }
 
-    func value(of key: Key, hash: UInt64, level: UInt64 = 0) -> Value? {
-      if let entry { return entry.has(key, hash: hash) ? entry.value : nil }
+    func entry(of key: Key, hash: UInt64, level: UInt64 = 0) -> Entry? {
+      if let entry { return entry.has(key, hash: hash) ? entry : nil }
       let bit = Self.bit(hash: hash, level: level)
       if map & bit != 0 {
-        return slots[rank(bit)].value(of: key, hash: hash, level: level &+ 1)
+        return slots[rank(bit)].entry(of: key, hash: hash, level: level &+ 1)
       }
       guard bit == 0, let index = position(of: key) else { return nil }
-      return slots[index].entry?.value
+      return slots[index].entry
     }
 
     /// Adds an entry or replaces the one with its key; returns whether the key is new.

@@ -20,17 +20,28 @@ package struct PersistentMap<Key: StableHashable, Value: Sendable>: Sendable {
 
   /// The value of a key; setting nil removes the key.
   package subscript(key: Key) -> Value? {
-    get { root.value(of: key, hash: key.stableHash) }
+    get { root.entry(of: key, hash: key.stableHash)?.value }
     set {
       let hash = key.stableHash
       if let newValue {
         if root.update(Entry(key: key, value: newValue, hash: hash), level: 0) { count += 1 }
-      } else if root.value(of: key, hash: hash) != nil {
-        // Looked up first, so that removing an absent key copies nothing.
-        root.removePresent(key: key, hash: hash, level: 0)
-        count -= 1
+      } else {
+        _ = remove(key, hash: hash)
       }
     }
+  }
+
+  /// Removes a key, and returns its value if it was there.
+  package mutating func removeValue(for key: Key) -> Value? {
+    remove(key, hash: key.stableHash)?.value
+  }
+
+  private mutating func remove(_ key: Key, hash: UInt64) -> Entry? {
+    // Looked up first, so that removing an absent key copies nothing.
+    guard let entry = root.entry(of: key, hash: hash) else { return nil }
+    root.removePresent(key: key, hash: hash, level: 0)
+    count -= 1
+    return entry
   }
 
   /// The keys with their values, in the order that the caller gives.

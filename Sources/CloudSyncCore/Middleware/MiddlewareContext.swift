@@ -140,5 +140,5 @@ enum Effect: Sendable {
   case publish(Publication)
   case announce(Range<UInt64>)
   case askAccount(AccountStatusProvider)
-  case closeSharedGate(Wait)
+  indirect case closeSharedGate(Wait)
 }

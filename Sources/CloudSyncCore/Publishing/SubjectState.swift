@@ -37,12 +37,26 @@ struct SubjectState<Output: Sendable>: Sendable {
   var pending: [Round] = []
   /// The value sent last, if it is kept for new observers.
   var last: Output?
+  /// The number of the next observer when that value came: those from it on were given it at once.
+  var lastLimit = 0
 
   /// Whether there is nobody.
   var isEmpty: Bool { entries.isEmpty }
 
   /// The observers, in the order of their numbers.
   var observers: [Observer<Output>] { entries.compactMap(\.observer) }
+
+  /// Begins to deliver a value; nil if there is nobody, or if another thread is to do it.
+  mutating func begin(_ value: Output, limit: Int) -> Step? {
+    guard !isEmpty else { return nil }
+    if isDelivering {
+      pending.append(Round(value: value, limit: limit))
+      return nil
+    }
+    let step = firstStep(of: value, limit: limit)
+    if step != nil { isDelivering = true }
+    return step
+  }
 
   /// Finds the first observer of a round.
   mutating func firstStep(of value: Output, limit: Int) -> Step? {

@@ -43,19 +43,36 @@ public final class SyncSubject<Output: Sendable>: Sendable {
     var exchanged: Output? = replaysLast ? value : nil
     let begun = state.withLock { state -> (limit: Int, step: SubjectState<Output>.Step)? in
       if replaysLast { swap(&state.last, &exchanged) }
-      guard !state.isEmpty else { return nil }
       let limit = state.nextNumber
-      if state.isDelivering {
-        state.pending.append(.init(value: value, limit: limit))
-        return nil
-      }
-      guard let step = state.firstStep(of: value, limit: limit) else { return nil }
-      state.isDelivering = true
-      return (limit, step)
+      return state.begin(value, limit: limit).map { (limit, $0) }
     }
     withExtendedLifetime(exchanged) {}
     guard let begun else { return }
     deliver(value, limit: begun.limit, from: begun.step)
+  }
+
+  /// The value that a new subscriber is given.
+  package var kept: Output? { state.withLock { $0.last } }
+
+  /// Keeps a value for new subscribers; those that are there are given it by ``sendKept()``.
+  package func keep(_ value: Output) {
+    var exchanged: Output? = value
+    state.withLock { state in
+      swap(&state.last, &exchanged)
+      state.lastLimit = state.nextNumber
+    }
+    withExtendedLifetime(exchanged) {}
+  }
+
+  /// Gives the value that is kept to every subscriber that was not given it at once.
+  package func sendKept() {
+    let begun = state.withLock {
+      state -> (value: Output, limit: Int, step: SubjectState<Output>.Step)? in
+      guard let value = state.last else { return nil }
+      let limit = state.lastLimit
+      return state.begin(value, limit: limit).map { (value, limit, $0) }
+    }
+    if let begun { deliver(begun.value, limit: begun.limit, from: begun.step) }
   }
 
   /// Delivers the rest of a round, then what was sent meanwhile, until nothing is left.

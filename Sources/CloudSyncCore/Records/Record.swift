@@ -175,6 +175,11 @@ public struct Record: Sendable {
     }
   }
 
+  /// Sets the change tag; nothing is copied if it is the same already.
+  mutating func replaceChangeTag(by tag: String?) {
+    if !UTF8Bytes.equal(storage.changeTag, tag) { changeTag = tag }
+  }
+
   /// Returns the record with another change tag.
   public func withChangeTag(_ changeTag: String?) -> Record {
     var record = self

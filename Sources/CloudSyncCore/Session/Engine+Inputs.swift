@@ -8,7 +8,7 @@ extension Engine {
       run(event, origin: .call)
     case .dispatched(let event, let cause):
       run(event, origin: .middleware, cause: cause)
-    case .answer(let attempt, let result): handle(result, of: attempt)
+    case .answer(let event): handle(answer: event)
     case .accountAnswer(let check, let status, let identity):
       // An answer to a question that nobody waits for any more: of an older epoch, or given twice.
       guard check == accountCheck, context.state.account.check != nil else { return }
@@ -36,13 +36,8 @@ extension Engine {
   }
 
   /// Takes the handler's answer, if anybody still waits for it.
-  private func handle(_ result: Result<SyncWork.Result, SyncError>, of attempt: Attempt) {
-    guard let flight = context.state.flight, flight.attempt == attempt else { return }
-    let event: SyncEvent =
-      switch result {
-      case .success(let result): .workSuccess(attempt, result)
-      case .failure(let error): .workFailure(attempt, error)
-      }
+  private func handle(answer event: SyncEvent) {
+    guard let flight = context.state.flight, flight.attempt == event.attempt else { return }
     run(event, origin: .handler, cause: flight.startedBy)
   }
 

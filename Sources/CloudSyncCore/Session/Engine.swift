@@ -24,8 +24,6 @@ final class Engine {
   /// The chain, which reduces an event at its end; nil if there is no middleware.
   @exclusivity(unchecked) private var chain: ChainLink?
   @exclusivity(unchecked) private var pending: [Pending] = []
-  /// Effects that are being performed, in memory that is used again unless an observer keeps it.
-  @exclusivity(unchecked) private var performing: [Effect] = []
   /// Inputs that are being taken, likewise.
   @exclusivity(unchecked) private var taking: [SessionInput] = []
   @exclusivity(unchecked) var journal: (@Sendable (Data) -> Void)?
@@ -71,7 +69,7 @@ final class Engine {
     while true {
       let isBusy = journal == nil && context.state.hasWorkQueued
       let first = context.state.notifications.first
-      let delivered = inbox.take(into: &taking, first: first, isBusy: isBusy)
+      let delivered = inbox.moveInputs(into: &taking, first: first, isBusy: isBusy)
       if taking.isEmpty, delivered == nil { return }
       if let delivered { process(delivered: delivered) }
       // From the end of the reversed array each is moved out, and its memory is used again.
@@ -197,18 +195,15 @@ final class Engine {
 
   private func performEffects() {
     guard !context.effects.isEmpty else { return }
-    swap(&performing, &context.effects)
+    var effects: [Effect] = []
+    swap(&effects, &context.effects)
     let sequence = context.state.eventCount
-    if observers.isEmpty {
-      // From the end of the reversed array each is moved out, and its memory is used again.
-      if performing.count > 1 { performing.reverse() }
-      while let effect = performing.popLast() { perform(effect, because: sequence) }
-    } else {
-      // Observers may keep the array: what is taken out of it would copy it.
-      let observed = performing
-      performing = []
-      for effect in observed { perform(effect, because: sequence) }
-    }
+    for place in effects.indices { perform(effects[place], because: sequence) }
+    // Observers may keep the array: what is taken out of it would copy it.
+    guard observers.isEmpty else { return }
+    while effects.popLast() != nil {}
+    // Its memory is used again.
+    swap(&effects, &context.effects)
   }
 
   @inline(__always)

@@ -18,14 +18,11 @@ final class Inbox: Sendable {
     var deliveredUpTo: UInt64 = 0
     /// The number of the next waiter.
     var nextWaiter: UInt64 = 0
-  }
-
-  private struct Reader: Sendable {
+    /// Who takes what is put in.
     weak var engine: Locked<Engine>?
   }
 
   private let state: Locked<State>
-  private let reader = Locked(Reader())
   private let executor: SyncExecutor
 
   /// How many delivered announcements the state may still hold before it is told about them.
@@ -37,7 +34,7 @@ final class Inbox: Sendable {
   }
 
   /// Says who takes what is put in.
-  func connect(to engine: Locked<Engine>) { reader.withLock { $0.engine = engine } }
+  func connect(to engine: Locked<Engine>) { state.withLock { $0.engine = engine } }
 
   // MARK: Putting in
 
@@ -47,24 +44,36 @@ final class Inbox: Sendable {
   ///   - input: What came in.
   ///   - isReset: Whether operations that are named from now on belong to the next epoch.
   func post(_ input: SessionInput, isReset: Bool = false) {
-    let isIdle = state.withLock { state -> Bool in
+    let engine = state.withLock { state -> Locked<Engine>? in
       state.inputs.append(input)
       if isReset { state.pendingResets += 1 }
       return state.beginSchedule()
     }
-    if isIdle { schedule() }
+    schedule(engine)
+  }
+
+  /// Puts the handler's answer to an attempt at the end of the line.
+  func post<Response>(
+    answer: Result<Response, SyncError>,
+    to attempt: Attempt,
+    as result: (Response) -> SyncWork.Result
+  ) {
+    switch answer {
+    case .success(let response): post(.answer(.workSuccess(attempt, result(response))))
+    case .failure(let error): post(.answer(.workFailure(attempt, error)))
+    }
   }
 
   /// Names an operation and puts it at the end of the line, both at once: numbers ascend in the queue.
   @discardableResult
   func submit(_ input: (OperationID) -> SessionInput) -> OperationID {
-    let (id, isIdle) = state.withLock { state -> (OperationID, Bool) in
+    let (id, engine) = state.withLock { state -> (OperationID, Locked<Engine>?) in
       let id = OperationID(epoch: state.epoch + state.pendingResets, number: state.nextOperation)
       state.nextOperation += 1
       state.inputs.append(input(id))
       return (id, state.beginSchedule())
     }
-    if isIdle { schedule() }
+    schedule(engine)
     return id
   }
 
@@ -78,17 +87,18 @@ final class Inbox: Sendable {
 
   /// Remembers that an announcement has been delivered; the state is told when there is time.
   func confirmDelivery(of number: UInt64) {
-    let isIdle = state.withLock { state -> Bool in
+    let engine = state.withLock { state -> Locked<Engine>? in
       state.deliveredUpTo = max(state.deliveredUpTo, number + 1)
       return state.beginSchedule()
     }
-    if isIdle { schedule() }
+    schedule(engine)
   }
 
-  private func schedule() {
+  /// Has an engine run that is idle, if there is one.
+  private func schedule(_ idle: Locked<Engine>?) {
     // The job keeps the engine until it has run: nothing that was put in before is lost.
-    guard let engine = reader.withLock({ $0.engine }) else { return }
-    executor.run { engine.withLock { $0.drain() } }
+    guard let idle else { return }
+    executor.run { idle.withLock { $0.drain() } }
   }
 
   // MARK: Taking out
@@ -106,7 +116,7 @@ final class Inbox: Sendable {
   ///   - first: The number of the first announcement that the state still holds.
   ///   - isBusy: Whether noting deliveries can wait.
   /// - Returns: Up to where deliveries are to be noted now, if they are.
-  func take(into inputs: inout [SessionInput], first: UInt64, isBusy: Bool) -> UInt64? {
+  func moveInputs(into inputs: inout [SessionInput], first: UInt64, isBusy: Bool) -> UInt64? {
     state.withLock { state in
       swap(&inputs, &state.inputs)
       let backlog = state.deliveredUpTo > first ? state.deliveredUpTo - first : 0
@@ -128,9 +138,10 @@ final class Inbox: Sendable {
 }
 
 extension Inbox.State {
-  /// Whether the executor has to be asked; from here on it has been.
-  fileprivate mutating func beginSchedule() -> Bool {
-    defer { isScheduled = true }
-    return !isScheduled
+  /// The engine that the executor has to be asked to run, if it has not been; from here on it has been.
+  fileprivate mutating func beginSchedule() -> Locked<Engine>? {
+    if isScheduled { return nil }
+    isScheduled = true
+    return engine
   }
 }

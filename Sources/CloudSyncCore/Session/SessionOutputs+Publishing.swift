@@ -15,7 +15,7 @@ extension SessionOutputs {
       let record = record()
       callBack { [self] in publishers.events.send(record) }
     }
-    if publication.contains(.state) { publishState(state: state) }
+    if publication.contains(.state) { publishState() }
     if publication.contains(.progress) {
       let progress = state.progress
       if callbackExecutor == nil {
@@ -56,8 +56,8 @@ extension SessionOutputs {
   }
 
   /// Sends the newest state; on another executor older ones are skipped.
-  private func publishState(state: SyncState) {
-    guard let callbackExecutor else { return publishers.state.send(state) }
+  private func publishState() {
+    guard let callbackExecutor else { return publishers.state.sendKept() }
     let isOnItsWay = isStateOnItsWay.withLock { isOnItsWay in
       defer { isOnItsWay = true }
       return isOnItsWay
@@ -65,7 +65,7 @@ extension SessionOutputs {
     guard !isOnItsWay else { return }
     callbackExecutor.run { [self] in
       isStateOnItsWay.withLock { $0 = false }
-      publishers.state.send(self.state)
+      publishers.state.sendKept()
     }
   }
 

@@ -5,14 +5,13 @@ final class SessionOutputs: Sendable {
   let handler: any OperationHandler
   /// The nanoseconds that the cloud's timestamps are multiples of.
   let timestampUnit: Int64
-  let publishers = SessionPublishers()
+  let publishers: SessionPublishers
   let completions = Locked(CompletionTable())
   let timer: any SyncTimer
   let inbox: Inbox
   /// Where callbacks run; nil for the session's own executor.
   let callbackExecutor: SyncExecutor?
   private let gate: SyncGate?
-  private let published: Locked<SyncState>
   /// How many pages that bring something have been delivered.
   let pagesOfNews = Locked(0)
   /// Whether a delivery of the newest state is on its way to the callbacks' executor.
@@ -32,8 +31,7 @@ final class SessionOutputs: Sendable {
     self.timer = timer
     self.callbackExecutor = callbackExecutor
     self.gate = gate
-    published = Locked(state)
-    publishers.state.send(state)
+    publishers = SessionPublishers(state: state)
     publishers.halted.send(state.haltReason?.error)
   }
 
@@ -47,10 +45,15 @@ final class SessionOutputs: Sendable {
   // MARK: The state
 
   /// The state after the last event, for other threads.
-  var state: SyncState { published.withLock { $0 } }
+  var state: SyncState {
+    guard let state = publishers.state.kept else {
+      preconditionFailure("A session has a state from its beginning.")
+    }
+    return state
+  }
 
-  /// Shows a new state to other threads.
-  func stateDidChange(to state: SyncState) { published.withLock { $0 = state } }
+  /// Shows a new state to other threads, and to who subscribes from here on.
+  func stateDidChange(to state: SyncState) { publishers.state.keep(state) }
 
   // MARK: Handler, provider and gate
 
@@ -59,21 +62,21 @@ final class SessionOutputs: Sendable {
     let attempt = request.attempt
     switch work {
     case .createZone(let operation):
-      handler.handle(createZoneOperation: operation, context: request) { [weak inbox] result in
-        inbox?.post(.answer(attempt, result.map(SyncWork.Result.createZone)))
+      handler.handle(createZoneOperation: operation, context: request) { [inbox] result in
+        inbox.post(answer: result, to: attempt, as: SyncWork.Result.createZone)
       }
     case .createSubscription(let operation):
       handler.handle(createSubscriptionOperation: operation, context: request) {
-        [weak inbox] result in
-        inbox?.post(.answer(attempt, result.map(SyncWork.Result.createSubscription)))
+        [inbox] result in
+        inbox.post(answer: result, to: attempt, as: SyncWork.Result.createSubscription)
       }
     case .modify(let operation):
-      handler.handle(modifyOperation: operation, context: request) { [weak inbox] result in
-        inbox?.post(.answer(attempt, result.map(SyncWork.Result.modify)))
+      handler.handle(modifyOperation: operation, context: request) { [inbox] result in
+        inbox.post(answer: result, to: attempt, as: SyncWork.Result.modify)
       }
     case .fetch(let operation):
-      handler.handle(fetchOperation: operation, context: request) { [weak inbox] result in
-        inbox?.post(.answer(attempt, result.map(SyncWork.Result.fetch)))
+      handler.handle(fetchOperation: operation, context: request) { [inbox] result in
+        inbox.post(answer: result, to: attempt, as: SyncWork.Result.fetch)
       }
     }
   }

@@ -1,6 +1,7 @@
 /// Everything that a session publishes.
 struct SessionPublishers: Sendable {
-  let state = SyncSubject<SyncState>(replaysLast: true)
+  /// Keeps the state for other threads too.
+  let state: SyncSubject<SyncState>
   let events = SyncSubject<EventRecord>()
   let fetchedPages = SyncSubject<(FetchOperation, FetchOperation.Response)>()
   let modifyCompleted = SyncSubject<(ModifyOperation, ModifyOperation.Response)>()
@@ -10,4 +11,9 @@ struct SessionPublishers: Sendable {
   let zone = SyncSubject<ZoneState>(replaysLast: true)
   let progress = SyncSubject<SyncProgress>(replaysLast: true)
   let parked = SyncSubject<ParkedChange>()
+
+  init(state first: SyncState) {
+    state = SyncSubject(replaysLast: true)
+    state.keep(first)
+  }
 }

@@ -67,7 +67,7 @@ extension SyncState {
     case .unknown, .ready: break
     case .creating: return .request(SyncRequest(mode: .createZone))
     // It changes nothing, and may tell that the zone is there again.
-    case .lost where fetch.awaited == nil && fetch.isLookupNext:
+    case .lost where !fetch.isAwaited && fetch.isLookupNext:
       return .request(SyncRequest(mode: .fetch))
     case .lost, .refused: return .wait(.zone, until: earliest(time: nil, now: now))
     }
@@ -82,7 +82,7 @@ extension SyncState {
     let wantsModify =
       !modify.batch.isEmpty || !modify.queue.isEmpty || !parked.returning.isEmpty
       || cold.value.parked.isProbeDue(at: now)
-    let wantsFetch = fetch.awaited == nil && (fetch.run != nil || !fetch.waiting.isEmpty)
+    let wantsFetch = cold.value.fetch.wantsRequest
     if wantsFetch, !wantsModify || lastTurn == .modify {
       return .request(SyncRequest(mode: .fetch))
     }
@@ -93,7 +93,7 @@ extension SyncState {
       return .request(SyncRequest(mode: .modify))
     }
     var reasons: WaitReasons = []
-    if fetch.awaited != nil { reasons.insert(.acknowledgement) }
+    if cold.value.fetch.isAwaited { reasons.insert(.acknowledgement) }
     if parked.quota != nil { reasons.insert(.quota) }
     return .wait(reasons.isEmpty ? .idle : reasons, until: earliest(time: nil, now: now))
   }

@@ -59,5 +59,6 @@ extension ColdState: CodedStruct {
     parked = try coder.field("parked") { $0.parked }
     sizing = try coder.field("sizing") { $0.sizing }
     lastError = try coder.field("lastError") { $0.lastError }
+    timeout = configuration.timeout.clampedNanoseconds
   }
 }

@@ -41,9 +41,13 @@ extension SyncState {
   private func requestedModification(count: Int) -> ModifyOperation {
     var records: [Record] = []
     var deletions: [RecordID] = []
-    records.reserveCapacity(count)
-    for entry in modify.batch.prefix(count) {
-      switch entry.intent {
+    let batch = modify.batch
+    for place in 0..<min(count, batch.count) {
+      switch batch[place].intent {
+      // An array of one costs less to make than one that grows.
+      case .save(let record) where records.isEmpty:
+        records = [record]
+        if count > 1 { records.reserveCapacity(count) }
       case .save(let record): records.append(record)
       case .delete(let recordID): deletions.append(recordID)
       }

@@ -79,7 +79,7 @@ extension SyncState {
 
   /// Whether anything is queued or on its way.
   public var hasWorkQueued: Bool {
-    flight != nil || !modify.queue.isEmpty || !modify.batch.isEmpty || fetch.run != nil
+    flight != nil || !modify.queue.isEmpty || !modify.batch.isEmpty || cold.value.fetch.hasRun
       || !fetch.waiting.isEmpty || !parked.returning.isEmpty || !createZoneQueue.isEmpty
       || !createSubscriptionQueue.isEmpty
   }

@@ -3,24 +3,46 @@ extension ModifyOperation {
   ///
   /// A handler answers a request with one; the session announces one for each operation.
   public struct Response: Sendable {
+    /// What it holds, behind one reference: on its way to the app a response is copied several times.
+    private var contents: CopyOnWrite<Contents>
+
+    private struct Contents: Sendable {
+      var savedRecords: [Record]
+      var alreadyInCloud: [Record]
+      var deletedRecordIDs: [RecordID]
+      var failures: [ItemFailure]
+    }
+
     /// The saved records with their new change tags.
     ///
     /// They hold what was sent, not the whole records: fields that the edit did not touch are
     /// absent. Store what ``recordsToStore(stored:)`` returns. A handler may return them whole or
     /// with the system fields only.
-    public var savedRecords: [Record]
+    public var savedRecords: [Record] {
+      get { contents.value.savedRecords }
+      _modify { yield &contents.value.savedRecords }
+    }
     /// The records of an announced operation whose edits the cloud had already, as the cloud has them.
     ///
     /// They are whole, and may have edits of others: treat them as records of a page. The answer to an
     /// earlier attempt was lost, or somebody else had the same idea. A record to be deleted is among
     /// them if a page has told of it since. Handlers leave the list empty.
-    public var alreadyInCloud: [Record]
+    public var alreadyInCloud: [Record] {
+      get { contents.value.alreadyInCloud }
+      _modify { yield &contents.value.alreadyInCloud }
+    }
     /// The records that are gone from the cloud.
-    public var deletedRecordIDs: [RecordID]
+    public var deletedRecordIDs: [RecordID] {
+      get { contents.value.deletedRecordIDs }
+      _modify { yield &contents.value.deletedRecordIDs }
+    }
     /// The records that failed, in the order of the request.
     ///
     /// In an announcement: those that were parked or given up instead of saved.
-    public var failures: [ItemFailure]
+    public var failures: [ItemFailure] {
+      get { contents.value.failures }
+      _modify { yield &contents.value.failures }
+    }
 
     /// Creates a response.
     public init(
@@ -29,10 +51,14 @@ extension ModifyOperation {
       failures: [ItemFailure] = [],
       alreadyInCloud: [Record] = []
     ) {
-      self.savedRecords = savedRecords
-      self.alreadyInCloud = alreadyInCloud
-      self.deletedRecordIDs = deletedRecordIDs
-      self.failures = failures
+      contents = CopyOnWrite(
+        Contents(
+          savedRecords: savedRecords,
+          alreadyInCloud: alreadyInCloud,
+          deletedRecordIDs: deletedRecordIDs,
+          failures: failures
+        )
+      )
     }
 
     /// The records of an announced operation that are not in the cloud.
@@ -63,9 +89,11 @@ extension ModifyOperation {
 
 extension ModifyOperation.Response: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
-    savedRecords = try coder.field("savedRecords") { $0.savedRecords }
-    deletedRecordIDs = try coder.field("deletedRecordIDs") { $0.deletedRecordIDs }
-    failures = try coder.field("failures") { $0.failures }
-    alreadyInCloud = try coder.field("alreadyInCloud") { $0.alreadyInCloud }
+    self.init(
+      savedRecords: try coder.field("savedRecords") { $0.savedRecords },
+      deletedRecordIDs: try coder.field("deletedRecordIDs") { $0.deletedRecordIDs },
+      failures: try coder.field("failures") { $0.failures },
+      alreadyInCloud: try coder.field("alreadyInCloud") { $0.alreadyInCloud }
+    )
   }
 }

@@ -18,12 +18,16 @@ public struct ModifyOperation: Sendable, Identifiable {
     let id: OperationID
     let records: [Record]
     let recordIDsToDelete: [RecordID]
-    let ancestors: [Record]
-    /// Once submitted: the indexes of the records that the ancestors belong to, ascending.
-    let ancestorIndexes: [Int]
-    let checkpointID: UUID?
-    let userInfo: [UserInfoEntry]?
     let byteCount: Int
+    /// What few operations have.
+    private let rare: Rare?
+
+    var hasRare: Bool { rare != nil }
+    var ancestors: [Record] { rare?.ancestors ?? [] }
+    /// Once submitted: the indexes of the records that the ancestors belong to, ascending.
+    var ancestorIndexes: [Int] { rare?.ancestorIndexes ?? [] }
+    var checkpointID: UUID? { rare?.checkpointID }
+    var userInfo: [UserInfoEntry]? { rare?.userInfo }
 
     init(
       id: OperationID,
@@ -38,11 +42,36 @@ public struct ModifyOperation: Sendable, Identifiable {
       self.id = id
       self.records = records
       self.recordIDsToDelete = recordIDsToDelete
+      self.byteCount = byteCount
+      if ancestors.isEmpty, ancestorIndexes.isEmpty, checkpointID == nil, userInfo == nil {
+        rare = nil
+      } else {
+        rare = Rare(
+          ancestors: ancestors,
+          ancestorIndexes: ancestorIndexes,
+          checkpointID: checkpointID,
+          userInfo: userInfo
+        )
+      }
+    }
+  }
+
+  private final class Rare: Sendable {
+    let ancestors: [Record]
+    let ancestorIndexes: [Int]
+    let checkpointID: UUID?
+    let userInfo: [UserInfoEntry]?
+
+    init(
+      ancestors: [Record],
+      ancestorIndexes: [Int],
+      checkpointID: UUID?,
+      userInfo: [UserInfoEntry]?
+    ) {
       self.ancestors = ancestors
       self.ancestorIndexes = ancestorIndexes
       self.checkpointID = checkpointID
       self.userInfo = userInfo
-      self.byteCount = byteCount
     }
   }
 
@@ -179,6 +208,7 @@ public struct ModifyOperation: Sendable, Identifiable {
 
   /// The ancestor of the record at an index, in a submitted operation that has one.
   package func ancestor(at index: Int) -> Record? {
+    guard contents.hasRare else { return nil }
     let indexes = contents.ancestorIndexes
     let place = indexes.indices.firstPlace { indexes[$0] >= index }
     return place < indexes.count && indexes[place] == index ? contents.ancestors[place] : nil

@@ -26,7 +26,7 @@ struct PushQueues: Sendable {
   }
 
   /// The pushes to an address that are due.
-  mutating func take(address: LocalCloudPush, now: Timestamp) -> [LocalCloudPush] {
+  mutating func removeDue(address: LocalCloudPush, now: Timestamp) -> [LocalCloudPush] {
     let isTaken = { (waiting: Waiting) in waiting.push == address && waiting.due <= now }
     let taken = waiting.filter(isTaken).map(\.push)
     if !taken.isEmpty { waiting.removeAll(where: isTaken) }

@@ -195,11 +195,11 @@ final class LiveStressTest: Sendable {
       if case .switched = state.accountState { self?.session.resolveAccountSwitch(.adopt) }
     }
     session.fetchWorkCompletedSubject.sink { [weak self] operation, page in
-      self?.alone { self?.take(page, of: operation) }
+      self?.alone { self?.store(page, of: operation) }
     }
   }
 
-  private func take(_ page: FetchOperation.Response, of operation: FetchOperation) {
+  private func store(_ page: FetchOperation.Response, of operation: FetchOperation) {
     // A page that is asked for again with its acknowledgement is announced more than once.
     if page.isLast, !plan.acknowledges { announce(operation.id) }
     let areStored = pages.withLock { pages in

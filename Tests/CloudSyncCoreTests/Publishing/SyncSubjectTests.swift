@@ -39,6 +39,33 @@ struct SubjectTests {
     #expect(early.entries == [1, nil, 2])
   }
 
+  @Test("A value that is kept before it is sent reaches everybody once, whenever they subscribe")
+  func keepsBeforeSending() {
+    let subject = SyncSubject<Int>(replaysLast: true)
+    let early = Collector<Int>()
+    let between = Collector<Int>()
+    let late = Collector<Int>()
+    subject.keep(1)
+    subject.sink { early.add($0) }
+
+    subject.keep(2)
+    #expect(subject.kept == 2)
+    subject.sink { between.add($0) }
+    #expect(between.entries == [2])
+    subject.sendKept()
+    subject.sink { late.add($0) }
+
+    #expect(early.entries == [1, 2])
+    #expect(between.entries == [2])
+    #expect(late.entries == [2])
+    subject.keep(3)
+    subject.keep(4)
+    subject.sendKept()
+    #expect(early.entries == [1, 2, 4])
+    #expect(between.entries == [2, 4])
+    #expect(late.entries == [2, 4])
+  }
+
   @Test("A value sent while the last one is being replayed comes after it")
   func sendDuringReplay() {
     let subject = SyncSubject<Int>(replaysLast: true)

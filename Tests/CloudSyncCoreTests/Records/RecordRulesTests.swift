@@ -90,6 +90,22 @@ struct RecordRulesTests {
     }
   }
 
+  @Test("Each byte of a field's name counts, in names of every length")
+  func everyByteOfIdentifiers() {
+    for length in 2...20 {
+      for place in 1..<length {
+        for byte: UInt8 in [0, 0x2f, 0x3a, 0x40, 0x5b, 0x5e, 0x60, 0x7b, 0x7f] {
+          var bytes = [UInt8](repeating: 0x7a, count: length)
+          #expect(RecordRules.isIdentifier(String(decoding: bytes, as: UTF8.self)))
+          bytes[place] = byte
+          #expect(!RecordRules.isIdentifier(String(decoding: bytes, as: UTF8.self)))
+        }
+        let letters = String(repeating: "a", count: place)
+        #expect(!RecordRules.isIdentifier(letters + "ä" + letters))
+      }
+    }
+  }
+
   @Test("The type of shares passes")
   func shareTypePasses() {
     let share = Record(recordType: "cloudkit.share", recordID: RecordFixtures.id("share"))

@@ -1,3 +1,4 @@
+import CloudSyncEventLog
 import CloudSyncSession
 
 /// Work of which instructions are counted, by a tool that watches only the functions named `counted…`.
@@ -9,10 +10,17 @@ enum Counted {
   static let operations = 2_000
 
   /// One more operation for each that is answered; every request holds one.
-  static func chain() throws {
-    let session = try OneRecordSession(queued: queued)
+  static func chain(recorder: EventRecorder? = nil) throws {
+    let session = try OneRecordSession(queued: queued, recorder: recorder)
     let operations = World.operations(operations, from: queued)
     try countedChain(session, operations)
+  }
+
+  /// The same, recorded to a file.
+  static func recording(_ redactor: Redactor) throws {
+    let folder = try ScratchFolder()
+    let file = LogFile(path: folder.path("session.jsonl"))
+    try chain(recorder: EventRecorder(.file(file), redactor: redactor))
   }
 
   @inline(never)

@@ -90,7 +90,8 @@ enum SessionBenchmarks {
     return Double(after - before) / Double(count)
   }
 
-  private static func residentBytes() -> Int {
+  /// The memory that the process has now.
+  static func residentBytes() -> Int {
     #if os(Linux)
     guard let file = fopen("/proc/self/statm", "r") else { return 0 }
     defer { fclose(file) }

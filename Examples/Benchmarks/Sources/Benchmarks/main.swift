@@ -19,8 +19,10 @@ if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "count" {
   case "chain": try Counted.chain()
   case "batches": try Counted.batches()
   case "reduce": try Counted.reduce()
+  case "digests": try Counted.recording(.digests())
+  case "values": try Counted.recording(.none)
   default:
-    print("error: count what? chain, batches or reduce")
+    print("error: count what? chain, batches, reduce, digests or values")
     exit(2)
   }
   exit(0)

@@ -186,16 +186,22 @@ public struct ErrorMiddleware: Middleware {
     flight: Flight,
     state: SyncState
   ) -> Bool {
-    guard response.failures.isEmpty,
+    guard response.failures.isEmpty, state.modify.batch.count >= flight.count,
       response.savedRecords.count + response.deletedRecordIDs.count == flight.count
     else { return false }
-    var saved = response.savedRecords.makeIterator()
-    var deleted = response.deletedRecordIDs.makeIterator()
-    for entry in state.modify.batch.prefix(flight.count) {
-      switch entry.intent {
+    let saved = response.savedRecords
+    var saves = 0
+    for place in 0..<flight.count {
+      switch state.modify.batch[place].intent {
       case .save(let record):
-        if saved.next()?.recordID != record.recordID { return false }
-      case .delete(let recordID): if deleted.next() != recordID { return false }
+        guard saves < saved.count,
+          saved[saves].storage.recordID == record.storage.recordID
+        else { return false }
+        saves += 1
+      case .delete(let recordID):
+        let next = place - saves
+        guard next < response.deletedRecordIDs.count, response.deletedRecordIDs[next] == recordID
+        else { return false }
       }
     }
     return true

@@ -146,6 +146,22 @@ public enum RecordRules {
       guard bytes.count >= 1, bytes.count <= maximumNameLength, isLetter(bytes[0]) else {
         return false
       }
+      // Words of eight bytes; the last one overlaps that before it.
+      if bytes.count >= 8 {
+        var index = 0
+        while index + 8 <= bytes.count {
+          guard isWord(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) else {
+            return false
+          }
+          index += 8
+        }
+        return isWord(bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
+      }
+      if bytes.count >= 4 {
+        let first = bytes.loadUnaligned(as: UInt32.self)
+        let last = bytes.loadUnaligned(fromByteOffset: bytes.count - 4, as: UInt32.self)
+        return isWord(UInt64(first) << 32 | UInt64(last))
+      }
       for byte in bytes where !(isLetter(byte) || byte &- 0x30 < 10 || byte == 0x5f) {
         return false
       }
@@ -155,6 +171,21 @@ public enum RecordRules {
 
   @inline(__always)
   private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
+
+  /// Whether eight bytes are ASCII letters, digits and underscores, all at once.
+  @inline(__always)
+  private static func isWord(_ word: UInt64) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let highs = ones << 7
+    // The high bit of each byte from a first one on: no byte is above 0x7f, so none carries over.
+    func isAtLeast(_ first: UInt64, _ word: UInt64) -> UInt64 { word &+ (0x80 - first) &* ones }
+    let low = word & ~highs
+    let lowercase = low | 0x20 &* ones
+    let letters = isAtLeast(0x61, lowercase) & ~isAtLeast(0x7b, lowercase)
+    let digits = isAtLeast(0x30, low) & ~isAtLeast(0x3a, low)
+    let underscores = isAtLeast(0x5f, low) & ~isAtLeast(0x60, low)
+    return (letters | digits | underscores) & ~word & highs == highs
+  }
 
   private static func isFlat(_ values: [FieldValue], within depth: Int) -> Bool {
     for case .list(let inner) in values {

@@ -41,7 +41,7 @@ extension SyncState {
   mutating func reduceAccountCheckStarted(at now: Timestamp) -> Bool {
     guard account.hasProvider, account.isCheckDue else { return false }
     account.isCheckDue = false
-    account.check = Deadline(from: now, nanoseconds: configuration.timeout.clampedNanoseconds)
+    account.check = Deadline(from: now, nanoseconds: cold.value.timeout)
     return true
   }
 

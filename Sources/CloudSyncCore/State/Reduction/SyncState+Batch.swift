@@ -20,7 +20,7 @@ extension SyncState {
         guard taken < Self.longestFill, modify.batch.count < limits.items else { return }
         let bytes = operation.byteCount(ofItem: modify.cursor)
         let entry = entry(for: operation, item: modify.cursor, bytes: bytes)
-        guard take(entry, &index, at: now) else { return }
+        guard add(entry, to: &index, at: now) else { return }
         modify.cursor += 1
         modify.queuedItems -= 1
         modify.queuedBytes -= bytes
@@ -74,6 +74,7 @@ extension SyncState {
     }
   }
 
+  @inline(__always)
   private func entry(for operation: ModifyOperation, item: Int, bytes: Int) -> PendingChange {
     let number = operation.id.number
     let saves = operation.records
@@ -86,28 +87,30 @@ extension SyncState {
         source: number
       )
     }
-    var entry = PendingChange(
-      intent: .save(saves[item]),
-      ancestor: operation.ancestor(at: item),
+    var record = saves[item]
+    var ancestor = operation.ancestor(at: item)
+    let own = modify.localTags.isEmpty ? nil : modify.localTags[record.storage.recordID]
+    if number < modify.tagsInvalidBefore {
+      record.replaceChangeTag(by: nil)
+      // This session has made the record anew, and knows more of it than the ancestor.
+      if own != nil { ancestor = nil }
+      if let own, own.replaces(nil) { record.replaceChangeTag(by: own.tag) }
+    } else if let own, own.replaces(record.storage.changeTag) {
+      record.replaceChangeTag(by: own.tag)
+    }
+    return PendingChange(
+      intent: .save(record),
+      ancestor: ancestor,
       byteCount: bytes,
       source: number
     )
-    let own = modify.localTags.isEmpty ? nil : modify.localTags[saves[item].recordID]
-    if number < modify.tagsInvalidBefore {
-      entry.setChangeTag(tag: nil)
-      // This session has made the record anew, and knows more of it than the ancestor.
-      if own != nil { entry.ancestor = nil }
-      if let own, own.replaces(nil) { entry.setChangeTag(tag: own.tag) }
-    } else if let own, own.replaces(saves[item].changeTag) {
-      entry.setChangeTag(tag: own.tag)
-    }
-    return entry
   }
 
   /// Puts one item into the batch, or merges it; false if it has to wait.
-  private mutating func take(
-    _ entry: PendingChange,
-    _ index: inout BatchIndex,
+  @inline(__always)
+  private mutating func add(
+    _ entry: consuming PendingChange,
+    to index: inout BatchIndex,
     at now: Timestamp
   ) -> Bool {
     let recordID = entry.recordID
@@ -119,7 +122,7 @@ extension SyncState {
       return true
     }
     if !parked.entries.isEmpty, let parkedEntry = parked.entries[recordID] {
-      return take(entry, over: parkedEntry, &index, at: now)
+      return merge(entry, with: parkedEntry, in: &index, at: now)
     }
     if parked.quota != nil, entry.edit != nil {
       let error = SyncError(
@@ -130,19 +133,19 @@ extension SyncState {
       return true
     }
     // An array of one costs less to make than one that grows.
-    if modify.batch.isEmpty { modify.batch = [entry] } else { modify.batch.append(entry) }
     if entry.source < modify.tagsInvalidBefore, entry.ancestor != nil || entry.base != nil {
-      modify.batch[modify.batch.count - 1].forgetServer()
+      entry.forgetServer()
     }
+    if modify.batch.isEmpty { modify.batch = [entry] } else { modify.batch.append(entry) }
     index.add(recordID, to: modify.batch)
     return true
   }
 
   /// Merges an item with the parked entry of its record, which takes a fresh attempt.
-  private mutating func take(
+  private mutating func merge(
     _ entry: PendingChange,
-    over parkedEntry: ParkedEntry,
-    _ index: inout BatchIndex,
+    with parkedEntry: ParkedEntry,
+    in index: inout BatchIndex,
     at now: Timestamp
   ) -> Bool {
     let recordID = entry.recordID
@@ -232,8 +235,8 @@ extension SyncState {
       returning.append(entry)
     }
     parked.returning = returning
-    for var parkedEntry in parked.inOrder {
-      parked.unpark(parkedEntry.entry.recordID)
+    for recordID in parked.records {
+      guard var parkedEntry = parked.unpark(recordID) else { continue }
       parkedEntry.entry.forgetServer()
       parked.park(parkedEntry)
     }

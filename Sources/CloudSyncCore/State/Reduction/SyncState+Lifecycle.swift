@@ -159,7 +159,7 @@ extension SyncState {
       parked.quota = Deadline(from: now, nanoseconds: 0)
     }
     probeQuota(at: now)
-    _ = reduceRetryParked(recordIDs: parked.timed.map(\.entry.recordID))
+    _ = reduceRetryParked(recordIDs: parked.timed)
     return true
   }
 

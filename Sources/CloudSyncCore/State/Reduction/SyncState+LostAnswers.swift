@@ -46,15 +46,7 @@ extension SyncState {
   }
 
   /// Lets go of so many changes at the front of the batch, which were answered.
-  mutating func thaw(count: Int) {
-    modify.repeated = 0
-    modify.writeToken = nil
-    modify.frozen = max(0, modify.frozen - count)
-    guard modify.frozen == 0 else { return }
-    modify.part = 0
-    modify.losses = 0
-    modify.lostAt = nil
-  }
+  mutating func thaw(count: Int) { modify.thaw(count: count) }
 
   /// Hands deletions back whose answer was lost: repeated, they might delete what came since.
   private mutating func handBackDeletions() {

@@ -121,7 +121,7 @@ extension SyncState {
       return true
     }
     parked.probe = probe.entry.recordID
-    returnToBatch(entries: [probe])
+    returnToBatch(records: [probe.entry.recordID])
     return true
   }
 
@@ -178,7 +178,7 @@ extension SyncState {
   /// Storage is free again: everything that waited for it is sent.
   mutating func quotaIsFree() {
     endQuota()
-    returnToBatch(entries: parked.forQuota)
+    returnToBatch(records: parked.recordsForQuota)
   }
 
   /// Tries records again that were refused because of another one, which is saved now.
@@ -187,50 +187,45 @@ extension SyncState {
   /// knows what they wait for. One that refers to another parked record waits for that one: it would
   /// only be refused again.
   mutating func returnDependents(of recordID: RecordID, wasParked: Bool) {
-    returnToBatch(entries: parked.dependents(of: recordID, wasParked: wasParked))
+    returnToBatch(records: parked.dependents(of: recordID, wasParked: wasParked))
   }
 
-  mutating func returnToBatch(entries: [ParkedEntry]) {
-    guard !entries.isEmpty else { return }
-    for parkedEntry in entries {
-      parked.unpark(parkedEntry.entry.recordID)
+  /// Sends parked records again; those that are not parked are passed over.
+  private mutating func returnToBatch(records: [RecordID]) {
+    for recordID in records {
+      guard let parkedEntry = parked.unpark(recordID) else { continue }
       parked.returning.append(parkedEntry.entry)
     }
   }
 
   /// Sends parked records again, before everything that is queued.
   mutating func reduceRetryParked(recordIDs: [RecordID]?) -> Bool {
-    var entries = parkedEntries(recordIDs: recordIDs)
-    // The app's word is worth a whole budget.
-    for index in entries.indices { entries[index].entry.endProbing() }
-    returnToBatch(entries: entries)
-    if !entries.isEmpty, hasNoQuotaLeft { endQuota() }
-    return !entries.isEmpty
+    var isAnyParked = false
+    for recordID in recordIDs ?? parked.records {
+      guard var change = parked.unpark(recordID)?.entry else { continue }
+      // The app's word is worth a whole budget.
+      change.endProbing()
+      parked.returning.append(change)
+      isAnyParked = true
+    }
+    if isAnyParked, hasNoQuotaLeft { endQuota() }
+    return isAnyParked
   }
 
   /// Drops parked records.
   mutating func reduceDropParked(recordIDs: [RecordID]?) -> Bool {
-    let entries = parkedEntries(recordIDs: recordIDs)
     let error = SyncError(.droppedByApp, "the app dropped the record")
-    for parkedEntry in entries {
-      parked.unpark(parkedEntry.entry.recordID)
-      announce(
-        .dropped(parkedEntry.entry.recordID, error),
-        reporter: parkedEntry.entry.reporter
-      )
+    var isAnyParked = false
+    for recordID in recordIDs ?? parked.records {
+      guard let change = parked.unpark(recordID)?.entry else { continue }
+      announce(.dropped(recordID, error), reporter: change.reporter)
+      isAnyParked = true
     }
-    if !entries.isEmpty, hasNoQuotaLeft { endQuota() }
-    return !entries.isEmpty
+    if isAnyParked, hasNoQuotaLeft { endQuota() }
+    return isAnyParked
   }
 
   private var hasNoQuotaLeft: Bool {
     parked.quota != nil && parked.probe == nil && !hasParkedForQuota
-  }
-
-  private func parkedEntries(recordIDs: [RecordID]?) -> [ParkedEntry] {
-    guard let recordIDs else { return parked.inOrder }
-    // A set is asked for members only; its order never shows.
-    var known: Set<RecordID> = []
-    return recordIDs.compactMap { known.insert($0).inserted ? parked.entries[$0] : nil }
   }
 }

@@ -13,9 +13,7 @@ extension SyncState {
       }
       beginProgressIfIdle()
       nextOperation = operation.id.number + 1
-      modify.queue.append(operation)
-      modify.queuedItems += operation.itemCount
-      modify.queuedBytes += operation.byteCount
+      modify.enqueue(operation)
       progress.submitted += operation.itemCount
       if operation.itemCount == 0 { announceCompleted() }
       return true

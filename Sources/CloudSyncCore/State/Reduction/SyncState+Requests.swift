@@ -38,7 +38,7 @@ extension SyncState {
       mode: mode,
       isLookup: isLookup,
       count: count,
-      deadline: Deadline(from: now, nanoseconds: configuration.timeout.clampedNanoseconds),
+      deadline: Deadline(from: now, nanoseconds: cold.value.timeout),
       startedBy: eventCount
     )
     nextAttempt += 1

@@ -76,7 +76,9 @@ extension SyncState {
     guard modify.batch.count >= count,
       response.savedRecords.count + response.deletedRecordIDs.count == count
     else { return false }
-    return modify.batch.prefix(count).count(where: \.isSave) == response.savedRecords.count
+    var saves = 0
+    for place in 0..<count where modify.batch[place].isSave { saves += 1 }
+    return saves == response.savedRecords.count
   }
 
   /// Settles a change that was saved.
@@ -185,7 +187,7 @@ extension SyncState {
 
   /// Announces, in the order of submission, the operations of which every record is settled.
   mutating func announceCompleted() {
-    while modify.open.first?.left == 0, let open = modify.open.popFirst() { announce(open) }
+    while modify.open.isFirstSettled, let open = modify.open.popFirst() { announce(open) }
     while modify.open.isEmpty, modify.cursor == 0, let operation = modify.queue.first,
       operation.itemCount == 0
     {
@@ -196,13 +198,14 @@ extension SyncState {
 
   /// Announces the end of an operation of which everything is settled.
   mutating func announce(_ open: OpenOperation) {
-    let response = open.response
-    progress.done += response.doneCount
+    progress.done += open.doneCount
     if open.wasGivenUp {
-      notifications.add(.modifyFailed(open.operation, Self.cancelled, response))
+      notifications.add(.modifyFailed(open.operation, Self.cancelled, open.response))
     } else {
-      notifications.add(.modifyCompleted(open.operation, response))
+      notifications.add(.modifyCompleted(open.operation, open.response))
     }
-    for change in open.followUps { notifications.add(.parked(change)) }
+    if open.hasFollowUps {
+      for change in open.followUps { notifications.add(.parked(change)) }
+    }
   }
 }

@@ -98,7 +98,7 @@ extension SyncState {
       kept[.storage] = gate.retries[.storage]
       gate.retries = kept
     }
-    if cold.value.lastError != nil { cold.value.lastError = nil }
+    if cold.value.hasLastError { cold.value.lastError = nil }
   }
 
   /// What the timer brings about: deadlines that have passed.

@@ -17,7 +17,7 @@ final class PropertyHandler: WorkHandler {
   }
 
   func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
-    run.run?.take(work, context, process, completion)
+    run.run?.handle(work, context, process, completion)
   }
 
   func cancel(_ attempt: Attempt) {
@@ -36,7 +36,7 @@ private struct ScriptRunReference: Sendable {
 
 extension ScriptRun {
   /// Takes a call of the handler.
-  fileprivate func take(
+  fileprivate func handle(
     _ call: SyncWork,
     _ context: RequestContext,
     _ process: Int,

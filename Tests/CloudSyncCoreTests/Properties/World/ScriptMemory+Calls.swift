@@ -258,16 +258,16 @@ extension StubCloud.Answer {
   /// The longest wait that the server asks for in it.
   var serverWait: Int64? {
     var longest: Int64?
-    func take(_ error: SyncError) {
+    func count(_ error: SyncError) {
       guard let wait = error.retryAfterNanoseconds, wait > 0 else { return }
       longest = Swift.max(longest ?? 0, wait)
     }
     switch self {
-    case .success(.modify(let response)): response.failures.forEach { take($0.error) }
+    case .success(.modify(let response)): response.failures.forEach { count($0.error) }
     case .success: break
     case .failure(let error):
-      take(error)
-      error.itemErrors.forEach { take($0.error) }
+      count(error)
+      error.itemErrors.forEach { count($0.error) }
     }
     return longest
   }

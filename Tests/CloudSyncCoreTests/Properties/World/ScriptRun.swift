@@ -117,14 +117,14 @@ final class ScriptRun: Sendable {
       self?.note(process) { $0.failed(work, error) }
     }
     session.fetchWorkCompletedSubject.sink { [weak self] operation, page in
-      self?.take(operation, page, process)
+      self?.store(operation, page, process)
     }
     session.parkedSubject.sink { [weak self] change in
       self?.note(process) { $0.parkedChanged(change) }
     }
   }
 
-  private func take(_ operation: FetchOperation, _ page: FetchOperation.Response, _ process: Int) {
+  private func store(_ operation: FetchOperation, _ page: FetchOperation.Response, _ process: Int) {
     let answer = memory.withLock { memory -> PageAnswer? in
       guard memory.process == process, !memory.isDown else { return nil }
       return memory.fetched(operation, page)

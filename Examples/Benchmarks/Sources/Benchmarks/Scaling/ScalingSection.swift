@@ -5,8 +5,10 @@ enum ScalingSection {
   static func run(_ arguments: some Collection<String>) throws {
     let numbers = arguments.compactMap { Int($0) }
     let words = arguments.filter { Int($0) == nil }
+    // The baseline first, while no memory has been freed that could be used again.
     let rows =
-      ScalingCalls.rows + ScalingAnswers.rows + ScalingRecords.rows + ScalingObservers.rows
+      ScalingBaseline.rows + ScalingCalls.rows + ScalingAnswers.rows + ScalingRecords.rows
+      + ScalingObservers.rows
     try ScalingRow.printTable(
       rows.filter { row in words.isEmpty || words.contains { row.name.contains($0) } },
       sizes: numbers.count == 2 ? (numbers[0], numbers[1]) : (1_000, 16_000)

@@ -14,6 +14,15 @@ package struct FetchRegion: Sendable {
 
   package init() {}
 
+  /// Whether there is a run; asked after every event, so that nothing of it is copied.
+  package var hasRun: Bool { if case .some = run { true } else { false } }
+
+  /// Whether a page waits for the app's acknowledgement; likewise.
+  package var isAwaited: Bool { if case .some = awaited { true } else { false } }
+
+  /// Whether a page could be asked for now.
+  package var wantsRequest: Bool { !isAwaited && (hasRun || !waiting.isEmpty) }
+
   /// Whether the next request looks up records that the app has named.
   package var isLookupNext: Bool { run.map(\.isLookup) ?? (waiting.firstLookup != nil) }
 

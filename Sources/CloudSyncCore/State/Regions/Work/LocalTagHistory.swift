@@ -6,69 +6,84 @@
 /// forgotten at once.
 package struct LocalTagHistory: Sendable {
   /// Saves that lie together, each record once, and a table that finds them.
-  package final class Generation: Sendable {
+  ///
+  /// It is `@unchecked Sendable` because nothing changes the table once it is made.
+  package final class Generation: @unchecked Sendable {
     /// In the order in which they were made.
     package let tags: [LocalTag]
     /// The latest of their `savedBefore`.
     package let savedBefore: UInt64
     /// The index of a save plus one, at the place that its hash names or the next free one.
-    private let slots: [UInt32]
+    ///
+    /// Four times as many as saves, so that most look-ups in vain end with the first.
+    private let slots: UnsafeMutablePointer<UInt32>
+    private let mask: Int
 
     /// - Parameter all: Saves in the order in which they were made; of a record the latest counts.
     package init(_ all: [LocalTag]) {
-      var (slots, outdated) = Self.table(of: all)
-      var latest = all
-      if !outdated.isEmpty {
-        var next = 0
-        latest = []
-        for (index, tag) in all.enumerated() {
-          if next < outdated.count, outdated[next] == index {
-            next += 1
-          } else {
-            latest.append(tag)
-          }
+      var size = 32
+      while size < all.count * 4 { size *= 2 }
+      mask = size - 1
+      slots = .allocate(capacity: size)
+      let outdated = Self.fill(slots, mask: mask, with: all)
+      savedBefore = all.reduce(0) { max($0, $1.savedBefore) }
+      guard !outdated.isEmpty else {
+        tags = all
+        return
+      }
+      var next = 0
+      var latest: [LocalTag] = []
+      for (index, tag) in all.enumerated() {
+        if next < outdated.count, outdated[next] == index {
+          next += 1
+        } else {
+          latest.append(tag)
         }
-        slots = Self.table(of: latest).slots
       }
       tags = latest
-      self.slots = slots
-      savedBefore = all.reduce(0) { max($0, $1.savedBefore) }
+      _ = Self.fill(slots, mask: mask, with: latest)
     }
 
-    /// A table of the latest save of each record, and the indexes of all others, ascending.
-    private static func table(of tags: [LocalTag]) -> (slots: [UInt32], outdated: [Int]) {
-      var size = 8
-      while size < tags.count * 2 { size *= 2 }
-      var slots = [UInt32](repeating: 0, count: size)
+    deinit { slots.deallocate() }
+
+    /// Notes where the latest save of each record is, and returns the indexes of all others, ascending.
+    private static func fill(
+      _ slots: UnsafeMutablePointer<UInt32>,
+      mask: Int,
+      with tags: [LocalTag]
+    ) -> [Int] {
+      slots.initialize(repeating: 0, count: mask + 1)
       var outdated: [Int] = []
       for index in tags.indices {
-        let slot = slot(of: tags[index].recordID, hash: tags[index].hash, in: slots, of: tags)
+        let tag = tags[index]
+        var slot = Int(truncatingIfNeeded: tag.hash) & mask
+        while slots[slot] != 0 {
+          let other = tags[Int(slots[slot]) - 1]
+          // Identifiers are read only where their hashes agree.
+          if other.hash == tag.hash, other.recordID == tag.recordID { break }
+          slot = (slot + 1) & mask
+        }
         if slots[slot] != 0 { outdated.append(Int(slots[slot]) - 1) }
         slots[slot] = UInt32(index + 1)
       }
       if outdated.count > 1 { outdated.sort() }
-      return (slots, outdated)
+      return outdated
     }
 
-    /// The slot of a record, or the free one where it would be.
-    private static func slot(
-      of recordID: RecordID,
-      hash: UInt64,
-      in slots: [UInt32],
-      of tags: [LocalTag]
-    ) -> Int {
-      var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-      while slots[slot] != 0 {
-        let index = Int(slots[slot]) - 1
-        if tags[index].hash == hash, tags[index].recordID == recordID { break }
-        slot = (slot + 1) & (slots.count - 1)
-      }
-      return slot
-    }
-
+    @inline(__always)
     package func tag(of recordID: RecordID, hash: UInt64) -> LocalTag? {
-      let slot = Self.slot(of: recordID, hash: hash, in: slots, of: tags)
-      return slots[slot] == 0 ? nil : tags[Int(slots[slot]) - 1]
+      let slot = Int(truncatingIfNeeded: hash) & mask
+      return slots[slot] == 0 ? nil : tag(of: recordID, hash: hash, from: slot)
+    }
+
+    private func tag(of recordID: RecordID, hash: UInt64, from first: Int) -> LocalTag? {
+      var slot = first
+      while slots[slot] != 0 {
+        let tag = tags[Int(slots[slot]) - 1]
+        if tag.hash == hash, tag.recordID == recordID { return tag }
+        slot = (slot + 1) & mask
+      }
+      return nil
     }
   }
 
@@ -152,8 +167,11 @@ package struct LocalTagHistory: Sendable {
     while size < Self.largest {
       let latest = generations.suffix(Self.fanIn)
       guard latest.count == Self.fanIn, latest.allSatisfy({ $0.tags.count <= size }) else { return }
-      let merged = Generation(latest.flatMap(\.tags))
-      count -= latest.reduce(0) { $0 + $1.tags.count } - merged.tags.count
+      var all: [LocalTag] = []
+      all.reserveCapacity(latest.reduce(0) { $0 + $1.tags.count })
+      for generation in latest { all += generation.tags }
+      let merged = Generation(all)
+      count -= all.count - merged.tags.count
       generations.removeLast(Self.fanIn)
       generations.append(merged)
       size *= Self.fanIn

@@ -40,6 +40,24 @@ package struct ModifyRegion: Sendable {
   package var areOthersBlocked = false
 
   package init() {}
+
+  /// Lets go of so many changes at the front of the batch, which were answered.
+  mutating func thaw(count: Int) {
+    repeated = 0
+    writeToken = nil
+    frozen = max(0, frozen - count)
+    guard frozen == 0 else { return }
+    part = 0
+    losses = 0
+    lostAt = nil
+  }
+
+  /// Puts an operation at the end of the queue.
+  mutating func enqueue(_ operation: ModifyOperation) {
+    queue.append(operation)
+    queuedItems += operation.itemCount
+    queuedBytes += operation.byteCount
+  }
 }
 
 extension ModifyRegion: CodedStruct {

@@ -21,6 +21,12 @@ package struct OpenOperation: Sendable {
     endings?.value.followUps ?? PersistentQueue()
   }
 
+  /// Whether anything became of its parked records meanwhile.
+  package var hasFollowUps: Bool { endings?.value.hasFollowUps ?? false }
+
+  /// How many of its records the cloud has as they were submitted.
+  package var doneCount: Int { endings?.value.doneCount ?? 0 }
+
   /// Notes how one of its records ended.
   package mutating func add(_ ending: ParkedChange) {
     makeEndings()
@@ -105,6 +111,12 @@ private struct OperationEndings: Sendable {
   }
 
   var followUps: PersistentQueue<ParkedChange> { further?.value.followUps ?? PersistentQueue() }
+
+  var hasFollowUps: Bool { further.map { !$0.value.followUps.isEmpty } ?? false }
+
+  var doneCount: Int {
+    outcome.doneCount + (further?.value.earlierSaved.reduce(0) { $0 + $1.count } ?? 0)
+  }
 
   mutating func add(_ ending: ParkedChange) {
     switch ending {

@@ -11,7 +11,12 @@ package struct OpenOperations: Sendable {
 
   package init() {}
 
-  package var isEmpty: Bool { first == nil }
+  package var isEmpty: Bool { if case .none = first { true } else { false } }
+
+  /// Whether every record of the first operation is settled; nothing of it is copied for that.
+  var isFirstSettled: Bool {
+    first?.left == 0
+  }
 
   package var count: Int { (first == nil ? 0 : 1) + (further?.value.count ?? 0) }
 

@@ -13,7 +13,7 @@ package struct ParkedRegion: Sendable {
   /// Those that wait until any parked record is saved.
   private var waitingForAny = PersistentSortedMap<UInt64, RecordID>()
   /// Those that refer to a record, by that record.
-  private var dependents = PersistentMap<RecordID, PersistentSortedMap<UInt64, RecordID>>()
+  private var dependents = PersistentMap<RecordID, Dependents>()
   /// Those that are tried again by themselves, by the time of it.
   private var probes = PersistentSortedMap<ProbeTime, RecordID>()
   /// When the first of them is tried again.
@@ -37,11 +37,14 @@ package struct ParkedRegion: Sendable {
   /// All parked entries in the order in which they were parked.
   package var inOrder: [ParkedEntry] { entries(of: order) }
 
+  /// All parked records in that order; of thousands the entries are better read one by one.
+  package var records: [RecordID] { order.values }
+
   /// The entry that was parked last.
   package var last: ParkedEntry? { order.last.flatMap { entries[$0.value] } }
 
-  /// The entries that wait for storage, in the order in which they were parked.
-  package var forQuota: [ParkedEntry] { entries(of: waitingForQuota) }
+  /// The records that wait for storage, in the order in which they were parked.
+  package var recordsForQuota: [RecordID] { waitingForQuota.values }
 
   /// The first of the entries that wait for storage.
   package var firstForQuota: ParkedEntry? { waitingForQuota.first.flatMap { entries[$0.value] } }
@@ -49,19 +52,19 @@ package struct ParkedRegion: Sendable {
   /// Whether any entry was refused because of another record.
   package var hasDependents: Bool { !dependents.isEmpty || !waitingForAny.isEmpty }
 
-  /// The entries that may be saved now that a record is.
+  /// The records that may be saved now that one is.
   ///
   /// - Parameters:
   ///   - recordID: The record that was saved.
   ///   - wasParked: Whether it had been parked: then those return as well that refer to no parked
   ///     record, because nobody knows what they wait for.
-  /// - Returns: The entries in the order in which they were parked.
-  package func dependents(of recordID: RecordID, wasParked: Bool) -> [ParkedEntry] {
-    var found = dependents[recordID].map(entries(of:)) ?? []
-    guard wasParked, !waitingForAny.isEmpty else { return found }
-    let known = Set(found.map(\.number))
-    found += entries(of: waitingForAny).filter { !known.contains($0.number) }
-    return found.sorted { $0.number < $1.number }
+  /// - Returns: The records in the order in which they were parked.
+  package func dependents(of recordID: RecordID, wasParked: Bool) -> [RecordID] {
+    let dependents = dependents[recordID]
+    guard wasParked, !waitingForAny.isEmpty else { return dependents?.records ?? [] }
+    guard var all = dependents?.several else { return waitingForAny.values }
+    for (number, recordID) in waitingForAny.entries { all[number] = recordID }
+    return all.values
   }
 
   /// The entry whose time to be tried again came first, if it has come.
@@ -74,8 +77,8 @@ package struct ParkedRegion: Sendable {
     nextProbe.map { $0.end(at: now) <= now } ?? false
   }
 
-  /// All entries that are tried again by themselves, in the order of their times.
-  package var timed: [ParkedEntry] { probes.values.compactMap { entries[$0] } }
+  /// All records that are tried again by themselves, in the order of their times.
+  package var timed: [RecordID] { probes.values }
 
   private func entries(of map: PersistentSortedMap<UInt64, RecordID>) -> [ParkedEntry] {
     map.values.compactMap { entries[$0] }
@@ -90,9 +93,7 @@ package struct ParkedRegion: Sendable {
     if parkedEntry.isQuota { waitingForQuota[number] = recordID }
     if parkedEntry.waitsForAny { waitingForAny[number] = recordID }
     for target in parkedEntry.targets {
-      var all = dependents[target] ?? PersistentSortedMap()
-      all[number] = recordID
-      dependents[target] = all
+      dependents[target] = dependents[target]?.adding(number, recordID) ?? .one(number, recordID)
     }
     guard let probe = parkedEntry.probe else { return }
     probes[ProbeTime(until: probe.until, number: number)] = recordID
@@ -103,16 +104,15 @@ package struct ParkedRegion: Sendable {
   /// Takes an entry out; nil if the record is not parked.
   @discardableResult
   package mutating func unpark(_ recordID: RecordID) -> ParkedEntry? {
-    guard let parkedEntry = entries[recordID] else { return nil }
+    guard let parkedEntry = entries.removeValue(for: recordID) else { return nil }
     let number = parkedEntry.number
-    entries[recordID] = nil
     order[number] = nil
     if parkedEntry.isQuota { waitingForQuota[number] = nil }
     if parkedEntry.waitsForAny { waitingForAny[number] = nil }
     for target in parkedEntry.targets {
-      guard var all = dependents[target] else { continue }
-      all[number] = nil
-      dependents[target] = all.isEmpty ? nil : all
+      // Mostly there is one: then the whole of them goes.
+      guard let rest = dependents.removeValue(for: target)?.removing(number) else { continue }
+      dependents[target] = rest
     }
     if let probe = parkedEntry.probe {
       probes[ProbeTime(until: probe.until, number: number)] = nil
@@ -137,8 +137,8 @@ package struct ParkedRegion: Sendable {
   package mutating func clampProbes(at now: Timestamp) {
     guard let probesSetAt, probesSetAt > now else { return }
     self.probesSetAt = nil
-    for var parkedEntry in timed {
-      unpark(parkedEntry.entry.recordID)
+    for recordID in timed {
+      guard var parkedEntry = unpark(recordID) else { continue }
       parkedEntry.probe?.clamp(at: now)
       park(parkedEntry)
     }
@@ -167,11 +167,49 @@ package struct ParkedRegion: Sendable {
     }
     if again.dependents.count != dependents.count { return "dependents are indexed wrongly" }
     dependents.visitUnordered { target, records in
-      if again.dependents[target]?.values != records.values {
+      if again.dependents[target]?.records != records.records {
         broken = "the dependents of \(target) are indexed wrongly"
       }
     }
     return broken
+  }
+}
+
+/// The records that refer to one, by the numbers of their entries; mostly there is one.
+private enum Dependents: Sendable {
+  case one(UInt64, RecordID)
+  case many(PersistentSortedMap<UInt64, RecordID>)
+
+  /// All of them, in a map also where there is one.
+  var several: PersistentSortedMap<UInt64, RecordID> {
+    switch self {
+    case .one(let number, let recordID):
+      var map = PersistentSortedMap<UInt64, RecordID>()
+      map[number] = recordID
+      return map
+    case .many(let map): return map
+    }
+  }
+
+  /// The records in the order in which they were parked.
+  var records: [RecordID] {
+    switch self {
+    case .one(_, let recordID): [recordID]
+    case .many(let map): map.values
+    }
+  }
+
+  consuming func adding(_ number: UInt64, _ recordID: RecordID) -> Dependents {
+    var map = several
+    map[number] = recordID
+    return .many(map)
+  }
+
+  /// The others; nil if there are none.
+  consuming func removing(_ number: UInt64) -> Dependents? {
+    guard case .many(var map) = self else { return nil }
+    map[number] = nil
+    return map.isEmpty ? nil : .many(map)
   }
 }
 

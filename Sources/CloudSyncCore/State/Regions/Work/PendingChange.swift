@@ -78,9 +78,9 @@ package struct PendingChange: Sendable {
   }
 
   package mutating func setChangeTag(tag: String?) {
-    if case .save(let record) = intent, !UTF8Bytes.equal(record.changeTag, tag) {
-      intent = .save(record.withChangeTag(tag))
-    }
+    guard case .save(var record) = intent else { return }
+    record.replaceChangeTag(by: tag)
+    intent = .save(record)
   }
 
   /// Gives the entry a fresh attempt and budget.
