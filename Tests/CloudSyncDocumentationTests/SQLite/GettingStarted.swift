@@ -59,7 +59,7 @@ struct GettingStartedTests {
     try mac.execute("INSERT INTO notes(id, text) VALUES('6f9c', 'Buy milk')")
     for engine in engines { #expect(await engine.syncChanges().isDone) }
 
-    #expect(try engines[1].status(of: [.string("6f9c")], in: "notes") == .clean)
+    #expect(try engines[1].status(of: "6f9c", in: "notes") == .clean)
   }
   // SAMPLE: end
 }

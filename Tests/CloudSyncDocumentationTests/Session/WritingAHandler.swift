@@ -5,14 +5,26 @@ import Foundation
 import Testing
 
 // SAMPLE: CloudSyncCore/WritingAHandler.md
-/// A cloud in memory: a list of changes, of which each record's last one counts.
+/// A cloud in memory: the last change of every record, in the order in which they were made.
 actor ListCloud: AsyncOperationHandler {
-  private var changes: [(id: RecordID, record: Record?)] = []
+  private var hasZone = false
+  private var changes: [(position: Int, id: RecordID, record: Record?)] = []
+  private var lastPosition = 0
 
-  func createZone(_: CreateZoneOperation, context: RequestContext) -> Bool { true }
+  func createZone(_: CreateZoneOperation, context: RequestContext) -> Bool {
+    hasZone = true
+    return true
+  }
+
   func createSubscription(_: CreateSubscriptionOperation, context: RequestContext) -> Bool { true }
 
-  func modify(_ operation: ModifyOperation, context: RequestContext) -> ModifyOperation.Response {
+  func modify(
+    _ operation: ModifyOperation,
+    context: RequestContext
+  ) throws(SyncError) -> ModifyOperation.Response {
+    let ids = operation.records.map(\.recordID) + operation.recordIDsToDelete
+    guard hasZone else { throw SyncError(.zoneNotFound) }
+    guard Set(ids).count == ids.count else { throw SyncError(.invalidArguments) }
     var response = ModifyOperation.Response()
     for edit in operation.records {
       switch save(edit) {
@@ -21,40 +33,44 @@ actor ListCloud: AsyncOperationHandler {
       }
     }
     for id in operation.recordIDsToDelete {
-      changes.append((id, nil))
+      change(id, to: nil)
       response.deletedRecordIDs.append(id)
     }
     return response
   }
 
   private func save(_ edit: Record) -> Result<Record, SyncError> {
-    let stored = changes.last { $0.id == edit.recordID }?.record
+    let stored = record(edit.recordID)
     if stored?.changeTag != edit.changeTag {
       guard let stored else { return .failure(SyncError(.unknownItem)) }
       return .failure(SyncError(.serverRecordChanged, serverRecord: stored))
     }
     // The fields that are set, over those that are there.
-    let saved = edit.merged(into: stored).withChangeTag("\(changes.count + 1)")
-    changes.append((saved.recordID, saved))
+    let saved = edit.merged(into: stored).withChangeTag("\(lastPosition + 1)")
+    change(edit.recordID, to: saved)
     return .success(saved)
+  }
+
+  private func record(_ id: RecordID) -> Record? { changes.first { $0.id == id }?.record }
+
+  private func change(_ id: RecordID, to record: Record?) {
+    changes.removeAll { $0.id == id }
+    lastPosition += 1
+    changes.append((lastPosition, id, record))
   }
 
   func fetch(
     _ operation: FetchOperation,
     context: RequestContext
   ) throws(SyncError) -> FetchOperation.Response {
+    guard hasZone else { throw SyncError(.zoneNotFound) }
     if !operation.recordIDs.isEmpty { return lookUp(operation.recordIDs) }
-    var from = 0
-    if let token = operation.changeToken {
-      // A token that this cloud has not given.
-      guard let number = Int(String(decoding: token.bytes, as: UTF8.self)), number <= changes.count
-      else { throw SyncError(.changeTokenExpired) }
-      from = number
-    }
-    let page = changes[from..<min(from + 200, changes.count)]
+    let position = try position(of: operation.changeToken)
+    let new = changes.drop { $0.position <= position }
+    let page = new.prefix(200)
     var response = FetchOperation.Response(
-      changeToken: ChangeToken(Data("\(page.endIndex)".utf8)),
-      hasMore: page.endIndex < changes.count
+      changeToken: ChangeToken(Data("\(page.last?.position ?? position)".utf8)),
+      hasMore: new.count > page.count
     )
     for change in page {
       if let record = change.record {
@@ -66,10 +82,18 @@ actor ListCloud: AsyncOperationHandler {
     return response
   }
 
+  private func position(of token: ChangeToken?) throws(SyncError) -> Int {
+    guard let token else { return 0 }
+    guard let position = Int(String(decoding: token.bytes, as: UTF8.self)),
+      position <= lastPosition
+    else { throw SyncError(.changeTokenExpired) }  // this cloud has not given it
+    return position
+  }
+
   private func lookUp(_ ids: [RecordID]) -> FetchOperation.Response {
     var response = FetchOperation.Response(changeToken: nil)
     for id in ids {
-      if let record = changes.last(where: { $0.id == id })?.record {
+      if let record = record(id) {
         response.changedRecords.append(record)
       } else {
         response.failures.append(ItemFailure(id, SyncError(.unknownItem)))
