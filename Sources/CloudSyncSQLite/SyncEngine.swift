@@ -45,6 +45,9 @@ public final class SyncEngine: Sendable {
   /// What the app has to decide, whenever that comes up; see ``question`` for what is open.
   public let questions = SyncSubject<SyncQuestion>()
 
+  /// The rows that the engine has changed, after every transaction in which it has.
+  public let changes = SyncSubject<RowChanges>()
+
   let control: EngineControl
   var context: EngineContext { control.context }
 
@@ -78,7 +81,8 @@ public final class SyncEngine: Sendable {
       errors: errors,
       cloudErrors: cloudErrors,
       activity: activity,
-      questions: questions
+      questions: questions,
+      changes: changes
     )
     let context = EngineContext(
       database: database,

@@ -27,6 +27,9 @@ package final class SQLiteStatement {
   /// The statement's text.
   package var sql: String { unsafe sqlite3_sql(handle).map { unsafe String(cString: $0) } ?? "" }
 
+  /// How many values it takes.
+  package var parameterCount: Int { unsafe Int(sqlite3_bind_parameter_count(handle)) }
+
   // MARK: Values
 
   @discardableResult
@@ -166,6 +169,11 @@ package final class SQLiteStatement {
   }
 
   // MARK: Columns, counted from 0
+
+  /// A column's name, as the query calls it.
+  package func columnName(_ column: Int32) -> String {
+    unsafe sqlite3_column_name(handle, column).map { unsafe String(cString: $0) } ?? ""
+  }
 
   package var columnCount: Int32 { unsafe sqlite3_column_count(handle) }
 

@@ -198,6 +198,7 @@ struct PlainRows: TransactionPart {
         try known.remove(key)
         return .unusual
       }
+      transaction.noteChange(.inserted, of: key, values: row.values, in: table)
       if !table.keepsValues(row.values), let stored = try tableRows.values(of: row.key.values) {
         try known.save(clean.with(digest: table.digest(of: stored)), of: key)
       }

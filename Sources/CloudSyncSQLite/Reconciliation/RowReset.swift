@@ -47,6 +47,7 @@ struct RowReset: TransactionPart {
   /// Deletes the rows of the synchronized tables, without telling the cloud, and forgets what was
   /// known of them.
   private func deleteEverything() throws(SQLiteError) {
+    try noteDeletions()
     try connection.execute("PRAGMA defer_foreign_keys = ON")
     let query = try connection.prepare(
       """
@@ -75,6 +76,20 @@ struct RowReset: TransactionPart {
       try facts.set(fact, to: nil)
     }
     transaction.fetchesAll = false
+  }
+
+  /// Notes that all rows are deleted, for those who want to know: no trigger tells of it.
+  private func noteDeletions() throws(SQLiteError) {
+    if transaction.changed == nil { return }
+    for table in tables.inOrder.reversed() {
+      let columns = table.columns.map(\.quotedName).joined(separator: ", ")
+      let query = try connection.prepare("SELECT \(columns) FROM main.\(table.name.quotedName)")
+      try query.forEachRow {
+        let values = table.columns.indices.map { query.value(Int32($0)) }
+        let key = RowKey(table: table.id, key: table.rowKey(table.key(ofRow: values)))
+        transaction.noteChange(.deleted, of: key, values: values, in: table)
+      }
+    }
   }
 
   private func hasRows() throws(SQLiteError) -> Bool {

@@ -26,6 +26,7 @@ struct EnginePublishers: Sendable {
   let cloudErrors: SyncSubject<SyncError>
   let activity: SyncSubject<SyncActivity>
   let questions: SyncSubject<SyncQuestion>
+  let changes: SyncSubject<RowChanges>
 }
 
 extension EngineContext {

@@ -32,6 +32,7 @@ extension EngineControl {
           try transaction.store(group)
           let value = try body(transaction)
           try transaction.finish()
+          try transaction.noteEchoes()
           return (value, try TransactionOutcome(transaction))
         }
       }
@@ -40,10 +41,12 @@ extension EngineControl {
         state.absences = done.absences
       }
       run?.noteStored(group, essence: essence, outcome: done)
+      if let changes = done.changes { self.changes.append(changes) }
       return .done(value, run, group)
     }
     switch done {
     case .done(let value, let run, let group):
+      changes.publish()
       run?.follow(group)
       return value
     case .outdated(let run):
@@ -92,6 +95,7 @@ extension EngineControl {
     // Another engine may have taken another number for this database.
     transaction.tables.writer =
       try transaction.facts.integer(.writer) ?? transaction.tables.writer
+    if changes.isWanted { transaction.changed = ChangedRows() }
     if case .purge(let age) = context.options.tombstones {
       transaction.purgeAge = age.clampedNanoseconds / 1_000_000
     }
@@ -152,11 +156,13 @@ struct TransactionOutcome: Sendable {
   let needsFetch: Bool
   let absences: Int64
   let nextFetch: FetchOperation?
+  let changes: RowChanges?
 
   init(_ transaction: SyncTransaction) throws(SQLiteError) {
     absences = try transaction.absences()
     nextFetch = transaction.nextFetch
     counts = transaction.counts
+    changes = transaction.changed?.changes
     needsFetch = transaction.needsFetch
   }
 }

@@ -33,9 +33,11 @@ final class EngineControl: Sendable {
 
   let context: EngineContext
   let state: Locked<State>
+  let changes: ChangeQueue
 
   init(_ context: EngineContext, _ prepared: PreparedTables) {
     self.context = context
+    changes = ChangeQueue(context.publishers.changes)
     state = Locked(State(tables: prepared.tables, schemaVersion: prepared.schemaVersion))
   }
 

@@ -37,6 +37,7 @@ extension SyncTransaction {
       guard var row = rows[one.rowKey] else { continue }
       let table = tables[row.place]
       if hasSideEffects { row.values = try table.rows(on: connection).values(of: row.key.values) }
+      noteChange(of: row)
       if row.isAsStored { continue }
       try table.store(on: connection)
         .save(

@@ -1,3 +1,4 @@
+import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 extension SyncTransaction {
@@ -29,5 +30,70 @@ extension SyncTransaction {
     guard isWriting else { return }
     isWriting = false
     try CaptureSuppression(connection: connection).setSynchronizing(false)
+  }
+}
+
+extension SyncTransaction {
+  /// Notes what has become of a row since it was read.
+  func noteChange(of row: LoadedRow) {
+    guard changed != nil else { return }
+    let kind: RowChanges.Kind
+    switch (row.formerValues, row.values) {
+    case (nil, nil): return
+    case (nil, _): kind = .inserted
+    case (_, nil): kind = .deleted
+    case (let former?, let present?):
+      if former == present { return }
+      kind = .updated
+    }
+    noteChange(kind, of: row.rowKey, values: row.values ?? row.formerValues, in: tables[row.place])
+  }
+
+  /// Notes a change of a row, by the values of its columns.
+  func noteChange(
+    _ kind: RowChanges.Kind,
+    of row: RowKey,
+    values: [SQLiteValue]?,
+    in table: RecordTable
+  ) {
+    guard changed != nil, let values else { return }
+    let key = table.key.map { table.transport.keyValue(table.value(of: $0, in: values) ?? .null) }
+    changed?.note(kind, of: row, key: key, in: table.name)
+  }
+
+  /// Notes the rows that have followed others: triggers have captured them, since the outbox was read to its end.
+  func noteEchoes() throws(SQLiteError) {
+    guard changed != nil else { return }
+    let layout = try OutboxLayout(connection)
+    let query = try connection.statement(layout.query)
+    query.bind(try connection.integer("SELECT left_until FROM main.cloudsync_clock"), at: 1)
+    try query.forEachRow { () throws(SQLiteError) in
+      guard let place = tables.place(ofID: query.integer(2)) else { return }
+      let table = tables[place]
+      guard let edit = layout.edit(in: query, of: table.captured, at: .zero) else { return }
+      let kind: RowChanges.Kind
+      switch edit.change {
+      case .inserted: kind = .inserted
+      case .deleted: kind = .deleted
+      case .updated: kind = .updated
+      case .replaced:
+        if try table.rows(on: connection).hasRow(edit.key) { return }
+        kind = .deleted
+      }
+      let rowKey = RowKey(
+        table: table.id,
+        key: table.rowKey(table.format.key(spelled: edit.key))
+      )
+      let key = edit.key.map { table.transport.keyValue($0) }
+      changed?.noteEcho(kind, of: rowKey, key: key, in: table.name)
+    }
+  }
+}
+
+extension ValueTransport {
+  /// A value of a key: whatever its size, it travels in the record's name.
+  fileprivate func keyValue(_ value: SQLiteValue) -> FieldValue {
+    if case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) { return field }
+    return .null
   }
 }

@@ -38,6 +38,8 @@ final class SyncTransaction {
   private(set) var latest = HybridTime.zero
   /// What was done so far.
   var counts = SyncCounts()
+  /// The rows of tables that were changed; nil if nobody wants to know.
+  var changed: ChangedRows?
   /// Whether a fetch of everything is under way; nil until that was asked for.
   var fetchesAll: Bool? { didSet { notesSeen = nil } }
   /// Whether that fetch notes what it has told about; nil until that was asked for.
