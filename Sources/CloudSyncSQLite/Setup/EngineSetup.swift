@@ -79,6 +79,8 @@ struct EngineSetup {
       .install(on: connection, isEnforcing: isEnforcing)
     try StatusView.install(on: connection)
     try take(findings, of: tables)
+    try IntegerKeyRanges(connection: connection, writer: tables.writer)
+      .settle(options.countedTables(of: tables))
     let facts = Facts(connection: connection)
     let isNewSchema = try facts.value(.schemaVersion) != .integer(version)
     try retryRefused(of: tables, isNewSchema: isNewSchema)

@@ -44,9 +44,12 @@ struct CloudServer: CloudPlace {
     return options
   }
 
-  /// Throws if a database belongs to another account or server, or the server does not take the token; waits until
-  /// it can say so.
-  func check(_ place: SyncPlace?, of path: String, console: Console) throws {
+  func relation(
+    to place: SyncPlace?,
+    isAttaching: Bool,
+    of path: String,
+    console: Console
+  ) throws -> CloudRelation {
     let caller: AccountIdentity
     do throws(SyncError) { caller = try repeating(console: console) { identity() } } catch {
       throw error.code == .notAuthenticated
@@ -54,19 +57,22 @@ struct CloudServer: CloudPlace {
         : ToolError.failure("\(name): \(Words.line("\(error)"))")
     }
     if let owner = place?.owner, owner != caller {
+      if isAttaching { return .other }
       throw ToolError.failure(
         "\(path): its rows belong to the account “\(owner.value)”, and the token is that of “\(caller.value)”; use a"
-          + " token of “\(owner.value)”, or begin anew after “cloudsync detach \(path)”"
+          + " token of “\(owner.value)”, or give the rows to “\(caller.value)” with “cloudsync attach \(path) --cloud"
+          + " \(name) --merge”"
       )
     }
-    guard let token = place?.token else { return }
+    guard let token = place?.token else { return .same }
     do throws(SyncError) {
       _ = try repeating(console: console) { fetch(after: token).map { _ in true } }
-    } catch {
-      // What else may be wrong, the session finds out.
-      if error.code == .invalidArguments { throw isForeign(path) }
-    }
+    } catch { return CloudRelation(error) }
+    return .same
   }
+
+  /// The server's operator renews a restored store; its devices are told by the server.
+  func renewHistory(after _: ChangeToken?) {}
 
   private func identity() -> Result<AccountIdentity, SyncError> {
     let result = Locked<Result<AccountIdentity, SyncError>?>(nil)

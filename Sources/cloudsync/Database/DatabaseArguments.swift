@@ -13,6 +13,14 @@ struct DatabaseArguments {
     isRepeatable: true
   )
   static let all = Command.Option(name: "--all", help: "all tables, but views and virtual ones")
+  static let dropUnique = Command.Option(
+    name: "--drop-unique",
+    help: "drop UNIQUE constraints beside the primary key"
+  )
+  static let keepIntegerKeys = Command.Option(
+    name: "--keep-integer-keys",
+    help: "AUTOINCREMENT keys stay: each device counts in a range of its own"
+  )
   static let json = Command.Option(name: "--json", help: "JSON, for scripts")
   static let policies: [Command.Option] = [
     .init(
@@ -21,6 +29,7 @@ struct DatabaseArguments {
       help: "tables whose integer keys no two devices ever give to different rows",
       isRepeatable: true
     ),
+    keepIntegerKeys,
     .init(
       name: "--allow-missing-defaults",
       help: "NOT NULL columns without a default are fine: every copy has the same columns"
@@ -114,6 +123,7 @@ struct DatabaseArguments {
     for name in tables {
       var table = SyncEngineOptions.Table()
       table.hasUniqueIntegerKeys = isChosen(name: name, by: "--unique-integer-keys")
+      table.givesIntegerKeys = arguments.has("--keep-integer-keys")
       table.allowsMissingDefaults = arguments.has("--allow-missing-defaults")
       if isChosen(name: name, by: "--unique-newest") { table.uniqueKeys = .newest }
       if isChosen(name: name, by: "--unique-merge") { table.uniqueKeys = .merge }
@@ -154,17 +164,17 @@ struct DatabaseArguments {
   func refuse(violations: [SchemaViolation]) throws {
     let errors = violations.filter { !$0.isWarning }
     guard let first = errors.first else { return }
-    // A table that is not there is not mended.
+    // A table that is not there is not fixed.
     if [.missingTable, .notATable].contains(first.code) {
       throw ToolError.failure("\(path): \(first.reason)")
     }
     let others = errors.count == 1 ? "" : " (the first of \(errors.count) errors)"
-    let mending =
+    let fixing =
       errors.contains { $0.isMigrated }
-      ? ", and “cloudsync migrate \(path) --all --mend” mends what it can" : ""
+      ? ", and “cloudsync migrate \(path) --all --fix --dry-run” what can be fixed" : ""
     throw ToolError.failure(
-      "\(path) cannot be synchronized as it is: \(first.reason)\(others) “cloudsync check \(path)”"
-        + " tells everything\(mending)."
+      "\(path) cannot be synced as it is: \(first.reason)\(others) “cloudsync check \(path)”"
+        + " tells everything\(fixing)."
     )
   }
 }

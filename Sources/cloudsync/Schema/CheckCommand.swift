@@ -6,18 +6,23 @@ enum CheckCommand {
   static var command: Command {
     Command(
       path: ["check"],
-      summary: "Tell what in a database's schema stands in the way of synchronization.",
+      summary: "Tell what in a database's schema stands in the way of syncing it.",
       operands: ["DATABASE"],
       options: [DatabaseArguments.tables, DatabaseArguments.all]
         + DatabaseArguments.policies
         + [
-          .init(name: "--sql", help: "nothing but the SQL that mends it, for the program sqlite3"),
+          .init(name: "--sql", help: "nothing but the SQL that fixes it, for the program sqlite3"),
+          DatabaseArguments.dropUnique,
           DatabaseArguments.json,
         ],
       discussion: """
-        Without --tables all tables are looked at. The file stays as it is. The exit code is 1 if there
-        are errors; warnings let a database be synchronized. What SQL cannot mend, such as keys,
-        “cloudsync migrate” mends.
+        Without --tables all tables are checked. The file stays as it is. The exit code is 1 if there
+        are errors; warnings let a database be synced. What SQL cannot fix, such as keys, “cloudsync migrate”
+        fixes. The SQL drops UNIQUE constraints only with --drop-unique; to keep them sync with
+        --unique-newest or --unique-merge.
+
+        Columns that look like references to an integer key and are not declared are named too, by their names
+        and values: a migration of the key leaves them behind unless they are named to it.
         """,
       run: run
     )
@@ -68,21 +73,34 @@ enum CheckCommand {
     let violations = try target.naming {
       try SyncEngine.check(database, tables: tables, options: options)
     }
-    let report = Report(target.path, tables, violations)
+    let references = try target.naming {
+      try SyncEngine.undeclaredReferences(in: database, to: tables.filter(options.changesKey(of:)))
+    }
+    let found = violations + references.map { SchemaViolation($0) }
+    let report = Report(target.path, tables, found)
     if arguments.has("--json") {
       console.line(try JSONText.block(for: report))
     } else if arguments.has("--sql") {
-      for sql in mendingSQL(violations: violations) { console.block(sql) }
+      for sql in fixingSQL(violations, dropsUnique: arguments.has("--drop-unique")) {
+        console.block(sql)
+      }
     } else {
-      show(violations: violations, report: report, console: console)
+      show(violations: found, report: report, console: console)
     }
     if report.errors > 0 { throw ToolError.negative }
   }
 
-  /// The SQL of all tables, that of each once.
-  static func mendingSQL(violations: [SchemaViolation]) -> [String] {
+  /// The SQL of all tables, that of each once; it drops unique keys only if that is asked for.
+  static func fixingSQL(_ violations: [SchemaViolation], dropsUnique: Bool) -> [String] {
     var tables: [String] = []
-    return violations.compactMap { violation in
+    let chosen = violations.filter { violation in
+      let isUnique = violation.code == .uniqueConstraintDisallowed
+      let hasUnique = violations.contains {
+        $0.table == violation.table && $0.code == .uniqueConstraintDisallowed && $0.sql != nil
+      }
+      return isUnique ? dropsUnique : !(dropsUnique && hasUnique)
+    }
+    return chosen.compactMap { violation in
       guard let sql = violation.sql, !tables.contains(violation.table) else { return nil }
       tables.append(violation.table)
       return sql
@@ -105,10 +123,6 @@ enum CheckCommand {
         )
         console.line("  \(word): \(violation.reason)")
       }
-      for sql in mendingSQL(violations: ofTable) {
-        console.line(console.styled("  This mends it:", as: .faint))
-        console.block(sql)
-      }
       console.line()
     }
     let count = Phrase.count(report.tables.count, "table")
@@ -116,7 +130,7 @@ enum CheckCommand {
       let warnings =
         report.warnings == 0 ? "" : ", with \(Phrase.count(report.warnings, "warning"))"
       return console.line(
-        "\(console.styled("well", as: .good)): \(count) can be synchronized\(warnings)"
+        "\(console.styled("passed", as: .good)): \(count) can be synced\(warnings)"
       )
     }
     console.line(
@@ -127,14 +141,15 @@ enum CheckCommand {
       )
     )
     if violations.contains(where: { !$0.isWarning && $0.isMigrated }) {
-      console.line("mend everything with: cloudsync migrate \(report.database) --all --mend")
+      console.line(
+        "see what can be fixed: cloudsync migrate \(report.database) --all --fix --dry-run"
+      )
     }
-  }
-}
-
-extension SchemaViolation {
-  /// Whether `cloudsync migrate` mends it.
-  var isMigrated: Bool {
-    sql != nil || code == .integerPrimaryKey || code == .missingPrimaryKey
+    if violations.contains(where: { $0.code == .uniqueConstraintDisallowed }) {
+      console.line("keep UNIQUE with --unique-newest or --unique-merge, or drop it: --drop-unique")
+    }
+    if violations.contains(where: { $0.code == .integerPrimaryKey }) {
+      console.line("keep integer keys: cloudsync migrate \(report.database) --keep-integer-keys")
+    }
   }
 }
