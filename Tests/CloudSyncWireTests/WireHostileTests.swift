@@ -168,6 +168,19 @@ struct WireHostileTests {
     }
   }
 
+  @Test("A record of a look-up that cannot be read is a failure of its own; the others come")
+  func oneBadRecordOfLookup() throws {
+    let text = """
+      {"records":[{"recordName":"a","recordType":"Note","fields":{}},
+      {"recordName":"b","recordType":"Note","fields":{"f":{"value":{},"type":"ASSETID"}}}]}
+      """
+    let lookup = WireLookup(["a", "b"].map { Self.record($0).recordID }, zoneID: Self.zone)
+    let page = try lookup.response(reading: Array(text.utf8)).get()
+    #expect(page.changedRecords.map(\.recordID.name) == ["a"])
+    #expect(page.failures.map(\.recordID.name) == ["b"])
+    #expect(page.failures.map(\.error.code) == [.invalidArguments])
+  }
+
   @Test("Requests come back as they were sent, operations in any order")
   func requests() throws {
     let operation = ModifyOperation(

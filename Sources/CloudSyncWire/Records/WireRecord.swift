@@ -16,6 +16,31 @@ package enum WireRecord {
     to writer: inout JSONWriter
   ) {
     writer.object { writer in
+      writeHead(of: record, to: &writer)
+      writeDate("created", record.creationDate, to: &writer)
+      writeDate("modified", record.modificationDate, to: &writer)
+      if hasFields { writeFields(of: record, with: { asset, _ in assets(asset) }, to: &writer) }
+    }
+  }
+
+  /// Writes the edit of a record: without what only the service sets.
+  ///
+  /// - Parameters:
+  ///   - record: The edit.
+  ///   - assets: What is said of an asset in a field of that name.
+  ///   - writer: Where it is written.
+  static func write(
+    edit record: Record,
+    with assets: (Asset, _ field: String) -> WireAsset,
+    to writer: inout JSONWriter
+  ) {
+    writer.object { writer in
+      writeHead(of: record, to: &writer)
+      writeFields(of: record, with: assets, to: &writer)
+    }
+  }
+
+  private static func writeHead(of record: Record, to writer: inout JSONWriter) {
       writer.member("recordName", record.recordID.name)
       writer.member("recordType", record.recordType)
       writer.member("recordChangeTag", record.changeTag)
@@ -31,16 +56,24 @@ package enum WireRecord {
           WireZone.write(share.zoneID, to: &writer)
         }
       }
-      writeDate("created", record.creationDate, to: &writer)
-      writeDate("modified", record.modificationDate, to: &writer)
-      guard hasFields else { return }
-      writer.name("fields")
-      writer.object { writer in
-        for field in record.fields {
-          writer.name(field.name)
-          let isEncrypted = record.storage.isEncrypted(field.name)
-          WireValue.write(field.value, isEncrypted: isEncrypted, with: assets, to: &writer)
-        }
+  }
+
+  private static func writeFields(
+    of record: Record,
+    with assets: (Asset, _ field: String) -> WireAsset,
+    to writer: inout JSONWriter
+  ) {
+    writer.name("fields")
+    writer.object { writer in
+      for field in record.fields {
+        writer.name(field.name)
+        let isEncrypted = record.storage.isEncrypted(field.name)
+        WireValue.write(
+          field.value,
+          isEncrypted: isEncrypted,
+          with: { assets($0, field.name) },
+          to: &writer
+        )
       }
     }
   }

@@ -22,6 +22,7 @@ enum SyncCommand {
           help: "the cloud: a file, which is made if it is missing, or https://…"
         ),
         ServerPlace.tokenFile,
+        ServerPlace.webTokenFile,
         // Not for use: who tries it is told what to use.
         .init(name: "--token", value: "…", help: "refused: others could read it"),
         DatabaseArguments.tables, DatabaseArguments.all,
@@ -60,6 +61,10 @@ enum SyncCommand {
         machine, and the token that it gave is in the variable CLOUDSYNC_TOKEN or in --token-file. With --watch
         the server says when others have changed something.
 
+        CloudKit itself is https://api.apple-cloudkit.com/database/1/CONTAINER/ENVIRONMENT/private, with the token
+        of the container's API in the variable CLOUDSYNC_API_TOKEN. The user's web token changes with every
+        request: it is kept in --web-token-file. Where none is there, the place to sign in is named.
+
         Look at the schema with “cloudsync check” first, and see with “cloudsync status” how far a copy
         has come.
         """,
@@ -97,9 +102,13 @@ enum SyncCommand {
     }
     let server =
       try ServerPlace.isAddress(cloud)
-      ? ServerPlace(cloud, tokenFile: arguments.value(of: "--token-file")) : nil
-    if server == nil, arguments.has("--token-file") {
-      throw ToolError.usage("--token-file is for a server, and --cloud names a file")
+      ? ServerPlace(
+        cloud,
+        tokenFile: arguments.value(of: "--token-file"),
+        webTokenFile: arguments.value(of: "--web-token-file")
+      ) : nil
+    for name in ["--token-file", "--web-token-file"] where server == nil && arguments.has(name) {
+      throw ToolError.usage("\(name) is for a server, and --cloud names a file")
     }
     if arguments.has("--dry-run") {
       for name in ["--watch", "--log", "--verify"] where arguments.has(name) {
@@ -164,7 +173,7 @@ enum SyncCommand {
     guard let server = request.server else {
       return try CloudFile(request.cloud, request, isRehearsal: isRehearsal)
     }
-    return CloudServer(
+    return try CloudServer(
       server,
       request.cloud,
       zoneID: request.zoneID,
