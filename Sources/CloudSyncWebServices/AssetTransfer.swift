@@ -130,7 +130,8 @@ struct AssetTransfer: Sendable {
     let assets = record.assets.map(\.asset)
     guard let cache else {
       if assets.isEmpty || !client.isApple { return record }
-      let message = "files of Apple's service are known by their bytes alone: give the handler an AssetCache"
+      let message =
+        "files of Apple's service are known by their bytes alone: give the handler an AssetCache"
       throw .item(SyncError(.assetNotAvailable, message))
     }
     var found: [Data: Asset] = [:]

@@ -33,7 +33,7 @@ final class UploadedAssets: Sendable {
 
   /// What the service said of a file that it has received a short while ago, for a field of a record.
   func found(_ asset: Asset, of recordID: RecordID, field: String, now: Timestamp) -> WireAsset? {
-    let key = key(asset, recordID, field)
+    let key = key(of: asset, in: recordID, field: field)
     return state.withLock { state in
       guard let known = state.uploads[key], now < known.end else { return nil }
       return known.asset
@@ -47,7 +47,7 @@ final class UploadedAssets: Sendable {
     as wire: WireAsset,
     now: Timestamp
   ) {
-    let key = key(asset, recordID, field)
+    let key = key(of: asset, in: recordID, field: field)
     state.withLock { state in
       state.uploads = state.uploads.filter { now < $0.value.end }
       state.uploads[key] = (now.adding(Self.lifetime), wire)
@@ -56,7 +56,7 @@ final class UploadedAssets: Sendable {
 
   func forgetAll() { state.withLock { $0.uploads.removeAll() } }
 
-  private func key(_ asset: Asset, _ recordID: RecordID, _ field: String) -> Key {
+  private func key(of asset: Asset, in recordID: RecordID, field: String) -> Key {
     Key(sha256: asset.sha256, place: isApple ? [recordID.zoneID.name, recordID.name, field] : [])
   }
 

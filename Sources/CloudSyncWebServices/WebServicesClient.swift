@@ -101,8 +101,9 @@ public final class WebServicesClient: Sendable {
   /// Where the user of a web token has to sign in; nil as long as requests can be sent.
   public var signInNeeded: SignInRequest? { webTokens?.signInNeeded }
 
-  /// Where the user has to sign in, whenever that changes; nil when it is no longer needed. Nothing is ever published
-  /// for other authorizations.
+  /// Where the user has to sign in, whenever that changes; nil when it is no longer needed.
+  ///
+  /// Nothing is ever published for other authorizations than web tokens.
   public var signInPublisher: SyncPublisher<SignInRequest?> {
     (webTokens?.signInSubject ?? SyncSubject(replaysLast: true)).publisher
   }
@@ -121,8 +122,9 @@ public final class WebServicesClient: Sendable {
     for session in sessions { session.accountDidChange() }
   }
 
-  /// Tells a session whenever a user has signed in by ``signIn(webToken:)``, for as long as both exist. Others notice
-  /// it when they next ask for the account.
+  /// Tells a session whenever a user has signed in by ``signIn(webToken:)``, for as long as both exist.
+  ///
+  /// Others notice it when they next ask for the account.
   public func follow(_ session: CloudSyncSession) {
     followers.withLock { followers in
       followers.removeAll { $0.session == nil }

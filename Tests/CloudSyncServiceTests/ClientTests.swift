@@ -196,7 +196,8 @@ struct ClientTests {
     _ = try await phone.createZone().get()
     world.transport.onRequest { (request, _) throws(HTTPTransportError) in
       guard request.path.hasSuffix("changes/zone") else { return nil }
-      let text = #"{"zones":[{"zoneID":{"zoneName":"Notes"},"syncToken":"t","moreComing":true,"records":[]}]}"#
+      let text =
+        #"{"zones":[{"zoneID":{"zoneName":"Notes"},"syncToken":"t","moreComing":true,"records":[]}]}"#
       return .answer(HTTPResponse(status: 200, text))
     }
     var configuration = SyncConfiguration()

@@ -94,7 +94,9 @@ struct PushTests {
       if polls.withLock({ count in
         count += 1
         return count == 20
-      }) { end.finish() }
+      }) {
+        end.finish()
+      }
       return .answer(HTTPResponse(status: 200))
     }
     let start = world.now

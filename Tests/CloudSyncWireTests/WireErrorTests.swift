@@ -140,7 +140,9 @@ struct WireErrorTests {
     #expect(modify().answer(found, now: .distantPast).failure == nil)
   }
 
-  @Test("An answer tells the server's records of conflicts as long as it has room; the rest is looked up")
+  @Test(
+    "An answer tells the server's records of conflicts as long as it has room; the rest is looked up"
+  )
   func largeConflicts() throws {
     let text = FieldValue.string(String(repeating: "x", count: 900_000))
     let records = (0..<20)

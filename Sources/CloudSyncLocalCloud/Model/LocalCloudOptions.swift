@@ -135,7 +135,9 @@ public struct LocalCloudOptions: Sendable {
   public var deletingReferenceCode = SyncError.Code.limitExceeded
   /// Whether types and fields come into being.
   public var schemaMode = SchemaMode.development
-  /// Whether each account has record types and fields of its own. In CloudKit all users of a container share them; where
+  /// Whether each account has record types and fields of its own.
+  ///
+  /// In CloudKit all users of a container share them; where
   /// strangers share a server, one could fix the types of another's fields, or use up ``schemaLimit`` for all. An account
   /// of a store that shared them before begins with those.
   public var hasSchemaPerAccount = false

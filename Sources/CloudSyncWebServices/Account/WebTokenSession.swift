@@ -164,7 +164,9 @@ final class WebTokenSession: Sendable {
     by exchange: Exchange
   ) async -> Result<HTTPResponse, Failure> {
     var address = response?.signInAddress
-    if address == nil, case .success(let answer) = await exchange(callerRequest.carrying(apiToken: apiToken)) {
+    if address == nil,
+      case .success(let answer) = await exchange(callerRequest.carrying(apiToken: apiToken))
+    {
       address = answer.refusal?.signInAddress
     }
     publish(SignInRequest(address: address, reason: reason))
@@ -190,7 +192,9 @@ extension HTTPRequest {
   fileprivate func carrying(apiToken: Secret, webToken: Secret? = nil) -> HTTPRequest {
     var request = self
     request.target += "?ckAPIToken=\(PercentEncoding.text(apiToken.reveal()))"
-    if let webToken { request.target += "&ckWebAuthToken=\(PercentEncoding.text(webToken.reveal()))" }
+    if let webToken {
+      request.target += "&ckWebAuthToken=\(PercentEncoding.text(webToken.reveal()))"
+    }
     return request
   }
 }
@@ -200,7 +204,12 @@ extension HTTPResponse {
   fileprivate var refusal: WireFailure? {
     if (200..<300).contains(status) { return nil }
     let zoneID = ZoneID(name: ZoneID.defaultZoneName)
-    let error = WireErrorTable.error(of: self, zoneID: zoneID, isModification: false, now: .distantPast)
+    let error = WireErrorTable.error(
+      of: self,
+      zoneID: zoneID,
+      isModification: false,
+      now: .distantPast
+    )
     guard error.code == .notAuthenticated else { return nil }
     return WireFailure.read(body, zoneID: zoneID)
       ?? WireFailure(code: "AUTHENTICATION_FAILED", reason: error.message)
@@ -225,7 +234,8 @@ enum PercentEncoding {
   static func text(_ text: String) -> String {
     var bytes: [UInt8] = []
     for byte in text.utf8 {
-      if byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || [0x2d, 0x2e, 0x5f, 0x7e].contains(byte) {
+      if byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || [0x2d, 0x2e, 0x5f, 0x7e].contains(byte)
+      {
         bytes.append(byte)
       } else {
         bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]

@@ -93,6 +93,7 @@ extension WireCall where Answer == ModifyOperation.Response {
   ///   - modification: What is to be done.
   ///   - writeToken: The key by which the project's own server recognizes a repeat.
   ///   - assets: What is said of an asset.
+  ///   - located: Says where the file of an asset in a response lies.
   /// - Returns: The call.
   package static func modify(
     _ modification: WireModification,

@@ -41,21 +41,21 @@ package enum WireRecord {
   }
 
   private static func writeHead(of record: Record, to writer: inout JSONWriter) {
-      writer.member("recordName", record.recordID.name)
-      writer.member("recordType", record.recordType)
-      writer.member("recordChangeTag", record.changeTag)
-      if let parent = record.parent {
-        writer.name("parent")
-        writer.object { $0.member("recordName", parent.name) }
+    writer.member("recordName", record.recordID.name)
+    writer.member("recordType", record.recordType)
+    writer.member("recordChangeTag", record.changeTag)
+    if let parent = record.parent {
+      writer.name("parent")
+      writer.object { $0.member("recordName", parent.name) }
+    }
+    if let share = record.share {
+      writer.name("share")
+      writer.object { writer in
+        writer.member("recordName", share.name)
+        writer.name("zoneID")
+        WireZone.write(share.zoneID, to: &writer)
       }
-      if let share = record.share {
-        writer.name("share")
-        writer.object { writer in
-          writer.member("recordName", share.name)
-          writer.name("zoneID")
-          WireZone.write(share.zoneID, to: &writer)
-        }
-      }
+    }
   }
 
   private static func writeFields(

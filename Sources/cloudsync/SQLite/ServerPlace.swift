@@ -37,7 +37,8 @@ struct ServerPlace: Sendable {
   static let webTokenFile = Command.Option(
     name: "--web-token-file",
     value: "FILE",
-    help: "where Apple's service's web token is kept, mode 0600; CLOUDSYNC_API_TOKEN has the container's"
+    help:
+      "where Apple's service's web token is kept, mode 0600; CLOUDSYNC_API_TOKEN has the container's"
   )
 
   /// Whether a text is an address, and no path of a file.
@@ -52,10 +53,14 @@ struct ServerPlace: Sendable {
     }
     self.webTokenFile = webTokenFile
     if webTokenFile != nil, tokenFile != nil {
-      throw ToolError.usage("--token-file is for a server, and --web-token-file for Apple's service")
+      throw ToolError.usage(
+        "--token-file is for a server, and --web-token-file for Apple's service"
+      )
     }
     if webTokenFile == nil, address.origin.hasSuffix(Self.appleDomain) {
-      throw ToolError.usage("Apple's service wants --web-token-file FILE, where the user's web token is kept")
+      throw ToolError.usage(
+        "Apple's service wants --web-token-file FILE, where the user's web token is kept"
+      )
     }
     let variable = webTokenFile == nil ? Self.variable : Self.appleVariable
     let text = try tokenFile.map { try Self.read($0) } ?? Self.environment(variable)

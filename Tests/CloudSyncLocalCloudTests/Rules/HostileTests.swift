@@ -169,7 +169,9 @@ struct HostileTests {
     try device.save(device.note("b", ["x": 1]))
   }
 
-  @Test("An account whose record types are its own cannot fix another's, nor use up its number of them")
+  @Test(
+    "An account whose record types are its own cannot fix another's, nor use up its number of them"
+  )
   func ownSchemas() throws {
     let world = try CloudWorld {
       $0.hasSchemaPerAccount = true
@@ -197,7 +199,9 @@ struct HostileTests {
     try alice.save(alice.note("b", ["y": 1]))
   }
 
-  @Test("A look-up is answered as far as it has room, with one record at least; the rest is not told of")
+  @Test(
+    "A look-up is answered as far as it has room, with one record at least; the rest is not told of"
+  )
   func largeLookups() throws {
     let world = try CloudWorld { $0.pageByteLimit = 100_000 }
     let device = try world.device()

@@ -64,24 +64,27 @@ struct SessionTests {
     }
   }
 
-  @Test("73. 100 devices that are all told to wait 30 s come back spread, and no second wave is refused")
+  @Test(
+    "73. 100 devices that are all told to wait 30 s come back spread, and no second wave is refused"
+  )
   func secondWave() throws {
     let world = VirtualEnvironment()
     let cloud = LocalCloud { world.now }
     let door = CrowdedDoor(world)
-    let sessions = (0..<100).map { number in
-      let connection = cloud.connect(
-        device: "d\(number)",
-        account: CloudWorld.alice,
-        zoneID: CloudWorld.zoneID,
-        executor: world.executor
-      )
-      return CloudSyncSession(
-        operationHandler: CrowdHandler(base: connection, door: door),
-        zoneID: CloudWorld.zoneID,
-        environment: world.environment
-      )
-    }
+    let sessions = (0..<100)
+      .map { number in
+        let connection = cloud.connect(
+          device: "d\(number)",
+          account: CloudWorld.alice,
+          zoneID: CloudWorld.zoneID,
+          executor: world.executor
+        )
+        return CloudSyncSession(
+          operationHandler: CrowdHandler(base: connection, door: door),
+          zoneID: CloudWorld.zoneID,
+          environment: world.environment
+        )
+      }
     for (number, session) in sessions.enumerated() {
       session.start()
       let record = Record(
@@ -98,7 +101,9 @@ struct SessionTests {
     let again = times.dropFirst(100).sorted()
     #expect(times.prefix(100).allSatisfy { $0 == 0 })
     #expect(again.allSatisfy { $0 >= 30_000 })
-    for time in again { #expect(again.count { ($0 - time) >= 0 && $0 - time < 1_000 } <= CrowdedDoor.bucket) }
+    for time in again {
+      #expect(again.count { ($0 - time) >= 0 && $0 - time < 1_000 } <= CrowdedDoor.bucket)
+    }
     let stored = try cloud.records(account: CloudWorld.alice, zone: CloudWorld.zoneID)
     #expect(stored.count == 100)
   }
@@ -175,7 +180,9 @@ private struct CrowdHandler: OperationHandler {
     createZoneOperation: CreateZoneOperation,
     context: RequestContext,
     completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) { base.handle(createZoneOperation: createZoneOperation, context: context, completion: completion) }
+  ) {
+    base.handle(createZoneOperation: createZoneOperation, context: context, completion: completion)
+  }
 
   func handle(
     createSubscriptionOperation: CreateSubscriptionOperation,

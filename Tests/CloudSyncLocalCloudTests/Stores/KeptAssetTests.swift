@@ -128,18 +128,21 @@ struct KeptAssetTests {
   /// Sets when a file of the account was last looked for.
   private func age(_ name: String, by seconds: Double) throws {
     let path = "\(cloud.assetFolder(of: CloudWorld.alice) ?? "")/\(name)"
-    let date = Date.now.addingTimeInterval(-seconds)
+    let facts = try FileManager.default.attributesOfItem(atPath: path)
+    let date = try #require(facts[.modificationDate] as? Date).addingTimeInterval(-seconds)
     try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
   }
 
   @Test("Files that no record has go after a day: of uploads, of replaced and of deleted records")
   func unused() throws {
     let device = try device()
-    let names = try (0..<5).map { number -> String in
-      let bytes = [UInt8](repeating: UInt8(number), count: 3)
-      _ = try cloud.keepAsset(bytes: bytes, account: CloudWorld.alice)
-      return SHA256.digest(of: bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    let names = try (0..<5)
+      .map { number -> String in
+        let bytes = [UInt8](repeating: UInt8(number), count: 3)
+        _ = try cloud.keepAsset(bytes: bytes, account: CloudWorld.alice)
+        return SHA256.digest(of: bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+          .joined()
+      }
     func kept(_ number: Int) -> Asset {
       let bytes = [UInt8](repeating: UInt8(number), count: 3)
       return Asset(sha256: Data(SHA256.digest(of: bytes)), byteCount: 3, location: "")
@@ -149,11 +152,12 @@ struct KeptAssetTests {
     try device.save(device.note("b", ["files": .list([.asset(kept(2))])]))
     try device.save(device.note("c", ["file": .asset(kept(3))]))
     _ = try device.modify(delete: ["c"]).get()
-    try "torn".write(
-      toFile: "\(cloud.assetFolder(of: CloudWorld.alice) ?? "")/\(names[4]).a1B2c3",
-      atomically: false,
-      encoding: .utf8
-    )
+    try "torn"
+      .write(
+        toFile: "\(cloud.assetFolder(of: CloudWorld.alice) ?? "")/\(names[4]).a1B2c3",
+        atomically: false,
+        encoding: .utf8
+      )
     #expect(try cloud.removeUnusedAssets() == 0)
     for name in self.kept() { try age(name, by: 90_000) }
     // Somebody uploads the last one again before its record is saved.
@@ -163,7 +167,11 @@ struct KeptAssetTests {
 
     #expect(self.kept().sorted() == [names[1], names[2], names[4]].sorted())
     try device.save(device.note("d", ["file": .asset(kept(4))]))
-    #expect(device.modify([device.note("e", ["file": .asset(kept(0))])]).itemCodes == ["e": .assetFileNotFound])
+    #expect(
+      device.modify([device.note("e", ["file": .asset(kept(0))])]).itemCodes == [
+        "e": .assetFileNotFound
+      ]
+    )
     #expect(saved.changeTag != nil)
   }
 

@@ -130,7 +130,9 @@ struct RestoredBackupTests {
     #expect(try device.fetch().get().changedRecords.count == 2)
   }
 
-  @Test("8. Eight readers page through a feed while a writer commits 400 records: none waits for it")
+  @Test(
+    "8. Eight readers page through a feed while a writer commits 400 records: none waits for it"
+  )
   func crowdOfReaders() throws {
     let readers = Locked<[Device]>([])
     let counts = Locked<[Int]>([])

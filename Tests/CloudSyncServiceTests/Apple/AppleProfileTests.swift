@@ -75,7 +75,10 @@ struct AppleProfileTests {
     let edit = note("a", ["file": .asset(first), "files": .list([.asset(first), .asset(second)])])
     #expect(try await phone.modify([edit], token: 1).get().savedRecords.count == 1)
     let record = try await pad.fetch().get().changedRecords.first
-    #expect(record?["file"].map { if case .asset(let a) = $0 { a.sha256 == first.sha256 } else { false } } == true)
+    #expect(
+      record?["file"].map { if case .asset(let a) = $0 { a.sha256 == first.sha256 } else { false } }
+        == true
+    )
     #expect(try bytes(record?["file"]) == [1, 2, 3])
     #expect(record?.contains(edit: edit) == true)
     #expect(transport.origins == [AppleService.origin])
@@ -87,7 +90,9 @@ struct AppleProfileTests {
     #expect(transfers.requests.count == before)
   }
 
-  @Test("51. A file is uploaded once for a field of a record, whose receipt is sent again; after a while anew")
+  @Test(
+    "51. A file is uploaded once for a field of a record, whose receipt is sent again; after a while anew"
+  )
   func once() async throws {
     let file = try asset([7])
     _ = try await pad.modify([note("a")], token: 1).get()
@@ -110,10 +115,15 @@ struct AppleProfileTests {
     let file = try asset([7])
     transport.onRequest { (request, _) throws(HTTPTransportError) in
       guard request.path.hasSuffix("records/modify") else { return nil }
-      let text = #"{"records":[{"recordName":"a","serverErrorCode":"BAD_REQUEST","reason":"old receipt"}]}"#
+      let text =
+        #"{"records":[{"recordName":"a","serverErrorCode":"BAD_REQUEST","reason":"old receipt"}]}"#
       return .answer(HTTPResponse(status: 200, text))
     }
-    #expect(await phone.modify([note("a", ["file": .asset(file)])], token: 1).itemCodes == ["a": .invalidArguments])
+    #expect(
+      await phone.modify([note("a", ["file": .asset(file)])], token: 1).itemCodes == [
+        "a": .invalidArguments
+      ]
+    )
     transport.onRequest { _, _ in nil }
     // The answer above brought no token, so that the one that was stored is the next.
     _ = try await phone.modify([note("a", ["file": .asset(file)])], token: 2).get()
@@ -123,12 +133,15 @@ struct AppleProfileTests {
   @Test(
     "50. Addresses that are not Apple's get no byte",
     arguments: [
-      "https://10.0.0.1/x", "http://cvws.icloud-content.com/x", "https://cvws.icloud-content.com.evil.org/x",
+      "https://10.0.0.1/x", "http://cvws.icloud-content.com/x",
+      "https://cvws.icloud-content.com.evil.org/x",
       "https://icloud-content.com.evil/x", "https://evilicloud-content.com/x",
       "https://user@cvws.icloud-content.com/x", "https://cvws.icloud-content.com:8443/x",
       "https://evil.org\\.icloud-content.com/x", "https://evil.org#.icloud-content.com/",
-      "https://evil.org?.icloud-content.com/", "//cvws.icloud-content.com/x", "/x", "file:///etc/passwd",
-      "https://cvws.icloud-content.com//x", "", "https://.icloud-content.com", "https://127.0.0.1/.icloud-content.com",
+      "https://evil.org?.icloud-content.com/", "//cvws.icloud-content.com/x", "/x",
+      "file:///etc/passwd",
+      "https://cvws.icloud-content.com//x", "", "https://.icloud-content.com",
+      "https://127.0.0.1/.icloud-content.com",
     ]
   )
   func elsewhere(url: String) async throws {
@@ -142,7 +155,9 @@ struct AppleProfileTests {
     #expect(transfers.requests.isEmpty)
   }
 
-  @Test("52. A download that breaks fails the page; one that is missing, or too short, fails its record")
+  @Test(
+    "52. A download that breaks fails the page; one that is missing, or too short, fails its record"
+  )
   func downloads() async throws {
     let records = [note("a", ["file": .asset(try asset([1, 2]))]), note("b")]
     _ = try await phone.modify(records, token: 1).get()
@@ -163,7 +178,8 @@ struct AppleProfileTests {
 
   @Test("Without a folder for files a record that has one fails, with words that say what to do")
   func noCache() async throws {
-    _ = try await phone.modify([note("a", ["file": .asset(try asset([1]))]), note("b")], token: 1).get()
+    _ = try await phone.modify([note("a", ["file": .asset(try asset([1]))]), note("b")], token: 1)
+      .get()
     let bare = WebServicesOperationHandler(
       client: WebServicesClient(
         address: try AppleService.address(),
@@ -182,7 +198,9 @@ struct AppleProfileTests {
 
   // MARK: Words
 
-  @Test("Encrypted fields are sent with their plain type, and known though the service does not say so")
+  @Test(
+    "Encrypted fields are sent with their plain type, and known though the service does not say so"
+  )
   func encrypted() async throws {
     apple.echoesEncryption.withLock { $0 = false }
     var record = note("a", ["secret": "x", "open": "y"])
@@ -198,9 +216,17 @@ struct AppleProfileTests {
     #expect(saved.first?.changeTag == conflict?.error.serverRecord?.changeTag)
   }
 
-  @Test("What only the project's own server knows is not sent; numbers go as text, empty lists without a type")
+  @Test(
+    "What only the project's own server knows is not sent; numbers go as text, empty lists without a type"
+  )
   func words() async throws {
-    var edit = note("a", ["n": .int64(.max), "none": [], "gone": .null, "t": .timestamp(Timestamp(nanoseconds: 5_000_000))])
+    var edit = note(
+      "a",
+      [
+        "n": .int64(.max), "none": [], "gone": .null,
+        "t": .timestamp(Timestamp(nanoseconds: 5_000_000)),
+      ]
+    )
     edit.creationDate = Timestamp(nanoseconds: 1)
     edit.modificationDate = Timestamp(nanoseconds: 2)
     _ = try await phone.modify([edit], token: 1).get()
@@ -210,9 +236,15 @@ struct AppleProfileTests {
     #expect(text.contains(#""none":{"value":[]}"#) && text.contains(#""gone":{"value":null}"#))
     #expect(text.contains(#""t":{"value":5,"type":"TIMESTAMP"}"#))
     #expect(text.contains(#""numbersAsStrings":true"#) && text.contains(#""atomic":false"#))
-    #expect(request.headers["X-CloudSync-Write-Token"] == nil && request.headers["Authorization"] == nil)
+    #expect(
+      request.headers["X-CloudSync-Write-Token"] == nil && request.headers["Authorization"] == nil
+    )
     #expect(apple.violations == [])
-    #expect(await phone.modify([note("b", ["x": .double(.nan)])], token: 2).itemCodes == ["b": .invalidArguments])
+    #expect(
+      await phone.modify([note("b", ["x": .double(.nan)])], token: 2).itemCodes == [
+        "b": .invalidArguments
+      ]
+    )
   }
 
   @Test("Deletions come without a type, and a page whose moreComing is null is the last")
@@ -259,7 +291,9 @@ struct AppleProfileTests {
     pushes.stop()
     let requests = polled.withLock { $0 }
     #expect(requests[0].target.hasPrefix("\(AppleService.path)/tokens/create?"))
-    #expect(String(decoding: requests[0].body, as: UTF8.self) == #"{"apnsEnvironment":"development"}"#)
+    #expect(
+      String(decoding: requests[0].body, as: UTF8.self) == #"{"apnsEnvironment":"development"}"#
+    )
     #expect(requests[1].target == "/aps?tok=a%2Bb" && requests[1].method == "GET")
   }
 

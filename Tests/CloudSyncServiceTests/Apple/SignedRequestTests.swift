@@ -47,7 +47,10 @@ struct SignedRequestTests {
       guard request.headers["X-Apple-CloudKit-Request-KeyID"] == signer.keyID,
         Data(base64Encoded: signature) == Data(SHA256.digest(of: message)), abs(time - now) <= 600
       else {
-        return HTTPResponse(status: 401, #"{"serverErrorCode":"AUTHENTICATION_FAILED","reason":"no"}"#)
+        return HTTPResponse(
+          status: 401,
+          #"{"serverErrorCode":"AUTHENTICATION_FAILED","reason":"no"}"#
+        )
       }
       return HTTPResponse(
         status: 200,
@@ -55,14 +58,18 @@ struct SignedRequestTests {
       )
     }
     return WebServicesClient(
-      address: try WebServicesAddress("https://api.apple-cloudkit.com/database/1/iCloud.a/production/public"),
+      address: try WebServicesAddress(
+        "https://api.apple-cloudkit.com/database/1/iCloud.a/production/public"
+      ),
       authorization: .signed(signer),
       transport: transport,
       now: { Timestamp(nanoseconds: 1_795_577_206_900_000_000) }
     )
   }
 
-  @Test("54. What is signed is the date, the digest of exactly the bytes that are sent, and the path")
+  @Test(
+    "54. What is signed is the date, the digest of exactly the bytes that are sent, and the path"
+  )
   func message() async throws {
     let client = try client()
     let saved = try await client.modify(ModifyOperation(records: [Self.record("a")]))
@@ -96,7 +103,9 @@ struct SignedRequestTests {
   func limits() async throws {
     let client = try client()
     let other = RecordID(name: "b", zoneID: ServiceWorld.zoneID)
-    await #expect(throws: SyncError.self) { try await client.lookUp([Self.record("a").recordID, other]) }
+    await #expect(throws: SyncError.self) {
+      try await client.lookUp([Self.record("a").recordID, other])
+    }
     var record = Self.record("a")
     record["file"] = .asset(Asset(sha256: Data(count: 32), byteCount: 1, location: "/x"))
     let operation = ModifyOperation(records: [record])

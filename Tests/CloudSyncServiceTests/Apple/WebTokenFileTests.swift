@@ -39,7 +39,11 @@ struct WebTokenFileTests {
       #expect(try file.load()?.reveal() == text)
       #expect(try mode(path) == 0o600)
     }
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["token", "token.lock"])
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
+        "token", "token.lock",
+      ]
+    )
   }
 
   @Test("35. What a killed process left beside the file is no token; the one before is good")

@@ -35,7 +35,9 @@ struct WebTokenTests {
   /// The requests of the API so far.
   private var requestCount: Int { transport.requests.count }
 
-  @Test("35. The token of every response is stored before it is delivered: success, item error, 4xx")
+  @Test(
+    "35. The token of every response is stored before it is delivered: success, item error, 4xx"
+  )
   func rotation() async throws {
     let store = MemoryTokenStore(apple.signIn("phone"))
     let phone = handler(try client(store))
@@ -85,7 +87,9 @@ struct WebTokenTests {
     #expect(try await next.fetch().get().changedRecords.count == 1)
   }
 
-  @Test("35. A token that cannot be stored: the response counts as lost, and nothing goes on before it is")
+  @Test(
+    "35. A token that cannot be stored: the response counts as lost, and nothing goes on before it is"
+  )
   func fullDisk() async throws {
     let store = MemoryTokenStore(apple.signIn("phone"))
     let phone = handler(try client(store))
@@ -191,7 +195,9 @@ struct WebTokenTests {
     #expect(requestCount == 2)
   }
 
-  @Test("38. A lost answer: the stored token is tried once, then 9, the address, and a new sign-in goes on")
+  @Test(
+    "38. A lost answer: the stored token is tried once, then 9, the address, and a new sign-in goes on"
+  )
   func lostAnswer() async throws {
     let store = MemoryTokenStore(apple.signIn("phone"))
     let client = try client(store)
@@ -261,7 +267,9 @@ struct WebTokenTests {
     }
   }
 
-  @Test("38. A refusal that says where to sign in is not asked about again; a bare 421 is a network")
+  @Test(
+    "38. A refusal that says where to sign in is not asked about again; a bare 421 is a network"
+  )
   func refusals() async throws {
     apple.refusal.withLock { $0 = (421, "AUTHENTICATION_REQUIRED") }
     let client = try client(MemoryTokenStore("spent"))
@@ -289,7 +297,9 @@ struct WebTokenTests {
     let client = try client(MemoryTokenStore(token))
     _ = try await handler(client).createZone().get()
     let target = try #require(transport.requests.first?.target)
-    #expect(target.hasSuffix("?ckAPIToken=api%2B%2F%3Dtoken&ckWebAuthToken=w1%2B%2F%3D%25%26%3F%23%3B"))
+    #expect(
+      target.hasSuffix("?ckAPIToken=api%2B%2F%3Dtoken&ckWebAuthToken=w1%2B%2F%3D%25%26%3F%23%3B")
+    )
     transport.onRequest { (_, _) throws(HTTPTransportError) in
       throw HTTPTransportError(.sent, "the connection was lost")
     }

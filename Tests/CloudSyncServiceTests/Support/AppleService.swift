@@ -135,7 +135,10 @@ final class AppleService: Sendable {
     redirect: String? = nil
   ) -> HTTPResponse {
     let more = redirect.map { #","redirectURL":"\#($0)""# } ?? ""
-    return HTTPResponse(status: status, #"{"uuid":"u","serverErrorCode":"\#(code)","reason":"why"\#(more)}"#)
+    return HTTPResponse(
+      status: status,
+      #"{"uuid":"u","serverErrorCode":"\#(code)","reason":"why"\#(more)}"#
+    )
   }
 
   /// A query as a server reads it: a plus is a space.
@@ -165,7 +168,8 @@ final class AppleService: Sendable {
       else { return ["sha256": Data(count: 32).base64EncodedString(), "size": 0] }
       return ["sha256": asset.sha256.base64EncodedString(), "size": asset.byteCount]
     }
-    object["value"] = (object["value"] as? [Any]).map { $0.map(value) } ?? object["value"].map(value)
+    object["value"] =
+      (object["value"] as? [Any]).map { $0.map(value) } ?? object["value"].map(value)
     return object
   }
 
@@ -195,7 +199,8 @@ final class AppleService: Sendable {
     else { return Self.failure(400, "BAD_REQUEST") }
     let answers = tokens.map { token -> [String: Any] in
       let number = state.withLock { state in
-        state.uploads["\(state.uploads.count)"] = "\(token["recordName"] ?? "")/\(token["fieldName"] ?? "")"
+        state.uploads["\(state.uploads.count)"] =
+          "\(token["recordName"] ?? "")/\(token["fieldName"] ?? "")"
         return state.uploads.count - 1
       }
       return [
@@ -211,10 +216,14 @@ final class AppleService: Sendable {
     let parts = request.path.split(separator: "/").map(String.init)
     guard parts.count >= 2 else { return HTTPResponse(status: 404) }
     if request.method == "GET" {
-      guard let bytes = state.withLock({ $0.bytes[parts[1]] }) else { return HTTPResponse(status: 404) }
+      guard let bytes = state.withLock({ $0.bytes[parts[1]] }) else {
+        return HTTPResponse(status: 404)
+      }
       return HTTPResponse(status: 200, body: bytes)
     }
-    guard let place = state.withLock({ $0.uploads[parts[1]] }) else { return HTTPResponse(status: 404) }
+    guard let place = state.withLock({ $0.uploads[parts[1]] }) else {
+      return HTTPResponse(status: 404)
+    }
     do throws(SyncError) {
       let asset = try world.cloud.keepAsset(bytes: request.body, account: ServiceWorld.alice)
       let receipt = "receipt-\(parts[1])"
@@ -281,7 +290,9 @@ private struct JSONTree {
   }
 
   private static func mapped(_ value: Any, _ change: ([String: Any]) -> [String: Any]) -> Any {
-    if let object = value as? [String: Any] { return change(object.mapValues { mapped($0, change) }) }
+    if let object = value as? [String: Any] {
+      return change(object.mapValues { mapped($0, change) })
+    }
     if let list = value as? [Any] { return list.map { mapped($0, change) } }
     return value
   }

@@ -34,6 +34,7 @@ struct TrustTests {
   ///   - days: How long the certificate is good; negative for one that has ended.
   ///   - isTrusted: Whether the tool trusts the authority.
   /// - Returns: Both.
+  /// - Throws: That one of them does not start.
   private func start(
     host: String,
     days: Int,
@@ -80,7 +81,10 @@ struct TrustTests {
   func refused(host: String, days: Int, isTrusted: Bool) throws {
     let (server, tool) = try start(host: host, days: days, isTrusted: isTrusted)
     try tool.wait { $0.errors.contains("waiting for https://localhost") }
-    #expect(tool.errors.contains("networkFailure") && tool.errors.contains("certificate"), "\(tool.errors)")
+    #expect(
+      tool.errors.contains("networkFailure") && tool.errors.contains("certificate"),
+      "\(tool.errors)"
+    )
     tool.send(SIGINT)
     _ = tool.wait()
     server.send(SIGTERM)

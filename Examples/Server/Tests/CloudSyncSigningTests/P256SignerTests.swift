@@ -29,7 +29,9 @@ struct P256SignerTests {
 
   private static let zone = ZoneID(name: "_defaultZone", scope: .public)
 
-  @Test("54. The signature of a fixed key, date and body verifies over exactly the bytes that are sent")
+  @Test(
+    "54. The signature of a fixed key, date and body verifies over exactly the bytes that are sent"
+  )
   func verifies() async throws {
     let key = try Self.key()
     let recorder = Recorder()
@@ -69,7 +71,9 @@ struct P256SignerTests {
   @Test("What is no key of that curve is refused, and not repeated")
   func noKey() throws {
     let other = P384.Signing.PrivateKey().pemRepresentation
-    for text in ["", "secret", other, "-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----"] {
+    for text in [
+      "", "secret", other, "-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----",
+    ] {
       do throws(RequestSignerError) {
         _ = try P256Signer(keyID: "k", pem: Secret(text))
         Issue.record("it was taken")

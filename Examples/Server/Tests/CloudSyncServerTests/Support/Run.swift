@@ -53,6 +53,7 @@ final class Running {
   deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
   var isRunning: Bool { process.isRunning }
+  var processID: Int32 { process.processIdentifier }
   var output: String { (try? String(contentsOfFile: outputPath, encoding: .utf8)) ?? "" }
   var errors: String { (try? String(contentsOfFile: errorPath, encoding: .utf8)) ?? "" }
 

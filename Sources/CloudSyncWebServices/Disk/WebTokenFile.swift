@@ -85,17 +85,18 @@ public final class WebTokenFile: WebTokenStore {
   private static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
     var start = 0
     while start < bytes.count {
-      let count = bytes[start...].withUnsafeBytes { buffer in
-        #if canImport(Darwin)
-        Darwin.write(file, buffer.baseAddress, buffer.count)
-        #elseif canImport(Musl)
-        Musl.write(file, buffer.baseAddress, buffer.count)
-        #elseif canImport(Bionic)
-        Bionic.write(file, buffer.baseAddress, buffer.count)
-        #else
-        Glibc.write(file, buffer.baseAddress, buffer.count)
-        #endif
-      }
+      let count = bytes[start...]
+        .withUnsafeBytes { buffer in
+          #if canImport(Darwin)
+          Darwin.write(file, buffer.baseAddress, buffer.count)
+          #elseif canImport(Musl)
+          Musl.write(file, buffer.baseAddress, buffer.count)
+          #elseif canImport(Bionic)
+          Bionic.write(file, buffer.baseAddress, buffer.count)
+          #else
+          Glibc.write(file, buffer.baseAddress, buffer.count)
+          #endif
+        }
       guard count > 0 else { return false }
       start += count
     }
