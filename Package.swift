@@ -230,6 +230,7 @@ for target in package.targets where [.regular, .test, .executable].contains(targ
 for target in package.targets
 where [
   "CloudSyncAssets", "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSQLiteSimulation",
+  "CloudSyncWebServices",
 ]
 .contains(target.name) {
   #if canImport(Darwin)

@@ -39,6 +39,10 @@ enum SyncCommand {
         machine, and its token is in the variable CLOUDSYNC_TOKEN or in --token-file. With --watch the server
         says when others have changed something.
 
+        CloudKit itself is https://api.apple-cloudkit.com/database/1/CONTAINER/ENVIRONMENT/private, with the token
+        of the container's API in the variable CLOUDSYNC_API_TOKEN. The user's web token changes with every
+        request: it is kept in --web-token-file. Where none is there, the place to sign in is named.
+
         The exit code is 3 if rows are parked because they were rejected, and 1 if --verify finds differences.
         When the cloud is missing, was restored from an older backup or is another one, nothing is changed;
         “cloudsync attach” is the way back. Check the schema with “cloudsync check” first, and see with
@@ -58,6 +62,7 @@ enum SyncCommand {
     ),
     .init(name: "--create", help: "create the cloud's file, or its zone, if it is missing"),
     ServerPlace.tokenFile,
+    ServerPlace.webTokenFile,
     .init(name: "--token", value: "…", help: "refused: others could read it", isHidden: true),
     DatabaseArguments.tables, DatabaseArguments.all,
     .init(name: "--device", value: "NAME", help: "this copy's name; by default host and path"),
@@ -117,9 +122,13 @@ enum SyncCommand {
     }
     let server =
       try ServerPlace.isAddress(cloud)
-      ? ServerPlace(cloud, tokenFile: arguments.value(of: "--token-file")) : nil
-    if server == nil, arguments.has("--token-file") {
-      throw ToolError.usage("--token-file is for a server, and --cloud names a file")
+      ? ServerPlace(
+        cloud,
+        tokenFile: arguments.value(of: "--token-file"),
+        webTokenFile: arguments.value(of: "--web-token-file")
+      ) : nil
+    for name in ["--token-file", "--web-token-file"] where server == nil && arguments.has(name) {
+      throw ToolError.usage("\(name) is for a server, and --cloud names a file")
     }
     if arguments.has("--dry-run") {
       for name in ["--watch", "--log", "--verify"] where arguments.has(name) {
@@ -186,7 +195,7 @@ enum SyncCommand {
     guard let server = request.server else {
       return try CloudFile(request.cloud, request, isRehearsal: isRehearsal)
     }
-    return CloudServer(
+    return try CloudServer(
       server,
       request.cloud,
       zoneID: request.zoneID,

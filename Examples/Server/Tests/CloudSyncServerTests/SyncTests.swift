@@ -280,4 +280,48 @@ struct SyncTests {
     )
     #expect(unknown.code == 1 && unknown.errors.contains("token"), "\(unknown.errors)")
   }
+
+  @Test("74. The tokens of Apple's service: missing, at the wrong place, in a file of everybody's")
+  func appleRefusals() async throws {
+    let server = try ServerProcess()
+    let copies = try await Databases(server, ["one"], schema: Self.schema)
+    let file = server.folder.path("web")
+    try "secret-word\n".write(toFile: file, atomically: true, encoding: .utf8)
+    chmod(file, 0o644)
+    let apple = "https://api.apple-cloudkit.com/database/1/iCloud.a/development/private"
+    let given = ["CLOUDSYNC_API_TOKEN=secret-word"]
+    let wrong: [(environment: [String], words: [String])] = [
+      (given, ["--cloud", apple]),
+      ([], ["--cloud", apple, "--web-token-file", file]),
+      (["CLOUDSYNC_API_TOKEN= "], ["--cloud", apple, "--web-token-file", file]),
+      (given, ["--cloud", apple, "--web-token-file", file, "--token-file", file]),
+      (given, ["--cloud", apple, "--web-token-file", file]),
+      (given, ["--cloud", apple + "?ckWebAuthToken=secret-word", "--web-token-file", file]),
+      (given, ["--cloud", "cloud", "--web-token-file", file]),
+    ]
+    let before = server.folder.files().filter { !$0.hasPrefix("server/") }
+    for (environment, words) in wrong {
+      let start = ["-u", "CLOUDSYNC_TOKEN", "-u", "CLOUDSYNC_API_TOKEN"] + environment
+      let arguments = [Program.tool, "sync", copies.path("one"), "--all"] + words
+      let run = try Run("/usr/bin/env", start + arguments)
+      #expect(run.code == 2 && run.output.isEmpty, "\(words): \(run.errors)")
+      #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+      #expect(run.errors.hasPrefix("cloudsync: error: ") && !run.errors.contains("secret-word"))
+    }
+    #expect(server.folder.files().filter { !$0.hasPrefix("server/") } == before)
+    // A service that does not let these tokens in says so once, and the file keeps what it has.
+    chmod(file, 0o600)
+    let place = "\(server.origin)/database/1/cloudsync/production/private"
+    let refused = try Run(
+      Program.tool,
+      ["sync", copies.path("one"), "--all", "--cloud", place, "--web-token-file", file],
+      environment: ["CLOUDSYNC_API_TOKEN": "api-word"]
+    )
+    #expect(
+      refused.code == 1 && refused.errors.contains("CLOUDSYNC_API_TOKEN"),
+      "\(refused.errors)"
+    )
+    #expect(!refused.errors.contains("api-word") && !refused.errors.contains("secret-word"))
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "secret-word\n")
+  }
 }

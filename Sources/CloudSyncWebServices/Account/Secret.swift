@@ -1,16 +1,3 @@
-/// How a client says who it is.
-public enum WebServicesAuthorization: Sendable {
-  /// A token of the project's own server, in a header and never in an address.
-  case bearer(Secret)
-
-  /// What a request carries.
-  func authorize(_ request: inout HTTPRequest) {
-    switch self {
-    case .bearer(let secret): request.headers["Authorization"] = "Bearer \(secret.reveal())"
-    }
-  }
-}
-
 /// Text that nobody is to read: it prints as three dots.
 public struct Secret: Sendable, ExpressibleByStringLiteral, CustomStringConvertible,
   CustomDebugStringConvertible, CustomReflectable
@@ -23,7 +10,8 @@ public struct Secret: Sendable, ExpressibleByStringLiteral, CustomStringConverti
   /// Hides a text.
   public init(stringLiteral value: String) { text = value }
 
-  func reveal() -> String { text }
+  /// The text: for whoever stores it where others cannot read it, such as a keychain.
+  public func reveal() -> String { text }
 
   /// Three dots.
   public var description: String { "…" }
