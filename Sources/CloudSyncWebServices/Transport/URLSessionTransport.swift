@@ -78,9 +78,23 @@ public final class URLSessionTransport: HTTPTransport {
     )
   }
 
+  /// Whether an error without a number of its own is that of a certificate: libcurl's is lost on Linux, where Foundation
+  /// passes on nothing of it but libcurl's words, which are in no language but English.
+  private static func isOfCertificate(_ error: any Error) -> Bool {
+    #if canImport(FoundationNetworking)
+    let words = error.localizedDescription
+    return words.hasPrefix("SSL certificate") || words.hasPrefix("SSL: ")
+    #else
+    return false
+    #endif
+  }
+
   /// How far the request came, by the number of Foundation's error.
   private static func meaning(of error: (any Error)?) -> HTTPTransportError {
     let code = (error as? URLError)?.code.rawValue ?? 0
+    if let error, code == URLError.Code.unknown.rawValue, isOfCertificate(error) {
+      return HTTPTransportError(.notSent, "the server's certificate is not trusted")
+    }
     let reason = "the request failed (URL error \(code))"
     switch code {
     // Not connected; roaming is off; no data are allowed.

@@ -90,7 +90,7 @@ struct SecretTests {
     let trace = outside.path("trace")
     // The tracer is a process of its own beside the server.
     let server = try ServerProcess(startedBy: { _ in
-      [Self.strace, "-D", "-f", "-qq", "-s", "300", "-e", "trace=%file", "-o", trace]
+      [Self.strace, "-D", "-f", "-q", "-s", "300", "-e", "trace=%file", "-o", trace]
     })
     let token = try await server.token("mac")
     let client = try server.client(token)
