@@ -11,6 +11,7 @@ let package = Package(
     .library(name: "CloudSyncLocalCloud", targets: ["CloudSyncLocalCloud"]),
     .library(name: "CloudSyncSimulator", targets: ["CloudSyncSimulator"]),
     .library(name: "CloudSyncSQLite", targets: ["CloudSyncSQLite"]),
+    .library(name: "CloudSyncChangesets", targets: ["CloudSyncChangesets"]),
     .library(name: "CloudSyncCloudKit", targets: ["CloudSyncCloudKit"]),
     .library(name: "CloudSyncService", targets: ["CloudSyncService"]),
     .library(name: "CloudSyncWebServices", targets: ["CloudSyncWebServices"]),
@@ -111,6 +112,21 @@ let package = Package(
       dependencies: [
         "CloudSyncSQLite", "CloudSyncSQLiteSchema", "CloudSyncSQLiteSupport", "CloudSyncLocalCloud",
         "CloudSyncSimulator",
+      ]
+    ),
+
+    // MARK: The history of a database
+    .target(
+      name: "CloudSyncChangesets",
+      dependencies: [
+        "CloudSyncCore", "CloudSyncSQLite", "CloudSyncSQLiteSchema", "CloudSyncSQLiteSupport",
+      ]
+    ),
+    .testTarget(
+      name: "CloudSyncChangesetsTests",
+      dependencies: [
+        "CloudSyncChangesets", "CloudSyncCore", "CloudSyncSQLite", "CloudSyncSQLiteSchema",
+        "CloudSyncSQLiteSupport", "CloudSyncLocalCloud", "CloudSyncSimulator",
       ]
     ),
 
