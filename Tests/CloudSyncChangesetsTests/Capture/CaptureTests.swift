@@ -47,7 +47,9 @@ import Testing
         let rows = "INSERT INTO people VALUES('a', 'Ada', 1, NULL), ('b', 'Bob', 2, x'01')"
         try bench.commit(rows)
         let before = try bench.rows("SELECT * FROM people ORDER BY id")
-        if isEdited { try bench.database.execute("UPDATE people SET note = 'n', score = score + 1") }
+        if isEdited {
+          try bench.database.execute("UPDATE people SET note = 'n', score = score + 1")
+        }
         try bench.database.execute(statement)
         try bench.repository.discard()
         #expect(try bench.rows("SELECT * FROM people ORDER BY id") == before, "\(statement)")
@@ -65,7 +67,9 @@ import Testing
         "CREATE TABLE people(id TEXT PRIMARY KEY NOT NULL, name TEXT, score INTEGER, note, \(constraint))"
       )
       try bench.database.execute("PRAGMA recursive_triggers = \(isRecursive)")
-      try bench.commit("INSERT INTO people VALUES('a', 'Ada', 1, 1), ('b', 'Bob', 2, 2), ('c', 'Cy', 3, 3)")
+      try bench.commit(
+        "INSERT INTO people VALUES('a', 'Ada', 1, 1), ('b', 'Bob', 2, 2), ('c', 'Cy', 3, 3)"
+      )
       try bench.commit("REPLACE INTO people VALUES('d', 'Ada', 2, 4)")
       try bench.commit("UPDATE OR REPLACE people SET name = 'Ada' WHERE id = 'c'")
       #expect(try bench.repository.verify().problems == [])
