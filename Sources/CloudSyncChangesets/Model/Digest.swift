@@ -12,6 +12,12 @@ package struct Digest: Sendable, Hashable, Comparable {
     self.words = (words[0], words[1], words[2], words[3])
   }
 
+  /// Takes the 32 bytes of a SHA-256.
+  package init(sha256: [UInt8]) {
+    func word(_ place: Int) -> UInt64 { sha256[place..<place + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+    words = (word(0), word(8), word(16), word(24))
+  }
+
   package var bytes: [UInt8] {
     [words.0, words.1, words.2, words.3]
       .flatMap { word in

@@ -27,3 +27,15 @@ package struct StateHash: Sendable, Hashable {
 
   package static func -= (lhs: inout Self, rhs: Self) { lhs = lhs - rhs }
 }
+
+extension StateHash {
+  /// The hash in 32 hexadecimal digits.
+  package var text: String {
+    [high, low]
+      .map { word in
+        let digits = String(word, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+      }
+      .joined()
+  }
+}

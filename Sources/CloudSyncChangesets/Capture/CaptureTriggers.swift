@@ -1,0 +1,128 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// The triggers that keep a row as it was when it is first touched after HEAD.
+///
+/// They are persistent: edits of any connection and process are seen. They run before the row is changed, and
+/// before triggers that were made earlier, so that nothing can change it first. The guard is a condition:
+/// `OR IGNORE` would give way to the conflict clause of the app's statement.
+struct CaptureTriggers {
+  struct Trigger: Sendable, Hashable {
+    var name: String
+    private var definition: String
+
+    init(_ event: String, _ table: TrackedTable, _ definition: String) {
+      name = "changesets_\(event)_\(table.number)"
+      self.definition = definition
+    }
+
+    var creation: String { "CREATE TRIGGER main.\(name) \(definition)" }
+    /// Its text as SQLite keeps it.
+    var storedText: String { "CREATE TRIGGER \(name) \(definition)" }
+  }
+
+  let table: TrackedTable
+
+  var all: [Trigger] {
+    let isNew = "NOT \(table.isMirrored("new"))"
+    let keyColumns = table.schema.hasIntegerKey ? "" : " OF \(names(table.key))"
+    let isMoved = "NOT (\(isSameKeyExactly))"
+    return replacements + [
+      // The last that is made runs first.
+      trigger("inserted", "AFTER INSERT", when: isNew, [noteAbsence]),
+      trigger("insert", "BEFORE INSERT", when: isNew, [keepSameKey, noteAbsence]),
+      trigger("delete", "BEFORE DELETE", when: "NOT \(table.isMirrored("old"))", [keep]),
+      trigger("moved", "AFTER UPDATE\(keyColumns)", when: "\(isMoved) AND \(isNew)", [noteAbsence]),
+      trigger(
+        "move",
+        "BEFORE UPDATE\(keyColumns)",
+        when: "\(isMoved) AND \(isNew)",
+        [keepSameKey, noteAbsence]
+      ),
+      trigger("update", "BEFORE UPDATE", when: "NOT \(table.isMirrored("old"))", [keep]),
+    ]
+  }
+
+  private var isSameKeyExactly: String {
+    table.key.map { "old.\($0.quotedName) IS new.\($0.quotedName) COLLATE BINARY" }
+      .joined(separator: " AND ")
+  }
+
+  /// Keeps the row that is about to change.
+  private var keep: String {
+    "INSERT INTO \(table.mirror)(\(table.mirrorColumns)) VALUES(\(table.preimage(of: "old")));"
+  }
+
+  /// Keeps the row that has the new one's key already: it may be replaced.
+  private var keepSameKey: String {
+    let name = table.name.quotedName
+    return """
+      INSERT INTO \(table.mirror)(\(table.mirrorColumns)) SELECT \(table.preimage(of: name)) \
+      FROM \(name) WHERE \(table.isSameKey(name, as: "new"));
+      """
+  }
+
+  /// Notes that there was no row of the new one's key.
+  ///
+  /// A key that SQLite gives is not known before: it is -1 then, and NULL where a default is to come.
+  private var noteAbsence: String {
+    let keys = table.key.indices.map { "k\($0)" }
+    var conditions = ["NOT \(table.isMirrored("new"))"]
+    conditions += table.key.map { "new.\($0.quotedName) IS NOT NULL" }
+    return """
+      INSERT INTO \(table.mirror)(\(keys.joined(separator: ", ")), was) \
+      SELECT \(table.key.map { "new.\($0.quotedName)" }.joined(separator: ", ")), 0 \
+      WHERE \(conditions.joined(separator: " AND "));
+      """
+  }
+
+  // MARK: Replaced rows
+
+  /// The triggers that keep rows which `OR REPLACE` may remove by a unique key: for those SQLite calls none.
+  private var replacements: [Trigger] {
+    var searches = table.schema.uniqueKeySearches
+    // The primary key finds rows of other spellings only if it does not compare bytes.
+    if table.hasBinaryKey { searches.removeFirst() }
+    if searches.isEmpty { return [] }
+    let rows = searches.map { ReplacedRowSearch(schema: table.schema, search: $0) }
+    let columns = rows.map(\.watchedColumns)
+    let list = Set(columns.flatMap { $0 ?? [] }).sortedByBytes()
+    let filter = columns.contains { $0 == nil } ? "" : " OF \(names(list))"
+    return [
+      trigger("replace", "BEFORE INSERT", when: nil, rows.map { keep(found: $0) }),
+      trigger("displace", "BEFORE UPDATE\(filter)", when: nil, rows.map { keep(found: $0) }),
+    ]
+  }
+
+  private func keep(found search: ReplacedRowSearch) -> String {
+    let name = table.name.quotedName
+    let source = search.source(unless: table.isMirrored(name))
+    return """
+      INSERT INTO \(table.mirror)(\(table.mirrorColumns)) SELECT \(table.preimage(of: name)) \(source);
+      """
+  }
+
+  private func trigger(
+    _ event: String,
+    _ moment: String,
+    when condition: String?,
+    _ body: [String]
+  ) -> Trigger {
+    let filter = condition.map { "WHEN \($0)\n" } ?? ""
+    return Trigger(
+      event,
+      table,
+      """
+      \(moment) ON \(table.name.quotedName)
+      \(filter)BEGIN
+        \(body.joined(separator: "\n  "))
+      END
+      """
+    )
+  }
+
+  private func names(_ columns: [String]) -> String {
+    columns.map(\.quotedName).joined(separator: ", ")
+  }
+}

@@ -1,0 +1,50 @@
+public import CloudSyncCore
+public import CloudSyncSQLite
+
+/// What an app settles for a history.
+public struct ChangesetOptions: Sendable {
+  /// What is settled for a table.
+  public struct Table: Sendable {
+    /// How rows are merged that two replicas have changed; ``MergePolicy/client`` and
+    /// ``MergePolicy/server`` are refused, for no side of a merge is either.
+    public var merging: TableMergePolicy
+    /// What becomes of two rows with the same values of a unique key; ``UniqueKeyPolicy/merge`` is refused.
+    public var uniqueKeys: UniqueKeyPolicy
+    /// What becomes of rows whose parent another replica has deleted.
+    public var orphans: OrphanPolicy
+    /// Whether no two replicas ever give one integer to two rows: else integer keys cannot be pushed.
+    public var hasUniqueIntegerKeys: Bool
+
+    /// Creates what is settled for a table.
+    public init(
+      merging: TableMergePolicy = TableMergePolicy(deletes: .editWins),
+      uniqueKeys: UniqueKeyPolicy = .newest,
+      orphans: OrphanPolicy = .restoreParent,
+      hasUniqueIntegerKeys: Bool = false
+    ) {
+      self.merging = merging
+      self.uniqueKeys = uniqueKeys
+      self.orphans = orphans
+      self.hasUniqueIntegerKeys = hasUniqueIntegerKeys
+    }
+  }
+
+  /// What this copy of the database is called in its commits; nil for the name that it has, or at first a
+  /// random one.
+  public var replica: String?
+  /// What is settled for tables, by name; for the others what ``Table/init(merging:uniqueKeys:orphans:hasUniqueIntegerKeys:)`` gives.
+  public var tables: [String: Table]
+  /// The clock and the random numbers.
+  public var environment: SyncEnvironment
+
+  /// Creates options.
+  public init(
+    replica: String? = nil,
+    tables: [String: Table] = [:],
+    environment: SyncEnvironment = .live
+  ) {
+    self.replica = replica
+    self.tables = tables
+    self.environment = environment
+  }
+}

@@ -1,0 +1,75 @@
+import CloudSyncSQLiteSchema
+
+/// Walks through a history, children before parents.
+struct HistoryWalk {
+  let work: HistoryWork
+
+  func log(_ query: LogQuery) throws(ChangesetError) -> [Changeset] {
+    var result: [Changeset] = []
+    if query.count == 0 { return result }
+    let key = try query.key.map { (key) throws(ChangesetError) in RowKey(try key.columns()) }
+    var frontier = Frontier()
+    for seq in try starts(query) { frontier.add(try work.log.row(seq)) }
+    while let row = frontier.next() {
+      if try isMeant(row, table: query.table, key: key) {
+        result.append(try work.changeset(row))
+        if result.count == query.count { break }
+      }
+      for parent in row.parents where frontier.isNew(parent) {
+        frontier.add(try work.log.row(parent))
+      }
+    }
+    return result
+  }
+
+  private func starts(_ query: LogQuery) throws(ChangesetError) -> [Int64] {
+    if query.isOfAllBranches { return try work.heads.heads().map(\.seq) }
+    if let name = query.branch {
+      guard let branch = try work.dictionaries.number(ofName: name) else {
+        throw ChangesetError(.noSuchBranch, "there is no branch “\(name)”")
+      }
+      return try work.heads.heads(ofBranch: branch).map(\.seq)
+    }
+    return try RevisionSearch(work: work).number(query.revision ?? .head).map { [$0] } ?? []
+  }
+
+  private func isMeant(
+    _ row: LogRow,
+    table: String?,
+    key: RowKey?
+  ) throws(ChangesetError) -> Bool {
+    guard let table else { return true }
+    let changes = try work.log.commit(row).changes
+    guard let change = changes.tables.first(where: { $0.name.isSameName(as: table) }) else {
+      return false
+    }
+    guard let key else { return true }
+    return change.row(key) != nil
+  }
+}
+
+/// The commits that a walk comes to next.
+private struct Frontier {
+  private var rows: [LogRow] = []
+  private var seen: Set<Int64> = []
+
+  func isNew(_ seq: Int64) -> Bool { !seen.contains(seq) }
+
+  mutating func add(_ row: LogRow) {
+    guard seen.insert(row.seq).inserted else { return }
+    // Most commits are younger than all that wait.
+    var place = rows.endIndex
+    while place > 0, Self.precedes(row, rows[place - 1]) { place -= 1 }
+    rows.insert(row, at: place)
+  }
+
+  /// The youngest: none of its children can come later.
+  mutating func next() -> LogRow? { rows.popLast() }
+
+  /// Whether a commit comes after another in the walk.
+  private static func precedes(_ one: LogRow, _ other: LogRow) -> Bool {
+    if one.generation != other.generation { return one.generation < other.generation }
+    if one.time != other.time { return one.time < other.time }
+    return one.id < other.id
+  }
+}
