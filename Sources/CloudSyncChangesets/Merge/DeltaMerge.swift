@@ -1,25 +1,21 @@
 /// Merges what two sides have made of a state.
 struct DeltaMerge {
-  /// What is asked about a row of which something is lost; nil for the policies alone.
-  typealias Question = (RowMerge, RowMerge.Outcome) throws(ChangesetError) -> RowMerge.Outcome?
-
   let rules: MergeRules
   /// Which side the merge's changes are against.
   let isOntoOurs: Bool
-  let question: Question?
+  /// Who is asked about rows of which something is lost; nil for the policies alone.
+  let questions: MergeQuestions?
 
   /// What leads from that side to the merge.
   private(set) var changes = StateDelta()
   private(set) var conflicts: [MergeConflict] = []
-  /// The rows about which there is no answer yet.
-  private(set) var open: [RowMerge] = []
   /// The rows that both sides have changed.
   private(set) var shared: [String: Set<RowKey>] = [:]
 
-  init(rules: MergeRules, isOntoOurs: Bool, question: Question? = nil) {
+  init(rules: MergeRules, isOntoOurs: Bool, questions: MergeQuestions? = nil) {
     self.rules = rules
     self.isOntoOurs = isOntoOurs
-    self.question = question
+    self.questions = questions
   }
 
   /// Merges two sides' net changes from their base.
@@ -56,11 +52,8 @@ struct DeltaMerge {
     let (ours, theirs) = isOntoOurs ? (first, second) : (second, first)
     let merge = RowMerge(table: table, rules: rules.table(table), ours: ours, theirs: theirs)
     var outcome = try merge.outcome()
-    if outcome.conflict != nil, let question {
-      guard let answered = try question(merge, outcome) else {
-        open.append(merge)
-        return nil
-      }
+    if outcome.conflict != nil, let questions {
+      guard let answered = try questions.outcome(of: merge, automatic: outcome) else { return nil }
       outcome = answered
     }
     if let conflict = outcome.conflict { conflicts.append(conflict) }

@@ -11,16 +11,14 @@ struct MergeBase: Sendable {
 extension CommitGraph {
   /// The net changes from a base to another.
   func changes(from base: MergeBase, to end: MergeBase) throws(ChangesetError) -> StateDelta {
-    let path = try changes(from: base.commit, to: end.commit)
-    if base.delta.isEmpty, end.delta.isEmpty { return path }
     let time = if let id = end.commit { try header(of: id).time } else { HybridTime.zero }
-    return try composing { () throws(ByteFault) in
-      var fold = DeltaFold()
-      try fold.add(base.delta.inverted(at: time))
-      try fold.add(path)
-      try fold.add(end.delta)
-      return fold.result
-    }
+    let path = try changes(
+      after: base.delta.inverted(at: time),
+      from: base.commit,
+      to: end.commit
+    )
+    if end.delta.isEmpty { return path }
+    return try composing { () throws(ByteFault) in try path.followed(by: end.delta) }
   }
 }
 

@@ -1,6 +1,3 @@
-import CloudSyncSQLiteSchema
-import CloudSyncSQLiteSupport
-
 /// Plans merges; what it finds about bases it keeps for the next ones.
 package final class MergeWork {
   private struct BaseName: Hashable {
@@ -56,23 +53,11 @@ package final class MergeWork {
     let other = try graph.changes(from: base, to: MergeBase(commit: theirs))
     let isOntoOurs = mine.cellCount >= other.cellCount
     let rules = isPlain ? .plain : self.rules
-    var open: [ContestedRow] = []
-    let handler = isPlain ? nil : self.handler
-    var merge = DeltaMerge(
-      rules: rules,
-      isOntoOurs: isOntoOurs,
-      question: handler.map { handler in
-        { [self] (row, automatic) throws(ChangesetError) in
-          let contested = try self.contested(row, automatic, ours: ours, theirs: theirs)
-          let answer = try handler(contested)
-          if case .later = answer {
-            open.append(contested)
-            return nil
-          }
-          return row.outcome(answer, automatic: automatic, base: contested.base)
-        }
-      }
-    )
+    var questions: MergeQuestions?
+    if let handler, !isPlain {
+      questions = MergeQuestions(graph, handler: handler, ours: ours, theirs: theirs)
+    }
+    var merge = DeltaMerge(rules: rules, isOntoOurs: isOntoOurs, questions: questions)
     try merge.merge(ours: mine, theirs: other)
     let headers = (try graph.header(of: ours), try graph.header(of: theirs))
     return MergePlan(
@@ -83,7 +68,7 @@ package final class MergeWork {
       time: max(headers.0.time, headers.1.time),
       changes: merge.changes,
       conflicts: merge.conflicts,
-      questions: open,
+      questions: questions?.open ?? [],
       firstNet: isOntoOurs ? mine : other,
       secondNet: isOntoOurs ? other : mine,
       sharedRows: merge.shared,
@@ -121,42 +106,5 @@ package final class MergeWork {
     }
     bases[name] = merged
     return merged
-  }
-
-  // MARK: Questions
-
-  private func contested(
-    _ row: RowMerge,
-    _ automatic: RowMerge.Outcome,
-    ours: ChangesetID,
-    theirs: ChangesetID
-  ) throws(ChangesetError) -> ContestedRow {
-    let columns = (automatic.conflict?.kept ?? []) + (automatic.conflict?.lost ?? [])
-    let mine = try graph.row(row.ours.key, of: row.table, at: ours)
-    let other = try graph.row(row.ours.key, of: row.table, at: theirs)
-    return ContestedRow(
-      table: row.table,
-      key: row.ours.key,
-      kind: automatic.conflict?.kind ?? .cell,
-      columns: Set(columns.map(\.column)).sortedByBytes(),
-      base: row.ours.takenBack(from: mine),
-      ours: mine,
-      theirs: other,
-      oursID: ours,
-      theirsID: theirs
-    )
-  }
-}
-
-extension RowDelta {
-  /// The row before this change, from the row after it.
-  fileprivate func takenBack(from row: [CellValue]?) -> [CellValue]? {
-    if kind == .insert { return nil }
-    var values = row ?? []
-    for cell in cells {
-      values.removeAll { $0.column.hasSameBytes(as: cell.column) }
-      if cell.old != .null { values.append(CellValue(cell.column, cell.old)) }
-    }
-    return values.sorted { $0.column.precedesByBytes($1.column) }
   }
 }

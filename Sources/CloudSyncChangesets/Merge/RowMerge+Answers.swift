@@ -54,7 +54,7 @@ extension RowMerge {
     let change =
       base == nil
       ? RowDelta(.insert, ours.key, cells: cells.filter { $0.new != .null }, time: latest)
-      : RowDelta(updating: ours.key, cells: cells.filter(\.isChange))
+      : RowDelta(updating: ours.key, cells: cells)
     return Outcome(change: change, conflict: conflict(automatic, cells: cells))
   }
 

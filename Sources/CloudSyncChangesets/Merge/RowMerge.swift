@@ -75,8 +75,9 @@ struct RowMerge {
   private func updates() -> Outcome {
     var merge = CellMerge(rules: rules.merging, hasBase: true)
     for (mine, other) in ours.paired(with: theirs) { merge.add(mine, other) }
+    // A cell that is as before after all is still as new as what made it so.
     return Outcome(
-      change: RowDelta(updating: ours.key, cells: merge.cells.filter(\.isChange)),
+      change: RowDelta(updating: ours.key, cells: merge.cells),
       conflict: merge.conflict(.cell, table: table, key: ours.key)
     )
   }

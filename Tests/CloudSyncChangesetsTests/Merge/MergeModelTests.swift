@@ -99,22 +99,9 @@ struct MergeModelTests {
 
   // MARK: Unlike policies, and identifiers
 
-  private static func unlike(_ replicas: Int) -> ModelHistoryOptions {
-    var options = ModelHistoryOptions(replicas: replicas, steps: 40, hasOneWriter: false)
-    var handler = ModelPolicies.newest(columns: 2)
-    handler.takesSmaller = true
-    options.policies = [
-      .newest(columns: 2),
-      ModelPolicies(columns: [.maximum, .counter]),
-      handler,
-      ModelPolicies(columns: [.counter, .maximum], isDeletionStronger: true),
-    ]
-    return options
-  }
-
   @Test(arguments: [2, 3, 4])
   func replicasWithUnlikePoliciesJoin(replicas: Int) {
-    let outcome = run(0..<500, rounds: 5, Self.unlike(replicas))
+    let outcome = run(0..<500, rounds: 5, .unlike(replicas))
     #expect(outcome.unsettled == [])
     #expect(outcome.rounds > 1)
   }
@@ -137,5 +124,21 @@ struct MergeModelTests {
       #expect(history.model.commits.count >= before + 15)
     }
     #expect(endless > 20)
+  }
+}
+
+extension ModelHistoryOptions {
+  /// Replicas of which no two settle conflicts alike.
+  static func unlike(_ replicas: Int) -> ModelHistoryOptions {
+    var options = ModelHistoryOptions(replicas: replicas, steps: 40, hasOneWriter: false)
+    var handler = ModelPolicies.newest(columns: 2)
+    handler.takesSmaller = true
+    options.policies = [
+      .newest(columns: 2),
+      ModelPolicies(columns: [.maximum, .counter]),
+      handler,
+      ModelPolicies(columns: [.counter, .maximum], isDeletionStronger: true),
+    ]
+    return options
   }
 }

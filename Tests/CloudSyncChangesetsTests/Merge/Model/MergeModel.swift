@@ -1,3 +1,5 @@
+import CloudSyncCore
+
 /// How a column of the model is merged.
 enum ModelPolicy: CaseIterable {
   case newest, maximum, counter
@@ -6,12 +8,21 @@ enum ModelPolicy: CaseIterable {
   func merge(_ ours: ModelCell, _ theirs: ModelCell, base: Int?) -> Int {
     let newer =
       ours.time == theirs.time
-      ? max(ours.value, theirs.value) : ours.time > theirs.time ? ours.value : theirs.value
+      ? (Self.precedes(ours.value, theirs.value) ? theirs.value : ours.value)
+      : ours.time > theirs.time ? ours.value : theirs.value
     return switch self {
     case .newest: newer
     case .maximum: max(ours.value, theirs.value)
     case .counter: ours.value + theirs.value - (base ?? 0)
     }
+  }
+}
+
+extension ModelPolicy {
+  /// Of two values of one time the one with the later bytes counts.
+  fileprivate static func precedes(_ one: Int, _ other: Int) -> Bool {
+    FieldValue.int64(Int64(one)).codedBytes
+      .lexicographicallyPrecedes(FieldValue.int64(Int64(other)).codedBytes)
   }
 }
 

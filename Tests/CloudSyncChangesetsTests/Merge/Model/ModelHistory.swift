@@ -21,7 +21,7 @@ struct ModelHistoryOptions {
 }
 
 /// Replicas of the model that edit, exchange commits in part, and merge at the same time.
-final class ModelHistory {
+class ModelHistory {
   struct Replica {
     var head: ModelCommit?
     var known = NumberSet()
@@ -85,7 +85,8 @@ final class ModelHistory {
         options.columns.map { _ in ModelCell(value: 0, time: clock, writer: number) }
       }
     }
-    let first = add(parents: [], isMerge: false, state: state)
+    let id = id(ofEditOn: nil, time: clock, state: state(0))
+    let first = add(id: id, parents: [], time: clock, state: state)
     for place in replicas.indices { move(place, to: first) }
   }
 
@@ -110,8 +111,7 @@ final class ModelHistory {
       next = options.columns.indices.map { edited(0, row, $0) }
     }
     expected[row] = next
-    let commit = add(parents: head.map { [$0] } ?? [], isMerge: false, time: time) {
-      [options] number in
+    let state: (Int) -> ModelState = { [options] number in
       var state = head?.state ?? Array(repeating: nil, count: options.rows)
       state[row] = next?.enumerated()
         .map { column, value in
@@ -120,6 +120,8 @@ final class ModelHistory {
         }
       return state
     }
+    let id = id(ofEditOn: head, time: time, state: state(0))
+    let commit = add(id: id, parents: head.map { [$0] } ?? [], time: time, state: state)
     move(place, to: commit)
   }
 
@@ -157,7 +159,15 @@ final class ModelHistory {
       let heads = heads(of: place)
       guard heads.count > 1 else { break }
       let plan = model.merge(heads[0], heads[1], replicas[place].policies)
-      let merge = add(parents: plan.parents, isMerge: true, state: plan.state)
+      let policies = replicas[place].policies
+      let pair = Array(heads[..<2])
+      let merge = add(
+        id: id(ofMergeOf: pair, policies, parents: plan.parents, state: plan.state(0)),
+        parents: plan.parents,
+        isMerge: true,
+        time: max(pair[0].time, pair[1].time),
+        state: plan.state
+      )
       replicas[place].known.formUnion(merge.ancestors)
     }
     advance(place)
@@ -170,32 +180,49 @@ final class ModelHistory {
 
   /// Adds a commit, or finds the one that says the same.
   private func add(
+    id: UInt64,
     parents: [ModelCommit],
-    isMerge: Bool,
-    time: Int? = nil,
+    isMerge: Bool = false,
+    time: Int,
     state: (Int) -> ModelState
   ) -> ModelCommit {
-    let time = time ?? parents.map(\.time).max() ?? clock
-    var id: UInt64 = isMerge ? 1 : 2
-    func mix(_ number: UInt64) {
-      var generator = SeededRandom(seed: id &+ number &* 0x9e37_79b9)
-      id = generator.next()
-    }
-    for parent in parents { mix(parent.id) }
-    if isMerge && options.hasRandomMergeIDs || !isMerge {
-      // Edits tell who made them and when.
-      mix(random.next())
-    }
-    for row in state(0) {
-      for cell in row ?? [ModelCell(value: -1, time: 0, writer: 0)] {
-        mix(UInt64(bitPattern: Int64(cell.value)))
-      }
-      for cell in row ?? [] { mix(UInt64(bitPattern: Int64(cell.time))) }
-    }
     if let known = byID[id] { return known }
     let commit = model.add(id: id, parents: parents, time: time, isMerge: isMerge, state: state)
     byID[id] = commit
     return commit
+  }
+
+  // MARK: Identifiers
+
+  /// What names an edit: who made it, on what, and when.
+  func id(ofEditOn parent: ModelCommit?, time: Int, state: ModelState) -> UInt64 {
+    Self.id([2, parent?.id ?? 0, random.next()], state)
+  }
+
+  /// What names the merge of two commits.
+  func id(
+    ofMergeOf heads: [ModelCommit],
+    _ policies: ModelPolicies,
+    parents: [ModelCommit],
+    state: ModelState
+  ) -> UInt64 {
+    Self.id([1] + parents.map(\.id) + (options.hasRandomMergeIDs ? [random.next()] : []), state)
+  }
+
+  private static func id(_ numbers: [UInt64], _ state: ModelState) -> UInt64 {
+    var id: UInt64 = 0
+    func mix(_ number: UInt64) {
+      var generator = SeededRandom(seed: id &+ number &* 0x9e37_79b9)
+      id = generator.next()
+    }
+    for number in numbers { mix(number) }
+    for row in state {
+      for cell in row ?? [ModelCell(value: -1, time: 0, writer: 0)] {
+        mix(UInt64(bitPattern: Int64(cell.value)))
+        mix(UInt64(bitPattern: Int64(cell.time)))
+      }
+    }
+    return id
   }
 
   // MARK: The end
