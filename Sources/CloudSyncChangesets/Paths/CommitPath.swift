@@ -31,14 +31,19 @@ struct CommitPath: Sendable {
 }
 
 extension CommitLog {
-  /// The net changes from one state to another.
+  /// The net changes from one state to another, and of what led to the first.
   ///
   /// What is taken back on the way up counts as written at the end's time.
-  func changes(from start: Int64?, to end: Int64?) throws(ChangesetError) -> StateDelta {
+  func changes(
+    after former: StateDelta = StateDelta(),
+    from start: Int64?,
+    to end: Int64?
+  ) throws(ChangesetError) -> StateDelta {
     let path = try CommitPath(from: start, to: end, in: self)
     let last = try end.map { (seq) throws(ChangesetError) in try row(seq) }
-    if path.up.isEmpty, path.down.count == 1 { return try commit(path.down[0]).changes }
+    if former.isEmpty, path.up.isEmpty, path.down.count == 1 { return try commit(path.down[0]).changes }
     var fold = DeltaFold()
+    try reading("the base of a merge") { () throws(ByteFault) in try fold.add(former) }
     for row in path.up {
       let changes = try commit(row).changes.inverted(at: last?.time ?? .zero)
       try reading("commit \(row.id.short)") { () throws(ByteFault) in try fold.add(changes) }

@@ -24,10 +24,11 @@ final class HistoryGraph: CommitGraph {
   }
 
   func changes(
+    after former: StateDelta,
     from: ChangesetID?,
     to: ChangesetID?
   ) throws(ChangesetError) -> StateDelta {
-    try work.log.changes(from: try optionalNumber(from), to: try optionalNumber(to))
+    try work.log.changes(after: former, from: try optionalNumber(from), to: try optionalNumber(to))
   }
 
   func row(
