@@ -1,3 +1,5 @@
+import CloudSyncSQLiteSupport
+
 /// Merges what two sides have made of a state.
 struct DeltaMerge {
   let rules: MergeRules
@@ -11,6 +13,8 @@ struct DeltaMerge {
   private(set) var conflicts: [MergeConflict] = []
   /// The rows that both sides have changed.
   private(set) var shared: [String: Set<RowKey>] = [:]
+  /// The values that neither side has had.
+  private(set) var computed: [MergePlan.ComputedValue] = []
 
   init(rules: MergeRules, isOntoOurs: Bool, questions: MergeQuestions? = nil) {
     self.rules = rules
@@ -59,6 +63,12 @@ struct DeltaMerge {
     if let conflict = outcome.conflict { conflicts.append(conflict) }
     guard let change = outcome.change else {
       return first.inverted(at: max(ours.time, theirs.time))
+    }
+    for cell in change.cells where cell.new != .null {
+      if cell.new == ours.cell(cell.column)?.new || cell.new == theirs.cell(cell.column)?.new {
+        continue
+      }
+      computed.append(.init(table: table, column: cell.column, value: cell.new))
     }
     // A row that comes back is as new as the edit that brought it back.
     let back = first.inverted(at: change.time)

@@ -1,7 +1,15 @@
 package import CloudSyncSQLite
+package import CloudSyncSQLiteSupport
 
 /// A merge of two commits, ready to be committed unless questions are open or constraints have to be settled.
 package struct MergePlan: Sendable {
+  /// A value that a policy or a handler has made.
+  package struct ComputedValue: Sendable, Hashable {
+    package var table: String
+    package var column: String
+    package var value: SQLiteValue
+  }
+
   /// The commit with the smaller identifier, and the other.
   package var ours: ChangesetID
   package var theirs: ChangesetID
@@ -21,6 +29,8 @@ package struct MergePlan: Sendable {
   package var secondNet: StateDelta
   /// The rows that both have changed, by table.
   package var sharedRows: [String: Set<RowKey>]
+  /// The values that neither side has had.
+  package var computed: [ComputedValue]
   /// How constraints are settled.
   package var rules: MergeRules
 

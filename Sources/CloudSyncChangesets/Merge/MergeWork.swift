@@ -72,6 +72,7 @@ package final class MergeWork {
       firstNet: isOntoOurs ? mine : other,
       secondNet: isOntoOurs ? other : mine,
       sharedRows: merge.shared,
+      computed: merge.computed,
       rules: rules
     )
   }

@@ -57,4 +57,18 @@ public struct UniqueKeyConflict: Sendable, Hashable {
   public let values: [FieldValue]
   /// 1 at first, and one more each time that the value returned is taken as well.
   public let attempt: Int
+
+  package init(
+    table: String,
+    recordName: String,
+    columns: [String],
+    values: [FieldValue],
+    attempt: Int
+  ) {
+    self.table = table
+    self.recordName = recordName
+    self.columns = columns
+    self.values = values
+    self.attempt = attempt
+  }
 }

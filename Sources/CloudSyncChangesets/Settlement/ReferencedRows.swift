@@ -1,0 +1,108 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// The rows that a foreign key could refer to and that the sides of a merge have deleted, or given another key.
+struct ReferencedRows {
+  let link: TableReference
+  private let table: SettlementTable
+  private let collations: [KeyCollation]
+  /// The rows that were deleted, by what they were referred to by.
+  private var deletions: [[SQLiteValue]: RowDelta] = [:]
+  /// The rows that are referred to by something else now.
+  private var moves: [[SQLiteValue]: RowKey] = [:]
+
+  init(_ link: TableReference, table: SettlementTable, nets: [StateDelta]) throws(ChangesetError) {
+    self.link = link
+    self.table = table
+    collations = try Self.collations(link, table)
+    for net in nets {
+      for row in net.table(link.parent.name)?.rows ?? [] { try add(row) }
+    }
+  }
+
+  private mutating func add(_ row: RowDelta) throws(ChangesetError) {
+    switch row.kind {
+    case .insert: return
+    case .delete:
+      let values = values(of: row.key) { row.cell($0)?.old ?? .null }
+      if deletions[canonical(values)] == nil { deletions[canonical(values)] = row }
+    case .update:
+      let isMoved = row.cells.contains { cell in
+        link.key.referencedColumns.contains { $0.isSameName(as: cell.column) }
+      }
+      guard isMoved else { return }
+      let present = try table.row(row.key)
+      let values = values(of: row.key) { row.cell($0)?.old ?? present?[$0] ?? .null }
+      moves[canonical(values)] = row.key
+    }
+  }
+
+  /// What a row is referred to by.
+  func values(of key: RowKey, _ value: (String) -> SQLiteValue) -> [SQLiteValue] {
+    let tracked = table.tracked
+    return link.key.referencedColumns.map { name in
+      if let place = tracked.key.firstIndex(where: { $0.isSameName(as: name) }) {
+        return key.values[place]
+      }
+      let column = tracked.columns.first { $0.isSameName(as: name) }
+      return column.map(value) ?? .null
+    }
+  }
+
+  func values(of key: RowKey, _ row: SettledRow) -> [SQLiteValue] { values(of: key) { row[$0] } }
+
+  /// The row of some values that a side has deleted.
+  func deletion(_ values: [SQLiteValue]) -> RowDelta? { deletions[canonical(values)] }
+
+  /// The row that had some values before a side changed them.
+  func move(_ values: [SQLiteValue]) -> RowKey? { moves[canonical(values)] }
+
+  func isSame(_ one: [SQLiteValue], _ other: [SQLiteValue]) -> Bool {
+    canonical(one) == canonical(other)
+  }
+
+  /// One spelling of all values that the key holds to be equal.
+  private func canonical(_ values: [SQLiteValue]) -> [SQLiteValue] {
+    zip(collations, values).map { $0.canonical($1) }
+  }
+
+  /// The keys of the rows that refer to some values, in order.
+  func children(
+    of values: [SQLiteValue],
+    in child: SettlementTable
+  ) throws(ChangesetError) -> [RowKey] {
+    let match = link.key.columns.enumerated()
+      .map { place, column in
+        "\(column.quotedName) = ?\(place + 1) COLLATE \(collations[place].rawValue)"
+      }
+    let key = child.tracked.key.map(\.quotedName).joined(separator: ", ")
+    let sql = """
+      SELECT \(key) FROM \(child.tracked.name.quotedName)
+      WHERE \(match.joined(separator: " AND ")) ORDER BY \(key)
+      """
+    return try child.connection.failing { () throws(SQLiteError) in
+      try child.connection.bound(sql, values)
+        .mapRows { query in RowKey(child.tracked.key.indices.map { query.value(Int32($0)) }) }
+    }
+  }
+
+  /// How each column that is referred to is compared: as the unique index of the key does.
+  private static func collations(
+    _ link: TableReference,
+    _ table: SettlementTable
+  ) throws(ChangesetError) -> [KeyCollation] {
+    let found = try table.connection.rows(
+      """
+      SELECT x.name, x.coll FROM pragma_index_list(?1, 'main') l
+      JOIN pragma_index_xinfo(l.name, 'main') x
+      WHERE l."unique" AND x."key" AND x.name IS NOT NULL
+      """,
+      .text(link.parent.name)
+    ) { ($0.text(0) ?? "", $0.text(1) ?? "") }
+    return link.key.referencedColumns.map { column in
+      let name = found.first { $0.0.isSameName(as: column) }?.1
+      return name.flatMap { KeyCollation(name: $0) } ?? .binary
+    }
+  }
+}
