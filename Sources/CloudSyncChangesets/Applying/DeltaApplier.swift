@@ -37,7 +37,8 @@ struct DeltaApplier {
     )
   }
 
-  private func write(_ delta: StateDelta) throws(ChangesetError) {
+  /// Writes changes while no trigger is called.
+  func write(_ delta: StateDelta) throws(ChangesetError) {
     var writers: [TableWriter] = []
     for change in delta.tables {
       writers.append(TableWriter(connection: connection, table: try table(change.name)))

@@ -39,6 +39,8 @@ public struct ChangesetOptions: Sendable {
   ///
   /// It must say the same for the same row, and not wait.
   public var handler: (@Sendable (RowConflict) -> Resolution)?
+  /// Whether the cloud keeps commits in encrypted fields; the same for all replicas.
+  public var encrypts = false
   /// The clock and the random numbers.
   public var environment: SyncEnvironment
 

@@ -83,7 +83,18 @@ struct Merging {
   }
 
   /// The plan after the constraints of the tables are settled.
-  private func settled(_ plan: MergePlan) throws(ChangesetError) -> MergePlan { plan }
+  private func settled(_ plan: MergePlan) throws(ChangesetError) -> MergePlan {
+    guard plan.needsSettlement(in: work.tables) else { return plan }
+    let first = try graph.number(plan.parents[0])
+    let present = try work.heads.position().seq
+    return try work.connection.undoing { () throws(ChangesetError) in
+      try work.connection.withoutTriggers { () throws(ChangesetError) in
+        try work.applying.write(try work.uncommitted.changes(at: .zero).inverted(at: .zero))
+        try work.applying.write(try work.log.changes(from: present, to: first))
+        return try Settlement(plan, connection: work.connection, tables: work.tables).settled()
+      }
+    }
+  }
 }
 
 extension MergeRules {

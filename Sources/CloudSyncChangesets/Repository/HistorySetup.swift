@@ -25,16 +25,25 @@ struct HistorySetup {
     let rules = TrackingRules(schema: try CaptureInstallation(connection: connection).readSchema())
     let tables = try rules.tables(names)
     try EngineTablesCheck(connection: connection).check(tables, in: rules.schema)
-    try checkReplica()
-    try HistoryTables.install(connection)
-    let replica = options.replica ?? randomName()
-    try Info(connection).set(.replica, .text(replica))
+    try installTables()
     let installation = CaptureInstallation(connection: connection)
     try installation.install(tables)
     let tracked = try installation.tracked()
     _ = try Dictionaries(connection: connection).number(for: tracked.description)
     try importRows(tracked)
     return tracked
+  }
+
+  /// Makes a history of no tables, for commits that come from elsewhere.
+  func createEmpty() throws(ChangesetError) {
+    try installTables()
+    _ = try Dictionaries(connection: connection).number(for: SchemaDescription(tables: []))
+  }
+
+  private func installTables() throws(ChangesetError) {
+    try checkReplica()
+    try HistoryTables.install(connection)
+    try Info(connection).set(.replica, .text(options.replica ?? randomName()))
   }
 
   /// The tables of a history that is there; nil if there is none.

@@ -17,7 +17,12 @@ struct HistoryStatus {
     return ChangesetStatus(
       head: try work.head(),
       tables: try tables(),
-      unpushedCount: try count("SELECT count(*) FROM changesets_log WHERE remote = 0"),
+      unpushedCount: try count(
+        """
+        SELECT count(*) FROM changesets_log WHERE remote = 0
+          AND seq > ifnull((SELECT value FROM changesets_info WHERE name = 'pushed'), 0)
+        """
+      ),
       heads: heads.sorted(),
       waitingCount: try count("SELECT count(*) FROM changesets_waiting"),
       refused: try work.connection.rows(

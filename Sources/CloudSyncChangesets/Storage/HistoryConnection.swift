@@ -53,6 +53,20 @@ struct HistoryConnection {
     try sqlite.transaction(body) { ChangesetError($0) }
   }
 
+  /// Runs a body within a transaction, and undoes what it has written.
+  func undoing<Value>(
+    _ body: () throws(ChangesetError) -> Value
+  ) throws(ChangesetError) -> Value {
+    try execute("SAVEPOINT changesets_trial")
+    let result: Result<Value, ChangesetError>
+    do throws(ChangesetError) { result = .success(try body()) } catch { result = .failure(error) }
+    // Where SQLite has undone everything by itself there is nothing to undo.
+    if sqlite.isInTransaction {
+      try execute("ROLLBACK TO changesets_trial; RELEASE changesets_trial")
+    }
+    return try result.get()
+  }
+
   func failing<Value>(
     _ body: () throws(SQLiteError) -> Value
   ) throws(ChangesetError) -> Value {

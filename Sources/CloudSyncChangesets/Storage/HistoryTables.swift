@@ -90,7 +90,7 @@ enum HistoryTables {
 struct Info {
   enum Name: String {
     case version, replica, schema, ids, imported
-    case token, zone, account, horizon, seen, reach
+    case token, zone, account, horizon, seen, reach, pushed
   }
 
   private let connection: HistoryConnection
