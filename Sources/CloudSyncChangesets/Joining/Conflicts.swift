@@ -8,13 +8,13 @@ struct Conflicts {
   let work: HistoryWork
 
   /// Open questions, then decisions that nobody has taken back, the latest merge first.
-  func all() throws(ChangesetError) -> [Conflict] {
+  func all() throws(ChangesetError) -> [ChangesetConflict] {
     let merging = Merging(work)
     let questions = Questions(work: work, graph: merging.graph)
-    var conflicts: [Conflict] = []
+    var conflicts: [ChangesetConflict] = []
     let branch = try work.heads.position().branch
     for (number, row) in try merging.questions(branch).enumerated() {
-      conflicts.append(Conflict(try questions.conflict(row), number: number))
+      conflicts.append(ChangesetConflict(try questions.conflict(row), number: number))
     }
     let merges = try work.connection.rows(
       "SELECT seq FROM changesets_log WHERE kind = 2 ORDER BY seq DESC"
@@ -25,7 +25,7 @@ struct Conflicts {
       guard try work.log.body(seq) != nil else { continue }
       let decided = try work.log.commit(row).conflicts
       for (number, conflict) in decided.enumerated() where try !isRestored(row.id, number) {
-        conflicts.append(Conflict(conflict, merge: row.id, number: number))
+        conflicts.append(ChangesetConflict(conflict, merge: row.id, number: number))
       }
     }
     return conflicts
@@ -40,7 +40,7 @@ struct Conflicts {
   }
 
   /// Puts what a merge lost back into the table: the row that was set aside, or the values of its columns.
-  func restore(_ conflict: Conflict, key: [FieldValue]?) throws(ChangesetError) -> StateDelta {
+  func restore(_ conflict: ChangesetConflict, key: [FieldValue]?) throws(ChangesetError) -> StateDelta {
     guard let merge = conflict.merge, let seq = try work.log.number(of: merge) else {
       throw ChangesetError(.misuse, "a question is answered with “resolve”")
     }
@@ -79,7 +79,7 @@ struct Conflicts {
   }
 }
 
-extension Conflict {
+extension ChangesetConflict {
   init(_ question: RowConflict, number: Int) {
     self.init(
       merge: nil,

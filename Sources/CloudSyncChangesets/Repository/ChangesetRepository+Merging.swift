@@ -45,7 +45,7 @@ extension ChangesetRepository {
   /// Rows about which merges wait for an answer, then those of which merges have lost something.
   ///
   /// - Throws: What is wrong with the database.
-  public func conflicts() throws(ChangesetError) -> [Conflict] {
+  public func conflicts() throws(ChangesetError) -> [ChangesetConflict] {
     try read { (work) throws(ChangesetError) in try Conflicts(work: work).all() }
   }
 
@@ -86,7 +86,7 @@ extension ChangesetRepository {
   /// - Throws: That there is a row of that key, or that rows are not committed.
   @discardableResult
   public func restoreConflict(
-    _ conflict: Conflict,
+    _ conflict: ChangesetConflict,
     key: [FieldValue]? = nil
   ) throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in

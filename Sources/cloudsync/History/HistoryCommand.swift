@@ -10,6 +10,7 @@ enum HistoryCommand {
       path: ["history"],
       summary: "Keep a database's history: commit, look, go back, branch, merge and sync.",
       subcommands: HistoryBasics.commands + HistoryLooking.commands + HistoryMoving.commands
+        + HistoryJoining.commands + HistoryCloud.commands
     )
   }
 
@@ -73,14 +74,17 @@ struct HistoryTarget {
   }
 
   /// The history that the database has.
-  func repository(_ access: DatabaseFile.Access = .readWrite) throws -> ChangesetRepository {
+  func repository(
+    _ access: DatabaseFile.Access = .readWrite,
+    options: ChangesetOptions = ChangesetOptions()
+  ) throws -> ChangesetRepository {
     let database = try database(access)
     guard try ChangesetRepository.isInstalled(in: database) else {
       throw ToolError.failure(
         "\(path): it has no history; “cloudsync history init \(path) --all” begins one"
       )
     }
-    return try ChangesetRepository(database)
+    return try ChangesetRepository(database, options: options)
   }
 
   func show(_ value: some Encodable) throws { console.line(try JSONText.block(for: value)) }

@@ -25,10 +25,11 @@ struct CloudFile: CloudPlace {
   ///
   /// - Parameters:
   ///   - path: Which file it is.
-  ///   - request: Who asks.
+  ///   - device: Who asks.
+  ///   - zoneID: Which zone it is about.
   ///   - isRehearsal: Whether nothing is to be written: a missing file is not made.
   /// - Throws: What is wrong with the file, and what to do.
-  init(_ path: String, _ request: SyncCommand.Request, isRehearsal: Bool = false) throws {
+  init(_ path: String, device: String, zoneID: ZoneID, isRehearsal: Bool = false) throws {
     name = path
     var options = LocalCloudOptions()
     // A number of its own tells one cloud from another by its tokens.
@@ -40,9 +41,9 @@ struct CloudFile: CloudPlace {
     let cloud = LocalCloud(store: store, options: options, assetFolder: folder)
     assetFolders = [cloud.assetFolder(of: Self.account) ?? folder, folder]
     handler = cloud.connect(
-      device: request.device,
+      device: device,
       account: Self.account,
-      zoneID: request.zoneID
+      zoneID: zoneID
     )
   }
 

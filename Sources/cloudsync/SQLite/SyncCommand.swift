@@ -162,7 +162,12 @@ enum SyncCommand {
     isRehearsal: Bool = false
   ) throws -> any CloudPlace {
     guard let server = request.server else {
-      return try CloudFile(request.cloud, request, isRehearsal: isRehearsal)
+      return try CloudFile(
+        request.cloud,
+        device: request.device,
+        zoneID: request.zoneID,
+        isRehearsal: isRehearsal
+      )
     }
     return CloudServer(
       server,
@@ -202,7 +207,8 @@ enum SyncCommand {
     return try target.naming { try SyncEngine.place(in: database) }?.zoneID
   }
 
-  private static func device(arguments: Arguments, path: String) throws -> String {
+  /// What a copy is called in the cloud.
+  static func device(arguments: Arguments, path: String) throws -> String {
     if let name = arguments.value(of: "--device") {
       if name.isEmpty { throw ToolError.usage("--device needs a name") }
       return name

@@ -34,7 +34,7 @@ public enum Resolution: Sendable, Hashable {
 }
 
 /// A row of which a merge has lost something, or about which it waits for an answer.
-public struct Conflict: Sendable, Hashable {
+public struct ChangesetConflict: Sendable, Hashable {
   /// What it was about; more may be added.
   public struct Kind: RawRepresentable, Sendable, Hashable {
     /// The kind's name.
