@@ -127,6 +127,8 @@ let package = Package(
       dependencies: [
         "CloudSyncChangesets", "CloudSyncCore", "CloudSyncSQLite", "CloudSyncSQLiteSchema",
         "CloudSyncSQLiteSupport", "CloudSyncLocalCloud", "CloudSyncSimulator",
+        // The session extension is the oracle of what was changed.
+        .target(name: "CSQLite", condition: .when(platforms: [.linux, .android])),
       ]
     ),
 
@@ -201,8 +203,8 @@ let package = Package(
     .executableTarget(
       name: "cloudsync",
       dependencies: [
-        "CloudSyncEventLog", "CloudSyncLogTestGeneration", "CloudSyncLocalCloud",
-        "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation", "CloudSyncService",
+        "CloudSyncChangesets", "CloudSyncEventLog", "CloudSyncLogTestGeneration",
+        "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation", "CloudSyncService",
         "CloudSyncWebServices", "CloudSyncLoopback",
       ]
     ),

@@ -10,6 +10,7 @@ enum Tool {
       subcommands: [
         DemoCommand.command, CheckCommand.command, MigrateCommand.command, SyncCommand.command,
         StatusCommand.command, DetachCommand.command, LogCommand.group, SimulateCommand.command,
+        HistoryCommand.group,
       ]
     )
   }

@@ -97,5 +97,7 @@ extension Commit {
   /// All of its canonical bytes.
   var canonicalBytes: [UInt8] { CommitWriter.head(of: header) + CommitWriter.body(of: self) }
 
-  var id: ChangesetID { ChangesetID(digestOf: CommitWriter.head(of: header), CommitWriter.body(of: self)) }
+  var id: ChangesetID {
+    ChangesetID(digestOf: CommitWriter.head(of: header), CommitWriter.body(of: self))
+  }
 }

@@ -49,7 +49,9 @@ struct MixingHash: Sendable {
     }
     guard index < bytes.count else { return }
     var tail: UInt64 = 0
-    for offset in index..<bytes.count { tail |= UInt64(bytes[offset]) << UInt64(8 * (offset - index)) }
+    for offset in index..<bytes.count {
+      tail |= UInt64(bytes[offset]) << UInt64(8 * (offset - index))
+    }
     mix(tail)
   }
 

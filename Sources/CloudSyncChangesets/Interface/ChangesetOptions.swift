@@ -34,6 +34,11 @@ public struct ChangesetOptions: Sendable {
   public var replica: String?
   /// What is settled for tables, by name; for the others what ``Table/init(merging:uniqueKeys:orphans:hasUniqueIntegerKeys:)`` gives.
   public var tables: [String: Table]
+  /// Is asked about each row that two commits have both changed so that something of it is lost; nil for
+  /// what the policies say.
+  ///
+  /// It must say the same for the same row, and not wait.
+  public var handler: (@Sendable (RowConflict) -> Resolution)?
   /// The clock and the random numbers.
   public var environment: SyncEnvironment
 
@@ -41,10 +46,12 @@ public struct ChangesetOptions: Sendable {
   public init(
     replica: String? = nil,
     tables: [String: Table] = [:],
+    handler: (@Sendable (RowConflict) -> Resolution)? = nil,
     environment: SyncEnvironment = .live
   ) {
     self.replica = replica
     self.tables = tables
+    self.handler = handler
     self.environment = environment
   }
 }

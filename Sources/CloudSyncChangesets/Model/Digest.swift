@@ -8,13 +8,17 @@ package struct Digest: Sendable, Hashable, Comparable {
   package init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == 32 else { return nil }
     var words: [UInt64] = [0, 0, 0, 0]
-    for (place, byte) in bytes.enumerated() { words[place / 8] = words[place / 8] << 8 | UInt64(byte) }
+    for (place, byte) in bytes.enumerated() {
+      words[place / 8] = words[place / 8] << 8 | UInt64(byte)
+    }
     self.words = (words[0], words[1], words[2], words[3])
   }
 
   /// Takes the 32 bytes of a SHA-256.
   package init(sha256: [UInt8]) {
-    func word(_ place: Int) -> UInt64 { sha256[place..<place + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+    func word(_ place: Int) -> UInt64 {
+      sha256[place..<place + 8].reduce(0) { $0 << 8 | UInt64($1) }
+    }
     words = (word(0), word(8), word(16), word(24))
   }
 

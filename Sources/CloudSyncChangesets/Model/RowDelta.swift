@@ -49,7 +49,9 @@ package struct RowDelta: Sendable, Hashable {
     self.init(.update, key, cells: cells, time: latest)
   }
 
-  package func cell(_ column: String) -> CellDelta? { cells.first { $0.column.hasSameBytes(as: column) } }
+  package func cell(_ column: String) -> CellDelta? {
+    cells.first { $0.column.hasSameBytes(as: column) }
+  }
 
   /// What takes it back, as if done at a time.
   package func inverted(at time: HybridTime) -> RowDelta {
@@ -69,5 +71,7 @@ extension String {
   package func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
   /// Whether its bytes come before another's.
-  package func precedesByBytes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+  package func precedesByBytes(_ other: String) -> Bool {
+    utf8.lexicographicallyPrecedes(other.utf8)
+  }
 }

@@ -92,16 +92,17 @@ package struct DeltaFold {
 
   package var result: StateDelta {
     StateDelta(
-      tables: tables.keys.sortedByBytes().compactMap { name in
-        guard let known = tables[name], !known.rows.isEmpty || !known.fills.isEmpty else {
-          return nil
+      tables: tables.keys.sortedByBytes()
+        .compactMap { name in
+          guard let known = tables[name], !known.rows.isEmpty || !known.fills.isEmpty else {
+            return nil
+          }
+          return TableDelta(
+            name,
+            fills: known.fills.sorted { $0.column.precedesByBytes($1.column) },
+            rows: known.rows.values.sorted { $0.key < $1.key }
+          )
         }
-        return TableDelta(
-          name,
-          fills: known.fills.sorted { $0.column.precedesByBytes($1.column) },
-          rows: known.rows.values.sorted { $0.key < $1.key }
-        )
-      }
     )
   }
 }

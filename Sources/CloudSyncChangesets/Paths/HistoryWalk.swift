@@ -8,18 +8,22 @@ struct HistoryWalk {
     var result: [Changeset] = []
     if query.count == 0 { return result }
     let key = try query.key.map { (key) throws(ChangesetError) in RowKey(try key.columns()) }
-    var frontier = Frontier()
-    for seq in try starts(query) { frontier.add(try work.log.row(seq)) }
-    while let row = frontier.next() {
+    var steps = HistorySteps(log: work.log)
+    for seq in try starts(query) { try steps.add(seq) }
+    while let row = try steps.next() {
       if try isMeant(row, table: query.table, key: key) {
         result.append(try work.changeset(row))
         if result.count == query.count { break }
       }
-      for parent in row.parents where frontier.isNew(parent) {
-        frontier.add(try work.log.row(parent))
-      }
     }
     return result
+  }
+
+  /// All commits that one is made of, with it.
+  func steps(from seq: Int64?) throws(ChangesetError) -> HistorySteps {
+    var steps = HistorySteps(log: work.log)
+    if let seq { try steps.add(seq) }
+    return steps
   }
 
   private func starts(_ query: LogQuery) throws(ChangesetError) -> [Int64] {
@@ -48,26 +52,32 @@ struct HistoryWalk {
   }
 }
 
-/// The commits that a walk comes to next.
-private struct Frontier {
+/// The commits that a walk comes to, one by one.
+struct HistorySteps {
+  private let log: CommitLog
   private var rows: [LogRow] = []
   private var seen: Set<Int64> = []
 
-  func isNew(_ seq: Int64) -> Bool { !seen.contains(seq) }
+  init(log: CommitLog) { self.log = log }
 
-  mutating func add(_ row: LogRow) {
-    guard seen.insert(row.seq).inserted else { return }
+  mutating func add(_ seq: Int64) throws(ChangesetError) {
+    guard seen.insert(seq).inserted else { return }
+    let row = try log.row(seq)
     // Most commits are younger than all that wait.
     var place = rows.endIndex
-    while place > 0, Self.precedes(row, rows[place - 1]) { place -= 1 }
+    while place > 0, Self.follows(row, rows[place - 1]) { place -= 1 }
     rows.insert(row, at: place)
   }
 
   /// The youngest: none of its children can come later.
-  mutating func next() -> LogRow? { rows.popLast() }
+  mutating func next() throws(ChangesetError) -> LogRow? {
+    guard let row = rows.popLast() else { return nil }
+    for parent in row.parents { try add(parent) }
+    return row
+  }
 
   /// Whether a commit comes after another in the walk.
-  private static func precedes(_ one: LogRow, _ other: LogRow) -> Bool {
+  private static func follows(_ one: LogRow, _ other: LogRow) -> Bool {
     if one.generation != other.generation { return one.generation < other.generation }
     if one.time != other.time { return one.time < other.time }
     return one.id < other.id

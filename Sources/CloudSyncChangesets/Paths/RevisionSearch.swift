@@ -53,7 +53,9 @@ struct RevisionSearch {
   }
 
   private func commit(withPrefix text: String) throws(ChangesetError) -> Int64 {
-    let isHexadecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    let isHexadecimal = text.utf8.allSatisfy {
+      (0x30...0x39).contains($0) || (0x61...0x66).contains($0)
+    }
     guard isHexadecimal, (4...64).contains(text.utf8.count),
       let low = Hexadecimal.bytes(of: text.padded(with: "0")),
       let high = Hexadecimal.bytes(of: text.padded(with: "f"))
@@ -61,7 +63,10 @@ struct RevisionSearch {
     let found = try work.log.numbers(withPrefix: low, upTo: high)
     guard let first = found.first else { throw unknown(text) }
     guard found.count == 1 else {
-      throw ChangesetError(.ambiguousRevision, "several commits begin with \(text); give more digits")
+      throw ChangesetError(
+        .ambiguousRevision,
+        "several commits begin with \(text); give more digits"
+      )
     }
     return first
   }

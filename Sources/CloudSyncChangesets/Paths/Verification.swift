@@ -20,7 +20,8 @@ struct Verification {
     }
     let (count, hash) = try rowHash()
     let position = try work.heads.position()
-    let wanted: StateHash = if let seq = position.seq { try work.log.row(seq).stateHash } else { .zero }
+    let wanted: StateHash =
+      if let seq = position.seq { try work.log.row(seq).stateHash } else { .zero }
     if hash != wanted {
       problems.append(
         "the rows are not those of HEAD and what was changed since; “rescan” makes an uncommitted change of"
@@ -36,7 +37,8 @@ struct Verification {
     guard ChangesetID(digestOf: CommitWriter.head(of: header), body) == row.id else {
       return "commit \(row.id.short) is not what its identifier says"
     }
-    let before: StateHash = if let seq = row.parent { try work.log.row(seq).stateHash } else { .zero }
+    let before: StateHash =
+      if let seq = row.parent { try work.log.row(seq).stateHash } else { .zero }
     let commit = try work.log.commit(row)
     if before.adding(commit.changes, fills: try work.fills()) != row.stateHash {
       return "commit \(row.id.short) leads to another state than it says"

@@ -47,12 +47,17 @@ struct Branches {
     try work.heads.add(seq, branch: number)
   }
 
-  /// A branch and its only head; nil for the branch that begins with the empty database.
-  func head(of name: String) throws(ChangesetError) -> (branch: Int64, seq: Int64?) {
-    let position = try work.heads.position()
+  func number(_ name: String) throws(ChangesetError) -> Int64 {
     guard let number = try work.dictionaries.number(ofName: name),
       try all().contains(where: { $0.name.hasSameBytes(as: name) })
     else { throw ChangesetError(.noSuchBranch, "there is no branch “\(name)”") }
+    return number
+  }
+
+  /// A branch and its only head; nil for the branch that begins with the empty database.
+  func head(of name: String) throws(ChangesetError) -> (branch: Int64, seq: Int64?) {
+    let position = try work.heads.position()
+    let number = try number(name)
     let heads = try work.heads.heads(ofBranch: number)
     // A branch that rows are on already may have others' heads beside its own.
     if heads.count > 1 {

@@ -23,7 +23,10 @@ extension ChangesetRepository {
         { () throws(any Error) in
           let value = try updates(connection.sqlite.handle)
           guard connection.sqlite.isInTransaction else {
-            throw ChangesetError(.misuse, "updates must leave the transaction open that they are in")
+            throw ChangesetError(
+              .misuse,
+              "updates must leave the transaction open that they are in"
+            )
           }
           let work = try self.work(on: connection)
           let row = try Committing(work: work).commit(meta: meta)

@@ -136,6 +136,12 @@ public struct VerifyReport: Sendable, Hashable {
   public let commitCount: Int
   /// What is not as it should be, in a sentence each; none if all is well.
   public let problems: [String]
+
+  package init(rowCount: Int, commitCount: Int, problems: [String]) {
+    self.rowCount = rowCount
+    self.commitCount = commitCount
+    self.problems = problems
+  }
 }
 
 extension [FieldValue] {

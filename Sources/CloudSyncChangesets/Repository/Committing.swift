@@ -50,7 +50,7 @@ struct Committing {
       parents: parent.map { [$0.id] } ?? [],
       generation: (parent?.generation ?? 0) + 1,
       time: time,
-      replica: try replica(),
+      replica: try work.replica(),
       branch: try work.dictionaries.name(position.branch),
       reverts: reverts,
       meta: meta,
@@ -79,17 +79,18 @@ struct Committing {
       isRemote: false
     )
   }
+}
 
-  private func replica() throws(ChangesetError) -> String {
-    if let name = work.options.replica { return name }
-    guard let name = try work.info.text(.replica) else {
+extension HistoryWork {
+  /// What this copy is called.
+  func replica() throws(ChangesetError) -> String {
+    if let name = options.replica { return name }
+    guard let name = try info.text(.replica) else {
       throw ChangesetError(.damaged, "the history does not know its replica's name; restore a copy")
     }
     return name
   }
-}
 
-extension HistoryWork {
   /// What rows that were there hold in columns that were added since.
   func fills() throws(ChangesetError) -> Fills { Fills() }
 }

@@ -8,7 +8,7 @@ struct HistoryReset {
 
   func reset() throws(ChangesetError) {
     let connection = work.connection
-    for name in ["log", "ids", "tags", "waiting", "refused", "conflicts"] {
+    for name in ["log", "ids", "tags", "waiting", "refused", "conflicts", "answers"] {
       try connection.run("DELETE FROM changesets_\(name)")
     }
     try connection.run("DELETE FROM changesets_heads WHERE number <> 0")

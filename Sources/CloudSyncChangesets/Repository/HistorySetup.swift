@@ -86,11 +86,12 @@ struct HistorySetup {
       (part, size) = (StateDelta(), 0)
     }
     for table in tracked.tables {
-      try TableRows(connection: connection, table: table).forEach { (row) throws(ChangesetError) in
-        size += row.key.bytes.count + row.cells.reduce(0) { $0 + $1.new.roughSize + 2 }
-        part.append(row, of: table.name)
-        if size >= Self.importSize { try flush() }
-      }
+      try TableRows(connection: connection, table: table)
+        .forEach { (row) throws(ChangesetError) in
+          size += row.key.bytes.count + row.cells.reduce(0) { $0 + $1.new.roughSize + 2 }
+          part.append(row, of: table.name)
+          if size >= Self.importSize { try flush() }
+        }
     }
     try flush()
   }
@@ -99,7 +100,9 @@ struct HistorySetup {
 extension StateDelta {
   /// Adds a row to the last table, or to a new last one.
   fileprivate mutating func append(_ row: RowDelta, of table: String) {
-    if tables.last?.name.hasSameBytes(as: table) != true { tables.append(TableDelta(table, rows: [])) }
+    if tables.last?.name.hasSameBytes(as: table) != true {
+      tables.append(TableDelta(table, rows: []))
+    }
     tables[tables.count - 1].rows.append(row)
   }
 

@@ -39,7 +39,9 @@ struct Moving {
   }
 
   private func checkSchema(_ target: LogRow?) throws(ChangesetError) {
-    guard let target, try work.dictionaries.schemaID(target.schema) != work.tables.id else { return }
+    guard let target, try work.dictionaries.schemaID(target.schema) != work.tables.id else {
+      return
+    }
     let theirs = try work.dictionaries.schema(target.schema)
     try SchemaComparison(mine: work.tables.description, theirs: theirs).checkReadable(target.id)
   }

@@ -75,7 +75,8 @@ struct Heads {
   }
 
   /// The heads of a branch, or of all.
-  func heads(ofBranch branch: Int64? = nil) throws(ChangesetError) -> [(branch: Int64, seq: Int64)] {
+  func heads(ofBranch branch: Int64? = nil) throws(ChangesetError) -> [(branch: Int64, seq: Int64)]
+  {
     try connection.rows(
       """
       SELECT branch, seq FROM changesets_heads

@@ -82,7 +82,9 @@ import Testing
     let deletion = RowDelta(
       .delete,
       Self.key,
-      cells: [Self.cell("b", .integer(2), .null, at: 3), Self.cell("c", .integer(5), .null, at: 3)],
+      cells: [
+        Self.cell("b", .integer(2), .null, at: 3), Self.cell("c", .integer(5), .null, at: 3),
+      ],
       time: Self.time(3)
     )
     let cells = [

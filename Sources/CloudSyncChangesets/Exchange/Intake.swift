@@ -1,0 +1,128 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// Takes commits of others into the log, each once, parents before children.
+struct Intake {
+  let work: HistoryWork
+
+  /// Takes a pack in; returns the commits that are new. What is wrong with it is thrown before anything is kept.
+  func take(_ pack: Pack) throws(ChangesetError) -> [LogRow] {
+    for schema in pack.schemas { _ = try work.dictionaries.number(for: schema) }
+    var new: [LogRow] = []
+    for entry in pack.entries { new += try take(entry) }
+    for tag in pack.tags {
+      try Tags(connection: work.connection).take(tag, isRemote: true)
+      try work.heads.notice(tag.time)
+    }
+    return new
+  }
+
+  private func take(_ entry: Pack.Entry) throws(ChangesetError) -> [LogRow] {
+    if let seq = try work.log.number(of: entry.id) {
+      try work.log.setRemote(seq)
+      return []
+    }
+    var new: [LogRow] = []
+    var ready = [entry]
+    while let next = ready.popLast() {
+      guard let row = try keep(next) else { continue }
+      new.append(row)
+      ready += try released(by: next.id)
+    }
+    return new
+  }
+
+  /// Appends a commit whose parents are here; others wait.
+  private func keep(_ entry: Pack.Entry) throws(ChangesetError) -> LogRow? {
+    let commit = try Self.commit(entry)
+    var parents: [LogRow] = []
+    for id in entry.header.parents {
+      guard let seq = try work.log.number(of: id) else {
+        try wait(entry, for: id)
+        return nil
+      }
+      parents.append(try work.log.row(seq))
+    }
+    try check(commit, entry.id, parents: parents)
+    let row = try work.log.append(
+      commit,
+      id: entry.id,
+      body: entry.body,
+      parents: parents.map(\.seq),
+      isRemote: true
+    )
+    for parent in parents { try work.heads.remove(parent.seq, branch: row.branch) }
+    try work.heads.add(row.seq, branch: row.branch)
+    try work.heads.notice(row.time)
+    return row
+  }
+
+  /// The whole commit of an entry, in its canonical form.
+  static func commit(_ entry: Pack.Entry) throws(ChangesetError) -> Commit {
+    do throws(ByteFault) {
+      return try CommitReader.commit(CommitWriter.head(of: entry.header) + entry.body)
+    } catch {
+      throw ChangesetError(.damaged, "commit \(entry.id.short) cannot be read: \(error.reason)")
+    }
+  }
+
+  private func check(
+    _ commit: Commit,
+    _ id: ChangesetID,
+    parents: [LogRow]
+  ) throws(ChangesetError) {
+    let header = commit.header
+    let generation = (parents.map(\.generation).max() ?? 0) + 1
+    let latest = parents.map(\.time).max() ?? .zero
+    let isInTime = header.kind == .edit ? header.time > latest : header.time == latest
+    let before = parents.first?.stateHash ?? .zero
+    let after = before.adding(commit.changes, fills: try work.fills())
+    guard header.generation == generation, isInTime, after == header.stateHash else {
+      throw ChangesetError(
+        .damaged,
+        "commit \(id.short) is not what it says: it does not follow its parents"
+      )
+    }
+  }
+
+  // MARK: Commits that wait
+
+  private func wait(_ entry: Pack.Entry, for parent: ChangesetID) throws(ChangesetError) {
+    try work.connection.run(
+      "REPLACE INTO changesets_waiting VALUES(?1, ?2, ?3)",
+      .blob(entry.id.bytes),
+      .blob(parent.bytes),
+      .blob(CommitWriter.head(of: entry.header) + entry.body)
+    )
+  }
+
+  private func released(by id: ChangesetID) throws(ChangesetError) -> [Pack.Entry] {
+    let waiting = try work.connection.rows(
+      "SELECT bytes FROM changesets_waiting WHERE missing = ?1 ORDER BY id DESC",
+      .blob(id.bytes)
+    ) { $0.bytes(0) }
+    try work.connection.run(
+      "DELETE FROM changesets_waiting WHERE missing = ?1",
+      .blob(id.bytes)
+    )
+    var entries: [Pack.Entry] = []
+    for bytes in waiting {
+      let entry = try reading("a waiting commit") { () throws(ByteFault) in
+        var reader = ByteReader(bytes)
+        let header = try CommitReader.head(&reader)
+        let body = Array(try reader.raw(reader.remaining))
+        let id = ChangesetID(digestOf: CommitWriter.head(of: header), body)
+        return Pack.Entry(id: id, header: header, body: body)
+      }
+      entries.append(entry)
+    }
+    return entries
+  }
+}
+
+extension CommitLog {
+  /// Notes that the cloud has a commit.
+  func setRemote(_ seq: Int64) throws(ChangesetError) {
+    try connection.run("UPDATE changesets_log SET remote = 1 WHERE seq = ?1 AND remote = 0", .integer(seq))
+  }
+}
