@@ -30,17 +30,19 @@ package final class MergeWork {
   }
 
   /// Plans the merge over a base that is given, such as that of a commit which is taken back.
+  ///
+  /// No handler is asked, and the changes are against ours.
   package func plan(
     over base: ChangesetID?,
-    ours: ChangesetID?,
+    ours: ChangesetID,
     theirs: ChangesetID?
-  ) throws(ChangesetError) -> (changes: StateDelta, conflicts: [MergeConflict]) {
+  ) throws(ChangesetError) -> MergePlan {
     let base = MergeBase(commit: base)
     let mine = try graph.changes(from: base, to: MergeBase(commit: ours))
     let other = try graph.changes(from: base, to: MergeBase(commit: theirs))
     var merge = DeltaMerge(rules: rules, isOntoOurs: true)
     try merge.merge(ours: mine, theirs: other)
-    return (merge.changes, merge.conflicts)
+    return try plan(merge, ours: ours, theirs: theirs ?? ours, nets: (mine, other))
   }
 
   private func plan(
@@ -51,29 +53,40 @@ package final class MergeWork {
   ) throws(ChangesetError) -> MergePlan {
     let mine = try graph.changes(from: base, to: MergeBase(commit: ours))
     let other = try graph.changes(from: base, to: MergeBase(commit: theirs))
-    let isOntoOurs = mine.cellCount >= other.cellCount
-    let rules = isPlain ? .plain : self.rules
     var questions: MergeQuestions?
     if let handler, !isPlain {
       questions = MergeQuestions(graph, handler: handler, ours: ours, theirs: theirs)
     }
-    var merge = DeltaMerge(rules: rules, isOntoOurs: isOntoOurs, questions: questions)
+    var merge = DeltaMerge(
+      rules: isPlain ? .plain : rules,
+      isOntoOurs: mine.cellCount >= other.cellCount,
+      questions: questions
+    )
     try merge.merge(ours: mine, theirs: other)
+    return try plan(merge, ours: ours, theirs: theirs, nets: (mine, other))
+  }
+
+  private func plan(
+    _ merge: DeltaMerge,
+    ours: ChangesetID,
+    theirs: ChangesetID,
+    nets: (ours: StateDelta, theirs: StateDelta)
+  ) throws(ChangesetError) -> MergePlan {
     let headers = (try graph.header(of: ours), try graph.header(of: theirs))
     return MergePlan(
       ours: ours,
       theirs: theirs,
-      parents: isOntoOurs ? [ours, theirs] : [theirs, ours],
+      parents: merge.isOntoOurs ? [ours, theirs] : [theirs, ours],
       generation: max(headers.0.generation, headers.1.generation) + 1,
       time: max(headers.0.time, headers.1.time),
       changes: merge.changes,
       conflicts: merge.conflicts,
-      questions: questions?.open ?? [],
-      firstNet: isOntoOurs ? mine : other,
-      secondNet: isOntoOurs ? other : mine,
+      questions: merge.questions?.open ?? [],
+      firstNet: merge.isOntoOurs ? nets.ours : nets.theirs,
+      secondNet: merge.isOntoOurs ? nets.theirs : nets.ours,
       sharedRows: merge.shared,
       computed: merge.computed,
-      rules: rules
+      rules: merge.rules
     )
   }
 

@@ -6,6 +6,8 @@ extension MergePlan {
   /// though neither side does.
   func needsSettlement(in tables: TrackedTables) -> Bool {
     if computed.contains(where: { !$0.fits(tables) }) { return true }
+    // Rows that one side has no more, or both have, and the merge has otherwise.
+    if conflicts.contains(where: { $0.kind == .deletion || $0.kept.isEmpty }) { return true }
     for table in tables.tables {
       let schema = table.schema
       let isShared = sharedRows[table.name]?.isEmpty == false
