@@ -50,6 +50,16 @@ let package = Package(
       ]
     ),
 
+    // The code of the articles.
+    .testTarget(
+      name: "CloudSyncDocumentationTests",
+      dependencies: [
+        "CloudSyncSession", "CloudSyncCore", "CloudSyncEventLog", "CloudSyncLogTestGeneration",
+        "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncService",
+        "CloudSyncWebServices",
+      ]
+    ),
+
     // MARK: Event log
     .target(
       name: "CloudSyncEventLog",
