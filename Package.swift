@@ -221,8 +221,8 @@ let package = Package(
     .testTarget(
       name: "CloudSyncToolTests",
       dependencies: [
-        "cloudsync", "CloudSyncTestSupport", "CloudSyncService", "CloudSyncLocalCloud",
-        "CloudSyncLoopback",
+        "cloudsync", "CloudSyncChangesets", "CloudSyncTestSupport", "CloudSyncService",
+        "CloudSyncLocalCloud", "CloudSyncLoopback",
       ]
     ),
 
