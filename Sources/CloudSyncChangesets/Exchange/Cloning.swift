@@ -78,7 +78,8 @@ struct Cloning {
     try database.use { (connection) throws(ChangesetError) in
       try connection.withoutForeignKeys { () throws(ChangesetError) in
         try connection.transaction { () throws(ChangesetError) in
-          let names = try CaptureInstallation(connection: connection).readSchema().tables.map(\.name)
+          let names = try CaptureInstallation(connection: connection).readSchema().tables
+            .map(\.name)
           for name in names { try connection.execute("DROP TABLE main.\(name.quotedName)") }
           try HistoryTables.remove(connection)
         }

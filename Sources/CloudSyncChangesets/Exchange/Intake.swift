@@ -123,6 +123,9 @@ struct Intake {
 extension CommitLog {
   /// Notes that the cloud has a commit.
   func setRemote(_ seq: Int64) throws(ChangesetError) {
-    try connection.run("UPDATE changesets_log SET remote = 1 WHERE seq = ?1 AND remote = 0", .integer(seq))
+    try connection.run(
+      "UPDATE changesets_log SET remote = 1 WHERE seq = ?1 AND remote = 0",
+      .integer(seq)
+    )
   }
 }

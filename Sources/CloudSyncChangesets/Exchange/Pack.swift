@@ -154,12 +154,16 @@ struct Pack: Sendable, Hashable {
       throw ByteFault("a tag is of no known kind")
     }
     let name = try reader.text()
-    guard name.isValidName(upTo: CommitReader.longestName) else { throw ByteFault("a name is none") }
+    guard name.isValidName(upTo: CommitReader.longestName) else {
+      throw ByteFault("a name is none")
+    }
     let bytes = try reader.counted()
     let id = bytes.isEmpty ? nil : ChangesetID(bytes: bytes)
     guard id != nil || bytes.isEmpty else { throw ByteFault("a tag has no commit") }
     let time = HybridTime(rawValue: try reader.signed())
-    guard time >= .zero, time < CommitReader.limit else { throw ByteFault("a time is out of range") }
+    guard time >= .zero, time < CommitReader.limit else {
+      throw ByteFault("a time is out of range")
+    }
     return Tags.Entry(name: name, kind: kind, id: id, time: time)
   }
 }

@@ -81,7 +81,9 @@ struct Pushing {
       )
     }
     let asset = folder.asset(of: bytes)
-    do throws(SQLiteError) { try folder.write(bytes, as: asset) } catch { throw ChangesetError(error) }
+    do throws(SQLiteError) { try folder.write(bytes, as: asset) } catch {
+      throw ChangesetError(error)
+    }
     record["data"] = .asset(asset)
     return record
   }

@@ -12,9 +12,10 @@ final class RemoteCalls: Sendable {
 
   /// Waits for what an operation's completion tells.
   func run<Value: Sendable>(
-    _ submit: @Sendable (
-      _ done: @escaping @Sendable (Result<Value, SyncError>) -> Void
-    ) -> OperationID
+    _ submit:
+      @Sendable (
+        _ done: @escaping @Sendable (Result<Value, SyncError>) -> Void
+      ) -> OperationID
   ) async throws(ChangesetError) -> Value {
     let result = await withCheckedContinuation {
       (continuation: CheckedContinuation<Result<Value, ChangesetError>, Never>) in

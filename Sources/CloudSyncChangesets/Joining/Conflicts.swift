@@ -40,7 +40,10 @@ struct Conflicts {
   }
 
   /// Puts what a merge lost back into the table: the row that was set aside, or the values of its columns.
-  func restore(_ conflict: ChangesetConflict, key: [FieldValue]?) throws(ChangesetError) -> StateDelta {
+  func restore(
+    _ conflict: ChangesetConflict,
+    key: [FieldValue]?
+  ) throws(ChangesetError) -> StateDelta {
     guard let merge = conflict.merge, let seq = try work.log.number(of: merge) else {
       throw ChangesetError(.misuse, "a question is answered with “resolve”")
     }
@@ -57,7 +60,8 @@ struct Conflicts {
       .blob(merge.bytes),
       .integer(Int64(conflict.number))
     )
-    let target = try key.map { (key) throws(ChangesetError) in RowKey(try key.columns()) } ?? lost.key
+    let target =
+      try key.map { (key) throws(ChangesetError) in RowKey(try key.columns()) } ?? lost.key
     let present = try TableRows(connection: work.connection, table: table).row(target)
     if lost.isSetAside, present != nil {
       throw ChangesetError(

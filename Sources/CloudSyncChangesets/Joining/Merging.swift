@@ -62,7 +62,7 @@ struct Merging {
   /// What takes a commit back, or puts it back, against HEAD.
   func reversal(of row: LogRow, head: LogRow) throws(ChangesetError) -> StateDelta {
     let parent = try work.log.id(row.parent)
-    return try merges.plan(over: row.id, ours: head.id, theirs: parent).changes
+    return try settled(try merges.plan(over: row.id, ours: head.id, theirs: parent)).changes
   }
 
   private func keep(_ plan: MergePlan, branch: Int64) throws(ChangesetError) -> LogRow {

@@ -7,7 +7,10 @@ struct Reverting {
     try work.checkNothingIsUncommitted()
     guard let seq = try work.heads.position().seq else { return nil }
     guard try work.log.isAncestor(row.seq, of: seq) else {
-      throw ChangesetError(.noSuchRevision, "commit \(row.id.short) is not one that HEAD is made of")
+      throw ChangesetError(
+        .noSuchRevision,
+        "commit \(row.id.short) is not one that HEAD is made of"
+      )
     }
     let changes = try Merging(work).reversal(of: row, head: try work.log.row(seq))
     return try Recording(work: work).record(changes, meta: meta, reverts: row.id)

@@ -41,7 +41,9 @@ extension CommitLog {
   ) throws(ChangesetError) -> StateDelta {
     let path = try CommitPath(from: start, to: end, in: self)
     let last = try end.map { (seq) throws(ChangesetError) in try row(seq) }
-    if former.isEmpty, path.up.isEmpty, path.down.count == 1 { return try commit(path.down[0]).changes }
+    if former.isEmpty, path.up.isEmpty, path.down.count == 1 {
+      return try commit(path.down[0]).changes
+    }
     var fold = DeltaFold()
     try reading("the base of a merge") { () throws(ByteFault) in try fold.add(former) }
     for row in path.up {

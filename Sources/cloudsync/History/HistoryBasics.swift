@@ -129,7 +129,8 @@ enum HistoryBasics {
       console.line("\(refused.name) was refused: \(Words.line(refused.reason))")
     }
     if status.isClean { return console.line("nothing to commit") }
-    let rows = [["table", "new", "changed", "deleted"]]
+    let rows =
+      [["table", "new", "changed", "deleted"]]
       + status.tables.map { [$0.name, "\($0.inserted)", "\($0.updated)", "\($0.deleted)"] }
     for line in Words.table(of: rows) { console.line(line) }
   }
@@ -192,6 +193,8 @@ enum HistoryBasics {
     let count = try repository.log(LogQuery(isOfAllBranches: true)).count
     try repository.remove()
     if target.isJSON { return try target.show(["commits": count]) }
-    target.console.line("\(target.path): \(Phrase.count(count, "commit")) removed, rows are as before")
+    target.console.line(
+      "\(target.path): \(Phrase.count(count, "commit")) removed, rows are as before"
+    )
   }
 }

@@ -7,7 +7,11 @@ import Dispatch
 enum HistoryCloud {
   private static let options: [Command.Option] = [
     .init(name: "--cloud", value: "FILE", help: "the cloud, a file that is made if it is missing"),
-    .init(name: "--device", value: "NAME", help: "this copy's name in it; by default host and path"),
+    .init(
+      name: "--device",
+      value: "NAME",
+      help: "this copy's name in it; by default host and path"
+    ),
     .init(name: "--zone", value: "NAME", help: "the zone in the cloud, “History” by default"),
     .init(
       name: "--unique-integer-keys",
@@ -81,7 +85,9 @@ enum HistoryCloud {
       "sent \(Phrase.count(summary.sent, "commit"))", "received \(summary.received)",
     ]
     if summary.merges > 0 { parts.append(Phrase.count(summary.merges, "merge")) }
-    if summary.conflicts > 0 { parts.append("\(Phrase.count(summary.conflicts, "conflict")) settled") }
+    if summary.conflicts > 0 {
+      parts.append("\(Phrase.count(summary.conflicts, "conflict")) settled")
+    }
     let place = summary.head.id.map { target.console.styled($0.short, as: .name) } ?? "nothing"
     target.console.line("\(parts.joined(separator: ", ")); \(summary.head.branch) is at \(place)")
   }

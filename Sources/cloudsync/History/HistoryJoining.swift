@@ -71,9 +71,10 @@ enum HistoryJoining {
     if target.isJSON { return try target.show(merges.map { ChangesetReport($0) }) }
     let waiting = try repository.conflicts().filter { $0.kind == .question }.count
     if merges.isEmpty, waiting == 0 { return target.console.line("nothing to merge") }
-    let lost = try repository.conflicts().filter { conflict in
-      merges.contains { $0.id == conflict.merge }
-    }
+    let lost = try repository.conflicts()
+      .filter { conflict in
+        merges.contains { $0.id == conflict.merge }
+      }
     target.console.line(
       "\(Phrase.count(merges.count, "merge")), \(Phrase.count(lost.count, "conflict")) settled"
         + (lost.isEmpty ? "" : "; “cloudsync history resolve \(target.path)” lists them")
@@ -122,9 +123,10 @@ enum HistoryJoining {
     if conflict.kind == .question {
       throw ToolError.failure("\(target.path): the app that asks must answer this one")
     }
-    let key = try target.arguments.value(of: "--key").map { text in
-      try repository.key(of: conflict.table, text.split(separator: ",").map { String($0) })
-    }
+    let key = try target.arguments.value(of: "--key")
+      .map { text in
+        try repository.key(of: conflict.table, text.split(separator: ",").map { String($0) })
+      }
     let commit = try repository.restoreConflict(conflict, key: key)
     try HistoryMoving.tell(target, commit, orElse: "the row holds all of it already")
   }

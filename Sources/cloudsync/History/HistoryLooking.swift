@@ -18,7 +18,11 @@ enum HistoryLooking {
         "Show commits, the latest first, with the graph of branches and merges.",
         options: [
           table, key,
-          .init(name: "--branch", value: "NAME", help: "the commits of a branch, not those of HEAD"),
+          .init(
+            name: "--branch",
+            value: "NAME",
+            help: "the commits of a branch, not those of HEAD"
+          ),
           .init(name: "--every-branch", help: "the commits of all branches"),
           .init(name: "--count", value: "NUMBER", help: "so many commits at most"),
         ],
@@ -87,7 +91,9 @@ enum HistoryLooking {
       console.styled(commit.id.short, as: .name), HistoryWords.time(commit),
       commit.replica ?? commit.kind.rawValue,
     ]
-    if !names.isEmpty { parts.append(console.styled("(\(names.joined(separator: ", ")))", as: .good)) }
+    if !names.isEmpty {
+      parts.append(console.styled("(\(names.joined(separator: ", ")))", as: .good))
+    }
     let message = HistoryWords.message(commit)
     if !message.isEmpty { parts.append(message) }
     return parts.joined(separator: "  ")

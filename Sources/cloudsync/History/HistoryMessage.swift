@@ -17,7 +17,9 @@ struct HistoryMessage: Codable {
 
   /// Nil if the meta is not JSON with a message.
   init?(meta: String) {
-    guard let value = try? JSONDecoder().decode(Self.self, from: Data(meta.utf8)) else { return nil }
+    guard let value = try? JSONDecoder().decode(Self.self, from: Data(meta.utf8)) else {
+      return nil
+    }
     self = value
   }
 

@@ -38,7 +38,11 @@ enum HistoryMoving {
         "Make the rows those of a commit; “switch” goes back to a branch.",
         operands: ["REVISION"],
         options: [
-          .init(name: "--to", value: "FILE", help: "write them into a new file, and change nothing here")
+          .init(
+            name: "--to",
+            value: "FILE",
+            help: "write them into a new file, and change nothing here"
+          )
         ],
         run: checkout
       ),
@@ -118,7 +122,10 @@ enum HistoryMoving {
       let tags = try target.repository(.readOnly).tags()
       if target.isJSON {
         return try target.show(
-          Dictionary(tags.map { ($0.name, $0.id.description) }, uniquingKeysWith: { first, _ in first })
+          Dictionary(
+            tags.map { ($0.name, $0.id.description) },
+            uniquingKeysWith: { first, _ in first }
+          )
         )
       }
       for tag in tags { target.console.line("\(tag.name)  \(tag.id.short)") }

@@ -30,9 +30,12 @@ import Testing
     let cloud = LocalCloud()
     let desk = try HistoryBench(replica: "desk")
     let phone = try HistoryBench(replica: "phone")
-    let (one, other) = (try Self.remote(desk, cloud), try Self.remote(phone, cloud, device: "phone"))
+    let (one, other) = (
+      try Self.remote(desk, cloud), try Self.remote(phone, cloud, device: "phone")
+    )
     try desk.repository.commit(meta: #"{"message": "Change #1"}"#) { handle in
-      try SQLiteConnection(borrowing: handle).execute("INSERT INTO people(id, name) VALUES('a', 'Ada')")
+      try SQLiteConnection(borrowing: handle)
+        .execute("INSERT INTO people(id, name) VALUES('a', 'Ada')")
     }
     #expect(try await one.push().map(\.meta) == [#"{"message": "Change #1"}"#])
     #expect(try await other.fetch().count == 1)
@@ -77,7 +80,9 @@ import Testing
   @Test func tagsAndHiddenBranchesTravelAndTheLaterWordCounts() async throws {
     let cloud = LocalCloud()
     let (desk, phone) = (try HistoryBench(replica: "desk"), try HistoryBench(replica: "phone"))
-    let (one, other) = (try Self.remote(desk, cloud), try Self.remote(phone, cloud, device: "phone"))
+    let (one, other) = (
+      try Self.remote(desk, cloud), try Self.remote(phone, cloud, device: "phone")
+    )
     try desk.commit("INSERT INTO people(id) VALUES('a')")
     try desk.repository.createBranch("idea")
     try desk.repository.switchBranch("idea")
@@ -99,14 +104,22 @@ import Testing
   @Test func aDamagedPackIsKeptWithTheReasonAndOthersAreStored() async throws {
     let cloud = LocalCloud()
     let (desk, phone) = (try HistoryBench(replica: "desk"), try HistoryBench(replica: "phone"))
-    let (one, other) = (try Self.remote(desk, cloud), try Self.remote(phone, cloud, device: "phone"))
+    let (one, other) = (
+      try Self.remote(desk, cloud), try Self.remote(phone, cloud, device: "phone")
+    )
     try desk.commit("INSERT INTO people(id) VALUES('a')")
     try await one.push()
     // Somebody writes a record of the same kind that is none of ours.
-    let stranger = CloudSyncSession(operationHandler: Self.handler(cloud, device: "x"), zoneID: Self.zone)
+    let stranger = CloudSyncSession(
+      operationHandler: Self.handler(cloud, device: "x"),
+      zoneID: Self.zone
+    )
     stranger.start()
     for (name, bytes) in [("pack-0", [1, 2, 3] as [UInt8]), ("pack-1", [9])] {
-      var record = Record(recordType: "ChangesetPack", recordID: RecordID(name: name, zoneID: Self.zone))
+      var record = Record(
+        recordType: "ChangesetPack",
+        recordID: RecordID(name: name, zoneID: Self.zone)
+      )
       record["data"] = .data(Data(bytes))
       _ = try await stranger.perform(ModifyOperation(records: [record]))
     }
@@ -131,7 +144,9 @@ import Testing
       replica: "desk"
     )
     let one = try Self.remote(desk, cloud)
-    try desk.commit("INSERT INTO people(id) VALUES('a'); INSERT INTO orders(number, who) VALUES(1, 'a')")
+    try desk.commit(
+      "INSERT INTO people(id) VALUES('a'); INSERT INTO orders(number, who) VALUES(1, 'a')"
+    )
     try desk.commit("INSERT INTO flags(id) VALUES(1), (2.5), (x'00')")
     try await one.push()
     let database = try DatabaseFile(path: ":memory:", createsFile: true)
@@ -229,7 +244,9 @@ import Testing
   @Test func manyCommitsTravelInFewPacks() async throws {
     let cloud = LocalCloud()
     let (desk, phone) = (try HistoryBench(replica: "desk"), try HistoryBench(replica: "phone"))
-    for number in 0..<900 { try desk.commit("REPLACE INTO people(id, score) VALUES('a', \(number))") }
+    for number in 0..<900 {
+      try desk.commit("REPLACE INTO people(id, score) VALUES('a', \(number))")
+    }
     let one = try Self.remote(desk, cloud)
     #expect(try await one.push().count == 900)
     let other = try Self.remote(phone, cloud, device: "phone")

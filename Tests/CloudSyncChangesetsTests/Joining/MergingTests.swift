@@ -80,7 +80,9 @@ import Testing
     try other.commit("UPDATE people SET score = score + 2, name = 'k', note = '[2]' WHERE id = 'a'")
     try HistoryBench.settle([one, other])
     try HistoryBench.expectEqual([one, other])
-    #expect(try one.rows("SELECT name, score, note FROM people WHERE id = 'a'") == ["'m', 8, '[1,2]'"])
+    #expect(
+      try one.rows("SELECT name, score, note FROM people WHERE id = 'a'") == ["'m', 8, '[1,2]'"]
+    )
   }
 
   @Test func threeValuesOfOneCellEndAlikeInEveryOrder() throws {
@@ -175,14 +177,18 @@ import Testing
     let first = try repository.merge("idea")
     #expect(first.kind == .merge && first.branch == "main" && first.parents.count == 2)
     try repository.pull()
-    #expect(try bench.rows("SELECT name, score FROM people ORDER BY id") == ["'Ada', 2", "'main', 1"])
+    #expect(
+      try bench.rows("SELECT name, score FROM people ORDER BY id") == ["'Ada', 2", "'main', 1"]
+    )
     try bench.commit("UPDATE people SET score = 3 WHERE id = 'a'")
     try repository.switchBranch("idea")
     try bench.commit("UPDATE people SET name = 'idea' WHERE id = 'a'")
     try repository.switchBranch("main")
     try repository.merge("idea")
     try repository.pull()
-    #expect(try bench.rows("SELECT name, score FROM people ORDER BY id") == ["'idea', 3", "'main', 1"])
+    #expect(
+      try bench.rows("SELECT name, score FROM people ORDER BY id") == ["'idea', 3", "'main', 1"]
+    )
     #expect(try repository.merge("idea") == repository.log(LogQuery(count: 1)).first)
     #expect(try repository.verify().problems == [])
     let origins = try repository.blame("people", [.string("a")])
@@ -256,7 +262,9 @@ import Testing
       return packs
     }
     for pack in packs.reversed() {
-      try other.repository.write { (work) throws(ChangesetError) in _ = try Intake(work: work).take(pack) }
+      try other.repository.write { (work) throws(ChangesetError) in
+        _ = try Intake(work: work).take(pack)
+      }
     }
     #expect(try other.repository.status().waitingCount == 0)
     try other.repository.pull()

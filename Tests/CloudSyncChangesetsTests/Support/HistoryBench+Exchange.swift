@@ -26,7 +26,8 @@ extension HistoryBench {
     for pack in packs {
       let read = try Pack(pack.bytes)
       #expect(read == pack)
-      try repository.write { (work) throws(ChangesetError) in _ = try Intake(work: work).take(read) }
+      try repository.write { (work) throws(ChangesetError) in _ = try Intake(work: work).take(read)
+      }
     }
   }
 
