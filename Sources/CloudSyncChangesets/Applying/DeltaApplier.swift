@@ -16,7 +16,9 @@ struct DeltaApplier {
   /// Triggers of the app run, so that what they keep up to date follows; but a row is what the history says: what
   /// they have changed of it is put back.
   func apply(_ delta: StateDelta) throws(ChangesetError) {
-    let touched = try delta.tables.map { (change) throws(ChangesetError) in try table(change.name) }
+    let touched = try delta.tables.map { (change) throws(ChangesetError) in
+      try table(name: change.name)
+    }
     guard touched.contains(where: \.hasAppTriggers) else {
       return try connection.withoutTriggers { () throws(ChangesetError) in try write(delta) }
     }
@@ -29,7 +31,7 @@ struct DeltaApplier {
     try uncommitted.clear()
   }
 
-  private func table(_ name: String) throws(ChangesetError) -> TrackedTable {
+  private func table(name: String) throws(ChangesetError) -> TrackedTable {
     if let table = tables.table(name) { return table }
     throw ChangesetError(
       .needsUpgrade,
@@ -41,7 +43,7 @@ struct DeltaApplier {
   func write(_ delta: StateDelta) throws(ChangesetError) {
     var writers: [TableWriter] = []
     for change in delta.tables {
-      writers.append(TableWriter(connection: connection, table: try table(change.name)))
+      writers.append(TableWriter(connection: connection, table: try table(name: change.name)))
     }
     for (writer, change) in zip(writers, delta.tables) {
       for row in change.rows where row.kind == .delete { try writer.delete(row) }

@@ -50,7 +50,7 @@ package struct ByteWriter {
       write(signed: number)
     case .real(let number):
       write(byte: ValueTag.real)
-      writeBigEndian(number.bitPattern)
+      writeBigEndian(word: number.bitPattern)
     case .text(let text):
       write(byte: ValueTag.text)
       write(text)
@@ -63,7 +63,7 @@ package struct ByteWriter {
     }
   }
 
-  package mutating func writeBigEndian(_ word: UInt64) {
+  package mutating func writeBigEndian(word: UInt64) {
     for shift in stride(from: 56, through: 0, by: -8) {
       bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
     }

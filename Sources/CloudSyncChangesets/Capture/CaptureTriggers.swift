@@ -25,22 +25,37 @@ struct CaptureTriggers {
   let table: TrackedTable
 
   var all: [Trigger] {
-    let isNew = "NOT \(table.isMirrored("new"))"
-    let keyColumns = table.schema.hasIntegerKey ? "" : " OF \(names(table.key))"
+    let isNew = "NOT \(table.isMirrored(row: "new"))"
+    let keyColumns = table.schema.hasIntegerKey ? "" : " OF \(names(columns: table.key))"
     let isMoved = "NOT (\(isSameKeyExactly))"
     return replacements + [
       // The last that is made runs first.
-      trigger("inserted", "AFTER INSERT", when: isNew, [noteAbsence]),
-      trigger("insert", "BEFORE INSERT", when: isNew, [keepSameKey, noteAbsence]),
-      trigger("delete", "BEFORE DELETE", when: "NOT \(table.isMirrored("old"))", [keep]),
-      trigger("moved", "AFTER UPDATE\(keyColumns)", when: "\(isMoved) AND \(isNew)", [noteAbsence]),
+      trigger(event: "inserted", at: "AFTER INSERT", when: isNew, do: [noteAbsence]),
+      trigger(event: "insert", at: "BEFORE INSERT", when: isNew, do: [keepSameKey, noteAbsence]),
       trigger(
-        "move",
-        "BEFORE UPDATE\(keyColumns)",
-        when: "\(isMoved) AND \(isNew)",
-        [keepSameKey, noteAbsence]
+        event: "delete",
+        at: "BEFORE DELETE",
+        when: "NOT \(table.isMirrored(row: "old"))",
+        do: [keep]
       ),
-      trigger("update", "BEFORE UPDATE", when: "NOT \(table.isMirrored("old"))", [keep]),
+      trigger(
+        event: "moved",
+        at: "AFTER UPDATE\(keyColumns)",
+        when: "\(isMoved) AND \(isNew)",
+        do: [noteAbsence]
+      ),
+      trigger(
+        event: "move",
+        at: "BEFORE UPDATE\(keyColumns)",
+        when: "\(isMoved) AND \(isNew)",
+        do: [keepSameKey, noteAbsence]
+      ),
+      trigger(
+        event: "update",
+        at: "BEFORE UPDATE",
+        when: "NOT \(table.isMirrored(row: "old"))",
+        do: [keep]
+      ),
     ]
   }
 
@@ -68,7 +83,7 @@ struct CaptureTriggers {
   /// A key that SQLite gives is not known before: it is -1 then, and NULL where a default is to come.
   private var noteAbsence: String {
     let keys = table.key.indices.map { "k\($0)" }
-    var conditions = ["NOT \(table.isMirrored("new"))"]
+    var conditions = ["NOT \(table.isMirrored(row: "new"))"]
     conditions += table.key.map { "new.\($0.quotedName) IS NOT NULL" }
     return """
       INSERT INTO \(table.mirror)(\(keys.joined(separator: ", ")), was) \
@@ -88,26 +103,31 @@ struct CaptureTriggers {
     let rows = searches.map { ReplacedRowSearch(schema: table.schema, search: $0) }
     let columns = rows.map(\.watchedColumns)
     let list = Set(columns.flatMap { $0 ?? [] }).sortedByBytes()
-    let filter = columns.contains { $0 == nil } ? "" : " OF \(names(list))"
+    let filter = columns.contains { $0 == nil } ? "" : " OF \(names(columns: list))"
     return [
-      trigger("replace", "BEFORE INSERT", when: nil, rows.map { keep(found: $0) }),
-      trigger("displace", "BEFORE UPDATE\(filter)", when: nil, rows.map { keep(found: $0) }),
+      trigger(event: "replace", at: "BEFORE INSERT", when: nil, do: rows.map { keep(found: $0) }),
+      trigger(
+        event: "displace",
+        at: "BEFORE UPDATE\(filter)",
+        when: nil,
+        do: rows.map { keep(found: $0) }
+      ),
     ]
   }
 
   private func keep(found search: ReplacedRowSearch) -> String {
     let name = table.name.quotedName
-    let source = search.source(unless: table.isMirrored(name))
+    let source = search.source(unless: table.isMirrored(row: name))
     return """
       INSERT INTO \(table.mirror)(\(table.mirrorColumns)) SELECT \(table.preimage(of: name)) \(source);
       """
   }
 
   private func trigger(
-    _ event: String,
-    _ moment: String,
+    event: String,
+    at moment: String,
     when condition: String?,
-    _ body: [String]
+    do body: [String]
   ) -> Trigger {
     let filter = condition.map { "WHEN \($0)\n" } ?? ""
     return Trigger(
@@ -122,7 +142,7 @@ struct CaptureTriggers {
     )
   }
 
-  private func names(_ columns: [String]) -> String {
+  private func names(columns: [String]) -> String {
     columns.map(\.quotedName).joined(separator: ", ")
   }
 }

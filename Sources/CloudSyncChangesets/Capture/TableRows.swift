@@ -40,7 +40,7 @@ struct TableRows {
       SELECT \(list) FROM \(table.name.quotedName) WHERE \(match.joined(separator: " AND "))
       """
     return try connection.failing { () throws(SQLiteError) in
-      let statement = try connection.bound(sql, key.values)
+      let statement = try connection.bound(sql: sql, key.values)
       defer { statement.reset() }
       guard try statement.step() else { return nil }
       let found = row(statement)

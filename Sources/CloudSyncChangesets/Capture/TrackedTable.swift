@@ -77,7 +77,7 @@ final class TrackedTable: Sendable {
   /// Whether the mirror has the key of a row of a name, as SQL.
   ///
   /// The sign takes the column's affinity away, with which the mirror's index could not be used.
-  func isMirrored(_ row: String) -> String {
+  func isMirrored(row: String) -> String {
     let match = key.enumerated().map { "k\($0) = +\(row).\($1.quotedName)" }
     return "EXISTS(SELECT 1 FROM \(mirror) WHERE \(match.joined(separator: " AND ")))"
   }

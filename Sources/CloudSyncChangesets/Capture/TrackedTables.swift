@@ -82,11 +82,13 @@ struct CaptureInstallation {
     let installed = Dictionary(texts, uniquingKeysWith: { first, _ in first })
     var tables: [TrackedTable] = []
     for (number, name) in try registered() {
-      guard let declared = schema.table(named: name) else { throw Self.changed(name, "is gone") }
+      guard let declared = schema.table(named: name) else {
+        throw Self.changed(table: name, "is gone")
+      }
       let table = try TrackedTable(number: number, schema: declared, connection)
       for trigger in CaptureTriggers(table: table).all
       where installed[trigger.name]?.hasSameBytes(as: trigger.storedText) != true {
-        throw Self.changed(name, "was changed")
+        throw Self.changed(table: name, "was changed")
       }
       tables.append(table)
     }
@@ -100,7 +102,7 @@ struct CaptureInstallation {
     )
   }
 
-  private static func changed(_ table: String, _ what: String) -> ChangesetError {
+  private static func changed(table: String, _ what: String) -> ChangesetError {
     ChangesetError(
       .needsMigration,
       "table \(table.quotedName) \(what) without the history; “rescan” makes a commit of the difference"

@@ -22,7 +22,7 @@ struct TrackingRules {
     )
     let violations = SchemaRules.violations(in: schema, tables: wanted, policy: { _ in policy })
     if let first = violations.first(where: { Self.codes.contains($0.code) }) {
-      throw ChangesetError(.schema, Self.reason(first))
+      throw ChangesetError(.schema, Self.reason(violation: first))
     }
     var tables: [String] = []
     for name in wanted {
@@ -32,7 +32,7 @@ struct TrackingRules {
     return tables
   }
 
-  private static func reason(_ violation: SchemaViolation) -> String {
+  private static func reason(violation: SchemaViolation) -> String {
     let table = violation.table.quotedName
     return switch violation.code {
     case .foreignKeyToUnsynchronizedTable:

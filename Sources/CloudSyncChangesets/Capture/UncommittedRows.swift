@@ -9,7 +9,7 @@ struct UncommittedRows {
   /// The changes, as if made at a time; edits that changed nothing in the end are none.
   func changes(at time: HybridTime) throws(ChangesetError) -> StateDelta {
     var result: [TableDelta] = []
-    for table in tables where try isTouched(table) {
+    for table in tables where try isTouched(table: table) {
       let rows = try rows(of: table, at: time)
       if !rows.isEmpty { result.append(TableDelta(table.name, rows: rows)) }
     }
@@ -17,16 +17,16 @@ struct UncommittedRows {
   }
 
   /// Whether rows differ from those of HEAD.
-  func hasChanges() throws(ChangesetError) -> Bool { try !changes(at: .zero).isEmpty }
+  func hasChanges() throws(ChangesetError) -> Bool { try changes(at: .zero).isEmpty == false }
 
   /// Forgets what the rows were: they are committed.
   func clear() throws(ChangesetError) {
-    for table in tables where try isTouched(table) {
+    for table in tables where try isTouched(table: table) {
       try connection.run("DELETE FROM \(table.mirror)")
     }
   }
 
-  private func isTouched(_ table: TrackedTable) throws(ChangesetError) -> Bool {
+  private func isTouched(table: TrackedTable) throws(ChangesetError) -> Bool {
     try connection.failing { () throws(SQLiteError) in
       let statement = try connection.sqlite.statement(table.sql.isTouched)
       defer { statement.reset() }
@@ -58,12 +58,12 @@ private struct MirrorComparison {
   private var width: Int32 { Int32(table.key.count + table.columns.count + 1) }
 
   var rows: [RowDelta] {
-    let key = RowKey(values(0, table.key.count))
+    let key = RowKey(values(first: 0, table.key.count))
     let was = statement.integer(Int32(table.key.count)) != 0
     guard !statement.isNull(width) else {
       return was ? [RowDelta(.delete, key, cells: cells(old: true, new: false), time: time)] : []
     }
-    let present = table.hasExactKey ? key : RowKey(values(width, table.key.count))
+    let present = table.hasExactKey ? key : RowKey(values(first: width, table.key.count))
     guard present == key else {
       // 1 became 1.0: SQLite finds one by the other, but they are two keys.
       let insertion = RowDelta(.insert, present, cells: cells(old: false, new: true), time: time)
@@ -76,7 +76,7 @@ private struct MirrorComparison {
     return [RowDelta(.insert, key, cells: cells(old: false, new: true), time: time)]
   }
 
-  private func values(_ first: Int32, _ count: Int) -> [SQLiteValue] {
+  private func values(first: Int32, _ count: Int) -> [SQLiteValue] {
     (0..<Int32(count)).map { statement.value(first + $0) }
   }
 

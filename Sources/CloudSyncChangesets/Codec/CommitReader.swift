@@ -30,20 +30,20 @@ enum CommitReader {
     guard let kind = CommitHeader.Kind(rawValue: try reader.byte()) else {
       throw ByteFault("it is of no known kind")
     }
-    let schema = SchemaID(try digest(&reader))
+    let schema = SchemaID(try digest(reader: &reader))
     let parentCount = Int(try reader.byte())
     guard parentCount <= 2, (kind == .merge) == (parentCount == 2) else {
       throw ByteFault("it has \(parentCount) parents")
     }
     var parents: [ChangesetID] = []
-    for _ in 0..<parentCount { parents.append(ChangesetID(try digest(&reader))) }
+    for _ in 0..<parentCount { parents.append(ChangesetID(try digest(reader: &reader))) }
     let generation = try reader.number()
     guard generation > 0, generation < 1 << 62, parentCount > 0 || generation == 1 else {
       throw ByteFault("its generation is none")
     }
     let time = HybridTime(rawValue: try reader.signed())
     guard time >= .zero, time < limit else { throw ByteFault("its time is out of range") }
-    let branch = try name(&reader)
+    let branch = try name(reader: &reader)
     let hash = StateHash(high: try reader.bigEndian(), low: try reader.bigEndian())
     return CommitHeader(
       kind: kind,
@@ -58,13 +58,13 @@ enum CommitReader {
 
   /// What stands at the beginning of the body and belongs to the header.
   static func preamble(
-    _ reader: inout ByteReader,
+    reader: inout ByteReader,
     header: inout CommitHeader
   ) throws(ByteFault) {
-    if header.kind == .edit { header.replica = try name(&reader) }
+    if header.kind == .edit { header.replica = try name(reader: &reader) }
     switch try reader.byte() {
     case 0: break
-    case 1: header.reverts = ChangesetID(try digest(&reader))
+    case 1: header.reverts = ChangesetID(try digest(reader: &reader))
     default: throw ByteFault("what it takes back is none")
     }
     header.meta = try reader.text()
@@ -76,10 +76,10 @@ enum CommitReader {
     _ reader: inout ByteReader,
     header: inout CommitHeader
   ) throws(ByteFault) -> Commit {
-    try preamble(&reader, header: &header)
+    try preamble(reader: &reader, header: &header)
     var tables: [TableDelta] = []
     for _ in 0..<(try reader.count(ofAtLeast: 4)) {
-      let table = try table(&reader, header: header)
+      let table = try table(reader: &reader, header: header)
       if let last = tables.last, !last.name.precedesByBytes(table.name) {
         throw ByteFault("its tables are not in order")
       }
@@ -87,17 +87,19 @@ enum CommitReader {
     }
     var conflicts: [MergeConflict] = []
     if header.kind == .merge {
-      for _ in 0..<(try reader.count(ofAtLeast: 5)) { conflicts.append(try conflict(&reader)) }
+      for _ in 0..<(try reader.count(ofAtLeast: 5)) {
+        conflicts.append(try conflict(reader: &reader))
+      }
     }
     return Commit(header: header, changes: StateDelta(tables: tables), conflicts: conflicts)
   }
 
-  private static func digest(_ reader: inout ByteReader) throws(ByteFault) -> Digest {
+  private static func digest(reader: inout ByteReader) throws(ByteFault) -> Digest {
     guard let digest = Digest(try reader.raw(32)) else { throw ByteFault("a digest is cut short") }
     return digest
   }
 
-  private static func name(_ reader: inout ByteReader) throws(ByteFault) -> String {
+  private static func name(reader: inout ByteReader) throws(ByteFault) -> String {
     let name = try reader.text()
     guard name.isValidName(upTo: longestName) else { throw ByteFault("a name is none") }
     return name
@@ -106,7 +108,7 @@ enum CommitReader {
   // MARK: Rows
 
   private static func table(
-    _ reader: inout ByteReader,
+    reader: inout ByteReader,
     header: CommitHeader
   ) throws(ByteFault) -> TableDelta {
     let name = try reader.text()
@@ -128,7 +130,7 @@ enum CommitReader {
     let rowCount = try reader.count(ofAtLeast: 3)
     rows.reserveCapacity(rowCount)
     for _ in 0..<rowCount {
-      let row = try row(&reader, columns: columns, header: header)
+      let row = try row(reader: &reader, columns: columns, header: header)
       if let last = rows.last, last.key >= row.key { throw ByteFault("rows are not in order") }
       rows.append(row)
     }
@@ -145,17 +147,17 @@ enum CommitReader {
   }
 
   private static func row(
-    _ reader: inout ByteReader,
+    reader: inout ByteReader,
     columns: [String],
     header: CommitHeader
   ) throws(ByteFault) -> RowDelta {
     guard let kind = RowDelta.Kind(rawValue: try reader.byte()) else {
       throw ByteFault("a change is of no known kind")
     }
-    let key = try key(&reader)
+    let key = try key(reader: &reader)
     let isMerge = header.kind == .merge
     var time = header.time
-    if isMerge, kind != .update { time = try self.time(&reader, header: header) }
+    if isMerge, kind != .update { time = try self.time(reader: &reader, header: header) }
     var cells: [CellDelta] = []
     let cellCount = try reader.count(ofAtLeast: 2)
     cells.reserveCapacity(cellCount)
@@ -167,7 +169,7 @@ enum CommitReader {
       let old = kind == .insert ? .null : try reader.value()
       let new = kind == .delete ? .null : try reader.value()
       guard old != new else { throw ByteFault("a cell has not changed") }
-      let written = isMerge ? try self.time(&reader, header: header) : header.time
+      let written = isMerge ? try self.time(reader: &reader, header: header) : header.time
       cells.append(CellDelta(column, old: old, new: new, time: written))
     }
     if kind == .update {
@@ -179,7 +181,7 @@ enum CommitReader {
     return RowDelta(kind, key, cells: cells, time: time)
   }
 
-  private static func key(_ reader: inout ByteReader) throws(ByteFault) -> RowKey {
+  private static func key(reader: inout ByteReader) throws(ByteFault) -> RowKey {
     let bytes = Array(try reader.counted())
     var values = ByteReader(bytes)
     repeat { _ = try values.value() } while !values.isAtEnd
@@ -187,7 +189,7 @@ enum CommitReader {
   }
 
   private static func time(
-    _ reader: inout ByteReader,
+    reader: inout ByteReader,
     header: CommitHeader
   ) throws(ByteFault) -> HybridTime {
     let time = header.time.later(by: try reader.signed())
@@ -197,16 +199,16 @@ enum CommitReader {
 
   // MARK: Conflicts
 
-  private static func conflict(_ reader: inout ByteReader) throws(ByteFault) -> MergeConflict {
+  private static func conflict(reader: inout ByteReader) throws(ByteFault) -> MergeConflict {
     let table = try reader.text()
-    let key = try key(&reader)
+    let key = try key(reader: &reader)
     guard let kind = MergeConflict.Kind(rawValue: try reader.byte()) else {
       throw ByteFault("a conflict is of no known kind")
     }
     let mark = try reader.byte()
     guard mark <= 1 else { throw ByteFault("a conflict is of no known kind") }
-    let kept = try conflictCells(&reader)
-    let lost = try conflictCells(&reader)
+    let kept = try conflictCells(reader: &reader)
+    let lost = try conflictCells(reader: &reader)
     return MergeConflict(
       kind,
       table: table,
@@ -218,7 +220,7 @@ enum CommitReader {
   }
 
   private static func conflictCells(
-    _ reader: inout ByteReader
+    reader: inout ByteReader
   ) throws(ByteFault) -> [MergeConflict.Cell] {
     var cells: [MergeConflict.Cell] = []
     for _ in 0..<(try reader.count(ofAtLeast: 3)) {

@@ -19,8 +19,8 @@ enum CommitWriter {
     writer.write(UInt64(header.generation))
     writer.write(signed: header.time.rawValue)
     writer.write(header.branch)
-    writer.writeBigEndian(header.stateHash.high)
-    writer.writeBigEndian(header.stateHash.low)
+    writer.writeBigEndian(word: header.stateHash.high)
+    writer.writeBigEndian(word: header.stateHash.low)
     return writer.bytes
   }
 
@@ -64,13 +64,13 @@ enum CommitWriter {
     for row in table.rows {
       writer.write(byte: row.kind.rawValue)
       writer.write(counted: row.key.bytes)
-      if time == nil, row.kind != .update { writer.write(signed: row.time.since(mergeTime)) }
+      if time == nil, row.kind != .update { writer.write(signed: row.time.since(other: mergeTime)) }
       writer.write(count: row.cells.count)
       for cell in row.cells {
         writer.write(count: places[cell.column] ?? 0)
         if row.kind != .insert { writer.write(cell.old) }
         if row.kind != .delete { writer.write(cell.new) }
-        if time == nil { writer.write(signed: cell.time.since(mergeTime)) }
+        if time == nil { writer.write(signed: cell.time.since(other: mergeTime)) }
       }
     }
   }
@@ -87,7 +87,7 @@ enum CommitWriter {
 
 extension HybridTime {
   /// How much later it is than another time; wraps around, so that every time has a number.
-  func since(_ other: HybridTime) -> Int64 { rawValue &- other.rawValue }
+  func since(other: HybridTime) -> Int64 { rawValue &- other.rawValue }
 
   /// The time that is so much later.
   func later(by difference: Int64) -> HybridTime { HybridTime(rawValue: rawValue &+ difference) }

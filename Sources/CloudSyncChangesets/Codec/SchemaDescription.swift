@@ -118,12 +118,12 @@ extension SchemaDescription {
 extension SchemaDescription.Table {
   fileprivate init(_ reader: inout ByteReader) throws(ByteFault) {
     name = try reader.text()
-    let flags = try reader.flags(3)
+    let flags = try reader.flags(count: 3)
     (isWithoutRowID, isStrict, hasIntegerKey) = (flags[0], flags[1], flags[2])
     columns = []
     for _ in 0..<(try reader.count(ofAtLeast: 4)) {
       let (name, type) = (try reader.text(), try reader.text())
-      let flags = try reader.flags(3)
+      let flags = try reader.flags(count: 3)
       columns.append(
         SchemaDescription.Column(
           name: name,
@@ -156,10 +156,10 @@ extension SchemaDescription.UniqueKey {
   }
 
   fileprivate init(_ reader: inout ByteReader) throws(ByteFault) {
-    isPartial = try reader.flags(1)[0]
+    isPartial = try reader.flags(count: 1)[0]
     (columns, collations) = ([], [])
     for _ in 0..<(try reader.count(ofAtLeast: 2)) {
-      columns.append(try reader.flags(1)[0] ? try reader.text() : nil)
+      columns.append(try reader.flags(count: 1)[0] ? try reader.text() : nil)
       collations.append(try reader.text())
     }
   }
@@ -206,7 +206,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  fileprivate mutating func flags(_ count: Int) throws(ByteFault) -> [Bool] {
+  fileprivate mutating func flags(count: Int) throws(ByteFault) -> [Bool] {
     let byte = try byte()
     return (0..<count).map { byte & 1 << UInt8($0) != 0 }
   }

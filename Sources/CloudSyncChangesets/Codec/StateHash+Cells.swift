@@ -29,12 +29,12 @@ struct MixingHash: Sendable {
 
   @inline(__always)
   mutating func mix(_ word: UInt64) {
-    first = Self.fold(first ^ word, 0x9e37_79b9_7f4a_7c15) &+ word.byteSwapped
-    second = Self.fold(second ^ word.byteSwapped, 0xd6e8_feb8_6659_fd93) &+ word
+    first = Self.fold(one: first ^ word, 0x9e37_79b9_7f4a_7c15) &+ word.byteSwapped
+    second = Self.fold(one: second ^ word.byteSwapped, 0xd6e8_feb8_6659_fd93) &+ word
   }
 
   @inline(__always)
-  private static func fold(_ one: UInt64, _ other: UInt64) -> UInt64 {
+  private static func fold(one: UInt64, _ other: UInt64) -> UInt64 {
     let product = (one ^ 0xa076_1d64_78bd_642f).multipliedFullWidth(by: other)
     return product.high ^ product.low
   }
@@ -80,8 +80,8 @@ struct MixingHash: Sendable {
 
   var sum: StateHash {
     StateHash(
-      high: Self.fold(first, 0xff51_afd7_ed55_8ccd),
-      low: Self.fold(second, 0xc4ce_b9fe_1a85_ec53)
+      high: Self.fold(one: first, 0xff51_afd7_ed55_8ccd),
+      low: Self.fold(one: second, 0xc4ce_b9fe_1a85_ec53)
     )
   }
 }
@@ -125,6 +125,7 @@ extension StateHash {
   /// - Parameters:
   ///   - delta: The changes.
   ///   - fills: What columns hold in rows that say nothing of them.
+  /// - Returns: The other state's hash.
   func adding(_ delta: StateDelta, fills: Fills = Fills()) -> StateHash {
     var sum = self
     for table in delta.tables {

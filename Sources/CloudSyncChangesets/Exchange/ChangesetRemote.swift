@@ -42,7 +42,7 @@ public final class ChangesetRemote: Sendable {
     self.zoneID = zoneID
     let folder = assets.map { AssetFolder(options: $0) }
     self.assets = folder
-    try RemoteState.claim(zoneID, in: repository)
+    try RemoteState.claim(zoneID: zoneID, in: repository)
     var configuration = SyncConfiguration()
     configuration.acknowledgesPages = true
     configuration.refusedItems = .handBack

@@ -63,7 +63,7 @@ struct Cloning {
     options: ChangesetOptions
   ) throws(ChangesetError) {
     try database.use { (connection) throws(ChangesetError) in
-      try ChangesetRepository.refuseTransaction(connection)
+      try ChangesetRepository.refuseTransaction(connection: connection)
       try connection.transaction { () throws(ChangesetError) in
         guard try connection.integer("SELECT count(*) FROM main.sqlite_schema") == 0 else {
           throw ChangesetError(.misuse, "the database is not empty; clone into a new file")
@@ -118,11 +118,13 @@ struct TableMaking {
   func sql() throws(ChangesetError) -> String {
     var parts: [String] = []
     let key = table.columns.filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }
-    for column in table.columns { parts.append(try declaration(column)) }
-    if !table.hasIntegerKey, !key.isEmpty { parts.append("PRIMARY KEY(\(names(key.map(\.name))))") }
+    for column in table.columns { parts.append(try declaration(column: column)) }
+    if !table.hasIntegerKey, !key.isEmpty {
+      parts.append("PRIMARY KEY(\(names(names: key.map(\.name))))")
+    }
     for unique in table.uniqueKeys {
       guard !unique.isPartial, !unique.columns.contains(nil) else {
-        throw unknown("a unique key on expressions or on some rows")
+        throw unknown(what: "a unique key on expressions or on some rows")
       }
       let terms = zip(unique.columns, unique.collations)
         .map { column, collation in
@@ -132,8 +134,8 @@ struct TableMaking {
     }
     for foreign in table.foreignKeys {
       parts.append(
-        "FOREIGN KEY(\(names(foreign.columns))) REFERENCES"
-          + " \(foreign.table.quotedName)(\(names(foreign.referencedColumns)))"
+        "FOREIGN KEY(\(names(names: foreign.columns))) REFERENCES"
+          + " \(foreign.table.quotedName)(\(names(names: foreign.referencedColumns)))"
           + " ON DELETE \(foreign.onDelete.rawValue) ON UPDATE \(foreign.onUpdate.rawValue)"
       )
     }
@@ -142,29 +144,29 @@ struct TableMaking {
       + " \(marks.compactMap { $0 }.joined(separator: ", "))"
   }
 
-  private func declaration(_ column: SchemaDescription.Column) throws(ChangesetError) -> String {
-    if column.isGenerated { throw unknown("the computed column \(column.name.quotedName)") }
+  private func declaration(column: SchemaDescription.Column) throws(ChangesetError) -> String {
+    if column.isGenerated { throw unknown(what: "the computed column \(column.name.quotedName)") }
     let isWords = column.type.unicodeScalars.allSatisfy {
       $0.isASCII && ($0.properties.isAlphabetic || "0123456789_ (),".unicodeScalars.contains($0))
     }
-    guard isWords else { throw unknown("the type of column \(column.name.quotedName)") }
+    guard isWords else { throw unknown(what: "the type of column \(column.name.quotedName)") }
     var text = "\(column.name.quotedName) \(column.type)"
     if table.hasIntegerKey, column.keyPlace == 1 { text += " PRIMARY KEY" }
     if column.isNotNull { text += " NOT NULL" }
     if let sql = column.defaultSQL {
       guard SQLText(sql).isLiteral else {
-        throw unknown("the computed default of column \(column.name.quotedName)")
+        throw unknown(what: "the computed default of column \(column.name.quotedName)")
       }
       text += " DEFAULT \(sql)"
     }
     return text
   }
 
-  private func names(_ names: [String]) -> String {
+  private func names(names: [String]) -> String {
     names.map(\.quotedName).joined(separator: ", ")
   }
 
-  private func unknown(_ what: String) -> ChangesetError {
+  private func unknown(what: String) -> ChangesetError {
     ChangesetError(
       .schema,
       "table \(table.name.quotedName) has \(what), which commits do not describe; let the app make the"

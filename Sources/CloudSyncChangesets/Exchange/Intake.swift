@@ -5,27 +5,27 @@ import CloudSyncSQLiteSupport
 struct Intake {
   let work: HistoryWork
 
-  /// Takes a pack in; returns the commits that are new. What is wrong with it is thrown before anything is kept.
+  /// Takes a pack in; returns the commits that are new.
   func take(_ pack: Pack) throws(ChangesetError) -> [LogRow] {
     for schema in pack.schemas { _ = try work.dictionaries.number(for: schema) }
     var new: [LogRow] = []
     for entry in pack.entries { new += try take(entry) }
     for tag in pack.tags {
       try Tags(connection: work.connection).take(tag, isRemote: true)
-      try work.heads.notice(tag.time)
+      try work.heads.notice(time: tag.time)
     }
     return new
   }
 
   private func take(_ entry: Pack.Entry) throws(ChangesetError) -> [LogRow] {
     if let seq = try work.log.number(of: entry.id) {
-      try work.log.setRemote(seq)
+      try work.log.setRemote(seq: seq)
       return []
     }
     var new: [LogRow] = []
     var ready = [entry]
     while let next = ready.popLast() {
-      guard let row = try keep(next) else { continue }
+      guard let row = try keep(entry: next) else { continue }
       new.append(row)
       ready += try released(by: next.id)
     }
@@ -33,17 +33,17 @@ struct Intake {
   }
 
   /// Appends a commit whose parents are here; others wait.
-  private func keep(_ entry: Pack.Entry) throws(ChangesetError) -> LogRow? {
+  private func keep(entry: Pack.Entry) throws(ChangesetError) -> LogRow? {
     let commit = try Self.commit(entry)
     var parents: [LogRow] = []
     for id in entry.header.parents {
       guard let seq = try work.log.number(of: id) else {
-        try wait(entry, for: id)
+        try wait(entry: entry, for: id)
         return nil
       }
       parents.append(try work.log.row(seq))
     }
-    try check(commit, entry.id, parents: parents)
+    try check(commit: commit, entry.id, parents: parents)
     let row = try work.log.append(
       commit,
       id: entry.id,
@@ -53,7 +53,7 @@ struct Intake {
     )
     for parent in parents { try work.heads.remove(parent.seq, branch: row.branch) }
     try work.heads.add(row.seq, branch: row.branch)
-    try work.heads.notice(row.time)
+    try work.heads.notice(time: row.time)
     return row
   }
 
@@ -67,7 +67,7 @@ struct Intake {
   }
 
   private func check(
-    _ commit: Commit,
+    commit: Commit,
     _ id: ChangesetID,
     parents: [LogRow]
   ) throws(ChangesetError) {
@@ -87,7 +87,7 @@ struct Intake {
 
   // MARK: Commits that wait
 
-  private func wait(_ entry: Pack.Entry, for parent: ChangesetID) throws(ChangesetError) {
+  private func wait(entry: Pack.Entry, for parent: ChangesetID) throws(ChangesetError) {
     try work.connection.run(
       "REPLACE INTO changesets_waiting VALUES(?1, ?2, ?3)",
       .blob(entry.id.bytes),
@@ -122,7 +122,7 @@ struct Intake {
 
 extension CommitLog {
   /// Notes that the cloud has a commit.
-  func setRemote(_ seq: Int64) throws(ChangesetError) {
+  func setRemote(seq: Int64) throws(ChangesetError) {
     try connection.run(
       "UPDATE changesets_log SET remote = 1 WHERE seq = ?1 AND remote = 0",
       .integer(seq)

@@ -32,11 +32,11 @@ struct Pack: Sendable, Hashable {
     writer.write(byte: Self.format)
     writer.write(count: schemas.count)
     for schema in schemas { writer.write(counted: schema.bytes) }
-    let schemaPlaces = Self.places(schemas.map(\.id))
-    let branches = Self.distinct(entries.map(\.header.branch))
+    let schemaPlaces = Self.places(elements: schemas.map(\.id))
+    let branches = Self.distinct(names: entries.map(\.header.branch))
     writer.write(count: branches.count)
     for branch in branches { writer.write(branch) }
-    let branchPlaces = Self.places(branches)
+    let branchPlaces = Self.places(elements: branches)
     var commitPlaces: [ChangesetID: Int] = [:]
     writer.write(count: entries.count)
     for (place, entry) in entries.enumerated() {
@@ -52,8 +52,8 @@ struct Pack: Sendable, Hashable {
       writer.write(UInt64(header.generation))
       writer.write(signed: header.time.rawValue)
       writer.write(count: branchPlaces[header.branch] ?? 0)
-      writer.writeBigEndian(header.stateHash.high)
-      writer.writeBigEndian(header.stateHash.low)
+      writer.writeBigEndian(word: header.stateHash.high)
+      writer.writeBigEndian(word: header.stateHash.low)
       writer.write(counted: entry.body)
       commitPlaces[entry.id] = place
     }
@@ -67,12 +67,12 @@ struct Pack: Sendable, Hashable {
     return writer.bytes
   }
 
-  private static func distinct(_ names: [String]) -> [String] {
+  private static func distinct(names: [String]) -> [String] {
     var known: Set<String> = []
     return names.filter { known.insert($0).inserted }
   }
 
-  private static func places<Element: Hashable>(_ elements: [Element]) -> [Element: Int] {
+  private static func places<Element: Hashable>(elements: [Element]) -> [Element: Int] {
     Dictionary(elements.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
@@ -88,14 +88,14 @@ struct Pack: Sendable, Hashable {
       }
       let format = try reader.byte()
       guard format <= Self.format else { throw ByteFault("") }
-      try read(&reader)
+      try read(reader: &reader)
       guard reader.isAtEnd else { throw ByteFault("something follows its end") }
     } catch {
       throw error.reason.isEmpty ? .newer : .damaged(error)
     }
   }
 
-  private mutating func read(_ reader: inout ByteReader) throws(ByteFault) {
+  private mutating func read(reader: inout ByteReader) throws(ByteFault) {
     for _ in 0..<(try reader.count()) {
       schemas.append(try SchemaDescription(bytes: try reader.counted()))
     }
@@ -103,13 +103,13 @@ struct Pack: Sendable, Hashable {
     var branches: [String] = []
     for _ in 0..<(try reader.count(ofAtLeast: 2)) { branches.append(try reader.text()) }
     for _ in 0..<(try reader.count(ofAtLeast: 24)) {
-      entries.append(try entry(&reader, schemas: ids, branches: branches))
+      entries.append(try entry(reader: &reader, schemas: ids, branches: branches))
     }
-    for _ in 0..<(try reader.count(ofAtLeast: 4)) { tags.append(try tag(&reader)) }
+    for _ in 0..<(try reader.count(ofAtLeast: 4)) { tags.append(try tag(reader: &reader)) }
   }
 
   private func entry(
-    _ reader: inout ByteReader,
+    reader: inout ByteReader,
     schemas: [SchemaID],
     branches: [String]
   ) throws(ByteFault) -> Entry {
@@ -149,7 +149,7 @@ struct Pack: Sendable, Hashable {
     return Entry(id: id, header: header, body: body)
   }
 
-  private func tag(_ reader: inout ByteReader) throws(ByteFault) -> Tags.Entry {
+  private func tag(reader: inout ByteReader) throws(ByteFault) -> Tags.Entry {
     guard let kind = Tags.Kind(rawValue: Int64(try reader.byte())) else {
       throw ByteFault("a tag is of no known kind")
     }

@@ -21,13 +21,13 @@ struct Pushing {
       try work.info.integer(.pushed) ?? 0
     }
     while let next = try nextPack(after: last) {
-      try await save(next.pack.bytes)
-      pushed += try note(next.numbers, tags: next.pack.tags)
+      try await save(bytes: next.pack.bytes)
+      pushed += try note(numbers: next.numbers, tags: next.pack.tags)
       last = next.numbers.last ?? last
     }
     if let pack = try tagPack() {
-      try await save(pack.bytes)
-      _ = try note([], tags: pack.tags)
+      try await save(bytes: pack.bytes)
+      _ = try note(numbers: [], tags: pack.tags)
     }
     return pushed
   }
@@ -51,8 +51,8 @@ struct Pushing {
     }
   }
 
-  private func save(_ bytes: [UInt8]) async throws(ChangesetError) {
-    let record = try record(bytes)
+  private func save(bytes: [UInt8]) async throws(ChangesetError) {
+    let record = try record(bytes: bytes)
     let operation = ModifyOperation(records: [record])
     let response = try await remote.calls.run { done in
       do { return try self.remote.session.modify(operation, completion: done) } catch {
@@ -63,7 +63,7 @@ struct Pushing {
     if let failure = response.failures.first { throw ChangesetError(failure.error) }
   }
 
-  private func record(_ bytes: [UInt8]) throws(ChangesetError) -> Record {
+  private func record(bytes: [UInt8]) throws(ChangesetError) -> Record {
     var record = Record(
       recordType: PackRecord.type,
       recordID: RecordID(name: Pack.name(of: bytes), zoneID: remote.zoneID)
@@ -90,13 +90,13 @@ struct Pushing {
 
   /// Notes that the cloud has commits and tags.
   private func note(
-    _ numbers: [Int64],
+    numbers: [Int64],
     tags: [Tags.Entry]
   ) throws(ChangesetError) -> [Changeset] {
     try repository.write { (work) throws(ChangesetError) in
       var changesets: [Changeset] = []
       for seq in numbers {
-        try work.log.setRemote(seq)
+        try work.log.setRemote(seq: seq)
         changesets.append(try work.changeset(try work.log.row(seq)))
       }
       if let last = numbers.last { try work.info.set(.pushed, .integer(last)) }

@@ -25,7 +25,7 @@ final class RemoteCalls: Sendable {
         return state.next
       }
       _ = submit { answer in
-        guard self.take(number) != nil else { return }
+        guard self.take(number: number) != nil else { return }
         continuation.resume(returning: answer.mapError { ChangesetError($0) })
       }
     }
@@ -35,11 +35,11 @@ final class RemoteCalls: Sendable {
   /// Ends all calls that wait.
   func fail(_ error: ChangesetError) {
     let numbers = state.withLock { $0.failures.keys.sorted() }
-    for number in numbers { take(number)?(error) }
+    for number in numbers { take(number: number)?(error) }
   }
 
   /// Whoever takes a call ends it: it ends once.
-  private func take(_ number: Int) -> (@Sendable (ChangesetError) -> Void)? {
+  private func take(number: Int) -> (@Sendable (ChangesetError) -> Void)? {
     state.withLock { $0.failures.removeValue(forKey: number) }
   }
 }

@@ -11,7 +11,7 @@ import Foundation
 enum RemoteState {
   /// Notes which zone a history belongs to; throws if it is another one.
   static func claim(
-    _ zoneID: ZoneID,
+    zoneID: ZoneID,
     in repository: ChangesetRepository
   ) throws(ChangesetError) {
     let name = "\(zoneID.scope):\(zoneID)"

@@ -15,7 +15,9 @@ public struct Changeset: Sendable, Hashable, Identifiable {
 
   /// Its identifier: the digest of all that it says.
   public let id: ChangesetID
-  /// The commits before it: none for the first, two for a merge. Its changes are those against the first.
+  /// The commits before it: none for the first, two for a merge.
+  ///
+  /// Its changes are those against the first.
   public let parents: [ChangesetID]
   /// How it came about.
   public let kind: Kind
@@ -109,8 +111,9 @@ public struct RowChange: Sendable, Hashable {
   public let key: [FieldValue]
   /// What became of the row.
   public let kind: Kind
-  /// The columns that changed, by name; of a row that came or went, those that are not NULL. Those of the
-  /// primary key are none of them.
+  /// The columns that changed, by name; of a row that came or went, those that are not NULL.
+  ///
+  /// Those of the primary key are none of them.
   public let cells: [Cell]
 }
 

@@ -1,5 +1,6 @@
 public import CloudSyncCore
 public import CloudSyncSQLite
+import CloudSyncSQLiteSchema
 
 /// What an app settles for a history.
 public struct ChangesetOptions: Sendable {
@@ -55,5 +56,13 @@ public struct ChangesetOptions: Sendable {
     self.tables = tables
     self.handler = handler
     self.environment = environment
+  }
+}
+
+extension ChangesetOptions {
+  /// What is settled for a table; SQLite does not tell `A` to `Z` from `a` to `z` in names.
+  func settings(of table: String) -> Table {
+    tables[table]
+      ?? tables.sorted { $0.key < $1.key }.first { $0.key.isSameName(as: table) }?.value ?? Table()
   }
 }

@@ -36,3 +36,17 @@ extension StateDelta {
     tables.flatMap { table in table.rows.map { RowChange($0, table: table.name) } }
   }
 }
+
+extension [FieldValue] {
+  /// The values as SQLite has them.
+  func columns() throws(ChangesetError) -> [SQLiteValue] {
+    var values: [SQLiteValue] = []
+    for value in self {
+      guard let column = value.column else {
+        throw ChangesetError(.misuse, "a key has a value that no column can hold")
+      }
+      values.append(column)
+    }
+    return values
+  }
+}

@@ -13,7 +13,7 @@ struct Conflicts {
     let questions = Questions(work: work, graph: merging.graph)
     var conflicts: [ChangesetConflict] = []
     let branch = try work.heads.position().branch
-    for (number, row) in try merging.questions(branch).enumerated() {
+    for (number, row) in try merging.questions(branch: branch).enumerated() {
       conflicts.append(ChangesetConflict(try questions.conflict(row), number: number))
     }
     let merges = try work.connection.rows(
@@ -24,14 +24,15 @@ struct Conflicts {
       // The decisions of merges whose changes were removed are gone with them.
       guard try work.log.body(seq) != nil else { continue }
       let decided = try work.log.commit(row).conflicts
-      for (number, conflict) in decided.enumerated() where try !isRestored(row.id, number) {
+      for (number, conflict) in decided.enumerated() {
+        if try isRestored(id: row.id, number) { continue }
         conflicts.append(ChangesetConflict(conflict, merge: row.id, number: number))
       }
     }
     return conflicts
   }
 
-  private func isRestored(_ id: ChangesetID, _ number: Int) throws(ChangesetError) -> Bool {
+  private func isRestored(id: ChangesetID, _ number: Int) throws(ChangesetError) -> Bool {
     try work.connection.integer(
       "SELECT state FROM changesets_conflicts WHERE id = ?1 AND number = ?2",
       .blob(id.bytes),

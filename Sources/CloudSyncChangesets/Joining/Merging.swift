@@ -21,14 +21,14 @@ struct Merging {
     for head in try work.heads.heads(ofBranch: branch) {
       let row = try work.log.row(head.seq)
       // What this version of the app does not know it does not merge.
-      guard try work.dictionaries.schemaID(row.schema) == work.tables.id else { continue }
+      guard try work.dictionaries.schemaID(number: row.schema) == work.tables.id else { continue }
       queue.add(row.id, generation: row.generation)
     }
     var made: [LogRow] = []
     while let (one, other) = queue.next() {
       let plan = try merges.plan(one, other)
       guard plan.questions.isEmpty else { break }
-      let row = try keep(plan, branch: branch)
+      let row = try keep(plan: plan, branch: branch)
       queue.add(row.id, generation: row.generation)
       made.append(row)
     }
@@ -44,15 +44,15 @@ struct Merging {
         "\(plan.questions.count) rows wait for an answer before the branches can be merged"
       )
     }
-    return try keep(plan, branch: branch)
+    return try keep(plan: plan, branch: branch)
   }
 
   /// What is asked before heads of a branch can be merged.
-  func questions(_ branch: Int64) throws(ChangesetError) -> [ContestedRow] {
+  func questions(branch: Int64) throws(ChangesetError) -> [ContestedRow] {
     var queue = MergeQueue()
     for head in try work.heads.heads(ofBranch: branch) {
       let row = try work.log.row(head.seq)
-      guard try work.dictionaries.schemaID(row.schema) == work.tables.id else { continue }
+      guard try work.dictionaries.schemaID(number: row.schema) == work.tables.id else { continue }
       queue.add(row.id, generation: row.generation)
     }
     guard let (one, other) = queue.next() else { return [] }
@@ -62,11 +62,11 @@ struct Merging {
   /// What takes a commit back, or puts it back, against HEAD.
   func reversal(of row: LogRow, head: LogRow) throws(ChangesetError) -> StateDelta {
     let parent = try work.log.id(row.parent)
-    return try settled(try merges.plan(over: row.id, ours: head.id, theirs: parent)).changes
+    return try settled(plan: try merges.plan(over: row.id, ours: head.id, theirs: parent)).changes
   }
 
-  private func keep(_ plan: MergePlan, branch: Int64) throws(ChangesetError) -> LogRow {
-    let plan = try settled(plan)
+  private func keep(plan: MergePlan, branch: Int64) throws(ChangesetError) -> LogRow {
+    let plan = try settled(plan: plan)
     let first = try work.log.row(try graph.number(plan.parents[0]))
     let second = try work.log.row(try graph.number(plan.parents[1]))
     let commit = plan.commit(
@@ -77,13 +77,13 @@ struct Merging {
     let row = try Committing(work: work).store(commit, parents: [first, second])
     for parent in [first, second] { try work.heads.remove(parent.seq, branch: branch) }
     try work.heads.add(row.seq, branch: branch)
-    try work.heads.notice(row.time)
+    try work.heads.notice(time: row.time)
     try Answers(connection: work.connection).forget(plan.ours, plan.theirs)
     return row
   }
 
   /// The plan after the constraints of the tables are settled.
-  private func settled(_ plan: MergePlan) throws(ChangesetError) -> MergePlan {
+  private func settled(plan: MergePlan) throws(ChangesetError) -> MergePlan {
     guard plan.needsSettlement(in: work.tables) else { return plan }
     let first = try graph.number(plan.parents[0])
     let present = try work.heads.position().seq

@@ -34,20 +34,19 @@ struct Questions {
       base: values(row.base),
       ours: values(row.ours),
       theirs: values(row.theirs),
-      oursCommit: try changeset(row.oursID),
-      theirsCommit: try changeset(row.theirsID)
+      oursCommit: try changeset(id: row.oursID),
+      theirsCommit: try changeset(id: row.theirsID)
     )
   }
 
-  private func changeset(_ id: ChangesetID) throws(ChangesetError) -> Changeset {
+  private func changeset(id: ChangesetID) throws(ChangesetError) -> Changeset {
     try work.changeset(try work.log.row(try graph.number(id)))
   }
 }
 
 /// Lets a closure that is called in place have what stays on this thread.
 ///
-/// Unchecked: a merge calls its handler before it returns, on the thread that it is on.
-private struct QuestionBox: @unchecked Sendable {
+private struct QuestionBox: @unchecked Sendable {  // Because it never leaves the thread of the merge that calls it.
   let questions: Questions
 }
 
@@ -66,13 +65,5 @@ extension RowAnswer {
             }
         )
       }
-  }
-}
-
-extension ChangesetOptions {
-  /// What is settled for a table; SQLite does not tell `A` to `Z` from `a` to `z` in names.
-  func settings(of table: String) -> Table {
-    tables[table]
-      ?? tables.sorted { $0.key < $1.key }.first { $0.key.isSameName(as: table) }?.value ?? Table()
   }
 }

@@ -6,7 +6,7 @@ struct Reverting {
   func revert(_ row: LogRow, meta: String) throws(ChangesetError) -> Changeset? {
     try work.checkNothingIsUncommitted()
     guard let seq = try work.heads.position().seq else { return nil }
-    guard try work.log.isAncestor(row.seq, of: seq) else {
+    guard try work.log.isAncestor(ancestor: row.seq, of: seq) else {
       throw ChangesetError(
         .noSuchRevision,
         "commit \(row.id.short) is not one that HEAD is made of"

@@ -18,7 +18,7 @@ struct UndoSearch {
     case found, passed, ended
   }
 
-  private func search(_ step: (Int) -> Step) throws(ChangesetError) -> LogRow? {
+  private func search(step: (Int) -> Step) throws(ChangesetError) -> LogRow? {
     let replica = try work.replica()
     var takenBack: Set<ChangesetID> = []
     var found: LogRow?
@@ -28,7 +28,7 @@ struct UndoSearch {
       let commit = try work.changeset(row)
       guard commit.replica == replica, !takenBack.contains(row.id) else { continue }
       if let reverts = commit.reverts { takenBack.insert(reverts) }
-      switch step(try depth(commit, replica: replica)) {
+      switch step(try depth(commit: commit, replica: replica)) {
       case .found: found = row
       case .passed: continue
       case .ended: return nil
@@ -39,7 +39,7 @@ struct UndoSearch {
   }
 
   /// How many own commits each take the one before back, down to one that does not.
-  private func depth(_ commit: Changeset, replica: String) throws(ChangesetError) -> Int {
+  private func depth(commit: Changeset, replica: String) throws(ChangesetError) -> Int {
     var (depth, next) = (0, commit)
     while let target = next.reverts, let seq = try work.log.number(of: target) {
       next = try work.changeset(try work.log.row(seq))

@@ -4,6 +4,7 @@ extension RowDelta {
   /// Both changes of one row, one after the other, as one; nil if they cancel out.
   ///
   /// - Parameter next: What comes after this change.
+  /// - Returns: The one change.
   /// - Throws: That the next one cannot follow this one.
   package func followed(by next: RowDelta) throws(ByteFault) -> RowDelta? {
     switch (kind, next.kind) {

@@ -1,7 +1,9 @@
 package import CloudSyncSQLite
 package import CloudSyncSQLiteSupport
 
-/// What became of one column of a row. Columns of the primary key are none of the cells.
+/// What became of one column of a row.
+///
+/// Columns of the primary key are none of the cells.
 package struct CellDelta: Sendable, Hashable {
   /// The column's name as the table declares it.
   package var column: String

@@ -17,7 +17,7 @@ package struct TableDelta: Sendable, Hashable {
 
   /// The table's name as it is declared.
   package var name: String
-  /// By the bytes of the column's name. Only migrations have any.
+  /// By the bytes of the column's name; only migrations have any.
   package var fills: [Fill]
   /// By key.
   package var rows: [RowDelta]
@@ -51,7 +51,7 @@ package struct StateDelta: Sendable, Hashable {
     tables.first { $0.name.hasSameBytes(as: name) }
   }
 
-  /// What takes it back, as if done at a time. A column that was filled stays.
+  /// What takes it back, as if done at a time; a column that was filled stays.
   package func inverted(at time: HybridTime) -> StateDelta {
     StateDelta(
       tables: tables.map { table in

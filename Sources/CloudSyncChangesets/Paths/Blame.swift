@@ -21,7 +21,7 @@ struct Blame {
       throw ChangesetError(.misuse, "there is no table “\(name)” in the history")
     }
     guard let seq = try RevisionSearch(work: work).number(revision) else { return [] }
-    let steps = try steps(table, key, at: seq)
+    let steps = try steps(table: table, key, at: seq)
     var cells: [String: SQLiteValue]?
     for step in steps.reversed() { cells = step.change.applied(to: cells) }
     guard let cells else { return [] }
@@ -43,7 +43,7 @@ struct Blame {
 
   /// The changes of a row on the way to a commit, the latest first, back to where the row began.
   private func steps(
-    _ table: String,
+    table: String,
     _ key: RowKey,
     at seq: Int64
   ) throws(ChangesetError) -> [Step] {
@@ -70,7 +70,7 @@ struct Blame {
     guard let step = steps.first(where: { $0.change.cell(column) != nil }) else { return nil }
     guard step.commit.kind == .merge, let merged = step.commit.merged else { return step.commit }
     // What a merge has of its second side, that side's commits have written.
-    let others = try self.steps(table, key, at: merged)
+    let others = try self.steps(table: table, key, at: merged)
     let latest = others.first { $0.change.cell(column) != nil }
     guard latest?.change.cell(column)?.new == value else { return step.commit }
     return try origin(of: column, value, steps: others, table: table, key: key)

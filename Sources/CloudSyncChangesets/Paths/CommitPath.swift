@@ -10,21 +10,21 @@ struct CommitPath: Sendable {
   /// Finds the way; nil stands for the empty database.
   init(from start: Int64?, to end: Int64?, in log: CommitLog) throws(ChangesetError) {
     (up, down) = ([], [])
-    var (one, other) = (try Self.row(start, log), try Self.row(end, log))
+    var (one, other) = (try Self.row(seq: start, log), try Self.row(seq: end, log))
     // Generations fall on the way up: whatever is younger cannot be above the other.
     while one?.seq != other?.seq {
       if let row = one, row.generation >= (other?.generation ?? 0) {
         up.append(row)
-        one = try Self.row(row.parent, log)
+        one = try Self.row(seq: row.parent, log)
       } else if let row = other {
         down.append(row)
-        other = try Self.row(row.parent, log)
+        other = try Self.row(seq: row.parent, log)
       }
     }
     down.reverse()
   }
 
-  private static func row(_ seq: Int64?, _ log: CommitLog) throws(ChangesetError) -> LogRow? {
+  private static func row(seq: Int64?, _ log: CommitLog) throws(ChangesetError) -> LogRow? {
     guard let seq else { return nil }
     return try log.row(seq)
   }
@@ -58,7 +58,7 @@ extension CommitLog {
   }
 
   /// Whether a commit is another one, or comes before it.
-  func isAncestor(_ ancestor: Int64?, of seq: Int64) throws(ChangesetError) -> Bool {
+  func isAncestor(ancestor: Int64?, of seq: Int64) throws(ChangesetError) -> Bool {
     guard let ancestor else { return true }
     if ancestor == seq { return true }
     let least = try row(ancestor).generation

@@ -28,7 +28,11 @@ final class HistoryGraph: CommitGraph {
     from: ChangesetID?,
     to: ChangesetID?
   ) throws(ChangesetError) -> StateDelta {
-    try work.log.changes(after: former, from: try optionalNumber(from), to: try optionalNumber(to))
+    try work.log.changes(
+      after: former,
+      from: try optionalNumber(id: from),
+      to: try optionalNumber(id: to)
+    )
   }
 
   func row(
@@ -49,7 +53,7 @@ final class HistoryGraph: CommitGraph {
     }
   }
 
-  private func optionalNumber(_ id: ChangesetID?) throws(ChangesetError) -> Int64? {
+  private func optionalNumber(id: ChangesetID?) throws(ChangesetError) -> Int64? {
     guard let id else { return nil }
     return try number(id)
   }
@@ -65,7 +69,7 @@ final class HistoryGraph: CommitGraph {
   private func changes(fromHeadTo id: ChangesetID?) throws(ChangesetError) -> StateDelta {
     if let known = fromHead[id] { return known }
     let seq = try work.heads.position().seq
-    let delta = try work.log.changes(from: seq, to: try optionalNumber(id))
+    let delta = try work.log.changes(from: seq, to: try optionalNumber(id: id))
     fromHead[id] = delta
     return delta
   }

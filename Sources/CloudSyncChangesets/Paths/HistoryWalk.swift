@@ -9,9 +9,9 @@ struct HistoryWalk {
     if query.count == 0 { return result }
     let key = try query.key.map { (key) throws(ChangesetError) in RowKey(try key.columns()) }
     var steps = HistorySteps(log: work.log)
-    for seq in try starts(query) { try steps.add(seq) }
+    for seq in try starts(query: query) { try steps.add(seq) }
     while let row = try steps.next() {
-      if try isMeant(row, table: query.table, key: key) {
+      if try isMeant(row: row, table: query.table, key: key) {
         result.append(try work.changeset(row))
         if result.count == query.count { break }
       }
@@ -26,7 +26,7 @@ struct HistoryWalk {
     return steps
   }
 
-  private func starts(_ query: LogQuery) throws(ChangesetError) -> [Int64] {
+  private func starts(query: LogQuery) throws(ChangesetError) -> [Int64] {
     if query.isOfAllBranches { return try work.heads.heads().map(\.seq) }
     if let name = query.branch {
       guard let branch = try work.dictionaries.number(ofName: name) else {
@@ -38,7 +38,7 @@ struct HistoryWalk {
   }
 
   private func isMeant(
-    _ row: LogRow,
+    row: LogRow,
     table: String?,
     key: RowKey?
   ) throws(ChangesetError) -> Bool {
@@ -65,7 +65,7 @@ struct HistorySteps {
     let row = try log.row(seq)
     // Most commits are younger than all that wait.
     var place = rows.endIndex
-    while place > 0, Self.follows(row, rows[place - 1]) { place -= 1 }
+    while place > 0, Self.follows(one: row, rows[place - 1]) { place -= 1 }
     rows.insert(row, at: place)
   }
 
@@ -77,7 +77,7 @@ struct HistorySteps {
   }
 
   /// Whether a commit comes after another in the walk.
-  private static func follows(_ one: LogRow, _ other: LogRow) -> Bool {
+  private static func follows(one: LogRow, _ other: LogRow) -> Bool {
     if one.generation != other.generation { return one.generation < other.generation }
     if one.time != other.time { return one.time < other.time }
     return one.id < other.id

@@ -6,10 +6,10 @@ struct RevisionSearch {
 
   /// The number of the commit; nil for the empty database, which HEAD is without commits.
   func number(_ revision: Revision) throws(ChangesetError) -> Int64? {
-    let (name, steps) = try Self.parts(revision.description)
-    var seq = try start(name)
+    let (name, steps) = try Self.parts(text: revision.description)
+    var seq = try start(name: name)
     for _ in 0..<steps {
-      guard let present = seq else { throw unknown(revision.description) }
+      guard let present = seq else { throw unknown(text: revision.description) }
       seq = try work.log.row(present).parent
     }
     return seq
@@ -17,30 +17,30 @@ struct RevisionSearch {
 
   /// The commit, which must be one.
   func row(_ revision: Revision) throws(ChangesetError) -> LogRow {
-    guard let seq = try number(revision) else { throw unknown(revision.description) }
+    guard let seq = try number(revision) else { throw unknown(text: revision.description) }
     return try work.log.row(seq)
   }
 
   /// A name, and how many steps before it.
-  private static func parts(_ text: String) throws(ChangesetError) -> (name: String, steps: Int) {
+  private static func parts(text: String) throws(ChangesetError) -> (name: String, steps: Int) {
     guard let place = text.lastIndex(of: "~") else { return (text, 0) }
     let digits = text[text.index(after: place)...]
     guard let steps = digits.isEmpty ? 1 : Int(digits), steps >= 0 else { return (text, 0) }
-    let before = try parts(String(text[..<place]))
+    let before = try parts(text: String(text[..<place]))
     return (before.name, before.steps + steps)
   }
 
-  private func start(_ name: String) throws(ChangesetError) -> Int64? {
+  private func start(name: String) throws(ChangesetError) -> Int64? {
     if name == "HEAD" { return try work.heads.position().seq }
     if let id = try Tags(connection: work.connection).tag(name) {
-      guard let seq = try work.log.number(of: id) else { throw unknown(name) }
+      guard let seq = try work.log.number(of: id) else { throw unknown(text: name) }
       return seq
     }
-    if let seq = try headOfBranch(name) { return seq }
+    if let seq = try headOfBranch(name: name) { return seq }
     return try commit(withPrefix: name)
   }
 
-  private func headOfBranch(_ name: String) throws(ChangesetError) -> Int64? {
+  private func headOfBranch(name: String) throws(ChangesetError) -> Int64? {
     guard let branch = try work.dictionaries.number(ofName: name) else { return nil }
     let heads = try work.heads.heads(ofBranch: branch)
     guard heads.count < 2 else {
@@ -59,9 +59,9 @@ struct RevisionSearch {
     guard isHexadecimal, (4...64).contains(text.utf8.count),
       let low = Hexadecimal.bytes(of: text.padded(with: "0")),
       let high = Hexadecimal.bytes(of: text.padded(with: "f"))
-    else { throw unknown(text) }
+    else { throw unknown(text: text) }
     let found = try work.log.numbers(withPrefix: low, upTo: high)
-    guard let first = found.first else { throw unknown(text) }
+    guard let first = found.first else { throw unknown(text: text) }
     guard found.count == 1 else {
       throw ChangesetError(
         .ambiguousRevision,
@@ -71,7 +71,7 @@ struct RevisionSearch {
     return first
   }
 
-  private func unknown(_ text: String) -> ChangesetError {
+  private func unknown(text: String) -> ChangesetError {
     ChangesetError(.noSuchRevision, "there is no commit, branch or tag “\(text)”")
   }
 }

@@ -18,7 +18,7 @@ extension ChangesetRepository {
     _ updates: @Sendable (OpaquePointer) throws -> Value
   ) throws -> Value {
     let (value, head) = try database.useAnyError { connection in
-      try Self.refuseTransaction(connection)
+      try Self.refuseTransaction(connection: connection)
       return try connection.sqlite.transaction(
         { () throws(any Error) in
           let value = try updates(connection.sqlite.handle)
@@ -100,7 +100,7 @@ extension ChangesetRepository {
   /// - Throws: What is wrong with the database.
   public func remove() throws(ChangesetError) {
     try database.use { (connection) throws(ChangesetError) in
-      try Self.refuseTransaction(connection)
+      try Self.refuseTransaction(connection: connection)
       try connection.transaction { () throws(ChangesetError) in
         try HistoryTables.remove(connection)
       }

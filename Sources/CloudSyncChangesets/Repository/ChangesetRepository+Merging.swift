@@ -36,7 +36,7 @@ extension ChangesetRepository {
         throw ChangesetError(.noSuchRevision, "a branch without commits cannot be merged")
       }
       let head = try work.log.row(mine)
-      if try work.log.isAncestor(other, of: mine) { return try work.changeset(head) }
+      if try work.log.isAncestor(ancestor: other, of: mine) { return try work.changeset(head) }
       let row = try Merging(work).merge(try work.log.row(other), into: head, branch: ours.branch)
       return try work.changeset(row)
     }

@@ -46,7 +46,7 @@ public final class ChangesetRepository: Sendable {
     try MergeSettings.check(options)
     known = Locked(
       try database.use { (connection) throws(ChangesetError) in
-        try Self.refuseTransaction(connection)
+        try Self.refuseTransaction(connection: connection)
         let tracked = try HistorySetup(connection: connection, options: options).open(tables)
         try CommitLog(connection: connection).index(unlessFewerThan: 1_000)
         return tracked
@@ -61,7 +61,7 @@ public final class ChangesetRepository: Sendable {
     _ body: @Sendable (HistoryWork) throws(ChangesetError) -> Value
   ) throws(ChangesetError) -> Value {
     let (value, head) = try database.use { (connection) throws(ChangesetError) in
-      try Self.refuseTransaction(connection)
+      try Self.refuseTransaction(connection: connection)
       return try connection.transaction { () throws(ChangesetError) in
         let work = try self.work(on: connection)
         let before = try work.heads.position()
@@ -79,7 +79,7 @@ public final class ChangesetRepository: Sendable {
     _ body: @Sendable (HistoryWork) throws(ChangesetError) -> Value
   ) throws(ChangesetError) -> Value {
     try database.use { (connection) throws(ChangesetError) in
-      try Self.refuseTransaction(connection)
+      try Self.refuseTransaction(connection: connection)
       try connection.execute("BEGIN")
       defer { connection.end() }
       return try body(try self.work(on: connection))
@@ -108,7 +108,7 @@ public final class ChangesetRepository: Sendable {
     return HistoryWork(connection: connection, tables: tracked, options: options)
   }
 
-  static func refuseTransaction(_ connection: HistoryConnection) throws(ChangesetError) {
+  static func refuseTransaction(connection: HistoryConnection) throws(ChangesetError) {
     guard connection.sqlite.isInTransaction else { return }
     throw ChangesetError(
       .misuse,

@@ -82,7 +82,7 @@ struct ReferencedRows {
       WHERE \(match.joined(separator: " AND ")) ORDER BY \(key)
       """
     return try child.connection.failing { () throws(SQLiteError) in
-      try child.connection.bound(sql, values)
+      try child.connection.bound(sql: sql, values)
         .mapRows { query in RowKey(child.tracked.key.indices.map { query.value(Int32($0)) }) }
     }
   }

@@ -74,7 +74,7 @@ extension Settlement {
         WHERE \(link.match(parent: "p", child: "c")))
       """
     return try child.connection.failing { () throws(SQLiteError) in
-      let query = try child.connection.bound(sql, id.key.values)
+      let query = try child.connection.bound(sql: sql, id.key.values)
       defer { query.reset() }
       return try query.step()
     }

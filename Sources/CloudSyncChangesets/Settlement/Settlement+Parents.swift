@@ -121,7 +121,7 @@ extension Settlement {
       let match = link.key.referencedColumns.enumerated()
         .map { "\($1.quotedName) = ?\($0 + 1)" }
       let search = try parent.connection.bound(
-        "SELECT 1 FROM main.\(link.parent.name.quotedName) WHERE \(match.joined(separator: " AND "))",
+        sql: "SELECT 1 FROM main.\(link.parent.name.quotedName) WHERE \(match.joined(separator: " AND "))",
         values
       )
       defer { search.reset() }

@@ -36,7 +36,7 @@ struct SettlementTable {
     let match = tracked.key.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }
     try connection.failing { () throws(SQLiteError) in
       try connection.bound(
-        "DELETE FROM \(name) WHERE \(match.joined(separator: " AND "))",
+        sql: "DELETE FROM \(name) WHERE \(match.joined(separator: " AND "))",
         key.values
       )
       .run()
@@ -49,7 +49,7 @@ struct SettlementTable {
     let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
     let sql = "INSERT OR ABORT INTO \(name)(\(named)) VALUES(\(places))"
     do throws(SQLiteError) {
-      try connection.bound(sql, values(key, row)).run()
+      try connection.bound(sql: sql, values(key, row)).run()
       return nil
     } catch {
       guard error.kind == .constraint, connection.sqlite.isInTransaction else {
@@ -84,7 +84,7 @@ struct SettlementTable {
     for search in searches {
       let sql = search.sql(in: schema, candidate: candidate, ownKey: own)
       let keys = try connection.failing { () throws(SQLiteError) in
-        try connection.bound(sql, values)
+        try connection.bound(sql: sql, values)
           .mapRows { query in RowKey(tracked.key.indices.map { query.value(Int32($0)) }) }
       }
       found += keys.filter { $0 != key }.map { (search, $0) }

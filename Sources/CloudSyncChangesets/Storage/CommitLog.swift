@@ -93,7 +93,7 @@ struct CommitLog {
     for parent in row.parents { parents.append(try self.row(parent).id) }
     return CommitHeader(
       kind: row.kind,
-      schema: try dictionaries.schemaID(row.schema),
+      schema: try dictionaries.schemaID(number: row.schema),
       parents: parents,
       generation: row.generation,
       time: row.time,
@@ -151,7 +151,7 @@ struct CommitLog {
 
   // MARK: Writing
 
-  /// Appends a commit; returns its row. Its parents are here.
+  /// Appends a commit, whose parents are here; returns its row.
   func append(
     _ commit: Commit,
     id: ChangesetID,
@@ -176,15 +176,15 @@ struct CommitLog {
       isRemote: isRemote,
       stateHash: header.stateHash
     )
-    try insert(row, body: body)
+    try insert(row: row, body: body)
     row.seq = try connection.integer("SELECT last_insert_rowid()") ?? 0
     return row
   }
 
-  private func insert(_ row: LogRow, body: [UInt8]) throws(ChangesetError) {
+  private func insert(row: LogRow, body: [UInt8]) throws(ChangesetError) {
     var state = ByteWriter()
-    state.writeBigEndian(row.stateHash.high)
-    state.writeBigEndian(row.stateHash.low)
+    state.writeBigEndian(word: row.stateHash.high)
+    state.writeBigEndian(word: row.stateHash.low)
     try connection.run(
       """
       INSERT INTO changesets_log(

@@ -22,7 +22,7 @@ struct Dictionaries {
       "SELECT name FROM changesets_names WHERE number = ?1",
       .integer(number)
     ) { $0.text(0) }
-    guard let name, let name else { throw Self.missing("a branch") }
+    guard let name, let name else { throw Self.missing(what: "a branch") }
     return name
   }
 
@@ -48,12 +48,12 @@ struct Dictionaries {
     )
   }
 
-  func schemaID(_ number: Int64) throws(ChangesetError) -> SchemaID {
+  func schemaID(number: Int64) throws(ChangesetError) -> SchemaID {
     let bytes = try connection.row(
       "SELECT id FROM changesets_schemas WHERE number = ?1",
       .integer(number)
     ) { $0.bytes(0) }
-    guard let bytes, let digest = Digest(bytes) else { throw Self.missing("a schema") }
+    guard let bytes, let digest = Digest(bytes) else { throw Self.missing(what: "a schema") }
     return SchemaID(digest)
   }
 
@@ -62,13 +62,13 @@ struct Dictionaries {
       "SELECT description FROM changesets_schemas WHERE number = ?1",
       .integer(number)
     ) { $0.bytes(0) }
-    guard let bytes else { throw Self.missing("a schema") }
+    guard let bytes else { throw Self.missing(what: "a schema") }
     return try reading("a schema of the history") { () throws(ByteFault) in
       try SchemaDescription(bytes: bytes)
     }
   }
 
-  private static func missing(_ what: String) -> ChangesetError {
+  private static func missing(what: String) -> ChangesetError {
     ChangesetError(
       .damaged,
       "the history lacks \(what) that its log names; restore a copy of the database"

@@ -67,7 +67,7 @@ struct Heads {
   }
 
   /// The latest time that was given or seen is no earlier than a time.
-  func notice(_ time: HybridTime) throws(ChangesetError) {
+  func notice(time: HybridTime) throws(ChangesetError) {
     try connection.run(
       "UPDATE changesets_heads SET time = max(time, ?1) WHERE number = 0",
       .integer(time.rawValue)

@@ -7,7 +7,7 @@ struct HistoryConnection {
 
   /// Runs a statement whose rows do not matter.
   func run(_ sql: String, _ values: SQLiteValue...) throws(ChangesetError) {
-    try failing { () throws(SQLiteError) in try bound(sql, values).run() }
+    try failing { () throws(SQLiteError) in try bound(sql: sql, values).run() }
   }
 
   /// What a body makes of every row.
@@ -16,7 +16,7 @@ struct HistoryConnection {
     _ values: SQLiteValue...,
     map: (SQLiteStatement) throws(SQLiteError) -> Value
   ) throws(ChangesetError) -> [Value] {
-    try failing { () throws(SQLiteError) in try bound(sql, values).mapRows(map) }
+    try failing { () throws(SQLiteError) in try bound(sql: sql, values).mapRows(map) }
   }
 
   /// The first row; nil if there is none.
@@ -26,7 +26,7 @@ struct HistoryConnection {
     map: (SQLiteStatement) throws(SQLiteError) -> Value
   ) throws(ChangesetError) -> Value? {
     try failing { () throws(SQLiteError) in
-      let statement = try bound(sql, values)
+      let statement = try bound(sql: sql, values)
       defer { statement.reset() }
       return try statement.step() ? try map(statement) : nil
     }
@@ -35,7 +35,7 @@ struct HistoryConnection {
   /// The first column of the first row; nil if there is none, or it is NULL.
   func integer(_ sql: String, _ values: SQLiteValue...) throws(ChangesetError) -> Int64? {
     try failing { () throws(SQLiteError) in
-      let statement = try bound(sql, values)
+      let statement = try bound(sql: sql, values)
       defer { statement.reset() }
       return try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
     }
@@ -74,7 +74,7 @@ struct HistoryConnection {
   }
 
   /// The kept statement of a text, with its values.
-  func bound(_ sql: String, _ values: [SQLiteValue]) throws(SQLiteError) -> SQLiteStatement {
+  func bound(sql: String, _ values: [SQLiteValue]) throws(SQLiteError) -> SQLiteStatement {
     let statement = try sqlite.statement(sql)
     for (place, value) in values.enumerated() { statement.bind(value, at: Int32(place + 1)) }
     return statement
@@ -108,5 +108,19 @@ func reading<Value>(
 ) throws(ChangesetError) -> Value {
   do throws(ByteFault) { return try body() } catch {
     throw ChangesetError(damaged: what(), error)
+  }
+}
+
+extension HistoryConnection {
+  /// Runs a body outside of transactions during which foreign keys are not enforced.
+  func withoutForeignKeys<Value>(
+    _ body: () throws(ChangesetError) -> Value
+  ) throws(ChangesetError) -> Value {
+    guard try integer("PRAGMA foreign_keys") == 1 else { return try body() }
+    try execute("PRAGMA foreign_keys = OFF")
+    let result: Result<Value, ChangesetError>
+    do throws(ChangesetError) { result = .success(try body()) } catch { result = .failure(error) }
+    try execute("PRAGMA foreign_keys = ON")
+    return try result.get()
   }
 }

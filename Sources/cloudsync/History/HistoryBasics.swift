@@ -45,7 +45,7 @@ enum HistoryBasics {
     ]
   }
 
-  private static func begin(_ target: HistoryTarget) throws {
+  private static func begin(target: HistoryTarget) throws {
     let database = try target.database(.readWrite)
     if try ChangesetRepository.isInstalled(in: database) {
       throw ToolError.failure("\(target.path): it has a history already")
@@ -102,8 +102,8 @@ enum HistoryBasics {
     }
   }
 
-  private static func status(_ target: HistoryTarget) throws {
-    let repository = try target.repository(.readOnly)
+  private static func status(target: HistoryTarget) throws {
+    let repository = try target.repository(access: .readOnly)
     let status = try repository.status()
     if target.isJSON { return try target.show(StatusReport(status)) }
     let console = target.console
@@ -135,7 +135,7 @@ enum HistoryBasics {
     for line in Words.table(of: rows) { console.line(line) }
   }
 
-  private static func commit(_ target: HistoryTarget) throws {
+  private static func commit(target: HistoryTarget) throws {
     let repository = try target.repository()
     let counts = try repository.status().tables
     let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() } ?? "{}"
@@ -151,7 +151,7 @@ enum HistoryBasics {
     )
   }
 
-  private static func discard(_ target: HistoryTarget) throws {
+  private static func discard(target: HistoryTarget) throws {
     let repository = try target.repository()
     let count = try repository.changes().count
     try repository.discard()
@@ -165,8 +165,8 @@ enum HistoryBasics {
     var problems: [String]
   }
 
-  private static func verify(_ target: HistoryTarget) throws {
-    let report = try target.repository(.readOnly).verify()
+  private static func verify(target: HistoryTarget) throws {
+    let report = try target.repository(access: .readOnly).verify()
     if target.isJSON {
       try target.show(
         VerifyResult(
@@ -188,7 +188,7 @@ enum HistoryBasics {
     if !report.problems.isEmpty { throw ToolError.negative }
   }
 
-  private static func remove(_ target: HistoryTarget) throws {
+  private static func remove(target: HistoryTarget) throws {
     let repository = try target.repository()
     let count = try repository.log(LogQuery(isOfAllBranches: true)).count
     try repository.remove()

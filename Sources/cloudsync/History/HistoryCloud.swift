@@ -27,8 +27,8 @@ enum HistoryCloud {
         "Send the commits that the cloud has not got.",
         options: options,
         run: { target in
-          let sent = try with(target) { (remote, _) in try await remote.push() }
-          try tell(target, sent, "sent")
+          let sent = try with(target: target) { (remote, _) in try await remote.push() }
+          try tell(target: target, commits: sent, were: "sent")
         }
       ),
       HistoryCommand.command(
@@ -36,8 +36,8 @@ enum HistoryCloud {
         "Fetch commits of others; rows stay until “merge” or “pull”.",
         options: options,
         run: { target in
-          let received = try with(target) { (remote, _) in try await remote.fetch() }
-          try tell(target, received, "received")
+          let received = try with(target: target) { (remote, _) in try await remote.fetch() }
+          try tell(target: target, commits: received, were: "received")
         }
       ),
       HistoryCommand.command(
@@ -66,9 +66,9 @@ enum HistoryCloud {
     var head: String?
   }
 
-  private static func sync(_ target: HistoryTarget) throws {
+  private static func sync(target: HistoryTarget) throws {
     let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() } ?? "{}"
-    let summary = try with(target) { (remote, _) in try await remote.sync(meta: meta) }
+    let summary = try with(target: target) { (remote, _) in try await remote.sync(meta: meta) }
     if target.isJSON {
       return try target.show(
         SyncReport(
@@ -92,20 +92,20 @@ enum HistoryCloud {
     target.console.line("\(parts.joined(separator: ", ")); \(summary.head.branch) is at \(place)")
   }
 
-  private static func tell(_ target: HistoryTarget, _ commits: [Changeset], _ what: String) throws {
+  private static func tell(target: HistoryTarget, commits: [Changeset], were what: String) throws {
     if target.isJSON { return try target.show(commits.map { ChangesetReport($0) }) }
     target.console.line("\(what) \(Phrase.count(commits.count, "commit"))")
   }
 
-  private static func clone(_ target: HistoryTarget) throws {
-    let cloud = try place(target)
+  private static func clone(target: HistoryTarget) throws {
+    let cloud = try place(target: target)
     guard SamePath.Identity(path: target.path) == nil else {
       throw ToolError.failure("\(target.path): it exists already; name a new file")
     }
-    guard SamePath.Identity(path: try name(target)) != nil else {
-      throw ToolError.failure("\(try name(target)): there is no such cloud")
+    guard SamePath.Identity(path: try name(target: target)) != nil else {
+      throw ToolError.failure("\(try name(target: target)): there is no such cloud")
     }
-    let zoneID = zone(target)
+    let zoneID = zone(target: target)
     let options = ChangesetOptions(replica: target.arguments.value(of: "--replica"))
     let database = try DatabaseFile(path: target.path, createsFile: true)
     let assets = cloud.assets(stagedIn: target.path + "-cloudsync-assets")
@@ -136,31 +136,31 @@ enum HistoryCloud {
 
   // MARK: The cloud
 
-  private static func name(_ target: HistoryTarget) throws -> String {
+  private static func name(target: HistoryTarget) throws -> String {
     guard let name = target.arguments.value(of: "--cloud") else {
       throw ToolError.usage("name the cloud with --cloud FILE")
     }
     return name
   }
 
-  private static func zone(_ target: HistoryTarget) -> ZoneID {
+  private static func zone(target: HistoryTarget) -> ZoneID {
     ZoneID(name: target.arguments.value(of: "--zone") ?? "History")
   }
 
-  private static func place(_ target: HistoryTarget) throws -> CloudFile {
-    let cloud = try name(target)
+  private static func place(target: HistoryTarget) throws -> CloudFile {
+    let cloud = try name(target: target)
     if SamePath.isSame(target.path, as: cloud) {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
     return try CloudFile(
       cloud,
       device: try SyncCommand.device(arguments: target.arguments, path: target.path),
-      zoneID: zone(target)
+      zoneID: zone(target: target)
     )
   }
 
   private static func with<Value: Sendable>(
-    _ target: HistoryTarget,
+    target: HistoryTarget,
     _ body: @escaping @Sendable (ChangesetRemote, ChangesetRepository) async throws -> Value
   ) throws -> Value {
     var options = ChangesetOptions()
@@ -169,12 +169,12 @@ enum HistoryCloud {
       options.tables[String(name)] = .init(hasUniqueIntegerKeys: true)
     }
     let repository = try target.repository(options: options)
-    let cloud = try place(target)
+    let cloud = try place(target: target)
     let folder = target.path + "-cloudsync-assets"
     let remote = try ChangesetRemote(
       repository,
       operationHandler: cloud.handler,
-      zoneID: zone(target),
+      zoneID: zone(target: target),
       assets: cloud.assets(stagedIn: folder)
     )
     defer {

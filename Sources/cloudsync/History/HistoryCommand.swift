@@ -48,7 +48,7 @@ struct HistoryTarget {
   var isJSON: Bool { arguments.has("--json") }
 
   /// An operand after the database; nil if there are not so many.
-  func operand(_ place: Int) -> String? {
+  func operand(place: Int) -> String? {
     place < arguments.operands.count ? arguments.operands[place] : nil
   }
 
@@ -75,7 +75,7 @@ struct HistoryTarget {
 
   /// The history that the database has.
   func repository(
-    _ access: DatabaseFile.Access = .readWrite,
+    access: DatabaseFile.Access = .readWrite,
     options: ChangesetOptions = ChangesetOptions()
   ) throws -> ChangesetRepository {
     let database = try database(access)

@@ -14,16 +14,16 @@ struct HistoryGraphDrawing {
       place = columns.count
       columns.append(id)
     }
-    var rows = [Self.text(columns.indices.map { (2 * $0, $0 == place ? "*" : "|") })]
+    var rows = [Self.text(marks: columns.indices.map { (2 * $0, $0 == place ? "*" : "|") })]
     guard let first = parents.first else {
-      rows += close(place)
+      rows += close(place: place)
       return rows
     }
     columns[place] = first
     if parents.count > 1 {
       rows.append(
         Self.text(
-          columns.indices.map { (2 * $0 + ($0 > place ? 1 : 0), $0 > place ? "\\" : "|") }
+          marks: columns.indices.map { (2 * $0 + ($0 > place ? 1 : 0), $0 > place ? "\\" : "|") }
             + [(2 * place + 1, "\\")]
         )
       )
@@ -34,13 +34,13 @@ struct HistoryGraphDrawing {
   }
 
   /// Ends a column; those to the right move.
-  private mutating func close(_ place: Int) -> [String] {
+  private mutating func close(place: Int) -> [String] {
     let right = columns.index(after: place)..<columns.endIndex
     defer { columns.remove(at: place) }
     if right.isEmpty { return [] }
     return [
       Self.text(
-        columns.indices.filter { $0 != place }
+        marks: columns.indices.filter { $0 != place }
           .map { ($0 > place ? 2 * $0 - 1 : 2 * $0, $0 > place ? "/" : "|") }
       )
     ]
@@ -55,13 +55,13 @@ struct HistoryGraphDrawing {
       marks += (target..<place - 1).map { (2 * $0 + 1, "_") }
       marks.append((2 * place - 1, "/"))
       columns.remove(at: place)
-      return Self.text(marks)
+      return Self.text(marks: marks)
     }
     return nil
   }
 
   /// A row with marks at places.
-  private static func text(_ marks: [(place: Int, mark: String)]) -> String {
+  private static func text(marks: [(place: Int, mark: String)]) -> String {
     var row: [Character] = []
     for (place, mark) in marks {
       while row.count <= place { row.append(" ") }

@@ -57,10 +57,10 @@ enum HistoryJoining {
     ]
   }
 
-  private static func merge(_ target: HistoryTarget) throws {
+  private static func merge(target: HistoryTarget) throws {
     let repository = try target.repository()
     var merges: [Changeset] = []
-    if let branch = target.operand(1) {
+    if let branch = target.operand(place: 1) {
       let before = try repository.branches().first(where: \.isCurrent)?.heads ?? []
       let merge = try repository.merge(branch)
       if !before.contains(merge.id) { merges = [merge] }
@@ -99,11 +99,11 @@ enum HistoryJoining {
       key = conflict.key.map(\.sqlText)
       kind = conflict.kind.rawValue
       isSetAside = conflict.isSetAside
-      kept = Self.values(conflict.kept)
-      lost = Self.values(conflict.lost)
+      kept = Self.values(cells: conflict.kept)
+      lost = Self.values(cells: conflict.lost)
     }
 
-    private static func values(_ cells: [ChangesetConflict.Cell]) -> [String: String] {
+    private static func values(cells: [ChangesetConflict.Cell]) -> [String: String] {
       Dictionary(
         cells.map { ($0.column, $0.value.sqlText) },
         uniquingKeysWith: { first, _ in first }
@@ -111,8 +111,8 @@ enum HistoryJoining {
     }
   }
 
-  private static func resolve(_ target: HistoryTarget) throws {
-    guard let text = target.operand(1) else { return try list(target) }
+  private static func resolve(target: HistoryTarget) throws {
+    guard let text = target.operand(place: 1) else { return try list(target: target) }
     let repository = try target.repository()
     let conflicts = try repository.conflicts()
     let number = try Arguments.number(from: text, for: "resolve")
@@ -131,8 +131,8 @@ enum HistoryJoining {
     try HistoryMoving.tell(target, commit, orElse: "the row holds all of it already")
   }
 
-  private static func list(_ target: HistoryTarget) throws {
-    let conflicts = try target.repository(.readOnly).conflicts()
+  private static func list(target: HistoryTarget) throws {
+    let conflicts = try target.repository(access: .readOnly).conflicts()
     if target.isJSON {
       return try target.show(
         conflicts.enumerated().map { ConflictReport($1, number: $0 + 1) }

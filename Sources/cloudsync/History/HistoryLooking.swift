@@ -54,8 +54,8 @@ enum HistoryLooking {
     ]
   }
 
-  private static func log(_ target: HistoryTarget) throws {
-    let repository = try target.repository(.readOnly)
+  private static func log(target: HistoryTarget) throws {
+    let repository = try target.repository(access: .readOnly)
     let arguments = target.arguments
     var query = LogQuery(
       branch: arguments.value(of: "--branch"),
@@ -75,7 +75,7 @@ enum HistoryLooking {
     // Commits that are left out leave gaps in the graph.
     var graph: HistoryGraphDrawing? = query.table == nil ? HistoryGraphDrawing() : nil
     for commit in commits {
-      let line = line(commit, names: names[commit.id] ?? [], console: target.console)
+      let line = line(commit: commit, names: names[commit.id] ?? [], console: target.console)
       guard let rows = graph?.rows(commit.id, parents: commit.parents) else {
         target.console.line(line)
         continue
@@ -86,7 +86,7 @@ enum HistoryLooking {
     }
   }
 
-  private static func line(_ commit: Changeset, names: [String], console: Console) -> String {
+  private static func line(commit: Changeset, names: [String], console: Console) -> String {
     var parts = [
       console.styled(commit.id.short, as: .name), HistoryWords.time(commit),
       commit.replica ?? commit.kind.rawValue,
@@ -118,9 +118,9 @@ enum HistoryLooking {
     var changes: [RowChangeReport]
   }
 
-  private static func show(_ target: HistoryTarget) throws {
-    let repository = try target.repository(.readOnly)
-    let (commit, changes) = try repository.show(Revision(target.operand(1) ?? "HEAD"))
+  private static func show(target: HistoryTarget) throws {
+    let repository = try target.repository(access: .readOnly)
+    let (commit, changes) = try repository.show(Revision(target.operand(place: 1) ?? "HEAD"))
     if target.isJSON {
       return try target.show(
         ShowReport(
@@ -141,11 +141,11 @@ enum HistoryLooking {
     RowChangeView(console: console).show(changes)
   }
 
-  private static func diff(_ target: HistoryTarget) throws {
-    let repository = try target.repository(.readOnly)
+  private static func diff(target: HistoryTarget) throws {
+    let repository = try target.repository(access: .readOnly)
     var changes: [RowChange]
-    if let from = target.operand(1) {
-      changes = try repository.diff(Revision(from), Revision(target.operand(2) ?? "HEAD"))
+    if let from = target.operand(place: 1) {
+      changes = try repository.diff(Revision(from), Revision(target.operand(place: 2) ?? "HEAD"))
     } else {
       changes = try repository.changes()
     }
@@ -162,8 +162,8 @@ enum HistoryLooking {
     var commit: ChangesetReport
   }
 
-  private static func blame(_ target: HistoryTarget) throws {
-    let repository = try target.repository(.readOnly)
+  private static func blame(target: HistoryTarget) throws {
+    let repository = try target.repository(access: .readOnly)
     let table = target.arguments.operands[1]
     let key = try repository.key(of: table, Array(target.arguments.operands[2...]))
     let origins = try repository.blame(table, key)

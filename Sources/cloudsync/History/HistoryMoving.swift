@@ -92,9 +92,9 @@ enum HistoryMoving {
     var isCurrent: Bool
   }
 
-  private static func branch(_ target: HistoryTarget) throws {
-    guard let name = target.operand(1) else {
-      let branches = try target.repository(.readOnly).branches()
+  private static func branch(target: HistoryTarget) throws {
+    guard let name = target.operand(place: 1) else {
+      let branches = try target.repository(access: .readOnly).branches()
       if target.isJSON {
         return try target.show(
           branches.map {
@@ -117,9 +117,9 @@ enum HistoryMoving {
     if target.isJSON { try target.show(["branch": name]) }
   }
 
-  private static func tag(_ target: HistoryTarget) throws {
-    guard let name = target.operand(1) else {
-      let tags = try target.repository(.readOnly).tags()
+  private static func tag(target: HistoryTarget) throws {
+    guard let name = target.operand(place: 1) else {
+      let tags = try target.repository(access: .readOnly).tags()
       if target.isJSON {
         return try target.show(
           Dictionary(
@@ -132,11 +132,12 @@ enum HistoryMoving {
       return
     }
     let isRemoved = target.arguments.has("--delete")
-    try target.repository().tag(name, isRemoved ? nil : Revision(target.operand(2) ?? "HEAD"))
+    try target.repository()
+      .tag(name, isRemoved ? nil : Revision(target.operand(place: 2) ?? "HEAD"))
     if target.isJSON { try target.show(["tag": name]) }
   }
 
-  private static func checkout(_ target: HistoryTarget) throws {
+  private static func checkout(target: HistoryTarget) throws {
     let repository = try target.repository()
     let revision = Revision(target.arguments.operands[1])
     if let path = target.arguments.value(of: "--to") {
@@ -148,7 +149,7 @@ enum HistoryMoving {
     try tell(target, repository)
   }
 
-  private static func restore(_ target: HistoryTarget) throws {
+  private static func restore(target: HistoryTarget) throws {
     let repository = try target.repository()
     let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() } ?? "{}"
     let commit = try repository.restore(Revision(target.arguments.operands[1]), meta: meta)

@@ -42,7 +42,7 @@ struct Branches {
     }
     let seq = try RevisionSearch(work: work).number(revision)
     let number = try work.dictionaries.number(forName: name)
-    try say(Tags.Entry(name: name, kind: .hiddenBranch, id: nil, time: .zero))
+    try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: nil, time: .zero))
     guard let seq, try work.heads.heads(ofBranch: number).isEmpty else { return }
     try work.heads.add(seq, branch: number)
   }
@@ -80,7 +80,7 @@ struct Branches {
     }
     var found: [LogRow] = []
     for head in try work.heads.heads(ofBranch: position.branch) where head.seq != position.seq {
-      guard try work.log.isAncestor(position.seq, of: head.seq) else { continue }
+      guard try work.log.isAncestor(ancestor: position.seq, of: head.seq) else { continue }
       found.append(try work.log.row(head.seq))
     }
     guard found.count < 2 else {
@@ -100,7 +100,7 @@ struct Branches {
       throw ChangesetError(.misuse, "branch “\(name)” is the present one; switch to another first")
     }
     guard let head = branch.heads.first else { return }
-    try say(Tags.Entry(name: name, kind: .hiddenBranch, id: head, time: .zero))
+    try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: head, time: .zero))
   }
 
   func tag(_ name: String, _ revision: Revision?) throws(ChangesetError) {
@@ -114,17 +114,17 @@ struct Branches {
       throw ChangesetError(.invalidName, "there is a tag “\(other.name)” already; name another one")
     }
     guard let revision else {
-      return try say(Tags.Entry(name: name, kind: .tag, id: nil, time: .zero))
+      return try say(entry: Tags.Entry(name: name, kind: .tag, id: nil, time: .zero))
     }
     let id = try RevisionSearch(work: work).row(revision).id
-    try say(Tags.Entry(name: name, kind: .tag, id: id, time: .zero))
+    try say(entry: Tags.Entry(name: name, kind: .tag, id: id, time: .zero))
   }
 
   /// Notes a word of this replica's, which is later than all that it knows.
-  private func say(_ entry: Tags.Entry) throws(ChangesetError) {
+  private func say(entry: Tags.Entry) throws(ChangesetError) {
     var entry = entry
     entry.time = HybridTime.next(after: try work.heads.position().clock, now: work.now)
-    try work.heads.notice(entry.time)
+    try work.heads.notice(time: entry.time)
     try tags.take(entry, isRemote: false)
   }
 

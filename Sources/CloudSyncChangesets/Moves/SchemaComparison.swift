@@ -7,14 +7,14 @@ struct SchemaComparison {
   let theirs: SchemaDescription
 
   /// Throws unless the tables here can hold the state of a commit.
-  func checkReadable(_ id: ChangesetID) throws(ChangesetError) {
+  func checkReadable(id: ChangesetID) throws(ChangesetError) {
     for table in theirs.tables {
       guard let present = mine.table(table.name) else {
-        throw unknown(id, "table \(table.name.quotedName)")
+        throw unknown(id: id, "table \(table.name.quotedName)")
       }
       for column in table.columns where !column.isGenerated {
         guard let known = present.column(column.name) else {
-          throw unknown(id, "column \(table.name.quotedName).\(column.name.quotedName)")
+          throw unknown(id: id, "column \(table.name.quotedName).\(column.name.quotedName)")
         }
         guard known.keyPlace == column.keyPlace else {
           throw ChangesetError(
@@ -27,7 +27,7 @@ struct SchemaComparison {
     }
   }
 
-  private func unknown(_ id: ChangesetID, _ what: String) -> ChangesetError {
+  private func unknown(id: ChangesetID, _ what: String) -> ChangesetError {
     ChangesetError(
       .needsUpgrade,
       "commit \(id.short) has \(what), which this database lacks; update the app"

@@ -75,10 +75,10 @@ extension ByteWriter {
     case nil: write(byte: 0)
     case .integer(let number):
       write(byte: 1)
-      writeBigEndian(UInt64(bitPattern: number))
+      writeBigEndian(word: UInt64(bitPattern: number))
     case .real(let number):
       write(byte: 2)
-      writeBigEndian(number.bitPattern)
+      writeBigEndian(word: number.bitPattern)
     case .text(let text): write(session: Array(text.utf8), kind: 3)
     case .malformedText(let bytes): write(session: bytes, kind: 3)
     case .blob(let bytes): write(session: bytes, kind: 4)

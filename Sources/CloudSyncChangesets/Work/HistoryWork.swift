@@ -16,6 +16,8 @@ struct HistoryWork {
     UncommittedRows(connection: connection, tables: tables.tables)
   }
 
+  var applying: DeltaApplier { DeltaApplier(connection: connection, tables: tables) }
+
   /// The present in milliseconds since 1970.
   var now: Int64 { options.environment.now().nanoseconds / 1_000_000 }
 
@@ -34,7 +36,7 @@ struct HistoryWork {
     if let body = try log.body(row.seq) {
       try reading("commit \(row.id.short)") { () throws(ByteFault) in
         var reader = ByteReader(body)
-        try CommitReader.preamble(&reader, header: &header)
+        try CommitReader.preamble(reader: &reader, header: &header)
       }
     }
     return Changeset(id: row.id, header, isPushed: row.isRemote)

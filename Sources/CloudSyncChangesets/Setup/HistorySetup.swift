@@ -13,15 +13,15 @@ struct HistorySetup {
 
   /// The tables of the history, which is made if there is none.
   func open(_ names: [String]?) throws(ChangesetError) -> TrackedTables {
-    if let tables = try openInstalled(names) { return tables }
+    if let tables = try openInstalled(names: names) { return tables }
     return try connection.transaction { () throws(ChangesetError) in
-      try createUnlessInstalled(names)
+      try createUnlessInstalled(names: names)
     }
   }
 
-  private func createUnlessInstalled(_ names: [String]?) throws(ChangesetError) -> TrackedTables {
+  private func createUnlessInstalled(names: [String]?) throws(ChangesetError) -> TrackedTables {
     // Another process may have been faster.
-    if let tables = try openInstalled(names) { return tables }
+    if let tables = try openInstalled(names: names) { return tables }
     let rules = TrackingRules(schema: try CaptureInstallation(connection: connection).readSchema())
     let tables = try rules.tables(names)
     try EngineTablesCheck(connection: connection).check(tables, in: rules.schema)
@@ -30,7 +30,7 @@ struct HistorySetup {
     try installation.install(tables)
     let tracked = try installation.tracked()
     _ = try Dictionaries(connection: connection).number(for: tracked.description)
-    try importRows(tracked)
+    try importRows(tracked: tracked)
     return tracked
   }
 
@@ -47,7 +47,7 @@ struct HistorySetup {
   }
 
   /// The tables of a history that is there; nil if there is none.
-  private func openInstalled(_ names: [String]?) throws(ChangesetError) -> TrackedTables? {
+  private func openInstalled(names: [String]?) throws(ChangesetError) -> TrackedTables? {
     guard let version = try HistoryTables.installedVersion(connection) else { return nil }
     try HistoryTables.check(version)
     let tracked = try CaptureInstallation(connection: connection).tracked()
@@ -80,7 +80,7 @@ struct HistorySetup {
   }
 
   /// Commits the rows that are there, so many at a time that no commit is large.
-  private func importRows(_ tracked: TrackedTables) throws(ChangesetError) {
+  private func importRows(tracked: TrackedTables) throws(ChangesetError) {
     let work = HistoryWork(connection: connection, tables: tracked, options: options)
     var part = StateDelta()
     var (size, count) = (0, 0)
@@ -98,7 +98,7 @@ struct HistorySetup {
       try TableRows(connection: connection, table: table)
         .forEach { (row) throws(ChangesetError) in
           size += row.key.bytes.count + row.cells.reduce(0) { $0 + $1.new.roughSize + 2 }
-          part.append(row, of: table.name)
+          part.append(row: row, of: table.name)
           if size >= Self.importSize { try flush() }
         }
     }
@@ -108,7 +108,7 @@ struct HistorySetup {
 
 extension StateDelta {
   /// Adds a row to the last table, or to a new last one.
-  fileprivate mutating func append(_ row: RowDelta, of table: String) {
+  fileprivate mutating func append(row: RowDelta, of table: String) {
     if tables.last?.name.hasSameBytes(as: table) != true {
       tables.append(TableDelta(table, rows: []))
     }
