@@ -8,6 +8,20 @@ import Testing
 
 /// The canonical bytes of commits, and the hash of states.
 @Suite struct CommitCodingTests {
+  private static func conflict(
+    _ kept: SQLiteValue,
+    _ lost: SQLiteValue,
+    at time: HybridTime
+  ) -> MergeConflict {
+    MergeConflict(
+      .cell,
+      table: "s",
+      key: RowKey([.integer(1)]),
+      kept: [.init("a", kept, time: time)],
+      lost: [.init("a", lost, time: time)]
+    )
+  }
+
   /// A commit of any kind, with everything that one can have.
   private static func commit(seed: UInt64, isSmall: Bool = false) -> Commit {
     var random = SplitMix64(seed: seed)
@@ -59,13 +73,6 @@ import Testing
       .compactMap { place in
         ChangesetID(bytes: [UInt8](repeating: UInt8(place + 1), count: 32))
       }
-    let conflict = MergeConflict(
-      .cell,
-      table: "s",
-      key: RowKey([.integer(1)]),
-      kept: [.init("a", value(), time: time)],
-      lost: [.init("a", value(), time: time)]
-    )
     return Commit(
       header: CommitHeader(
         kind: kind,
@@ -80,7 +87,7 @@ import Testing
         stateHash: StateHash(high: random.next(), low: random.next())
       ),
       changes: StateDelta(tables: tables),
-      conflicts: kind == .merge ? [conflict] : []
+      conflicts: kind == .merge ? [Self.conflict(value(), value(), at: time)] : []
     )
   }
 
