@@ -105,7 +105,7 @@ struct CaptureInstallation {
   private static func changed(table: String, _ what: String) -> ChangesetError {
     ChangesetError(
       .needsMigration,
-      "table \(table.quotedName) \(what) without the history; “rescan” makes a commit of the difference"
+      "table \(table.quotedName) \(what) without the history; change them with “migrate” instead, or remove the history and begin another"
     )
   }
 }

@@ -46,6 +46,16 @@ package struct SchemaDescription: Sendable, Hashable {
   }
 
   package func table(_ name: String) -> Table? { tables.first { $0.name.isSameName(as: name) } }
+
+  /// Whether it has every table and column of another schema, with the same keys.
+  package func covers(_ other: SchemaDescription) -> Bool {
+    other.tables.allSatisfy { theirs in
+      guard let mine = table(theirs.name) else { return false }
+      return theirs.columns.allSatisfy { column in
+        column.isGenerated || mine.column(column.name)?.keyPlace == column.keyPlace
+      }
+    }
+  }
 }
 
 extension SchemaDescription.Table {

@@ -135,6 +135,11 @@ extension StateHash {
         let (state, presence) = hash.row(row.key)
         if row.kind == .insert { sum += presence }
         if row.kind == .delete { sum -= presence }
+        if row.kind != .update {
+          // A row that says nothing of a column has NULL there, and not what others were filled with.
+          let nulls = fills.hash(of: row, in: table.name, hash: hash, state: state)
+          sum = row.kind == .insert ? sum + nulls : sum - nulls
+        }
         for cell in row.cells {
           let column: MixingHash
           if let known = columns[cell.column] {
@@ -154,5 +159,21 @@ extension StateHash {
       }
     }
     return sum
+  }
+}
+
+extension Fills {
+  /// The hash of the columns that a row has NULL in and others were filled in.
+  fileprivate func hash(
+    of row: RowDelta,
+    in table: String,
+    hash: TableHash,
+    state: MixingHash
+  ) -> StateHash {
+    guard let columns = tables[table] else { return .zero }
+    return columns.reduce(.zero) { sum, fill in
+      fill.value == .null || row.cell(fill.key) != nil
+        ? sum : sum + hash.cell(TableHash.column(fill.key), .null, row: state)
+    }
   }
 }

@@ -76,7 +76,13 @@ struct Intake {
     let latest = parents.map(\.time).max() ?? .zero
     let isInTime = header.kind == .edit ? header.time > latest : header.time == latest
     let before = parents.first?.stateHash ?? .zero
-    let after = before.adding(commit.changes, fills: try work.fills())
+    try Fills.keep(commit.changes, work.connection)
+    let upgrade = try SchemaUpgrade(work.connection)
+    guard let schema = try work.dictionaries.number(ofSchema: header.schema) else {
+      throw ChangesetError(.damaged, "the schema of commit \(id.short) is not described")
+    }
+    let changes = try upgrade.upgraded(commit.changes, from: schema)
+    let after = before.adding(changes, fills: upgrade.fills)
     guard header.generation == generation, isInTime, after == header.stateHash else {
       throw ChangesetError(
         .damaged,

@@ -37,6 +37,7 @@ struct Moving {
     return try work.log.row(seq).stateHash
   }
 
+  /// Throws if the tables here cannot hold a commit's state.
   private func checkSchema(target: LogRow?) throws(ChangesetError) {
     guard let target, try work.dictionaries.schemaID(number: target.schema) != work.tables.id else {
       return

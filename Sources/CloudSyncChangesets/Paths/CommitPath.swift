@@ -39,19 +39,20 @@ extension CommitLog {
     from start: Int64?,
     to end: Int64?
   ) throws(ChangesetError) -> StateDelta {
+    let upgrade = try SchemaUpgrade(connection, to: schema)
     let path = try CommitPath(from: start, to: end, in: self)
     let last = try end.map { (seq) throws(ChangesetError) in try row(seq) }
     if former.isEmpty, path.up.isEmpty, path.down.count == 1 {
-      return try commit(path.down[0]).changes
+      return try commit(path.down[0], upgrade: upgrade).changes
     }
     var fold = DeltaFold()
     try reading("the base of a merge") { () throws(ByteFault) in try fold.add(former) }
     for row in path.up {
-      let changes = try commit(row).changes.inverted(at: last?.time ?? .zero)
+      let changes = try commit(row, upgrade: upgrade).changes.inverted(at: last?.time ?? .zero)
       try reading("commit \(row.id.short)") { () throws(ByteFault) in try fold.add(changes) }
     }
     for row in path.down {
-      let changes = try commit(row).changes
+      let changes = try commit(row, upgrade: upgrade).changes
       try reading("commit \(row.id.short)") { () throws(ByteFault) in try fold.add(changes) }
     }
     return fold.result

@@ -39,8 +39,9 @@ struct Verification {
     }
     let before: StateHash =
       if let seq = row.parent { try work.log.row(seq).stateHash } else { .zero }
-    let commit = try work.log.commit(row)
-    if before.adding(commit.changes, fills: try work.fills()) != row.stateHash {
+    let upgrade = try SchemaUpgrade(work.connection)
+    let commit = try work.log.commit(row, upgrade: upgrade)
+    if before.adding(commit.changes, fills: upgrade.fills) != row.stateHash {
       return "commit \(row.id.short) leads to another state than it says"
     }
     return nil

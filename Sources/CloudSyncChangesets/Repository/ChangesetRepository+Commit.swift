@@ -63,6 +63,15 @@ extension ChangesetRepository {
     }
   }
 
+  /// Looks for rows that were written past the triggers, and makes uncommitted changes of them.
+  ///
+  /// All rows are compared with what the history says of HEAD.
+  ///
+  /// - Throws: What is wrong with the database.
+  public func rescan() throws(ChangesetError) {
+    try write { (work) throws(ChangesetError) in try Rescan(work: work).run() }
+  }
+
   /// Where the rows are in the history.
   ///
   /// - Throws: What is wrong with the database.

@@ -53,3 +53,38 @@ extension ChangesetRepository {
     }
   }
 }
+
+extension ChangesetRepository {
+  /// Changes the tables of a history, and commits what became of their rows.
+  ///
+  /// Columns and tables may be added, removed and renamed, and rows changed. Older commits have a column that
+  /// is added with its constant default. Replicas whose app lacks a table or a column of a commit wait
+  /// with ``ChangesetError/Code/needsUpgrade`` until they are migrated too.
+  ///
+  /// - Parameters:
+  ///   - database: The database, whose rows are all committed.
+  ///   - options: What this copy is called.
+  ///   - body: Changes the tables, with the connection's handle, in the transaction that is open.
+  /// - Throws: What the body throws, or a ``ChangesetError``; all is as before then.
+  public static func migrate(
+    _ database: some SyncDatabase,
+    options: ChangesetOptions = ChangesetOptions(),
+    _ body: @Sendable (OpaquePointer) throws -> Void
+  ) throws {
+    try database.useAnyError { connection in
+      try refuseTransaction(connection: connection)
+      let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
+      if isEnforcing { try connection.execute("PRAGMA foreign_keys = OFF") }
+      let result = Result {
+        try connection.sqlite.transaction(
+          { () throws(any Error) in
+            try Migrating(connection: connection, options: options).run(body)
+          },
+          mapping: { ChangesetError($0) as any Error }
+        )
+      }
+      if isEnforcing { try connection.execute("PRAGMA foreign_keys = ON") }
+      try result.get()
+    }
+  }
+}

@@ -99,7 +99,7 @@ public final class ChangesetRepository: Sendable {
       {
         throw ChangesetError(
           .needsMigration,
-          "the tables were changed without the history; “rescan” makes a commit of the difference"
+          "the tables were changed without the history; change them with “migrate” instead, or remove the history and begin another"
         )
       }
       known.withLock { $0 = fresh }

@@ -61,7 +61,7 @@ struct HistorySetup {
     if try dictionaries.number(ofSchema: tracked.id) == nil {
       throw ChangesetError(
         .needsMigration,
-        "the tables were changed without the history; “rescan” makes a commit of the difference"
+        "the tables were changed without the history; change them with “migrate” instead, or remove the history and begin another"
       )
     }
     return tracked

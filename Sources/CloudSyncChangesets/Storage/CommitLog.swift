@@ -22,6 +22,8 @@ struct LogRow: Sendable, Hashable {
 /// The commits of a history, parents before children; nothing in it is ever changed.
 struct CommitLog {
   let connection: HistoryConnection
+  /// The schema that changes are read as; nil for the newest that any commit has.
+  var schema: SchemaDescription?
 
   private var dictionaries: Dictionaries { Dictionaries(connection: connection) }
 
@@ -110,8 +112,19 @@ struct CommitLog {
     return body ?? nil
   }
 
-  /// A whole commit.
+  /// A whole commit, as the present schema has its changes.
   func commit(_ row: LogRow) throws(ChangesetError) -> Commit {
+    try commit(row, upgrade: try SchemaUpgrade(connection, to: schema))
+  }
+
+  func commit(_ row: LogRow, upgrade: SchemaUpgrade) throws(ChangesetError) -> Commit {
+    var commit = try written(row)
+    commit.changes = try upgrade.upgraded(commit.changes, from: row.schema)
+    return commit
+  }
+
+  /// A whole commit as it was written.
+  private func written(_ row: LogRow) throws(ChangesetError) -> Commit {
     var header = try header(row)
     guard let body = try body(row.seq) else {
       throw ChangesetError(

@@ -29,6 +29,8 @@ enum HistoryTables {
       id BLOB PRIMARY KEY NOT NULL, missing BLOB, bytes BLOB) WITHOUT ROWID;
     CREATE TABLE changesets_refused(
       name TEXT PRIMARY KEY NOT NULL, reason TEXT, bytes BLOB) WITHOUT ROWID;
+    CREATE TABLE changesets_fills(
+      name TEXT NOT NULL, column TEXT NOT NULL, value, PRIMARY KEY(name, column)) WITHOUT ROWID;
     CREATE TABLE changesets_answers(
       ours BLOB NOT NULL, theirs BLOB NOT NULL, name TEXT NOT NULL, key BLOB NOT NULL, answer BLOB,
       PRIMARY KEY(ours, theirs, name, key)) WITHOUT ROWID;

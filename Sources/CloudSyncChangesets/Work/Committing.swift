@@ -92,5 +92,14 @@ extension HistoryWork {
   }
 
   /// What rows that were there hold in columns that were added since.
-  func fills() throws(ChangesetError) -> Fills { Fills() }
+  func fills() throws(ChangesetError) -> Fills {
+    let all = try Fills.read(connection)
+    return all.tables.isEmpty ? all : all.restricted(to: tables.description)
+  }
+
+  /// Whether the tables here have all that a schema has.
+  func knows(schema: Int64) throws(ChangesetError) -> Bool {
+    if try dictionaries.schemaID(number: schema) == tables.id { return true }
+    return tables.description.covers(try dictionaries.schema(schema))
+  }
 }

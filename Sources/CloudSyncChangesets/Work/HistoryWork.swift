@@ -8,7 +8,7 @@ struct HistoryWork {
   let tables: TrackedTables
   let options: ChangesetOptions
 
-  var log: CommitLog { CommitLog(connection: connection) }
+  var log: CommitLog { CommitLog(connection: connection, schema: tables.description) }
   var heads: Heads { Heads(connection: connection) }
   var dictionaries: Dictionaries { Dictionaries(connection: connection) }
   var info: Info { Info(connection) }

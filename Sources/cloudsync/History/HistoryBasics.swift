@@ -32,6 +32,17 @@ enum HistoryBasics {
         run: discard
       ),
       HistoryCommand.command(
+        "rescan",
+        "Find rows that were written past the triggers, to be committed.",
+        run: { target in
+          let repository = try target.repository()
+          try repository.rescan()
+          let count = try repository.changes().count
+          if target.isJSON { return try target.show(["rows": count]) }
+          target.console.line("\(Phrase.count(count, "row")) to be committed")
+        }
+      ),
+      HistoryCommand.command(
         "verify",
         "Compare all commits and rows with what the history says of them.",
         discussion: "The exit code is 1 if anything is not as it should be.",

@@ -139,6 +139,19 @@ import Testing
     }
     #expect(try bench.repository.status().isClean)
     #expect(try bench.repository.verify().problems.count == 1)
+    try bench.database.execute("UPDATE people SET score = 2; INSERT INTO people(id) VALUES('b')")
+    try bench.database.write { handle in
+      try SQLiteConnectionBox.withoutTriggers(handle, "INSERT INTO people(id) VALUES('c')")
+    }
+    try bench.repository.rescan()
+    #expect(
+      try bench.repository.changes().map(\.text) == [
+        "update people 'a' [note: x'0000' → x'0100', score: 1 → 2]", "insert people 'b' []",
+        "insert people 'c' []",
+      ]
+    )
+    try bench.repository.commit()
+    #expect(try bench.repository.verify().problems == [])
   }
 }
 
