@@ -4,7 +4,8 @@ import CloudSyncSQLiteSupport
 
 /// The rows that a foreign key could refer to and that the sides of a merge have deleted, or given another key.
 struct ReferencedRows {
-  let link: TableReference
+  private let parentColumns: [String]
+  private let parentName: String
   private let table: SettlementTable
   private let collations: [KeyCollation]
   /// The rows that were deleted, by what they were referred to by.
@@ -13,35 +14,39 @@ struct ReferencedRows {
   private var moves: [[SQLiteValue]: RowKey] = [:]
 
   init(_ link: TableReference, table: SettlementTable, nets: [StateDelta]) throws(ChangesetError) {
-    self.link = link
+    parentColumns = link.key.referencedColumns
+    parentName = link.parent.name
     self.table = table
     collations = try Self.collations(link, table)
     for net in nets {
-      for row in net.table(link.parent.name)?.rows ?? [] { try add(row) }
+      for row in net.table(parentName)?.rows ?? [] { try add(row) }
     }
   }
 
   private mutating func add(_ row: RowDelta) throws(ChangesetError) {
-    switch row.kind {
-    case .insert: return
-    case .delete:
+    if row.kind == .delete {
       let values = values(of: row.key) { row.cell($0)?.old ?? .null }
       if deletions[canonical(values)] == nil { deletions[canonical(values)] = row }
-    case .update:
-      let isMoved = row.cells.contains { cell in
-        link.key.referencedColumns.contains { $0.isSameName(as: cell.column) }
+      return
+    }
+    let isMoved =
+      row.kind == .insert
+      || row.cells.contains { cell in
+        parentColumns.contains { $0.isSameName(as: cell.column) }
       }
-      guard isMoved else { return }
-      let present = try table.row(row.key)
-      let values = values(of: row.key) { row.cell($0)?.old ?? present?[$0] ?? .null }
-      moves[canonical(values)] = row.key
+    guard isMoved else { return }
+    let present = row.kind == .insert ? nil : try table.row(row.key)
+    // What it had before, and what this side has given it: the merge may have neither.
+    for side in row.kind == .insert ? [\CellDelta.new] : [\CellDelta.old, \CellDelta.new] {
+      let values = values(of: row.key) { row.cell($0)?[keyPath: side] ?? present?[$0] ?? .null }
+      if moves[canonical(values)] == nil { moves[canonical(values)] = row.key }
     }
   }
 
   /// What a row is referred to by.
   func values(of key: RowKey, _ value: (String) -> SQLiteValue) -> [SQLiteValue] {
     let tracked = table.tracked
-    return link.key.referencedColumns.map { name in
+    return parentColumns.map { name in
       if let place = tracked.key.firstIndex(where: { $0.isSameName(as: name) }) {
         return key.values[place]
       }
@@ -67,18 +72,19 @@ struct ReferencedRows {
     zip(collations, values).map { $0.canonical($1) }
   }
 
-  /// The keys of the rows that refer to some values, in order.
+  /// The keys of the rows that refer to some values by a foreign key, in order.
   func children(
     of values: [SQLiteValue],
+    by link: TableReference,
     in child: SettlementTable
   ) throws(ChangesetError) -> [RowKey] {
     let match = link.key.columns.enumerated()
       .map { place, column in
-        "\(column.quotedName) = ?\(place + 1) COLLATE \(collations[place].rawValue)"
+        "t.\(column.quotedName) = ?\(place + 1) COLLATE \(collations[place].rawValue)"
       }
-    let key = child.tracked.key.map(\.quotedName).joined(separator: ", ")
+    let key = child.tracked.key.map { "t.\($0.quotedName)" }.joined(separator: ", ")
     let sql = """
-      SELECT \(key) FROM \(child.tracked.name.quotedName)
+      SELECT \(key) FROM main.\(child.tracked.name.quotedName) t
       WHERE \(match.joined(separator: " AND ")) ORDER BY \(key)
       """
     return try child.connection.failing { () throws(SQLiteError) in

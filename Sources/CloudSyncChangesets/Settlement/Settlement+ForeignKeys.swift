@@ -12,6 +12,7 @@ extension Settlement {
   /// It ends: a row is restored once, deleted or set aside, and each reference is followed once.
   func settleForeignKeys() throws(ChangesetError) {
     while !unchecked.isEmpty {
+      try settleYielded()
       let rows = unchecked.sorted()
       unchecked = []
       var dangling: Dangling = [:]
@@ -51,15 +52,19 @@ extension Settlement {
     _ number: Int,
     _ dangling: inout Dangling
   ) throws(ChangesetError) {
-    guard let former = before[id] ?? nil else { return }
+    // As it was at the first parent, and as the merge had it before it went.
+    let known = [before[id] ?? nil, setAside[id], deleted[id]?.row].compactMap { $0 }
+    if known.isEmpty { return }
     let referenced = try referencedRows(of: links[number])
-    let old = referenced.values(of: id.key, former)
-    if old.contains(.null) { return }
-    if let now = try row(id), referenced.isSame(referenced.values(of: id.key, now), old) { return }
+    let now = try row(id).map { referenced.values(of: id.key, $0) }
     let child = try table(links[number].child.name)
-    for key in try referenced.children(of: old, in: child) {
-      let id = RowID(table: child.tracked.name, key: key)
-      if try isDangling(id, links[number]) { note(id, number, &dangling) }
+    for former in known {
+      let old = referenced.values(of: id.key, former)
+      if old.contains(.null) || now.map({ referenced.isSame($0, old) }) == true { continue }
+      for key in try referenced.children(of: old, by: links[number], in: child) {
+        let id = RowID(table: child.tracked.name, key: key)
+        if try isDangling(id, links[number]) { note(id, number, &dangling) }
+      }
     }
   }
 
@@ -137,11 +142,11 @@ extension Settlement {
     note(MergeConflict(.foreignKey, table: id.table, key: id.key, kept: [], lost: lost))
   }
 
-  private func setAside(_ id: RowID) throws(ChangesetError) {
+  func setAside(_ id: RowID) throws(ChangesetError) {
     if let row = try takeOut(id) { setAside(id, row, because: .foreignKey) }
   }
 
-  private func set(
+  func set(
     _ link: TableReference,
     to values: [SQLiteValue],
     of id: RowID

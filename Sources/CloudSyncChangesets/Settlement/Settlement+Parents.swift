@@ -45,25 +45,28 @@ extension Settlement {
     }
     let referenced = try referencedRows(of: link)
     let name = try table(link.parent.name).tracked.name
-    for id in setAside.keys.sorted() where id.table == name {
-      guard let row = setAside[id] else { continue }
-      if referenced.isSame(referenced.values(of: id.key, row), values) {
-        return .setAside(row.times.values.max() ?? .zero)
+    for parent in (Array(setAside.keys) + Array(deleted.keys)).sorted() where parent.table == name {
+      let known = [setAside[parent] ?? deleted[parent]?.row, before[parent] ?? nil]
+      let isMeant = known.contains { row in
+        row.map { referenced.isSame(referenced.values(of: parent.key, $0), values) } == true
       }
+      if isMeant, let fate = fate(of: parent) { return fate }
     }
-    for id in deleted.keys.sorted() where id.table == name {
-      guard let gone = deleted[id] else { continue }
-      if referenced.isSame(referenced.values(of: id.key, gone.row), values) {
-        return .deleted(id, gone.row, gone.time)
-      }
-    }
-    if let key = referenced.move(values), let now = try self.row(RowID(table: name, key: key)) {
-      return .moved(referenced.values(of: key, now))
+    if let key = referenced.move(values) {
+      let parent = RowID(table: name, key: key)
+      if let now = try self.row(parent) { return .moved(referenced.values(of: key, now)) }
+      return fate(of: parent)
     }
     guard let deletion = referenced.deletion(values) else { return nil }
     var row = SettledRow()
     for cell in deletion.cells { row.set(cell.column, cell.old, at: deletion.time) }
     return .deleted(RowID(table: name, key: deletion.key), row, deletion.time)
+  }
+
+  /// What settling has done with a row that is gone.
+  private func fate(of id: RowID) -> ParentLoss? {
+    if let row = setAside[id] { return .setAside(row.times.values.max() ?? .zero) }
+    return deleted[id].map { .deleted(id, $0.row, $0.time) }
   }
 
   /// What the foreign key and the policies have become of a row.
@@ -79,7 +82,7 @@ extension Settlement {
     switch cause {
     case .setAside: return last
     case .moved(let values):
-      if isSecond || link.isInKeyOfChild { return last }
+      if isSecond || link.isInKeyOfChild || values.contains(.null) { return last }
       switch link.key.onUpdate {
       case .setNull: return link.canBeNull ? .set(nobody) : .set(values)
       case .setDefault: return try defaults(of: link).map { .set($0) } ?? .set(values)

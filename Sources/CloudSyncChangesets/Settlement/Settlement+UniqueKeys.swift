@@ -53,7 +53,7 @@ extension Settlement {
       let holders = table.searches.isEmpty ? [] : try table.holders(of: row, id.key)
       guard let holder = holders.first else { break }
       guard let next = try otherKey(for: id, row, besides: holder.search, in: table) else {
-        return setAside(id, original(row, changes), because: .unique)
+        return yield(id, original(row, changes))
       }
       for (column, value) in next {
         changes.append((column, row[column]))
@@ -61,10 +61,16 @@ extension Settlement {
       }
     }
     guard try table.insert(id.key, row) == nil else {
-      return setAside(id, original(row, changes), because: .unique)
+      return yield(id, original(row, changes))
     }
+    if !changes.isEmpty { yielded[id] = original(row, changes) }
     noteRekeyed(id, row, changes)
     notePlaced(id, row)
+  }
+
+  private func yield(_ id: RowID, _ row: SettledRow) {
+    yielded[id] = row
+    setAside(id, row, because: .unique)
   }
 
   private func original(

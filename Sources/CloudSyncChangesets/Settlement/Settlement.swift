@@ -21,6 +21,8 @@ final class Settlement {
   private(set) var setAside: [RowID: SettledRow] = [:]
   /// The rows that settling has deleted, as they were, with the time of that.
   var deleted: [RowID: (row: SettledRow, time: HybridTime)] = [:]
+  /// The rows that a unique key has taken values from, as they were.
+  var yielded: [RowID: SettledRow] = [:]
   /// The rows that are there for the sake of others.
   var needed: Set<RowID> = []
   /// The references that were settled once: the second time nothing is left but to let go.
@@ -50,6 +52,7 @@ final class Settlement {
     try apply()
     try settleChecks()
     try place()
+    try settleSharedKeys()
     try settleForeignKeys()
     var plan = plan
     plan.changes = try changes()

@@ -48,4 +48,21 @@ struct LockStepTests {
     #expect(count.different.prefix(3) == [])
     #expect(count.conflicts > 300)
   }
+
+  /// Each mistake shows within 500 histories, or the comparison would tell nothing.
+  @Test(arguments: ModelFlaw.allCases)
+  func aMistakeShows(flaw: ModelFlaw) {
+    var options = ModelHistoryOptions(replicas: 5, steps: 60, rows: 10)
+    // Only where nothing is contested do all that descend from both bases agree about them.
+    options.hasOneWriter = [.oneOfSeveral, .firstAndNext].contains(flaw)
+    options.flaw = flaw
+    options.valueCount = 2
+    let first = (UInt64(0)..<500)
+      .first { seed in
+        let history = LockStepHistory(seed: seed, options)
+        history.run()
+        return !history.differences.isEmpty
+      }
+    #expect(first != nil)
+  }
 }

@@ -51,16 +51,16 @@ struct MergeModelTests {
   func withOneBaseOfSeveralEditsAreLost() {
     var options = Self.many
     #expect(run(0..<100, options).lost == [])
-    options.rule = .oneOfSeveral
+    options.flaw = .oneOfSeveral
     #expect(!run(0..<100, options).lost.isEmpty)
   }
 
   @Test
   func withTheBaseOfTheFirstAndTheNextEditsAreLost() {
     var options = Self.many
-    options.rule = .firstAndNext
+    options.flaw = .firstAndNext
     #expect(!run(0..<400, options).lost.isEmpty)
-    options.rule = .mergedInOrder
+    options.flaw = nil
     let outcome = run(0..<400, options)
     #expect(outcome.lost == [])
     #expect(outcome.mergesWithMoreBases > 0)

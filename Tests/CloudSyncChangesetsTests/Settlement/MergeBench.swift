@@ -12,9 +12,13 @@ final class MergeBench {
   let memory = MemoryHistory()
   var rules = MergeRules()
   var handler: RowHandler?
+  /// Whether rows are put into the tables from behind.
+  private var isReversed = false
   /// Whether SQL runs with foreign keys enforced.
   var enforces = true
   private(set) var conflicts: [MergeConflict] = []
+  /// What no merge may do, in words.
+  private(set) var problems: [String] = []
 
   init(_ schema: String) throws {
     connection = HistoryConnection(sqlite: try SQLiteConnection(path: ":memory:"))
@@ -47,14 +51,42 @@ final class MergeBench {
     return try memory.edit(parent, time: time, changes.at(HybridTime(rawValue: Int64(time))).tables)
   }
 
+  /// Commits what those of some statements make of a state that the tables do not refuse; nil if they change nothing.
+  func commit(
+    trying statements: [String],
+    on parent: ChangesetID?,
+    at time: Int,
+    replica: String
+  ) throws -> ChangesetID? {
+    try load(parent)
+    let before = try state()
+    try connection.execute("PRAGMA foreign_keys = \(enforces ? "ON" : "OFF")")
+    for statement in statements {
+      do throws(ChangesetError) { try connection.execute(statement) } catch {
+        if connection.sqlite.isInTransaction { throw error }
+      }
+    }
+    try connection.execute("PRAGMA foreign_keys = OFF")
+    let changes = try before.inverted(at: .zero).followed(by: state())
+    if changes.isEmpty { return nil }
+    let tables = changes.at(HybridTime(rawValue: Int64(time))).tables
+    return try memory.edit(parent, time: time, replica: replica, tables)
+  }
+
   /// Merges two commits, in either order, and checks that the tables can hold it.
   @discardableResult
   func merge(_ one: ChangesetID, _ other: ChangesetID) throws -> ChangesetID {
     let plan = try settled(one, other)
+    // Neither the order of the heads nor that of the rows on the disk may matter.
+    isReversed = true
+    try connection.execute("PRAGMA reverse_unordered_selects = ON")
     let same = try settled(other, one)
+    isReversed = false
+    try connection.execute("PRAGMA reverse_unordered_selects = OFF")
     #expect(plan.changes == same.changes && plan.conflicts == same.conflicts)
     #expect(plan.questions.isEmpty)
     conflicts = plan.conflicts
+    problems += try plan.losses(in: memory)
     let id = try memory.merge(plan)
     try load(id)
     #expect(try state().tables.map(\.values) == memory.state(id).tables.map(\.values))
@@ -80,12 +112,15 @@ final class MergeBench {
     for table in tables.tables { try connection.execute("DELETE FROM \(table.name.quotedName)") }
     for change in try memory.state(id).tables {
       guard let tracked = tables.table(change.name) else { continue }
-      for row in change.rows {
+      for row in isReversed ? change.rows.reversed() : change.rows {
         try TableWriter(connection: connection, table: tracked).insert(row)
       }
     }
     if enforces {
-      #expect(try connection.integer("SELECT count(*) FROM pragma_foreign_key_check") == 0)
+      let dangling = try connection.rows("SELECT * FROM pragma_foreign_key_check") { query in
+        (0..<query.columnCount).map { query.value($0).literal }.joined(separator: " ")
+      }
+      problems += dangling.map { "nobody is referred to by \($0)" }
     }
   }
 
@@ -122,6 +157,42 @@ extension MergeConflict {
       cells.map { "\($0.column)=\($0.value.literal)" }.joined(separator: " ")
     }
     return "\(words): \(list(kept)) | \(list(lost))"
+  }
+}
+
+extension MergePlan {
+  /// What either side has made of rows and the merge neither has nor tells of.
+  fileprivate func losses(in memory: MemoryHistory) throws -> [String] {
+    let state = try memory.state(parents[0]).followed(by: changes)
+    var told: [String: [MergeConflict]] = [:]
+    for conflict in conflicts {
+      told["\(conflict.table) \(conflict.key)", default: []].append(conflict)
+    }
+    var losses: [String] = []
+    for table in firstNet.tables + secondNet.tables {
+      let rows = Dictionary(
+        (state.table(table.name)?.rows ?? []).map { ($0.key, $0) },
+        uniquingKeysWith: { one, _ in one }
+      )
+      for row in table.rows {
+        let known = told["\(table.name) \(row.key)"] ?? []
+        let now = rows[row.key]
+        if row.kind == .delete {
+          if now != nil, known.isEmpty { losses.append("\(table.name) \(row.key.values) is back") }
+          continue
+        }
+        for cell in row.cells where (now?.cell(cell.column)?.new ?? .null) != cell.new {
+          let isTold = known.contains { conflict in
+            conflict.lost.contains { $0.column == cell.column && $0.value == cell.new }
+              || cell.new == .null
+          }
+          if !isTold {
+            losses.append("\(table.name) \(row.key.values) \(cell.column) \(cell.new.literal)")
+          }
+        }
+      }
+    }
+    return losses
   }
 }
 

@@ -32,25 +32,31 @@ struct ModelPolicies {
   var isDeletionStronger = false
   /// What a handler of the app would answer: the smaller value, whatever the policy.
   var takesSmaller = false
+  /// A mistake: the older value counts.
+  var takesOlder = false
 
   static func newest(columns: Int) -> ModelPolicies {
     ModelPolicies(columns: Array(repeating: .newest, count: columns))
   }
 }
 
-/// What a merge takes as its base where there are several best common ancestors.
-enum ModelBaseRule {
-  /// All of them, merged in order, each with the common ancestors of it and all before.
-  case mergedInOrder
-  /// The first alone: wrong.
+/// A mistake that a merge could make.
+enum ModelFlaw: CaseIterable {
+  /// Of several bases the first alone is taken.
   case oneOfSeveral
-  /// All of them, but each with the common ancestors of it and the first alone: wrong.
+  /// Each base is merged with the common ancestors of it and the first alone.
   case firstAndNext
+  /// What a merge writes is as new as the merge.
+  case ownTime
+  /// Which side is the first depends on the order in which the heads came.
+  case unsortedParents
+  /// Which value counts depends on who merges.
+  case winnerByReplica
 }
 
 /// The merge as the specification has it, made of whole states: slow, and plain enough to be believed.
 final class MergeModel {
-  let rule: ModelBaseRule
+  let flaw: ModelFlaw?
   let columnCount: Int
   private(set) var commits: [ModelCommit] = []
   private var virtualCount = 0
@@ -59,8 +65,8 @@ final class MergeModel {
   private(set) var mergesWithTwoBases = 0
   private(set) var mergesWithMoreBases = 0
 
-  init(rule: ModelBaseRule = .mergedInOrder, columnCount: Int) {
-    self.rule = rule
+  init(flaw: ModelFlaw? = nil, columnCount: Int) {
+    self.flaw = flaw
     self.columnCount = columnCount
   }
 
@@ -100,12 +106,12 @@ final class MergeModel {
   }
 
   private func base(of bases: [ModelCommit], _ policies: ModelPolicies) -> ModelCommit? {
-    guard bases.count > 1, rule != .oneOfSeveral else { return bases.first }
+    guard bases.count > 1, flaw != .oneOfSeveral else { return bases.first }
     let name = "\(policies) \(bases.map(\.number))"
     if let known = virtualBases[name] { return known }
     var merged = bases[0]
     for place in 1..<bases.count {
-      let others = rule == .firstAndNext ? [bases[0]] : Array(bases[..<place])
+      let others = flaw == .firstAndNext ? [bases[0]] : Array(bases[..<place])
       let below = bestCommonAncestors(of: bases[place], and: others)
       let policies = hasEdits(beside: [bases[place]], others) ? policies : plain
       merged = virtual(merged, bases[place], base: base(of: below, policies), policies)
@@ -127,7 +133,8 @@ final class MergeModel {
       first: ours,
       second: theirs,
       policies: policies,
-      number: number
+      number: number,
+      flaw: flaw
     )
     return ModelCommit(
       number: number,
@@ -149,7 +156,8 @@ final class MergeModel {
     _ other: ModelCommit,
     _ policies: ModelPolicies
   ) -> (parents: [ModelCommit], state: (_ number: Int) -> ModelState) {
-    let (ours, theirs) = one.id < other.id ? (one, other) : (other, one)
+    let isSorted = one.id < other.id || flaw == .unsortedParents
+    let (ours, theirs) = isSorted ? (one, other) : (other, one)
     let bases = bestCommonAncestors(of: ours, and: [theirs])
     if bases.count > 1 { mergesWithTwoBases += 1 }
     if bases.count > 2 { mergesWithMoreBases += 1 }
@@ -161,9 +169,16 @@ final class MergeModel {
     let (first, second) = other > mine ? (theirs, ours) : (ours, theirs)
     return (
       [first, second],
-      { number in
-        RowMerges(base: base, first: first, second: second, policies: policies, number: number)
-          .state
+      { [flaw] number in
+        RowMerges(
+          base: base,
+          first: first,
+          second: second,
+          policies: policies,
+          number: number,
+          flaw: flaw
+        )
+        .state
       }
     )
   }
@@ -200,6 +215,7 @@ private struct RowMerges {
   let policies: ModelPolicies
   /// Of the merge.
   let number: Int
+  let flaw: ModelFlaw?
 
   var state: ModelState {
     first.state.indices.map { row in
@@ -253,6 +269,7 @@ private struct RowMerges {
     var (own, theirs) = (mine, other)
     own.time = time(of: mine, at: first)
     theirs.time = time(of: other, at: second)
+    if policies.takesOlder { (own.time, theirs.time) = (theirs.time, own.time) }
     let value =
       policies.takesSmaller
       ? min(mine.value, other.value) : policy.merge(own, theirs, base: base?.value)
@@ -267,6 +284,7 @@ private struct RowMerges {
 
   /// When a cell became what it is, on the way from the base: what was written before is a taking back.
   private func time(of cell: ModelCell, at side: ModelCommit) -> Int {
-    base?.isBuilt(on: cell.writer) == true ? side.time : cell.time
+    if flaw == .ownTime, side === second { return max(first.time, second.time) }
+    return base?.isBuilt(on: cell.writer) == true ? side.time : cell.time
   }
 }

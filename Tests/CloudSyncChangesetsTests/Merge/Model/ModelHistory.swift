@@ -7,7 +7,7 @@ struct ModelHistoryOptions {
   var rows = 6
   /// Whether each row is edited by one replica only: then no merge may lose anything.
   var hasOneWriter = true
-  var rule = ModelBaseRule.mergedInOrder
+  var flaw: ModelFlaw?
   var columns: [ModelPolicy] = [.newest, .newest]
   /// Policies by replica; those of the columns if there are none.
   var policies: [ModelPolicies] = []
@@ -43,13 +43,15 @@ class ModelHistory {
   init(seed: UInt64, _ options: ModelHistoryOptions) {
     self.options = options
     random = SeededRandom(seed: seed)
-    model = MergeModel(rule: options.rule, columnCount: options.columns.count)
+    model = MergeModel(flaw: options.flaw, columnCount: options.columns.count)
     expected = Array(repeating: nil, count: options.rows)
     added = Array(repeating: options.columns.map { _ in 0 }, count: options.rows)
     let own = ModelPolicies(columns: options.columns)
     replicas = (0..<options.replicas)
       .map { place in
-        Replica(policies: place < options.policies.count ? options.policies[place] : own)
+        var policies = place < options.policies.count ? options.policies[place] : own
+        policies.takesOlder = options.flaw == .winnerByReplica && place % 2 == 1
+        return Replica(policies: policies)
       }
     if !options.deletes { insertAllRows() }
   }
