@@ -15,7 +15,7 @@ struct DeltaApplier {
   ///
   /// Triggers of the app run, so that what they keep up to date follows; but a row is what the history says: what
   /// they have changed of it is put back.
-  func apply(_ delta: StateDelta) throws(ChangesetError) {
+  func apply(delta: StateDelta) throws(ChangesetError) {
     let touched = try delta.tables.map { (change) throws(ChangesetError) in
       try table(name: change.name)
     }
@@ -46,19 +46,19 @@ struct DeltaApplier {
       writers.append(TableWriter(connection: connection, table: try table(name: change.name)))
     }
     for (writer, change) in zip(writers, delta.tables) {
-      for row in change.rows where row.kind == .delete { try writer.delete(row) }
+      for row in change.rows where row.kind == .delete { try writer.delete(change: row) }
     }
     var moved: [(TableWriter, RowDelta)] = []
     for (writer, change) in zip(writers, delta.tables) {
       for row in change.rows where row.kind == .update {
-        if let whole = try writer.update(row) { moved.append((writer, whole)) }
+        if let whole = try writer.update(change: row) { moved.append((writer, whole)) }
       }
     }
     for (writer, change) in zip(writers, delta.tables) {
-      for row in change.rows where row.kind == .insert { try writer.insert(row) }
+      for row in change.rows where row.kind == .insert { try writer.insert(change: row) }
     }
     // What stood in the way of another row's unique key is free now.
-    for (writer, row) in moved { try writer.insert(row) }
+    for (writer, row) in moved { try writer.insert(change: row) }
   }
 }
 

@@ -13,7 +13,7 @@ struct TableWriter {
     table.key.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }.joined(separator: " AND ")
   }
 
-  func delete(_ change: RowDelta) throws(ChangesetError) {
+  func delete(change: RowDelta) throws(ChangesetError) {
     let present = try found(key: change.key)
     guard let present, present.cells.hasValues(wanted: change.cells.map { ($0.column, $0.old) }),
       present.cells.count == change.cells.count
@@ -28,7 +28,7 @@ struct TableWriter {
   }
 
   /// Updates a row; returns the whole of it, removed, if a unique key is in the way.
-  func update(_ change: RowDelta) throws(ChangesetError) -> RowDelta? {
+  func update(change: RowDelta) throws(ChangesetError) -> RowDelta? {
     let present = try found(key: change.key)
     guard let present, present.cells.hasValues(wanted: change.cells.map { ($0.column, $0.old) })
     else {
@@ -54,7 +54,7 @@ struct TableWriter {
     return RowDelta(.insert, change.key, cells: Array(cells.values), time: .zero)
   }
 
-  func insert(_ change: RowDelta) throws(ChangesetError) {
+  func insert(change: RowDelta) throws(ChangesetError) {
     let cells = change.cells.filter { $0.new != .null }
     let columns = try cells.map { (cell) throws(ChangesetError) in try column(name: cell.column) }
     // A column that is not named would get its default.

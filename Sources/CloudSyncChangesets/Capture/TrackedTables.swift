@@ -20,7 +20,7 @@ struct CaptureInstallation {
   let connection: HistoryConnection
 
   /// The number of the database's declarations.
-  static func version(_ connection: HistoryConnection) throws(ChangesetError) -> Int64 {
+  static func version(connection: HistoryConnection) throws(ChangesetError) -> Int64 {
     try connection.integer("PRAGMA main.schema_version") ?? 0
   }
 
@@ -29,7 +29,7 @@ struct CaptureInstallation {
   }
 
   /// Tracks tables from now on: makes their mirrors, and their triggers after all others.
-  func install(_ names: [String]) throws(ChangesetError) {
+  func install(names: [String]) throws(ChangesetError) {
     let schema = try readSchema()
     for name in names.sortedByBytes() {
       guard let declared = schema.table(named: name) else { continue }
@@ -98,7 +98,7 @@ struct CaptureInstallation {
       schema: schema,
       description: description,
       id: description.id,
-      version: try Self.version(connection)
+      version: try Self.version(connection: connection)
     )
   }
 

@@ -12,7 +12,7 @@ struct TrackingRules {
   ]
 
   /// The tables of these names, or all, as the database spells them.
-  func tables(_ names: [String]?) throws(ChangesetError) -> [String] {
+  func tables(names: [String]?) throws(ChangesetError) -> [String] {
     let wanted = names ?? schema.tables.map(\.name)
     if wanted.isEmpty { throw ChangesetError(.schema, "there are no tables to keep a history of") }
     let policy = SchemaPolicy(

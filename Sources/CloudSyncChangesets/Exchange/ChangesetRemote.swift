@@ -64,14 +64,16 @@ public final class ChangesetRemote: Sendable {
         guard let session, operation.recordIDs.isEmpty else { return }
         session.acknowledge(page.page, pages.take(page) ? .stored : .notNow)
       },
-      session.haltedSubject.sink { error in if let error { calls.fail(ChangesetError(error)) } },
+      session.haltedSubject.sink { error in
+        if let error { calls.fail(error: ChangesetError(error)) }
+      },
       session.zoneSubject.sink { zone in
         switch zone {
         case .creating(_?): pages.forgetCloud()
         case .lost:
           pages.forgetCloud()
           calls.fail(
-            ChangesetError(
+            error: ChangesetError(
               .cloud,
               "the zone's data were erased in the cloud; “reset” uploads everything again"
             )
@@ -143,7 +145,7 @@ public final class ChangesetRemote: Sendable {
     session.decideZone(.recreate)
     _ = try await fetch()
     let names = try pages.knownRecords()
-    try await Pushing(remote: self).delete(names)
+    try await Pushing(remote: self).delete(names: names)
     pages.forgetCloud()
     try await push()
   }

@@ -81,7 +81,7 @@ struct Cloning {
           let names = try CaptureInstallation(connection: connection).readSchema().tables
             .map(\.name)
           for name in names { try connection.execute("DROP TABLE main.\(name.quotedName)") }
-          try HistoryTables.remove(connection)
+          try HistoryTables.remove(connection: connection)
         }
       }
     }
@@ -94,10 +94,10 @@ struct Cloning {
     let wanted = heads.filter { $0.branch == main }
     guard let head = (wanted.isEmpty ? heads : wanted).max(by: { $0.generation < $1.generation })
     else { throw ChangesetError(.foreignCloud, "the zone holds no history") }
-    let schema = try work.dictionaries.schema(head.schema)
+    let schema = try work.dictionaries.schema(number: head.schema)
     for table in schema.tables { try work.connection.execute(try TableMaking(table: table).sql()) }
     let installation = CaptureInstallation(connection: work.connection)
-    try installation.install(schema.tables.map(\.name))
+    try installation.install(names: schema.tables.map(\.name))
     guard try installation.tracked().id == schema.id else {
       throw ChangesetError(
         .schema,

@@ -6,18 +6,18 @@ struct Intake {
   let work: HistoryWork
 
   /// Takes a pack in; returns the commits that are new.
-  func take(_ pack: Pack) throws(ChangesetError) -> [LogRow] {
+  func take(pack: Pack) throws(ChangesetError) -> [LogRow] {
     for schema in pack.schemas { _ = try work.dictionaries.number(for: schema) }
     var new: [LogRow] = []
-    for entry in pack.entries { new += try take(entry) }
+    for entry in pack.entries { new += try take(entry: entry) }
     for tag in pack.tags {
-      try Tags(connection: work.connection).take(tag, isRemote: true)
+      try Tags(connection: work.connection).take(entry: tag, isRemote: true)
       try work.heads.notice(time: tag.time)
     }
     return new
   }
 
-  private func take(_ entry: Pack.Entry) throws(ChangesetError) -> [LogRow] {
+  private func take(entry: Pack.Entry) throws(ChangesetError) -> [LogRow] {
     if let seq = try work.log.number(of: entry.id) {
       try work.log.setRemote(seq: seq)
       return []
@@ -51,7 +51,7 @@ struct Intake {
       parents: parents.map(\.seq),
       isRemote: true
     )
-    for parent in parents { try work.heads.remove(parent.seq, branch: row.branch) }
+    for parent in parents { try work.heads.remove(seq: parent.seq, branch: row.branch) }
     try work.heads.add(row.seq, branch: row.branch)
     try work.heads.notice(time: row.time)
     return row
@@ -76,12 +76,12 @@ struct Intake {
     let latest = parents.map(\.time).max() ?? .zero
     let isInTime = header.kind == .edit ? header.time > latest : header.time == latest
     let before = parents.first?.stateHash ?? .zero
-    try Fills.keep(commit.changes, work.connection)
+    try Fills.keep(delta: commit.changes, work.connection)
     let upgrade = try SchemaUpgrade(work.connection)
     guard let schema = try work.dictionaries.number(ofSchema: header.schema) else {
       throw ChangesetError(.damaged, "the schema of commit \(id.short) is not described")
     }
-    let changes = try upgrade.upgraded(commit.changes, from: schema)
+    let changes = try upgrade.upgraded(delta: commit.changes, from: schema)
     let after = before.adding(changes, fills: upgrade.fills)
     guard header.generation == generation, isInTime, after == header.stateHash else {
       throw ChangesetError(

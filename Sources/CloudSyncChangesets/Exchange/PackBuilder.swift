@@ -29,11 +29,11 @@ struct PackBuilder {
       size += Int(candidate.size) + 100
       if size > Self.mostBytes, !numbers.isEmpty { break }
       let row = try work.log.row(candidate.seq)
-      guard let body = try work.log.body(row.seq) else { continue }
+      guard let body = try work.log.body(seq: row.seq) else { continue }
       if schemas.insert(row.schema).inserted {
-        pack.schemas.append(try work.dictionaries.schema(row.schema))
+        pack.schemas.append(try work.dictionaries.schema(number: row.schema))
       }
-      pack.entries.append(Pack.Entry(id: row.id, header: try work.log.header(row), body: body))
+      pack.entries.append(Pack.Entry(id: row.id, header: try work.log.header(row: row), body: body))
       numbers.append(row.seq)
     }
     return numbers.isEmpty ? nil : (pack, numbers)

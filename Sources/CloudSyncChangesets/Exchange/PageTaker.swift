@@ -41,10 +41,10 @@ final class PageTaker: Sendable {
       let new = try repository.write { (work) throws(ChangesetError) in
         var new: [ChangesetID] = []
         for (name, content) in zip(names, contents) {
-          new += try PackIntake(work: work).take(name, content)
+          new += try PackIntake(work: work).take(name: name, content)
         }
         for (name, reason) in failures {
-          try PackIntake(work: work).refuse(name, because: reason, bytes: nil)
+          try PackIntake(work: work).refuse(name: name, because: reason, bytes: nil)
         }
         if let token { try work.info.set(.token, .blob(Array(token.bytes))) }
         try work.log.index(unlessFewerThan: 200)
@@ -58,7 +58,7 @@ final class PageTaker: Sendable {
       }
       return true
     } catch {
-      calls.fail(error)
+      calls.fail(error: error)
       return false
     }
   }
@@ -72,7 +72,7 @@ final class PageTaker: Sendable {
       var new: [ChangesetID] = []
       for (name, bytes) in refused {
         try work.connection.run("DELETE FROM changesets_refused WHERE name = ?1", .text(name))
-        new += try PackIntake(work: work).take(name, .success(bytes))
+        new += try PackIntake(work: work).take(name: name, .success(bytes))
       }
       return new
     }
@@ -89,7 +89,7 @@ final class PageTaker: Sendable {
       var changesets: [Changeset] = []
       for id in ids {
         guard let seq = try work.log.number(of: id) else { continue }
-        changesets.append(try work.changeset(try work.log.row(seq)))
+        changesets.append(try work.changeset(row: try work.log.row(seq)))
       }
       return changesets
     }
@@ -102,7 +102,7 @@ final class PageTaker: Sendable {
   /// Notes that the cloud has nothing any more.
   func forgetCloud() {
     do throws(ChangesetError) { try RemoteState.forgetCloud(in: repository) } catch {
-      calls.fail(error)
+      calls.fail(error: error)
     }
     state.withLock { $0.records = [] }
   }
@@ -114,14 +114,14 @@ struct PackIntake {
 
   /// Returns the commits that are new.
   func take(
-    _ name: String,
+    name: String,
     _ content: Result<[UInt8], AssetFailure>
   ) throws(ChangesetError) -> [ChangesetID] {
     let bytes: [UInt8]
     switch content {
     case .success(let found): bytes = found
     case .failure(let failure):
-      try refuse(name, because: failure.reason, bytes: nil)
+      try refuse(name: name, because: failure.reason, bytes: nil)
       return []
     }
     let pack: Pack
@@ -131,23 +131,23 @@ struct PackIntake {
       }
       pack = try Pack(bytes)
     } catch {
-      try refuse(name, because: error.reason, bytes: bytes)
+      try refuse(name: name, because: error.reason, bytes: bytes)
       return []
     }
     do throws(ChangesetError) {
       return try work.connection.transaction { () throws(ChangesetError) in
-        try Intake(work: work).take(pack).map(\.id)
+        try Intake(work: work).take(pack: pack).map(\.id)
       }
     } catch {
       // What is wrong with the pack is no reason to stop; what is wrong with the database is.
       guard [.damaged, .schemaMismatch].contains(error.code), work.connection.sqlite.isInTransaction
       else { throw error }
-      try refuse(name, because: error.reason, bytes: bytes)
+      try refuse(name: name, because: error.reason, bytes: bytes)
       return []
     }
   }
 
-  func refuse(_ name: String, because reason: String, bytes: [UInt8]?) throws(ChangesetError) {
+  func refuse(name: String, because reason: String, bytes: [UInt8]?) throws(ChangesetError) {
     try work.connection.run(
       "REPLACE INTO changesets_refused VALUES(?1, ?2, ?3)",
       .text(name),

@@ -97,7 +97,7 @@ struct Pushing {
       var changesets: [Changeset] = []
       for seq in numbers {
         try work.log.setRemote(seq: seq)
-        changesets.append(try work.changeset(try work.log.row(seq)))
+        changesets.append(try work.changeset(row: try work.log.row(seq)))
       }
       if let last = numbers.last { try work.info.set(.pushed, .integer(last)) }
       for tag in tags {
@@ -128,7 +128,7 @@ struct Pushing {
     )
   }
 
-  func delete(_ names: [String]) async throws(ChangesetError) {
+  func delete(names: [String]) async throws(ChangesetError) {
     for start in stride(from: 0, to: names.count, by: 200) {
       let ids = names[start..<min(start + 200, names.count)]
         .map { RecordID(name: $0, zoneID: remote.zoneID) }

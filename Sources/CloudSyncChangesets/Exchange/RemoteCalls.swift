@@ -33,7 +33,7 @@ final class RemoteCalls: Sendable {
   }
 
   /// Ends all calls that wait.
-  func fail(_ error: ChangesetError) {
+  func fail(error: ChangesetError) {
     let numbers = state.withLock { $0.failures.keys.sorted() }
     for number in numbers { take(number: number)?(error) }
   }

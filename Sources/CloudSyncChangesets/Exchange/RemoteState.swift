@@ -15,7 +15,9 @@ enum RemoteState {
     in repository: ChangesetRepository
   ) throws(ChangesetError) {
     let name = "\(zoneID.scope):\(zoneID)"
-    let known = try repository.read { (work) throws(ChangesetError) in try work.info.text(.zone) }
+    let known = try repository.read { (work) throws(ChangesetError) in
+      try work.info.text(name: .zone)
+    }
     if let known, known != name {
       throw ChangesetError(
         .foreignCloud,
@@ -30,7 +32,7 @@ enum RemoteState {
 
   static func token(in repository: ChangesetRepository) throws(ChangesetError) -> ChangeToken? {
     try repository.read { (work) throws(ChangesetError) in
-      try work.info.bytes(.token).flatMap { ChangeToken(Data($0)) }
+      try work.info.bytes(name: .token).flatMap { ChangeToken(Data($0)) }
     }
   }
 

@@ -14,7 +14,7 @@ struct Conflicts {
     var conflicts: [ChangesetConflict] = []
     let branch = try work.heads.position().branch
     for (number, row) in try merging.questions(branch: branch).enumerated() {
-      conflicts.append(ChangesetConflict(try questions.conflict(row), number: number))
+      conflicts.append(ChangesetConflict(try questions.conflict(row: row), number: number))
     }
     let merges = try work.connection.rows(
       "SELECT seq FROM changesets_log WHERE kind = 2 ORDER BY seq DESC"
@@ -22,7 +22,7 @@ struct Conflicts {
     for seq in merges {
       let row = try work.log.row(seq)
       // The decisions of merges whose changes were removed are gone with them.
-      guard try work.log.body(seq) != nil else { continue }
+      guard try work.log.body(seq: seq) != nil else { continue }
       let decided = try work.log.commit(row).conflicts
       for (number, conflict) in decided.enumerated() {
         if try isRestored(id: row.id, number) { continue }
@@ -42,7 +42,7 @@ struct Conflicts {
 
   /// Puts what a merge lost back into the table: the row that was set aside, or the values of its columns.
   func restore(
-    _ conflict: ChangesetConflict,
+    conflict: ChangesetConflict,
     key: [FieldValue]?
   ) throws(ChangesetError) -> StateDelta {
     guard let merge = conflict.merge, let seq = try work.log.number(of: merge) else {

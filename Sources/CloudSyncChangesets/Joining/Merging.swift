@@ -16,7 +16,7 @@ struct Merging {
   }
 
   /// Merges the heads of a branch until one is left; those about which a question is open stay.
-  func mergeAll(_ branch: Int64) throws(ChangesetError) -> [LogRow] {
+  func mergeAll(branch: Int64) throws(ChangesetError) -> [LogRow] {
     var queue = MergeQueue()
     for head in try work.heads.heads(ofBranch: branch) {
       let row = try work.log.row(head.seq)
@@ -36,7 +36,7 @@ struct Merging {
   }
 
   /// Merges a branch's head into another branch, whose head may be older.
-  func merge(_ theirs: LogRow, into ours: LogRow, branch: Int64) throws(ChangesetError) -> LogRow {
+  func merge(theirs: LogRow, into ours: LogRow, branch: Int64) throws(ChangesetError) -> LogRow {
     let plan = try merges.plan(ours.id, theirs.id)
     guard plan.questions.isEmpty else {
       throw ChangesetError(
@@ -61,31 +61,31 @@ struct Merging {
 
   /// What takes a commit back, or puts it back, against HEAD.
   func reversal(of row: LogRow, head: LogRow) throws(ChangesetError) -> StateDelta {
-    let parent = try work.log.id(row.parent)
+    let parent = try work.log.id(seq: row.parent)
     return try settled(plan: try merges.plan(over: row.id, ours: head.id, theirs: parent)).changes
   }
 
   private func keep(plan: MergePlan, branch: Int64) throws(ChangesetError) -> LogRow {
     let plan = try settled(plan: plan)
-    let first = try work.log.row(try graph.number(plan.parents[0]))
-    let second = try work.log.row(try graph.number(plan.parents[1]))
+    let first = try work.log.row(try graph.number(id: plan.parents[0]))
+    let second = try work.log.row(try graph.number(id: plan.parents[1]))
     let commit = plan.commit(
-      branch: try work.dictionaries.name(branch),
+      branch: try work.dictionaries.name(number: branch),
       schema: work.tables.id,
       stateHash: first.stateHash.adding(plan.changes, fills: try work.fills())
     )
-    let row = try Committing(work: work).store(commit, parents: [first, second])
-    for parent in [first, second] { try work.heads.remove(parent.seq, branch: branch) }
+    let row = try Committing(work: work).store(commit: commit, parents: [first, second])
+    for parent in [first, second] { try work.heads.remove(seq: parent.seq, branch: branch) }
     try work.heads.add(row.seq, branch: branch)
     try work.heads.notice(time: row.time)
-    try Answers(connection: work.connection).forget(plan.ours, plan.theirs)
+    try Answers(connection: work.connection).forget(ours: plan.ours, plan.theirs)
     return row
   }
 
   /// The plan after the constraints of the tables are settled.
   private func settled(plan: MergePlan) throws(ChangesetError) -> MergePlan {
     guard plan.needsSettlement(in: work.tables) else { return plan }
-    let first = try graph.number(plan.parents[0])
+    let first = try graph.number(id: plan.parents[0])
     let present = try work.heads.position().seq
     return try work.connection.undoing { () throws(ChangesetError) in
       try work.connection.withoutTriggers { () throws(ChangesetError) in

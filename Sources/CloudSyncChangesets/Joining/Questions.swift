@@ -11,14 +11,14 @@ struct Questions {
     guard let handler = work.options.handler else { return nil }
     let box = QuestionBox(questions: self)
     return { (row) throws(ChangesetError) in
-      if let answer = try box.questions.answers.answer(row) { return answer }
-      return RowAnswer(handler(try box.questions.conflict(row)))
+      if let answer = try box.questions.answers.answer(row: row) { return answer }
+      return RowAnswer(handler(try box.questions.conflict(row: row)))
     }
   }
 
   private var answers: Answers { Answers(connection: work.connection) }
 
-  func conflict(_ row: ContestedRow) throws(ChangesetError) -> RowConflict {
+  func conflict(row: ContestedRow) throws(ChangesetError) -> RowConflict {
     let values = { (cells: [CellValue]?) -> [String: FieldValue]? in
       cells.map { cells in
         Dictionary(
@@ -40,7 +40,7 @@ struct Questions {
   }
 
   private func changeset(id: ChangesetID) throws(ChangesetError) -> Changeset {
-    try work.changeset(try work.log.row(try graph.number(id)))
+    try work.changeset(row: try work.log.row(try graph.number(id: id)))
   }
 }
 

@@ -3,7 +3,7 @@ struct Reverting {
   let work: HistoryWork
 
   /// Takes a commit back that HEAD has.
-  func revert(_ row: LogRow, meta: String) throws(ChangesetError) -> Changeset? {
+  func revert(row: LogRow, meta: String) throws(ChangesetError) -> Changeset? {
     try work.checkNothingIsUncommitted()
     guard let seq = try work.heads.position().seq else { return nil }
     guard try work.log.isAncestor(ancestor: row.seq, of: seq) else {
@@ -13,6 +13,6 @@ struct Reverting {
       )
     }
     let changes = try Merging(work).reversal(of: row, head: try work.log.row(seq))
-    return try Recording(work: work).record(changes, meta: meta, reverts: row.id)
+    return try Recording(work: work).record(changes: changes, meta: meta, reverts: row.id)
   }
 }

@@ -25,7 +25,7 @@ struct UndoSearch {
     var walk = try HistoryWalk(work: work).steps(from: try work.heads.position().seq)
     while let row = try walk.next() {
       guard row.kind == .edit else { continue }
-      let commit = try work.changeset(row)
+      let commit = try work.changeset(row: row)
       guard commit.replica == replica, !takenBack.contains(row.id) else { continue }
       if let reverts = commit.reverts { takenBack.insert(reverts) }
       switch step(try depth(commit: commit, replica: replica)) {
@@ -42,7 +42,7 @@ struct UndoSearch {
   private func depth(commit: Changeset, replica: String) throws(ChangesetError) -> Int {
     var (depth, next) = (0, commit)
     while let target = next.reverts, let seq = try work.log.number(of: target) {
-      next = try work.changeset(try work.log.row(seq))
+      next = try work.changeset(row: try work.log.row(seq))
       guard next.replica == replica else { break }
       depth += 1
     }

@@ -13,11 +13,11 @@ struct Branches {
     let hidden = try hidden()
     var heads: [Int64: [ChangesetID]] = [position.branch: []]
     for head in try work.heads.heads() {
-      if let id = try work.log.id(head.seq) { heads[head.branch, default: []].append(id) }
+      if let id = try work.log.id(seq: head.seq) { heads[head.branch, default: []].append(id) }
     }
     var branches: [Branch] = []
     for (number, ids) in heads {
-      let name = try work.dictionaries.name(number)
+      let name = try work.dictionaries.name(number: number)
       if hidden.contains(name), number != position.branch { continue }
       branches.append(
         Branch(name: name, heads: ids.sorted(), isCurrent: number == position.branch)
@@ -30,24 +30,24 @@ struct Branches {
     Set(try tags.entries(ofKind: .hiddenBranch).filter { $0.id != nil }.map(\.name))
   }
 
-  func create(_ name: String, at revision: Revision) throws(ChangesetError) {
-    try Self.check(name, kind: "branch")
+  func create(name: String, at revision: Revision) throws(ChangesetError) {
+    try Self.check(name: name, kind: "branch")
     let known = try all().map(\.name)
     // Names that look alike in every font are one for people.
     if let other = known.first(where: { $0 == name }) {
       throw ChangesetError(.invalidName, "there is a branch “\(other)” already; name another one")
     }
-    if try tags.tag(name) != nil {
+    if try tags.tag(name: name) != nil {
       throw ChangesetError(.invalidName, "there is a tag “\(name)” already; name another one")
     }
-    let seq = try RevisionSearch(work: work).number(revision)
+    let seq = try RevisionSearch(work: work).number(revision: revision)
     let number = try work.dictionaries.number(forName: name)
     try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: nil, time: .zero))
     guard let seq, try work.heads.heads(ofBranch: number).isEmpty else { return }
     try work.heads.add(seq, branch: number)
   }
 
-  func number(_ name: String) throws(ChangesetError) -> Int64 {
+  func number(name: String) throws(ChangesetError) -> Int64 {
     guard let number = try work.dictionaries.number(ofName: name),
       try all().contains(where: { $0.name.hasSameBytes(as: name) })
     else { throw ChangesetError(.noSuchBranch, "there is no branch “\(name)”") }
@@ -57,7 +57,7 @@ struct Branches {
   /// A branch and its only head; nil for the branch that begins with the empty database.
   func head(of name: String) throws(ChangesetError) -> (branch: Int64, seq: Int64?) {
     let position = try work.heads.position()
-    let number = try number(name)
+    let number = try number(name: name)
     let heads = try work.heads.heads(ofBranch: number)
     // A branch that rows are on already may have others' heads beside its own.
     if heads.count > 1 {
@@ -86,13 +86,13 @@ struct Branches {
     guard found.count < 2 else {
       throw ChangesetError(
         .unmerged,
-        "branch “\(try work.dictionaries.name(position.branch))” has \(found.count) heads; merge them first"
+        "branch “\(try work.dictionaries.name(number: position.branch))” has \(found.count) heads; merge them first"
       )
     }
     return found.first
   }
 
-  func hide(_ name: String) throws(ChangesetError) {
+  func hide(name: String) throws(ChangesetError) {
     guard let branch = try all().first(where: { $0.name.hasSameBytes(as: name) }) else {
       throw ChangesetError(.noSuchBranch, "there is no branch “\(name)”")
     }
@@ -103,8 +103,8 @@ struct Branches {
     try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: head, time: .zero))
   }
 
-  func tag(_ name: String, _ revision: Revision?) throws(ChangesetError) {
-    try Self.check(name, kind: "tag")
+  func tag(name: String, _ revision: Revision?) throws(ChangesetError) {
+    try Self.check(name: name, kind: "tag")
     if try all().contains(where: { $0.name == name }) {
       throw ChangesetError(.invalidName, "there is a branch “\(name)” already; name another one")
     }
@@ -125,11 +125,11 @@ struct Branches {
     var entry = entry
     entry.time = HybridTime.next(after: try work.heads.position().clock, now: work.now)
     try work.heads.notice(time: entry.time)
-    try tags.take(entry, isRemote: false)
+    try tags.take(entry: entry, isRemote: false)
   }
 
   /// Throws if no branch or tag can be called so.
-  static func check(_ name: String, kind: String) throws(ChangesetError) {
+  static func check(name: String, kind: String) throws(ChangesetError) {
     let isReserved =
       name == "HEAD" || name.contains("~") || name.contains("..") || name.first == "-"
       || name.first == " " || name.last == " "

@@ -30,7 +30,7 @@ struct Migrating {
     let names = schema.tables.map(\.name)
       .filter { former.table($0) != nil || !others.contains($0) }
     let rules = TrackingRules(schema: schema)
-    try installation.install(try rules.tables(names))
+    try installation.install(names: try rules.tables(names: names))
     let migrated = HistoryWork(
       connection: connection,
       tables: try installation.tracked(),
@@ -102,19 +102,19 @@ struct Migrating {
     // Without a commit there is nothing that could have been migrated: the first has the new schema.
     guard let seq = position.seq else { return }
     let parent = try work.log.row(seq)
-    try Fills.keep(changes, connection)
+    try Fills.keep(delta: changes, connection)
     let header = CommitHeader(
       kind: .migration,
       schema: work.tables.id,
       parents: [parent.id],
       generation: parent.generation + 1,
       time: parent.time,
-      branch: try work.dictionaries.name(position.branch),
+      branch: try work.dictionaries.name(number: position.branch),
       stateHash: parent.stateHash.adding(changes, fills: try work.fills())
     )
     let written = Commit(header: header, changes: changes.written(at: parent.time))
-    let row = try Committing(work: work).store(written, parents: [parent])
-    try work.heads.advance(position, to: row.seq, clock: max(position.clock, row.time))
+    let row = try Committing(work: work).store(commit: written, parents: [parent])
+    try work.heads.advance(position: position, to: row.seq, clock: max(position.clock, row.time))
   }
 }
 

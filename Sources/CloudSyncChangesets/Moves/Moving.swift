@@ -23,7 +23,7 @@ struct Moving {
           "commit \(target?.id.short ?? "") leads to another state than it says; “verify” tells more"
         )
       }
-      try work.applying.apply(changes)
+      try work.applying.apply(delta: changes)
     }
     position.seq = seq
     position.branch = branch ?? position.branch
@@ -42,7 +42,7 @@ struct Moving {
     guard let target, try work.dictionaries.schemaID(number: target.schema) != work.tables.id else {
       return
     }
-    let theirs = try work.dictionaries.schema(target.schema)
+    let theirs = try work.dictionaries.schema(number: target.schema)
     try SchemaComparison(mine: work.tables.description, theirs: theirs).checkReadable(id: target.id)
   }
 }

@@ -27,12 +27,12 @@ struct Rescan {
           found.append(row.key)
         }
       }
-    for key in found + wanted.keys.sorted() { try keep(wanted[key], key: key, of: table) }
+    for key in found + wanted.keys.sorted() { try keep(row: wanted[key], key: key, of: table) }
   }
 
   /// Notes what a row was at HEAD, nil for none.
   private func keep(
-    _ row: RowDelta?,
+    row: RowDelta?,
     key: RowKey,
     of table: TrackedTable
   ) throws(ChangesetError) {

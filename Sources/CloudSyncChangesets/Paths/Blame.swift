@@ -13,14 +13,14 @@ struct Blame {
   let work: HistoryWork
 
   func origins(
-    _ name: String,
+    name: String,
     _ key: RowKey,
     at revision: Revision
   ) throws(ChangesetError) -> [CellOrigin] {
     guard let table = work.tables.table(name)?.name else {
       throw ChangesetError(.misuse, "there is no table “\(name)” in the history")
     }
-    guard let seq = try RevisionSearch(work: work).number(revision) else { return [] }
+    guard let seq = try RevisionSearch(work: work).number(revision: revision) else { return [] }
     let steps = try steps(table: table, key, at: seq)
     var cells: [String: SQLiteValue]?
     for step in steps.reversed() { cells = step.change.applied(to: cells) }
@@ -34,7 +34,7 @@ struct Blame {
         CellOrigin(
           column: column,
           value: FieldValue(value),
-          changeset: try work.changeset(commit)
+          changeset: try work.changeset(row: commit)
         )
       )
     }

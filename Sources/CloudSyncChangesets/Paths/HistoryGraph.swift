@@ -11,14 +11,14 @@ final class HistoryGraph: CommitGraph {
 
   init(_ work: HistoryWork) { self.work = work }
 
-  func number(_ id: ChangesetID) throws(ChangesetError) -> Int64 {
+  func number(id: ChangesetID) throws(ChangesetError) -> Int64 {
     if let number = try work.log.number(of: id) { return number }
     throw ChangesetError(.noSuchRevision, "there is no commit \(id.short)")
   }
 
   func header(of id: ChangesetID) throws(ChangesetError) -> CommitHeader {
     if let known = headers[id] { return known }
-    let header = try work.log.header(try work.log.row(try number(id)))
+    let header = try work.log.header(row: try work.log.row(try number(id: id)))
     headers[id] = header
     return header
   }
@@ -55,7 +55,7 @@ final class HistoryGraph: CommitGraph {
 
   private func optionalNumber(id: ChangesetID?) throws(ChangesetError) -> Int64? {
     guard let id else { return nil }
-    return try number(id)
+    return try number(id: id)
   }
 
   /// What brings the tables back to HEAD.

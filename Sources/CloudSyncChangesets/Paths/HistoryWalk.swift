@@ -4,7 +4,7 @@ import CloudSyncSQLiteSchema
 struct HistoryWalk {
   let work: HistoryWork
 
-  func log(_ query: LogQuery) throws(ChangesetError) -> [Changeset] {
+  func log(query: LogQuery) throws(ChangesetError) -> [Changeset] {
     var result: [Changeset] = []
     if query.count == 0 { return result }
     let key = try query.key.map { (key) throws(ChangesetError) in RowKey(try key.columns()) }
@@ -12,7 +12,7 @@ struct HistoryWalk {
     for seq in try starts(query: query) { try steps.add(seq) }
     while let row = try steps.next() {
       if try isMeant(row: row, table: query.table, key: key) {
-        result.append(try work.changeset(row))
+        result.append(try work.changeset(row: row))
         if result.count == query.count { break }
       }
     }
@@ -34,7 +34,8 @@ struct HistoryWalk {
       }
       return try work.heads.heads(ofBranch: branch).map(\.seq)
     }
-    return try RevisionSearch(work: work).number(query.revision ?? .head).map { [$0] } ?? []
+    return try RevisionSearch(work: work).number(revision: query.revision ?? .head).map { [$0] }
+      ?? []
   }
 
   private func isMeant(

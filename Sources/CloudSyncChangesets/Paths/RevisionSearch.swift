@@ -5,7 +5,7 @@ struct RevisionSearch {
   let work: HistoryWork
 
   /// The number of the commit; nil for the empty database, which HEAD is without commits.
-  func number(_ revision: Revision) throws(ChangesetError) -> Int64? {
+  func number(revision: Revision) throws(ChangesetError) -> Int64? {
     let (name, steps) = try Self.parts(text: revision.description)
     var seq = try start(name: name)
     for _ in 0..<steps {
@@ -17,7 +17,9 @@ struct RevisionSearch {
 
   /// The commit, which must be one.
   func row(_ revision: Revision) throws(ChangesetError) -> LogRow {
-    guard let seq = try number(revision) else { throw unknown(text: revision.description) }
+    guard let seq = try number(revision: revision) else {
+      throw unknown(text: revision.description)
+    }
     return try work.log.row(seq)
   }
 
@@ -32,7 +34,7 @@ struct RevisionSearch {
 
   private func start(name: String) throws(ChangesetError) -> Int64? {
     if name == "HEAD" { return try work.heads.position().seq }
-    if let id = try Tags(connection: work.connection).tag(name) {
+    if let id = try Tags(connection: work.connection).tag(name: name) {
       guard let seq = try work.log.number(of: id) else { throw unknown(text: name) }
       return seq
     }

@@ -32,8 +32,8 @@ struct Verification {
   }
 
   private func problem(of row: LogRow) throws(ChangesetError) -> String? {
-    guard let body = try work.log.body(row.seq) else { return nil }
-    let header = try work.log.header(row)
+    guard let body = try work.log.body(seq: row.seq) else { return nil }
+    let header = try work.log.header(row: row)
     guard ChangesetID(digestOf: CommitWriter.head(of: header), body) == row.id else {
       return "commit \(row.id.short) is not what its identifier says"
     }

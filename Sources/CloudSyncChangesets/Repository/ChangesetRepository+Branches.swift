@@ -18,7 +18,7 @@ extension ChangesetRepository {
   /// - Throws: That there is such a branch, or that none can be called so.
   public func createBranch(_ name: String, at revision: Revision = .head) throws(ChangesetError) {
     try write { (work) throws(ChangesetError) in
-      try Branches(work: work).create(name, at: revision)
+      try Branches(work: work).create(name: name, at: revision)
     }
   }
 
@@ -38,7 +38,7 @@ extension ChangesetRepository {
   /// - Parameter name: A branch other than the present one.
   /// - Throws: That there is no such branch, or that it is the present one.
   public func deleteBranch(_ name: String) throws(ChangesetError) {
-    try write { (work) throws(ChangesetError) in try Branches(work: work).hide(name) }
+    try write { (work) throws(ChangesetError) in try Branches(work: work).hide(name: name) }
   }
 
   /// The tags, by name.
@@ -59,7 +59,7 @@ extension ChangesetRepository {
   /// - Throws: That there is no such commit, or that no tag can be called so.
   public func tag(_ name: String, _ revision: Revision?) throws(ChangesetError) {
     try write { (work) throws(ChangesetError) in
-      try Branches(work: work).tag(name, revision)
+      try Branches(work: work).tag(name: name, revision)
     }
   }
 
@@ -86,7 +86,7 @@ extension ChangesetRepository {
     try move { (work) throws(ChangesetError) in
       guard let row = try Branches(work: work).descendant() else { return nil }
       try Moving(work: work).move(to: row.seq)
-      return try work.changeset(row)
+      return try work.changeset(row: row)
     }
   }
 
@@ -107,7 +107,7 @@ extension ChangesetRepository {
       let target = try RevisionSearch(work: work).row(revision)
       let position = try work.heads.position()
       let changes = try work.log.changes(from: position.seq, to: target.seq)
-      return try Recording(work: work).record(changes, meta: meta)
+      return try Recording(work: work).record(changes: changes, meta: meta)
     }
   }
 
@@ -123,6 +123,6 @@ extension ChangesetRepository {
     let id = try read { (work) throws(ChangesetError) in
       try RevisionSearch(work: work).row(revision).id
     }
-    try HistoryExport(database: database, options: options).export(id, to: path)
+    try HistoryExport(database: database, options: options).export(id: id, to: path)
   }
 }

@@ -48,7 +48,7 @@ extension ChangesetRepository {
   public func commit(meta: String = "{}") throws(ChangesetError) -> Changeset? {
     try write { (work) throws(ChangesetError) in
       guard let row = try Committing(work: work).commit(meta: meta) else { return nil }
-      return try work.changeset(row)
+      return try work.changeset(row: row)
     }
   }
 
@@ -59,7 +59,7 @@ extension ChangesetRepository {
     try move { (work) throws(ChangesetError) in
       let changes = try work.uncommitted.changes(at: .zero)
       try work.uncommitted.clear()
-      try work.applying.apply(changes.inverted(at: .zero))
+      try work.applying.apply(delta: changes.inverted(at: .zero))
     }
   }
 
@@ -111,7 +111,7 @@ extension ChangesetRepository {
     try database.use { (connection) throws(ChangesetError) in
       try Self.refuseTransaction(connection: connection)
       try connection.transaction { () throws(ChangesetError) in
-        try HistoryTables.remove(connection)
+        try HistoryTables.remove(connection: connection)
       }
     }
   }

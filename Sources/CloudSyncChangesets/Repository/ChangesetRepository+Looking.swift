@@ -9,7 +9,7 @@ extension ChangesetRepository {
   /// - Returns: The commits.
   /// - Throws: That there is no such revision, or what is wrong with the database.
   public func log(_ query: LogQuery = LogQuery()) throws(ChangesetError) -> [Changeset] {
-    try read { (work) throws(ChangesetError) in try HistoryWalk(work: work).log(query) }
+    try read { (work) throws(ChangesetError) in try HistoryWalk(work: work).log(query: query) }
   }
 
   /// What is different between two commits, by table and key.
@@ -22,7 +22,8 @@ extension ChangesetRepository {
   public func diff(_ from: Revision, _ to: Revision) throws(ChangesetError) -> [RowChange] {
     try read { (work) throws(ChangesetError) in
       let search = RevisionSearch(work: work)
-      return try work.log.changes(from: try search.number(from), to: try search.number(to))
+      return try work.log
+        .changes(from: try search.number(revision: from), to: try search.number(revision: to))
         .rowChanges
     }
   }
@@ -37,7 +38,7 @@ extension ChangesetRepository {
   ) throws(ChangesetError) -> (changeset: Changeset, changes: [RowChange]) {
     try read { (work) throws(ChangesetError) in
       let row = try RevisionSearch(work: work).row(revision)
-      return (try work.changeset(row), try work.log.commit(row).changes.rowChanges)
+      return (try work.changeset(row: row), try work.log.commit(row).changes.rowChanges)
     }
   }
 
@@ -55,7 +56,7 @@ extension ChangesetRepository {
     at revision: Revision = .head
   ) throws(ChangesetError) -> [CellOrigin] {
     try read { (work) throws(ChangesetError) in
-      try Blame(work: work).origins(table, RowKey(try key.columns()), at: revision)
+      try Blame(work: work).origins(name: table, RowKey(try key.columns()), at: revision)
     }
   }
 

@@ -14,9 +14,11 @@ extension ChangesetRepository {
   public func mergeAll(_ branch: String? = nil) throws(ChangesetError) -> [Changeset] {
     try move { (work) throws(ChangesetError) in
       var number = try work.heads.position().branch
-      if let branch { number = try Branches(work: work).number(branch) }
+      if let branch { number = try Branches(work: work).number(name: branch) }
       var merges: [Changeset] = []
-      for row in try Merging(work).mergeAll(number) { merges.append(try work.changeset(row)) }
+      for row in try Merging(work).mergeAll(branch: number) {
+        merges.append(try work.changeset(row: row))
+      }
       return merges
     }
   }
@@ -30,15 +32,18 @@ extension ChangesetRepository {
   public func merge(_ branch: String) throws(ChangesetError) -> Changeset {
     try move { (work) throws(ChangesetError) in
       let branches = Branches(work: work)
-      let ours = try branches.head(of: try work.dictionaries.name(try work.heads.position().branch))
+      let ours = try branches.head(
+        of: try work.dictionaries.name(number: try work.heads.position().branch)
+      )
       let theirs = try branches.head(of: branch)
       guard let mine = ours.seq, let other = theirs.seq else {
         throw ChangesetError(.noSuchRevision, "a branch without commits cannot be merged")
       }
       let head = try work.log.row(mine)
-      if try work.log.isAncestor(ancestor: other, of: mine) { return try work.changeset(head) }
-      let row = try Merging(work).merge(try work.log.row(other), into: head, branch: ours.branch)
-      return try work.changeset(row)
+      if try work.log.isAncestor(ancestor: other, of: mine) { return try work.changeset(row: head) }
+      let row = try Merging(work)
+        .merge(theirs: try work.log.row(other), into: head, branch: ours.branch)
+      return try work.changeset(row: row)
     }
   }
 
@@ -73,7 +78,7 @@ extension ChangesetRepository {
       )
       try Answers(connection: work.connection).set(RowAnswer(resolution), for: row)
       let branch = try work.dictionaries.number(forName: conflict.oursCommit.branch)
-      _ = try Merging(work).mergeAll(branch)
+      _ = try Merging(work).mergeAll(branch: branch)
     }
   }
 
@@ -91,8 +96,8 @@ extension ChangesetRepository {
   ) throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in
       try work.checkNothingIsUncommitted()
-      let changes = try Conflicts(work: work).restore(conflict, key: key)
-      return try Recording(work: work).record(changes, meta: "{}")
+      let changes = try Conflicts(work: work).restore(conflict: conflict, key: key)
+      return try Recording(work: work).record(changes: changes, meta: "{}")
     }
   }
 
@@ -112,7 +117,7 @@ extension ChangesetRepository {
   ) throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in
       let row = try RevisionSearch(work: work).row(revision)
-      return try Reverting(work: work).revert(row, meta: meta)
+      return try Reverting(work: work).revert(row: row, meta: meta)
     }
   }
 
@@ -124,7 +129,7 @@ extension ChangesetRepository {
   public func undo() throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in
       guard let row = try UndoSearch(work: work).undoable() else { return nil }
-      return try Reverting(work: work).revert(row, meta: "{}")
+      return try Reverting(work: work).revert(row: row, meta: "{}")
     }
   }
 
@@ -136,7 +141,7 @@ extension ChangesetRepository {
   public func redo() throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in
       guard let row = try UndoSearch(work: work).redoable() else { return nil }
-      return try Reverting(work: work).revert(row, meta: "{}")
+      return try Reverting(work: work).revert(row: row, meta: "{}")
     }
   }
 }

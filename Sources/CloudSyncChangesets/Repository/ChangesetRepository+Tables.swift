@@ -11,7 +11,7 @@ extension ChangesetRepository {
   /// - Throws: What is wrong with the database.
   public static func isInstalled(in database: some SyncDatabase) throws(ChangesetError) -> Bool {
     try database.use { (connection) throws(ChangesetError) in
-      try HistoryTables.installedVersion(connection) != nil
+      try HistoryTables.installedVersion(connection: connection) != nil
     }
   }
 

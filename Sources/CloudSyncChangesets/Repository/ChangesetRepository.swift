@@ -43,11 +43,11 @@ public final class ChangesetRepository: Sendable {
   ) throws(ChangesetError) {
     self.database = database
     self.options = options
-    try MergeSettings.check(options)
+    try MergeSettings.check(options: options)
     known = Locked(
       try database.use { (connection) throws(ChangesetError) in
         try Self.refuseTransaction(connection: connection)
-        let tracked = try HistorySetup(connection: connection, options: options).open(tables)
+        let tracked = try HistorySetup(connection: connection, options: options).open(names: tables)
         try CommitLog(connection: connection).index(unlessFewerThan: 1_000)
         return tracked
       }
@@ -89,8 +89,8 @@ public final class ChangesetRepository: Sendable {
   /// The history on a connection; the tables are read again if their declarations may have changed.
   func work(on connection: HistoryConnection) throws(ChangesetError) -> HistoryWork {
     var tracked = known.withLock { $0 }
-    if try CaptureInstallation.version(connection) != tracked.version {
-      guard try HistoryTables.installedVersion(connection) != nil else {
+    if try CaptureInstallation.version(connection: connection) != tracked.version {
+      guard try HistoryTables.installedVersion(connection: connection) != nil else {
         throw ChangesetError(.misuse, "the history was removed; open a new one")
       }
       let fresh = try CaptureInstallation(connection: connection).tracked()

@@ -6,7 +6,7 @@ struct HistoryExport {
   let database: any SyncDatabase
   let options: ChangesetOptions
 
-  func export(_ id: ChangesetID, to path: String) throws(ChangesetError) {
+  func export(id: ChangesetID, to path: String) throws(ChangesetError) {
     try database.use { (connection) throws(ChangesetError) in
       let target: SQLiteConnection
       let objects: Int64

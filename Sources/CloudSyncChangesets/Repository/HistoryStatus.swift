@@ -9,7 +9,7 @@ struct HistoryStatus {
     let position = try work.heads.position()
     var heads: [ChangesetID] = []
     for head in try work.heads.heads(ofBranch: position.branch) {
-      if let id = try work.log.id(head.seq) { heads.append(id) }
+      if let id = try work.log.id(seq: head.seq) { heads.append(id) }
     }
     let count = { (sql: String) throws(ChangesetError) -> Int in
       Int(try work.connection.integer(sql) ?? 0)

@@ -7,7 +7,7 @@ struct EngineTablesCheck {
   let connection: HistoryConnection
 
   /// Throws if an engine synchronizes one of the tables, or one that is tied to them by a foreign key.
-  func check(_ tables: [String], in schema: DatabaseSchema) throws(ChangesetError) {
+  func check(tables: [String], in schema: DatabaseSchema) throws(ChangesetError) {
     let engine = try engineTables()
     for name in engine {
       if let table = tables.first(where: { $0.isSameName(as: name) }) {

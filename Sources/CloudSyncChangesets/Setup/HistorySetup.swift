@@ -12,7 +12,7 @@ struct HistorySetup {
   private static let importSize = 8 << 20
 
   /// The tables of the history, which is made if there is none.
-  func open(_ names: [String]?) throws(ChangesetError) -> TrackedTables {
+  func open(names: [String]?) throws(ChangesetError) -> TrackedTables {
     if let tables = try openInstalled(names: names) { return tables }
     return try connection.transaction { () throws(ChangesetError) in
       try createUnlessInstalled(names: names)
@@ -23,11 +23,11 @@ struct HistorySetup {
     // Another process may have been faster.
     if let tables = try openInstalled(names: names) { return tables }
     let rules = TrackingRules(schema: try CaptureInstallation(connection: connection).readSchema())
-    let tables = try rules.tables(names)
-    try EngineTablesCheck(connection: connection).check(tables, in: rules.schema)
+    let tables = try rules.tables(names: names)
+    try EngineTablesCheck(connection: connection).check(tables: tables, in: rules.schema)
     try installTables()
     let installation = CaptureInstallation(connection: connection)
-    try installation.install(tables)
+    try installation.install(names: tables)
     let tracked = try installation.tracked()
     _ = try Dictionaries(connection: connection).number(for: tracked.description)
     try importRows(tracked: tracked)
@@ -42,14 +42,16 @@ struct HistorySetup {
 
   private func installTables() throws(ChangesetError) {
     try checkReplica()
-    try HistoryTables.install(connection)
+    try HistoryTables.install(connection: connection)
     try Info(connection).set(.replica, .text(options.replica ?? randomName()))
   }
 
   /// The tables of a history that is there; nil if there is none.
   private func openInstalled(names: [String]?) throws(ChangesetError) -> TrackedTables? {
-    guard let version = try HistoryTables.installedVersion(connection) else { return nil }
-    try HistoryTables.check(version)
+    guard let version = try HistoryTables.installedVersion(connection: connection) else {
+      return nil
+    }
+    try HistoryTables.check(version: version)
     let tracked = try CaptureInstallation(connection: connection).tracked()
     for name in names ?? [] where tracked.table(name) == nil {
       throw ChangesetError(

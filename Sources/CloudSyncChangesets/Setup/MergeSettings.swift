@@ -2,7 +2,7 @@ import CloudSyncSQLite
 
 /// What of an app's settings merges cannot do.
 enum MergeSettings {
-  static func check(_ options: ChangesetOptions) throws(ChangesetError) {
+  static func check(options: ChangesetOptions) throws(ChangesetError) {
     for (name, table) in options.tables.sorted(by: { $0.key < $1.key }) {
       let policies = [table.merging.defaultPolicy] + table.merging.columns.values
       if policies.contains(where: \.isOneSided) {

@@ -4,7 +4,7 @@ import CloudSyncSQLiteSupport
 struct Answers {
   let connection: HistoryConnection
 
-  func answer(_ row: ContestedRow) throws(ChangesetError) -> RowAnswer? {
+  func answer(row: ContestedRow) throws(ChangesetError) -> RowAnswer? {
     let bytes = try connection.row(
       """
       SELECT answer FROM changesets_answers
@@ -31,7 +31,7 @@ struct Answers {
   }
 
   /// Forgets the answers about two commits, which are merged.
-  func forget(_ ours: ChangesetID, _ theirs: ChangesetID) throws(ChangesetError) {
+  func forget(ours: ChangesetID, _ theirs: ChangesetID) throws(ChangesetError) {
     try connection.run(
       "DELETE FROM changesets_answers WHERE ours = ?1 AND theirs = ?2",
       .blob(ours.bytes),

@@ -85,12 +85,12 @@ struct CommitLog {
     )
   }
 
-  func id(_ seq: Int64?) throws(ChangesetError) -> ChangesetID? {
+  func id(seq: Int64?) throws(ChangesetError) -> ChangesetID? {
     guard let seq else { return nil }
     return try row(seq).id
   }
 
-  func header(_ row: LogRow) throws(ChangesetError) -> CommitHeader {
+  func header(row: LogRow) throws(ChangesetError) -> CommitHeader {
     var parents: [ChangesetID] = []
     for parent in row.parents { parents.append(try self.row(parent).id) }
     return CommitHeader(
@@ -99,13 +99,13 @@ struct CommitLog {
       parents: parents,
       generation: row.generation,
       time: row.time,
-      branch: try dictionaries.name(row.branch),
+      branch: try dictionaries.name(number: row.branch),
       stateHash: row.stateHash
     )
   }
 
   /// The coded body; nil if it was removed.
-  func body(_ seq: Int64) throws(ChangesetError) -> [UInt8]? {
+  func body(seq: Int64) throws(ChangesetError) -> [UInt8]? {
     let body = try connection.row("SELECT body FROM changesets_log WHERE seq = ?1", .integer(seq)) {
       $0.isNull(0) ? nil : $0.bytes(0)
     }
@@ -118,15 +118,15 @@ struct CommitLog {
   }
 
   func commit(_ row: LogRow, upgrade: SchemaUpgrade) throws(ChangesetError) -> Commit {
-    var commit = try written(row)
-    commit.changes = try upgrade.upgraded(commit.changes, from: row.schema)
+    var commit = try written(row: row)
+    commit.changes = try upgrade.upgraded(delta: commit.changes, from: row.schema)
     return commit
   }
 
   /// A whole commit as it was written.
-  private func written(_ row: LogRow) throws(ChangesetError) -> Commit {
-    var header = try header(row)
-    guard let body = try body(row.seq) else {
+  private func written(row: LogRow) throws(ChangesetError) -> Commit {
+    var header = try header(row: row)
+    guard let body = try body(seq: row.seq) else {
       throw ChangesetError(
         .historyTooShort,
         "the changes of commit \(row.id.short) were removed from this copy; clone the history again"

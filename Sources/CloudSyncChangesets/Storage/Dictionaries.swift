@@ -17,7 +17,7 @@ struct Dictionaries {
     return try connection.integer("SELECT last_insert_rowid()") ?? 0
   }
 
-  func name(_ number: Int64) throws(ChangesetError) -> String {
+  func name(number: Int64) throws(ChangesetError) -> String {
     let name = try connection.row(
       "SELECT name FROM changesets_names WHERE number = ?1",
       .integer(number)
@@ -57,7 +57,7 @@ struct Dictionaries {
     return SchemaID(digest)
   }
 
-  func schema(_ number: Int64) throws(ChangesetError) -> SchemaDescription {
+  func schema(number: Int64) throws(ChangesetError) -> SchemaDescription {
     let bytes = try connection.row(
       "SELECT description FROM changesets_schemas WHERE number = ?1",
       .integer(number)

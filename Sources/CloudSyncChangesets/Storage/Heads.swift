@@ -51,7 +51,7 @@ struct Heads {
   }
 
   /// Moves HEAD with its branch to a commit that is made on it.
-  func advance(_ position: Position, to seq: Int64, clock: HybridTime) throws(ChangesetError) {
+  func advance(position: Position, to seq: Int64, clock: HybridTime) throws(ChangesetError) {
     try connection.run(
       """
       UPDATE changesets_heads SET seq = ?1, time = CASE number WHEN 0 THEN ?4 END
@@ -95,7 +95,7 @@ struct Heads {
   }
 
   /// Whether a commit was a head of the branch; it is none any more.
-  func remove(_ seq: Int64, branch: Int64) throws(ChangesetError) {
+  func remove(seq: Int64, branch: Int64) throws(ChangesetError) {
     try connection.run(
       "DELETE FROM changesets_heads WHERE is_head = 0 AND branch = ?1 AND seq = ?2",
       .integer(branch),

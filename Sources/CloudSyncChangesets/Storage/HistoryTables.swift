@@ -41,7 +41,7 @@ enum HistoryTables {
 
   /// The version of the tables that are there; nil if there are none.
   static func installedVersion(
-    _ connection: HistoryConnection
+    connection: HistoryConnection
   ) throws(ChangesetError) -> Int64? {
     let count = try connection.integer(
       "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'changesets_info'"
@@ -57,7 +57,7 @@ enum HistoryTables {
   }
 
   /// Throws unless the tables are of this version.
-  static func check(_ version: Int64) throws(ChangesetError) {
+  static func check(version: Int64) throws(ChangesetError) {
     if version > Self.version {
       throw ChangesetError(
         .newerVersion,
@@ -66,7 +66,7 @@ enum HistoryTables {
     }
   }
 
-  static func install(_ connection: HistoryConnection) throws(ChangesetError) {
+  static func install(connection: HistoryConnection) throws(ChangesetError) {
     try connection.execute(creation)
     try Info(connection).set(.version, .integer(version))
     try connection.run("INSERT INTO changesets_names VALUES(1, 'main')")
@@ -74,7 +74,7 @@ enum HistoryTables {
   }
 
   /// Takes the triggers and tables away, and whatever else has their prefix.
-  static func remove(_ connection: HistoryConnection) throws(ChangesetError) {
+  static func remove(connection: HistoryConnection) throws(ChangesetError) {
     for type in ["trigger", "table"] {
       let names = try connection.rows(
         """
@@ -107,11 +107,11 @@ struct Info {
 
   func integer(_ name: Name) throws(ChangesetError) -> Int64? { try value(name)?.integer }
 
-  func text(_ name: Name) throws(ChangesetError) -> String? {
+  func text(name: Name) throws(ChangesetError) -> String? {
     if case .text(let text)? = try value(name) { text } else { nil }
   }
 
-  func bytes(_ name: Name) throws(ChangesetError) -> [UInt8]? {
+  func bytes(name: Name) throws(ChangesetError) -> [UInt8]? {
     if case .blob(let bytes)? = try value(name) { bytes } else { nil }
   }
 

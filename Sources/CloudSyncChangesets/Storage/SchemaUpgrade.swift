@@ -20,7 +20,7 @@ final class SchemaUpgrade {
     fills = schema.map { all.restricted(to: $0) } ?? all
   }
 
-  func upgraded(_ delta: StateDelta, from schema: Int64) throws(ChangesetError) -> StateDelta {
+  func upgraded(delta: StateDelta, from schema: Int64) throws(ChangesetError) -> StateDelta {
     if fills.tables.isEmpty { return delta }
     let missing = try missing(in: schema)
     if missing.isEmpty { return delta }
@@ -34,7 +34,7 @@ final class SchemaUpgrade {
 
   private func missing(in schema: Int64) throws(ChangesetError) -> [String: [TableDelta.Fill]] {
     if let known = missing[schema] { return known }
-    let description = try dictionaries.schema(schema)
+    let description = try dictionaries.schema(number: schema)
     var result: [String: [TableDelta.Fill]] = [:]
     for (name, columns) in fills.tables {
       guard let table = description.table(name) else { continue }
@@ -90,7 +90,7 @@ extension Fills {
   }
 
   /// Keeps what a commit says of columns that it adds.
-  static func keep(_ delta: StateDelta, _ connection: HistoryConnection) throws(ChangesetError) {
+  static func keep(delta: StateDelta, _ connection: HistoryConnection) throws(ChangesetError) {
     for table in delta.tables where !table.fills.isEmpty {
       var known = try read(connection)
       for fill in table.fills {

@@ -19,7 +19,7 @@ struct Tags {
 
   let connection: HistoryConnection
 
-  func tag(_ name: String) throws(ChangesetError) -> ChangesetID? {
+  func tag(name: String) throws(ChangesetError) -> ChangesetID? {
     try entries(ofKind: .tag).first { $0.name.hasSameBytes(as: name) }?.id
   }
 
@@ -38,7 +38,7 @@ struct Tags {
   }
 
   /// Takes a word in, unless a later one is known; of two at one time the one with the smaller identifier.
-  func take(_ entry: Entry, isRemote: Bool) throws(ChangesetError) {
+  func take(entry: Entry, isRemote: Bool) throws(ChangesetError) {
     try connection.run(
       """
       INSERT INTO changesets_tags(name, kind, id, time, remote) VALUES(?1, ?2, ?3, ?4, ?5)

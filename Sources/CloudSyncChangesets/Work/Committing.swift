@@ -51,18 +51,18 @@ struct Committing {
       generation: (parent?.generation ?? 0) + 1,
       time: time,
       replica: try work.replica(),
-      branch: try work.dictionaries.name(position.branch),
+      branch: try work.dictionaries.name(number: position.branch),
       reverts: reverts,
       meta: meta,
       stateHash: (parent?.stateHash ?? .zero).adding(changes, fills: try work.fills())
     )
-    let row = try store(Commit(header: header, changes: changes), parents: [parent])
-    try work.heads.advance(position, to: row.seq, clock: time)
+    let row = try store(commit: Commit(header: header, changes: changes), parents: [parent])
+    try work.heads.advance(position: position, to: row.seq, clock: time)
     return row
   }
 
   /// Writes a commit into the log, and no head.
-  func store(_ commit: Commit, parents: [LogRow?]) throws(ChangesetError) -> LogRow {
+  func store(commit: Commit, parents: [LogRow?]) throws(ChangesetError) -> LogRow {
     let body = CommitWriter.body(of: commit)
     guard body.count <= Self.largestBody else {
       throw ChangesetError(
@@ -85,7 +85,7 @@ extension HistoryWork {
   /// What this copy is called.
   func replica() throws(ChangesetError) -> String {
     if let name = options.replica { return name }
-    guard let name = try info.text(.replica) else {
+    guard let name = try info.text(name: .replica) else {
       throw ChangesetError(.damaged, "the history does not know its replica's name; restore a copy")
     }
     return name
@@ -100,6 +100,6 @@ extension HistoryWork {
   /// Whether the tables here have all that a schema has.
   func knows(schema: Int64) throws(ChangesetError) -> Bool {
     if try dictionaries.schemaID(number: schema) == tables.id { return true }
-    return tables.description.covers(try dictionaries.schema(schema))
+    return tables.description.covers(try dictionaries.schema(number: schema))
   }
 }

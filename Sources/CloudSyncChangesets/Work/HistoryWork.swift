@@ -31,9 +31,9 @@ struct HistoryWork {
     )
   }
 
-  func changeset(_ row: LogRow) throws(ChangesetError) -> Changeset {
-    var header = try log.header(row)
-    if let body = try log.body(row.seq) {
+  func changeset(row: LogRow) throws(ChangesetError) -> Changeset {
+    var header = try log.header(row: row)
+    if let body = try log.body(seq: row.seq) {
       try reading("commit \(row.id.short)") { () throws(ByteFault) in
         var reader = ByteReader(body)
         try CommitReader.preamble(reader: &reader, header: &header)
@@ -45,8 +45,8 @@ struct HistoryWork {
   func head() throws(ChangesetError) -> Head {
     let position = try heads.position()
     return Head(
-      branch: try dictionaries.name(position.branch),
-      id: try log.id(position.seq),
+      branch: try dictionaries.name(number: position.branch),
+      id: try log.id(seq: position.seq),
       isDetached: position.isDetached
     )
   }

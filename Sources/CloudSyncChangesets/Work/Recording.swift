@@ -6,7 +6,7 @@ struct Recording {
 
   /// Nothing is uncommitted before; nil if there are no changes.
   func record(
-    _ changes: StateDelta,
+    changes: StateDelta,
     meta: String,
     reverts: ChangesetID? = nil
   ) throws(ChangesetError) -> Changeset? {
@@ -18,11 +18,11 @@ struct Recording {
       )
     }
     if changes.isEmpty { return nil }
-    try work.applying.apply(changes)
+    try work.applying.apply(delta: changes)
     let time = HybridTime.next(after: position.clock, now: work.now)
     let row = try Committing(work: work)
       .append(changes.written(at: time), meta: meta, reverts: reverts, at: time, on: position)
-    return try work.changeset(row)
+    return try work.changeset(row: row)
   }
 }
 

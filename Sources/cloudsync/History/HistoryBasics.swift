@@ -7,7 +7,7 @@ enum HistoryBasics {
   static var commands: [Command] {
     [
       HistoryCommand.command(
-        "init",
+        name: "init",
         "Begin a history: the rows that are there are in its first commits.",
         options: [
           DatabaseArguments.tables, DatabaseArguments.all,
@@ -16,40 +16,40 @@ enum HistoryBasics {
         run: begin
       ),
       HistoryCommand.command(
-        "status",
+        name: "status",
         "Tell where the rows are in the history, and what is not committed.",
         run: status
       ),
       HistoryCommand.command(
-        "commit",
+        name: "commit",
         "Commit all rows that were changed since HEAD.",
         options: [.init(name: "-m", value: "TEXT", help: "what is said of the commit")],
         run: commit
       ),
       HistoryCommand.command(
-        "discard",
+        name: "discard",
         "Give rows that were changed since HEAD the values back that they had.",
         run: discard
       ),
       HistoryCommand.command(
-        "rescan",
+        name: "rescan",
         "Find rows that were written past the triggers, to be committed.",
         run: { target in
           let repository = try target.repository()
           try repository.rescan()
           let count = try repository.changes().count
-          if target.isJSON { return try target.show(["rows": count]) }
+          if target.isJSON { return try target.show(value: ["rows": count]) }
           target.console.line("\(Phrase.count(count, "row")) to be committed")
         }
       ),
       HistoryCommand.command(
-        "verify",
+        name: "verify",
         "Compare all commits and rows with what the history says of them.",
         discussion: "The exit code is 1 if anything is not as it should be.",
         run: verify
       ),
       HistoryCommand.command(
-        "remove",
+        name: "remove",
         "Take every trace of the history out of the database; rows stay.",
         run: remove
       ),
@@ -57,7 +57,7 @@ enum HistoryBasics {
   }
 
   private static func begin(target: HistoryTarget) throws {
-    let database = try target.database(.readWrite)
+    let database = try target.database(access: .readWrite)
     if try ChangesetRepository.isInstalled(in: database) {
       throw ToolError.failure("\(target.path): it has a history already")
     }
@@ -69,7 +69,7 @@ enum HistoryBasics {
     let rows = try repository.verify().rowCount
     if target.isJSON {
       return try target.show(
-        ["commits": log.count, "rows": rows, "tables": tables.count]
+        value: ["commits": log.count, "rows": rows, "tables": tables.count]
       )
     }
     let start = log.first.map { ", first commit \($0.id.short)" } ?? ""
@@ -116,7 +116,7 @@ enum HistoryBasics {
   private static func status(target: HistoryTarget) throws {
     let repository = try target.repository(access: .readOnly)
     let status = try repository.status()
-    if target.isJSON { return try target.show(StatusReport(status)) }
+    if target.isJSON { return try target.show(value: StatusReport(status)) }
     let console = target.console
     var line = "\(status.head.isDetached ? "detached from" : "on") \(status.head.branch)"
     if let last = try repository.log(LogQuery(count: 1)).first {
@@ -151,10 +151,10 @@ enum HistoryBasics {
     let counts = try repository.status().tables
     let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() } ?? "{}"
     guard let commit = try repository.commit(meta: meta) else {
-      if target.isJSON { return try target.show([String: String]()) }
+      if target.isJSON { return try target.show(value: [String: String]()) }
       return target.console.line("nothing to commit")
     }
-    if target.isJSON { return try target.show(ChangesetReport(commit)) }
+    if target.isJSON { return try target.show(value: ChangesetReport(commit)) }
     let rows = counts.reduce(0) { $0 + $1.inserted + $1.updated + $1.deleted }
     target.console.line(
       "[\(commit.branch) \(target.console.styled(commit.id.short, as: .name))]"
@@ -166,7 +166,7 @@ enum HistoryBasics {
     let repository = try target.repository()
     let count = try repository.changes().count
     try repository.discard()
-    if target.isJSON { return try target.show(["rows": count]) }
+    if target.isJSON { return try target.show(value: ["rows": count]) }
     target.console.line("\(Phrase.count(count, "row")) as at HEAD again")
   }
 
@@ -180,7 +180,7 @@ enum HistoryBasics {
     let report = try target.repository(access: .readOnly).verify()
     if target.isJSON {
       try target.show(
-        VerifyResult(
+        value: VerifyResult(
           rows: report.rowCount,
           commits: report.commitCount,
           problems: report.problems
@@ -203,7 +203,7 @@ enum HistoryBasics {
     let repository = try target.repository()
     let count = try repository.log(LogQuery(isOfAllBranches: true)).count
     try repository.remove()
-    if target.isJSON { return try target.show(["commits": count]) }
+    if target.isJSON { return try target.show(value: ["commits": count]) }
     target.console.line(
       "\(target.path): \(Phrase.count(count, "commit")) removed, rows are as before"
     )

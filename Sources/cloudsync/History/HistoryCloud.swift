@@ -23,7 +23,7 @@ enum HistoryCloud {
   static var commands: [Command] {
     [
       HistoryCommand.command(
-        "push",
+        name: "push",
         "Send the commits that the cloud has not got.",
         options: options,
         run: { target in
@@ -32,7 +32,7 @@ enum HistoryCloud {
         }
       ),
       HistoryCommand.command(
-        "fetch",
+        name: "fetch",
         "Fetch commits of others; rows stay until “merge” or “pull”.",
         options: options,
         run: { target in
@@ -41,13 +41,13 @@ enum HistoryCloud {
         }
       ),
       HistoryCommand.command(
-        "sync",
+        name: "sync",
         "Commit, fetch, merge, go there, and push.",
         options: options + [.init(name: "-m", value: "TEXT", help: "what is said of the commit")],
         run: sync
       ),
       HistoryCommand.command(
-        "clone",
+        name: "clone",
         "Bring a whole history into a new database.",
         options: options + [
           .init(name: "--replica", value: "NAME", help: "what this copy is called in its commits")
@@ -71,7 +71,7 @@ enum HistoryCloud {
     let summary = try with(target: target) { (remote, _) in try await remote.sync(meta: meta) }
     if target.isJSON {
       return try target.show(
-        SyncReport(
+        value: SyncReport(
           sent: summary.sent,
           received: summary.received,
           merges: summary.merges,
@@ -93,7 +93,7 @@ enum HistoryCloud {
   }
 
   private static func tell(target: HistoryTarget, commits: [Changeset], were what: String) throws {
-    if target.isJSON { return try target.show(commits.map { ChangesetReport($0) }) }
+    if target.isJSON { return try target.show(value: commits.map { ChangesetReport($0) }) }
     target.console.line("\(what) \(Phrase.count(commits.count, "commit"))")
   }
 
@@ -128,7 +128,7 @@ enum HistoryCloud {
     }
     let count = try repository.log().count
     let rows = try repository.verify().rowCount
-    if target.isJSON { return try target.show(["commits": count, "rows": rows]) }
+    if target.isJSON { return try target.show(value: ["commits": count, "rows": rows]) }
     target.console.line(
       "\(target.path): \(Phrase.count(count, "commit")), \(Phrase.count(rows, "row"))"
     )

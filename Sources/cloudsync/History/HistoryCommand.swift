@@ -18,7 +18,7 @@ enum HistoryCommand {
 
   /// A command of the group.
   static func command(
-    _ name: String,
+    name: String,
     _ summary: String,
     operands: [String] = [],
     options: [Command.Option] = [],
@@ -69,7 +69,7 @@ struct HistoryTarget {
     }
   }
 
-  func database(_ access: DatabaseFile.Access) throws -> DatabaseFile {
+  func database(access: DatabaseFile.Access) throws -> DatabaseFile {
     try DatabaseFile(path: path, access: access)
   }
 
@@ -78,7 +78,7 @@ struct HistoryTarget {
     access: DatabaseFile.Access = .readWrite,
     options: ChangesetOptions = ChangesetOptions()
   ) throws -> ChangesetRepository {
-    let database = try database(access)
+    let database = try database(access: access)
     guard try ChangesetRepository.isInstalled(in: database) else {
       throw ToolError.failure(
         "\(path): it has no history; “cloudsync history init \(path) --all” begins one"
@@ -87,7 +87,7 @@ struct HistoryTarget {
     return try ChangesetRepository(database, options: options)
   }
 
-  func show(_ value: some Encodable) throws { console.line(try JSONText.block(for: value)) }
+  func show(value: some Encodable) throws { console.line(try JSONText.block(for: value)) }
 }
 
 /// Words and values of a history as people read them.

@@ -7,13 +7,14 @@ enum HistoryJoining {
   static var commands: [Command] {
     [
       HistoryCommand.command(
-        "merge",
+        name: "merge",
         "Merge the heads of the present branch, or another branch into it, and go there.",
         operands: ["[BRANCH]..."],
         run: merge
       ),
       HistoryCommand.command(
-        "resolve",
+        name:
+          "resolve",
         "List what merges have lost, or put one of these back.",
         operands: ["[NUMBER]..."],
         options: [.init(name: "--key", value: "VALUE", help: "put the row back under another key")],
@@ -24,7 +25,7 @@ enum HistoryJoining {
         run: resolve
       ),
       HistoryCommand.command(
-        "revert",
+        name: "revert",
         "Commit the opposite of a commit; what was changed since stays.",
         operands: ["REVISION"],
         options: [.init(name: "-m", value: "TEXT", help: "what is said of the commit")],
@@ -39,7 +40,7 @@ enum HistoryJoining {
         }
       ),
       HistoryCommand.command(
-        "undo",
+        name: "undo",
         "Take the last commit of this copy back that is not taken back yet.",
         run: { target in
           let commit = try target.repository().undo()
@@ -47,7 +48,7 @@ enum HistoryJoining {
         }
       ),
       HistoryCommand.command(
-        "redo",
+        name: "redo",
         "Take the last undo back.",
         run: { target in
           let commit = try target.repository().redo()
@@ -68,7 +69,7 @@ enum HistoryJoining {
       merges = try repository.mergeAll()
     }
     if try repository.status().isClean { try repository.pull() }
-    if target.isJSON { return try target.show(merges.map { ChangesetReport($0) }) }
+    if target.isJSON { return try target.show(value: merges.map { ChangesetReport($0) }) }
     let waiting = try repository.conflicts().filter { $0.kind == .question }.count
     if merges.isEmpty, waiting == 0 { return target.console.line("nothing to merge") }
     let lost = try repository.conflicts()
@@ -135,7 +136,7 @@ enum HistoryJoining {
     let conflicts = try target.repository(access: .readOnly).conflicts()
     if target.isJSON {
       return try target.show(
-        conflicts.enumerated().map { ConflictReport($1, number: $0 + 1) }
+        value: conflicts.enumerated().map { ConflictReport($1, number: $0 + 1) }
       )
     }
     if conflicts.isEmpty { return target.console.line("no conflicts") }

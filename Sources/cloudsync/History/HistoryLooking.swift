@@ -14,7 +14,7 @@ enum HistoryLooking {
   static var commands: [Command] {
     [
       HistoryCommand.command(
-        "log",
+        name: "log",
         "Show commits, the latest first, with the graph of branches and merges.",
         options: [
           table, key,
@@ -29,13 +29,14 @@ enum HistoryLooking {
         run: log
       ),
       HistoryCommand.command(
-        "show",
+        name: "show",
         "Show a commit with its changes against its first parent.",
         operands: ["[REVISION]..."],
         run: show
       ),
       HistoryCommand.command(
-        "diff",
+        name:
+          "diff",
         "Show the rows that are different; without revisions, what is not committed.",
         operands: ["[FROM] [TO]..."],
         options: [table],
@@ -46,7 +47,7 @@ enum HistoryLooking {
         run: diff
       ),
       HistoryCommand.command(
-        "blame",
+        name: "blame",
         "Tell which commit wrote each column of a row.",
         operands: ["TABLE", "KEY..."],
         run: blame
@@ -70,7 +71,7 @@ enum HistoryLooking {
       query.key = try repository.key(of: table, text.split(separator: ",").map { String($0) })
     }
     let commits = try repository.log(query)
-    if target.isJSON { return try target.show(commits.map { ChangesetReport($0) }) }
+    if target.isJSON { return try target.show(value: commits.map { ChangesetReport($0) }) }
     let names = try names(in: repository)
     // Commits that are left out leave gaps in the graph.
     var graph: HistoryGraphDrawing? = query.table == nil ? HistoryGraphDrawing() : nil
@@ -123,7 +124,7 @@ enum HistoryLooking {
     let (commit, changes) = try repository.show(Revision(target.operand(place: 1) ?? "HEAD"))
     if target.isJSON {
       return try target.show(
-        ShowReport(
+        value: ShowReport(
           commit: ChangesetReport(commit),
           changes: changes.map { RowChangeReport($0) }
         )
@@ -138,7 +139,7 @@ enum HistoryLooking {
     let message = HistoryWords.message(commit)
     if !message.isEmpty { console.line("\n    \(message)") }
     console.line()
-    RowChangeView(console: console).show(changes)
+    RowChangeView(console: console).show(changes: changes)
   }
 
   private static func diff(target: HistoryTarget) throws {
@@ -152,8 +153,8 @@ enum HistoryLooking {
     if let table = target.arguments.value(of: "--table") {
       changes = changes.filter { $0.table.lowercased() == table.lowercased() }
     }
-    if target.isJSON { return try target.show(changes.map { RowChangeReport($0) }) }
-    RowChangeView(console: target.console).show(changes)
+    if target.isJSON { return try target.show(value: changes.map { RowChangeReport($0) }) }
+    RowChangeView(console: target.console).show(changes: changes)
   }
 
   private struct OriginReport: Encodable {
@@ -172,7 +173,7 @@ enum HistoryLooking {
     }
     if target.isJSON {
       return try target.show(
-        origins.map {
+        value: origins.map {
           OriginReport(
             column: $0.column,
             value: $0.value.sqlText,

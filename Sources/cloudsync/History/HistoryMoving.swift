@@ -7,7 +7,7 @@ enum HistoryMoving {
   static var commands: [Command] {
     [
       HistoryCommand.command(
-        "branch",
+        name: "branch",
         "List branches; begin one; or hide one on every copy.",
         operands: ["[NAME]..."],
         options: [
@@ -17,7 +17,7 @@ enum HistoryMoving {
         run: branch
       ),
       HistoryCommand.command(
-        "switch",
+        name: "switch",
         "Make the rows those of a branch, and commit on it from now on.",
         operands: ["BRANCH"],
         run: { target in
@@ -27,14 +27,14 @@ enum HistoryMoving {
         }
       ),
       HistoryCommand.command(
-        "tag",
+        name: "tag",
         "List tags; name a commit; or take a name away.",
         operands: ["[NAME] [REVISION]..."],
         options: [.init(name: "--delete", help: "take the name away")],
         run: tag
       ),
       HistoryCommand.command(
-        "checkout",
+        name: "checkout",
         "Make the rows those of a commit; “switch” goes back to a branch.",
         operands: ["REVISION"],
         options: [
@@ -47,14 +47,14 @@ enum HistoryMoving {
         run: checkout
       ),
       HistoryCommand.command(
-        "restore",
+        name: "restore",
         "Commit the rows of an older commit on top of HEAD.",
         operands: ["REVISION"],
         options: [.init(name: "-m", value: "TEXT", help: "what is said of the commit")],
         run: restore
       ),
       HistoryCommand.command(
-        "pull",
+        name: "pull",
         "Make the rows those of the branch's head, after a fetch or a merge.",
         run: { target in
           let repository = try target.repository()
@@ -77,7 +77,7 @@ enum HistoryMoving {
     let head = try repository.head()
     if target.isJSON {
       return try target.show(
-        HeadReport(branch: head.branch, head: head.uuid, isDetached: head.isDetached)
+        value: HeadReport(branch: head.branch, head: head.uuid, isDetached: head.isDetached)
       )
     }
     let place = head.id.map { target.console.styled($0.short, as: .name) } ?? "the empty database"
@@ -97,7 +97,7 @@ enum HistoryMoving {
       let branches = try target.repository(access: .readOnly).branches()
       if target.isJSON {
         return try target.show(
-          branches.map {
+          value: branches.map {
             BranchReport(name: $0.name, heads: $0.heads.map(\.description), isCurrent: $0.isCurrent)
           }
         )
@@ -114,7 +114,7 @@ enum HistoryMoving {
     } else {
       try repository.createBranch(name, at: Revision(target.arguments.value(of: "--at") ?? "HEAD"))
     }
-    if target.isJSON { try target.show(["branch": name]) }
+    if target.isJSON { try target.show(value: ["branch": name]) }
   }
 
   private static func tag(target: HistoryTarget) throws {
@@ -122,7 +122,7 @@ enum HistoryMoving {
       let tags = try target.repository(access: .readOnly).tags()
       if target.isJSON {
         return try target.show(
-          Dictionary(
+          value: Dictionary(
             tags.map { ($0.name, $0.id.description) },
             uniquingKeysWith: { first, _ in first }
           )
@@ -134,7 +134,7 @@ enum HistoryMoving {
     let isRemoved = target.arguments.has("--delete")
     try target.repository()
       .tag(name, isRemoved ? nil : Revision(target.operand(place: 2) ?? "HEAD"))
-    if target.isJSON { try target.show(["tag": name]) }
+    if target.isJSON { try target.show(value: ["tag": name]) }
   }
 
   private static func checkout(target: HistoryTarget) throws {
@@ -142,7 +142,7 @@ enum HistoryMoving {
     let revision = Revision(target.arguments.operands[1])
     if let path = target.arguments.value(of: "--to") {
       try repository.export(revision, to: path)
-      if target.isJSON { return try target.show(["file": path]) }
+      if target.isJSON { return try target.show(value: ["file": path]) }
       return target.console.line("\(path) has the rows of \(revision)")
     }
     try repository.checkout(revision)
@@ -159,8 +159,8 @@ enum HistoryMoving {
   /// Tells what commit was made.
   static func tell(_ target: HistoryTarget, _ commit: Changeset?, orElse text: String) throws {
     if target.isJSON {
-      guard let commit else { return try target.show([String: String]()) }
-      return try target.show(ChangesetReport(commit))
+      guard let commit else { return try target.show(value: [String: String]()) }
+      return try target.show(value: ChangesetReport(commit))
     }
     guard let commit else { return target.console.line(text) }
     target.console.line("[\(commit.branch) \(target.console.styled(commit.id.short, as: .name))]")

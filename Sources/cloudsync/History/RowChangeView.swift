@@ -4,7 +4,7 @@ import CloudSyncChangesets
 struct RowChangeView {
   let console: Console
 
-  func show(_ changes: [RowChange]) {
+  func show(changes: [RowChange]) {
     if changes.isEmpty { return console.line("no differences") }
     for change in changes {
       let (mark, style): (String, Console.Style) =

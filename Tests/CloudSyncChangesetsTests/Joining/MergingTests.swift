@@ -254,16 +254,16 @@ import Testing
       var packs: [Pack] = []
       for row in try work.log.rows(after: 0, limit: 100) {
         var pack = Pack()
-        pack.schemas = [try work.dictionaries.schema(row.schema)]
-        let body = try work.log.body(row.seq) ?? []
-        pack.entries = [Pack.Entry(id: row.id, header: try work.log.header(row), body: body)]
+        pack.schemas = [try work.dictionaries.schema(number: row.schema)]
+        let body = try work.log.body(seq: row.seq) ?? []
+        pack.entries = [Pack.Entry(id: row.id, header: try work.log.header(row: row), body: body)]
         packs.append(pack)
       }
       return packs
     }
     for pack in packs.reversed() {
       try other.repository.write { (work) throws(ChangesetError) in
-        _ = try Intake(work: work).take(pack)
+        _ = try Intake(work: work).take(pack: pack)
       }
     }
     #expect(try other.repository.status().waitingCount == 0)

@@ -113,7 +113,7 @@ final class MergeBench {
     for change in try memory.state(id).tables {
       guard let tracked = tables.table(change.name) else { continue }
       for row in isReversed ? change.rows.reversed() : change.rows {
-        try TableWriter(connection: connection, table: tracked).insert(row)
+        try TableWriter(connection: connection, table: tracked).insert(change: row)
       }
     }
     if enforces {

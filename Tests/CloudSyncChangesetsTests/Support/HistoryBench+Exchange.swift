@@ -15,10 +15,12 @@ extension HistoryBench {
         last = end.seq
         var pack = Pack()
         for row in rows {
-          let schema = try work.dictionaries.schema(row.schema)
+          let schema = try work.dictionaries.schema(number: row.schema)
           if !pack.schemas.contains(schema) { pack.schemas.append(schema) }
-          let body = try work.log.body(row.seq) ?? []
-          pack.entries.append(Pack.Entry(id: row.id, header: try work.log.header(row), body: body))
+          let body = try work.log.body(seq: row.seq) ?? []
+          pack.entries.append(
+            Pack.Entry(id: row.id, header: try work.log.header(row: row), body: body)
+          )
         }
         packs.append(pack)
       }
@@ -26,7 +28,8 @@ extension HistoryBench {
     for pack in packs {
       let read = try Pack(pack.bytes)
       #expect(read == pack)
-      try repository.write { (work) throws(ChangesetError) in _ = try Intake(work: work).take(read)
+      try repository.write { (work) throws(ChangesetError) in
+        _ = try Intake(work: work).take(pack: read)
       }
     }
   }
