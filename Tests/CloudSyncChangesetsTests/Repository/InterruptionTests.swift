@@ -1,8 +1,9 @@
-import CloudSyncChangesets
 import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 import Testing
+
+@testable import CloudSyncChangesets
 
 /// A process that ends in the middle: at every statement, before or after but never between.
 @Suite struct InterruptionTests {
@@ -93,6 +94,44 @@ import Testing
 
   @Test func aRevertIsMadeOrNotMade() throws {
     let count = try Self.breaking(Self.fill, { try $0.revert("HEAD") }, Self.state)
+    #expect(count > 10)
+  }
+
+  @Test func aPageIsStoredWithItsTokenOrNotAtAll() throws {
+    let other = try HistoryBench(replica: "phone")
+    try Self.fill(other)
+    let pack = try other.repository.read { (work) throws(ChangesetError) in
+      try PackBuilder(work: work).next(after: 0)?.pack
+    }
+    let bytes = try #require(pack).bytes
+    let count = try Self.breaking(
+      { try $0.commit("INSERT INTO people(id) VALUES('mine')") },
+      { repository in
+        try repository.write { (work) throws(ChangesetError) in
+          _ = try PackIntake(work: work).take(name: Pack.name(of: bytes), .success(bytes))
+          try work.info.set(.token, .blob([1]))
+        }
+      },
+      { bench in
+        try bench.rows("SELECT count(*) FROM changesets_log")
+          + bench.rows("SELECT branch, seq FROM changesets_heads ORDER BY number")
+          + bench.rows("SELECT value FROM changesets_info WHERE name = 'token'")
+      }
+    )
+    #expect(count > 20)
+  }
+
+  @Test func aMergeIsMadeOrNotMade() throws {
+    let other = try HistoryBench(replica: "phone")
+    try other.commit("INSERT INTO people(id, score) VALUES('p1', 70)")
+    let count = try Self.breaking(
+      { bench in
+        try Self.fill(bench)
+        try bench.take(from: other)
+      },
+      { try $0.mergeAll() },
+      { try $0.rows("SELECT hex(id) FROM changesets_log") }
+    )
     #expect(count > 10)
   }
 }

@@ -50,7 +50,9 @@ struct HistoryBenchmarks {
           let first = number + index * rows
           try plain.write { handle in
             sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil)
-            for row in first..<first + rows { sqlite3_exec(handle, Self.insertion(row), nil, nil, nil) }
+            for row in first..<first + rows {
+              sqlite3_exec(handle, Self.insertion(row), nil, nil, nil)
+            }
             sqlite3_exec(handle, "COMMIT", nil, nil, nil)
           }
         }
@@ -59,7 +61,9 @@ struct HistoryBenchmarks {
         for index in 0..<count / 10 {
           let first = number + index * rows
           try repository.commit { handle in
-            for row in first..<first + rows { sqlite3_exec(handle, Self.insertion(row), nil, nil, nil) }
+            for row in first..<first + rows {
+              sqlite3_exec(handle, Self.insertion(row), nil, nil, nil)
+            }
           }
         }
       }
@@ -69,22 +73,30 @@ struct HistoryBenchmarks {
   }
 
   /// Two replicas with a cloud between them.
-  func pair(_ name: String) throws -> (one: ChangesetRemote, other: ChangesetRemote, [ChangesetRepository]) {
+  func pair(
+    _ name: String
+  ) throws -> (one: ChangesetRemote, other: ChangesetRemote, [ChangesetRepository]) {
     let cloud = LocalCloud()
     let zone = ZoneID(name: "History")
-    let repositories = try ["a", "b"].map { device in
-      try ChangesetRepository(
-        try database("\(name)-\(device).db"),
-        options: ChangesetOptions(replica: device)
-      )
-    }
-    let remotes = try zip(repositories, ["a", "b"]).map { repository, device in
-      try ChangesetRemote(
-        repository,
-        operationHandler: cloud.connect(device: device, account: AccountIdentity("ada"), zoneID: zone),
-        zoneID: zone
-      )
-    }
+    let repositories = try ["a", "b"]
+      .map { device in
+        try ChangesetRepository(
+          try database("\(name)-\(device).db"),
+          options: ChangesetOptions(replica: device)
+        )
+      }
+    let remotes = try zip(repositories, ["a", "b"])
+      .map { repository, device in
+        try ChangesetRemote(
+          repository,
+          operationHandler: cloud.connect(
+            device: device,
+            account: AccountIdentity("ada"),
+            zoneID: zone
+          ),
+          zoneID: zone
+        )
+      }
     return (remotes[0], remotes[1], repositories)
   }
 
@@ -99,7 +111,8 @@ struct HistoryBenchmarks {
       done.signal()
     }
     done.wait()
-    return try box.result!.get()
+    guard let result = box.result else { throw CancellationError() }
+    return try result.get()
   }
 }
 

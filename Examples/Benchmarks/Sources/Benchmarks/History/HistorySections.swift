@@ -17,7 +17,8 @@ extension HistoryBenchmarks {
   private func commits() throws {
     let one = try commit(rows: 1, count: 5_000)
     let ratio = one.history / one.plain
-    let figure = "\(ratio.rounded(2)) times, \(one.history.rounded(0)) µs where plain takes \(one.plain.rounded(0))"
+    let figure =
+      "\(ratio.rounded(2)) times, \(one.history.rounded(0)) µs where plain takes \(one.plain.rounded(0))"
     add("history: one-row commit", "2.5 times a plain write", figure, ratio <= 2.5)
     let many = try commit(rows: 100, count: 500)
     let manyRatio = many.history / many.plain
@@ -56,9 +57,10 @@ extension HistoryBenchmarks {
     let (one, other, repositories) = try pair("pull")
     let count = 10_000
     for number in 0..<count {
-      try repositories[0].commit { handle in
-        sqlite3_exec(handle, Self.insertion(number), nil, nil, nil)
-      }
+      try repositories[0]
+        .commit { handle in
+          sqlite3_exec(handle, Self.insertion(number), nil, nil, nil)
+        }
     }
     let push = try Self.milliseconds { _ = try Self.wait { try await one.push() } }
     let fetch = try Self.milliseconds { _ = try Self.wait { try await other.fetch() } }
@@ -84,7 +86,12 @@ extension HistoryBenchmarks {
     _ = try Self.wait { try await other.push() }
     _ = try Self.wait { try await one.fetch() }
     let merge = try Self.milliseconds { try repositories[0].mergeAll() }
-    add("history: merge of 2 × 10 commits after 10,000", "1 ms", "\(merge.rounded(2)) ms", merge <= 1)
+    add(
+      "history: merge of 2 × 10 commits after 10,000",
+      "1 ms",
+      "\(merge.rounded(2)) ms",
+      merge <= 1
+    )
   }
 
   private func merges() throws {
@@ -125,7 +132,9 @@ extension HistoryBenchmarks {
       """
     )
     let repository = try ChangesetRepository(large)
-    try large.execute("UPDATE player SET score = 0 WHERE uuid IN ('player-1', 'player-77', 'player-5000')")
+    try large.execute(
+      "UPDATE player SET score = 0 WHERE uuid IN ('player-1', 'player-77', 'player-5000')"
+    )
     let status = try Self.milliseconds { _ = try repository.status() }
     add("history: status, 3 edited of 200,000 rows", "5 ms", "\(status.rounded(2)) ms", status <= 5)
     var sum: Int32 = 0
