@@ -1,5 +1,3 @@
-package import CloudSyncCore
-
 extension MergePolicy {
   /// Whether it takes the value of a side for being that side, which a merge of equals has not.
   package var isOneSided: Bool {
