@@ -9,7 +9,11 @@ struct Intake {
   func take(pack: Pack) throws(ChangesetError) -> [LogRow] {
     for schema in pack.schemas { _ = try work.dictionaries.number(for: schema) }
     var new: [LogRow] = []
-    for entry in pack.entries { new += try take(entry: entry) }
+    for entry in pack.entries {
+      new += try take(entry: entry)
+      // What the index lacks is searched one by one.
+      try work.log.index(unlessFewerThan: 50)
+    }
     for tag in pack.tags {
       try Tags(connection: work.connection).take(entry: tag, isRemote: true)
       try work.heads.notice(time: tag.time)

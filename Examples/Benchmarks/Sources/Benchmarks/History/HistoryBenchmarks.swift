@@ -29,6 +29,20 @@ struct HistoryBenchmarks {
     "INSERT INTO player VALUES('player-\(number)-\(number &* 2_654_435_761 % 1_000_003)', 'Name', \(number), 1)"
   }
 
+  /// Inserts rows with one prepared statement, as apps do.
+  static func insert(_ numbers: Range<Int>, into handle: OpaquePointer) {
+    var statement: OpaquePointer?
+    sqlite3_prepare_v2(handle, "INSERT INTO player VALUES(?1, 'Name', ?2, 1)", -1, &statement, nil)
+    for number in numbers {
+      let key = "player-\(number)-\(number &* 2_654_435_761 % 1_000_003)"
+      sqlite3_bind_text(statement, 1, key, -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+      sqlite3_bind_int64(statement, 2, Int64(number))
+      sqlite3_step(statement)
+      sqlite3_reset(statement)
+    }
+    sqlite3_finalize(statement)
+  }
+
   /// Milliseconds that a body takes.
   static func milliseconds(_ body: () throws -> Void) rethrows -> Double {
     let clock = ContinuousClock()
@@ -50,9 +64,7 @@ struct HistoryBenchmarks {
           let first = number + index * rows
           try plain.write { handle in
             sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil)
-            for row in first..<first + rows {
-              sqlite3_exec(handle, Self.insertion(row), nil, nil, nil)
-            }
+            Self.insert(first..<first + rows, into: handle)
             sqlite3_exec(handle, "COMMIT", nil, nil, nil)
           }
         }
@@ -61,9 +73,7 @@ struct HistoryBenchmarks {
         for index in 0..<count / 10 {
           let first = number + index * rows
           try repository.commit { handle in
-            for row in first..<first + rows {
-              sqlite3_exec(handle, Self.insertion(row), nil, nil, nil)
-            }
+            Self.insert(first..<first + rows, into: handle)
           }
         }
       }
@@ -75,15 +85,15 @@ struct HistoryBenchmarks {
   /// Two replicas with a cloud between them.
   func pair(
     _ name: String
-  ) throws -> (one: ChangesetRemote, other: ChangesetRemote, [ChangesetRepository]) {
+  ) throws -> (
+    one: ChangesetRemote, other: ChangesetRemote, [ChangesetRepository], [DatabaseFile]
+  ) {
     let cloud = LocalCloud()
     let zone = ZoneID(name: "History")
-    let repositories = try ["a", "b"]
-      .map { device in
-        try ChangesetRepository(
-          try database("\(name)-\(device).db"),
-          options: ChangesetOptions(replica: device)
-        )
+    let files = try ["a", "b"].map { try database("\(name)-\($0).db") }
+    let repositories = try zip(files, ["a", "b"])
+      .map { file, device in
+        try ChangesetRepository(file, options: ChangesetOptions(replica: device))
       }
     let remotes = try zip(repositories, ["a", "b"])
       .map { repository, device in
@@ -97,7 +107,7 @@ struct HistoryBenchmarks {
           zoneID: zone
         )
       }
-    return (remotes[0], remotes[1], repositories)
+    return (remotes[0], remotes[1], repositories, files)
   }
 
   /// Waits for what a remote does.

@@ -37,9 +37,7 @@ extension HistoryBenchmarks {
         times[place] += try Self.milliseconds {
           try file.write { handle in
             sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil)
-            for row in 0..<100 {
-              sqlite3_exec(handle, Self.insertion(round * 100 + row), nil, nil, nil)
-            }
+            Self.insert(round * 100..<round * 100 + 100, into: handle)
             sqlite3_exec(handle, "COMMIT", nil, nil, nil)
           }
         }
@@ -54,7 +52,7 @@ extension HistoryBenchmarks {
   }
 
   private func pulls() throws {
-    let (one, other, repositories) = try pair("pull")
+    let (one, other, repositories, files) = try pair("pull")
     let count = 10_000
     for number in 0..<count {
       try repositories[0]
@@ -72,7 +70,7 @@ extension HistoryBenchmarks {
     add("history: checkout 10,000 commits back", "150 ms", "\(back.rounded(0)) ms", back <= 150)
     try repositories[1].switchBranch("main")
     let opening = try Self.milliseconds {
-      _ = try ChangesetRepository(try DatabaseFile(path: folder.appending(path: "pull-a.db").path))
+      _ = try ChangesetRepository(files[0])
     }
     add("history: opening with 10,000 commits", "50 ms", "\(opening.rounded(1)) ms", opening <= 50)
     // Ten commits on either side, after a long history.
@@ -95,7 +93,7 @@ extension HistoryBenchmarks {
   }
 
   private func merges() throws {
-    let (one, other, repositories) = try pair("rounds")
+    let (one, other, repositories, _) = try pair("rounds")
     let rounds = 100
     var halves: [Double] = []
     for half in 0..<2 {
