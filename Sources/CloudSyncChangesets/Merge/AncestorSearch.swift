@@ -43,8 +43,8 @@ struct AncestorSearch {
     other: [ChangesetID]
   ) throws(ChangesetError) -> CommonAncestors {
     var search = AncestorSearch(graph)
-    for id in one { try search.mark(id, .one) }
-    for id in other { try search.mark(id, .other) }
+    for id in one { try search.mark(id: id, .one) }
+    for id in other { try search.mark(id: id, .other) }
     return try search.result()
   }
 
@@ -62,13 +62,13 @@ struct AncestorSearch {
       } else if !mark.contains(.passed), entry.header.kind != .merge {
         found.hasEditsBeside = true
       }
-      for parent in entry.header.parents { try self.mark(parent, passedOn) }
+      for parent in entry.header.parents { try self.mark(id: parent, passedOn) }
     }
     found.best = best.reversed().map(\.id)
     return found
   }
 
-  private mutating func mark(_ id: ChangesetID, _ added: Sides) throws(ChangesetError) {
+  private mutating func mark(id: ChangesetID, _ added: Sides) throws(ChangesetError) {
     if let known = sides[id] {
       if added.contains(.passed), !known.contains(.passed) { openCount -= 1 }
       sides[id] = known.union(added)

@@ -40,19 +40,19 @@ struct CellMerge {
       serverTime: theirs.time
     )
     let value = policy.merge(conflict).column ?? .null
-    cells.append(Self.cell(value, of: ours, theirs))
+    cells.append(Self.cell(value: value, of: ours, theirs))
     if policy.keepsBoth(of: conflict) { return }
-    note(ours, theirs, value)
+    note(ours: ours, theirs, value)
   }
 
   /// What a handler has said of a column.
-  mutating func set(_ value: SQLiteValue, _ ours: CellDelta, _ theirs: CellDelta) {
-    cells.append(Self.cell(value, of: ours, theirs))
-    note(ours, theirs, value)
+  mutating func set(_ value: SQLiteValue, of ours: CellDelta, _ theirs: CellDelta) {
+    cells.append(Self.cell(value: value, of: ours, theirs))
+    note(ours: ours, theirs, value)
   }
 
   private static func cell(
-    _ value: SQLiteValue,
+    value: SQLiteValue,
     of ours: CellDelta,
     _ theirs: CellDelta
   ) -> CellDelta {
@@ -64,10 +64,10 @@ struct CellMerge {
     return cell
   }
 
-  private mutating func note(_ ours: CellDelta, _ theirs: CellDelta, _ value: SQLiteValue) {
+  private mutating func note(ours: CellDelta, _ theirs: CellDelta, _ value: SQLiteValue) {
     let lost = [ours, theirs].filter { $0.new != value }
     if lost.isEmpty { return }
-    let result = Self.cell(value, of: ours, theirs)
+    let result = Self.cell(value: value, of: ours, theirs)
     kept.append(MergeConflict.Cell(result.column, value, time: result.time))
     self.lost += lost.map { MergeConflict.Cell($0.column, $0.new, time: $0.time) }
   }

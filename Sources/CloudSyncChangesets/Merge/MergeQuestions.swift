@@ -27,7 +27,7 @@ final class MergeQuestions {
     of row: RowMerge,
     automatic: RowMerge.Outcome
   ) throws(ChangesetError) -> RowMerge.Outcome? {
-    let contested = try contested(row, automatic)
+    let contested = try contested(row: row, automatic)
     let answer = try handler(contested)
     if case .later = answer {
       open.append(contested)
@@ -37,7 +37,7 @@ final class MergeQuestions {
   }
 
   private func contested(
-    _ row: RowMerge,
+    row: RowMerge,
     _ automatic: RowMerge.Outcome
   ) throws(ChangesetError) -> ContestedRow {
     let columns = (automatic.conflict?.kept ?? []) + (automatic.conflict?.lost ?? [])

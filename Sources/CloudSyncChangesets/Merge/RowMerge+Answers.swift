@@ -13,14 +13,14 @@ extension RowMerge {
   func outcome(_ answer: RowAnswer, automatic: Outcome, base: [CellValue]?) -> Outcome {
     switch answer {
     case .automatic, .later: automatic
-    case .delete: deleted(automatic, base: base)
+    case .delete: deleted(automatic: automatic, base: base)
     case .values(let values): replaced(automatic, by: values, base: base)
     }
   }
 
   private var latest: HybridTime { max(ours.time, theirs.time) }
 
-  private func deleted(_ automatic: Outcome, base: [CellValue]?) -> Outcome {
+  private func deleted(automatic: Outcome, base: [CellValue]?) -> Outcome {
     var conflict = MergeConflict(
       automatic.conflict?.kind ?? .cell,
       table: table,
@@ -55,7 +55,7 @@ extension RowMerge {
       base == nil
       ? RowDelta(.insert, ours.key, cells: cells.filter { $0.new != .null }, time: latest)
       : RowDelta(updating: ours.key, cells: cells)
-    return Outcome(change: change, conflict: conflict(automatic, cells: cells))
+    return Outcome(change: change, conflict: conflict(automatic: automatic, cells: cells))
   }
 
   private func replaced(_ value: CellValue, old: SQLiteValue) -> CellDelta {
@@ -65,7 +65,7 @@ extension RowMerge {
   }
 
   /// What is lost of the sides' values now.
-  private func conflict(_ automatic: Outcome, cells: [CellDelta]) -> MergeConflict? {
+  private func conflict(automatic: Outcome, cells: [CellDelta]) -> MergeConflict? {
     guard let kind = automatic.conflict?.kind else { return nil }
     if automatic.conflict?.isSetAside == true { return automatic.conflict }
     var conflict = MergeConflict(kind, table: table, key: ours.key, kept: [], lost: [])

@@ -98,12 +98,12 @@ extension RowDelta {
       let one = isMine == true ? mine.popFirst() : nil
       let two = isTheirs == true ? theirs.popFirst() : nil
       guard let column = one?.column ?? two?.column else { break }
-      pairs.append((one ?? missingCell(column), two ?? other.missingCell(column)))
+      pairs.append((one ?? missingCell(column: column), two ?? other.missingCell(column: column)))
     }
     return pairs
   }
 
-  private func missingCell(_ column: String) -> CellDelta? {
+  private func missingCell(column: String) -> CellDelta? {
     kind == .insert ? CellDelta(column, old: .null, new: .null, time: time) : nil
   }
 

@@ -17,16 +17,16 @@ struct ReferencedRows {
     parentColumns = link.key.referencedColumns
     parentName = link.parent.name
     self.table = table
-    collations = try Self.collations(link, table)
+    collations = try Self.collations(link: link, table)
     for net in nets {
-      for row in net.table(parentName)?.rows ?? [] { try add(row) }
+      for row in net.table(parentName)?.rows ?? [] { try add(row: row) }
     }
   }
 
-  private mutating func add(_ row: RowDelta) throws(ChangesetError) {
+  private mutating func add(row: RowDelta) throws(ChangesetError) {
     if row.kind == .delete {
       let values = values(of: row.key) { row.cell($0)?.old ?? .null }
-      if deletions[canonical(values)] == nil { deletions[canonical(values)] = row }
+      if deletions[canonical(values: values)] == nil { deletions[canonical(values: values)] = row }
       return
     }
     let isMoved =
@@ -39,7 +39,7 @@ struct ReferencedRows {
     // What it had before, and what this side has given it: the merge may have neither.
     for side in row.kind == .insert ? [\CellDelta.new] : [\CellDelta.old, \CellDelta.new] {
       let values = values(of: row.key) { row.cell($0)?[keyPath: side] ?? present?[$0] ?? .null }
-      if moves[canonical(values)] == nil { moves[canonical(values)] = row.key }
+      if moves[canonical(values: values)] == nil { moves[canonical(values: values)] = row.key }
     }
   }
 
@@ -58,17 +58,17 @@ struct ReferencedRows {
   func values(of key: RowKey, _ row: SettledRow) -> [SQLiteValue] { values(of: key) { row[$0] } }
 
   /// The row of some values that a side has deleted.
-  func deletion(_ values: [SQLiteValue]) -> RowDelta? { deletions[canonical(values)] }
+  func deletion(_ values: [SQLiteValue]) -> RowDelta? { deletions[canonical(values: values)] }
 
   /// The row that had some values before a side changed them.
-  func move(_ values: [SQLiteValue]) -> RowKey? { moves[canonical(values)] }
+  func move(_ values: [SQLiteValue]) -> RowKey? { moves[canonical(values: values)] }
 
   func isSame(_ one: [SQLiteValue], _ other: [SQLiteValue]) -> Bool {
-    canonical(one) == canonical(other)
+    canonical(values: one) == canonical(values: other)
   }
 
   /// One spelling of all values that the key holds to be equal.
-  private func canonical(_ values: [SQLiteValue]) -> [SQLiteValue] {
+  private func canonical(values: [SQLiteValue]) -> [SQLiteValue] {
     zip(collations, values).map { $0.canonical($1) }
   }
 
@@ -95,7 +95,7 @@ struct ReferencedRows {
 
   /// How each column that is referred to is compared: as the unique index of the key does.
   private static func collations(
-    _ link: TableReference,
+    link: TableReference,
     _ table: SettlementTable
   ) throws(ChangesetError) -> [KeyCollation] {
     let found = try table.connection.rows(

@@ -5,12 +5,12 @@ extension Settlement {
   /// Settles rows of cells from both sides: each is as the newer side has it, else as the other, else set aside.
   func settleChecks() throws(ChangesetError) {
     for id in waiting.keys.sorted() {
-      guard let row = waiting[id], try !holds(id, row) else { continue }
-      try settleCheck(id, row)
+      guard let row = waiting[id], try holds(id: id, row) == false else { continue }
+      try settleCheck(id: id, row)
     }
   }
 
-  private func holds(_ id: RowID, _ row: SettledRow) throws(ChangesetError) -> Bool {
+  private func holds(id: RowID, _ row: SettledRow) throws(ChangesetError) -> Bool {
     let table = try table(id.table)
     switch try table.insert(id.key, row) {
     case nil:
@@ -22,8 +22,8 @@ extension Settlement {
     }
   }
 
-  private func settleCheck(_ id: RowID, _ row: SettledRow) throws(ChangesetError) {
-    for version in versions(of: id) where try holds(id, version) {
+  private func settleCheck(id: RowID, _ row: SettledRow) throws(ChangesetError) {
+    for version in versions(of: id) where try holds(id: id, version) {
       let columns = Set(row.values.keys).union(version.values.keys).sortedByBytes()
         .filter { row[$0] != version[$0] }
       note(

@@ -65,7 +65,7 @@ extension Settlement {
     for key in try referencedRows(of: link).children(of: values, by: link, in: child) {
       let id = RowID(table: child.tracked.name, key: key)
       guard self.side(of: id, link.key.columns) == side else { continue }
-      switch try answer(id, number, loss) {
+      switch try answer(of: id, link: number, to: loss) {
       case .set(let values): try set(link, to: values, of: id)
       case .setAside: try setAside(id)
       case .delete, .restore: continue

@@ -26,7 +26,7 @@ extension Settlement {
           }
         }
       }
-      for id in dangling.keys.sorted() { try settle(id, dangling[id] ?? []) }
+      for id in dangling.keys.sorted() { try settle(id: id, dangling[id] ?? []) }
     }
   }
 
@@ -37,11 +37,11 @@ extension Settlement {
     _ number: Int,
     _ dangling: inout Dangling
   ) throws(ChangesetError) {
-    guard try isDangling(id, links[number]) else { return }
-    note(id, number, &dangling)
+    guard try isDangling(id: id, links[number]) else { return }
+    note(id: id, number, &dangling)
   }
 
-  private func note(_ id: RowID, _ number: Int, _ dangling: inout Dangling) {
+  private func note(id: RowID, _ number: Int, _ dangling: inout Dangling) {
     if dangling[id]?.contains(number) != true { dangling[id, default: []].append(number) }
     dangling[id]?.sort()
   }
@@ -63,12 +63,12 @@ extension Settlement {
       if old.contains(.null) || now.map({ referenced.isSame($0, old) }) == true { continue }
       for key in try referenced.children(of: old, by: links[number], in: child) {
         let id = RowID(table: child.tracked.name, key: key)
-        if try isDangling(id, links[number]) { note(id, number, &dangling) }
+        if try isDangling(id: id, links[number]) { note(id: id, number, &dangling) }
       }
     }
   }
 
-  private func isDangling(_ id: RowID, _ link: TableReference) throws(ChangesetError) -> Bool {
+  private func isDangling(id: RowID, _ link: TableReference) throws(ChangesetError) -> Bool {
     let child = try table(link.child.name)
     let match = child.tracked.key.enumerated().map { "c.\($1.quotedName) = ?\($0 + 1)" }
     let isSet = link.key.columns.map { "c.\($0.quotedName) IS NOT NULL" }
@@ -87,27 +87,27 @@ extension Settlement {
 
   // MARK: Settling
 
-  private func settle(_ id: RowID, _ numbers: [Int]) throws(ChangesetError) {
+  private func settle(id: RowID, _ numbers: [Int]) throws(ChangesetError) {
     var open: [(number: Int, cause: ParentLoss, answer: OrphanAnswer)] = []
     for number in numbers {
       // What was done for another row may have settled it.
-      guard try isDangling(id, links[number]), let row = try row(id) else { continue }
+      guard try isDangling(id: id, links[number]), let row = try row(id) else { continue }
       guard let cause = try loss(of: row, id, links[number]) else { continue }
-      open.append((number, cause, try answer(id, number, cause)))
+      open.append((number, cause, try answer(of: id, link: number, to: cause)))
     }
     if let first = open.first(where: { if case .delete = $0.answer { true } else { false } }) {
-      return try delete(id, because: first.cause)
+      return try delete(id: id, because: first.cause)
     }
     if open.contains(where: { if case .setAside = $0.answer { true } else { false } }) {
       return try setAside(id)
     }
-    for one in open where try isDangling(id, links[one.number]) {
-      try carryOut(one.answer, on: id, links[one.number])
+    for one in open where try isDangling(id: id, links[one.number]) {
+      try carryOut(answer: one.answer, on: id, links[one.number])
     }
   }
 
   private func carryOut(
-    _ answer: OrphanAnswer,
+    answer: OrphanAnswer,
     on id: RowID,
     _ link: TableReference
   ) throws(ChangesetError) {
@@ -135,7 +135,7 @@ extension Settlement {
     }
   }
 
-  private func delete(_ id: RowID, because cause: ParentLoss) throws(ChangesetError) {
+  private func delete(id: RowID, because cause: ParentLoss) throws(ChangesetError) {
     guard let row = try takeOut(id) else { return }
     let lost = row.cells { time(of: id, $0) }
     deleted[id] = (row, cause.time)

@@ -71,9 +71,9 @@ extension Settlement {
 
   /// What the foreign key and the policies have become of a row.
   func answer(
-    _ id: RowID,
-    _ number: Int,
-    _ cause: ParentLoss
+    of id: RowID,
+    link number: Int,
+    to cause: ParentLoss
   ) throws(ChangesetError) -> OrphanAnswer {
     let link = links[number]
     let isSecond = !followed.insert("\(number) \(id.table) \(id.key.bytes)").inserted
@@ -124,7 +124,8 @@ extension Settlement {
       let match = link.key.referencedColumns.enumerated()
         .map { "\($1.quotedName) = ?\($0 + 1)" }
       let search = try parent.connection.bound(
-        sql: "SELECT 1 FROM main.\(link.parent.name.quotedName) WHERE \(match.joined(separator: " AND "))",
+        sql:
+          "SELECT 1 FROM main.\(link.parent.name.quotedName) WHERE \(match.joined(separator: " AND "))",
         values
       )
       defer { search.reset() }

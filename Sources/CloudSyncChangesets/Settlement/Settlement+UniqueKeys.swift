@@ -53,7 +53,7 @@ extension Settlement {
       let holders = table.searches.isEmpty ? [] : try table.holders(of: row, id.key)
       guard let holder = holders.first else { break }
       guard let next = try otherKey(for: id, row, besides: holder.search, in: table) else {
-        return yield(id, original(row, changes))
+        return yield(id: id, original(row: row, changes))
       }
       for (column, value) in next {
         changes.append((column, row[column]))
@@ -61,20 +61,20 @@ extension Settlement {
       }
     }
     guard try table.insert(id.key, row) == nil else {
-      return yield(id, original(row, changes))
+      return yield(id: id, original(row: row, changes))
     }
-    if !changes.isEmpty { yielded[id] = original(row, changes) }
-    noteRekeyed(id, row, changes)
+    if !changes.isEmpty { yielded[id] = original(row: row, changes) }
+    noteRekeyed(id: id, row, changes)
     notePlaced(id, row)
   }
 
-  private func yield(_ id: RowID, _ row: SettledRow) {
+  private func yield(id: RowID, _ row: SettledRow) {
     yielded[id] = row
     setAside(id, row, because: .unique)
   }
 
   private func original(
-    _ row: SettledRow,
+    row: SettledRow,
     _ changes: [(column: String, value: SQLiteValue)]
   ) -> SettledRow {
     var original = row
@@ -85,7 +85,7 @@ extension Settlement {
   }
 
   private func noteRekeyed(
-    _ id: RowID,
+    id: RowID,
     _ row: SettledRow,
     _ changes: [(column: String, value: SQLiteValue)]
   ) {

@@ -5,7 +5,7 @@ extension MergePlan {
   /// Whether a constraint ties what one side has changed to what the other has, so that the merge may break it
   /// though neither side does.
   func needsSettlement(in tables: TrackedTables) -> Bool {
-    if computed.contains(where: { !$0.fits(tables) }) { return true }
+    if computed.contains(where: { !$0.fits(tables: tables) }) { return true }
     // Rows that one side has no more, or both have, and the merge has otherwise.
     if conflicts.contains(where: { $0.kind == .deletion || $0.kept.isEmpty }) { return true }
     for table in tables.tables {
@@ -18,7 +18,9 @@ extension MergePlan {
       let searches = schema.uniqueKeySearches.dropFirst(
         table.hasBinaryKey && table.hasExactKey ? 1 : 0
       )
-      if searches.contains(where: { mine.mayHold($0) && other.mayHold($0) }) { return true }
+      if searches.contains(where: { mine.mayHold(search: $0) && other.mayHold(search: $0) }) {
+        return true
+      }
     }
     return tables.schema.references.contains { link in
       guard let child = tables.table(link.child.name)?.name,
@@ -26,8 +28,8 @@ extension MergePlan {
       else { return false }
       return [(firstNet, secondNet), (secondNet, firstNet)]
         .contains { one, other in
-          one.table(child)?.sets(link.key.columns) == true
-            && other.table(parent)?.removes(link.key.referencedColumns) == true
+          one.table(child)?.sets(columns: link.key.columns) == true
+            && other.table(parent)?.removes(columns: link.key.referencedColumns) == true
         }
     }
   }
@@ -47,7 +49,7 @@ extension TableSchema {
 
 extension TableDelta {
   /// Whether rows may have come to hold what a unique key looks at.
-  fileprivate func mayHold(_ search: UniqueKeySearch) -> Bool {
+  fileprivate func mayHold(search: UniqueKeySearch) -> Bool {
     rows.contains { row in
       row.kind == .insert
         || row.kind == .update && row.cells.contains { search.columns.contains($0.column) }
@@ -55,21 +57,21 @@ extension TableDelta {
     }
   }
 
-  fileprivate func sets(_ columns: [String]) -> Bool {
+  fileprivate func sets(columns: [String]) -> Bool {
     rows.contains { row in
-      row.kind == .insert || row.kind == .update && row.changes(columns)
+      row.kind == .insert || row.kind == .update && row.changes(columns: columns)
     }
   }
 
-  fileprivate func removes(_ columns: [String]) -> Bool {
+  fileprivate func removes(columns: [String]) -> Bool {
     rows.contains { row in
-      row.kind == .delete || row.kind == .update && row.changes(columns)
+      row.kind == .delete || row.kind == .update && row.changes(columns: columns)
     }
   }
 }
 
 extension RowDelta {
-  fileprivate func changes(_ columns: [String]) -> Bool {
+  fileprivate func changes(columns: [String]) -> Bool {
     cells.contains { cell in
       columns.contains { $0.isSameName(as: cell.column) } && cell.new != .null
         || columns.contains { $0.isSameName(as: cell.column) } && cell.old != .null
@@ -79,7 +81,7 @@ extension RowDelta {
 
 extension MergePlan.ComputedValue {
   /// Whether the column stores the value as it is.
-  fileprivate func fits(_ tables: TrackedTables) -> Bool {
+  fileprivate func fits(tables: TrackedTables) -> Bool {
     guard let column = tables.table(table)?.schema.column(named: column) else { return false }
     return switch (value, column.affinity) {
     case (.null, _), (.blob, _), (_, .blob): true

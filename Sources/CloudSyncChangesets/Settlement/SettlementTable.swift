@@ -49,7 +49,7 @@ struct SettlementTable {
     let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
     let sql = "INSERT OR ABORT INTO \(name)(\(named)) VALUES(\(places))"
     do throws(SQLiteError) {
-      try connection.bound(sql: sql, values(key, row)).run()
+      try connection.bound(sql: sql, values(key: key, row)).run()
       return nil
     } catch {
       guard error.kind == .constraint, connection.sqlite.isInTransaction else {
@@ -62,7 +62,7 @@ struct SettlementTable {
   /// SQLITE_CONSTRAINT_PRIMARYKEY, …_UNIQUE and …_ROWID.
   private static let uniqueCodes: Set<Int32> = [1_555, 2_067, 2_579]
 
-  private func values(_ key: RowKey, _ row: SettledRow) -> [SQLiteValue] {
+  private func values(key: RowKey, _ row: SettledRow) -> [SQLiteValue] {
     key.values + tracked.columns.map { row[$0] }
   }
 
@@ -79,7 +79,7 @@ struct SettlementTable {
     let own = tracked.key.enumerated()
       .map { "\($1.quotedName) COLLATE BINARY IS ?\(columns.count + $0 + 1)" }
       .joined(separator: " AND ")
-    let values = values(key, row) + key.values
+    let values = values(key: key, row) + key.values
     var found: [(UniqueKeySearch, RowKey)] = []
     for search in searches {
       let sql = search.sql(in: schema, candidate: candidate, ownKey: own)
