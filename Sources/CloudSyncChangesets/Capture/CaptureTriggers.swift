@@ -31,7 +31,12 @@ struct CaptureTriggers {
     return replacements + [
       // The last that is made runs first.
       trigger(event: "inserted", at: "AFTER INSERT", when: isNew, do: [noteAbsence]),
-      trigger(event: "insert", at: "BEFORE INSERT", when: isNew, do: [keepSameKey, noteAbsence]),
+      trigger(
+        event: "insert",
+        at: "BEFORE INSERT",
+        when: isNew,
+        do: [keepSameKey, noteAbsenceBefore]
+      ),
       trigger(
         event: "delete",
         at: "BEFORE DELETE",
@@ -48,7 +53,7 @@ struct CaptureTriggers {
         event: "move",
         at: "BEFORE UPDATE\(keyColumns)",
         when: "\(isMoved) AND \(isNew)",
-        do: [keepSameKey, noteAbsence]
+        do: [keepSameKey, noteAbsenceBefore]
       ),
       trigger(
         event: "update",
@@ -78,18 +83,31 @@ struct CaptureTriggers {
       """
   }
 
-  /// Notes that there was no row of the new one's key.
+  private var keyColumnsOfMirror: String {
+    (table.key.indices.map { "k\($0)" } + ["was"]).joined(separator: ", ")
+  }
+
+  private var newKey: String {
+    table.key.map { "new.\($0.quotedName)" }.joined(separator: ", ")
+  }
+
+  /// Notes before the row is there that there was none of its key.
   ///
-  /// A key that SQLite gives is not known before: it is -1 then, and NULL where a default is to come.
-  private var noteAbsence: String {
-    let keys = table.key.indices.map { "k\($0)" }
-    var conditions = ["NOT \(table.isMirrored(row: "new"))"]
+  /// A key that SQLite gives is not known then: it is -1, and NULL where a default is to come. The mirror itself is
+  /// not asked, for SQLite would make a temporary table each time.
+  private var noteAbsenceBefore: String {
+    let name = table.name.quotedName
+    var conditions = ["NOT EXISTS(SELECT 1 FROM \(name) WHERE \(table.isSameKey(name, as: "new")))"]
     conditions += table.key.map { "new.\($0.quotedName) IS NOT NULL" }
     return """
-      INSERT INTO \(table.mirror)(\(keys.joined(separator: ", ")), was) \
-      SELECT \(table.key.map { "new.\($0.quotedName)" }.joined(separator: ", ")), 0 \
+      INSERT INTO \(table.mirror)(\(keyColumnsOfMirror)) SELECT \(newKey), 0 \
       WHERE \(conditions.joined(separator: " AND "));
       """
+  }
+
+  /// Notes when the row is there that there was none of its key.
+  private var noteAbsence: String {
+    "INSERT INTO \(table.mirror)(\(keyColumnsOfMirror)) VALUES(\(newKey), 0);"
   }
 
   // MARK: Replaced rows
