@@ -45,8 +45,8 @@ struct Questions {
 }
 
 /// Lets a closure that is called in place have what stays on this thread.
-///
-private struct QuestionBox: @unchecked Sendable {  // Because it never leaves the thread of the merge that calls it.
+// It is unchecked because it never leaves the thread of the merge that calls it.
+private struct QuestionBox: @unchecked Sendable {
   let questions: Questions
 }
 
