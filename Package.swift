@@ -11,6 +11,7 @@ let package = Package(
     .library(name: "CloudSyncLocalCloud", targets: ["CloudSyncLocalCloud"]),
     .library(name: "CloudSyncSimulator", targets: ["CloudSyncSimulator"]),
     .library(name: "CloudSyncSQLite", targets: ["CloudSyncSQLite"]),
+    .library(name: "CloudSyncChangesets", targets: ["CloudSyncChangesets"]),
     .library(name: "CloudSyncCloudKit", targets: ["CloudSyncCloudKit"]),
     .library(name: "CloudSyncService", targets: ["CloudSyncService"]),
     .library(name: "CloudSyncWebServices", targets: ["CloudSyncWebServices"]),
@@ -124,6 +125,23 @@ let package = Package(
       ]
     ),
 
+    // MARK: The history of a database
+    .target(
+      name: "CloudSyncChangesets",
+      dependencies: [
+        "CloudSyncCore", "CloudSyncSQLite", "CloudSyncSQLiteSchema", "CloudSyncSQLiteSupport",
+      ]
+    ),
+    .testTarget(
+      name: "CloudSyncChangesetsTests",
+      dependencies: [
+        "CloudSyncChangesets", "CloudSyncCore", "CloudSyncSQLite", "CloudSyncSQLiteSchema",
+        "CloudSyncSQLiteSupport", "CloudSyncLocalCloud", "CloudSyncSimulator",
+        // The session extension is the oracle of what was changed.
+        .target(name: "CSQLite", condition: .when(platforms: [.linux, .android])),
+      ]
+    ),
+
     // MARK: Local cloud
     .target(
       name: "CloudSyncLocalCloud",
@@ -195,16 +213,16 @@ let package = Package(
     .executableTarget(
       name: "cloudsync",
       dependencies: [
-        "CloudSyncEventLog", "CloudSyncLogTestGeneration", "CloudSyncLocalCloud",
-        "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation", "CloudSyncService",
+        "CloudSyncChangesets", "CloudSyncEventLog", "CloudSyncLogTestGeneration",
+        "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation", "CloudSyncService",
         "CloudSyncWebServices", "CloudSyncLoopback",
       ]
     ),
     .testTarget(
       name: "CloudSyncToolTests",
       dependencies: [
-        "cloudsync", "CloudSyncTestSupport", "CloudSyncService", "CloudSyncLocalCloud",
-        "CloudSyncLoopback",
+        "cloudsync", "CloudSyncChangesets", "CloudSyncTestSupport", "CloudSyncService",
+        "CloudSyncLocalCloud", "CloudSyncLoopback",
       ]
     ),
 

@@ -24,7 +24,7 @@ enum Tool {
     [
       DemoCommand.command, CheckCommand.command, MigrateCommand.command, SyncCommand.command,
       StatusCommand.command, AttachCommand.command, DetachCommand.command, LogCommand.group,
-      SimulateCommand.command,
+      SimulateCommand.command, HistoryCommand.group,
     ]
   }
 

@@ -40,6 +40,7 @@ struct EngineSetup {
     guard errors.isEmpty else {
       throw SyncEngineError(.schema, errors.map(\.reason).joined(separator: "\n"))
     }
+    try HistoryTablesCheck(connection: connection).check(names, in: schema)
   }
 
   private func install(

@@ -23,7 +23,7 @@ struct CloudFile: CloudPlace {
   /// All copies belong to one user.
   private static let account = AccountIdentity("owner")
 
-  /// Opens the file.
+  /// Opens the file for a copy of a database.
   ///
   /// - Parameters:
   ///   - path: Which file it is.
@@ -31,24 +31,40 @@ struct CloudFile: CloudPlace {
   ///   - isRehearsal: Whether nothing is to be written: a missing file is not made.
   /// - Throws: What is wrong with the file, and what to do.
   init(_ path: String, _ request: SyncCommand.Request, isRehearsal: Bool = false) throws {
+    let isMissing = Self.isMissing(path)
+    if isMissing { try Self.checkCreation(of: path, for: request) }
+    try self.init(
+      path,
+      device: request.device,
+      zoneID: request.zoneID,
+      isRehearsal: isRehearsal
+    )
+    if !isMissing { try Self.checkZone(request, of: cloud) }
+  }
+
+  /// Opens the file, or makes it.
+  ///
+  /// - Parameters:
+  ///   - path: Which file it is.
+  ///   - device: Who asks.
+  ///   - zoneID: Which zone it is about.
+  ///   - isRehearsal: Whether nothing is to be written: a missing file is not made.
+  /// - Throws: What is wrong with the file, and what to do.
+  init(_ path: String, device: String, zoneID: ZoneID, isRehearsal: Bool = false) throws {
     name = path
+    self.zoneID = zoneID
     var options = LocalCloudOptions()
     // A number of its own tells one cloud from another by its tokens.
     options.seed = SyncEnvironment.live.nonce()
-    let isMissing = Self.isMissing(path)
-    if isMissing { try Self.checkCreation(of: path, for: request) }
     let store: any LocalCloudStore =
-      isMissing && isRehearsal ? MemoryStore() : try SQLiteStore(path: path)
+      Self.isMissing(path) && isRehearsal ? MemoryStore() : try SQLiteStore(path: path)
     let folder = (SamePath.resolved(path: path) ?? path) + "-assets"
-    let cloud = LocalCloud(store: store, options: options, assetFolder: folder)
-    self.cloud = cloud
-    zoneID = request.zoneID
-    if !isMissing { try Self.checkZone(request, of: cloud) }
+    cloud = LocalCloud(store: store, options: options, assetFolder: folder)
     assetFolders = [cloud.assetFolder(of: Self.account) ?? folder, folder]
     handler = cloud.connect(
-      device: request.device,
+      device: device,
       account: Self.account,
-      zoneID: request.zoneID
+      zoneID: zoneID
     )
   }
 

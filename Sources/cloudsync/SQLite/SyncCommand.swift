@@ -233,7 +233,8 @@ enum SyncCommand {
     return try target.naming { try SyncEngine.place(in: database) }
   }
 
-  private static func device(arguments: Arguments, path: String) throws -> String {
+  /// What a copy is called in the cloud.
+  static func device(arguments: Arguments, path: String) throws -> String {
     if let name = arguments.value(of: "--device") {
       if name.isEmpty { throw ToolError.usage("--device needs a name") }
       return name

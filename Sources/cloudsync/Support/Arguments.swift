@@ -58,7 +58,8 @@ struct Arguments {
 
   private func checkOperands(command: Command) throws {
     let wanted = command.operands
-    if operands.count < wanted.count {
+    // Those in brackets may be left out.
+    if operands.count < wanted.count, !wanted[operands.count].hasPrefix("[") {
       throw ToolError.usage("\(call) needs \(wanted[operands.count])")
     }
     if operands.count > wanted.count, wanted.last?.hasSuffix("...") != true {
