@@ -47,6 +47,7 @@ let package = Package(
       name: "CloudSyncSessionTests",
       dependencies: [
         "CloudSyncSession", "CloudSyncEventLog", "CloudSyncSQLite", "CloudSyncLocalCloud",
+        "CloudSyncChangesets",
       ]
     ),
 
@@ -56,7 +57,7 @@ let package = Package(
       dependencies: [
         "CloudSyncSession", "CloudSyncCore", "CloudSyncEventLog", "CloudSyncLogTestGeneration",
         "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncService",
-        "CloudSyncWebServices",
+        "CloudSyncWebServices", "CloudSyncChangesets",
       ]
     ),
 
@@ -214,7 +215,8 @@ let package = Package(
       name: "cloudsync",
       dependencies: [
         "CloudSyncChangesets", "CloudSyncEventLog", "CloudSyncLogTestGeneration",
-        "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation", "CloudSyncService",
+        "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation",
+        "CloudSyncService",
         "CloudSyncWebServices", "CloudSyncLoopback",
       ]
     ),

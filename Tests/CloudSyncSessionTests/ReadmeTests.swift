@@ -1,3 +1,4 @@
+import CloudSyncChangesets
 import CloudSyncEventLog
 import CloudSyncLocalCloud
 import Foundation
@@ -29,6 +30,23 @@ func openNotes(_ path: String, cloud: any OperationHandler) throws -> SyncEngine
   return engine
 }
 // README: end
+
+enum HistorySample {
+  static func use(_ handler: any OperationHandler) async throws {
+    // README: history
+    let repository = try ChangesetRepository(DatabaseFile(path: "shop.db"))
+    try repository.commit(meta: #"{"message": "Prices of May"}"#)  // all that was edited
+    try repository.undo()
+
+    let remote = try ChangesetRemote(
+      repository,
+      operationHandler: handler,
+      zoneID: ZoneID(name: "History")
+    )
+    try await remote.sync()  // commits, fetches, merges, pulls and pushes
+    // README: end
+  }
+}
 
 // README: embedding
 import CloudSyncSession

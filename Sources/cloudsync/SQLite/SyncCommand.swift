@@ -112,14 +112,7 @@ enum SyncCommand {
     guard let cloud = arguments.value(of: "--cloud") else {
       throw ToolError.usage("it needs --cloud FILE, or --cloud https://…")
     }
-    guard cloud.contains(where: { !$0.isWhitespace }) else {
-      throw ToolError.usage("--cloud is empty: name the cloud's file, or https://…")
-    }
-    if arguments.has("--token") {
-      throw ToolError.usage(
-        "a token is no argument, which others can read: set CLOUDSYNC_TOKEN, or use --token-file FILE"
-      )
-    }
+    try check(arguments, of: cloud, isServer: ServerPlace.isAddress(cloud))
     let server =
       try ServerPlace.isAddress(cloud)
       ? ServerPlace(
@@ -129,17 +122,6 @@ enum SyncCommand {
       ) : nil
     for name in ["--token-file", "--web-token-file"] where server == nil && arguments.has(name) {
       throw ToolError.usage("\(name) is for a server, and --cloud names a file")
-    }
-    if arguments.has("--dry-run") {
-      for name in ["--watch", "--log", "--verify"] where arguments.has(name) {
-        throw ToolError.usage("--dry-run does not go with \(name)")
-      }
-    }
-    if arguments.has("--interval"), !arguments.has("--watch") {
-      throw ToolError.usage("--interval is for --watch")
-    }
-    if server != nil, arguments.has("--interval") {
-      throw ToolError.usage("--interval is for a cloud in a file: a server says when to look")
     }
     let seconds = try arguments.number(of: "--interval") ?? 1
     guard (1...86_400).contains(seconds) else {
@@ -177,6 +159,29 @@ enum SyncCommand {
       return try SyncRehearsal(request, target).run(console: console)
     }
     try SyncRun(request, target, console: console).run(console: console)
+  }
+
+  /// Checks what goes with what.
+  private static func check(_ arguments: Arguments, of cloud: String, isServer: Bool) throws {
+    guard cloud.contains(where: { !$0.isWhitespace }) else {
+      throw ToolError.usage("--cloud is empty: name the cloud's file, or https://…")
+    }
+    if arguments.has("--token") {
+      throw ToolError.usage(
+        "a token is no argument, which others can read: set CLOUDSYNC_TOKEN, or use --token-file FILE"
+      )
+    }
+    if arguments.has("--dry-run") {
+      for name in ["--watch", "--log", "--verify"] where arguments.has(name) {
+        throw ToolError.usage("--dry-run does not go with \(name)")
+      }
+    }
+    if arguments.has("--interval"), !arguments.has("--watch") {
+      throw ToolError.usage("--interval is for --watch")
+    }
+    if isServer, arguments.has("--interval") {
+      throw ToolError.usage("--interval is for a cloud in a file: a server says when to look")
+    }
   }
 
   /// Opens the cloud that is asked for.

@@ -35,6 +35,7 @@ package struct ReplacedRowSearch {
   /// Where such a row is looked for, from FROM on.
   ///
   /// - Parameter condition: Which rows are not meant, as SQL on the table's own name.
+  /// - Returns: The SQL.
   package func source(unless condition: String) -> String {
     let name = schema.name.quotedName
     let candidate = candidateColumns.map { "\(value(of: $0)) AS \($0.quotedName)" }
