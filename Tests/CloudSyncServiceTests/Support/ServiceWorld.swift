@@ -117,7 +117,11 @@ final class InProcessTransport: HTTPTransport {
   }
 
   private let service: Service
-  private let script = Locked<Script?>(nil)
+  /// Holds the script: a closure that lies bare in a generic type is wrapped once more by each access, until calling
+  /// it overflows the stack.
+  private struct Scripted { var script: Script? }
+
+  private let scripted = Locked(Scripted())
   private let sent = Locked<[(request: HTTPRequest, origin: String)]>([])
 
   init(_ service: @escaping Service) { self.service = service }
@@ -132,7 +136,7 @@ final class InProcessTransport: HTTPTransport {
     requests.map { $0.path.split(separator: "/").suffix(2).joined(separator: "/") }
   }
 
-  func onRequest(_ script: @escaping Script) { self.script.withLock { $0 = script } }
+  func onRequest(_ script: @escaping Script) { scripted.withLock { $0.script = script } }
 
   func send(
     _ request: HTTPRequest,
@@ -143,7 +147,7 @@ final class InProcessTransport: HTTPTransport {
       sent.append((request, origin))
       return sent.count - 1
     }
-    let change = try script.withLock({ $0 })?(request, number)
+    let change = try scripted.withLock({ $0.script })?(request, number)
     switch change {
     case .answer(let response): return response
     case .alter(let alter): return try alter(await service(request, origin))
