@@ -6,10 +6,10 @@ import CloudSyncSQLiteSchema
 public struct ChangesetOptions: Sendable {
   /// What is settled for a table.
   public struct Table: Sendable {
-    /// How rows are merged that two replicas have changed; ``MergePolicy/client`` and
-    /// ``MergePolicy/server`` are refused, for no side of a merge is either.
+    /// How rows are merged that two replicas have changed; `MergePolicy.client` and
+    /// `MergePolicy.server` are refused, for no side of a merge is either.
     public var merging: TableMergePolicy
-    /// What becomes of two rows with the same values of a unique key; ``UniqueKeyPolicy/merge`` is refused.
+    /// What becomes of two rows with the same values of a unique key; `UniqueKeyPolicy.merge` is refused.
     public var uniqueKeys: UniqueKeyPolicy
     /// What becomes of rows whose parent another replica has deleted.
     public var orphans: OrphanPolicy

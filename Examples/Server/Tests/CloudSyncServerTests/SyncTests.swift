@@ -223,7 +223,8 @@ struct SyncTests {
     let server = try ServerProcess()
     let copies = try await Databases(server, ["one"], schema: Self.schema)
     try copies.sql("one", "INSERT INTO items VALUES('a', NULL, 'mine', 0)")
-    let file = ["sync", copies.path("one"), "--cloud", server.folder.path("cloud"), "--all", "--create"]
+    let cloud = server.folder.path("cloud")
+    let file = ["sync", copies.path("one"), "--cloud", cloud, "--all", "--create"]
     #expect(try Run(Program.tool, file).code == 0)
     let refused = try copies.start("one")
     #expect(refused.wait() == 1)
