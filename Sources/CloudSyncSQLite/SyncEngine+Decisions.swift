@@ -30,12 +30,5 @@ extension SyncEngine {
   }
 
   /// What the app has to answer; nil if nothing.
-  public var question: SyncQuestion? {
-    guard let state = session?.state else { return nil }
-    if case .switched(let from, let to) = state.accountState {
-      return .accountSwitched(from: from, to: to)
-    }
-    if case .lost(let loss) = state.zoneState { return .zoneLost(loss) }
-    return nil
-  }
+  public var question: SyncQuestion? { control.run?.question }
 }

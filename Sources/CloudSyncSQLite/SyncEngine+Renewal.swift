@@ -16,6 +16,21 @@ extension SyncEngine {
     try control.renew(.deletion, keepsOwner: false)
   }
 
+  /// Fetches everything again and merges it with what is here; returns at once.
+  ///
+  /// For a database in which rows are missing, while the cloud is right and the edits here are, too. Rows that are
+  /// missing here though nobody has deleted them come back. Edits that the cloud has not got stay and are sent, and so
+  /// does what was changed while nobody captured it. Nothing is deleted but what others have deleted; a row that the
+  /// cloud neither has nor tells to be deleted is saved there again. It goes on after a crash. An engine that does not
+  /// run does it after its next start.
+  ///
+  /// ``rebuild()`` is for a database that is wrong: it gives up what was changed unseen, and deletes rows that the
+  /// cloud does not have. ``uploadEverything()`` is for a cloud that has lost data: rows that were deleted here unseen
+  /// are deleted there as well.
+  ///
+  /// - Throws: That the database cannot be written; then nothing has changed.
+  public func resync() throws(SyncEngineError) { try fetchEverything(as: .restores) }
+
   /// Uploads all rows that the cloud does not have in their present form.
   ///
   /// For a cloud that has lost data. First everything is fetched and merged: then what the cloud
@@ -28,6 +43,13 @@ extension SyncEngine {
     try control.renew(.upload, keepsOwner: true)
   }
 
+  /// Has all rows merged with those of another cloud, account or zone than they were synced with.
+  ///
+  /// As ``uploadEverything()``, for whoever is signed in; the engine must not run.
+  package func attach() throws(SyncEngineError) {
+    try control.renew(.upload, keepsOwner: false)
+  }
+
   /// Makes the rows what the cloud has, by fetching everything; returns at once.
   ///
   /// Edits that the cloud has not got stay, and are sent. Rows without such edits get the cloud's
@@ -35,9 +57,11 @@ extension SyncEngine {
   /// goes on after a crash. An engine that does not run does it after its next start.
   ///
   /// - Throws: That the database cannot be written.
-  public func rebuild() throws(SyncEngineError) {
+  public func rebuild() throws(SyncEngineError) { try fetchEverything(as: .rebuilds) }
+
+  private func fetchEverything(as mode: FullFetch) throws(SyncEngineError) {
     try control.transaction { (transaction) throws(SQLiteError) in
-      try transaction.facts.set(.fetchAll, to: .integer(FullFetch.rebuilds.rawValue))
+      try transaction.facts.set(.fetchAll, to: .integer(mode.rawValue))
     }
     control.run?.fetch(FetchOperation(startingOver: true))
   }

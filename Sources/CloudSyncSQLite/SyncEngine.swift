@@ -94,6 +94,8 @@ public final class SyncEngine: Sendable {
       try context.prepareTables(on: connection)
     }
     control = EngineControl(context, prepared)
+    try control.readReport()
+    control.report()
   }
 
   deinit { control.release() }

@@ -68,6 +68,8 @@ struct FetchOfEverything: TransactionPart {
       // A zone without the record is another one than any that had it.
       try facts.set(.zone, to: shown)
       try replaceZone()
+    } else if mode == .restores {
+      try reduceUnseen(.zoneReplaced)
     } else if isOfKnownZone, mode != .adopts {
       try reduceUnseen(.vanished)
     }

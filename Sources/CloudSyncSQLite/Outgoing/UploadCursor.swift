@@ -19,9 +19,6 @@ struct UploadCursor {
   /// How far a table was compared; nil if that is what is stored.
   private(set) var position: Reconciliation.Position?
 
-  /// Whether rows may be left that nobody has looked at.
-  var isUploading: Bool { position?.isEnd == false }
-
   init(
     zoneID: ZoneID,
     limits: RequestLimits,

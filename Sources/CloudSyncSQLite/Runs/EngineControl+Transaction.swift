@@ -32,6 +32,9 @@ extension EngineControl {
           try transaction.store(group)
           let value = try body(transaction)
           try transaction.finish()
+          // What has come may have raised a table's count into the range of another device.
+          try IntegerKeyRanges(connection: connection, writer: transaction.tables.writer)
+            .settle(context.options.countedTables(of: transaction.tables))
           return (value, try TransactionOutcome(transaction))
         }
       }

@@ -16,7 +16,7 @@ final class EngineControl: Sendable {
     var renewal: RenewalTurn?
     /// Whether the engine was started, and not stopped since.
     var isWanted = false
-    var waiters: [SyncWaiter] = []
+    var waiters: [SyncWaiter<SyncOutcome>] = []
     var counts = SyncCounts()
     /// Whether the account was away when its provider was last asked.
     var isAway = false
@@ -27,6 +27,8 @@ final class EngineControl: Sendable {
     var schemaVersion: Int64
     /// How many answers have said that the cloud lacks a record, as of the last transaction.
     var absences: Int64 = 0
+    /// What is told of all runs.
+    var report = EngineReport()
   }
 
   let context: EngineContext
@@ -53,12 +55,14 @@ final class EngineControl: Sendable {
       state.run = run
       state.renewal = nil
       state.isWanted = true
+      state.report.begin()
     }
     let operation: FetchOperation
     do throws(SyncEngineError) {
       operation = try firstFetch(of: run)
     } catch {
       // Else the next start would find an engine that seems to run.
+      state.withLock { $0.report.databaseError = error }
       stop()
       throw error
     }
@@ -106,6 +110,7 @@ final class EngineControl: Sendable {
       }
       return state.run
     }
+    if let run { noteEnd(of: run) }
     run?.end()
     report()
   }
@@ -139,7 +144,11 @@ final class EngineControl: Sendable {
     do throws(SyncEngineError) {
       let past =
         if let old { old.session.state.essence } else { try context.database.storedEssence() }
-      let fresh = past.map { $0.renewed(owner: keepsOwner ? $0.accountOwner : owner) }
+      // What was learnt of another zone says nothing of this one.
+      let fresh = past.flatMap { past in
+        past.zoneID == context.zoneID
+          ? past.renewed(owner: keepsOwner ? past.accountOwner : owner) : nil
+      }
       try transaction(for: .renewal(turn)) { (transaction) throws(SQLiteError) in
         try RowReset(transaction: transaction).renew(renewal)
         try transaction.facts.set(.essence, to: fresh.map { .blob([UInt8]($0.data)) })
@@ -152,47 +161,23 @@ final class EngineControl: Sendable {
     report()
     if let failure { throw failure }
   }
-
-  // MARK: Activity
-
-  var activity: SyncActivity {
-    let (run, counts) = state.withLock { ($0.run, $0.counts) }
-    var activity = run?.activity ?? SyncActivity()
-    activity.counts = counts
-    return activity
-  }
-
-  /// Tells what the engine is doing, and those who wait for it to be done.
-  func report() {
-    let now = activity
-    context.publishers.activity.send(now)
-    let (isDue, halt) =
-      run?.state.withLock { ($0.isFeedDue || !$0.hasStarted, $0.halt) } ?? (false, nil)
-    guard !now.isRunning || now.isHalted || (!now.isSynchronizing && !isDue) else { return }
-    let waiters = state.withLock { state in
-      defer { state.waiters = [] }
-      return state.waiters
-    }
-    let outcome = !now.isRunning ? SyncOutcome.stopped : halt.map { .halted($0) } ?? .done
-    for waiter in waiters { waiter.end(outcome) }
-  }
 }
 
 /// Stands for what one renewal does between two runs.
 final class RenewalTurn: Sendable {}
 
-/// Somebody who waits for a synchronization, and is told once.
-final class SyncWaiter: Sendable {
-  private let completion: Locked<(@Sendable (SyncOutcome) -> Void)?>
+/// Somebody who waits for something, and is told once how it has ended.
+final class SyncWaiter<Outcome: Sendable>: Sendable {
+  private let completion: Locked<(@Sendable (Outcome) -> Void)?>
   private let timer = Locked<(any SyncTimer)?>(nil)
 
-  init(_ completion: @escaping @Sendable (SyncOutcome) -> Void) {
+  init(_ completion: @escaping @Sendable (Outcome) -> Void) {
     self.completion = Locked(completion)
   }
 
   func keep(_ timer: any SyncTimer) { self.timer.withLock { $0 = timer } }
 
-  func end(_ outcome: SyncOutcome) {
+  func end(_ outcome: Outcome) {
     let completion = completion.withLock { completion in
       defer { completion = nil }
       return completion

@@ -17,6 +17,7 @@ extension EngineRun {
       if step.isFetchAllDue, state.withLock({ $0.fetches == 0 }) {
         fetch(FetchOperation(startingOver: true))
       }
+      noteNextLook(in: step.next)
       if let next = step.next, state.withLock({ $0.backlog.isEmpty }) {
         retryTimer?.schedule(after: (next + 1) * 1_000_000)
       }
@@ -26,22 +27,23 @@ extension EngineRun {
 
   /// Notes how much is left, and how far tables were compared.
   private func note(_ step: FeedStep) {
-    let sending = state.withLock { state in
+    let left = state.withLock { state in
       if !step.isFull { state.comparedTo = step.comparedTo }
-      return state.recordsInFlight
+      let isCounted = step.pending < PendingCount.limit
+      state.isPendingKnown = !isCounted && (state.isPendingKnown || step.allPending != nil)
+      let count = isCounted ? step.pending : step.allPending
+      return count.map { $0 - state.rowsInFlight }
     }
+    let batched = step.batch.rows.count + step.batch.found.count
     control.state.withLock { state in
-      let left = step.pending - sending - step.batch.rows.count
-      let known = state.counts.pending - step.batch.rows.count
-      let isCounted = step.pending < FeedSearch.counted
-      state.counts.pending = max(0, isCounted ? left : max(left, known))
+      state.counts.pending = max(0, (left ?? state.counts.pending) - batched)
     }
   }
 
   /// Looks what is to be done next, in one transaction.
   private func nextStep() throws(SyncEngineError) -> FeedStep {
     let (limits, zoneID) = (context.handler.limits, context.zoneID)
-    let (isFull, mayMakeZone, cursor) = state.withLock { state in
+    let (isFull, countsAll, mayMakeZone, cursor) = state.withLock { state in
       let isFull = state.recordsInFlight >= 2 * limits.items || !state.backlog.isEmpty
       let mayMakeZone =
         !state.isZoneRecordRefused && !state.inFlight.values.contains { $0.zone != nil }
@@ -51,7 +53,7 @@ extension EngineRun {
         inFlight: state.inFlight.values,
         position: state.comparedTo
       )
-      return (isFull, mayMakeZone, cursor)
+      return (isFull, !state.isPendingKnown, mayMakeZone, cursor)
     }
     let incarnation = Int64(bitPattern: context.environment.nonce())
     return try transaction { (transaction) throws(SQLiteError) in
@@ -63,7 +65,7 @@ extension EngineRun {
         incarnation: incarnation,
         cursor: cursor
       )
-      return try search.run(isFull: isFull)
+      return try search.run(isFull: isFull, countsAll: countsAll)
     }
   }
 

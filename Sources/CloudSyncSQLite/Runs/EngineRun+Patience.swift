@@ -31,14 +31,16 @@ extension EngineRun {
       return mustWait
     }
     if !mustWait, !hasDone(step) { state.withLock { $0.backlog.insert(step, at: 0) } }
+    noteSyncIfDone()
     control.report()
   }
 
   /// Does something; false if it has to be done once more.
-  private func hasDone(_ step: Step) -> Bool {
+  func hasDone(_ step: Step) -> Bool {
     do throws(SyncEngineError) {
       try step.body(self)
       state.withLock { $0.retries = 0 }
+      noteDatabase(error: nil)
     } catch { return !isPassing(error) }
     return true
   }
@@ -48,6 +50,7 @@ extension EngineRun {
     // Of a run that is over.
     if error.code == .superseded { return false }
     context.publishers.errors.send(error)
+    noteDatabase(error: error)
     guard error.isPassing else {
       if isUnderWay { control.stop() }
       return false
@@ -57,6 +60,8 @@ extension EngineRun {
       return min(100_000_000 << Int64(min(state.retries - 1, 10)), 60_000_000_000)
     }
     retryTimer?.schedule(after: wait)
+    let attempt = context.environment.now().advanced(byNanoseconds: wait)
+    state.withLock { $0.waits.retry = attempt }
     return true
   }
 
@@ -66,12 +71,17 @@ extension EngineRun {
     while isUnderWay {
       let step = state.withLock { state in state.backlog.first }
       guard let step else { break }
-      guard hasDone(step) else { return }
+      guard hasDone(step) else {
+        // When it is tried again is another time now.
+        control.report()
+        return
+      }
       state.withLock { state in
         if !state.backlog.isEmpty { state.backlog.removeFirst() }
       }
     }
     if isUnderWay { sendChanges() }
+    noteSyncIfDone()
     control.report()
   }
 }

@@ -14,6 +14,7 @@ extension EngineRun {
     session.statePublisher.sink { [weak self] state in
       self?.note(state.essence)
       self?.note(state.lastRetryError)
+      self?.noteWaits(of: state)
     }
     session.haltedSubject.sink { [weak self] error in self?.note(halt: error) }
     session.modifyWorkCompletedSubject.sink { [weak self] operation, response in
@@ -117,7 +118,11 @@ extension EngineRun {
   private func note(halt error: SyncError?) {
     guard isUnderWay else { return }
     let halt = error.flatMap { $0.code == .stopped ? nil : $0 }
-    state.withLock { $0.halt = halt }
+    let explanation = halt.map { _ in session.explain() }
+    state.withLock { state in
+      state.halt = halt
+      if let explanation { state.waits.session = explanation }
+    }
     if let halt { context.publishers.cloudErrors.send(halt) }
     control.report()
   }

@@ -46,10 +46,17 @@ final class EngineRun: Sendable {
     var nextFetch: FetchOperation?
     /// Whether the last page that has come was not the last one of its fetch.
     var isPageDue = false
+    /// Whether all rows were counted that wait to be sent, since there were more than are counted every time.
+    var isPendingKnown = false
+    /// Why it waits, and until when.
+    var waits = Waits()
+    /// Whether everything was fetched, and it is not noted yet that all is done.
+    var isSyncUnnoted = false
     /// How far a table was compared whose rows are sent as they are found; nil if that is what is stored.
     var comparedTo: Reconciliation.Position?
 
     var recordsInFlight: Int { inFlight.values.reduce(0) { $0 + $1.count } }
+    var rowsInFlight: Int { inFlight.values.reduce(0) { $0 + $1.rows.count + $1.found.count } }
   }
 
   let session: CloudSyncSession
@@ -84,9 +91,11 @@ final class EngineRun: Sendable {
   func start(fetching operation: FetchOperation) {
     listen()
     context.options.sessionWillStart?(session)
+    // It comes before whatever the session itself gives cause to fetch: a zone may be ready before a call of `start()`
+    // returns. Behind another fetch, this one would begin from nothing where rows are on their way already.
+    fetch(operation)
     session.start()
     sendChanges()
-    fetch(operation)
     state.withLock { $0.hasStarted = true }
     if case .lost(let loss) = session.state.zoneState {
       perform { (run) throws(SyncEngineError) in
@@ -105,18 +114,6 @@ final class EngineRun: Sendable {
   func cancelTimers() {
     retryTimer?.cancel()
     groupTimer?.cancel()
-  }
-
-  var activity: SyncActivity {
-    state.withLock { state in
-      var activity = SyncActivity()
-      activity.isRunning = true
-      activity.isHalted = state.halt != nil
-      // What a halted session has is not on its way.
-      activity.sending = activity.isHalted ? 0 : state.recordsInFlight
-      activity.isFetching = !activity.isHalted && (state.fetches > 0 || !state.group.isEmpty)
-      return activity
-    }
   }
 
   /// Runs a body in a transaction of this run; see ``EngineControl/transaction(for:_:)``.
@@ -147,7 +144,7 @@ final class EngineRun: Sendable {
     lookForZone()
   }
 
-  func fetch(_ operation: FetchOperation) {
+  func fetch(_ operation: FetchOperation, waiter: FetchWaiter? = nil) {
     let absences = control.state.withLock { $0.absences }
     state.withLock { state in
       state.fetches += 1
@@ -160,20 +157,15 @@ final class EngineRun: Sendable {
       guard let self, isUnderWay else { return }
       perform { (run) throws(SyncEngineError) in
         run.state.withLock { $0.fetches -= 1 }
-        guard case .success = result, operation.recordIDs.isEmpty else { return }
-        try run.noteSync()
+        guard case .success = result, operation.recordIDs.isEmpty else {
+          waiter?.end(hasFetched: false)
+          return
+        }
+        run.state.withLock { $0.isSyncUnnoted = true }
         try run.fetchAllIfDue()
       }
     }
     control.report()
-  }
-
-  /// Notes when everything that the cloud had was fetched last, in milliseconds since 1970.
-  private func noteSync() throws(SyncEngineError) {
-    let now = context.environment.now().nanoseconds / 1_000_000
-    try transaction { (transaction) throws(SQLiteError) in
-      try transaction.facts.set(.lastSync, to: .integer(now))
-    }
   }
 
   /// Looks whether another device has answered for the zone that is lost here: then nobody is asked any more.

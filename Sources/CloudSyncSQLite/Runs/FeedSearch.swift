@@ -8,6 +8,8 @@ struct FeedStep: Sendable {
   var isFull = false
   /// How many rows wait to be sent, those that are on their way among them.
   var pending = 0
+  /// The same, counted to the end; nil if it was not.
+  var allPending: Int?
   /// Whether there is more to compare, and how far that has come.
   var comparesMore = false
   var comparedTo: Reconciliation.Position?
@@ -22,9 +24,6 @@ struct FeedStep: Sendable {
 
 /// Looks what is to be done next, in one transaction.
 struct FeedSearch: TransactionPart {
-  /// How many rows are counted that wait to be sent; of more it is only known that they are more.
-  static let counted: Int64 = 5_000
-
   let transaction: SyncTransaction
   let zoneID: ZoneID
   let limits: RequestLimits
@@ -53,14 +52,16 @@ struct FeedSearch: TransactionPart {
   }
 
   /// Looks for what is to be sent, in the order in which it goes.
-  mutating func run(isFull: Bool) throws(SQLiteError) -> FeedStep {
+  mutating func run(isFull: Bool, countsAll: Bool) throws(SQLiteError) -> FeedStep {
     step.batch.zoneChanges = try transaction.zoneChanges()
     // What was captured may have others to be written first.
     try transaction.finish()
     // A fetch has to tell what the cloud has before anything is uploaded again.
     let fetchesFirst = try transaction.fullFetch() == .uploads
     step.isFull = isFull || fetchesFirst
-    step.pending = Int(try stored.pending.dirtyCount(upTo: Self.counted))
+    let count = PendingCount(transaction: transaction)
+    step.pending = try count.upToLimit()
+    if countsAll, step.pending == PendingCount.limit { step.allPending = try count.all() }
     if step.isFull { return step }
     if try facts.value(.erases) != nil {
       // Nobody may upload again what was erased on purpose: this comes before anything else.
@@ -83,7 +84,6 @@ struct FeedSearch: TransactionPart {
       step.comparesMore = try cursor.fill(&step.batch, in: transaction)
     }
     step.comparedTo = cursor.position
-    if cursor.isUploading { step.pending = max(step.pending, Int(Self.counted)) }
   }
 
   /// What is sent when no row is: records of other tables, deletions of records, and the zone's record.

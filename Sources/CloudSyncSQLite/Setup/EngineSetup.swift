@@ -40,6 +40,7 @@ struct EngineSetup {
     guard errors.isEmpty else {
       throw SyncEngineError(.schema, errors.map(\.reason).joined(separator: "\n"))
     }
+    try HistoryTablesCheck(connection: connection).check(names, in: schema)
   }
 
   private func install(
@@ -79,6 +80,8 @@ struct EngineSetup {
       .install(on: connection, isEnforcing: isEnforcing)
     try StatusView.install(on: connection)
     try take(findings, of: tables)
+    try IntegerKeyRanges(connection: connection, writer: tables.writer)
+      .settle(options.countedTables(of: tables))
     let facts = Facts(connection: connection)
     let isNewSchema = try facts.value(.schemaVersion) != .integer(version)
     try retryRefused(of: tables, isNewSchema: isNewSchema)

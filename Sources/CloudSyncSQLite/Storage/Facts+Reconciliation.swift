@@ -7,7 +7,10 @@ extension Facts {
     var tables = try unreconciledTables()
     if !tables.contains(table) { tables.append(table) }
     try setUnreconciled(to: tables)
-    if fetchesAll { try set(.fetchAll, to: .integer(FullFetch.sweeps.rawValue)) }
+    // What was asked for stays so: it fetches everything, too.
+    if fetchesAll, try value(.fetchAll) == nil {
+      try set(.fetchAll, to: .integer(FullFetch.sweeps.rawValue))
+    }
   }
 
   /// Asks for a table to be compared that was rebuilt, of whose rows nothing is sure until everything was fetched.

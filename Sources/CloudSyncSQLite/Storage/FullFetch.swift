@@ -14,6 +14,8 @@ enum FullFetch: Int64, Sendable {
   case revives
   /// So they may, and the zone says that the rows of the one before were erased on purpose: they go.
   case erases
+  /// They are made in the cloud again, and rows that are missing here though nobody has deleted them come back.
+  case restores
 
   /// Whether it stays what it is when the fetch begins again: the zone that it has shown is known by then.
   var isKept: Bool { self == .uploads || self == .revives }

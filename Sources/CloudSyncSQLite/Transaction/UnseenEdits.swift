@@ -16,6 +16,10 @@ struct UnseenEdits: TransactionPart {
     let row = try row(key, in: place)
     // An answer of the same transaction may have brought what the table does not have yet: that is no edit.
     if row.isOutdated { return }
+    if row.isLost, try transaction.fullFetch() == .restores {
+      // Of edits that were not sent the values are gone with the row.
+      return keep(row.restored(to: version))
+    }
     let table = tables[place]
     if row.source == .pending { return try takeUnseenColumns(of: row, beside: version) }
     guard row.source == .known, !row.state.isDirty, let mine = row.state.row,

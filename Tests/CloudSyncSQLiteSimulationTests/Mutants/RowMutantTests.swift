@@ -10,6 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
+#if DEBUG  // a release has no place where a mistake can be put
 /// The checkers of a simulation of databases, checked.
 @Suite("Mutants of the machine of rows")
 struct RowMutantTests {
@@ -47,3 +48,4 @@ struct RowMutantTests {
   @Test("There are at least thirty mistakes")
   func isTable() { #expect(RowMutant.allCases.count >= 30) }
 }
+#endif

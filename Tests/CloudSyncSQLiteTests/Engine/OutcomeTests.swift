@@ -102,4 +102,28 @@ struct OutcomeTests {
     #expect(outcome(mac, upTo: nil, bench) == "done")
     #expect(try bench.cloudNames() == ["a:notes"])
   }
+
+  @Test("A stop ends the wait, and so does the halt that is there already")
+  func endsOfWaits() throws {
+    let bench = SyncHarness()
+    let (mac, handler) = try device(bench)
+    try mac.engine.start()
+    handler.error.withLock { $0 = SyncError(.networkUnavailable) }
+    let told = Locked<[String]>([])
+    for limit in [nil, Duration.seconds(500)] {
+      mac.engine.syncChanges(upTo: limit) { result in told.withLock { $0.append("\(result)") } }
+    }
+    bench.world.advance(by: .seconds(60))
+    #expect(told.withLock { $0 } == [])
+    mac.engine.stop()
+    #expect(told.withLock { $0 } == ["stopped", "stopped"])
+    bench.world.advance(by: .seconds(600))
+    #expect(told.withLock { $0.count } == 2)
+
+    handler.error.withLock { $0 = SyncError(.badDatabase) }
+    try mac.engine.start()
+    bench.world.advance(by: .seconds(60))
+    #expect(outcome(mac, upTo: nil, bench) == "halted badDatabase")
+    #expect(outcome(mac, upTo: .seconds(5), bench) == "halted badDatabase")
+  }
 }
