@@ -11,6 +11,7 @@ let package = Package(
     .library(name: "CloudSyncLocalCloud", targets: ["CloudSyncLocalCloud"]),
     .library(name: "CloudSyncSimulator", targets: ["CloudSyncSimulator"]),
     .library(name: "CloudSyncSQLite", targets: ["CloudSyncSQLite"]),
+    .library(name: "CloudSyncChangesets", targets: ["CloudSyncChangesets"]),
     .library(name: "CloudSyncCloudKit", targets: ["CloudSyncCloudKit"]),
     .library(name: "CloudSyncService", targets: ["CloudSyncService"]),
     .library(name: "CloudSyncWebServices", targets: ["CloudSyncWebServices"]),
@@ -46,6 +47,7 @@ let package = Package(
       name: "CloudSyncSessionTests",
       dependencies: [
         "CloudSyncSession", "CloudSyncEventLog", "CloudSyncSQLite", "CloudSyncLocalCloud",
+        "CloudSyncChangesets",
       ]
     ),
 
@@ -55,7 +57,7 @@ let package = Package(
       dependencies: [
         "CloudSyncSession", "CloudSyncCore", "CloudSyncEventLog", "CloudSyncLogTestGeneration",
         "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncService",
-        "CloudSyncWebServices",
+        "CloudSyncWebServices", "CloudSyncChangesets",
       ]
     ),
 
@@ -121,6 +123,23 @@ let package = Package(
       dependencies: [
         "CloudSyncSQLite", "CloudSyncSQLiteSchema", "CloudSyncSQLiteSupport", "CloudSyncLocalCloud",
         "CloudSyncSimulator",
+      ]
+    ),
+
+    // MARK: The history of a database
+    .target(
+      name: "CloudSyncChangesets",
+      dependencies: [
+        "CloudSyncCore", "CloudSyncSQLite", "CloudSyncSQLiteSchema", "CloudSyncSQLiteSupport",
+      ]
+    ),
+    .testTarget(
+      name: "CloudSyncChangesetsTests",
+      dependencies: [
+        "CloudSyncChangesets", "CloudSyncCore", "CloudSyncSQLite", "CloudSyncSQLiteSchema",
+        "CloudSyncSQLiteSupport", "CloudSyncLocalCloud", "CloudSyncSimulator",
+        // The session extension is the oracle of what was changed.
+        .target(name: "CSQLite", condition: .when(platforms: [.linux, .android])),
       ]
     ),
 
@@ -195,16 +214,17 @@ let package = Package(
     .executableTarget(
       name: "cloudsync",
       dependencies: [
-        "CloudSyncEventLog", "CloudSyncLogTestGeneration", "CloudSyncLocalCloud",
-        "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation", "CloudSyncService",
+        "CloudSyncChangesets", "CloudSyncEventLog", "CloudSyncLogTestGeneration",
+        "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation",
+        "CloudSyncService",
         "CloudSyncWebServices", "CloudSyncLoopback",
       ]
     ),
     .testTarget(
       name: "CloudSyncToolTests",
       dependencies: [
-        "cloudsync", "CloudSyncTestSupport", "CloudSyncService", "CloudSyncLocalCloud",
-        "CloudSyncLoopback",
+        "cloudsync", "CloudSyncChangesets", "CloudSyncTestSupport", "CloudSyncService",
+        "CloudSyncLocalCloud", "CloudSyncLoopback",
       ]
     ),
 
@@ -230,6 +250,7 @@ for target in package.targets where [.regular, .test, .executable].contains(targ
 for target in package.targets
 where [
   "CloudSyncAssets", "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSQLiteSimulation",
+  "CloudSyncWebServices",
 ]
 .contains(target.name) {
   #if canImport(Darwin)

@@ -21,7 +21,7 @@ sqlite() { sqlite3 -cmd 'PRAGMA foreign_keys = ON' -cmd '.timeout 20000' "$@"; }
 rows() {
   sqlite "$1" 'SELECT * FROM lists ORDER BY id; SELECT * FROM items ORDER BY id'
 }
-sync() { "$tool" sync "$1.db" --cloud shop.cloud --all; }
+sync() { "$tool" sync "$1.db" --cloud shop.cloud --create --all; }
 
 # Each copy edits rows of its own, of which it knows the last value, and rows of both.
 declare -A last
@@ -60,7 +60,7 @@ while ((killed < kills)); do
     done=$((done + 1))
     edit "$copy" "$done"
   done
-  (exec "$tool" sync "$copy.db" --cloud shop.cloud --all) >out.txt 2>&1 &
+  (exec "$tool" sync "$copy.db" --cloud shop.cloud --create --all) >out.txt 2>&1 &
   pid=$!
   wait_ms=$((5 + RANDOM % span))
   sleep "$((wait_ms / 1000)).$(printf '%03d' $((wait_ms % 1000)))"

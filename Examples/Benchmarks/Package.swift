@@ -16,6 +16,7 @@ let package = Package(
         .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
         .product(name: "CloudSyncSimulator", package: "CloudSyncSession"),
         .product(name: "CloudSyncSQLite", package: "CloudSyncSession"),
+        .product(name: "CloudSyncChangesets", package: "CloudSyncSession"),
         "SQLiteBaseline",
       ]
     ),

@@ -4,7 +4,10 @@ import PackageDescription
 let package = Package(
   name: "CloudSyncServer",
   platforms: [.macOS(.v15)],
-  products: [.executable(name: "cloudsync-server", targets: ["cloudsync-server"])],
+  products: [
+    .executable(name: "cloudsync-server", targets: ["cloudsync-server"]),
+    .library(name: "CloudSyncSigning", targets: ["CloudSyncSigning"]),
+  ],
   dependencies: [
     .package(name: "CloudSyncSession", path: "../.."),
     // Nothing of a configuration package, and no more of Foundation than is used here.
@@ -16,6 +19,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
@@ -40,6 +44,25 @@ let package = Package(
       ]
     ),
     .executableTarget(name: "cloudsync-server", dependencies: ["CloudSyncServer"]),
+
+    // MARK: Keys of Apple's service
+    // Where there is no CryptoKit.
+    .target(
+      name: "CloudSyncSigning",
+      dependencies: [
+        .product(name: "CloudSyncWebServices", package: "CloudSyncSession"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ]
+    ),
+    .testTarget(
+      name: "CloudSyncSigningTests",
+      dependencies: [
+        "CloudSyncSigning",
+        .product(name: "CloudSyncWebServices", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ]
+    ),
 
     // MARK: PostgreSQL
     .target(

@@ -88,7 +88,7 @@ extension LocalCloud {
 
 extension Record {
   /// All assets of the record, those in lists too.
-  fileprivate var assets: [Asset] {
+  var assets: [Asset] {
     fields.flatMap { field -> [Asset] in
       switch field.value {
       case .asset(let asset): [asset]

@@ -20,6 +20,25 @@ extension LocalCloud {
   }
 }
 
+extension LocalCloud {
+  /// Whether a change token is from a time that the store knows nothing of: a backup was restored, and nobody has
+  /// called ``renew(nonce:)`` since.
+  package func isBehind(
+    _ token: ChangeToken,
+    account: AccountIdentity,
+    zone: ZoneID
+  ) throws(LocalCloudStoreError) -> Bool {
+    try transaction(.read, frame: frame(device: "", account: account, zoneID: zone)) {
+      (engine) throws(LocalCloudStoreError) in
+      let counters = try engine.counters()
+      guard let place = FeedToken(token, seed: counters.seed), place.branch == counters.branch,
+        let account = try engine.account(), let zone = try engine.zone(of: account)
+      else { return false }
+      return place.number == zone.number && place.position > zone.lastPosition
+    }
+  }
+}
+
 extension CloudEngine {
   /// Begins a branch of the history.
   fileprivate func renew(branch: UInt64) throws(LocalCloudStoreError) {

@@ -46,3 +46,23 @@ extension SyncEngine {
     }
   }
 }
+
+extension SyncEngine {
+  /// Finds columns that hold other tables' integer keys without declaring it, by their names and values.
+  ///
+  /// - Parameters:
+  ///   - database: The database.
+  ///   - tables: The tables whose keys they may hold.
+  /// - Returns: What looks like a reference, and why.
+  /// - Throws: That the database cannot be read.
+  public static func undeclaredReferences(
+    in database: some SyncDatabase,
+    to tables: [String]
+  ) throws(SyncEngineError) -> [UndeclaredReference] {
+    try database.use { (connection) throws(SyncEngineError) in
+      try sqlite { () throws(SQLiteError) in
+        try ReferenceSearch(try DatabaseSchema.read(connection), to: tables, on: connection).run()
+      }
+    }
+  }
+}

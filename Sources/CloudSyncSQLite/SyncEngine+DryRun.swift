@@ -62,9 +62,33 @@ extension SyncEngine {
     environment: SyncEnvironment = .live,
     completion: @escaping @Sendable (Result<SyncPreview, any Error>) -> Void
   ) {
+    dryRun(
+      database: database,
+      tables: tables,
+      zoneID: zoneID,
+      operationHandler: operationHandler,
+      options: options,
+      environment: environment,
+      isAttaching: false,
+      completion: completion
+    )
+  }
+
+  /// Finds out what an engine would do, perhaps one whose rows are attached to another cloud.
+  package static func dryRun(
+    database: some SyncDatabase,
+    tables: [String],
+    zoneID: ZoneID,
+    operationHandler: any OperationHandler,
+    options: SyncEngineOptions = SyncEngineOptions(),
+    environment: SyncEnvironment = .live,
+    isAttaching: Bool,
+    completion: @escaping @Sendable (Result<SyncPreview, any Error>) -> Void
+  ) {
     let assets = options.assets.map { AssetFolder(options: $0) }
     let handler = assets?.resolving(operationHandler) ?? operationHandler
-    let rehearsal = Rehearsal(tables: tables, zoneID: zoneID, options: options, environment)
+    var rehearsal = Rehearsal(tables: tables, zoneID: zoneID, options: options, environment)
+    rehearsal.isAttaching = isAttaching
     let begun: SyncPreview
     let token: ChangeToken?
     do throws(SyncEngineError) {
@@ -75,7 +99,7 @@ extension SyncEngine {
         try transaction.firstToken()
       }
     } catch { return completion(.failure(error)) }
-    SessionlessFetch(handler, after: token, environment) { fetched in
+    SessionlessFetch(handler, after: token, environment) { [rehearsal] fetched in
       do {
         let fetched = try fetched.get()
         let preview = try rehearsal.run(on: database) { (transaction) throws(SQLiteError) in

@@ -43,6 +43,13 @@ extension SyncEngine {
     try control.renew(.upload, keepsOwner: true)
   }
 
+  /// Has all rows merged with those of another cloud, account or zone than they were synced with.
+  ///
+  /// As ``uploadEverything()``, for whoever is signed in; the engine must not run.
+  package func attach() throws(SyncEngineError) {
+    try control.renew(.upload, keepsOwner: false)
+  }
+
   /// Makes the rows what the cloud has, by fetching everything; returns at once.
   ///
   /// Edits that the cloud has not got stay, and are sent. Rows without such edits get the cloud's

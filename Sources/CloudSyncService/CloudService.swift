@@ -179,6 +179,10 @@ public final class CloudService: Sendable {
     // One that is forged, foreign or old is answered as one that never was.
     guard let ticket = assets.ticket(of: request) else { return HTTPResponse(status: 404) }
     try checkRate(limits.requests, of: "files/\(ticket.account.value)")
+    if ticket.purpose == .upload, request.method == "POST" {
+      let key = "bytes/\(ticket.account.value)"
+      try checkRate(limits.uploadedBytes, of: key, count: request.body.count)
+    }
     return assets.response(to: request, for: ticket)
   }
 
@@ -200,9 +204,12 @@ public final class CloudService: Sendable {
   private func checkRate(
     _ rate: ServiceRate?,
     of key: String,
-    pays: Bool = true
+    pays: Bool = true,
+    count: Int = 1
   ) throws(ServiceRefusal) {
-    guard let rate, let wait = rates.wait(of: key, at: rate, now: now(), pays: pays) else { return }
+    guard let rate,
+      let wait = rates.wait(of: key, at: rate, now: now(), pays: pays, count: count)
+    else { return }
     var error = SyncError(.requestRateLimited, "requests come too fast")
     // Whoever comes back at the very moment is too early as soon as clocks differ.
     error.retryAfterNanoseconds = max(wait, 1_000_000_000)

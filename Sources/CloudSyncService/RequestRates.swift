@@ -38,13 +38,21 @@ final class RequestRates: Sendable {
   ///   - rate: How fast requests may come.
   ///   - now: The time.
   ///   - pays: Whether the request counts.
+  ///   - count: For how many it counts: of requests one, of their bytes as many as there are.
   /// - Returns: How long to wait, in nanoseconds; nil if it may come.
-  func wait(of key: String, at rate: ServiceRate, now: Timestamp, pays: Bool = true) -> Int64? {
+  func wait(
+    of key: String,
+    at rate: ServiceRate,
+    now: Timestamp,
+    pays: Bool = true,
+    count: Int = 1
+  ) -> Int64? {
     times.withLock { times in
       let key = Array(key.utf8)
       let tolerance = rate.tolerance
       // A clock that was set back does not keep anybody out for longer than a full bucket lasts.
-      let latest = (now + tolerance) + rate.interval
+      let (cost, isFar) = rate.interval.multipliedReportingOverflow(by: Int64(max(1, count)))
+      let latest = (now + tolerance) + (isFar ? Int64.max : cost)
       if let known = times[key], latest < known { times[key] = latest }
       let time = max(times[key] ?? now, now)
       let ahead = now.distance(to: time)
@@ -55,7 +63,7 @@ final class RequestRates: Sendable {
         // All of them are busy: all begin anew.
         if times.count >= Self.limit { times.removeAll() }
       }
-      times[key] = time + rate.interval
+      times[key] = time + (isFar ? Int64.max : cost)
       return nil
     }
   }

@@ -17,6 +17,11 @@ public struct ServiceLimits: Sendable, Hashable {
   /// How fast wrong tokens may come from one address before it is not listened to; nil for no limit.
   public var wrongTokens: ServiceRate? = ServiceRate(burst: 50, perSecond: 1)
 
+  /// How fast one account may upload the bytes of files, whether or not a record has them; nil for as fast as it likes.
+  ///
+  /// By default a gigabyte at once, and then as much in a day.
+  public var uploadedBytes: ServiceRate? = ServiceRate(burst: 1_000_000_000, perSecond: 11_574)
+
   /// Creates the default limits.
   public init() {}
 }

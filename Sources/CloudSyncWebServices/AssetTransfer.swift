@@ -47,7 +47,10 @@ struct AssetTransfer: Sendable {
     field: String,
     deadline: Timestamp
   ) async throws(AssetFailure) {
-    guard !client.hasUploaded(asset) else { return }
+    let recordID = record.recordID
+    guard client.uploads.found(asset, of: recordID, field: field, now: client.now) == nil else {
+      return
+    }
     guard let data = try? Data(contentsOf: URL(filePath: asset.location)) else {
       throw .item(SyncError(.assetFileNotFound, "the file in \(field) cannot be read"))
     }
@@ -58,17 +61,36 @@ struct AssetTransfer: Sendable {
     let address: String
     do throws(SyncError) {
       let call = WireCall.uploadAddress(
-        for: record.recordID,
+        for: recordID,
         field: field,
         recordType: record.recordType
       )
       address = try await client.perform(call, deadline: deadline)
     } catch { throw .request(error) }
     let response = try await send("POST", to: address, body: bytes, deadline: deadline)
-    guard let kept = WireAssetUpload.asset(reading: response), kept.sha256 == asset.sha256 else {
+    guard let kept = WireAssetUpload.asset(reading: response),
+      client.isApple
+        ? kept.receipt != nil && kept.byteCount ?? asset.byteCount == asset.byteCount
+        : kept.sha256 == asset.sha256
+    else {
       throw .request(SyncError(.networkFailure, "the service did not get the file as it is"))
     }
-    client.noteUpload(of: asset)
+    client.uploads.note(asset, of: recordID, field: field, as: kept, now: client.now)
+  }
+
+  /// What a request says of a file that was uploaded for it.
+  var uploaded: WireModification.Assets {
+    guard client.isApple else { return { asset, _, _ in WireAsset(asset) } }
+    return { [client] asset, recordID, field in
+      // Of one that is missing by now the service says so.
+      client.uploads.found(asset, of: recordID, field: field, now: client.now)
+        ?? WireAsset(byteCount: asset.byteCount)
+    }
+  }
+
+  /// What a response says of a file.
+  var located: @Sendable (WireAsset) -> Asset? {
+    client.isApple ? UploadedAssets.provisional : WireAsset.unlocated
   }
 
   // MARK: Downloads
@@ -105,14 +127,37 @@ struct AssetTransfer: Sendable {
     _ record: Record,
     deadline: Timestamp
   ) async throws(AssetFailure) -> Record {
-    guard let cache else { return record }
-    for (_, asset) in record.assets where cache.found(asset) == nil {
+    let assets = record.assets.map(\.asset)
+    guard let cache else {
+      if assets.isEmpty || !client.isApple { return record }
+      let message =
+        "files of Apple's service are known by their bytes alone: give the handler an AssetCache"
+      throw .item(SyncError(.assetNotAvailable, message))
+    }
+    var found: [Data: Asset] = [:]
+    for asset in assets where found[asset.sha256] == nil {
+      if let here = known(asset).flatMap(cache.found) {
+        found[asset.sha256] = here
+        continue
+      }
       let bytes = try await send("GET", to: asset.location, body: [], deadline: deadline)
-      guard cache.keep(bytes, as: asset) != nil else {
+      // Apple's service says how long a file is, and nothing else that its bytes can be held against.
+      let sha256 = client.isApple ? Data(SHA256.digest(of: bytes)) : asset.sha256
+      let whole = Asset(sha256: sha256, byteCount: asset.byteCount, location: "")
+      guard let kept = cache.keep(bytes, as: whole) else {
         throw .item(SyncError(.assetNotAvailable, "a file is not what its record says"))
       }
+      if client.isApple { client.uploads.note(digest: kept.sha256, of: asset.sha256) }
+      found[asset.sha256] = kept
     }
-    return record.replacingAssets { cache.found($0) ?? $0 }
+    return record.replacingAssets { found[$0.sha256] ?? $0 }
+  }
+
+  /// The asset by the digest of its bytes; nil if Apple's service has not told them yet.
+  private func known(_ asset: Asset) -> Asset? {
+    guard client.isApple else { return asset }
+    guard let sha256 = client.uploads.digest(of: asset.sha256) else { return nil }
+    return Asset(sha256: sha256, byteCount: asset.byteCount, location: "")
   }
 
   /// A response whose conflicts have the files of the server's records here, as far as they are to be had.
@@ -141,13 +186,12 @@ struct AssetTransfer: Sendable {
     body: [UInt8],
     deadline: Timestamp
   ) async throws(AssetFailure) -> [UInt8] {
-    guard let target = client.target(of: address) else {
+    guard let place = client.place(of: address) else {
       let message = "the service names an address that is not its own"
       throw .item(SyncError(.assetNotAvailable, message))
     }
-    let request = HTTPRequest(method: method, target: target, body: body)
     do throws(SyncError) {
-      return try await client.transfer(request, deadline: deadline)
+      return try await client.transfer(method, to: place, body: body, deadline: deadline)
     } catch {
       switch error.code {
       case .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited,

@@ -1,10 +1,5 @@
 public import CloudSyncCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import CloudSyncWire
 
 /// One account at one service, shared by the handlers of its sessions.
 ///
@@ -18,19 +13,23 @@ import Foundation
 public final class WebServicesClient: Sendable {
   /// So many errors of the server's in a row are taken for passing ones.
   private static let passingServerErrors = 3
+  private static let callerTimeout = Duration.seconds(60)
 
   private let address: WebServicesAddress
   private let authorization: WebServicesAuthorization
   private let transport: any HTTPTransport
-  private let now: @Sendable () -> Timestamp
+  private let transfers: any HTTPTransport
+  private let clock: @Sendable () -> Timestamp
   /// How many times in a row the server said that it has failed.
   private let serverErrors = Locked(0)
-  /// Until when files that were uploaded need not be sent again, by their digests.
-  private let uploads = Locked<[Data: Timestamp]>([:])
-  /// How long the service keeps a file without a record.
-  private static let uploadLifetime = Duration.seconds(15 * 60)
+  /// Sends requests with a token that is good for one of them; nil where no such token is needed.
+  private let webTokens: WebTokenSession?
+  private let followers = Locked<[Follower]>([])
+  let uploads: UploadedAssets
 
-  private static let callerTimeout = Duration.seconds(60)
+  private struct Follower {
+    weak var session: CloudSyncSession?
+  }
 
   /// Creates a client.
   ///
@@ -38,18 +37,41 @@ public final class WebServicesClient: Sendable {
   ///   - address: Where the service is.
   ///   - authorization: How the client says who it is.
   ///   - transport: Sends the requests.
+  ///   - transfers: Sends the bytes of files to and from addresses that the service gives, never with a token; nil for
+  ///     the same. Apple's service has hosts of their own for files, to which no connection of the API's may be used
+  ///     again: give it a transport of its own.
   ///   - now: The clock, for waits that are told as a date.
   public init(
     address: WebServicesAddress,
     authorization: WebServicesAuthorization,
     transport: any HTTPTransport,
+    transfers: (any HTTPTransport)? = nil,
     now: @escaping @Sendable () -> Timestamp = SyncEnvironment.live.now
   ) {
     self.address = address
     self.authorization = authorization
     self.transport = transport
-    self.now = now
+    self.transfers = transfers ?? transport
+    clock = now
+    uploads = UploadedAssets(isApple: authorization.isApple)
+    if case .webToken(let apiToken, let store) = authorization {
+      webTokens = WebTokenSession(
+        apiToken: apiToken,
+        store: store,
+        callerRequest: WireCall.caller.request(to: address.database)
+      )
+    } else {
+      webTokens = nil
+    }
   }
+
+  /// The time.
+  var now: Timestamp { clock() }
+  var isApple: Bool { authorization.isApple }
+  /// What the service can hold.
+  var format: WireFormat { isApple ? .apple : .own }
+  /// The environment of the database.
+  var environment: String { address.database.environment }
 
   /// Tells the account that the token belongs to, for `AccountStatusMiddleware`: another user's token is
   /// another account.
@@ -60,7 +82,7 @@ public final class WebServicesClient: Sendable {
           completion(.available, try await self.callerIdentity())
         } catch {
           switch error.code {
-          case .notAuthenticated, .permissionFailure: completion(.noAccount, nil)
+          case .notAuthenticated: completion(.noAccount, nil)
           case .accountTemporarilyUnavailable: completion(.temporarilyUnavailable, nil)
           default: completion(.couldNotDetermine, nil)
           }
@@ -71,37 +93,114 @@ public final class WebServicesClient: Sendable {
 
   /// Whom the token belongs to.
   package func callerIdentity() async throws(SyncError) -> AccountIdentity {
-    try await perform(.caller, deadline: now().adding(Self.callerTimeout))
+    try await perform(.caller, deadline: now.adding(Self.callerTimeout))
   }
 
+  // MARK: Signing in
+
+  /// Where the user of a web token has to sign in; nil as long as requests can be sent.
+  public var signInNeeded: SignInRequest? { webTokens?.signInNeeded }
+
+  /// Where the user has to sign in, whenever that changes; nil when it is no longer needed.
+  ///
+  /// Nothing is ever published for other authorizations than web tokens.
+  public var signInPublisher: SyncPublisher<SignInRequest?> {
+    (webTokens?.signInSubject ?? SyncSubject(replaysLast: true)).publisher
+  }
+
+  /// Takes the token of a user who has signed in; the sessions that the client follows go on.
+  ///
+  /// - Parameter webToken: The token as Apple's page hands it over: not percent-encoded, as it is in the address that the
+  ///   page goes back to.
+  /// - Throws: That it could not be stored: it is not used then.
+  public func signIn(webToken: Secret) async throws(WebTokenStoreError) {
+    guard let webTokens else {
+      throw WebTokenStoreError("the client does not use web tokens")
+    }
+    try await webTokens.signIn(webToken)
+    let sessions = followers.withLock { $0.compactMap(\.session) }
+    for session in sessions { session.accountDidChange() }
+  }
+
+  /// Tells a session whenever a user has signed in by ``signIn(webToken:)``, for as long as both exist.
+  ///
+  /// Others notice it when they next ask for the account.
+  public func follow(_ session: CloudSyncSession) {
+    followers.withLock { followers in
+      followers.removeAll { $0.session == nil }
+      followers.append(Follower(session: session))
+    }
+  }
+
+  // MARK: Requests
+
   /// Makes a call; nothing is retried.
+  ///
+  /// - Parameters:
+  ///   - call: The call.
+  ///   - deadline: When nobody waits for the response any more.
+  /// - Returns: The answer.
+  /// - Throws: The session's error.
   func perform<Answer: Sendable>(
     _ call: WireCall<Answer>,
     deadline: Timestamp
   ) async throws(SyncError) -> Answer {
-    var request = call.request(to: address.database)
-    authorization.authorize(&request)
-    let response: HTTPResponse
-    do throws(HTTPTransportError) {
-      response = try await transport.send(request, to: address.origin, deadline: deadline)
-    } catch {
+    let request = call.request(to: address.database)
+    switch await response(to: request, deadline: deadline) {
+    case .success(let response): return try weighed(call.answer(response, now: now))
+    case .failure(.refused(let error)): throw error
+    case .failure(.transport(let error)):
       throw error.progress == .noNetwork
         ? SyncError(.networkUnavailable, error.reason)
         : call.error(isSent: error.progress == .sent, reason: error.reason)
     }
-    return try weighed(call.answer(response, now: now()))
+  }
+
+  private func response(
+    to request: HTTPRequest,
+    deadline: Timestamp
+  ) async -> Result<HTTPResponse, WebTokenSession.Failure> {
+    let exchange: WebTokenSession.Exchange = { [transport, address] request in
+      do throws(HTTPTransportError) {
+        let origin = address.origin
+        return .success(try await transport.send(request, to: origin, deadline: deadline))
+      } catch { return .failure(error) }
+    }
+    var request = request
+    switch authorization {
+    case .webToken:
+      guard let webTokens else { break }
+      return await webTokens.send(request, by: exchange)
+    case .bearer(let secret): request.headers["Authorization"] = "Bearer \(secret.reveal())"
+    case .signed(let signer):
+      do throws(RequestSignerError) { try signer.sign(&request, now: now) } catch {
+        return .failure(.refused(SyncError(.notAuthenticated, "\(error)")))
+      }
+    }
+    return await exchange(request).mapError(WebTokenSession.Failure.transport)
   }
 
   // MARK: Files
 
   /// Sends a request without the token, and returns the body of the response.
+  ///
+  /// - Parameters:
+  ///   - method: The method.
+  ///   - place: Where the service wants it.
+  ///   - body: The bytes.
+  ///   - deadline: When nobody waits for the response any more.
+  /// - Returns: The body.
+  /// - Throws: The session's error.
   func transfer(
-    _ request: HTTPRequest,
+    _ method: String,
+    to place: TransferAddress,
+    body: [UInt8] = [],
     deadline: Timestamp
   ) async throws(SyncError) -> [UInt8] {
+    let request = HTTPRequest(method: method, target: place.target, body: body)
     let response: HTTPResponse
     do throws(HTTPTransportError) {
-      response = try await transport.send(request, to: address.origin, deadline: deadline)
+      response = try await transfers.send(request, to: place.origin, deadline: deadline)
     } catch {
       throw SyncError(
         error.progress == .noNetwork ? .networkUnavailable : .networkFailure,
@@ -113,35 +212,14 @@ public final class WebServicesClient: Sendable {
       of: response,
       zoneID: ZoneID(name: ZoneID.defaultZoneName),
       isModification: false,
-      now: now()
+      now: now
     )
     return try weighed(.failure(error))
   }
 
-  /// The target of an address at this service; nil for any other address.
-  func target(of url: String) -> String? {
-    let target =
-      url.hasPrefix("\(address.origin)/") ? url.dropFirst(address.origin.count) : url[...]
-    guard target.first == "/", !target.hasPrefix("//"),
-      target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
-    else { return nil }
-    return String(target)
-  }
-
-  /// Whether the service has had a file a short while ago.
-  func hasUploaded(_ asset: Asset) -> Bool {
-    let time = now()
-    return uploads.withLock { $0[asset.sha256].map { time < $0 } ?? false }
-  }
-
-  func forgetUploads() { uploads.withLock { $0.removeAll() } }
-
-  func noteUpload(of asset: Asset) {
-    let time = now()
-    uploads.withLock { uploads in
-      uploads = uploads.filter { time < $0.value }
-      uploads[asset.sha256] = time.adding(Self.uploadLifetime)
-    }
+  /// An address that the service gave; nil if it is not one of its own.
+  func place(of url: String) -> TransferAddress? {
+    TransferAddress(url, of: address.origin, isApple: isApple)
   }
 
   /// What a response brought; the error of a server that has failed passes a few times, and then it does

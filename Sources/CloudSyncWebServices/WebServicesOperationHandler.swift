@@ -1,8 +1,8 @@
 public import CloudSyncAssets
 public import CloudSyncCore
 
-/// Carries a session's operations out by CloudKit's HTTP API: at a server of the project's own, in one
-/// zone of the private database.
+/// Carries a session's operations out by CloudKit's HTTP API, at a server of the project's own or at Apple's service, in
+/// one zone of the private or the shared database.
 ///
 /// It never retries, splits or resolves. A conflict of which the service does not tell its record costs
 /// one look-up more, for all of a request.
@@ -10,6 +10,7 @@ public final class WebServicesOperationHandler: OperationHandler {
   private let client: WebServicesClient
   private let zoneID: ZoneID
   private let isAtomic: Bool
+  private let encryptedFields: [String: [String]]
   private let files: AssetTransfer
   private let running = Locked<(attempt: Attempt, task: Task<Void, Never>)?>(nil)
 
@@ -25,13 +26,17 @@ public final class WebServicesOperationHandler: OperationHandler {
   ///   - zoneID: The session's zone.
   ///   - isAtomic: Whether one bad record keeps the others of its request from being saved.
   ///   - assets: Where the files of fetched assets go; without it assets come with an address at the
-  ///     service that is good for a quarter of an hour.
+  ///     service that is good for a quarter of an hour, and at Apple's service not at all.
+  ///   - encryptedFields: The names of encrypted fields by record type: it is not documented whether Apple's service says
+  ///     of a field in a response that it is encrypted.
   public init(
     client: WebServicesClient,
     zoneID: ZoneID,
     isAtomic: Bool = false,
-    assets: AssetCache? = nil
+    assets: AssetCache? = nil,
+    encryptedFields: [String: [String]] = [:]
   ) {
+    self.encryptedFields = encryptedFields
     files = AssetTransfer(client: client, cache: assets)
     self.client = client
     self.zoneID = zoneID
@@ -67,7 +72,7 @@ public final class WebServicesOperationHandler: OperationHandler {
     completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
   ) {
     let whole = WireModification(operation, zoneID: zoneID, isAtomic: isAtomic)
-    if let problem = whole.problem(in: .own) { return completion(.failure(problem)) }
+    if let problem = whole.problem(in: client.format) { return completion(.failure(problem)) }
     run(in: context, completion: completion) { [self] () async throws(SyncError) in
       let failures = try await files.upload(operation, deadline: context.deadline)
       guard !failures.isEmpty else { return try await send(whole, context) }
@@ -104,22 +109,51 @@ public final class WebServicesOperationHandler: OperationHandler {
     _ modification: WireModification,
     _ context: RequestContext
   ) async throws(SyncError) -> ModifyOperation.Response {
-    let call = WireCall.modify(modification, writeToken: context.writeToken)
+    let call = WireCall.modify(
+      modification,
+      // No other service knows it.
+      writeToken: client.isApple ? nil : context.writeToken,
+      with: files.uploaded,
+      reading: files.located
+    )
     var response = try await client.perform(call, deadline: context.deadline)
     if let conflicts = WireConflicts(in: response) {
       let operation = FetchOperation(lookingUp: conflicts.recordIDs)
       let lookup: Result<FetchOperation.Response, SyncError>
       do throws(SyncError) {
-        let call = try WireCall.fetch(operation, in: zoneID).get()
+        let call = try WireCall.fetch(operation, in: zoneID, with: files.located).get()
         lookup = .success(try await client.perform(call, deadline: context.deadline))
       } catch { lookup = .failure(error) }
       response = conflicts.resolved(by: lookup)
     }
-    if response.failures.contains(where: { $0.error.code == .assetFileNotFound }) {
+    if response.failures.contains(where: { Self.isLost($0, client) }) {
       // The service has lost what was uploaded: the session's next attempt brings it again.
-      client.forgetUploads()
+      client.uploads.forgetAll()
     }
-    return await files.localized(response, deadline: context.deadline)
+    response = await files.localized(response, deadline: context.deadline)
+    for index in response.failures.indices {
+      response.failures[index].error.serverRecord =
+        response.failures[index].error.serverRecord.map(marked)
+    }
+    return response
+  }
+
+  /// Whether an item may have failed because a file that was uploaded is no longer there.
+  private static func isLost(_ failure: ItemFailure, _ client: WebServicesClient) -> Bool {
+    failure.error.code == .assetFileNotFound
+      // Apple's service has no code of its own for a receipt that has ended.
+      || client.isApple && failure.error.code == .invalidArguments
+  }
+
+  /// A record of which the fields are marked that are known to be encrypted.
+  private func marked(_ record: Record) -> Record {
+    guard let names = encryptedFields[record.recordType] else { return record }
+    let known = record.encryptedKeys
+    let hidden = names.filter { record[$0] != nil && !known.contains($0) }
+    if hidden.isEmpty { return record }
+    var record = record
+    record.encryptedKeys = known + hidden
+    return record
   }
 
   /// Fetches one page of changes, or looks records up.
@@ -128,10 +162,12 @@ public final class WebServicesOperationHandler: OperationHandler {
     context: RequestContext,
     completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
   ) {
-    run(in: context, completion: completion) { [client, zoneID, files] () async throws(SyncError) in
-      let call = try WireCall.fetch(operation, in: zoneID).get()
-      let page = try await client.perform(call, deadline: context.deadline)
-      return try await files.localized(page, deadline: context.deadline)
+    run(in: context, completion: completion) { [self] () async throws(SyncError) in
+      let call = try WireCall.fetch(operation, in: zoneID, with: files.located).get()
+      var page = try await client.perform(call, deadline: context.deadline)
+      page = try await files.localized(page, deadline: context.deadline)
+      if !encryptedFields.isEmpty { page.changedRecords = page.changedRecords.map(marked) }
+      return page
     }
   }
 

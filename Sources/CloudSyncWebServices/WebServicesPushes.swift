@@ -95,7 +95,10 @@ public final class WebServicesPushes: Sendable {
     while !Task.isCancelled {
       do throws(SyncError) {
         let deadline = now().adding(pollTimeout)
-        let address = try await client.perform(.courier, deadline: deadline)
+        let address = try await client.perform(
+          .courier(environment: client.environment),
+          deadline: deadline
+        )
         note.withLock { $0 = nil }
         if hasGap { onChange() }
         hasGap = false
@@ -126,10 +129,9 @@ public final class WebServicesPushes: Sendable {
 extension WebServicesClient {
   /// Waits at a courier's address; returns whether something has changed.
   fileprivate func poll(_ address: String, deadline: Timestamp) async throws(SyncError) -> Bool {
-    guard let target = target(of: address) else {
+    guard let place = place(of: address) else {
       throw SyncError(.networkFailure, "the service names an address that is not its own")
     }
-    let request = HTTPRequest(method: "GET", target: target)
-    return try await !transfer(request, deadline: deadline).isEmpty
+    return try await !transfer("GET", to: place, deadline: deadline).isEmpty
   }
 }

@@ -2,20 +2,38 @@ import CloudSyncEventLog
 
 /// The command line tool.
 enum Tool {
+  /// The version that `--version` tells; the tag of a release is the same.
+  static let version = "0.1.0"
+
   /// The commands.
   static var root: Command {
     Command(
       path: [],
-      summary: "CloudSyncSession's tool: see it work, see what a session did, and run it again.",
-      subcommands: [
-        DemoCommand.command, CheckCommand.command, MigrateCommand.command, SyncCommand.command,
-        StatusCommand.command, DetachCommand.command, LogCommand.group, SimulateCommand.command,
-      ]
+      summary: "Sync SQLite databases, see a sync session work, and replay what one did.",
+      discussion: """
+        Start with “cloudsync demo”. “cloudsync --version” tells the version.
+
+        Exit codes: 0 when all went well; 1 when it could not be done, or the answer is no; 2 when the
+        command line is wrong; 3 when rows were rejected and are parked.
+        """,
+      subcommands: commands + [CompletionsCommand.command(completing: commands)]
     )
   }
 
-  /// Runs a command line; returns the exit code: 0, 1 for a failure, 2 for wrong usage.
+  private static var commands: [Command] {
+    [
+      DemoCommand.command, CheckCommand.command, MigrateCommand.command, SyncCommand.command,
+      StatusCommand.command, AttachCommand.command, DetachCommand.command, LogCommand.group,
+      SimulateCommand.command, HistoryCommand.group,
+    ]
+  }
+
+  /// Runs a command line; returns the exit code: 0, 1 for a failure, 2 for wrong usage, 3 for parked rows.
   static func run(with arguments: [String], console: Console) -> Int32 {
+    if arguments == ["--version"] {
+      console.line("cloudsync \(version)")
+      return 0
+    }
     do {
       try root.perform(with: arguments, console: console)
       console.endProgress()
@@ -23,9 +41,16 @@ enum Tool {
     } catch ToolError.usage(let reason) {
       console.note("error: \(reason)")
       return 2
+    } catch ToolError.misuse(let reason, let usage) {
+      console.note("error: \(Words.line(reason))")
+      console.note(usage, isPlain: true)
+      return 2
     } catch ToolError.negative {
       console.endProgress()
       return 1
+    } catch ToolError.parked {
+      console.endProgress()
+      return 3
     } catch ToolError.failure(let reason) {
       console.note("error: \(Words.line(reason))")
     } catch {

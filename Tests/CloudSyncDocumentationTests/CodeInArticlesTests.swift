@@ -5,7 +5,7 @@ import Testing
 ///
 /// A sample begins with the comment `SAMPLE: Module/Article.md` and ends with `SAMPLE: end`. Samples of one article
 /// stand in one file, in the article's order. Those for CloudKit are compiled where there is a CloudKit, in
-/// `Tests/CloudKitStub`.
+/// `Tests/CloudKitStub`, and the usage of a session beside the README's code, in `Tests/CloudSyncSessionTests`.
 @Suite("Code in the articles")
 struct CodeInArticlesTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -43,7 +43,9 @@ struct CodeInArticlesTests {
   private static func samples() throws -> [String: [[String]]] {
     var compiled: [String: [[String]]] = [:]
     let marker = "// SAMPLE: "
-    for folder in ["Tests/CloudSyncDocumentationTests", "Tests/CloudKitStub"] {
+    for folder in [
+      "Tests/CloudSyncDocumentationTests", "Tests/CloudSyncSessionTests", "Tests/CloudKitStub",
+    ] {
       for file in files(in: folder, ending: ".swift") {
         let blocks = CodeBlocks(
           of: try String(contentsOf: file, encoding: .utf8),

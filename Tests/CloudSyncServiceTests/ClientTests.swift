@@ -191,6 +191,37 @@ struct ClientTests {
     #expect(names == ["a"] && pages == 71)
   }
 
+  @Test("43. A service whose token stays where it is halts the fetch, and says so")
+  func stuckToken() async throws {
+    _ = try await phone.createZone().get()
+    world.transport.onRequest { (request, _) throws(HTTPTransportError) in
+      guard request.path.hasSuffix("changes/zone") else { return nil }
+      let text =
+        #"{"zones":[{"zoneID":{"zoneName":"Notes"},"syncToken":"t","moreComing":true,"records":[]}]}"#
+      return .answer(HTTPResponse(status: 200, text))
+    }
+    var configuration = SyncConfiguration()
+    configuration.firstWait = .milliseconds(1)
+    configuration.longestWait = .milliseconds(2)
+    let session = CloudSyncSession(
+      operationHandler: phone,
+      zoneID: ServiceWorld.zoneID,
+      configuration: configuration
+    )
+    let halts = session.haltedSubject.publisher.values(buffering: .all)
+    session.start()
+    session.fetch(FetchOperation())
+    for await halt in halts {
+      guard let halt else { continue }
+      #expect(halt.code == .tokenStuck)
+      break
+    }
+    #expect(session.state.isHalted)
+    let fetches = world.transport.operations.count { $0 == "changes/zone" }
+    #expect((2...1_000).contains(fetches))
+    session.stop()
+  }
+
   @Test("23. A token of another cloud is refused before or by the service, and never crashes")
   func strangeTokens() async throws {
     _ = try await phone.createZone().get()

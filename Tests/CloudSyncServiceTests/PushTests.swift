@@ -63,6 +63,55 @@ struct PushTests {
     #expect(isWaiting(poll(mac)), "it was told")
   }
 
+  @Test("72. 5,000 devices that wait are all told of a change, once")
+  func crowd() async throws {
+    let told = Locked([Int](repeating: 0, count: 5_000))
+    for number in 0..<5_000 {
+      let address = try await courier("d\(number)")
+      let request = HTTPRequest(method: "GET", target: address)
+      #expect(!(await world.service.respond(to: request)).body.isEmpty)
+      world.service.respond(to: request) { response in
+        told.withLock { $0[number] += response.body.isEmpty ? 100 : 1 }
+      }
+    }
+    #expect(world.service.waitingPolls == 5_000)
+    _ = try await world.handler("writer").createZone().get()
+    _ = try await world.handler("writer").modify([note("a")], token: 1).get()
+    #expect(told.withLock { $0.allSatisfy { $0 == 1 } })
+    #expect(world.service.waitingPolls == 0)
+  }
+
+  @Test("72. Where no word comes any more, a device fetches five minutes after the last one")
+  func silence() async throws {
+    let client = try world.client("mac")
+    let changes = Locked<[Timestamp]>([])
+    let polls = Locked(0)
+    let (ended, end) = AsyncStream<Void>.makeStream()
+    // Polls end without a word, as where a server does not hear of what others of its kind do.
+    world.transport.onRequest { [world] (request, _) throws(HTTPTransportError) in
+      guard request.target.hasPrefix("/courier/") else { return nil }
+      world.advance(by: .seconds(50))
+      if polls.withLock({ count in
+        count += 1
+        return count == 20
+      }) {
+        end.finish()
+      }
+      return .answer(HTTPResponse(status: 200))
+    }
+    let start = world.now
+    let pushes = WebServicesPushes(client: client, now: { [world] in world.now }, pause: { _ in }) {
+      [world] in
+      let time = world.now
+      changes.withLock { $0.append(time) }
+    }
+    pushes.start()
+    for await _ in ended {}
+    pushes.stop()
+    let times = changes.withLock { $0 }.map { start.distance(to: $0) / 1_000_000_000 }
+    #expect(times.prefix(3) == [300, 600, 900])
+  }
+
   @Test("A change between two polls is told by the next; a poll ends without one in time")
   func betweenPolls() async throws {
     let mac = try await courier("mac")

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncService
 import CloudSyncWebServices
+import Foundation
 import Testing
 
 @Suite("How fast requests may come to a service")
@@ -82,6 +83,39 @@ struct RequestRateTests {
     for _ in 0..<100 { #expect(await status(right, from: "10.0.0.2") == 200) }
     world.advance(by: .seconds(60))
     #expect(await status(right, from: "10.0.0.1") == 200)
+  }
+
+  @Test("An account uploads no more bytes of files than its share; others are not held up")
+  func uploads() async throws {
+    let folder =
+      FileManager.default.temporaryDirectory.path
+      + "/cloudsync-rate-\(ProcessInfo.processInfo.processIdentifier)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    var limits = ServiceLimits()
+    limits.uploadedBytes = ServiceRate(burst: 1_000, perSecond: 10)
+    let world = ServiceWorld(limits: limits, assetFolder: folder)
+    func upload(
+      _ count: Int,
+      _ byte: UInt8,
+      _ account: AccountIdentity
+    ) async throws -> HTTPResponse {
+      let body = #"{"tokens":[{"fieldName":"f"}]}"#
+      let answer = await world.post("assets/upload", body, as: "mac", account).text
+      let start = try #require(answer.firstRange(of: "/assets/1/")).lowerBound
+      let target = String(answer[start...].prefix { $0 != "\"" })
+      let bytes = [UInt8](repeating: byte, count: count)
+      return await world.service.respond(
+        to: HTTPRequest(method: "POST", target: target, body: bytes)
+      )
+    }
+    for account in [ServiceWorld.alice, ServiceWorld.bob] { _ = try world.client("mac", account) }
+    #expect(try await upload(600, 1, ServiceWorld.alice).status == 200)
+    #expect(try await upload(600, 2, ServiceWorld.alice).status == 200)
+    let refused = try await upload(600, 3, ServiceWorld.alice)
+    #expect(refused.status == 429 && refused.text.contains("retryAfter"))
+    #expect(try await upload(600, 3, ServiceWorld.bob).status == 200)
+    world.advance(by: .seconds(60))
+    #expect(try await upload(600, 3, ServiceWorld.alice).status == 200)
   }
 
   @Test("Any rate is one, and very many senders are remembered no longer than they have to be")

@@ -1,3 +1,4 @@
+import CloudSyncChangesets
 import CloudSyncEventLog
 import CloudSyncLocalCloud
 import Foundation
@@ -29,6 +30,23 @@ func openNotes(_ path: String, cloud: any OperationHandler) throws -> SyncEngine
   return engine
 }
 // README: end
+
+enum HistorySample {
+  static func use(_ handler: any OperationHandler) async throws {
+    // README: history
+    let repository = try ChangesetRepository(DatabaseFile(path: "shop.db"))
+    try repository.commit(meta: #"{"message": "Prices of May"}"#)  // all that was edited
+    try repository.undo()
+
+    let remote = try ChangesetRemote(
+      repository,
+      operationHandler: handler,
+      zoneID: ZoneID(name: "History")
+    )
+    try await remote.sync()  // commits, fetches, merges, pulls and pushes
+    // README: end
+  }
+}
 
 // README: embedding
 import CloudSyncSession
@@ -133,7 +151,7 @@ struct ReadmeTests {
     fields: ["text": "Buy milk"]
   )
 
-  @Test("The engine of the first snippet keeps two databases in step, whoever edits them")
+  @Test("The engine of the first snippet keeps two databases in sync, whoever edits them")
   func synchronizes() async throws {
     let cloud = LocalCloud()
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -213,7 +231,7 @@ struct ReadmeTests {
     #expect(record.changeTag == "1")
   }
 
-  @Test("The usage of README.md works")
+  @Test("The usage of the guide works")
   func uses() async throws {
     let store = Store()
     let session = Usage.makeSharedSession(AsyncHandlerAdapter(YesCloud()))
@@ -312,11 +330,11 @@ struct YesCloud: AsyncOperationHandler {
 }
 // README: end
 
-/// The usage, step by step.
+/// The usage, step by step, as the guide shows it.
 private enum Usage {
   enum FetchResult { case newData, noData, failed }
 
-  // README: initialize
+  // SAMPLE: CloudSyncCore/UsingASession.md
   static let zoneID = ZoneID(name: "Notes")
 
   static func makeSharedSession(_ operationHandler: any OperationHandler) -> CloudSyncSession {
@@ -349,10 +367,10 @@ private enum Usage {
     // Forget the change token in the persisted store; everything is fetched anew
     nil
   }
-  // README: end
+  // SAMPLE: end
 
   static func use(_ cloudSyncSession: CloudSyncSession, _ store: Store, note: Record) throws {
-    // README: listen
+    // SAMPLE: CloudSyncCore/UsingASession.md
     // Listen for fetch work that has been completed
     cloudSyncSession.fetchWorkCompletedSubject
       .map { _, response in
@@ -370,13 +388,13 @@ private enum Usage {
       .sink { records, recordIDsToDelete, userInfo in
         // Merge what was sent, with its new change tags, into the stored records
       }
-    // README: end
+    // SAMPLE: end
 
-    // README: start
+    // SAMPLE: CloudSyncCore/UsingASession.md
     cloudSyncSession.start()
-    // README: end
+    // SAMPLE: end
 
-    // README: fetch
+    // SAMPLE: CloudSyncCore/UsingASession.md
     // Obtain the change token from disk
     let changeToken: ChangeToken? = store.changeToken
 
@@ -384,9 +402,9 @@ private enum Usage {
     cloudSyncSession.fetch(
       FetchOperation(changeToken: changeToken, startingOver: changeToken == nil)
     )
-    // README: end
+    // SAMPLE: end
 
-    // README: modify
+    // SAMPLE: CloudSyncCore/UsingASession.md
     let records: [Record] = [note]
     let recordIDsToDelete: [RecordID] = []
     let checkpointID: UUID? = nil
@@ -398,24 +416,24 @@ private enum Usage {
     )
 
     try cloudSyncSession.modify(operation)
-    // README: end
+    // SAMPLE: end
 
     observe(cloudSyncSession)
   }
 
   static func push(_ cloudSyncSession: CloudSyncSession) async -> FetchResult {
-    // README: push
+    // SAMPLE: CloudSyncCore/UsingASession.md
     // When the notification is one of the zone's subscription
     switch await cloudSyncSession.fetchNow(upTo: .seconds(20)) {
     case .new: return .newData
     case .nothing: return .noData
     case .failed: return .failed
     }
-    // README: end
+    // SAMPLE: end
   }
 
   private static func observe(_ cloudSyncSession: CloudSyncSession) {
-    // README: observe
+    // SAMPLE: CloudSyncCore/UsingASession.md
     cloudSyncSession.haltedSubject
       .sink { error in
         // Update UI based on most recent error; nil when the session works again
@@ -437,7 +455,7 @@ private enum Usage {
       }
 
     print(cloudSyncSession.explain())
-    // README: end
+    // SAMPLE: end
   }
 
   static func record(_ session: CloudSyncSession, _ path: String) throws {

@@ -73,7 +73,7 @@ struct DemoTests {
   }
 
   @Test(
-    "A wrong call is one line and leaves nothing behind",
+    "A wrong call is one line with the usage below, and leaves nothing behind",
     arguments: [
       ["--seed", "x"], ["--faults", "frob"], ["--faults", "killed"], ["--faults", "late=3"], ["x"],
     ]
@@ -81,7 +81,8 @@ struct DemoTests {
   func refuses(arguments: [String]) throws {
     try demo(arguments) { code, output, folder in
       #expect(code == 2)
-      #expect(output.split(separator: "\n").count == 1)
+      #expect(output.split(separator: "\n").count == 2)
+      #expect(output.contains("\nusage: cloudsync demo"))
       #expect(!FileManager.default.fileExists(atPath: folder))
     }
   }

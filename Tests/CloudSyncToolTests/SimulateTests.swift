@@ -93,6 +93,6 @@ struct SimulateTests {
     #expect(Int(result) == code)
     #expect(lines.output.isEmpty)
     #expect(lines.errors.contains(text))
-    #expect(lines.errors.filter { $0 == "\n" }.count == 1)
+    #expect(lines.errors.split(separator: "\n").count == (code == 2 ? 2 : 1))
   }
 }

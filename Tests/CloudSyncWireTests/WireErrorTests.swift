@@ -140,6 +140,47 @@ struct WireErrorTests {
     #expect(modify().answer(found, now: .distantPast).failure == nil)
   }
 
+  @Test(
+    "An answer tells the server's records of conflicts as long as it has room; the rest is looked up"
+  )
+  func largeConflicts() throws {
+    let text = FieldValue.string(String(repeating: "x", count: 900_000))
+    let records = (0..<20)
+      .map { number in
+        Record(
+          recordType: "Note",
+          recordID: RecordID(name: "r\(number)", zoneID: Self.zone),
+          fields: ["text": text]
+        )
+      }
+    let operation = ModifyOperation(records: records.map { $0.withChangeTag("old") })
+    let modification = WireModification(operation, zoneID: Self.zone, isAtomic: false)
+    let failures = records.map { record -> ItemFailure in
+      var error = SyncError(.serverRecordChanged, "why")
+      error.serverRecord = record
+      return ItemFailure(record.recordID, error)
+    }
+    let body = modification.body(of: ModifyOperation.Response(failures: failures))
+    #expect(body.count < 6_000_000)
+    let response = try modification.response(reading: body).get()
+    #expect(response.failures.count == 20)
+    let told = response.failures.count { $0.error.serverRecord != nil }
+    #expect(told == 5)
+    let lookup = try #require(WireConflicts(in: response))
+    #expect(lookup.recordIDs == records.dropFirst(told).map(\.recordID))
+  }
+
+  @Test("A look-up that has no room for a record says so, and the record is looked up again")
+  func largeLookups() throws {
+    let recordIDs = ["a", "b"].map { RecordID(name: $0, zoneID: Self.zone) }
+    let lookup = WireLookup(recordIDs, zoneID: Self.zone)
+    let found = FetchOperation.Response(changedRecords: [Self.record], changeToken: nil)
+    let page = try lookup.response(reading: lookup.body(of: found)).get()
+    #expect(page.changedRecords.map(\.recordID.name) == ["a"])
+    // Nothing is known of the other one: it is not gone.
+    #expect(page.failures.isEmpty)
+  }
+
   @Test("Every error of the project's own server comes back as it was", arguments: 1...37)
   func roundTrip(code: Int) throws {
     var error = SyncError(SyncError.Code(rawValue: code), "why", retryAfter: .milliseconds(23_500))

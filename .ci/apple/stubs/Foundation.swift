@@ -293,6 +293,7 @@ public struct URLError: Error, Hashable, Sendable {
   public struct Code: RawRepresentable, Hashable, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
+    public static var unknown: Code { fatalError() }
   }
   public var code: Code { fatalError() }
 }

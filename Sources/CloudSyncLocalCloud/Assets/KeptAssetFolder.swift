@@ -57,6 +57,7 @@ struct KeptAssetFolder {
     let target = kept(asset).location
     if let known = byteCount(of: asset.sha256) {
       guard known == asset.byteCount else { throw .different }
+      touch(target)
       return
     }
     // Nobody waits for a pipe, and a path is one from the root.
@@ -76,7 +77,10 @@ struct KeptAssetFolder {
     let asset = kept(
       Asset(sha256: Data(digest), byteCount: Int64(bytes.count), location: "")
     )
-    if byteCount(of: asset.sha256) != nil { return asset }
+    if byteCount(of: asset.sha256) != nil {
+      touch(asset.location)
+      return asset
+    }
     try makeFile(asset.location) { (copy) throws(Failure) in
       guard bytes.withUnsafeBufferPointer({ Self.writeAll($0, to: copy) }) else { throw .folder }
     }
@@ -88,6 +92,9 @@ struct KeptAssetFolder {
     let asset = Asset(sha256: sha256, byteCount: 0, location: "")
     return fileByteCount(path: kept(asset).location)
   }
+
+  /// Notes that a file was looked for: it is not taken for one that nobody needs.
+  private func touch(_ path: String) { utimensat(AT_FDCWD, path, nil, 0) }
 
   /// Makes a file beside its place, and puts it there when it is whole.
   private func makeFile(

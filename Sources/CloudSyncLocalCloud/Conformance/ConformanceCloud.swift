@@ -17,6 +17,9 @@ public struct ConformanceCapabilities: Sendable {
   /// Whether a list may be empty before its field has a type.
   public var hasEmptyLists = true
 
+  /// Whether it is told why a zone is gone: that the user has purged it, or that its data were reset.
+  public var tellsDeletionReasons = true
+
   /// Creates the capabilities of a cloud that can do everything but keep files.
   public init() {}
 }

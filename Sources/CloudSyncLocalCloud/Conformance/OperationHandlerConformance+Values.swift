@@ -123,6 +123,10 @@ extension OperationHandlerConformance {
             probe.expect(false, "a zone that is gone is there")
             continue
           }
+          guard probe.capabilities.tellsDeletionReasons else {
+            probe.expect(error.code == .zoneNotFound, "a zone that is gone answers \(error.code)")
+            continue
+          }
           probe.expect(error.code == code, "a zone that was \(reason) answers \(error.code)")
           probe.expect(
             error.isEncryptedDataReset == isReset,

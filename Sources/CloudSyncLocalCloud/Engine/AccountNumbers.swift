@@ -28,8 +28,11 @@ extension RequestFrame {
   /// The keys of the documents that a request is likely to read.
   func likelyKeys(kind: LocalCloudTransactionKind, accountNumber: Int64?) -> [String] {
     var keys = [AccountDocument.key(for: account), StoreCounters.key]
-    if kind == .write { keys.append(SchemaDocument.key) }
+    if kind == .write, !options.hasSchemaPerAccount { keys.append(SchemaDocument.key) }
     guard let accountNumber else { return keys }
+    if kind == .write, options.hasSchemaPerAccount {
+      keys.append(SchemaDocument.key(account: accountNumber))
+    }
     keys.append(ZoneDocument.key(account: accountNumber, zoneID: zoneID))
     if kind == .write, options.knowsWriteTokens {
       keys.append(AnswerDocument.key(account: accountNumber, device: device, zoneID: zoneID))

@@ -23,13 +23,17 @@ extension CloudEngine {
     }
     try store.prefetch(names: recordIDs.map(\.name), in: zone.key)
     var response = FetchOperation.Response(changeToken: nil)
+    var bytesLeft = max(1, options.pageByteLimit)
     for recordID in recordIDs {
+      // Of the rest nothing is said: whoever wants them asks again.
+      if bytesLeft <= 0 { break }
       do throws(RecordRuleViolation) { try RecordRules.check(recordID, zone: zone.zoneID) } catch {
         response.failures.append(ItemFailure(recordID, SyncError(.invalidArguments, "\(error)")))
         continue
       }
       if let record = try store.item(named: recordID.name, in: zone.key)?.record {
         response.changedRecords.append(record)
+        bytesLeft -= record.byteCount
       } else {
         let error = SyncError(.unknownItem, "there is no such record")
         response.failures.append(ItemFailure(recordID, error))

@@ -6,16 +6,25 @@ extension ModifyRequest {
   /// A request of items that stay out of each other's way is gone through once.
   func settle() throws(LocalCloudStoreError) {
     try settle(over: knownSchema())
-    guard schema.hasChanged else { return }
+    // One of the account's own is held with the account.
+    guard schema.hasChanged, !options.hasSchemaPerAccount else { return }
     try store.lock(.schema)
     // Another account may have changed it since it was read.
     try settle(over: knownSchema())
   }
 
+  /// Where the schema is kept.
+  var schemaKey: String {
+    options.hasSchemaPerAccount ? SchemaDocument.key(account: account.number) : SchemaDocument.key
+  }
+
   private func knownSchema() throws(LocalCloudStoreError) -> SchemaDocument {
-    if case .schema(let schema) = try store.document(SchemaDocument.key)?.content {
-      return schema.unchanged
+    var document = try store.document(schemaKey)
+    // What all accounts of the store shared before each had one.
+    if document == nil, options.hasSchemaPerAccount {
+      document = try store.document(SchemaDocument.key)
     }
+    if case .schema(let schema) = document?.content { return schema.unchanged }
     return SchemaDocument()
   }
 

@@ -26,7 +26,7 @@ extension ModifyRequest {
     zone.databasePosition = account.position
     try keepDocuments()
     if schema.hasChanged {
-      try store.setDocument(StoreDocument(.schema(schema)), for: SchemaDocument.key)
+      try store.setDocument(StoreDocument(.schema(schema)), for: schemaKey)
     }
   }
 

@@ -144,7 +144,7 @@ extension CloudEngine {
   ) {
     if UTF8Bytes.equal(frame.zoneID.name, ZoneID.defaultZoneName) {
       // The order of locks: the zone needs the counters, and the records may need the schema.
-      try store.lock(.schema)
+      if !options.hasSchemaPerAccount { try store.lock(.schema) }
       // It has always been there.
       if case .failure(let error) = try createZone() { return (.failure(error), nil) }
     }

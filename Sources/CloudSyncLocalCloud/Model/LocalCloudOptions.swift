@@ -135,6 +135,12 @@ public struct LocalCloudOptions: Sendable {
   public var deletingReferenceCode = SyncError.Code.limitExceeded
   /// Whether types and fields come into being.
   public var schemaMode = SchemaMode.development
+  /// Whether each account has record types and fields of its own.
+  ///
+  /// In CloudKit all users of a container share them; where
+  /// strangers share a server, one could fix the types of another's fields, or use up ``schemaLimit`` for all. An account
+  /// of a store that shared them before begins with those.
+  public var hasSchemaPerAccount = false
   /// The code for a record type that a frozen schema does not have; some report `unknownItem`.
   public var unknownTypeCode = SyncError.Code.invalidArguments
 
@@ -142,7 +148,8 @@ public struct LocalCloudOptions: Sendable {
 
   /// How many changes a page holds, and how many zones one of the database.
   public var pageSize = 200
-  /// Bytes without assets with which a page ends, also where more changes would fit.
+  /// Bytes without assets with which a page ends, also where more changes would fit, and the answer to a look-up, which
+  /// says nothing of the names that are left.
   public var pageByteLimit = 4_000_000
   /// How many pages without anything precede each page that has something.
   public var emptyPages = 0

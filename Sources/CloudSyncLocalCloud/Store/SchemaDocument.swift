@@ -4,6 +4,9 @@ import CloudSyncCore
 struct SchemaDocument: CodedValue {
   static let key = "schema"
 
+  /// The key of an account that has a schema of its own.
+  static func key(account: Int64) -> String { "\(key)/\(account)" }
+
   /// A field of a record type.
   struct Field: CodedValue {
     var name: String

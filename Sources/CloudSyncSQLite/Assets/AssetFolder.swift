@@ -1,5 +1,5 @@
-import CloudSyncCore
-import CloudSyncSQLiteSupport
+package import CloudSyncCore
+package import CloudSyncSQLiteSupport
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -8,8 +8,10 @@ import Foundation
 #endif
 
 /// The files of BLOBs that are on their way to the cloud, named by their digests.
-struct AssetFolder {
-  let options: AssetOptions
+package struct AssetFolder: Sendable {
+  package let options: AssetOptions
+
+  package init(options: AssetOptions) { self.options = options }
 
   private func path(_ digest: some Sequence<UInt8>) -> String {
     "\(options.folder)/\(Hexadecimal.text(of: digest))"
@@ -19,19 +21,19 @@ struct AssetFolder {
   private var base: String { options.base ?? options.folder }
 
   /// The asset that a BLOB is, as it is stored; its file need not be there yet.
-  func asset(of bytes: [UInt8]) -> Asset {
+  package func asset(of bytes: [UInt8]) -> Asset {
     let digest = SHA256.digest(of: bytes)
     return Asset(sha256: Data(digest), byteCount: Int64(bytes.count), location: path(digest))
       .relative(to: base)
   }
 
   /// The handler with what it needs to find the files of stored assets.
-  func resolving(_ handler: any OperationHandler) -> any OperationHandler {
+  package func resolving(_ handler: any OperationHandler) -> any OperationHandler {
     AssetResolvingHandler(handler, folder: base)
   }
 
   /// Sees to it that an asset has its file: whole, or not at all.
-  func write(_ bytes: [UInt8], as asset: Asset) throws(SQLiteError) {
+  package func write(_ bytes: [UInt8], as asset: Asset) throws(SQLiteError) {
     let manager = FileManager.default
     let asset = asset.resolved(in: base)
     do {
@@ -48,7 +50,7 @@ struct AssetFolder {
   }
 
   /// The bytes of an asset that has come; or what is wrong with its file.
-  func read(_ asset: Asset) -> Result<[UInt8], AssetFailure> {
+  package func read(_ asset: Asset) -> Result<[UInt8], AssetFailure> {
     let bytes: [UInt8]
     let asset = asset.resolved(in: base)
     do {
@@ -66,7 +68,7 @@ struct AssetFolder {
   }
 
   /// Removes a file that nobody needs any more.
-  func remove(_ digest: [UInt8]) throws(SQLiteError) {
+  package func remove(_ digest: [UInt8]) throws(SQLiteError) {
     let path = path(digest)
     guard FileManager.default.fileExists(atPath: path) else { return }
     do { try FileManager.default.removeItem(atPath: path) } catch {
@@ -76,6 +78,8 @@ struct AssetFolder {
 }
 
 /// Why the bytes of an asset are not to be had.
-struct AssetFailure: Error {
-  var reason: String
+package struct AssetFailure: Error {
+  package var reason: String
+
+  package init(reason: String) { self.reason = reason }
 }

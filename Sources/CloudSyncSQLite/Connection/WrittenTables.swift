@@ -54,10 +54,15 @@ public struct WrittenTables: Sendable, Hashable {
       isSchemaChanged = true
     }
     let written = WrittenTables(
-      names: names.subtracting(inner).sorted(),
+      names: names.filter { !inner.contains($0) && !isOfHistory($0) }.sorted(),
       isSchemaChanged: isSchemaChanged
     )
     return (value, written)
+  }
+
+  /// Whether it is a table of a history's that nobody observes: all but that of its heads.
+  private static func isOfHistory(_ name: String) -> Bool {
+    name.hasPrefix("changesets_") && name != "changesets_heads"
   }
 
   private static func schemaVersion(of connection: SQLiteConnection) throws(SQLiteError) -> Int64 {

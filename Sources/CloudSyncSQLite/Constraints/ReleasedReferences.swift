@@ -46,13 +46,15 @@ extension SyncTransaction {
     guard var row = try row(rowKey), row.values != nil else { return }
     let rows = tables[row.place].rows(on: connection)
     let key = row.key.values
+    let hasTriggers = try mayCallTriggers(of: tables[row.place])
     do throws(SQLiteError) {
       try withoutCapture(of: row) { () throws(SQLiteError) in
         try rows.update(key, with: zip(columns, values).map { (column: $0, value: $1) })
       }
     } catch {
       // The row stays as it is, and so does whoever it refers to.
-      guard error.isRefusal, connection.isInTransaction else { throw error }
+      let isRefused = error.isRefusal || hasTriggers && error.isOfTrigger
+      guard isRefused, connection.isInTransaction else { throw error }
     }
     row.values = try rows.values(of: key)
     keep(row)

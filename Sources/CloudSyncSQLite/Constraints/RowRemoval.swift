@@ -139,9 +139,9 @@ struct RowRemoval: TransactionPart {
     let table = tables[row.place]
     let spelled = row.key.values
     let values = row.values
-    let mayFail = table.hasFailingTriggers ? true : try transaction.hasTemporaryTriggers()
+    let hasTriggers = try transaction.mayCallTriggers(of: table)
     let placement = try transaction.withoutCapture(of: row) { () throws(SQLiteError) in
-      let writer = RowWriter(table: table, connection: connection, isUndone: mayFail)
+      let writer = RowWriter(table: table, connection: connection, mayCallTriggers: hasTriggers)
       return try writer.write(nil, key: spelled, values: values).placement
     }
     guard placement == .inTable else {
@@ -154,7 +154,7 @@ struct RowRemoval: TransactionPart {
     transaction.removals += 1
     transaction.touched.insert(row.place)
     transaction.freed.insert(key)
-    if try transaction.mayCallTriggers(of: table) { transaction.hasSideEffects = true }
+    if hasTriggers { transaction.hasSideEffects = true }
     return true
   }
 }

@@ -1,11 +1,11 @@
-import CloudSyncSQLiteSchema
+package import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 extension UniqueKeySearch {
   /// The query for the keys of such rows, but for the row itself.
   ///
   /// The candidate is the SQL of the row's value for every writable column.
-  func sql(in table: TableSchema, candidate: [String], ownKey: String) -> String {
+  package func sql(in table: TableSchema, candidate: [String], ownKey: String) -> String {
     let name = table.name.quotedName
     let columns = zip(candidate, table.writableColumns)
       .map { "\($0) AS \($1.name.quotedName)" }

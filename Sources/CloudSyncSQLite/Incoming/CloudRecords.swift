@@ -44,7 +44,7 @@ struct CloudRecords: TransactionPart {
       // Of edits that were not sent the values are gone: there is nothing to join but the deletion.
       if known.state.isDirty {
         known = try reduce(
-          .edited(.deleted([], at: try transaction.nextTime())),
+          .edited(.lost(tables[place].columns, at: try transaction.nextTime())),
           of: key,
           in: place
         )

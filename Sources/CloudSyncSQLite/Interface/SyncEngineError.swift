@@ -1,5 +1,5 @@
 import CloudSyncSQLiteSchema
-import CloudSyncSQLiteSupport
+package import CloudSyncSQLiteSupport
 
 /// What goes wrong between an engine and its database.
 public struct SyncEngineError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -61,7 +61,7 @@ extension SyncEngineError {
   }
 
   /// What an error of SQLite's means for an engine.
-  init(_ error: SQLiteError, path: String? = nil) {
+  package init(_ error: SQLiteError, path: String? = nil) {
     switch error.kind {
     case .busy:
       self.init(.busy, path: path, "another connection is writing to it; try again")

@@ -17,6 +17,14 @@ public struct SyncEngineOptions: Sendable {
     public var cascades = OrphanPolicy.deleteChildren
     /// Whether the app gives its integer keys so that no two devices give the same.
     public var hasUniqueIntegerKeys = false
+    /// Whether the engine has SQLite give integer keys so that no two devices give the same.
+    ///
+    /// The key must be declared `INTEGER PRIMARY KEY AUTOINCREMENT`. Each database counts in ranges of its own, above
+    /// all keys that it has seen: `last_insert_rowid()` and `ORDER BY id` work as before, but keys grow by billions and
+    /// leave gaps. A copy of a file has to be synced once before rows are inserted into it, and what the app computes
+    /// as a key, such as `max(id) + 1`, is not unique. Two devices share their ranges with a probability of 1 to
+    /// 16,777,216.
+    public var givesIntegerKeys = false
     /// What becomes of two rows that break a unique key beside the primary one.
     ///
     /// Nil, the default, refuses tables with such keys when the engine is made.

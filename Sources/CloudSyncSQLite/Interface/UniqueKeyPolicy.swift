@@ -45,6 +45,18 @@ public struct UniqueKeyPolicy: Sendable {
   }
 }
 
+extension UniqueKeyPolicy {
+  /// Whether two rows become one.
+  package var isMerge: Bool { if case .merge = kind { true } else { false } }
+}
+
+extension UniqueKeyPolicy {
+  /// What the app's closure says of a conflict; nil if it has none, or no answer.
+  package func renamed(_ conflict: UniqueKeyConflict) -> [FieldValue]? {
+    if case .rename(let rename) = kind { rename(conflict) } else { nil }
+  }
+}
+
 /// A row whose values of a unique key a newer row holds too.
 public struct UniqueKeyConflict: Sendable, Hashable {
   /// The table's name.
@@ -57,4 +69,18 @@ public struct UniqueKeyConflict: Sendable, Hashable {
   public let values: [FieldValue]
   /// 1 at first, and one more each time that the value returned is taken as well.
   public let attempt: Int
+
+  package init(
+    table: String,
+    recordName: String,
+    columns: [String],
+    values: [FieldValue],
+    attempt: Int
+  ) {
+    self.table = table
+    self.recordName = recordName
+    self.columns = columns
+    self.values = values
+    self.attempt = attempt
+  }
 }

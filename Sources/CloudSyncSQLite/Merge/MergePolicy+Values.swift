@@ -1,8 +1,8 @@
-import CloudSyncCore
+package import CloudSyncCore
 
 extension MergePolicy {
   /// The merged value of a column that both sides have changed.
-  func merge(_ conflict: ColumnConflict) -> FieldValue {
+  package func merge(_ conflict: ColumnConflict) -> FieldValue {
     let fitting: FieldValue? =
       switch kind {
       case .newest: nil
@@ -24,6 +24,20 @@ extension MergePolicy {
       case .custom(let merge): Self.storable(merge(conflict))
       }
     return fitting ?? conflict.newest
+  }
+
+  /// Whether it adds up what both sides have added.
+  package var isSum: Bool { if case .counter = kind { true } else { false } }
+
+  /// Whether the merged value has what both sides have set, so that nothing is lost.
+  package func keepsBoth(of conflict: ColumnConflict) -> Bool {
+    let (local, server) = (conflict.local, conflict.server)
+    return switch kind {
+    case .counter:
+      Self.sum(local: local, server: server, ancestor: conflict.ancestor ?? .null) != nil
+    case .setUnion: Self.set(local) != nil && Self.set(server) != nil
+    case .newest, .client, .server, .maximum, .custom: false
+    }
   }
 
   private static func storable(_ value: FieldValue) -> FieldValue? {

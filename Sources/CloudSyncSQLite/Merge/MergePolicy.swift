@@ -63,6 +63,22 @@ public struct ColumnConflict: Sendable, Hashable {
   /// When the cloud's value was set.
   public let serverTime: HybridTime
 
+  package init(
+    column: String,
+    ancestor: FieldValue?,
+    local: FieldValue,
+    localTime: HybridTime,
+    server: FieldValue,
+    serverTime: HybridTime
+  ) {
+    self.column = column
+    self.ancestor = ancestor
+    self.local = local
+    self.localTime = localTime
+    self.server = server
+    self.serverTime = serverTime
+  }
+
   /// The value that was set last, as ``MergePolicy/newest`` takes it.
   public var newest: FieldValue { localIsNewer ? local : server }
 

@@ -34,5 +34,5 @@ public struct TableMergePolicy: Sendable {
     self.deletes = deletes
   }
 
-  func policy(for column: String) -> MergePolicy { columns[column] ?? defaultPolicy }
+  package func policy(for column: String) -> MergePolicy { columns[column] ?? defaultPolicy }
 }

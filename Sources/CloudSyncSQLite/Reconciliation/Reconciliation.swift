@@ -216,7 +216,7 @@ struct Reconciliation: TransactionPart {
       let row = try transaction.row(try table.key(rowKey), in: place)
       guard row.isLost else { continue }
       let time = try transaction.nextTime()
-      try transaction.reduce(.edited(.deleted([], at: time)), of: row.key, in: place)
+      try transaction.reduce(.edited(.lost(table.columns, at: time)), of: row.key, in: place)
     }
   }
 

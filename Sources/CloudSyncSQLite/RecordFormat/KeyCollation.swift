@@ -1,8 +1,8 @@
 import CloudSyncCore
-import CloudSyncSQLiteSupport
+package import CloudSyncSQLiteSupport
 
 /// How SQLite compares a column of a key.
-enum KeyCollation: String, Sendable, Hashable, Codable {
+package enum KeyCollation: String, Sendable, Hashable, Codable {
   case binary = "BINARY"
   /// ASCII letters are equal in both cases.
   case nocase = "NOCASE"
@@ -10,10 +10,10 @@ enum KeyCollation: String, Sendable, Hashable, Codable {
   case rtrim = "RTRIM"
 
   /// The collation of a name, in either case; nil for those that an app has defined.
-  init?(name: String) { self.init(rawValue: name.uppercased()) }
+  package init?(name: String) { self.init(rawValue: name.uppercased()) }
 
   /// The one spelling of all values that are equal to this one.
-  func canonical(_ value: SQLiteValue) -> SQLiteValue {
+  package func canonical(_ value: SQLiteValue) -> SQLiteValue {
     switch value {
     case .real(let number):
       // For a key SQLite holds 1 and 1.0 to be the same.

@@ -42,6 +42,9 @@ enum RowEdit: Sendable, Hashable {
   case updated([ColumnEdit], at: HybridTime)
   /// A row was deleted, with what it had. Where deletions win nobody asks for that.
   case deleted([ColumnEdit], at: HybridTime)
+  /// A row has gone from its table while nobody captured: what it was given in these columns, and was not sent, is
+  /// nowhere any more.
+  case lost([String], at: HybridTime)
   /// A row that was there before anybody captured it.
   case found([ColumnEdit])
   /// What settles a conflict with another row, as every device does it: columns with the times that follow from

@@ -16,6 +16,12 @@ extension RecordState {
       row.end(at: max(time, row.created), deletes: rules.deletes)
       change(to: row, rules: rules)
       return actions
+    case .lost(let names, let time):
+      guard var row, !row.clock.isDeleted(by: rules.deletes) else { return [] }
+      row.forget(unsent: names, of: known?.clock)
+      row.end(at: max(time, row.created), deletes: rules.deletes)
+      change(to: row, rules: rules)
+      return []
     case .found(let columns):
       guard row == nil else { return [] }
       var found = RecordVersion()

@@ -115,6 +115,23 @@ struct RecordVersion: Sendable, Hashable {
     clock.shares.removeAll { $0.writer == writer && UTF8Bytes.equal($0.column, column) }
   }
 
+  /// Forgets what columns were set to since the cloud got them; that they were set is seen all the same.
+  mutating func forget(unsent names: [String], of cloud: RecordClock?) {
+    for name in names {
+      guard let place = clock.columns.place(of: name) else { continue }
+      let time = clock.columns[place].time
+      let base = cloud?.time(of: name)
+      if base == time { continue }
+      clock.note(seen: [SeenTime(column: name, writer: nil, time: time)])
+      if let base {
+        clock.columns[place].time = base
+      } else {
+        clock.columns.remove(at: place)
+        values.remove(at: place)
+      }
+    }
+  }
+
   /// Ends the row: of its columns nothing stays, or, where edits win, everything, and what was seen of it.
   mutating func end(at time: HybridTime, deletes policy: DeletePolicy) {
     deleted = time

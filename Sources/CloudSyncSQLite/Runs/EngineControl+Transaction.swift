@@ -33,6 +33,9 @@ extension EngineControl {
           let value = try body(transaction)
           try transaction.finish()
           try transaction.noteEchoes()
+          // What has come may have raised a table's count into the range of another device.
+          try IntegerKeyRanges(connection: connection, writer: transaction.tables.writer)
+            .settle(context.options.countedTables(of: transaction.tables))
           return (value, try TransactionOutcome(transaction))
         }
       }

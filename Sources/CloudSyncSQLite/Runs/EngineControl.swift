@@ -146,7 +146,11 @@ final class EngineControl: Sendable {
     do throws(SyncEngineError) {
       let past =
         if let old { old.session.state.essence } else { try context.database.storedEssence() }
-      let fresh = past.map { $0.renewed(owner: keepsOwner ? $0.accountOwner : owner) }
+      // What was learnt of another zone says nothing of this one.
+      let fresh = past.flatMap { past in
+        past.zoneID == context.zoneID
+          ? past.renewed(owner: keepsOwner ? past.accountOwner : owner) : nil
+      }
       try transaction(for: .renewal(turn)) { (transaction) throws(SQLiteError) in
         try RowReset(transaction: transaction).renew(renewal)
         try transaction.facts.set(.essence, to: fresh.map { .blob([UInt8]($0.data)) })

@@ -91,9 +91,11 @@ final class EngineRun: Sendable {
   func start(fetching operation: FetchOperation) {
     listen()
     context.options.sessionWillStart?(session)
+    // It comes before whatever the session itself gives cause to fetch: a zone may be ready before a call of `start()`
+    // returns. Behind another fetch, this one would begin from nothing where rows are on their way already.
+    fetch(operation)
     session.start()
     sendChanges()
-    fetch(operation)
     state.withLock { $0.hasStarted = true }
     if case .lost(let loss) = session.state.zoneState {
       perform { (run) throws(SyncEngineError) in

@@ -40,6 +40,7 @@ struct EngineSetup {
     guard errors.isEmpty else {
       throw SyncEngineError(.schema, errors.map(\.reason).joined(separator: "\n"))
     }
+    try HistoryTablesCheck(connection: connection).check(names, in: schema)
   }
 
   private func install(
@@ -79,8 +80,11 @@ struct EngineSetup {
       .install(on: connection, isEnforcing: isEnforcing)
     try StatusView.install(on: connection)
     try take(findings, of: tables)
+    try IntegerKeyRanges(connection: connection, writer: tables.writer)
+      .settle(options.countedTables(of: tables))
     let facts = Facts(connection: connection)
-    if try facts.value(.schemaVersion) != .integer(version) { try retryRefused(of: tables) }
+    let isNewSchema = try facts.value(.schemaVersion) != .integer(version)
+    try retryRefused(of: tables, isNewSchema: isNewSchema)
     if !shown.isEmpty { try retryInvalid(of: tables) }
     let prepared = PreparedTables(tables: tables, schemaVersion: try check.schemaVersion())
     try facts.set(.schemaVersion, to: .integer(prepared.schemaVersion))
@@ -103,13 +107,23 @@ struct EngineSetup {
     }
   }
 
-  /// Tries rows again that SQLite has refused: another schema may take them, or have no trigger that said no.
-  private func retryRefused(of tables: SyncTables) throws(SQLiteError) {
+  /// Tries rows again that SQLite has refused: another schema may take them, or have no trigger that said no, and another
+  /// connection may have the function that a trigger calls.
+  private func retryRefused(of tables: SyncTables, isNewSchema: Bool) throws(SQLiteError) {
     let ids = tables.inOrder.map(\.id)
     let refused = try PendingRows(connection: connection).violating(in: ids)
     if refused.isEmpty { return }
     let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
-    for key in refused { try transaction.retryWriting(key) }
+    // What was edited since is not in what was refused.
+    try transaction.readOutbox()
+    for key in refused {
+      if !isNewSchema {
+        guard case .violates(let code, _)? = try transaction.row(key)?.state.placement,
+          SQLiteError.isOfTrigger(code)
+        else { continue }
+      }
+      try transaction.retryWriting(key)
+    }
     try transaction.finish()
   }
 

@@ -46,3 +46,58 @@ extension SyncMetadata {
     }
   }
 }
+
+extension SyncMetadata {
+  /// The journal mode of a database's file, as `delete` or `wal`.
+  package static func journalMode(
+    of database: some SyncDatabase
+  ) throws(SyncEngineError) -> String {
+    try database.use { (connection) throws(SyncEngineError) in
+      try sqlite { () throws(SQLiteError) in
+        guard case .text(let mode) = try connection.value("PRAGMA journal_mode") else { return "" }
+        return mode
+      }
+    }
+  }
+
+  /// Keeps which journal mode a database's file had before it was synced; an engine is set up on it.
+  package static func noteJournalMode(
+    _ mode: String,
+    in database: some SyncDatabase
+  ) throws(SyncEngineError) {
+    try database.use { (connection) throws(SyncEngineError) in
+      try sqlite { () throws(SQLiteError) in
+        try Facts(connection: connection).set(.journalMode, to: .text(mode))
+      }
+    }
+  }
+
+  /// Removes every trace of an engine, and gives the file the journal mode that was kept, if any.
+  ///
+  /// - Throws: That the database cannot be written. While another connection is open the mode stays, and that is
+  ///   no error.
+  package static func removeRestoringJournalMode(
+    from database: some SyncDatabase
+  ) throws(SyncEngineError) {
+    let mode = try database.use { (connection) throws(SyncEngineError) -> SQLiteValue? in
+      guard try OutboxSchema.installedVersion(on: connection) == OutboxSchema.version else {
+        return nil
+      }
+      return try sqlite { () throws(SQLiteError) in
+        try Facts(connection: connection).value(.journalMode)
+      }
+    }
+    try remove(from: database)
+    guard case .text(let mode)? = mode, ["delete", "truncate", "persist"].contains(mode) else {
+      return
+    }
+    try database.use { (connection) throws(SyncEngineError) in
+      do throws(SQLiteError) {
+        _ = try connection.value("PRAGMA journal_mode = \(mode)")
+      } catch {
+        let error = SyncEngineError(error)
+        guard error.code == .busy else { throw error }
+      }
+    }
+  }
+}

@@ -57,6 +57,8 @@ struct Facts {
     case shownKinds = "shown_kinds"
     /// The latest date that a record had in the cloud, in milliseconds since 1970.
     case cloudTime = "cloud_time"
+    /// The journal mode that the file had before a tool wrote it, which it gets back when it is detached.
+    case journalMode = "journal_mode"
   }
 
   func value(_ name: Name) throws(SQLiteError) -> SQLiteValue? {

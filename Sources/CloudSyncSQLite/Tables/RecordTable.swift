@@ -30,8 +30,6 @@ final class RecordTable: Sendable {
   let keyedColumns: [String]
   /// Whether it has triggers beside the engine's.
   let hasTriggersOfTheApp: Bool
-  /// Whether a trigger of the app's fails in the middle of what it does.
-  let hasFailingTriggers: Bool
   /// The statements that are run for its rows.
   let sql: TableSQL
   /// What constant defaults give to the columns, by their places; nil for those that are computed.
@@ -94,12 +92,7 @@ final class RecordTable: Sendable {
     searches = schema.uniqueKeySearches
     let keyed = searches.dropFirst().flatMap(\.columns)
     keyedColumns = schema.columns.map(\.name).filter { keyed.contains($0) }
-    let triggers = schema.triggersOfTheApp
-    hasTriggersOfTheApp = !triggers.isEmpty
-    hasFailingTriggers = triggers.contains { trigger in
-      let text = SQLText(trigger)
-      return text.calls("RAISE") && text.tokens.contains { text.isWord("FAIL", at: $0) }
-    }
+    hasTriggersOfTheApp = !schema.triggersOfTheApp.isEmpty
     let declaration = SQLText(schema.sql)
     sql = TableSQL(
       name: schema.name,
@@ -113,7 +106,7 @@ final class RecordTable: Sendable {
       }
       .map(\.name)
     keepsOwnKinds = others.isEmpty
-    takesPlainRows = triggers.isEmpty && !schema.primaryKey.contains { others.contains($0) }
+    takesPlainRows = !hasTriggersOfTheApp && !schema.primaryKey.contains { others.contains($0) }
     sendsPlainRows = !columns.contains { rules.isCounter($0) }
     foundClock = format.newClock(at: .zero, created: RecordClock.foundCreation)
     let numbers = numbers
@@ -137,7 +130,6 @@ final class RecordTable: Sendable {
     searches = table.searches
     keyedColumns = table.keyedColumns
     hasTriggersOfTheApp = table.hasTriggersOfTheApp
-    hasFailingTriggers = table.hasFailingTriggers
     sql = table.sql
     defaults = table.defaults
     transport = table.transport

@@ -68,7 +68,12 @@ struct SyncTables: Sendable {
     plain = tables.enumerated()
       .map { place, table in
         table.takesPlainRows
-          && links.allSatisfy { $0.refersToKey || $0.child != place && $0.parent != place }
+          && links.allSatisfy { link in
+            if link.child != place && link.parent != place { return true }
+            // A row that refers to itself may spell its key otherwise there.
+            let isExact = link.collations.allSatisfy { $0 == .binary }
+            return link.refersToKey && (link.child != link.parent || isExact)
+          }
       }
     let pairs = tables.enumerated().map { ($0.element.id, $0.offset) }
     places = Dictionary(pairs, uniquingKeysWith: { first, _ in first })

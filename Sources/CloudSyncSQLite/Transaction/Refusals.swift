@@ -8,6 +8,15 @@ extension SQLiteError {
     return code & 0xff == 20 || code & 0xff == 18
   }
 
+  /// Whether it may be a trigger of the app's that is broken: it names what is not there, or calls what fails, or the
+  /// search index that it keeps is damaged.
+  var isOfTrigger: Bool { Self.isOfTrigger(Int64(code)) }
+
+  static func isOfTrigger(_ code: Int64) -> Bool {
+    // SQLITE_ERROR and SQLITE_CORRUPT_VTAB.
+    code == 1 || code == 267
+  }
+
   /// SQLite's code for a unique key that is taken.
   static let unique: Int64 = 2_067
 

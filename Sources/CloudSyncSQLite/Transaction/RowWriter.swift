@@ -5,8 +5,8 @@ import CloudSyncSQLiteSupport
 struct RowWriter {
   let table: RecordTable
   let connection: SQLiteConnection
-  /// Whether what a trigger has done before it fails is to be undone.
-  let isUndone: Bool
+  /// Whether triggers of the app's may be called: what one has done before it fails is undone.
+  let mayCallTriggers: Bool
 
   /// A column with what it is to hold.
   typealias Change = (column: String, value: SQLiteValue)
@@ -49,13 +49,13 @@ struct RowWriter {
       }
       let body = { () throws(SQLiteError) in try change(to: wanted, key: key, from: values) }
       // Of a trigger that fails rather than aborts, what it has done so far would stay.
-      let isDone = isUndone ? try connection.transaction(body) : try body()
+      let isDone = mayCallTriggers ? try connection.transaction(body) : try body()
       if isDone { return (.inTable, wanted ?? []) }
       return (
         violation(code: Self.ignored, reason: "a trigger of the table ignores it", key: key), []
       )
     } catch {
-      guard error.isRefusal else { throw error }
+      guard error.isRefusal || mayCallTriggers && error.isOfTrigger else { throw error }
       guard connection.isInTransaction else { throw rolledBack(by: error, at: key) }
       return (
         violation(
@@ -132,6 +132,13 @@ struct RowWriter {
   /// That a trigger has deleted the row which was just written: it is tried again only if it changes, or the schema.
   func removal(of key: [SQLiteValue]) -> Placement {
     violation(code: Self.constraint, reason: "a trigger deletes it as it comes", key: key)
+  }
+
+  /// That a row refers to itself by another spelling of its key.
+  func selfReference(of key: [SQLiteValue]) -> Placement {
+    let reason =
+      "it refers to itself by another spelling of its key, which SQLite refuses; spell both alike"
+    return violation(code: Self.constraint, reason: reason, key: key)
   }
 
   private func violation(

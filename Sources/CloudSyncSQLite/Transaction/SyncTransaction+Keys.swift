@@ -82,7 +82,7 @@ extension RowEdit {
       case .updated(let columns, _), .inserted(let columns, _):
         columns.compactMap { column in column.former.map { (column.name, $0) } }
       case .deleted(let columns, _): columns.map { ($0.name, $0.value) }
-      case .found, .settled, .restored, .renamed: []
+      case .lost, .found, .settled, .restored, .renamed: []
       }
     return fields.compactMap { name, field in
       if case .value(let value)? = ValueCodec.decode(field) { (name, value) } else { nil }

@@ -259,9 +259,11 @@ struct RowWriting: TransactionPart {
   ) throws(SQLiteError) -> Placement {
     let table = tables[row.place]
     let hasTriggers = try transaction.mayCallTriggers(of: table)
-    let mayFail = table.hasFailingTriggers ? true : try transaction.hasTemporaryTriggers()
     return try transaction.withoutCapture(of: row) { () throws(SQLiteError) in
-      let writer = RowWriter(table: table, connection: connection, isUndone: mayFail)
+      let writer = RowWriter(table: table, connection: connection, mayCallTriggers: hasTriggers)
+      if let version, spellsItselfOtherwise(version, of: row) {
+        return writer.selfReference(of: row.key.values)
+      }
       let (placement, written) = try writer.write(
         version,
         key: row.key.values,
@@ -273,6 +275,20 @@ struct RowWriting: TransactionPart {
         .note(row, of: table, written: written, on: connection)
       return isThere ? placement : writer.removal(of: row.key.values)
     }
+  }
+
+  /// Whether a row refers to itself by another spelling of its key.
+  ///
+  /// SQLite compares a row with itself by the bytes, whatever the collation, and would refuse the whole transaction.
+  private func spellsItselfOtherwise(_ version: RecordVersion, of row: LoadedRow) -> Bool {
+    guard tables.enforcesForeignKeys else { return false }
+    return tables.links(from: row.place)
+      .contains { link in
+        guard link.parent == row.place, let own = version.storedValues(of: link.columns),
+          let key = version.storedValues(of: link.referencedColumns), own != key
+        else { return false }
+        return tables.compared(own, by: link) == tables.compared(key, by: link)
+      }
   }
 }
 

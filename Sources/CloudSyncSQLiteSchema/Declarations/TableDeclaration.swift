@@ -97,3 +97,10 @@ extension TableDeclaration {
       || columns.contains { $0.constraints.contains(where: \.isAutoincrement) }
   }
 }
+
+extension TableSchema {
+  /// Whether SQLite gives the key, and remembers the greatest one that the table ever had.
+  package var isCounted: Bool {
+    hasIntegerKey && TableDeclaration(sql)?.isAutoincrement == true
+  }
+}

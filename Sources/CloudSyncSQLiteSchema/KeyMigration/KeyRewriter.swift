@@ -29,6 +29,10 @@ struct KeyRewriter {
         rewriteReference(column, to: domains[domain], in: declaration, edits: &edits)
       }
     }
+    if case .autoincrement(let name) = table.key {
+      Self.addAutoincrement(to: name, of: declaration, edits: &edits)
+    }
+    if let name = table.oldKeyColumn { addOldKey(name, to: declaration, edits: &edits) }
     if keyName != nil { edits.removeConstraints { $0.kind == .primaryKey } }
     if case .added(let name) = table.key { addKey(name, to: declaration, edits: &edits) }
     edits.removeUniqueConstraints(of: table.uniqueKeys)
@@ -68,6 +72,34 @@ struct KeyRewriter {
     }
     guard let word else { return }
     edits.replace(word + 1..<constraint.tokens.upperBound, with: "'\(uuid)'")
+  }
+
+  /// Has SQLite remember the greatest key, wherever the declaration makes the column the key.
+  private static func addAutoincrement(
+    to name: String,
+    of declaration: TableDeclaration,
+    edits: inout DeclarationEdits
+  ) {
+    if let constraint = declaration.column(named: name)?.constraint(.primaryKey) {
+      return edits.insert(" AUTOINCREMENT", after: constraint.tokens.upperBound - 1)
+    }
+    for constraint in declaration.constraints where constraint.kind == .primaryKey {
+      if let column = constraint.columns.first { edits.insert(" AUTOINCREMENT", after: column) }
+    }
+  }
+
+  /// Puts a column for the old key behind the last column.
+  private func addOldKey(
+    _ name: String,
+    to declaration: TableDeclaration,
+    edits: inout DeclarationEdits
+  ) {
+    guard let last = declaration.columns.last else { return }
+    let start = declaration.tokens[declaration.body.lowerBound].range.upperBound
+    let end = declaration.tokens[declaration.body.lowerBound + 1].range.lowerBound
+    let space = declaration.text.text(start..<end)
+    let gap = space.allSatisfy(\.isWhitespace) && !space.isEmpty ? space : " "
+    edits.insert(",\(gap)\(name.quotedName) INTEGER", after: last.tokens.upperBound - 1)
   }
 
   /// Puts a key before the first column, on a line of its own if that has one.

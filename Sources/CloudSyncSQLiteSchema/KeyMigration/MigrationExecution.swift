@@ -6,6 +6,8 @@ struct MigrationExecution {
   let uuids: DerivedUUID
   let keyDefault: String
   let connection: SQLiteConnection
+  /// Takes each old key with its new one.
+  var listener: KeyListener?
 
   func run() throws(KeyMigrationError) {
     let before = try sqlite(danglingReferences)
@@ -20,6 +22,7 @@ struct MigrationExecution {
         keyDefault: keyDefault
       )
       .sql()
+      try sqlite { () throws(SQLiteError) in try tellKeys(of: table) }
       try rebuild(table, as: sql)
     }
     try sqlite { () throws(SQLiteError) in
@@ -51,7 +54,8 @@ struct MigrationExecution {
       CREATE TEMP TABLE \(Self.keyMap(of: index)) (old INT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID
       """
     )
-    for id in domain.columns {
+    // Only what the caller calls a reference may hold other numbers, which stay.
+    for id in domain.columns where !isLoose(id) {
       let column = id.column.quotedName
       try connection.execute(
         """
@@ -70,6 +74,28 @@ struct MigrationExecution {
       try insert.bind(key, at: 1).bind(uuid, at: 2).run()
     }
     try connection.execute("DROP TABLE temp.cloudsync_old_keys")
+  }
+
+  private func isLoose(_ id: MigrationPlan.ColumnID) -> Bool {
+    plan.tables.contains { $0.schema.name == id.table && $0.looseColumns.contains(id.column) }
+  }
+
+  /// Tells the old and the new keys of a table's rows.
+  private func tellKeys(of table: MigrationPlan.Table) throws(SQLiteError) {
+    guard let listener, case .integer(let key)? = table.key,
+      let domain = table.columns.first(where: { $0.name == key })?.domain
+    else { return }
+    let rows = try connection.prepare(
+      """
+      SELECT map.old, map.new FROM main.\(table.schema.name.quotedName) AS old
+      JOIN temp.\(Self.keyMap(of: domain)) AS map ON map.old = old.\(key.quotedName) ORDER BY map.old
+      """
+    )
+    try rows.forEachRow { () throws(SQLiteError) in
+      try listener.take(
+        KeyMapping(table: table.schema.name, old: rows.value(0).literal, new: rows.text(1) ?? "")
+      )
+    }
   }
 
   /// Computes the UUID of every row of a table that has no key, or NULL in its place.
@@ -130,7 +156,12 @@ struct MigrationExecution {
     let schema = table.schema
     var columns: [(name: String, value: String)] = []
     let number = schema.rowNumberName
-    if let number { columns.append((number, "old.\(number)")) }
+    // A key that stays is the row's number itself.
+    let isNumberKept = if case .autoincrement = table.key { true } else { false }
+    if let number, !isNumberKept { columns.append((number, "old.\(number)")) }
+    if let name = table.oldKeyColumn, case .integer(let key) = table.key {
+      columns.append((name.quotedName, "old.\(key.quotedName)"))
+    }
     let rowKey = "(SELECT new FROM temp.cloudsync_row_keys WHERE row = old.\(number ?? "rowid"))"
     if case .added(let name) = table.key {
       guard let number else {
@@ -150,6 +181,10 @@ struct MigrationExecution {
       }
       var value =
         "(SELECT new FROM temp.\(Self.keyMap(of: domain)) AS map WHERE map.old = old.\(name))"
+      if table.looseColumns.contains(column.name) {
+        columns.append((name, "coalesce(\(value), old.\(name))"))
+        continue
+      }
       if case .integer(column.name) = table.key, let number, !schema.hasIntegerKey {
         try sqlite { () throws(SQLiteError) in
           try mapRows(of: schema, number: number, where: "\(name) IS NULL")

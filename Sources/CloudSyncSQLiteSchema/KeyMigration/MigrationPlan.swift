@@ -22,13 +22,19 @@ struct MigrationPlan {
     var key: Key?
     /// The domain of each column whose values change, in the order of the columns.
     var columns: [(name: String, domain: Int)]
+    /// Those of the columns that only the caller calls references: values that are no keys stay in them.
+    var looseColumns: Set<String> = []
+    /// The column that keeps the old key; nil for none.
+    var oldKeyColumn: String?
     /// The unique keys that go.
     var uniqueKeys: [TableSchema.UniqueKey]
   }
 
-  enum Key {
+  enum Key: Equatable {
     case integer(String)
     case added(String)
+    /// It stays an integer, of which SQLite remembers the greatest that there ever was.
+    case autoincrement(String)
   }
 
   private(set) var domains: [Domain] = []
@@ -37,21 +43,74 @@ struct MigrationPlan {
   /// Plans a migration, or says which table stands in its way.
   init(_ migration: PrimaryKeyMigration, for schema: DatabaseSchema) throws(KeyMigrationError) {
     let members = try Self.members(migration.tables, of: schema)
-    findDomains(of: members, in: schema)
-    try checkDomains(of: members)
+    let loose = try Self.looseColumns(migration.followedReferences, of: schema)
+    if !migration.keepsIntegerKeys {
+      findDomains(of: members, in: schema, following: migration.followedReferences)
+      try checkDomains(of: members)
+    }
     for member in members {
-      let columns = member.columns.compactMap { column -> (name: String, domain: Int)? in
+      var table = Table(schema: member, key: nil, columns: [], uniqueKeys: [])
+      table.columns = member.columns.compactMap { column in
         let id = ColumnID(table: member.name, column: column.name)
         return domains.firstIndex { $0.columns.contains(id) }.map { (column.name, $0) }
       }
-      var key = Self.integerKey(of: member).map { Key.integer($0) }
-      if member.primaryKey.isEmpty { key = .added(Self.newColumnName(for: member)) }
-      let uniqueKeys = migration.dropsUniqueKeys ? schema.removableUniqueKeys(of: member) : []
-      guard key != nil || !columns.isEmpty || !uniqueKeys.isEmpty else { continue }
-      tables.append(
-        Table(schema: member, key: key, columns: columns, uniqueKeys: uniqueKeys)
+      table.looseColumns = Set(loose.filter { $0.table == member.name }.map(\.column))
+      table.key = try Self.key(of: member, keepsInteger: migration.keepsIntegerKeys)
+      if migration.keepsOldKeys, case .integer(let name)? = table.key {
+        table.oldKeyColumn = Self.unusedName("old_\(name)", in: member)
+      }
+      if migration.dropsUniqueKeys { table.uniqueKeys = schema.removableUniqueKeys(of: member) }
+      guard table.key != nil || !table.columns.isEmpty || !table.uniqueKeys.isEmpty else {
+        continue
+      }
+      tables.append(table)
+    }
+  }
+
+  /// What becomes of a table's key; nil if it stays.
+  private static func key(
+    of table: TableSchema,
+    keepsInteger: Bool
+  ) throws(KeyMigrationError) -> Key? {
+    if table.primaryKey.isEmpty { return .added(newColumnName(for: table)) }
+    guard let name = integerKey(of: table) else { return nil }
+    guard keepsInteger else { return .integer(name) }
+    // A key that is its parent's counts with that.
+    if table.foreignKeys.contains(where: { $0.columns == table.primaryKey }) { return nil }
+    guard table.hasIntegerKey else {
+      throw KeyMigrationError.schema(
+        "The key \(table.described(name)) cannot be kept by counting, because SQLite does not give it: it is not"
+          + " declared INTEGER PRIMARY KEY in a table with row numbers. Declare it so, or sync it with"
+          + " --unique-integer-keys if no two devices ever give the same key."
       )
     }
+    return TableDeclaration(table.sql)?.isAutoincrement == true ? nil : .autoincrement(name)
+  }
+
+  /// The columns that only the caller calls references, as the schema spells them.
+  private static func looseColumns(
+    _ references: [KeyReference],
+    of schema: DatabaseSchema
+  ) throws(KeyMigrationError) -> [ColumnID] {
+    var columns: [ColumnID] = []
+    for reference in references {
+      guard let table = schema.table(named: reference.table),
+        let column = table.column(named: reference.column)
+      else {
+        throw KeyMigrationError.schema(
+          "There is no column \(reference.table.quotedName).\(reference.column.quotedName) that could follow a key."
+        )
+      }
+      guard let parent = schema.table(named: reference.parentTable), integerKey(of: parent) != nil
+      else {
+        throw KeyMigrationError.schema(
+          "Table \(reference.parentTable.quotedName) has no integer key that \(table.described(column.name))"
+            + " could follow."
+        )
+      }
+      columns.append(ColumnID(table: table.name, column: column.name))
+    }
+    return columns
   }
 
   /// The tables of a migration, by name.
@@ -81,7 +140,7 @@ struct MigrationPlan {
   }
 
   /// The one integer column of a table's key, if it has such a key.
-  private static func integerKey(of table: TableSchema) -> String? {
+  static func integerKey(of table: TableSchema) -> String? {
     guard table.primaryKey.count == 1, let column = table.column(named: table.primaryKey[0]),
       column.affinity == .integer
     else { return nil }
@@ -90,10 +149,14 @@ struct MigrationPlan {
 
   /// A name for a key that no column has.
   private static func newColumnName(for table: TableSchema) -> String {
-    var name = "id"
-    var number = 1
+    table.column(named: "id") == nil ? "id" : unusedName("uuid_id", in: table)
+  }
+
+  private static func unusedName(_ wanted: String, in table: TableSchema) -> String {
+    var name = wanted
+    var number = 2
     while table.column(named: name) != nil {
-      name = number == 1 ? "uuid_id" : "uuid_id\(number)"
+      name = "\(wanted)\(number)"
       number += 1
     }
     return name
@@ -101,8 +164,12 @@ struct MigrationPlan {
 
   // MARK: Domains
 
-  /// Follows foreign keys in both directions from the keys that change.
-  private mutating func findDomains(of members: [TableSchema], in schema: DatabaseSchema) {
+  /// Follows foreign keys in both directions from the keys that change, and what the caller calls references.
+  private mutating func findDomains(
+    of members: [TableSchema],
+    in schema: DatabaseSchema,
+    following references: [KeyReference]
+  ) {
     var parents: [ColumnID: [ColumnID]] = [:]
     var neighbours: [ColumnID: [ColumnID]] = [:]
     for table in schema.tables {
@@ -115,6 +182,18 @@ struct MigrationPlan {
           if child.table != parent.table { parents[child, default: []].append(parent) }
         }
       }
+    }
+    for reference in references {
+      guard let table = schema.table(named: reference.table),
+        let column = table.column(named: reference.column),
+        let parent = schema.table(named: reference.parentTable),
+        let key = Self.integerKey(of: parent)
+      else { continue }
+      let child = ColumnID(table: table.name, column: column.name)
+      let referenced = ColumnID(table: parent.name, column: key)
+      neighbours[child, default: []].append(referenced)
+      neighbours[referenced, default: []].append(child)
+      if child.table != referenced.table { parents[child, default: []].append(referenced) }
     }
     var known: Set<ColumnID> = []
     let keys = members.compactMap { table in

@@ -20,6 +20,19 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
   /// Unique indexes then become plain ones. Keys that a foreign key needs stay.
   public var dropsUniqueKeys: Bool
 
+  /// Columns that hold keys of other tables without declaring it, and follow them.
+  ///
+  /// Values of theirs that are no keys, such as a 0 for none, stay. ``UndeclaredReference`` tells of columns that look
+  /// like such references.
+  public var followedReferences: [KeyReference] = []
+  /// Whether the old key stays in a column of its own: `old_id` of a key `id`.
+  ///
+  /// It is the table's last column, so `INSERT` without names of columns wants a value more.
+  public var keepsOldKeys = false
+  /// Whether integer keys stay, and SQLite is told to remember the greatest one (`AUTOINCREMENT`), so that the engine can
+  /// give each device a range of its own.
+  public var keepsIntegerKeys = false
+
   /// The default of new keys, as the SQL of an expression.
   ///
   /// At first it is `uuid()`, which plain SQLite lacks: other connections than the engine's must have it
@@ -45,12 +58,14 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
   /// - Parameters:
   ///   - connection: The connection; the engine must not be set up on its tables.
   ///   - digest: SHA-256, which this module does not have.
+  ///   - listener: Takes each old key with its new one, within the transaction: what it throws undoes everything.
   /// - Returns: The tables that were rewritten, by name.
   /// - Throws: The table that stands in the way, and why; or what SQLite throws.
   @discardableResult
   package func run(
     on connection: SQLiteConnection,
-    digest: @escaping ([UInt8]) -> [UInt8]
+    digest: @escaping ([UInt8]) -> [UInt8],
+    listener: KeyListener? = nil
   ) throws(KeyMigrationError) -> [String] {
     if connection.isInTransaction {
       throw KeyMigrationError.schema(
@@ -69,7 +84,9 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
       let uuids = DerivedUUID(salt: salt, digest: digest)
       result = .success(
         try connection.transaction(
-          { () throws(KeyMigrationError) in try migrate(connection, uuids: uuids) },
+          { () throws(KeyMigrationError) in
+            try migrate(connection, uuids: uuids, listener: listener)
+          },
           mapping: { .sqlite($0) }
         )
       )
@@ -81,7 +98,8 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
   /// Migrates within a transaction.
   private func migrate(
     _ connection: SQLiteConnection,
-    uuids: DerivedUUID
+    uuids: DerivedUUID,
+    listener: KeyListener?
   ) throws(KeyMigrationError) -> [String] {
     let schema = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
     let plan = try MigrationPlan(self, for: schema)
@@ -90,9 +108,29 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
       plan: plan,
       uuids: uuids,
       keyDefault: keyDefault,
-      connection: connection
+      connection: connection,
+      listener: listener
     )
     try execution.run()
     return plan.tables.map(\.schema.name)
   }
+}
+
+/// The old and the new key of a row.
+public struct KeyMapping: Sendable, Hashable {
+  /// The row's table.
+  public let table: String
+  /// The old key, as an SQL literal.
+  public let old: String
+  /// The new one.
+  public let new: String
+}
+
+/// Takes old keys with their new ones.
+///
+/// A struct around the closure, because an optional function with a typed error needs the runtime of macOS 15.
+package struct KeyListener {
+  let take: (KeyMapping) throws(SQLiteError) -> Void
+
+  package init(_ take: @escaping (KeyMapping) throws(SQLiteError) -> Void) { self.take = take }
 }

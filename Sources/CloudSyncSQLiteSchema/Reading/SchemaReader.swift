@@ -4,7 +4,7 @@ extension DatabaseSchema {
   /// Reads the tables of a connection's main database.
   ///
   /// Views, virtual tables and what keeps them, SQLite's own tables and those whose names begin with
-  /// `cloudsync_` are ``otherObjects``. Names of columns and tables in keys are spelled as the tables
+  /// `cloudsync_` or `changesets_` are ``otherObjects``. Names of columns and tables in keys are spelled as the tables
   /// spell them.
   package static func read(
     _ connection: SQLiteConnection
@@ -67,8 +67,8 @@ private struct SchemaReader {
     try statement.forEachRow { () throws(SQLiteError) in
       let name = statement.text(0) ?? ""
       let folded = name.foldedName
-      let isInternal =
-        folded.starts(with: "sqlite_".utf8) || folded.starts(with: "cloudsync_".utf8)
+      let isInternal = ["sqlite_", "cloudsync_", "changesets_"]
+        .contains { folded.starts(with: $0.utf8) }
       let kind: DatabaseSchema.ObjectKind =
         switch statement.text(1) {
         case "view": .view

@@ -7,6 +7,8 @@ package struct SchemaPolicy: Sendable, Hashable {
   package var allowsUniqueKeys: Bool
   /// Whether the app sees to it that no two devices give one integer to two rows.
   package var allowsIntegerKeys: Bool
+  /// Whether SQLite gives the integers, of which the engine has each device count others.
+  package var countsIntegerKeys = false
 
   package init(
     requiresDefaults: Bool = true,

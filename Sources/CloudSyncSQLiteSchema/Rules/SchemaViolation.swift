@@ -20,6 +20,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let missingPrimaryKey = Self("missingPrimaryKey")
     /// The primary key is one integer, which two devices would both give to rows of theirs.
     public static let integerPrimaryKey = Self("integerPrimaryKey")
+    /// The primary key is one number of another type, which may count rows as an integer does.
+    public static let numericPrimaryKey = Self("numericPrimaryKey")
     /// A column is NOT NULL and has no default, so a row of an older version cannot be stored.
     public static let nonNullColumnMustHaveDefault = Self("nonNullColumnMustHaveDefault")
     /// The primary key may hold NULL, and a row whose key does cannot be named.
@@ -54,7 +56,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
   public let reason: String
   /// Statements that repair the table, for a connection that is in no transaction; nil if none can.
   ///
-  /// All violations of one table that have SQL have the same, which repairs all of them: run it once.
+  /// All violations of one table have the same, which repairs all of them: run it once. Only that of a violation of
+  /// ``Code/uniqueConstraintDisallowed`` drops unique keys too, and is another one therefore.
   public let sql: String?
   /// Whether synchronization works all the same.
   public let isWarning: Bool

@@ -26,10 +26,38 @@ struct TableCheck {
       ]
     }
     guard !policy.allowsIntegerKeys, table.primaryKey.count == 1,
-      let column = table.column(named: table.primaryKey[0]), column.affinity == .integer,
+      let column = table.column(named: table.primaryKey[0]),
       // A key that is its parent's is as unique as that.
       !table.foreignKeys.contains(where: { $0.columns == table.primaryKey })
     else { return [] }
+    if isCountable(column) {
+      return [
+        table.violation(
+          .numericPrimaryKey,
+          column: column.name,
+          reason:
+            "The primary key \(table.described(column.name)) is \(column.type): if it counts rows,"
+            + " two devices would both give its numbers to rows of their own. Use values that no other"
+            + " device gives.",
+          isWarning: true
+        )
+      ]
+    }
+    guard column.affinity == .integer, !(policy.countsIntegerKeys && table.isCounted) else {
+      return []
+    }
+    if policy.countsIntegerKeys {
+      return [
+        table.violation(
+          .integerPrimaryKey,
+          column: column.name,
+          reason:
+            "The primary key \(table.described(column.name)) is an integer that SQLite does not count;"
+            + " declare it INTEGER PRIMARY KEY AUTOINCREMENT, as 'cloudsync migrate"
+            + " --keep-integer-keys' does."
+        )
+      ]
+    }
     return [
       table.violation(
         .integerPrimaryKey,
@@ -38,6 +66,13 @@ struct TableCheck {
           + " would both give to rows of their own. \(advice)"
       )
     ]
+  }
+
+  /// Whether a column of another type than an integer's is one that numbers are kept in, and no dates.
+  private func isCountable(_ column: TableSchema.Column) -> Bool {
+    let type = column.type.lowercased()
+    return [.numeric, .real].contains(column.affinity)
+      && !["any", "date", "time", "bool"].contains { type.contains($0) }
   }
 
   private func referenceViolations() -> [SchemaViolation] {
@@ -60,7 +95,9 @@ struct TableCheck {
     let columns = columnsWithoutDefault
     let keys = table.restrictingUniqueKeys.filter { !policy.allowsUniqueKeys || !isSearchable($0) }
     let nullableKeys = table.nullableKeyColumns.compactMap { table.column(named: $0) }
-    let sql = SchemaRepair(
+    // Unique keys are dropped by nothing but the SQL of their own violations.
+    let sql = SchemaRepair(table: table, columns: columns, keys: nullableKeys).sql
+    let droppingSQL = SchemaRepair(
       table: table,
       columns: columns,
       uniqueKeys: keys.filter { !schema.needs($0, of: table) },
@@ -100,7 +137,7 @@ struct TableCheck {
             + (policy.allowsUniqueKeys
               ? "it looks at computed columns, which no policy can settle: remove it."
               : "give the table a policy for unique keys, or remove it."),
-          sql: schema.needs(key, of: table) ? nil : sql
+          sql: schema.needs(key, of: table) ? nil : droppingSQL
         )
       }
   }

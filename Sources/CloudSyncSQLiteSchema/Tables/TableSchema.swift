@@ -33,6 +33,20 @@ package struct TableSchema: Sendable, Hashable {
     package var referencedColumns: [String]
     package var onDelete: Action
     package var onUpdate: Action
+
+    package init(
+      columns: [String],
+      table: String,
+      referencedColumns: [String],
+      onDelete: Action,
+      onUpdate: Action
+    ) {
+      self.columns = columns
+      self.table = table
+      self.referencedColumns = referencedColumns
+      self.onDelete = onDelete
+      self.onUpdate = onUpdate
+    }
   }
 
   /// A unique key beside the primary one.

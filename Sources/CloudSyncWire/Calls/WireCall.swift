@@ -91,20 +91,24 @@ extension WireCall where Answer == ModifyOperation.Response {
   ///
   /// - Parameters:
   ///   - modification: What is to be done.
-  ///   - writeToken: The key by which a repeat is recognized.
+  ///   - writeToken: The key by which the project's own server recognizes a repeat.
   ///   - assets: What is said of an asset.
+  ///   - located: Says where the file of an asset in a response lies.
   /// - Returns: The call.
   package static func modify(
     _ modification: WireModification,
-    writeToken: WriteToken,
-    with assets: (Asset) -> WireAsset = { WireAsset($0) }
+    writeToken: WriteToken?,
+    with assets: WireModification.Assets = { asset, _, _ in WireAsset(asset) },
+    reading located: @escaping @Sendable (WireAsset) -> Asset? = WireAsset.unlocated
   ) -> Self {
-    Self(
+    var headers = HTTPHeaders()
+    headers[WireHeader.writeToken] = writeToken.map { "\($0)" }
+    return Self(
       .modifyRecords,
       zoneID: modification.zoneID,
-      headers: [WireHeader.writeToken: "\(writeToken)"],
+      headers: headers,
       body: modification.body(with: assets)
-    ) { bytes in modification.response(reading: bytes) }
+    ) { bytes in modification.response(reading: bytes, with: located) }
   }
 }
 
@@ -156,9 +160,10 @@ extension WireCall where Answer == AccountIdentity {
 
 extension WireCall where Answer == String {
   /// Asks for the address at which a device waits for changes.
-  package static var courier: Self {
+  package static func courier(environment: String) -> Self {
     let zoneID = ZoneID(name: ZoneID.defaultZoneName)
-    return Self(.createToken, zoneID: zoneID, body: WireCourier.request) { bytes in
+    let body = WireCourier.request(environment: environment)
+    return Self(.createToken, zoneID: zoneID, body: body) { bytes in
       WireCourier.address(reading: bytes).map { .success($0) }
         ?? .failure(SyncError(.networkFailure, "the response has no address"))
     }

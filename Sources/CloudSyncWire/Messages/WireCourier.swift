@@ -1,7 +1,11 @@
 /// `tokens/create`, and what comes from the address that it gives.
 package enum WireCourier {
-  /// The body of a request for an address.
-  package static let request = Array(#"{"apnsEnvironment":"production"}"#.utf8)
+  /// The body of a request for an address, in the environment of the database.
+  package static func request(environment: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { $0.member("apnsEnvironment", environment) }
+    return writer.bytes
+  }
 
   /// The body of the response: the token is nothing that anybody needs here, but part of the API.
   package static func body(address: String, token: String) -> [UInt8] {

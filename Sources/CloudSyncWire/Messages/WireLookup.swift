@@ -63,6 +63,9 @@ package struct WireLookup: Sendable {
     self.names = names
   }
 
+  /// What is said of a record that a response has no room for.
+  private static let notLookedUp = SyncError(.limitExceeded, "look it up in a request of its own")
+
   /// The body of the response: an element for each name, in their order.
   package func body(
     of response: FetchOperation.Response,
@@ -79,7 +82,7 @@ package struct WireLookup: Sendable {
         if let record = found[recordID] {
           return WireRecord.write(record, with: assets, to: &writer)
         }
-        let error = failed[recordID] ?? SyncError(.unknownItem, "there is no such record")
+        let error = failed[recordID] ?? Self.notLookedUp
         writer.object { writer in
           writer.member("recordName", recordID.name)
           WireErrorTable.failure(of: error).failure.writeMembers(with: assets, to: &writer)
@@ -89,20 +92,47 @@ package struct WireLookup: Sendable {
     return writer.bytes
   }
 
+  /// Reads the list of records; what is wrong with one of them does not concern the others.
+  private static func items(
+    reading bytes: [UInt8],
+    in zoneID: ZoneID,
+    with assets: @escaping (WireAsset) -> Asset?
+  ) throws(WireError) -> [Result<WireItem, WireError>] {
+    var reader = JSONReader(bytes)
+    var items: [Result<WireItem, WireError>] = []
+    try reader.object { (reader, name) throws(WireError) in
+      guard name == "records" else { return try reader.skipValue() }
+      try reader.array { (reader) throws(WireError) in
+        var element = try reader.deferred()
+        do throws(WireError) {
+          items.append(.success(try WireItem(in: zoneID, with: assets, from: &element)))
+        } catch { items.append(.failure(error)) }
+      }
+    }
+    try reader.end()
+    return items
+  }
+
   /// Reads the body of a response with the status 200.
   package func response(
     reading bytes: [UInt8],
     with assets: @escaping (WireAsset) -> Asset? = WireAsset.unlocated
   ) -> Result<FetchOperation.Response, SyncError> {
-    let items: [WireItem]?
+    let items: [Result<WireItem, WireError>]
     do throws(WireError) {
-      items = try WireModification.items(reading: bytes, in: zoneID, with: assets)
+      items = try Self.items(reading: bytes, in: zoneID, with: assets)
     } catch { return .failure(SyncError(.networkFailure, "the response is no answer: \(error)")) }
-    guard let items, items.count == names.count else {
+    guard items.count == names.count else {
       return .failure(SyncError(.networkFailure, "the response does not fit the names"))
     }
     var response = FetchOperation.Response(changeToken: nil)
-    for (recordID, item) in zip(recordIDs, items) {
+    for (recordID, result) in zip(recordIDs, items) {
+      let item: WireItem
+      do throws(WireError) { item = try result.get() } catch {
+        let reason = SyncError(.invalidArguments, "the record cannot be read: \(error)")
+        response.failures.append(ItemFailure(recordID, reason))
+        continue
+      }
       guard let name = item.name, UTF8Bytes.equal(name, recordID.name) else {
         return .failure(SyncError(.networkFailure, "a record is missing or in another place"))
       }
@@ -115,8 +145,17 @@ package struct WireLookup: Sendable {
         ?? (item.isDeleted
           ? SyncError(.unknownItem, "the record was deleted")
           : SyncError(.invalidArguments, "the record has no type"))
+      // There was no room for it: nothing is known of it yet.
+      if error.code == .limitExceeded, !response.isEmpty { continue }
       response.failures.append(ItemFailure(recordID, error))
     }
     return .success(response)
+  }
+}
+
+extension FetchOperation.Response {
+  /// Whether it says nothing of any record.
+  fileprivate var isEmpty: Bool {
+    changedRecords.isEmpty && deletedRecords.isEmpty && failures.isEmpty
   }
 }

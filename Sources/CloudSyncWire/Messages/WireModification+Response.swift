@@ -15,8 +15,7 @@ extension WireModification {
   ) -> [UInt8] {
     var saved: [RecordID: Record] = [:]
     for record in response.savedRecords { saved[record.recordID] = record }
-    var failed: [RecordID: SyncError] = [:]
-    for failure in response.failures { failed[failure.recordID] = failure.error }
+    let failed = Self.failures(of: response)
     let deleted = Set(response.deletedRecordIDs)
     var writer = JSONWriter(reserving: 256 * (1 + order.count))
     writer.object { writer in
@@ -40,6 +39,25 @@ extension WireModification {
     }
     return writer.bytes
   }
+
+  /// The errors of items; of the server's records in conflicts no more than a response has room for: a client looks
+  /// the others up.
+  private static func failures(of response: ModifyOperation.Response) -> [RecordID: SyncError] {
+    var failed: [RecordID: SyncError] = [:]
+    var bytesLeft = conflictByteLimit
+    for failure in response.failures {
+      var error = failure.error
+      if let record = error.serverRecord {
+        if bytesLeft <= 0 { error.serverRecord = nil }
+        bytesLeft -= record.byteCount
+      }
+      failed[failure.recordID] = error
+    }
+    return failed
+  }
+
+  /// The bytes of server records with which a response tells no more of them.
+  private static let conflictByteLimit = 4_000_000
 
   private func recordID(at place: Int) -> RecordID {
     let saves = operation.records

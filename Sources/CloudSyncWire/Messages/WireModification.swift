@@ -16,11 +16,14 @@ package struct WireModification: Sendable {
     order = Array(0..<operation.itemCount)
   }
 
+  /// What is said of an asset in a field of a record, whose file is uploaded by then.
+  package typealias Assets = (Asset, _ record: RecordID, _ field: String) -> WireAsset
+
   /// The body of the request.
   ///
-  /// - Parameter assets: What is said of an asset, whose file is uploaded by then.
+  /// - Parameter assets: What is said of assets.
   /// - Returns: The bytes.
-  package func body(with assets: (Asset) -> WireAsset = { WireAsset($0) }) -> [UInt8] {
+  package func body(with assets: Assets = { asset, _, _ in WireAsset(asset) }) -> [UInt8] {
     var writer = JSONWriter(reserving: 256 + operation.records.count * 256)
     writer.object { writer in
       writer.name("zoneID")
@@ -37,7 +40,7 @@ package struct WireModification: Sendable {
 
   private func write(
     _ place: Int,
-    with assets: (Asset) -> WireAsset,
+    with assets: Assets,
     to writer: inout JSONWriter
   ) {
     let saves = operation.records
@@ -45,7 +48,11 @@ package struct WireModification: Sendable {
       let record = saves[place]
       writer.member("operationType", record.changeTag == nil ? "create" : "update")
       writer.name("record")
-      WireRecord.write(record, with: assets, to: &writer)
+      WireRecord.write(
+        edit: record,
+        with: { assets($0, record.recordID, $1) },
+        to: &writer
+      )
     } else {
       writer.member("operationType", "forceDelete")
       writer.name("record")

@@ -16,31 +16,64 @@ package enum WireRecord {
     to writer: inout JSONWriter
   ) {
     writer.object { writer in
-      writer.member("recordName", record.recordID.name)
-      writer.member("recordType", record.recordType)
-      writer.member("recordChangeTag", record.changeTag)
-      if let parent = record.parent {
-        writer.name("parent")
-        writer.object { $0.member("recordName", parent.name) }
-      }
-      if let share = record.share {
-        writer.name("share")
-        writer.object { writer in
-          writer.member("recordName", share.name)
-          writer.name("zoneID")
-          WireZone.write(share.zoneID, to: &writer)
-        }
-      }
+      writeHead(of: record, to: &writer)
       writeDate("created", record.creationDate, to: &writer)
       writeDate("modified", record.modificationDate, to: &writer)
-      guard hasFields else { return }
-      writer.name("fields")
+      if hasFields { writeFields(of: record, with: { asset, _ in assets(asset) }, to: &writer) }
+    }
+  }
+
+  /// Writes the edit of a record: without what only the service sets.
+  ///
+  /// - Parameters:
+  ///   - record: The edit.
+  ///   - assets: What is said of an asset in a field of that name.
+  ///   - writer: Where it is written.
+  static func write(
+    edit record: Record,
+    with assets: (Asset, _ field: String) -> WireAsset,
+    to writer: inout JSONWriter
+  ) {
+    writer.object { writer in
+      writeHead(of: record, to: &writer)
+      writeFields(of: record, with: assets, to: &writer)
+    }
+  }
+
+  private static func writeHead(of record: Record, to writer: inout JSONWriter) {
+    writer.member("recordName", record.recordID.name)
+    writer.member("recordType", record.recordType)
+    writer.member("recordChangeTag", record.changeTag)
+    if let parent = record.parent {
+      writer.name("parent")
+      writer.object { $0.member("recordName", parent.name) }
+    }
+    if let share = record.share {
+      writer.name("share")
       writer.object { writer in
-        for field in record.fields {
-          writer.name(field.name)
-          let isEncrypted = record.storage.isEncrypted(field.name)
-          WireValue.write(field.value, isEncrypted: isEncrypted, with: assets, to: &writer)
-        }
+        writer.member("recordName", share.name)
+        writer.name("zoneID")
+        WireZone.write(share.zoneID, to: &writer)
+      }
+    }
+  }
+
+  private static func writeFields(
+    of record: Record,
+    with assets: (Asset, _ field: String) -> WireAsset,
+    to writer: inout JSONWriter
+  ) {
+    writer.name("fields")
+    writer.object { writer in
+      for field in record.fields {
+        writer.name(field.name)
+        let isEncrypted = record.storage.isEncrypted(field.name)
+        WireValue.write(
+          field.value,
+          isEncrypted: isEncrypted,
+          with: { assets($0, field.name) },
+          to: &writer
+        )
       }
     }
   }

@@ -17,32 +17,54 @@ struct CloudFile: CloudPlace {
   /// Where the cloud keeps large BLOBs, beside its file: the owner's folder, and the one in which earlier
   /// versions kept them.
   private let assetFolders: [String]
+  private let cloud: LocalCloud
+  private let zoneID: ZoneID
 
   /// All copies belong to one user.
   private static let account = AccountIdentity("owner")
 
-  /// Opens the file.
+  /// Opens the file for a copy of a database.
   ///
   /// - Parameters:
   ///   - path: Which file it is.
-  ///   - request: Who asks.
+  ///   - request: Who asks, and whether a missing cloud is created.
   ///   - isRehearsal: Whether nothing is to be written: a missing file is not made.
   /// - Throws: What is wrong with the file, and what to do.
   init(_ path: String, _ request: SyncCommand.Request, isRehearsal: Bool = false) throws {
+    let isMissing = Self.isMissing(path)
+    if isMissing { try Self.checkCreation(of: path, for: request) }
+    try self.init(
+      path,
+      device: request.device,
+      zoneID: request.zoneID,
+      isRehearsal: isRehearsal
+    )
+    if !isMissing { try Self.checkZone(request, of: cloud) }
+  }
+
+  /// Opens the file, or makes it.
+  ///
+  /// - Parameters:
+  ///   - path: Which file it is.
+  ///   - device: Who asks.
+  ///   - zoneID: Which zone it is about.
+  ///   - isRehearsal: Whether nothing is to be written: a missing file is not made.
+  /// - Throws: What is wrong with the file, and what to do.
+  init(_ path: String, device: String, zoneID: ZoneID, isRehearsal: Bool = false) throws {
     name = path
+    self.zoneID = zoneID
     var options = LocalCloudOptions()
     // A number of its own tells one cloud from another by its tokens.
     options.seed = SyncEnvironment.live.nonce()
-    let isMissing = SamePath.Identity(path: path) == nil
     let store: any LocalCloudStore =
-      isMissing && isRehearsal ? MemoryStore() : try SQLiteStore(path: path)
+      Self.isMissing(path) && isRehearsal ? MemoryStore() : try SQLiteStore(path: path)
     let folder = (SamePath.resolved(path: path) ?? path) + "-assets"
-    let cloud = LocalCloud(store: store, options: options, assetFolder: folder)
+    cloud = LocalCloud(store: store, options: options, assetFolder: folder)
     assetFolders = [cloud.assetFolder(of: Self.account) ?? folder, folder]
     handler = cloud.connect(
-      device: request.device,
+      device: device,
       account: Self.account,
-      zoneID: request.zoneID
+      zoneID: zoneID
     )
   }
 
@@ -60,12 +82,24 @@ struct CloudFile: CloudPlace {
     return options
   }
 
-  /// Throws if a database belongs to another cloud.
-  func check(_ place: SyncPlace?, of path: String, console: Console) throws {
-    guard let token = place?.token, case .failure(let error) = fetch(after: token),
-      error.code == .invalidArguments
-    else { return }
-    throw isForeign(path)
+  func relation(
+    to place: SyncPlace?,
+    isAttaching: Bool,
+    of path: String,
+    console: Console
+  ) throws -> CloudRelation {
+    guard let token = place?.token, case .failure(let error) = fetch(after: token) else {
+      return .same
+    }
+    return CloudRelation(error)
+  }
+
+  /// From now on every copy that has seen what the backup lacks is told so, even when others have written since.
+  ///
+  /// Where another copy has seen to it already, nothing is done: its rows would seem lost once more.
+  func renewHistory(after token: ChangeToken?) throws {
+    guard let token, try cloud.isBehind(token, account: Self.account, zone: zoneID) else { return }
+    try cloud.renew()
   }
 
   /// Looks at the file's number of changes now and then.
@@ -112,5 +146,52 @@ extension DatabaseFile {
       guard error.code == .busy else { throw error }
       return nil
     }
+  }
+}
+
+// MARK: What is created
+
+extension CloudFile {
+  /// Whether there is no cloud at a path: no file, or one without any content.
+  private static func isMissing(_ path: String) -> Bool {
+    SamePath.Identity(path: path) == nil || SamePath.isEmpty(path)
+  }
+
+  /// Throws unless a cloud may be created at a path.
+  private static func checkCreation(of path: String, for request: SyncCommand.Request) throws {
+    let isEmpty = SamePath.Identity(path: path) != nil
+    let what = isEmpty ? "the file is empty" : "there is no such cloud"
+    // Whoever has synced a page has rows that a new cloud would lack.
+    if request.place?.token != nil, !request.isAttaching {
+      throw ToolError.failure(
+        "\(path): \(what), and \(request.path) was synced with one; put the right file back, or create"
+          + " the cloud anew from this copy with “\(attachCommand(for: request)) --create”"
+      )
+    }
+    if request.creates { return }
+    let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      .joined(separator: "/")
+    let names =
+      (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
+    let clouds = names.filter { $0.hasSuffix(".cloud") }
+    let name = String(path.split(separator: "/").last ?? "")
+    let hint = isEmpty ? "" : Suggestion.text(for: name, among: clouds)
+    throw ToolError.failure(
+      "\(path): \(what)" + (hint.isEmpty ? "; add" : "\(hint) Otherwise add")
+        + " --create to create it"
+    )
+  }
+
+  /// Throws if a zone would be created in a cloud that others use, and nobody has asked for it.
+  private static func checkZone(_ request: SyncCommand.Request, of cloud: LocalCloud) throws {
+    // A database that knows the zone is told that it is gone.
+    if request.creates || request.place?.token != nil && !request.isAttaching { return }
+    let zones = try cloud.zones(account: account).map(\.name)
+    if zones.contains(request.zoneID.name) { return }
+    let others = zones.map { "“\($0)”" }.joined(separator: ", ")
+    throw ToolError.failure(
+      "\(request.cloud): it has no zone “\(request.zoneID.name)”"
+        + (zones.isEmpty ? "" : " but \(others)") + "; add --create to create it"
+    )
   }
 }

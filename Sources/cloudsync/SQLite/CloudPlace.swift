@@ -10,24 +10,44 @@ protocol CloudPlace {
   /// Tells whose cloud it is; nil where all copies belong to one user.
   var account: AccountStatusProvider? { get }
 
-  /// How large BLOBs travel, by way of a folder for files that are on their way.
+  /// How large values travel, by way of a folder for files that are on their way.
   func assets(stagedIn folder: String) -> AssetOptions
-  /// Throws if what a database was synchronized with before is another cloud, so that nothing is mixed.
+  /// Tells whether a cloud is the one that a database was synced with, and waits until it can be told.
   ///
   /// - Parameters:
-  ///   - place: Where the database's next fetch begins, and whose rows they are; nil if it was synchronized with
-  ///     nothing.
+  ///   - place: Where the database's next fetch begins, and whose rows they are.
+  ///   - isAttaching: Whether the rows may belong to another account.
   ///   - path: The database.
   ///   - console: Takes why that cannot be told yet.
-  /// - Throws: That it is another cloud.
-  func check(_ place: SyncPlace?, of path: String, console: Console) throws
+  /// - Returns: What the cloud is to the database.
+  /// - Throws: That the cloud cannot be used.
+  func relation(
+    to place: SyncPlace?,
+    isAttaching: Bool,
+    of path: String,
+    console: Console
+  ) throws -> CloudRelation
+  /// Makes a cloud that was restored from a backup one that all other copies recognize as such.
+  func renewHistory(after token: ChangeToken?) throws
   /// Notices from now on what others change.
   func changes(every interval: Duration) throws -> any CloudChanges
 }
 
+/// What a cloud is to a database.
+enum CloudRelation: Sendable, Hashable {
+  /// The one that it was synced with, or it was synced with none.
+  case same
+  /// Another one.
+  case other
+  /// The same, without changes that the database has seen: somebody has put back a backup.
+  case restored
+  /// The same, without the zone that the database was synced with.
+  case emptied
+}
+
 /// Notices what others change in a cloud.
 protocol CloudChanges {
-  /// Why nothing can be noticed at the moment; nil if all is well.
+  /// Why nothing can be noticed at the moment; nil if it can.
   var problem: String? { get }
 
   /// Whether something may have changed since the last call.
@@ -35,25 +55,57 @@ protocol CloudChanges {
 }
 
 extension CloudPlace {
-  /// Throws if a database belongs to another cloud or zone.
-  func check(_ database: DatabaseFile, for request: SyncCommand.Request, console: Console) throws {
-    let place = try SyncEngine.place(in: database)
-    if let place, place.zoneID != request.zoneID {
+  /// Throws if a database belongs to another cloud or zone, or the cloud has lost changes.
+  ///
+  /// - Returns: What the cloud is to a database that is to be attached to it.
+  @discardableResult
+  func check(_ request: SyncCommand.Request, console: Console) throws -> CloudRelation {
+    let (path, place) = (request.path, request.place)
+    if let place, place.zoneID != request.zoneID, !request.isAttaching {
       throw ToolError.failure(
-        "\(request.path): it was synchronized with the zone “\(place.zoneID.name)”, not"
-          + " “\(request.zoneID.name)”; leave --zone out, or begin anew after “cloudsync detach"
-          + " \(request.path)”"
+        "\(path): it was synced with the zone “\(place.zoneID.name)”, not"
+          + " “\(request.zoneID.name)”; leave --zone out, or merge it into that zone with “"
+          + "\(Self.attachCommand(for: request)) --zone \(request.zoneID.name)”"
       )
     }
-    try check(place, of: request.path, console: console)
+    if request.isAttaching, place == nil {
+      throw ToolError.failure(
+        "\(path): it was never synced; “cloudsync sync \(path) --cloud \(name)” is enough"
+      )
+    }
+    // A token says nothing of another zone.
+    if let place, place.zoneID != request.zoneID { return .other }
+    let relation = try relation(
+      to: place,
+      isAttaching: request.isAttaching,
+      of: path,
+      console: console
+    )
+    if request.isAttaching { return relation }
+    let way = "“\(Self.attachCommand(for: request))”"
+    switch relation {
+    case .same: return relation
+    case .other:
+      throw ToolError.failure(
+        "\(path): it was synced with another cloud than \(name); name that one, or merge the copy into"
+          + " this one with \(way), which loses no row"
+      )
+    case .restored:
+      throw ToolError.failure(
+        "\(name): it was restored from an older backup and lacks changes that \(path) has seen; merge"
+          + " them back with \(way), which loses no row"
+      )
+    case .emptied:
+      throw ToolError.failure(
+        "\(name): its zone “\(request.zoneID.name)”, with which \(path) was synced, is gone; upload"
+          + " the rows again with \(way)"
+      )
+    }
   }
 
-  /// That a database belongs to another cloud.
-  func isForeign(_ path: String) -> ToolError {
-    .failure(
-      "\(path): it was synchronized with another cloud than \(name), and belongs to another cloud; name that one,"
-        + " or begin anew after “cloudsync detach \(path)”"
-    )
+  /// The command that joins a database with a cloud and loses nothing.
+  static func attachCommand(for request: SyncCommand.Request) -> String {
+    "cloudsync attach \(request.path) --cloud \(request.cloud) --merge"
   }
 
   /// Fetches one page, and waits for it.
@@ -70,6 +122,19 @@ extension CloudPlace {
       done.signal()
     }
     done.wait()
-    return result.withLock { $0 } ?? .failure(SyncError(.internalError, "there was no answer"))
+    return result.withLock { $0 } ?? .failure(SyncError(.internalError, "there was no response"))
+  }
+}
+
+extension CloudRelation {
+  /// What a cloud's response to a fetch from where a database has stopped says about the cloud.
+  init(_ error: SyncError) {
+    switch error.code {
+    case .invalidArguments: self = .other
+    case .zoneNotFound where error.isEncryptedDataReset: self = .restored
+    case .zoneNotFound, .userDeletedZone: self = .emptied
+    // What else may be wrong, the session finds out.
+    default: self = .same
+    }
   }
 }

@@ -9,6 +9,7 @@ struct CloudServer: CloudPlace {
   let handler: any OperationHandler
   private let client: WebServicesClient
   private let received: String
+  private let webTokenFile: String?
 
   /// How long nothing may be heard before that is said.
   private static let patience = DispatchTimeInterval.seconds(3)
@@ -20,19 +21,30 @@ struct CloudServer: CloudPlace {
   ///   - name: The address as the user writes it.
   ///   - zoneID: The zone.
   ///   - folder: A folder for the files of assets that come, which the run removes.
-  init(_ place: ServerPlace, _ name: String, zoneID: ZoneID, receivingIn folder: String) {
+  /// - Throws: That the file of a web token cannot be used.
+  init(_ place: ServerPlace, _ name: String, zoneID: ZoneID, receivingIn folder: String) throws {
     self.name = name
     received = folder
+    webTokenFile = place.webTokenFile
     client = WebServicesClient(
       address: place.address,
-      authorization: .bearer(place.token),
-      transport: URLSessionTransport()
+      authorization: try Self.authorization(of: place),
+      transport: URLSessionTransport(),
+      // Apple's hosts for files must not share the connections of the API.
+      transfers: place.webTokenFile == nil ? nil : URLSessionTransport()
     )
     handler = WebServicesOperationHandler(
       client: client,
       zoneID: zoneID,
       assets: AssetCache(folder: folder)
     )
+  }
+
+  private static func authorization(of place: ServerPlace) throws -> WebServicesAuthorization {
+    guard let path = place.webTokenFile else { return .bearer(place.token) }
+    do throws(WebTokenStoreError) {
+      return .webToken(apiToken: place.token, store: try WebTokenFile(path: path))
+    } catch { throw ToolError.usage("--web-token-file: \(error)") }
   }
 
   var account: AccountStatusProvider? { client.accountStatus }
@@ -44,28 +56,47 @@ struct CloudServer: CloudPlace {
     return options
   }
 
-  /// Throws if a database belongs to another account or server, or the server does not take the token; waits until
-  /// it can say so.
-  func check(_ place: SyncPlace?, of path: String, console: Console) throws {
+  func relation(
+    to place: SyncPlace?,
+    isAttaching: Bool,
+    of path: String,
+    console: Console
+  ) throws -> CloudRelation {
     let caller: AccountIdentity
     do throws(SyncError) { caller = try repeating(console: console) { identity() } } catch {
       throw error.code == .notAuthenticated
-        ? ToolError.failure("\(name): the server does not take the token; it may have been revoked")
-        : ToolError.failure("\(name): \(Words.line("\(error)"))")
+        ? refusal() : ToolError.failure("\(name): \(Words.line("\(error)"))")
     }
     if let owner = place?.owner, owner != caller {
+      if isAttaching { return .other }
       throw ToolError.failure(
         "\(path): its rows belong to the account “\(owner.value)”, and the token is that of “\(caller.value)”; use a"
-          + " token of “\(owner.value)”, or begin anew after “cloudsync detach \(path)”"
+          + " token of “\(owner.value)”, or give the rows to “\(caller.value)” with “cloudsync attach \(path) --cloud"
+          + " \(name) --merge”"
       )
     }
-    guard let token = place?.token else { return }
+    guard let token = place?.token else { return .same }
     do throws(SyncError) {
       _ = try repeating(console: console) { fetch(after: token).map { _ in true } }
-    } catch {
-      // What else may be wrong, the session finds out.
-      if error.code == .invalidArguments { throw isForeign(path) }
+    } catch { return CloudRelation(error) }
+    return .same
+  }
+
+  /// The server's operator renews a restored store; its devices are told by the server.
+  func renewHistory(after _: ChangeToken?) {}
+
+  /// That the server does not let the user in, and what to do about it.
+  private func refusal() -> ToolError {
+    guard let webTokenFile else {
+      return .failure("\(name): the server does not take the token; it may have been revoked")
     }
+    guard let request = client.signInNeeded, let address = request.address else {
+      return .failure("\(name): the service does not take the tokens; look at CLOUDSYNC_API_TOKEN")
+    }
+    return .failure(
+      "\(name): sign in with a browser at \(address) and put the ckWebAuthToken that it gives, decoded, into"
+        + " \(webTokenFile) (mode 0600)"
+    )
   }
 
   private func identity() -> Result<AccountIdentity, SyncError> {

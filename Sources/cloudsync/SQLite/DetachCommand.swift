@@ -6,14 +6,23 @@ enum DetachCommand {
   static var command: Command {
     Command(
       path: ["detach"],
-      summary: "Remove every trace of synchronization from a database.",
+      summary: "Remove every trace of syncing from a database; its rows stay.",
       operands: ["DATABASE"],
+      options: [DatabaseArguments.json],
       discussion: """
-        The rows stay as they are, and the cloud is not touched. Where the database is synchronized again
-        its rows are merged with the cloud's, which win where they differ.
+        The rows stay as they are, the file gets back the journal mode that it had, and the cloud is not
+        touched. When the database is synced again its rows are merged with the cloud's, and where they differ
+        the cloud's values win: to join another cloud without that use “cloudsync attach”.
         """,
       run: run
     )
+  }
+
+  /// The result for scripts.
+  private struct Report: Encodable {
+    var database: String
+    /// How many edits had not reached the cloud; nil if another version of the program made the metadata.
+    var unsent: Int?
   }
 
   private static func run(with arguments: Arguments, console: Console) throws {
@@ -22,18 +31,23 @@ enum DetachCommand {
     defer { lock.release() }
     let database = try target.open(access: .readWrite)
     guard let version = try target.naming(body: { try SyncMetadata.version(in: database) }) else {
-      throw ToolError.failure("\(target.path): it is not synchronized; there is nothing to remove")
+      throw ToolError.failure("\(target.path): it is not synced; there is nothing to remove")
     }
     // What an older version has noted is not read any more, and removed all the same.
     let counts =
       version < SyncMetadata.currentVersion
       ? nil : try target.naming { try SyncMetadata.read(from: database) }?.counts
-    try target.naming { try SyncMetadata.remove(from: database) }
-    console.line("\(target.path) is not synchronized any more; its rows are as they were")
-    if let counts, counts.pending + counts.parked > 0 {
-      console.note(
-        "warning: \(Phrase.count(counts.pending + counts.parked, "edit")) had not reached the cloud"
-      )
+    try target.naming { try SyncMetadata.removeRestoringJournalMode(from: database) }
+    // Values that were on their way are still in their rows.
+    NewFolder.removeTemporary(at: SyncRun.assetFolder(of: target.path))
+    let unsent = counts.map { $0.pending + $0.parked }
+    if arguments.has("--json") {
+      console.line(try JSONText.block(for: Report(database: target.path, unsent: unsent)))
+    } else {
+      console.line("\(target.path) is detached; its rows are as they were")
+    }
+    if let unsent, unsent > 0 {
+      console.note("warning: \(Phrase.count(unsent, "edit")) had not reached the cloud")
     }
   }
 }

@@ -7,65 +7,80 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `cloudsync sync`: a database in step with a cloud in a file, or at a server.
+/// `cloudsync sync`: a database in sync with a cloud in a file, or at a server.
 enum SyncCommand {
   static var command: Command {
     Command(
       path: ["sync"],
-      summary:
-        "Keep a database in step with others through a cloud in a file or at a server, both ways.",
+      summary: "Sync a database with others through a cloud in a file or at a server, both ways.",
       operands: ["DATABASE"],
-      options: [
-        .init(
-          name: "--cloud",
-          value: "CLOUD",
-          help: "the cloud: a file, which is made if it is missing, or https://…"
-        ),
-        ServerPlace.tokenFile,
-        // Not for use: who tries it is told what to use.
-        .init(name: "--token", value: "…", help: "refused: others could read it"),
-        DatabaseArguments.tables, DatabaseArguments.all,
-        .init(name: "--device", value: "NAME", help: "this copy's name; by default host and path"),
-        .init(
-          name: "--zone",
-          value: "NAME",
-          help: "the zone in the cloud, “Database” at first; named once for each copy"
-        ),
-        .init(name: "--watch", help: "go on until Ctrl-C, with what anybody edits anywhere"),
+      options: placeOptions + [
+        .init(name: "--dry-run", help: "tell what would be done, and do nothing"),
+        .init(name: "--watch", help: "keep syncing until Ctrl-C, whoever edits anywhere"),
         .init(
           name: "--interval",
           value: "SECONDS",
           help: "how often --watch looks at a cloud in a file; 1 by default"
         ),
         .init(
-          name: "--ignore-foreign-keys",
-          help: "store rows whose parents are missing, instead of letting them wait"
-        ),
-        .init(
           name: "--verify",
-          help: "compare all rows with what is known of them and with the cloud afterwards"
+          help: "afterwards compare all rows with the cloud, and name those that differ"
         ),
-        .init(name: "--dry-run", help: "tell what would be done, and do nothing"),
-        .init(name: "--log", value: "FILE", help: "record what happens, for “cloudsync log”"),
-      ] + DatabaseArguments.policies + [DatabaseArguments.json],
+      ] + commonOptions,
       discussion: """
         Any number of copies, on one machine or on a shared disk, may use one cloud file at the same time,
-        each with a device name of its own. Tables need be named once for each copy. Edits are captured
-        from then on, by whatever program they are made; two copies that edit one row get its columns
-        merged, the newest edit of each. Policies must be the same for all copies. Edits that came back
-        because they were refused are tried again each time. With --verify the exit code is 1 if anything
-        differs.
+        each with a device name of its own. The first sync of the first copy creates the cloud: say so with
+        --create, so that a mistyped name creates none. Tables are named once for each copy. From then on
+        edits are captured, whatever program makes them. When two copies edit one row its columns are merged,
+        and the most recent edit of each wins. Policies must be the same for all copies. Rows that were
+        rejected are tried again by each run.
 
         A server is that of Examples/Server, cloudsync-server: its address is https://HOST, or http:// on this
-        machine, and the token that it gave is in the variable CLOUDSYNC_TOKEN or in --token-file. With --watch
-        the server says when others have changed something.
+        machine, and its token is in the variable CLOUDSYNC_TOKEN or in --token-file. With --watch the server
+        says when others have changed something.
 
-        Look at the schema with “cloudsync check” first, and see with “cloudsync status” how far a copy
-        has come.
+        CloudKit itself is https://api.apple-cloudkit.com/database/1/CONTAINER/ENVIRONMENT/private, with the token
+        of the container's API in the variable CLOUDSYNC_API_TOKEN. The user's web token changes with every
+        request: it is kept in --web-token-file. Where none is there, the place to sign in is named.
+
+        The exit code is 3 if rows are parked because they were rejected, and 1 if --verify finds differences.
+        When the cloud is missing, was restored from an older backup or is another one, nothing is changed;
+        “cloudsync attach” is the way back. Check the schema with “cloudsync check” first, and see with
+        “cloudsync status” what has reached the cloud.
         """,
-      run: run
+      run: { try run(with: $0, isAttaching: false, console: $1) }
     )
   }
+
+  /// Which cloud, which tables, and who asks.
+  static let placeOptions: [Command.Option] = [
+    .init(
+      name: "--cloud",
+      value: "CLOUD",
+      help: "the cloud: a file, or https://… for a server",
+      isRequired: true
+    ),
+    .init(name: "--create", help: "create the cloud's file, or its zone, if it is missing"),
+    ServerPlace.tokenFile,
+    ServerPlace.webTokenFile,
+    .init(name: "--token", value: "…", help: "refused: others could read it", isHidden: true),
+    DatabaseArguments.tables, DatabaseArguments.all,
+    .init(name: "--device", value: "NAME", help: "this copy's name; by default host and path"),
+    .init(
+      name: "--zone",
+      value: "NAME",
+      help: "the zone in the cloud, “Database” at first; named once for each copy"
+    ),
+  ]
+
+  static let commonOptions: [Command.Option] =
+    [
+      .init(
+        name: "--ignore-foreign-keys",
+        help: "store rows whose parents are missing, instead of keeping them waiting"
+      ),
+      .init(name: "--log", value: "FILE", help: "record what happens, for “cloudsync log”"),
+    ] + DatabaseArguments.policies + [DatabaseArguments.json]
 
   /// What the command line asks for.
   struct Request: Sendable {
@@ -80,37 +95,33 @@ enum SyncCommand {
     var enforcesForeignKeys: Bool
     var isWatching: Bool
     var isVerifying: Bool
+    /// Whether a cloud or a zone that is missing is created.
+    var creates: Bool
+    /// Whether the database is joined with another cloud than before.
+    var isAttaching: Bool
+    /// What the database was synced with before.
+    var place: SyncPlace?
     var interval: Duration
     var log: String?
     var isJSON: Bool
   }
 
-  private static func run(with arguments: Arguments, console: Console) throws {
+  /// Runs `sync` or `attach`.
+  static func run(with arguments: Arguments, isAttaching: Bool, console: Console) throws {
     let target = DatabaseArguments(arguments)
     guard let cloud = arguments.value(of: "--cloud") else {
-      throw ToolError.usage("cloudsync sync needs --cloud FILE, or --cloud https://…")
+      throw ToolError.usage("it needs --cloud FILE, or --cloud https://…")
     }
-    if arguments.has("--token") {
-      throw ToolError.usage(
-        "a token is no argument, which others can read: set CLOUDSYNC_TOKEN, or use --token-file FILE"
-      )
-    }
+    try check(arguments, of: cloud, isServer: ServerPlace.isAddress(cloud))
     let server =
       try ServerPlace.isAddress(cloud)
-      ? ServerPlace(cloud, tokenFile: arguments.value(of: "--token-file")) : nil
-    if server == nil, arguments.has("--token-file") {
-      throw ToolError.usage("--token-file is for a server, and --cloud names a file")
-    }
-    if arguments.has("--dry-run") {
-      for name in ["--watch", "--log", "--verify"] where arguments.has(name) {
-        throw ToolError.usage("--dry-run does not go with \(name)")
-      }
-    }
-    if arguments.has("--interval"), !arguments.has("--watch") {
-      throw ToolError.usage("--interval is for --watch")
-    }
-    if server != nil, arguments.has("--interval") {
-      throw ToolError.usage("--interval is for a cloud in a file: a server says when to look")
+      ? ServerPlace(
+        cloud,
+        tokenFile: arguments.value(of: "--token-file"),
+        webTokenFile: arguments.value(of: "--web-token-file")
+      ) : nil
+    for name in ["--token-file", "--web-token-file"] where server == nil && arguments.has(name) {
+      throw ToolError.usage("\(name) is for a server, and --cloud names a file")
     }
     let seconds = try arguments.number(of: "--interval") ?? 1
     guard (1...86_400).contains(seconds) else {
@@ -124,9 +135,8 @@ enum SyncCommand {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
     let (tables, options) = try examine(target: target, arguments: arguments)
-    let zoneID =
-      try zoneName.map { ZoneID(name: $0) } ?? storedZone(target: target)
-      ?? ZoneID(name: "Database")
+    let place = try place(target: target)
+    let zoneID = zoneName.map { ZoneID(name: $0) } ?? place?.zoneID ?? ZoneID(name: "Database")
     let request = Request(
       path: target.path,
       cloud: cloud,
@@ -138,6 +148,9 @@ enum SyncCommand {
       enforcesForeignKeys: !arguments.has("--ignore-foreign-keys"),
       isWatching: arguments.has("--watch"),
       isVerifying: arguments.has("--verify"),
+      creates: arguments.has("--create"),
+      isAttaching: isAttaching,
+      place: place,
       interval: .seconds(Int64(seconds)),
       log: arguments.value(of: "--log"),
       isJSON: arguments.has("--json")
@@ -146,6 +159,29 @@ enum SyncCommand {
       return try SyncRehearsal(request, target).run(console: console)
     }
     try SyncRun(request, target, console: console).run(console: console)
+  }
+
+  /// Checks what goes with what.
+  private static func check(_ arguments: Arguments, of cloud: String, isServer: Bool) throws {
+    guard cloud.contains(where: { !$0.isWhitespace }) else {
+      throw ToolError.usage("--cloud is empty: name the cloud's file, or https://…")
+    }
+    if arguments.has("--token") {
+      throw ToolError.usage(
+        "a token is no argument, which others can read: set CLOUDSYNC_TOKEN, or use --token-file FILE"
+      )
+    }
+    if arguments.has("--dry-run") {
+      for name in ["--watch", "--log", "--verify"] where arguments.has(name) {
+        throw ToolError.usage("--dry-run does not go with \(name)")
+      }
+    }
+    if arguments.has("--interval"), !arguments.has("--watch") {
+      throw ToolError.usage("--interval is for --watch")
+    }
+    if isServer, arguments.has("--interval") {
+      throw ToolError.usage("--interval is for a cloud in a file: a server says when to look")
+    }
   }
 
   /// Opens the cloud that is asked for.
@@ -164,7 +200,7 @@ enum SyncCommand {
     guard let server = request.server else {
       return try CloudFile(request.cloud, request, isRehearsal: isRehearsal)
     }
-    return CloudServer(
+    return try CloudServer(
       server,
       request.cloud,
       zoneID: request.zoneID,
@@ -196,13 +232,14 @@ enum SyncCommand {
     }
   }
 
-  /// The zone that the database was synchronized with before.
-  private static func storedZone(target: DatabaseArguments) throws -> ZoneID? {
+  /// What the database was synced with before.
+  private static func place(target: DatabaseArguments) throws -> SyncPlace? {
     let database = try target.open(access: .readOnly)
-    return try target.naming { try SyncEngine.place(in: database) }?.zoneID
+    return try target.naming { try SyncEngine.place(in: database) }
   }
 
-  private static func device(arguments: Arguments, path: String) throws -> String {
+  /// What a copy is called in the cloud.
+  static func device(arguments: Arguments, path: String) throws -> String {
     if let name = arguments.value(of: "--device") {
       if name.isEmpty { throw ToolError.usage("--device needs a name") }
       return name

@@ -63,8 +63,13 @@ struct SyncRehearsal {
     let folder = try NewFolder.makeTemporary(for: "dry-run", option: "--dry-run")
     defer { NewFolder.removeTemporary(at: folder) }
     let cloud = try SyncCommand.open(request, stagingIn: folder, isRehearsal: true)
-    try target.naming { try cloud.check(database, for: request, console: console) }
-    let preview = try preview(database: database, cloud: cloud, folder: folder)
+    let relation = try target.naming { try cloud.check(request, console: console) }
+    let preview = try preview(
+      database: database,
+      cloud: cloud,
+      isAttaching: request.isAttaching && relation != .same,
+      folder: folder
+    )
     if request.isJSON {
       let report = Report(
         database: request.path,
@@ -88,6 +93,7 @@ struct SyncRehearsal {
   private func preview(
     database: DatabaseFile,
     cloud: any CloudPlace,
+    isAttaching: Bool,
     folder: String
   ) throws -> SyncPreview {
     let result = Locked<Result<SyncPreview, any Error>?>(nil)
@@ -99,7 +105,8 @@ struct SyncRehearsal {
       tables: request.tables,
       zoneID: request.zoneID,
       operationHandler: cloud.handler,
-      options: options
+      options: options,
+      isAttaching: isAttaching
     ) { new in
       result.withLock { $0 = new }
       done.signal()

@@ -18,6 +18,8 @@ final class SyncRun {
   let engine: SyncEngine
   private let target: DatabaseArguments
   let cloud: any CloudPlace
+  /// What the cloud is to the database before it is attached.
+  private let relation: CloudRelation
   private let recorder: EventRecorder?
   /// Where large BLOBs are while they are on their way.
   private let assetFolder: String
@@ -33,13 +35,16 @@ final class SyncRun {
   init(_ request: SyncCommand.Request, _ target: DatabaseArguments, console: Console) throws {
     self.request = request
     self.target = target
-    assetFolder = request.path + "-cloudsync-assets"
+    assetFolder = Self.assetFolder(of: request.path)
+    let formerMode = try target.naming {
+      try SyncMetadata.journalMode(of: try DatabaseFile(path: request.path, access: .readOnly))
+    }
     cloud = try SyncCommand.open(request, stagingIn: assetFolder)
     database = try target.naming {
       try DatabaseFile(path: request.path, enforcesForeignKeys: request.enforcesForeignKeys)
     }
     let (database, cloud) = (database, cloud)
-    try target.naming { try cloud.check(database, for: request, console: console) }
+    relation = try target.naming { try cloud.check(request, console: console) }
     var options = request.options
     options.accountProvider = cloud.account
     options.assets = cloud.assets(stagedIn: assetFolder)
@@ -54,6 +59,9 @@ final class SyncRun {
         operationHandler: cloud.handler,
         options: options
       )
+    }
+    if request.place == nil, formerMode != "wal" {
+      try target.naming { try SyncMetadata.noteJournalMode(formerMode, in: database) }
     }
     engine.errors.sink { [error] new in error.withLock { $0 = $0 ?? new } }
     engine.cloudErrors.sink { [cloudError] new in cloudError.withLock { $0 = new } }
@@ -87,12 +95,14 @@ final class SyncRun {
     defer { Interrupt.end() }
     do {
       try target.naming {
+        if request.isAttaching { try attach(console: console) }
         try engine.start()
         try engine.retryParked()
       }
       let isDone = try synchronize(console: console)
       let verification = isDone && request.isVerifying ? try verify() : nil
-      try SyncSummary(self, verification: verification).show(console: console)
+      let summary = try SyncSummary(self, verification: verification)
+      try summary.show(console: console)
       try warn(console: console)
       if isDone, request.isWatching { try SyncWatch(self).run(console: console) }
       try close()
@@ -101,10 +111,22 @@ final class SyncRun {
         throw ToolError.negative
       }
       if verification?.differences.isEmpty == false { throw ToolError.negative }
+      if summary.hasParked { throw ToolError.parked }
     } catch {
       engine.stop()
       throw error
     }
+  }
+
+  /// Has all rows merged with those of a cloud that they were not synced with, or that has lost changes.
+  private func attach(console: Console) throws {
+    if relation == .same {
+      return console.note(
+        "\(request.path) belongs to \(request.cloud) already; it is synced"
+      )
+    }
+    if relation == .restored { try cloud.renewHistory(after: request.place?.token) }
+    try engine.attach()
   }
 
   /// Sends and fetches until nothing is left; returns false if the user wants it to end before.
@@ -112,15 +134,20 @@ final class SyncRun {
     let done = DispatchSemaphore(value: 0)
     engine.syncChanges { _ in done.signal() }
     var last = (counts: counts, time: clock.now)
+    var progress = SyncProgress()
     while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
       try throwIfStuck()
       if Interrupt.hasCome { return false }
       if counts != last.counts { last = (counts, clock.now) }
       if clock.now - last.time > Self.patience { explainWait(console: console) }
-      console.progress(progress)
+      progress.note(activity.withLock { $0 })
+      console.progress(progress.text)
     }
-    console.endProgress()
     try throwIfStuck()
+    // The counts of the last transaction may not have been told yet.
+    progress.end(activity.withLock { $0 })
+    console.progress(progress.text)
+    console.endProgress()
     settle()
     return true
   }
@@ -163,8 +190,8 @@ final class SyncRun {
     if case .accountSwitched(let owner, let newcomer)? = engine.question {
       throw ToolError.failure(
         "\(request.path): its rows belong to the account “\(owner.value)”, and the token is that of"
-          + " “\(newcomer.value)”; use a token of “\(owner.value)”, or begin anew after “cloudsync detach"
-          + " \(request.path)”"
+          + " “\(newcomer.value)”; use a token of “\(owner.value)”, or give the rows to “\(newcomer.value)” with"
+          + " “cloudsync attach \(request.path) --cloud \(request.cloud) --merge”"
       )
     }
     guard let reason = engine.session?.state.haltReason else { return }
@@ -196,15 +223,6 @@ final class SyncRun {
     try recorder?.flush()
   }
 
-  private var progress: String {
-    let now = activity.withLock { $0 }
-    let total = now.counts.sent + now.sending + now.counts.pending
-    var text = "\(now.counts.received) received"
-    if total > 0 {
-      let filled = 20 * now.counts.sent / total
-      let bar = String(repeating: "#", count: filled) + String(repeating: "·", count: 20 - filled)
-      text = "[\(bar)] \(now.counts.sent) of \(total) sent, \(text)"
-    }
-    return text
-  }
+  /// Where a database's large values are while they are on their way.
+  static func assetFolder(of path: String) -> String { path + "-cloudsync-assets" }
 }

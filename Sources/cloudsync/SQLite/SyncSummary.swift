@@ -8,6 +8,7 @@ struct SyncSummary {
   private let counts: SyncCounts
   private let isUpdate: Bool
   private let verification: SyncVerification?
+  private let metadata: SyncMetadata?
 
   /// How many records are shown that are held.
   private static let shown = 20
@@ -17,7 +18,8 @@ struct SyncSummary {
     _ run: SyncRun,
     since former: SyncCounts? = nil,
     verification: SyncVerification? = nil
-  ) {
+  ) throws {
+    metadata = try SyncMetadata.read(from: run.database)
     self.run = run
     self.verification = verification
     var counts = run.counts
@@ -70,8 +72,10 @@ struct SyncSummary {
     }
   }
 
+  /// Whether rows are parked because they were rejected.
+  var hasParked: Bool { metadata?.parked.isEmpty == false }
+
   func show(console: Console) throws {
-    let metadata = try SyncMetadata.read(from: run.database)
     let (parked, waiting) = (metadata?.parked ?? [], metadata?.waiting ?? [])
     if run.request.isJSON {
       let report = Report(
@@ -112,7 +116,7 @@ struct SyncSummary {
     }
     let open =
       verification.openRows == 0
-      ? "" : "; \(Phrase.count(verification.openRows, "row")) left out that are not in step yet"
+      ? "" : "; \(Phrase.count(verification.openRows, "row")) left out that are not in sync yet"
     console.line(
       "compared \(Phrase.count(verification.rows, "row")) with"
         + " \(Phrase.count(verification.records, "record")):"

@@ -35,7 +35,13 @@ struct Arguments {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
     guard let option = command.options.first(where: { $0.name == name }) else {
-      throw ToolError.usage("there is no option \(name); “\(call) --help” shows all")
+      let hint = Suggestion.text(
+        for: name,
+        among: command.options.filter { !$0.isHidden }.map(\.name) + ["--help"]
+      )
+      throw ToolError.usage(
+        "there is no option \(name)\(hint.isEmpty ? "; “\(call) --help” shows all" : hint)"
+      )
     }
     if !option.isRepeatable, values.contains(where: { $0.name == name }) {
       throw ToolError.usage("\(name) is given twice")
@@ -52,8 +58,9 @@ struct Arguments {
 
   private func checkOperands(command: Command) throws {
     let wanted = command.operands
-    if operands.count < wanted.count {
-      throw ToolError.usage("\(call) needs \(wanted[operands.count]); “\(call) --help” says more")
+    // Those in brackets may be left out.
+    if operands.count < wanted.count, !wanted[operands.count].hasPrefix("[") {
+      throw ToolError.usage("\(call) needs \(wanted[operands.count])")
     }
     if operands.count > wanted.count, wanted.last?.hasSuffix("...") != true {
       throw ToolError.usage("\(call) does not take “\(operands[wanted.count])”")

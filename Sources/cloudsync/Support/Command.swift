@@ -10,6 +10,10 @@ struct Command {
     var help: String
     /// Whether it may be given more than once.
     var isRepeatable = false
+    /// Whether the command does nothing without it.
+    var isRequired = false
+    /// Whether it is only there so that who tries it is told what to use.
+    var isHidden = false
   }
 
   /// The words that call it, after the tool's name.
@@ -25,57 +29,50 @@ struct Command {
   var subcommands: [Command] = []
   var run: ((Arguments, Console) throws -> Void)?
 
-  private var call: String { (["cloudsync"] + path).joined(separator: " ") }
+  /// The words with the tool's name.
+  var call: String { (["cloudsync"] + path).joined(separator: " ") }
 
   /// The help text.
-  var help: String {
-    var text = "\(summary)\n\nusage: \(call)"
-    if !subcommands.isEmpty { text += " COMMAND" }
-    for operand in operands { text += " \(operand)" }
-    if run != nil, !options.isEmpty { text += " [OPTIONS]" }
-    if !subcommands.isEmpty {
-      text += "\n\ncommands:"
-      text += Self.table(
-        of: subcommands.map { (($0.path.last ?? ""), $0.summary) }
-      )
-      text += "\n\n“\(call) COMMAND --help” says more about one."
-    }
-    if !options.isEmpty {
-      text += "\n\noptions:"
-      text += Self.table(
-        of: options.map { ($0.name + ($0.value.map { " \($0)" } ?? ""), $0.help) }
-          + [("--help", "this text")]
-      )
-    }
-    if !discussion.isEmpty { text += "\n\n\(discussion)" }
-    return text + "\n"
-  }
-
-  private static func table(of rows: [(String, String)]) -> String {
-    let width = rows.reduce(0) { max($0, $1.0.count) }
-    return
-      rows.map { name, help in
-        "\n  \(name)\(String(repeating: " ", count: width - name.count))  \(help)"
-      }
-      .joined()
-  }
+  var help: String { HelpText(self).text }
 
   /// Finds the command that the arguments name, and runs it.
   func perform(with arguments: [String], console: Console) throws {
-    if let first = arguments.first, ["--help", "-h", "help"].contains(first), run == nil {
-      let named = subcommands.first { $0.path.last == arguments.dropFirst().first }
-      return console.block((named ?? self).help)
+    do { try performNamed(with: arguments, console: console) } catch ToolError.usage(let reason) {
+      throw ToolError.misuse(reason, usage: HelpText(self).usage)
     }
-    guard let run else {
-      guard let first = arguments.first else {
-        throw ToolError.usage("\(call) needs a command; “\(call) --help” shows all")
-      }
-      guard let command = subcommands.first(where: { $0.path.last == first }) else {
-        throw ToolError.usage("there is no command “\(first)”; “\(call) --help” shows all")
-      }
-      return try command.perform(with: Array(arguments.dropFirst()), console: console)
+  }
+
+  private func performNamed(with arguments: [String], console: Console) throws {
+    if let run {
+      guard let parsed = try Arguments(arguments, for: self) else { return console.block(help) }
+      return try run(parsed, console)
     }
-    guard let parsed = try Arguments(arguments, for: self) else { return console.block(help) }
-    try run(parsed, console)
+    guard let first = arguments.first else {
+      throw ToolError.usage("\(call) needs a command; “\(call) --help” shows all")
+    }
+    let rest = Array(arguments.dropFirst())
+    if ["--help", "-h"].contains(first) { return console.block(help) }
+    if first == "help" { return console.block(try command(named: rest).help) }
+    guard first.hasPrefix("-") else {
+      return try subcommand(named: first).perform(with: rest, console: console)
+    }
+    throw ToolError.usage("there is no option \(first); “\(call) --help” shows all")
+  }
+
+  /// The command that words name, as in `help log show`.
+  private func command(named words: [String]) throws -> Command {
+    guard let first = words.first else { return self }
+    return try subcommand(named: first).command(named: Array(words.dropFirst()))
+  }
+
+  private func subcommand(named name: String) throws -> Command {
+    let names = subcommands.compactMap(\.path.last) + ["help"]
+    if let found = subcommands.first(where: { $0.path.last == name }) { return found }
+    let hint = Suggestion.text(for: name, among: names)
+    throw ToolError.usage(
+      subcommands.isEmpty
+        ? "\(call) has no commands, and “\(name)” is none of them"
+        : "there is no command “\(name)”\(hint.isEmpty ? "; “\(call) --help” shows all" : hint)"
+    )
   }
 }

@@ -88,10 +88,10 @@ final class Console {
   /// Writes several lines of the result at once.
   func block(_ text: String) { output(text.hasSuffix("\n") ? text : text + "\n") }
 
-  /// Writes a line beside the result.
-  func note(_ text: String) {
+  /// Writes a line beside the result, with the tool's name unless it is plain.
+  func note(_ text: String, isPlain: Bool = false) {
     endProgress()
-    errors("cloudsync: \(text)\n")
+    errors("\(isPlain ? "" : "cloudsync: ")\(text)\n")
   }
 
   /// How many characters a line of the terminal has; plenty where there is none.

@@ -40,6 +40,12 @@ enum SamePath {
     return String(cString: resolved)
   }
 
+  /// Whether a path leads to a file without any content.
+  static func isEmpty(_ path: String) -> Bool {
+    var facts = stat()
+    return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG && facts.st_size == 0
+  }
+
   /// Whether two paths lead to one file.
   static func isSame(_ one: String, as other: String) -> Bool {
     guard let first = Identity(path: one), let second = Identity(path: other) else {

@@ -173,6 +173,8 @@ struct RetryAfterTests {
       world.advance(by: .seconds(30))
 
       #expect(handlers[1].modifyCalls.count == 1, "\(code)")
+      // Nobody else keeps them.
+      withExtendedLifetime(sessions) {}
     }
   }
 }

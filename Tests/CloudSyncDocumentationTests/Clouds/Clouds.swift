@@ -16,6 +16,7 @@ enum CloudSamples {
     options.quota = 1_000_000_000
     options.zoneLimit = 1_000
     options.schemaLimit = (types: 500, fields: 200)
+    options.hasSchemaPerAccount = true
     let tokens = MemoryTokens()
     tokens.add(token: secret, access: ServiceAccess(account: AccountIdentity("ada"), device: "mac"))
     let service = CloudService(

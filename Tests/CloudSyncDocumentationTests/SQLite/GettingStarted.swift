@@ -38,7 +38,8 @@ struct GettingStartedTests {
   @Test("An edit of one device comes to the other")
   func meets() async throws {
     let cloud = LocalCloud()
-    let folder = FileManager.default.temporaryDirectory.path + "/cloudsync-getting-started"
+    let process = ProcessInfo.processInfo.processIdentifier
+    let folder = FileManager.default.temporaryDirectory.path + "/getting-started-\(process)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let engines = try ["mac", "phone"]

@@ -168,4 +168,51 @@ struct HostileTests {
     #expect(device.modify([more]).itemCodes == ["d": .invalidArguments])
     try device.save(device.note("b", ["x": 1]))
   }
+
+  @Test(
+    "An account whose record types are its own cannot fix another's, nor use up its number of them"
+  )
+  func ownSchemas() throws {
+    let world = try CloudWorld {
+      $0.hasSchemaPerAccount = true
+      $0.schemaLimit = (types: 1, fields: 2)
+    }
+    let alice = try world.device("phone", CloudWorld.alice)
+    let bob = try world.device("mac", CloudWorld.bob)
+    try alice.save(alice.note("a", ["x": 1]))
+    try bob.save(bob.note("a", ["x": "text", "y": 1]))
+    #expect(alice.modify([alice.note("b", ["x": "text"])]).itemCodes == ["b": .invalidArguments])
+    #expect(bob.modify([bob.note("b", ["x": 1])]).itemCodes == ["b": .invalidArguments])
+    let other = Record(recordType: "Other", recordID: bob.id("c"))
+    #expect(bob.modify([other]).itemCodes == ["c": .invalidArguments])
+  }
+
+  @Test("Accounts of a store that shared its record types begin with those")
+  func formerlyShared() throws {
+    let world = try CloudWorld()
+    let alice = try world.device("phone", CloudWorld.alice)
+    try alice.save(alice.note("a", ["x": 1]))
+    world.change { $0.hasSchemaPerAccount = true }
+    let bob = try world.device("mac", CloudWorld.bob)
+    #expect(bob.modify([bob.note("b", ["x": "text"])]).itemCodes == ["b": .invalidArguments])
+    try bob.save(bob.note("b", ["x": 1, "y": "text"]))
+    try alice.save(alice.note("b", ["y": 1]))
+  }
+
+  @Test(
+    "A look-up is answered as far as it has room, with one record at least; the rest is not told of"
+  )
+  func largeLookups() throws {
+    let world = try CloudWorld { $0.pageByteLimit = 100_000 }
+    let device = try world.device()
+    let text = FieldValue.string(String(repeating: "x", count: 60_000))
+    for name in ["a", "b", "c"] { try device.save(device.note(name, ["text": text])) }
+    let recordIDs = ["a", "none", "b", "c"].map(device.id)
+    let page = try device.fetch(FetchOperation(lookingUp: recordIDs)).get()
+    #expect(page.changedRecords.map(\.recordID.name) == ["a", "b"])
+    #expect(page.failures.map(\.recordID.name) == ["none"])
+    world.change { $0.pageByteLimit = 1 }
+    let least = try device.fetch(FetchOperation(lookingUp: recordIDs)).get()
+    #expect(least.changedRecords.map(\.recordID.name) == ["a"])
+  }
 }

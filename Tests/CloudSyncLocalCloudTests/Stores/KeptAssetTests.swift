@@ -125,6 +125,68 @@ struct KeptAssetTests {
     #expect(try result.get().savedRecords.map(\.recordID.name) == ["b"])
   }
 
+  /// Sets when a file of the account was last looked for.
+  private func age(_ name: String, by seconds: Double) throws {
+    let path = "\(cloud.assetFolder(of: CloudWorld.alice) ?? "")/\(name)"
+    let facts = try FileManager.default.attributesOfItem(atPath: path)
+    let date = try #require(facts[.modificationDate] as? Date).addingTimeInterval(-seconds)
+    try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+  }
+
+  @Test("Files that no record has go after a day: of uploads, of replaced and of deleted records")
+  func unused() throws {
+    let device = try device()
+    let names = try (0..<5)
+      .map { number -> String in
+        let bytes = [UInt8](repeating: UInt8(number), count: 3)
+        _ = try cloud.keepAsset(bytes: bytes, account: CloudWorld.alice)
+        return SHA256.digest(of: bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+          .joined()
+      }
+    func kept(_ number: Int) -> Asset {
+      let bytes = [UInt8](repeating: UInt8(number), count: 3)
+      return Asset(sha256: Data(SHA256.digest(of: bytes)), byteCount: 3, location: "")
+    }
+    var saved = try device.save(device.note("a", ["file": .asset(kept(0))]))[0]
+    saved = try device.save(device.note("a", ["file": .asset(kept(1))], tag: saved.changeTag))[0]
+    try device.save(device.note("b", ["files": .list([.asset(kept(2))])]))
+    try device.save(device.note("c", ["file": .asset(kept(3))]))
+    _ = try device.modify(delete: ["c"]).get()
+    try "torn"
+      .write(
+        toFile: "\(cloud.assetFolder(of: CloudWorld.alice) ?? "")/\(names[4]).a1B2c3",
+        atomically: false,
+        encoding: .utf8
+      )
+    #expect(try cloud.removeUnusedAssets() == 0)
+    for name in self.kept() { try age(name, by: 90_000) }
+    // Somebody uploads the last one again before its record is saved.
+    _ = try cloud.keepAsset(bytes: [4, 4, 4], account: CloudWorld.alice)
+
+    #expect(try cloud.removeUnusedAssets() == 3)
+
+    #expect(self.kept().sorted() == [names[1], names[2], names[4]].sorted())
+    try device.save(device.note("d", ["file": .asset(kept(4))]))
+    #expect(
+      device.modify([device.note("e", ["file": .asset(kept(0))])]).itemCodes == [
+        "e": .assetFileNotFound
+      ]
+    )
+    #expect(saved.changeTag != nil)
+  }
+
+  @Test("Files of an account that has never saved anything go too; other accounts' stay")
+  func unusedOfNobody() throws {
+    _ = try cloud.keepAsset(bytes: [1], account: CloudWorld.alice)
+    let bob = try device(CloudWorld.bob)
+    let file = try asset([2])
+    try bob.save(bob.note("a", ["file": .asset(file)]))
+    for name in kept() { try age(name, by: 90_000) }
+    #expect(try cloud.removeUnusedAssets(unusedFor: .seconds(100_000)) == 0)
+    #expect(try cloud.removeUnusedAssets() == 1)
+    #expect(kept() == [] && kept(CloudWorld.bob).count == 1)
+  }
+
   @Test("A digest that is computed in pieces is that of the whole")
   func digests() {
     let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }

@@ -130,6 +130,44 @@ struct RestoredBackupTests {
     #expect(try device.fetch().get().changedRecords.count == 2)
   }
 
+  @Test(
+    "8. Eight readers page through a feed while a writer commits 400 records: none waits for it"
+  )
+  func crowdOfReaders() throws {
+    let readers = Locked<[Device]>([])
+    let counts = Locked<[Int]>([])
+    let store = try SQLiteStore(path: ScratchFolder.shared.newPath()) { step in
+      let devices = readers.withLock { $0 }
+      guard step == .committing, !devices.isEmpty else { return }
+      let isDone = DispatchSemaphore(value: 0)
+      for device in devices {
+        Thread.detachNewThread {
+          let pages = try? device.pages()
+          counts.withLock { $0.append(pages?.reduce(0) { $0 + $1.changedRecords.count } ?? -1) }
+          isDone.signal()
+        }
+      }
+      // One that waited for this very transaction would never be done.
+      for _ in devices where isDone.wait(timeout: .now() + 60) == .timedOut {
+        counts.withLock { $0.append(-2) }
+      }
+    }
+    let world = CloudWorld(store: store) { $0.pageSize = 50 }
+    let device = world.connect()
+    _ = try device.createZone().get()
+    func write(_ round: Int) throws {
+      let records = (0..<400).map { device.note("r\(round)-\($0)") }
+      #expect(try device.modify(records).get().savedRecords.count == 400)
+    }
+    try write(0)
+    readers.withLock { $0 = (0..<8).map { world.connect("reader\($0)") } }
+    for round in 1...3 {
+      counts.withLock { $0 = [] }
+      try write(round)
+      #expect(counts.withLock { $0 } == Array(repeating: 400 * round, count: 8))
+    }
+  }
+
   @Test("A file of version 1, without a branch, is read: records and tokens are good")
   func firstVersion() throws {
     let path = ScratchFolder.shared.newPath()

@@ -34,7 +34,8 @@ extension RowMutant {
   ) -> [RecordAction] {
     var mistaken: RowEdit? = edit
     switch (self, edit) {
-    case (.forgetsUpdates, .updated), (.forgetsDeletions, .deleted), (.forgetsFoundRows, .found),
+    case (.forgetsUpdates, .updated), (.forgetsDeletions, .deleted), (.forgetsDeletions, .lost),
+      (.forgetsFoundRows, .found),
       (.forgetsSettlements, .settled), (.forgetsRestorations, .restored):
       mistaken = nil
     case (.insertsLate, .inserted(let columns, _)):

@@ -84,6 +84,7 @@ final class CaptureHarness {
         copy[id] = values
       case .updated(let columns, _):
         for column in columns { copy[id]?[column.name] = column.value }
+      case .lost: Issue.record("nobody captures what goes unseen")
       case .settled: Issue.record("nobody captures what the engine settles")
       }
     }
@@ -144,6 +145,7 @@ final class CaptureHarness {
     case .inserted(let columns, let time): "+\(list(columns))@\(time)"
     case .updated(let columns, let time): "~\(list(columns))@\(time)"
     case .deleted(let columns, let time): "-\(list(columns))@\(time)"
+    case .lost(let names, let time): "-\(names)@\(time)"
     case .found(let columns): "?\(list(columns))"
     case .settled(let columns, let time): "=\(columns.map(\.name))@\(time)"
     case .restored(let columns): "!\(list(columns))"

@@ -42,7 +42,7 @@ final class ServiceWorld: Sendable {
         }
       }
     )
-    transport = InProcessTransport(service)
+    transport = InProcessTransport { [service] request, _ in await service.respond(to: request) }
   }
 
   var now: Timestamp { clock.withLock { $0 } }
@@ -100,6 +100,10 @@ final class ServiceWorld: Sendable {
 
 /// Carries requests to a service by calling it, and lets a test come between.
 final class InProcessTransport: HTTPTransport {
+  /// What answers a request to an origin.
+  typealias Service =
+    @Sendable (_ request: HTTPRequest, _ origin: String) async -> HTTPResponse
+
   /// What a test does with one exchange: nil lets it pass.
   typealias Script =
     @Sendable (_ request: HTTPRequest, _ number: Int) throws(HTTPTransportError) -> Change?
@@ -112,21 +116,27 @@ final class InProcessTransport: HTTPTransport {
     case alter(@Sendable (HTTPResponse) throws(HTTPTransportError) -> HTTPResponse)
   }
 
-  private let service: CloudService
-  private let script = Locked<Script?>(nil)
-  private let sent = Locked<[HTTPRequest]>([])
+  private let service: Service
+  /// Holds the script: a closure that lies bare in a generic type is wrapped once more by each access, until calling
+  /// it overflows the stack.
+  private struct Scripted { var script: Script? }
 
-  init(_ service: CloudService) { self.service = service }
+  private let scripted = Locked(Scripted())
+  private let sent = Locked<[(request: HTTPRequest, origin: String)]>([])
+
+  init(_ service: @escaping Service) { self.service = service }
 
   /// The requests so far.
-  var requests: [HTTPRequest] { sent.withLock { $0 } }
+  var requests: [HTTPRequest] { sent.withLock { $0.map(\.request) } }
+  /// Where they went.
+  var origins: Set<String> { sent.withLock { Set($0.map(\.origin)) } }
 
   /// The ends of their paths.
   var operations: [String] {
     requests.map { $0.path.split(separator: "/").suffix(2).joined(separator: "/") }
   }
 
-  func onRequest(_ script: @escaping Script) { self.script.withLock { $0 = script } }
+  func onRequest(_ script: @escaping Script) { scripted.withLock { $0.script = script } }
 
   func send(
     _ request: HTTPRequest,
@@ -134,14 +144,14 @@ final class InProcessTransport: HTTPTransport {
     deadline: Timestamp
   ) async throws(HTTPTransportError) -> HTTPResponse {
     let number = sent.withLock { sent in
-      sent.append(request)
+      sent.append((request, origin))
       return sent.count - 1
     }
-    let change = try script.withLock({ $0 })?(request, number)
+    let change = try scripted.withLock({ $0.script })?(request, number)
     switch change {
     case .answer(let response): return response
-    case .alter(let alter): return try alter(await service.respond(to: request))
-    case nil: return await service.respond(to: request)
+    case .alter(let alter): return try alter(await service(request, origin))
+    case nil: return await service(request, origin)
     }
   }
 }

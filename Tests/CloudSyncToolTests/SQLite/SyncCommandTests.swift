@@ -49,7 +49,7 @@ struct SyncCommandTests {
     try bench.sql("a.db", Self.schema, Self.rows, "SELECT 1")
     for name in ["b.db", "c.db"] { try bench.sql(name, Self.schema, "SELECT 1") }
     for name in ["a.db", "b.db", "c.db"] {
-      let result = bench.tool("sync", "@\(name)", "--cloud", "@cloud", "--all")
+      let result = bench.tool("sync", "@\(name)", "--cloud", "@cloud", "--create", "--all")
       #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
     }
   }
@@ -153,8 +153,8 @@ struct SyncCommandTests {
           """
       )
       #expect(try bench.contents("b.db") == before)
-      let fresh = bench.tool("sync", "@b.db", "--cloud", "@none", "--dry-run", "--json")
-      #expect(try fresh.code == 0 && !bench.files().contains("none"), "\(fresh)")
+      let json = bench.tool("sync", "@b.db", "--cloud", "@cloud", "--dry-run", "--json")
+      #expect(json.code == 0 && json.output.contains("\"action\" : \"insert\""), "\(json)")
     }
   }
 
@@ -162,7 +162,16 @@ struct SyncCommandTests {
   func log() throws {
     try ToolHarness.run { bench in
       try bench.sql("a.db", Self.schema, Self.rows, "SELECT 1")
-      let result = bench.tool("sync", "@a.db", "--cloud", "@cloud", "--all", "--log", "@log.jsonl")
+      let result = bench.tool(
+        "sync",
+        "@a.db",
+        "--cloud",
+        "@cloud",
+        "--create",
+        "--all",
+        "--log",
+        "@log.jsonl"
+      )
       #expect(result.code == 0, "\(result)")
       let log = try EventLog(path: bench.path("log.jsonl"))
       #expect(log.hasEnded && log.mismatch == nil)
@@ -182,6 +191,8 @@ struct SyncCommandTests {
       try bench.sql("a.db", "INSERT INTO teams VALUES('new', NULL)", "SELECT 1")
       let results = sync(bench, "a.db", "b.db")
       #expect(results[1].output.contains("parked 1\n  parked: teams 'new': "), "\(results)")
+      #expect(results[1].code == 3, "\(results)")
+      #expect(sync(bench, "b.db")[0].code == 3, "it is still parked")
       let status = bench.tool("status", "@b.db")
       #expect(status.output.contains("no new teams"))
       #expect(bench.tool("status", "@b.db", "--json").output.contains("\"status\" : \"parked\""))
@@ -206,7 +217,7 @@ struct SyncCommandTests {
       #expect(bench.tool("status", "@a.db").errors.contains("it is not synchronized"))
       #expect(bench.tool("detach", "@a.db").code == 1)
 
-      #expect(bench.tool("sync", "@a.db", "--cloud", "@cloud", "--all").code == 0)
+      #expect(bench.tool("sync", "@a.db", "--cloud", "@cloud", "--create", "--all").code == 0)
       _ = sync(bench, "b.db")
       #expect(try bench.contents("b.db") == rows)
     }
@@ -222,7 +233,7 @@ struct SyncCommandTests {
         "SELECT 1"
       )
       #expect(bench.tool("check", "@a.db").output.contains("may hold NULL"))
-      let result = bench.tool("sync", "@a.db", "--cloud", "@cloud", "--all")
+      let result = bench.tool("sync", "@a.db", "--cloud", "@cloud", "--create", "--all")
       #expect(result.code == 0 && result.output.hasPrefix("sent 1, "))
       #expect(
         result.errors.contains("a.db: Row 1 of table \"t\" has NULL in its primary key (\"id\")")
@@ -232,7 +243,7 @@ struct SyncCommandTests {
       let report = bench.tool("status", "@a.db", "--json")
       #expect(report.output.contains("\"row\" : 1,"))
       #expect(bench.tool("detach", "@a.db").code == 0)
-      #expect(bench.tool("migrate", "@a.db", "--all", "--mend").code == 0)
+      #expect(bench.tool("migrate", "@a.db", "--all", "--fix").code == 0)
       #expect(try bench.sql("a.db", "SELECT count(id) FROM t") == ["2"])
     }
   }
@@ -244,7 +255,7 @@ struct SyncCommandTests {
       try bench.sql("a.db", schema, "INSERT INTO f VALUES('x', zeroblob(2000000))", "SELECT 1")
       try bench.sql("b.db", schema, "SELECT 1")
       for name in ["a.db", "b.db"] {
-        let result = bench.tool("sync", "@\(name)", "--cloud", "@cloud", "--all")
+        let result = bench.tool("sync", "@\(name)", "--cloud", "@cloud", "--create", "--all")
         #expect(result.code == 0 && result.output.contains("parked 0"), "\(result)")
       }
       #expect(try bench.sql("b.db", "SELECT b = zeroblob(2000000) FROM f") == ["1"])

@@ -56,7 +56,11 @@ struct ToolHarness {
 
   /// Runs a command line, in which a word that begins with `@` is a file of the folder.
   @discardableResult
-  func tool(_ arguments: String...) -> Outcome {
+  func tool(_ arguments: String...) -> Outcome { run(arguments) }
+
+  /// Runs a command line whose words are in an array.
+  @discardableResult
+  func run(_ arguments: [String]) -> Outcome {
     let lines = Lines()
     let console = Console(output: { lines.output += $0 }, errors: { lines.errors += $0 })
     let words = arguments.map { $0.hasPrefix("@") ? path(String($0.dropFirst())) : $0 }

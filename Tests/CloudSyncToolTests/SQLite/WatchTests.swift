@@ -24,7 +24,8 @@ struct WatchTests {
     init(_ bench: ToolHarness, _ name: String, _ program: String) throws {
       process.executableURL = URL(fileURLWithPath: program)
       process.arguments = [
-        "sync", bench.path(name), "--cloud", bench.path("cloud"), "--all", "--watch",
+        "sync", bench.path(name), "--cloud", bench.path("cloud"), "--create", "--all",
+        "--watch",
       ]
       process.standardOutput = output
       process.standardError = output
@@ -74,7 +75,10 @@ struct WatchTests {
         },
         errors: { errors += $0 }
       )
-      let words = ["sync", bench.path("a.db"), "--cloud", bench.path("cloud"), "--all", "--watch"]
+      let words = [
+        "sync", bench.path("a.db"), "--cloud", bench.path("cloud"), "--create", "--all",
+        "--watch",
+      ]
 
       #expect(Tool.run(with: words, console: console) == 1)
       #expect(summaries.last?.contains("sent 1,") == true)

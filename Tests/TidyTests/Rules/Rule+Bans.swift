@@ -52,7 +52,10 @@ extension Rule {
     ban(
       "Files reach the disk by way of FileSync, as fsync alone does not on Apple's systems",
       in: "Sources",
-      except: ["Sources/CloudSyncEventLog/Disk", "Sources/CloudSyncLocalCloud/Assets/Disk"],
+      except: [
+        "Sources/CloudSyncEventLog/Disk", "Sources/CloudSyncLocalCloud/Assets/Disk",
+        "Sources/CloudSyncWebServices/Disk",
+      ],
       ["fsync(", "fdatasync("],
       good: [["Sources/A/A.swift": "FileSync.synchronize(descriptor: a); my.afsync()"]]
     ),

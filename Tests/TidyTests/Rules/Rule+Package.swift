@@ -67,7 +67,7 @@ extension Rule {
   /// Modules whose manifest of privacy says why they call `stat`, and the tool, which is no app.
   private static let privacyModules = [
     "CloudSyncAssets", "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncSQLiteSimulation",
-    "cloudsync",
+    "CloudSyncWebServices", "cloudsync",
   ]
 
   private static let privacy = perFile(

@@ -133,4 +133,5 @@ try section("upload") { try SQLiteSections.upload() }
 try section("copy") { try SQLiteSections.copy() }
 try section("peak") { try SQLiteSections.peak() }
 try section("latency") { try SQLiteSections.latency() }
+try section("history") { try HistoryBenchmarks.run() }
 table.printMarkdown()

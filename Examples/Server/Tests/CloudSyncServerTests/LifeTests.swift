@@ -31,6 +31,74 @@ struct LifeTests {
     #expect(server.end() == 0)
   }
 
+  /// Whether this machine lets a test have a file system of its own.
+  private static let mounts: Bool = {
+    let script = "mount -t tmpfs -o size=64k tmpfs /mnt"
+    let run = try? Run("/usr/bin/env", ["unshare", "-Urm", "sh", "-c", script])
+    return run?.code == 0
+  }()
+
+  @Test(
+    "60. A file system that is full: what does not fit waits, ready is red; with room all arrives",
+    .enabled(if: mounts)
+  )
+  func fullFileSystem() async throws {
+    let server = try ServerProcess(startedBy: { data in
+      let script = """
+        mkdir -p "$0" && mount -t tmpfs -o size=6m tmpfs "$0" &&
+        head -c 3000000 /dev/zero >"$0/ballast" &&
+        "$1" token add --data "$0" --account alice --device mac >"$0.token" && exec "$@"
+        """
+      return ["/usr/bin/env", "unshare", "-Urm", "sh", "-c", script, data]
+    })
+    let text = try String(contentsOfFile: server.data + ".token", encoding: .utf8)
+    let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    let handler = WebServicesOperationHandler(client: try server.client(token), zoneID: notes)
+    #expect(try await handler.createZone(notes).get())
+    let filler = FieldValue.string(String(repeating: "x", count: 200_000))
+    func save(_ number: UInt64) async -> Result<ModifyOperation.Response, SyncError> {
+      await handler.modify([note("r\(number)", ["text": filler])], token: number)
+    }
+    var refused: UInt64?
+    for number in 1...60 where refused == nil {
+      guard let error = await save(UInt64(number)).error else { continue }
+      refused = UInt64(number)
+      #expect(error.code == .serviceUnavailable && error.retryAfter != nil, "\(error)")
+      #expect(!error.message.contains(server.data))
+    }
+    let first = try #require(refused)
+    #expect(try server.admin("/ready").status == 503)
+    #expect(await handler.fetch().error == nil, "what is there can be read")
+    #expect(await save(first).error?.code == .serviceUnavailable)
+
+    let ballast = "/proc/\(server.process.processID)/root\(server.data)/ballast"
+    try FileManager.default.removeItem(atPath: ballast)
+    for number in first..<first + 3 {
+      #expect(try await save(number).get().savedRecords.count == 1)
+    }
+    let names = try await handler.fetchAll().map(\.recordID.name)
+    #expect(Set(names) == Set((1..<first + 3).map { "r\($0)" }) && names.count == Int(first) + 2)
+    server.process.send(SIGTERM)
+    #expect(server.process.wait() == 0)
+  }
+
+  @Test("4. A file of 50 MB is kept with less than 8 MB of memory")
+  func largeFile() throws {
+    let folder = try Folder()
+    let file = folder.path("file")
+    #expect(FileManager.default.createFile(atPath: file, contents: nil))
+    let handle = try #require(FileHandle(forWritingAtPath: file))
+    try handle.truncate(atOffset: 50_000_000)
+    try handle.close()
+    let digest = try Run("/usr/bin/env", ["sha256sum", file]).output.prefix(64)
+    let run = try Run(Program.testServer, [folder.path, "asset", String(digest)])
+    #expect(run.code == 0, "\(run.errors)")
+    let grown = try #require(Int(run.output.trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(grown < 8_000_000)
+    let kept = folder.files(below: "assets")
+    #expect(kept.count == 2 && kept.contains { $0.hasSuffix(digest) })
+  }
+
   @Test("66. A poll ends in time; after its token was revoked there is none, nor anything else")
   func revoked() async throws {
     let server = try ServerProcess()

@@ -15,7 +15,7 @@ struct PostgresServerTests {
     let folder: Folder
     let conninfo: String
     private let processes: [Running]
-    private let ports: [ServerPorts]
+    let ports: [ServerPorts]
 
     init(_ name: String = #function) throws {
       folder = try Folder(name)
@@ -30,8 +30,8 @@ struct PostgresServerTests {
       ports = try processes.map { try ServerPorts(of: $0) }
     }
 
-    /// The handlers of a device, one for each process.
-    func handlers(_ device: String) async throws -> [WebServicesOperationHandler] {
+    /// A token of a device.
+    func token(_ device: String) async throws -> String {
       let said = Said()
       let code = await ServerCommand.run(
         ["token", "add", "--postgres", conninfo, "--account", "alice", "--device", device],
@@ -40,12 +40,18 @@ struct PostgresServerTests {
       guard code == 0, let token = said.output.split(separator: "\n").first else {
         throw TestFailure("no token: \(said.errors)")
       }
+      return String(token)
+    }
+
+    /// The handlers of a device, one for each process.
+    func handlers(_ device: String) async throws -> [WebServicesOperationHandler] {
+      let token = try await token(device)
       return try ports.enumerated()
         .map { number, ports in
           WebServicesOperationHandler(
             client: WebServicesClient(
               address: try WebServicesAddress("http://127.0.0.1:\(ports.devices)"),
-              authorization: .bearer(Secret(String(token))),
+              authorization: .bearer(Secret(token)),
               transport: ServerProcess.transport
             ),
             zoneID: notes,
@@ -134,6 +140,32 @@ struct PostgresServerTests {
       ) { device in device == "b" ? second : first }
       for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
       #expect(pair.areRunning)
+    }
+  }
+
+  @Test("72. A change that one server is told reaches a device that waits at the other")
+  func pushes() async throws {
+    let pair = try Pair()
+    let writer = try await pair.handlers("mac")[0]
+    #expect(try await writer.createZone(notes).get())
+    let connection = try RawConnection(port: pair.ports[1].devices)
+    let path = "/database/1/cloudsync/production/tokens/create"
+    connection.request("POST", path, token: try await pair.token("phone"), body: "{}")
+    let found = connection.answer().body.firstMatch(of: /\/courier\/1\/[0-9a-f.]+/)
+    let courier = String(try #require(found).0)
+    connection.request("GET", courier)
+    #expect(!connection.answer().body.isEmpty, "the first is answered at once")
+    for round in 1...3 {
+      connection.request("GET", courier)
+      let result = await writer.modify([note("r\(round)")], token: UInt64(round))
+      #expect(try result.get().savedRecords.count == 1)
+      var answer = connection.answer()
+      // On a machine that is busy its time may have been over before.
+      for _ in 0..<10 where answer.status == 200 && answer.body.isEmpty {
+        connection.request("GET", courier)
+        answer = connection.answer()
+      }
+      #expect(answer.body.contains("ck"), "\(answer)")
     }
   }
 

@@ -79,6 +79,71 @@ struct SecretTests {
     for file in server.folder.files(below: "server") { #expect(known.contains(file), "\(file)") }
   }
 
+  private static let strace = "/usr/bin/strace"
+
+  @Test(
+    "65. A trace of system calls: no file is opened, changed or removed at a place that a client names",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: strace))
+  )
+  func trace() async throws {
+    let outside = try Folder("outside")
+    let trace = outside.path("trace")
+    // The tracer is a process of its own beside the server.
+    let server = try ServerProcess(startedBy: { _ in
+      [Self.strace, "-D", "-f", "-q", "-s", "300", "-e", "trace=%file", "-o", trace]
+    })
+    let token = try await server.token("mac")
+    let client = try server.client(token)
+    let handler = WebServicesOperationHandler(
+      client: client,
+      zoneID: notes,
+      assets: AssetCache(folder: outside.path("cache"))
+    )
+    #expect(try await handler.createZone(notes).get())
+    let secret = outside.path("client-names-this")
+    try Data([1, 2, 3]).write(to: URL(fileURLWithPath: secret))
+    let digest = Data([
+      0x03, 0x90, 0x58, 0xc6, 0xf2, 0xc0, 0xcb, 0x49, 0x2c, 0x53, 0x3b, 0x0a, 0x4d, 0x14, 0xef,
+      0x77, 0xcc, 0x0f, 0x78, 0xab, 0xcc, 0xce, 0xd5, 0x28, 0x7d, 0x84, 0xa1, 0xa2, 0x01, 0x1c,
+      0xfb, 0x81,
+    ])
+    let names = [
+      "../../client-names-this", "client-names-this", secret, "%2e%2e/client-names-this",
+    ]
+    for place in ["location", "fileURL", "path", "downloadURL", "receipt"] {
+      for name in names {
+        let value =
+          #"{"\#(place)":"\#(name)","sha256":"\#(digest.base64EncodedString())","size":3}"#
+        let body =
+          #"{"atomic":false,"zoneID":{"zoneName":"\#(name)"},"operations":[{"operationType":"create","record":"#
+          + #"{"recordName":"\#(name)","recordType":"Note","fields":{"file":{"type":"ASSETID","value":\#(value)}}}}]}"#
+        for zone in [body, body.replacing(#""zoneName":"\#(name)""#, with: #""zoneName":"Notes""#)]
+        {
+          let answer = try server.post("records/modify", zone, token: token)
+          #expect(answer.body.contains("serverErrorCode") || answer.status >= 400, "\(answer)")
+        }
+        for path in ["/assets/1/\(name)", "/courier/1/\(name)", "/\(name)"] {
+          _ = try server.ask("GET", path, token: token)
+        }
+      }
+    }
+    // What the trace has to show: a file that came by an upload.
+    let asset = Asset(sha256: digest, byteCount: 3, location: secret)
+    let saved = await handler.modify([note("good", ["file": .asset(asset)])], token: 9)
+    #expect(try saved.get().savedRecords.count == 1)
+    server.process.send(SIGTERM)
+    #expect(server.process.wait() == 0)
+    func lines() -> [Substring] {
+      (try? String(contentsOfFile: trace, encoding: .utf8))?.split(separator: "\n") ?? []
+    }
+    try Pause.wait("the trace") { lines().contains { $0.contains("+++ exited") } }
+    let file = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    #expect(
+      lines().contains { $0.contains("openat") && $0.contains("/assets/") && $0.contains(file) }
+    )
+    for line in lines() where line.contains("client-names-this") { Issue.record("\(line)") }
+  }
+
   @Test("The commands for tokens say what is wrong, and the list names no token")
   func commands() async throws {
     let folder = try Folder("tokens")

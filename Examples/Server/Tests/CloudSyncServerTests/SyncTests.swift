@@ -223,11 +223,12 @@ struct SyncTests {
     let server = try ServerProcess()
     let copies = try await Databases(server, ["one"], schema: Self.schema)
     try copies.sql("one", "INSERT INTO items VALUES('a', NULL, 'mine', 0)")
-    let file = ["sync", copies.path("one"), "--cloud", server.folder.path("cloud"), "--all"]
+    let cloud = server.folder.path("cloud")
+    let file = ["sync", copies.path("one"), "--cloud", cloud, "--all", "--create"]
     #expect(try Run(Program.tool, file).code == 0)
     let refused = try copies.start("one")
     #expect(refused.wait() == 1)
-    #expect(refused.errors.contains("belongs to another cloud"), "\(refused.errors)")
+    #expect(refused.errors.contains("another cloud"), "\(refused.errors)")
 
     #expect(try Run(Program.tool, ["detach", copies.path("one")]).code == 0)
     try copies.sync("one")
@@ -240,7 +241,7 @@ struct SyncTests {
     #expect(other.code == 1 && other.errors.contains("“alice”") && other.errors.contains("“bob”"))
     let zones = try server.ask("GET", ServerProcess.base + "zones/list", token: bob)
     #expect(zones.status == 200 && zones.body.contains("\"zones\":[]"), "\(zones.body)")
-    #expect(try Run(Program.tool, file).errors.contains("belongs to another cloud"))
+    #expect(try Run(Program.tool, file).errors.contains("another cloud"))
     #expect(try copies.sync("one").contains("sent 0, "))
     #expect(try copies.sql("one", "SELECT title FROM items") == ["mine"])
   }
@@ -269,7 +270,7 @@ struct SyncTests {
       let arguments = ["sync", copies.path("one"), "--all"] + words
       let run = try Run("/usr/bin/env", ["-u", "CLOUDSYNC_TOKEN", Program.tool] + arguments)
       #expect(run.code == 2 && run.output.isEmpty, "\(words): \(run.errors)")
-      #expect(run.errors.split(separator: "\n").count == 1)
+      #expect(run.errors.split(separator: "\n").count == 2)
       #expect(run.errors.hasPrefix("cloudsync: error: ") && !run.errors.contains("secret-word"))
     }
     #expect(server.folder.files().filter { !$0.hasPrefix("server/") } == before)
@@ -279,5 +280,49 @@ struct SyncTests {
       ["sync", copies.path("one"), "--all", "--cloud", server.origin, "--token-file", file]
     )
     #expect(unknown.code == 1 && unknown.errors.contains("token"), "\(unknown.errors)")
+  }
+
+  @Test("74. The tokens of Apple's service: missing, at the wrong place, in a file of everybody's")
+  func appleRefusals() async throws {
+    let server = try ServerProcess()
+    let copies = try await Databases(server, ["one"], schema: Self.schema)
+    let file = server.folder.path("web")
+    try "secret-word\n".write(toFile: file, atomically: true, encoding: .utf8)
+    chmod(file, 0o644)
+    let apple = "https://api.apple-cloudkit.com/database/1/iCloud.a/development/private"
+    let given = ["CLOUDSYNC_API_TOKEN=secret-word"]
+    let wrong: [(environment: [String], words: [String])] = [
+      (given, ["--cloud", apple]),
+      ([], ["--cloud", apple, "--web-token-file", file]),
+      (["CLOUDSYNC_API_TOKEN= "], ["--cloud", apple, "--web-token-file", file]),
+      (given, ["--cloud", apple, "--web-token-file", file, "--token-file", file]),
+      (given, ["--cloud", apple, "--web-token-file", file]),
+      (given, ["--cloud", apple + "?ckWebAuthToken=secret-word", "--web-token-file", file]),
+      (given, ["--cloud", "cloud", "--web-token-file", file]),
+    ]
+    let before = server.folder.files().filter { !$0.hasPrefix("server/") }
+    for (environment, words) in wrong {
+      let start = ["-u", "CLOUDSYNC_TOKEN", "-u", "CLOUDSYNC_API_TOKEN"] + environment
+      let arguments = [Program.tool, "sync", copies.path("one"), "--all"] + words
+      let run = try Run("/usr/bin/env", start + arguments)
+      #expect(run.code == 2 && run.output.isEmpty, "\(words): \(run.errors)")
+      #expect(run.errors.split(separator: "\n").count == 2, "\(run.errors)")
+      #expect(run.errors.hasPrefix("cloudsync: error: ") && !run.errors.contains("secret-word"))
+    }
+    #expect(server.folder.files().filter { !$0.hasPrefix("server/") } == before)
+    // A service that does not let these tokens in says so once, and the file keeps what it has.
+    chmod(file, 0o600)
+    let place = "\(server.origin)/database/1/cloudsync/production/private"
+    let refused = try Run(
+      Program.tool,
+      ["sync", copies.path("one"), "--all", "--cloud", place, "--web-token-file", file],
+      environment: ["CLOUDSYNC_API_TOKEN": "api-word"]
+    )
+    #expect(
+      refused.code == 1 && refused.errors.contains("CLOUDSYNC_API_TOKEN"),
+      "\(refused.errors)"
+    )
+    #expect(!refused.errors.contains("api-word") && !refused.errors.contains("secret-word"))
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "secret-word\n")
   }
 }

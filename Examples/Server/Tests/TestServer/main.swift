@@ -9,6 +9,7 @@ import Synchronization
 // A server for tests of what is hard to come by:
 //
 //   test-server FOLDER PORT POINT NUMBER
+//   test-server FOLDER asset DIGEST
 //
 // It kills itself at a point of its transaction of a number that writes; while the file “full” is in the folder its
 // disk is full, while “back” is there its clock is an hour back, and with “impatient” polls end at once. Its tokens
@@ -63,7 +64,58 @@ final class TestStore: LocalCloudStore {
   }
 }
 
+/// Saves a file as an asset, and tells by how much the most memory that was ever held has grown meanwhile.
+///
+/// - Parameters:
+///   - digits: The file's digest.
+///   - folder: The folder that has the file.
+/// - Throws: What keeps it from that.
+func saveAsset(_ digits: String, in folder: String) throws {
+  func mostMemory() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return (line?.split(separator: " ").compactMap { Int($0) }.first ?? 0) * 1_024
+  }
+  let cloud = LocalCloud(assetFolder: folder + "/assets")
+  let zoneID = ZoneID(name: "Notes")
+  let account = AccountIdentity("alice")
+  let connection = cloud.connect(device: "mac", account: account, zoneID: zoneID)
+  let context = RequestContext(
+    attempt: Attempt(epoch: 1, number: 1),
+    writeToken: WriteToken(nonce: 1, number: 1),
+    deadline: .distantFuture
+  )
+  connection.handle(
+    createZoneOperation: CreateZoneOperation(zoneID: zoneID),
+    context: context
+  ) { _ in }
+  // What any save needs is there from now on.
+  _ = try cloud.keepAsset(bytes: [1], account: account)
+  let before = try mostMemory()
+  let bytes = stride(from: 0, to: digits.count, by: 2)
+    .compactMap { UInt8(digits.dropFirst($0).prefix(2), radix: 16) }
+  let asset = Asset(sha256: Data(bytes), byteCount: 50_000_000, location: folder + "/file")
+  let record = Record(
+    recordType: "Note",
+    recordID: RecordID(name: "a", zoneID: zoneID),
+    fields: ["file": .asset(asset)]
+  )
+  connection.handle(
+    modifyOperation: ModifyOperation(records: [record]),
+    context: context
+  ) { result in
+    if case .success(let response) = result, response.failures.isEmpty { return }
+    FileHandle.standardError.write(Data("\(result)\n".utf8))
+    exit(1)
+  }
+  print(try mostMemory() - before)
+}
+
 let words = CommandLine.arguments
+if words.count == 4, words[2] == "asset" {
+  try saveAsset(words[3], in: words[1])
+  exit(0)
+}
 guard words.count == 5, let port = Int(words[2]), let point = Point(rawValue: words[3]),
   let number = Int(words[4])
 else { exit(2) }

@@ -77,7 +77,7 @@ struct OutboxTriggers {
   private var replacements: [CaptureTrigger] {
     let searches = table.schema.uniqueKeySearches.dropFirst()
       .map {
-        ReplacedRowSearch(table: table, search: $0)
+        ReplacedRowSearch(schema: table.schema, search: $0)
       }
     var triggers: [CaptureTrigger] = []
     let ofSameKey = table.keptColumns.isEmpty ? [] : [sameKeyNote]
@@ -98,7 +98,9 @@ struct OutboxTriggers {
   }
 
   private func note(_ search: ReplacedRowSearch, but row: String) -> String {
-    entry(of: table.name.quotedName, change: "-3", from: search.source(but: row))
+    let name = table.name.quotedName
+    let isSame = table.isSameKey(name, as: row)
+    return entry(of: name, change: "-3", from: search.source(unless: isSame))
   }
 
   private var sameKeyNote: String {

@@ -7,6 +7,8 @@ struct Rehearsal: Sendable {
   let zoneID: ZoneID
   let options: SyncEngineOptions
   let environment: SyncEnvironment
+  /// Whether what is known of the cloud is forgotten first, as when the rows are attached to another one.
+  var isAttaching = false
 
   init(
     tables: [String],
@@ -39,6 +41,7 @@ struct Rehearsal: Sendable {
             tables: prepared.tables,
             now: environment.now().nanoseconds / 1_000_000
           ) { Int64(bitPattern: nonce()) }
+          if isAttaching { try RowReset(transaction: transaction).renew(.upload) }
           return try body(transaction)
         }
       }

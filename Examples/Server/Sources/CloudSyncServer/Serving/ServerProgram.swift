@@ -33,6 +33,7 @@ public struct ServerConfiguration: Sendable {
 /// A server around a store.
 public struct ServerProgram: Sendable {
   private let configuration: ServerConfiguration
+  private let cloud: LocalCloud
   private let service: CloudService
   private let pool: StorePool
   private let metrics = ServerMetrics()
@@ -70,6 +71,7 @@ public struct ServerProgram: Sendable {
     options.quota = configuration.quota
     options.zoneLimit = 1_000
     options.schemaLimit = (types: 500, fields: 200)
+    options.hasSchemaPerAccount = true
     options.assetByteLimit = Int64(configuration.limits.service.assetByteCount)
     let cloud = LocalCloud(
       store: store,
@@ -77,11 +79,16 @@ public struct ServerProgram: Sendable {
       assetFolder: "\(folder)/assets",
       now: configuration.now
     )
+    self.cloud = cloud
+    var limits = configuration.limits.service
+    // Files that no record has count for no quota, and stay for a day.
+    let quota = Int(clamping: configuration.quota)
+    limits.uploadedBytes = ServiceRate(burst: quota, perSecond: quota / 86_400)
     service = CloudService(
       cloud: cloud,
       tokens: tokens,
       container: configuration.container,
-      limits: configuration.limits.service,
+      limits: limits,
       secret: secret,
       now: configuration.now
     )
@@ -132,6 +139,7 @@ public struct ServerProgram: Sendable {
     )
     // They end in the opposite order: the polls first, which else would last.
     services.append(PollClock(service: service, health: health))
+    services.append(AssetSweep(cloud: cloud, pool: pool, logger: logger))
     var group = ServiceGroupConfiguration(
       services: services,
       gracefulShutdownSignals: [.sigterm, .sigint],

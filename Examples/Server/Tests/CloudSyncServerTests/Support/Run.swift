@@ -22,7 +22,13 @@ final class Running {
   private let outputPath: String
   private let errorPath: String
 
-  init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+  /// Starts a program; what reads its input until the end is given a pipe that has none.
+  init(
+    _ program: String,
+    _ arguments: [String],
+    environment: [String: String] = [:],
+    hasOpenInput: Bool = false
+  ) throws {
     folder = try Folder("run")
     outputPath = folder.path("output")
     errorPath = folder.path("errors")
@@ -34,7 +40,11 @@ final class Running {
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    process.standardInput = FileHandle.nullDevice
+    if hasOpenInput {
+      process.standardInput = Pipe()
+    } else {
+      process.standardInput = FileHandle.nullDevice
+    }
     process.standardOutput = FileHandle(forWritingAtPath: outputPath)
     process.standardError = FileHandle(forWritingAtPath: errorPath)
     try process.run()
@@ -43,6 +53,7 @@ final class Running {
   deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
   var isRunning: Bool { process.isRunning }
+  var processID: Int32 { process.processIdentifier }
   var output: String { (try? String(contentsOfFile: outputPath, encoding: .utf8)) ?? "" }
   var errors: String { (try? String(contentsOfFile: errorPath, encoding: .utf8)) ?? "" }
 

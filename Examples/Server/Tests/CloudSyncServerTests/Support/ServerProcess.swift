@@ -12,28 +12,46 @@ final class ServerProcess {
   var adminPort: Int { ports.admin }
   private(set) var process: Running
   private let arguments: [String]
+  /// What starts the server, where it is not to be started by itself.
+  private let starter: [String]
 
   var origin: String { "http://127.0.0.1:\(port)" }
   var data: String { folder.path("server") }
 
-  init(_ name: String = #function, _ arguments: [String] = []) throws {
+  /// Starts a server.
+  ///
+  /// - Parameters:
+  ///   - name: What the folder is called.
+  ///   - arguments: More for the server's command line.
+  ///   - starter: Makes the words of a program that starts the server, by the server's folder.
+  /// - Throws: That it does not start.
+  init(
+    _ name: String = #function,
+    _ arguments: [String] = [],
+    startedBy starter: (_ data: String) -> [String] = { _ in [] }
+  ) throws {
     folder = try Folder(name)
     self.arguments = arguments
-    process = try Self.start(folder.path("server"), port: 0, arguments)
+    self.starter = starter(folder.path("server"))
+    let words = self.starter + Self.words(folder.path("server"), port: 0, arguments)
+    process = try Self.start(words)
     ports = try ServerPorts(of: process)
   }
 
-  private static func start(_ data: String, port: Int, _ arguments: [String]) throws -> Running {
-    try Running(
-      Program.server,
-      ["serve", "--data", data, "--listen", "127.0.0.1:\(port)", "--admin", "127.0.0.1:0"]
-        + arguments
-    )
+  private static func words(_ data: String, port: Int, _ arguments: [String]) -> [String] {
+    [
+      Program.server, "serve", "--data", data, "--listen", "127.0.0.1:\(port)", "--admin",
+      "127.0.0.1:0",
+    ] + arguments
+  }
+
+  private static func start(_ words: [String]) throws -> Running {
+    try Running(words[0], Array(words.dropFirst()))
   }
 
   /// Starts it again, where it was.
   func restart() throws {
-    process = try Self.start(data, port: port, arguments)
+    process = try Self.start(starter + Self.words(data, port: port, arguments))
     ports = try ServerPorts(of: process)
   }
 

@@ -1,0 +1,63 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// The rows that a tracked table has.
+struct TableRows {
+  let connection: HistoryConnection
+  let table: TrackedTable
+
+  private var list: String {
+    (table.key + table.columns).map(\.quotedName).joined(separator: ", ")
+  }
+
+  /// Calls a body with each row as an insertion, in the table's order.
+  func forEach(_ body: (RowDelta) throws(ChangesetError) -> Void) throws(ChangesetError) {
+    let statement = try connection.failing { () throws(SQLiteError) in
+      try connection.sqlite.prepare("SELECT \(list) FROM \(table.name.quotedName)")
+    }
+    try statement.forEachRow(mapping: { ChangesetError($0) }) { () throws(ChangesetError) in
+      try body(row(statement))
+    }
+  }
+
+  /// Calls a body with the key and the values of each row, those of the table's columns in order.
+  func forEachRow(_ body: (RowKey, [SQLiteValue]) -> Void) throws(ChangesetError) {
+    let keys = Int32(table.key.count)
+    let width = keys + Int32(table.columns.count)
+    try connection.failing { () throws(SQLiteError) in
+      let statement = try connection.sqlite.prepare("SELECT \(list) FROM \(table.name.quotedName)")
+      try statement.forEachRow {
+        let key = RowKey((0..<keys).map { statement.value($0) })
+        body(key, (keys..<width).map { statement.value($0) })
+      }
+    }
+  }
+
+  /// The row of a key; nil if there is none.
+  func row(_ key: RowKey) throws(ChangesetError) -> RowDelta? {
+    let match = table.key.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }
+    let sql = """
+      SELECT \(list) FROM \(table.name.quotedName) WHERE \(match.joined(separator: " AND "))
+      """
+    return try connection.failing { () throws(SQLiteError) in
+      let statement = try connection.bound(sql: sql, key.values)
+      defer { statement.reset() }
+      guard try statement.step() else { return nil }
+      let found = row(statement)
+      // Another spelling of the key, or 1 for 1.0, is another row.
+      return found.key == key ? found : nil
+    }
+  }
+
+  private func row(_ statement: SQLiteStatement) -> RowDelta {
+    let keys = Int32(table.key.count)
+    var cells: [CellDelta] = []
+    cells.reserveCapacity(table.columns.count)
+    for (place, column) in table.columns.enumerated() {
+      let value = statement.value(keys + Int32(place))
+      if value != .null { cells.append(CellDelta(column, old: .null, new: value, time: .zero)) }
+    }
+    let key = RowKey((0..<keys).map { statement.value($0) })
+    return RowDelta(.insert, key, cells: cells, time: .zero)
+  }
+}

@@ -1,0 +1,111 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// The tables of a history as they are declared, ready to be read.
+struct TrackedTables: Sendable {
+  /// By the bytes of their names.
+  let tables: [TrackedTable]
+  let schema: DatabaseSchema
+  let description: SchemaDescription
+  let id: SchemaID
+  /// The number that SQLite gives the declarations of the whole database.
+  let version: Int64
+
+  func table(_ name: String) -> TrackedTable? { tables.first { $0.name.isSameName(as: name) } }
+}
+
+/// Makes and reads the mirrors and triggers of tables.
+struct CaptureInstallation {
+  let connection: HistoryConnection
+
+  /// The number of the database's declarations.
+  static func version(connection: HistoryConnection) throws(ChangesetError) -> Int64 {
+    try connection.integer("PRAGMA main.schema_version") ?? 0
+  }
+
+  func readSchema() throws(ChangesetError) -> DatabaseSchema {
+    try connection.failing { () throws(SQLiteError) in try DatabaseSchema.read(connection.sqlite) }
+  }
+
+  /// Tracks tables from now on: makes their mirrors, and their triggers after all others.
+  func install(names: [String]) throws(ChangesetError) {
+    let schema = try readSchema()
+    for name in names.sortedByBytes() {
+      guard let declared = schema.table(named: name) else { continue }
+      try connection.run("INSERT INTO changesets_tables(name) VALUES(?1)", .text(declared.name))
+      let number = try connection.integer("SELECT last_insert_rowid()") ?? 0
+      let table = try TrackedTable(number: number, schema: declared, connection)
+      try connection.execute(table.mirrorDeclaration)
+      try installTriggers(of: table)
+    }
+  }
+
+  func installTriggers(of table: TrackedTable) throws(ChangesetError) {
+    let triggers = CaptureTriggers(table: table).all
+    for trigger in triggers {
+      try connection.execute("DROP TRIGGER IF EXISTS main.\(trigger.name)")
+      try connection.execute(trigger.creation)
+    }
+  }
+
+  /// Drops the mirrors and triggers of all tables, and forgets the tables.
+  func uninstall() throws(ChangesetError) {
+    for (number, _) in try registered() {
+      let triggers = try connection.rows(
+        "SELECT name FROM main.sqlite_schema WHERE type = 'trigger' AND name LIKE ?1 ESCAPE '\\'",
+        .text("changesets\\_%\\_\(number)")
+      ) { $0.text(0) ?? "" }
+      for name in triggers { try connection.execute("DROP TRIGGER main.\(name.quotedName)") }
+      try connection.execute("DROP TABLE IF EXISTS main.changesets_old_\(number)")
+    }
+    try connection.run("DELETE FROM changesets_tables")
+  }
+
+  private func registered() throws(ChangesetError) -> [(number: Int64, name: String)] {
+    try connection.rows("SELECT number, name FROM changesets_tables ORDER BY name") {
+      (number: $0.integer(0), name: $0.text(1) ?? "")
+    }
+  }
+
+  /// Reads the tables as they are now.
+  ///
+  /// - Throws: That tables are gone, or their triggers are not what they should be: edits may be missing.
+  func tracked() throws(ChangesetError) -> TrackedTables {
+    let schema = try readSchema()
+    let texts = try connection.rows(
+      """
+      SELECT name, sql FROM main.sqlite_schema
+      WHERE type = 'trigger' AND substr(name, 1, 11) = 'changesets_'
+      """
+    ) { ($0.text(0) ?? "", $0.text(1) ?? "") }
+    let installed = Dictionary(texts, uniquingKeysWith: { first, _ in first })
+    var tables: [TrackedTable] = []
+    for (number, name) in try registered() {
+      guard let declared = schema.table(named: name) else {
+        throw Self.changed(table: name, "is gone")
+      }
+      let table = try TrackedTable(number: number, schema: declared, connection)
+      for trigger in CaptureTriggers(table: table).all
+      where installed[trigger.name]?.hasSameBytes(as: trigger.storedText) != true {
+        throw Self.changed(table: name, "was changed")
+      }
+      tables.append(table)
+    }
+    let description = SchemaDescription(tables: tables.map(\.schema))
+    return TrackedTables(
+      tables: tables.sorted { $0.name.precedesByBytes($1.name) },
+      schema: schema,
+      description: description,
+      id: description.id,
+      version: try Self.version(connection: connection)
+    )
+  }
+
+  private static func changed(table: String, _ what: String) -> ChangesetError {
+    ChangesetError(
+      .needsMigration,
+      "table \(table.quotedName) \(what) without the history; change them with “migrate” instead, or remove the history and begin another"
+    )
+  }
+}

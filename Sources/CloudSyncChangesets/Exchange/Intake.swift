@@ -1,0 +1,141 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// Takes commits of others into the log, each once, parents before children.
+struct Intake {
+  let work: HistoryWork
+
+  /// Takes a pack in; returns the commits that are new.
+  func take(pack: Pack) throws(ChangesetError) -> [LogRow] {
+    for schema in pack.schemas { _ = try work.dictionaries.number(for: schema) }
+    var new: [LogRow] = []
+    for entry in pack.entries {
+      new += try take(entry: entry)
+      // What the index lacks is searched one by one.
+      try work.log.index(unlessFewerThan: 50)
+    }
+    for tag in pack.tags {
+      try Tags(connection: work.connection).take(entry: tag, isRemote: true)
+      try work.heads.notice(time: tag.time)
+    }
+    return new
+  }
+
+  private func take(entry: Pack.Entry) throws(ChangesetError) -> [LogRow] {
+    if let seq = try work.log.number(of: entry.id) {
+      try work.log.setRemote(seq: seq)
+      return []
+    }
+    var new: [LogRow] = []
+    var ready = [entry]
+    while let next = ready.popLast() {
+      guard let row = try keep(entry: next) else { continue }
+      new.append(row)
+      ready += try released(by: next.id)
+    }
+    return new
+  }
+
+  /// Appends a commit whose parents are here; others wait.
+  private func keep(entry: Pack.Entry) throws(ChangesetError) -> LogRow? {
+    let commit = try Self.commit(entry)
+    var parents: [LogRow] = []
+    for id in entry.header.parents {
+      guard let seq = try work.log.number(of: id) else {
+        try wait(entry: entry, for: id)
+        return nil
+      }
+      parents.append(try work.log.row(seq))
+    }
+    try check(commit: commit, entry.id, parents: parents)
+    let row = try work.log.append(
+      commit,
+      id: entry.id,
+      body: entry.body,
+      parents: parents.map(\.seq),
+      isRemote: true
+    )
+    for parent in parents { try work.heads.remove(seq: parent.seq, branch: row.branch) }
+    try work.heads.add(row.seq, branch: row.branch)
+    try work.heads.notice(time: row.time)
+    return row
+  }
+
+  /// The whole commit of an entry, in its canonical form.
+  static func commit(_ entry: Pack.Entry) throws(ChangesetError) -> Commit {
+    do throws(ByteFault) {
+      return try CommitReader.commit(CommitWriter.head(of: entry.header) + entry.body)
+    } catch {
+      throw ChangesetError(.damaged, "commit \(entry.id.short) cannot be read: \(error.reason)")
+    }
+  }
+
+  private func check(
+    commit: Commit,
+    _ id: ChangesetID,
+    parents: [LogRow]
+  ) throws(ChangesetError) {
+    let header = commit.header
+    let generation = (parents.map(\.generation).max() ?? 0) + 1
+    let latest = parents.map(\.time).max() ?? .zero
+    let isInTime = header.kind == .edit ? header.time > latest : header.time == latest
+    let before = parents.first?.stateHash ?? .zero
+    try Fills.keep(delta: commit.changes, work.connection)
+    let upgrade = try SchemaUpgrade(work.connection)
+    guard let schema = try work.dictionaries.number(ofSchema: header.schema) else {
+      throw ChangesetError(.damaged, "the schema of commit \(id.short) is not described")
+    }
+    let changes = try upgrade.upgraded(delta: commit.changes, from: schema)
+    let after = before.adding(changes, fills: upgrade.fills)
+    guard header.generation == generation, isInTime, after == header.stateHash else {
+      throw ChangesetError(
+        .damaged,
+        "commit \(id.short) is not what it says: it does not follow its parents"
+      )
+    }
+  }
+
+  // MARK: Commits that wait
+
+  private func wait(entry: Pack.Entry, for parent: ChangesetID) throws(ChangesetError) {
+    try work.connection.run(
+      "REPLACE INTO changesets_waiting VALUES(?1, ?2, ?3)",
+      .blob(entry.id.bytes),
+      .blob(parent.bytes),
+      .blob(CommitWriter.head(of: entry.header) + entry.body)
+    )
+  }
+
+  private func released(by id: ChangesetID) throws(ChangesetError) -> [Pack.Entry] {
+    let waiting = try work.connection.rows(
+      "SELECT bytes FROM changesets_waiting WHERE missing = ?1 ORDER BY id DESC",
+      .blob(id.bytes)
+    ) { $0.bytes(0) }
+    try work.connection.run(
+      "DELETE FROM changesets_waiting WHERE missing = ?1",
+      .blob(id.bytes)
+    )
+    var entries: [Pack.Entry] = []
+    for bytes in waiting {
+      let entry = try reading("a waiting commit") { () throws(ByteFault) in
+        var reader = ByteReader(bytes)
+        let header = try CommitReader.head(&reader)
+        let body = Array(try reader.raw(reader.remaining))
+        let id = ChangesetID(digestOf: CommitWriter.head(of: header), body)
+        return Pack.Entry(id: id, header: header, body: body)
+      }
+      entries.append(entry)
+    }
+    return entries
+  }
+}
+
+extension CommitLog {
+  /// Notes that the cloud has a commit.
+  func setRemote(seq: Int64) throws(ChangesetError) {
+    try connection.run(
+      "UPDATE changesets_log SET remote = 1 WHERE seq = ?1 AND remote = 0",
+      .integer(seq)
+    )
+  }
+}

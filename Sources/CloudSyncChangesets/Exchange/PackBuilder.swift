@@ -1,0 +1,55 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// Puts commits that the cloud has not got into packs.
+struct PackBuilder {
+  let work: HistoryWork
+
+  /// The most commits and bytes that a pack of several has.
+  static let mostCommits: Int64 = 400
+  static let mostBytes = 600_000
+
+  /// The next pack of commits above a number that the cloud is not known to have; nil if there are none.
+  ///
+  /// - Returns: The pack, and the numbers of its commits.
+  func next(after seq: Int64) throws(ChangesetError) -> (pack: Pack, numbers: [Int64])? {
+    let candidates = try work.connection.rows(
+      """
+      SELECT seq, length(body) FROM changesets_log
+      WHERE seq > ?1 AND remote = 0 AND body IS NOT NULL ORDER BY seq LIMIT ?2
+      """,
+      .integer(seq),
+      .integer(Self.mostCommits)
+    ) { (seq: $0.integer(0), size: $0.integer(1)) }
+    var pack = Pack()
+    var numbers: [Int64] = []
+    var size = 0
+    var schemas: Set<Int64> = []
+    for candidate in candidates {
+      size += Int(candidate.size) + 100
+      if size > Self.mostBytes, !numbers.isEmpty { break }
+      let row = try work.log.row(candidate.seq)
+      guard let body = try work.log.body(seq: row.seq) else { continue }
+      if schemas.insert(row.schema).inserted {
+        pack.schemas.append(try work.dictionaries.schema(number: row.schema))
+      }
+      pack.entries.append(Pack.Entry(id: row.id, header: try work.log.header(row: row), body: body))
+      numbers.append(row.seq)
+    }
+    return numbers.isEmpty ? nil : (pack, numbers)
+  }
+
+  /// Words about tags and branches that the cloud has not got.
+  func tags() throws(ChangesetError) -> [Tags.Entry] {
+    try work.connection.rows(
+      "SELECT name, kind, id, time FROM changesets_tags WHERE remote = 0 ORDER BY kind, name"
+    ) { row in
+      Tags.Entry(
+        name: row.text(0) ?? "",
+        kind: Tags.Kind(rawValue: row.integer(1)) ?? .tag,
+        id: row.isNull(2) ? nil : ChangesetID(bytes: row.bytes(2)),
+        time: HybridTime(rawValue: row.integer(3))
+      )
+    }
+  }
+}

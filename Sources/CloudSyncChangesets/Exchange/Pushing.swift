@@ -1,0 +1,159 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Sends commits to the zone.
+struct Pushing {
+  let remote: ChangesetRemote
+
+  private var repository: ChangesetRepository { remote.repository }
+
+  func push() async throws(ChangesetError) -> [Changeset] {
+    try checkKeys()
+    var pushed: [Changeset] = []
+    var last = try repository.read { (work) throws(ChangesetError) in
+      try work.info.integer(.pushed) ?? 0
+    }
+    while let next = try nextPack(after: last) {
+      try await save(bytes: next.pack.bytes)
+      pushed += try note(numbers: next.numbers, tags: next.pack.tags)
+      last = next.numbers.last ?? last
+    }
+    if let pack = try tagPack() {
+      try await save(bytes: pack.bytes)
+      _ = try note(numbers: [], tags: pack.tags)
+    }
+    return pushed
+  }
+
+  private func nextPack(
+    after seq: Int64
+  ) throws(ChangesetError) -> (pack: Pack, numbers: [Int64])? {
+    try repository.read { (work) throws(ChangesetError) in
+      let builder = PackBuilder(work: work)
+      guard var next = try builder.next(after: seq) else { return nil }
+      next.pack.tags = try builder.tags()
+      return next
+    }
+  }
+
+  private func tagPack() throws(ChangesetError) -> Pack? {
+    try repository.read { (work) throws(ChangesetError) in
+      var pack = Pack()
+      pack.tags = try PackBuilder(work: work).tags()
+      return pack.tags.isEmpty ? nil : pack
+    }
+  }
+
+  private func save(bytes: [UInt8]) async throws(ChangesetError) {
+    let record = try record(bytes: bytes)
+    let operation = ModifyOperation(records: [record])
+    let response = try await remote.calls.run { done in
+      do { return try self.remote.session.modify(operation, completion: done) } catch {
+        done(.failure(SyncError(.invalidRecord, "\(error)")))
+        return .unassigned
+      }
+    }
+    if let failure = response.failures.first { throw ChangesetError(failure.error) }
+  }
+
+  private func record(bytes: [UInt8]) throws(ChangesetError) -> Record {
+    var record = Record(
+      recordType: PackRecord.type,
+      recordID: RecordID(name: Pack.name(of: bytes), zoneID: remote.zoneID)
+    )
+    if bytes.count <= PackBuilder.mostBytes + 50_000 {
+      record["data"] = .data(Data(bytes))
+      if repository.options.encrypts { record.encryptedKeys = ["data"] }
+      return record
+    }
+    guard let folder = remote.assets else {
+      throw ChangesetError(
+        .tooLarge,
+        "a commit has \(bytes.count / 1_000) kB, and over 650 it travels as a file; give the remote"
+          + " AssetOptions"
+      )
+    }
+    let asset = folder.asset(of: bytes)
+    do throws(SQLiteError) { try folder.write(bytes, as: asset) } catch {
+      throw ChangesetError(error)
+    }
+    record["data"] = .asset(asset)
+    return record
+  }
+
+  /// Notes that the cloud has commits and tags.
+  private func note(
+    numbers: [Int64],
+    tags: [Tags.Entry]
+  ) throws(ChangesetError) -> [Changeset] {
+    try repository.write { (work) throws(ChangesetError) in
+      var changesets: [Changeset] = []
+      for seq in numbers {
+        try work.log.setRemote(seq: seq)
+        changesets.append(try work.changeset(row: try work.log.row(seq)))
+      }
+      if let last = numbers.last { try work.info.set(.pushed, .integer(last)) }
+      for tag in tags {
+        try work.connection.run(
+          "UPDATE changesets_tags SET remote = 1 WHERE kind = ?1 AND name = ?2 AND time = ?3",
+          .integer(tag.kind.rawValue),
+          .text(tag.name),
+          .integer(tag.time.rawValue)
+        )
+      }
+      return changesets
+    }
+  }
+
+  /// Integers that SQLite gives are given by every replica to rows of its own.
+  private func checkKeys() throws(ChangesetError) {
+    let table = try repository.read { (work) throws(ChangesetError) in
+      work.tables.tables.first { table in
+        table.schema.hasIntegerKey && !work.options.settings(of: table.name).hasUniqueIntegerKeys
+      }?
+      .name
+    }
+    guard let table else { return }
+    throw ChangesetError(
+      .schema,
+      "table “\(table)” has an integer key, which two replicas would give to different rows; migrate it to"
+        + " UUID keys, or declare in the options that its keys are unique"
+    )
+  }
+
+  func delete(names: [String]) async throws(ChangesetError) {
+    for start in stride(from: 0, to: names.count, by: 200) {
+      let ids = names[start..<min(start + 200, names.count)]
+        .map { RecordID(name: $0, zoneID: remote.zoneID) }
+      let operation = ModifyOperation(recordIDsToDelete: ids)
+      let response = try await remote.calls.run { done in
+        do { return try self.remote.session.modify(operation, completion: done) } catch {
+          done(.failure(SyncError(.invalidRecord, "\(error)")))
+          return .unassigned
+        }
+      }
+      if let failure = response.failures.first { throw ChangesetError(failure.error) }
+    }
+  }
+}
+
+extension ChangesetRepository {
+  /// How many rows merges have lost something of.
+  func conflictCount(of merges: [Changeset]) throws(ChangesetError) -> Int {
+    try read { (work) throws(ChangesetError) in
+      var count = 0
+      for merge in merges {
+        guard let seq = try work.log.number(of: merge.id) else { continue }
+        count += try work.log.commit(try work.log.row(seq)).conflicts.count
+      }
+      return count
+    }
+  }
+}

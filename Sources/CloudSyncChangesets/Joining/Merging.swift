@@ -1,0 +1,114 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// Makes merges and keeps them; rows stay where they are until a pull.
+struct Merging {
+  let work: HistoryWork
+  let graph: HistoryGraph
+  private let merges: MergeWork
+
+  init(_ work: HistoryWork) {
+    self.work = work
+    let graph = HistoryGraph(work)
+    self.graph = graph
+    let questions = Questions(work: work, graph: graph)
+    merges = MergeWork(graph, rules: MergeRules(work), handler: questions.handler)
+  }
+
+  /// Merges the heads of a branch until one is left; those about which a question is open stay.
+  func mergeAll(branch: Int64) throws(ChangesetError) -> [LogRow] {
+    var queue = MergeQueue()
+    for head in try work.heads.heads(ofBranch: branch) {
+      let row = try work.log.row(head.seq)
+      // What this version of the app does not know it does not merge.
+      guard try work.knows(schema: row.schema) else { continue }
+      queue.add(row.id, generation: row.generation)
+    }
+    var made: [LogRow] = []
+    while let (one, other) = queue.next() {
+      let plan = try merges.plan(one, other)
+      guard plan.questions.isEmpty else { break }
+      let row = try keep(plan: plan, branch: branch)
+      queue.add(row.id, generation: row.generation)
+      made.append(row)
+    }
+    return made
+  }
+
+  /// Merges a branch's head into another branch, whose head may be older.
+  func merge(theirs: LogRow, into ours: LogRow, branch: Int64) throws(ChangesetError) -> LogRow {
+    let plan = try merges.plan(ours.id, theirs.id)
+    guard plan.questions.isEmpty else {
+      throw ChangesetError(
+        .unmerged,
+        "\(plan.questions.count) rows wait for an answer before the branches can be merged"
+      )
+    }
+    return try keep(plan: plan, branch: branch)
+  }
+
+  /// What is asked before heads of a branch can be merged.
+  func questions(branch: Int64) throws(ChangesetError) -> [ContestedRow] {
+    var queue = MergeQueue()
+    for head in try work.heads.heads(ofBranch: branch) {
+      let row = try work.log.row(head.seq)
+      guard try work.knows(schema: row.schema) else { continue }
+      queue.add(row.id, generation: row.generation)
+    }
+    guard let (one, other) = queue.next() else { return [] }
+    return try merges.plan(one, other).questions
+  }
+
+  /// What takes a commit back, or puts it back, against HEAD.
+  func reversal(of row: LogRow, head: LogRow) throws(ChangesetError) -> StateDelta {
+    let parent = try work.log.id(seq: row.parent)
+    return try settled(plan: try merges.plan(over: row.id, ours: head.id, theirs: parent)).changes
+  }
+
+  private func keep(plan: MergePlan, branch: Int64) throws(ChangesetError) -> LogRow {
+    let plan = try settled(plan: plan)
+    let first = try work.log.row(try graph.number(id: plan.parents[0]))
+    let second = try work.log.row(try graph.number(id: plan.parents[1]))
+    let commit = plan.commit(
+      branch: try work.dictionaries.name(number: branch),
+      schema: work.tables.id,
+      stateHash: first.stateHash.adding(plan.changes, fills: try work.fills())
+    )
+    let row = try Committing(work: work).store(commit: commit, parents: [first, second])
+    for parent in [first, second] { try work.heads.remove(seq: parent.seq, branch: branch) }
+    try work.heads.add(row.seq, branch: branch)
+    try work.heads.notice(time: row.time)
+    try Answers(connection: work.connection).forget(ours: plan.ours, plan.theirs)
+    return row
+  }
+
+  /// The plan after the constraints of the tables are settled.
+  private func settled(plan: MergePlan) throws(ChangesetError) -> MergePlan {
+    guard plan.needsSettlement(in: work.tables) else { return plan }
+    let first = try graph.number(id: plan.parents[0])
+    let present = try work.heads.position().seq
+    return try work.connection.undoing { () throws(ChangesetError) in
+      try work.connection.withoutTriggers { () throws(ChangesetError) in
+        try work.applying.write(try work.uncommitted.changes(at: .zero).inverted(at: .zero))
+        try work.applying.write(try work.log.changes(from: present, to: first))
+        return try Settlement(plan, connection: work.connection, tables: work.tables).settled()
+      }
+    }
+  }
+}
+
+extension MergeRules {
+  /// What the app has settled, by the names of the tables as they are declared.
+  init(_ work: HistoryWork) {
+    self.init()
+    for table in work.tables.tables {
+      let settings = work.options.settings(of: table.name)
+      tables[table.name] = Table(
+        merging: settings.merging,
+        uniqueKeys: settings.uniqueKeys,
+        orphans: settings.orphans,
+        sharesKeys: table.schema.hasIntegerKey && !settings.hasUniqueIntegerKeys
+      )
+    }
+  }
+}

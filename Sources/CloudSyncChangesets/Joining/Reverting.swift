@@ -1,0 +1,18 @@
+/// Commits the opposite of commits.
+struct Reverting {
+  let work: HistoryWork
+
+  /// Takes a commit back that HEAD has.
+  func revert(row: LogRow, meta: String) throws(ChangesetError) -> Changeset? {
+    try work.checkNothingIsUncommitted()
+    guard let seq = try work.heads.position().seq else { return nil }
+    guard try work.log.isAncestor(ancestor: row.seq, of: seq) else {
+      throw ChangesetError(
+        .noSuchRevision,
+        "commit \(row.id.short) is not one that HEAD is made of"
+      )
+    }
+    let changes = try Merging(work).reversal(of: row, head: try work.log.row(seq))
+    return try Recording(work: work).record(changes: changes, meta: meta, reverts: row.id)
+  }
+}

@@ -1,0 +1,124 @@
+/// Plans merges; what it finds about bases it keeps for the next ones.
+package final class MergeWork {
+  private struct BaseName: Hashable {
+    var commits: [ChangesetID]
+    var isPlain: Bool
+  }
+
+  private let graph: any CommitGraph
+  private let rules: MergeRules
+  private let handler: RowHandler?
+  private var bases: [BaseName: MergeBase] = [:]
+
+  package init(
+    _ graph: any CommitGraph,
+    rules: MergeRules = MergeRules(),
+    handler: RowHandler? = nil
+  ) {
+    self.graph = graph
+    self.rules = rules
+    self.handler = handler
+  }
+
+  /// Plans the merge of two commits: a function of the commits and the rules.
+  package func plan(_ one: ChangesetID, _ other: ChangesetID) throws(ChangesetError) -> MergePlan {
+    let (ours, theirs) = one < other ? (one, other) : (other, one)
+    let common = try AncestorSearch.search(graph, one: [ours], other: [theirs])
+    let isPlain = !common.hasEditsBeside
+    let base = try base(of: common.best, isPlain: isPlain)
+    return try plan(base, ours: ours, theirs: theirs, isPlain: isPlain)
+  }
+
+  /// Plans the merge over a base that is given, such as that of a commit which is taken back.
+  ///
+  /// No handler is asked, and the changes are against ours.
+  package func plan(
+    over base: ChangesetID?,
+    ours: ChangesetID,
+    theirs: ChangesetID?
+  ) throws(ChangesetError) -> MergePlan {
+    let base = MergeBase(commit: base)
+    let mine = try graph.changes(from: base, to: MergeBase(commit: ours))
+    let other = try graph.changes(from: base, to: MergeBase(commit: theirs))
+    var merge = DeltaMerge(rules: rules, isOntoOurs: true)
+    try merge.merge(ours: mine, theirs: other)
+    return try plan(merge, ours: ours, theirs: theirs ?? ours, nets: (mine, other))
+  }
+
+  private func plan(
+    _ base: MergeBase,
+    ours: ChangesetID,
+    theirs: ChangesetID,
+    isPlain: Bool
+  ) throws(ChangesetError) -> MergePlan {
+    let mine = try graph.changes(from: base, to: MergeBase(commit: ours))
+    let other = try graph.changes(from: base, to: MergeBase(commit: theirs))
+    var questions: MergeQuestions?
+    if let handler, !isPlain {
+      questions = MergeQuestions(graph, handler: handler, ours: ours, theirs: theirs)
+    }
+    var merge = DeltaMerge(
+      rules: isPlain ? .plain : rules,
+      isOntoOurs: mine.cellCount >= other.cellCount,
+      questions: questions
+    )
+    try merge.merge(ours: mine, theirs: other)
+    return try plan(merge, ours: ours, theirs: theirs, nets: (mine, other))
+  }
+
+  private func plan(
+    _ merge: DeltaMerge,
+    ours: ChangesetID,
+    theirs: ChangesetID,
+    nets: (ours: StateDelta, theirs: StateDelta)
+  ) throws(ChangesetError) -> MergePlan {
+    let headers = (try graph.header(of: ours), try graph.header(of: theirs))
+    return MergePlan(
+      ours: ours,
+      theirs: theirs,
+      parents: merge.isOntoOurs ? [ours, theirs] : [theirs, ours],
+      generation: max(headers.0.generation, headers.1.generation) + 1,
+      time: max(headers.0.time, headers.1.time),
+      changes: merge.changes,
+      conflicts: merge.conflicts,
+      questions: merge.questions?.open ?? [],
+      firstNet: merge.isOntoOurs ? nets.ours : nets.theirs,
+      secondNet: merge.isOntoOurs ? nets.theirs : nets.ours,
+      sharedRows: merge.shared,
+      computed: merge.computed,
+      rules: merge.rules
+    )
+  }
+
+  // MARK: Bases
+
+  /// The base of several best common ancestors: all of them, merged in order.
+  private func base(
+    of commits: [ChangesetID],
+    isPlain: Bool
+  ) throws(ChangesetError) -> MergeBase {
+    guard commits.count > 1 else { return MergeBase(commit: commits.first) }
+    let name = BaseName(commits: commits, isPlain: isPlain)
+    if let known = bases[name] { return known }
+    var merged = MergeBase(commit: commits[0])
+    for place in 1..<commits.count {
+      // What is common to the next one and to any of those before is no difference of theirs.
+      let common = try AncestorSearch.search(
+        graph,
+        one: [commits[place]],
+        other: Array(commits[..<place])
+      )
+      let isPlain = isPlain || !common.hasEditsBeside
+      let below = try base(of: common.best, isPlain: isPlain)
+      let mine = try graph.changes(from: below, to: merged)
+      let other = try graph.changes(from: below, to: MergeBase(commit: commits[place]))
+      var merge = DeltaMerge(rules: isPlain ? .plain : rules, isOntoOurs: true)
+      try merge.merge(ours: mine, theirs: other)
+      merged.delta = try composing { () throws(ByteFault) in
+        try merged.delta.followed(by: merge.changes)
+      }
+    }
+    bases[name] = merged
+    return merged
+  }
+}

@@ -1,0 +1,47 @@
+package import CloudSyncSQLiteSupport
+
+/// What a graph of commits offers to a merge.
+package protocol CommitGraph {
+  /// What a commit says of itself.
+  func header(of id: ChangesetID) throws(ChangesetError) -> CommitHeader
+
+  /// The net changes of some that lead to a state, and of the path from there to another, nil being the empty
+  /// database, in the tree of first parents.
+  ///
+  /// A cell has the time of the commit that wrote it last, or the one that a merge has kept; what the path takes
+  /// back on its way up has the time of its end. The changes are put together one after the other, so that a
+  /// cell which was changed and set back keeps the time of that.
+  func changes(
+    after former: StateDelta,
+    from: ChangesetID?,
+    to: ChangesetID?
+  ) throws(ChangesetError) -> StateDelta
+
+  /// The row of a key in a state: its cells that are not NULL, without those of the key; nil if there is none.
+  func row(
+    _ key: RowKey,
+    of table: String,
+    at id: ChangesetID?
+  ) throws(ChangesetError) -> [CellValue]?
+}
+
+extension CommitGraph {
+  /// The net changes from one state to another.
+  package func changes(
+    from: ChangesetID?,
+    to: ChangesetID?
+  ) throws(ChangesetError) -> StateDelta {
+    try changes(after: StateDelta(), from: from, to: to)
+  }
+}
+
+/// A column's value.
+package struct CellValue: Sendable, Hashable {
+  package var column: String
+  package var value: SQLiteValue
+
+  package init(_ column: String, _ value: SQLiteValue) {
+    self.column = column
+    self.value = value
+  }
+}

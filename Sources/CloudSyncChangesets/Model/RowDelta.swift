@@ -1,0 +1,79 @@
+package import CloudSyncSQLite
+package import CloudSyncSQLiteSupport
+
+/// What became of one column of a row.
+///
+/// Columns of the primary key are none of the cells.
+package struct CellDelta: Sendable, Hashable {
+  /// The column's name as the table declares it.
+  package var column: String
+  /// NULL in a row that is inserted.
+  package var old: SQLiteValue
+  /// NULL in a row that is deleted.
+  package var new: SQLiteValue
+  /// When the new value was written: a merge keeps the times of both sides.
+  package var time: HybridTime
+
+  package init(_ column: String, old: SQLiteValue, new: SQLiteValue, time: HybridTime) {
+    self.column = column
+    self.old = old
+    self.new = new
+    self.time = time
+  }
+}
+
+/// What became of one row between two states.
+package struct RowDelta: Sendable, Hashable {
+  package enum Kind: UInt8, Sendable, Hashable {
+    case insert = 1
+    case update = 2
+    case delete = 3
+  }
+
+  package var key: RowKey
+  package var kind: Kind
+  /// By the bytes of the column's name; of an insertion and a deletion all values but NULLs, of an update
+  /// the columns whose values differ, at least one.
+  package var cells: [CellDelta]
+  /// When the row was inserted or deleted; for an update the latest time of its cells.
+  package var time: HybridTime
+
+  package init(_ kind: Kind, _ key: RowKey, cells: [CellDelta], time: HybridTime) {
+    self.key = key
+    self.kind = kind
+    self.cells = cells
+    self.time = time
+  }
+
+  /// An update; nil if nothing differs.
+  package init?(updating key: RowKey, cells: [CellDelta]) {
+    guard let latest = cells.map(\.time).max() else { return nil }
+    self.init(.update, key, cells: cells, time: latest)
+  }
+
+  package func cell(_ column: String) -> CellDelta? {
+    cells.first { $0.column.hasSameBytes(as: column) }
+  }
+
+  /// What takes it back, as if done at a time.
+  package func inverted(at time: HybridTime) -> RowDelta {
+    let kind: Kind =
+      switch self.kind {
+      case .insert: .delete
+      case .update: .update
+      case .delete: .insert
+      }
+    let cells = cells.map { CellDelta($0.column, old: $0.new, new: $0.old, time: time) }
+    return RowDelta(kind, key, cells: cells, time: time)
+  }
+}
+
+extension String {
+  /// Whether two names are one: by bytes, not by Unicode's equivalence.
+  package func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+
+  /// Whether its bytes come before another's.
+  package func precedesByBytes(_ other: String) -> Bool {
+    utf8.lexicographicallyPrecedes(other.utf8)
+  }
+}

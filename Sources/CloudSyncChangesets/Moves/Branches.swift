@@ -1,0 +1,140 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// The branches and tags of a history.
+struct Branches {
+  let work: HistoryWork
+
+  private var tags: Tags { Tags(connection: work.connection) }
+
+  func all() throws(ChangesetError) -> [Branch] {
+    let position = try work.heads.position()
+    let hidden = try hidden()
+    var heads: [Int64: [ChangesetID]] = [position.branch: []]
+    for head in try work.heads.heads() {
+      if let id = try work.log.id(seq: head.seq) { heads[head.branch, default: []].append(id) }
+    }
+    var branches: [Branch] = []
+    for (number, ids) in heads {
+      let name = try work.dictionaries.name(number: number)
+      if hidden.contains(name), number != position.branch { continue }
+      branches.append(
+        Branch(name: name, heads: ids.sorted(), isCurrent: number == position.branch)
+      )
+    }
+    return branches.sorted { $0.name.precedesByBytes($1.name) }
+  }
+
+  private func hidden() throws(ChangesetError) -> Set<String> {
+    Set(try tags.entries(ofKind: .hiddenBranch).filter { $0.id != nil }.map(\.name))
+  }
+
+  func create(name: String, at revision: Revision) throws(ChangesetError) {
+    try Self.check(name: name, kind: "branch")
+    let known = try all().map(\.name)
+    // Names that look alike in every font are one for people.
+    if let other = known.first(where: { $0 == name }) {
+      throw ChangesetError(.invalidName, "there is a branch “\(other)” already; name another one")
+    }
+    if try tags.tag(name: name) != nil {
+      throw ChangesetError(.invalidName, "there is a tag “\(name)” already; name another one")
+    }
+    let seq = try RevisionSearch(work: work).number(revision: revision)
+    let number = try work.dictionaries.number(forName: name)
+    try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: nil, time: .zero))
+    guard let seq, try work.heads.heads(ofBranch: number).isEmpty else { return }
+    try work.heads.add(seq, branch: number)
+  }
+
+  func number(name: String) throws(ChangesetError) -> Int64 {
+    guard let number = try work.dictionaries.number(ofName: name),
+      try all().contains(where: { $0.name.hasSameBytes(as: name) })
+    else { throw ChangesetError(.noSuchBranch, "there is no branch “\(name)”") }
+    return number
+  }
+
+  /// A branch and its only head; nil for the branch that begins with the empty database.
+  func head(of name: String) throws(ChangesetError) -> (branch: Int64, seq: Int64?) {
+    let position = try work.heads.position()
+    let number = try number(name: name)
+    let heads = try work.heads.heads(ofBranch: number)
+    // A branch that rows are on already may have others' heads beside its own.
+    if heads.count > 1 {
+      throw ChangesetError(
+        .unmerged,
+        "branch “\(name)” has \(heads.count) heads; merge them first"
+      )
+    }
+    return (number, heads.first?.seq ?? (number == position.branch ? position.seq : nil))
+  }
+
+  /// The head of the present branch that descends from HEAD; nil if none does.
+  func descendant() throws(ChangesetError) -> LogRow? {
+    let position = try work.heads.position()
+    if position.isDetached {
+      throw ChangesetError(
+        .detached,
+        "an older commit is checked out; switch to a branch first"
+      )
+    }
+    var found: [LogRow] = []
+    for head in try work.heads.heads(ofBranch: position.branch) where head.seq != position.seq {
+      guard try work.log.isAncestor(ancestor: position.seq, of: head.seq) else { continue }
+      found.append(try work.log.row(head.seq))
+    }
+    guard found.count < 2 else {
+      throw ChangesetError(
+        .unmerged,
+        "branch “\(try work.dictionaries.name(number: position.branch))” has \(found.count) heads; merge them first"
+      )
+    }
+    return found.first
+  }
+
+  func hide(name: String) throws(ChangesetError) {
+    guard let branch = try all().first(where: { $0.name.hasSameBytes(as: name) }) else {
+      throw ChangesetError(.noSuchBranch, "there is no branch “\(name)”")
+    }
+    if branch.isCurrent {
+      throw ChangesetError(.misuse, "branch “\(name)” is the present one; switch to another first")
+    }
+    guard let head = branch.heads.first else { return }
+    try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: head, time: .zero))
+  }
+
+  func tag(name: String, _ revision: Revision?) throws(ChangesetError) {
+    try Self.check(name: name, kind: "tag")
+    if try all().contains(where: { $0.name == name }) {
+      throw ChangesetError(.invalidName, "there is a branch “\(name)” already; name another one")
+    }
+    if let other = try tags.entries(ofKind: .tag).first(where: { $0.name == name && $0.id != nil }),
+      !other.name.hasSameBytes(as: name)
+    {
+      throw ChangesetError(.invalidName, "there is a tag “\(other.name)” already; name another one")
+    }
+    guard let revision else {
+      return try say(entry: Tags.Entry(name: name, kind: .tag, id: nil, time: .zero))
+    }
+    let id = try RevisionSearch(work: work).row(revision).id
+    try say(entry: Tags.Entry(name: name, kind: .tag, id: id, time: .zero))
+  }
+
+  /// Notes a word of this replica's, which is later than all that it knows.
+  private func say(entry: Tags.Entry) throws(ChangesetError) {
+    var entry = entry
+    entry.time = HybridTime.next(after: try work.heads.position().clock, now: work.now)
+    try work.heads.notice(time: entry.time)
+    try tags.take(entry: entry, isRemote: false)
+  }
+
+  /// Throws if no branch or tag can be called so.
+  static func check(name: String, kind: String) throws(ChangesetError) {
+    let isReserved =
+      name == "HEAD" || name.contains("~") || name.contains("..") || name.first == "-"
+      || name.first == " " || name.last == " "
+    guard name.isValidName(upTo: CommitReader.longestName), !isReserved else {
+      throw ChangesetError(.invalidName, "a \(kind) cannot be called “\(name)”; name another one")
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Changes the tables of a history, and commits what became of their rows.
+///
+/// Replicas that do the same to the same commit make the same commit.
+struct Migrating {
+  let connection: HistoryConnection
+  let options: ChangesetOptions
+
+  /// Runs the app's migration; nothing is uncommitted before.
+  func run(_ body: (OpaquePointer) throws -> Void) throws {
+    let installation = CaptureInstallation(connection: connection)
+    let former = try installation.tracked()
+    let work = HistoryWork(connection: connection, tables: former, options: options)
+    try work.checkNothingIsUncommitted()
+    let position = try work.heads.position()
+    if position.isDetached {
+      throw ChangesetError(.detached, "an older commit is checked out; switch to a branch first")
+    }
+    let others = Set(try installation.readSchema().tables.map(\.name))
+    let state = try work.log.changes(from: nil, to: position.seq)
+    try installation.uninstall()
+    try body(connection.sqlite.handle)
+    guard connection.sqlite.isInTransaction else {
+      throw ChangesetError(.misuse, "a migration must leave the transaction open that it is in")
+    }
+    let schema = try installation.readSchema()
+    let names = schema.tables.map(\.name)
+      .filter { former.table($0) != nil || !others.contains($0) }
+    let rules = TrackingRules(schema: schema)
+    try installation.install(names: try rules.tables(names: names))
+    let migrated = HistoryWork(
+      connection: connection,
+      tables: try installation.tracked(),
+      options: options
+    )
+    if migrated.tables.id == former.id { return try Rescan(work: migrated).run() }
+    _ = try migrated.dictionaries.number(for: migrated.tables.description)
+    try commit(changes(from: state, former: former, in: migrated), at: position, in: migrated)
+  }
+
+  /// What became of the rows, with the constants that new columns were filled with.
+  private func changes(
+    from state: StateDelta,
+    former: TrackedTables,
+    in work: HistoryWork
+  ) throws(ChangesetError) -> StateDelta {
+    let time = try work.heads.position().clock
+    var tables: [TableDelta] = []
+    for table in work.tables.tables {
+      var fills: [TableDelta.Fill] = []
+      if let before = former.table(table.name) {
+        for name in table.columns where !before.columns.contains(where: { $0.isSameName(as: name) })
+        {
+          fills.append(.init(column: name, value: try constant(of: name, in: table)))
+        }
+      }
+      var wanted: [RowKey: RowDelta] = [:]
+      for row in state.table(table.name)?.rows ?? [] { wanted[row.key] = row.filled(fills) }
+      var rows: [RowDelta] = []
+      try TableRows(connection: connection, table: table)
+        .forEach { (row) throws(ChangesetError) in
+          guard let was = wanted.removeValue(forKey: row.key) else { return rows.append(row) }
+          let change = try reading("a row before the migration") { () throws(ByteFault) in
+            try was.inverted(at: time).followed(by: row)
+          }
+          if let change { rows.append(change) }
+        }
+      rows += wanted.values.map { $0.inverted(at: time) }
+      if rows.isEmpty, fills.isEmpty { continue }
+      tables.append(TableDelta(table.name, fills: fills, rows: rows.sorted { $0.key < $1.key }))
+    }
+    for gone in state.tables where work.tables.table(gone.name) == nil {
+      tables.append(TableDelta(gone.name, rows: gone.rows.map { $0.inverted(at: time) }))
+    }
+    return StateDelta(tables: tables.sorted { $0.name.precedesByBytes($1.name) })
+  }
+
+  /// What a column's default is for rows that are there: NULL unless it is a literal.
+  private func constant(
+    of name: String,
+    in table: TrackedTable
+  ) throws(ChangesetError) -> SQLiteValue {
+    guard let column = table.schema.column(named: name), let sql = column.defaultSQL,
+      SQLText(sql).isLiteral
+    else { return .null }
+    try connection.execute("CREATE TEMP TABLE changesets_fill(c \(column.type) DEFAULT \(sql))")
+    defer { try? connection.sqlite.execute("DROP TABLE temp.changesets_fill") }
+    try connection.execute("INSERT INTO temp.changesets_fill DEFAULT VALUES")
+    return try connection.failing { () throws(SQLiteError) in
+      try connection.sqlite.value("SELECT c FROM temp.changesets_fill") ?? .null
+    }
+  }
+
+  private func commit(
+    _ changes: StateDelta,
+    at position: Heads.Position,
+    in work: HistoryWork
+  ) throws(ChangesetError) {
+    // Without a commit there is nothing that could have been migrated: the first has the new schema.
+    guard let seq = position.seq else { return }
+    let parent = try work.log.row(seq)
+    try Fills.keep(delta: changes, connection)
+    let header = CommitHeader(
+      kind: .migration,
+      schema: work.tables.id,
+      parents: [parent.id],
+      generation: parent.generation + 1,
+      time: parent.time,
+      branch: try work.dictionaries.name(number: position.branch),
+      stateHash: parent.stateHash.adding(changes, fills: try work.fills())
+    )
+    let written = Commit(header: header, changes: changes.written(at: parent.time))
+    let row = try Committing(work: work).store(commit: written, parents: [parent])
+    try work.heads.advance(position: position, to: row.seq, clock: max(position.clock, row.time))
+  }
+}
+
+extension RowDelta {
+  /// A row that is there, with what its new columns were filled with.
+  fileprivate func filled(_ fills: [TableDelta.Fill]) -> RowDelta {
+    var row = self
+    row.cells += fills.filter { $0.value != .null }
+      .map { CellDelta($0.column, old: .null, new: $0.value, time: time) }
+    row.cells.sort { $0.column.precedesByBytes($1.column) }
+    return row
+  }
+}

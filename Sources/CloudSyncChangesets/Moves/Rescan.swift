@@ -1,0 +1,56 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// Finds rows that were written past the triggers, and makes uncommitted changes of them.
+struct Rescan {
+  let work: HistoryWork
+
+  func run() throws(ChangesetError) {
+    let head = try work.heads.position().seq
+    let state = try work.log.changes(from: nil, to: head)
+    for table in work.tables.tables {
+      try compare(table: table, with: state.table(table.name)?.rows ?? [])
+    }
+  }
+
+  /// Writes what rows were at HEAD into the mirror, wherever the table has others.
+  private func compare(table: TrackedTable, with rows: [RowDelta]) throws(ChangesetError) {
+    var wanted = Dictionary(rows.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    var found: [RowKey] = []
+    try TableRows(connection: work.connection, table: table)
+      .forEach { (row) throws(ChangesetError) in
+        guard let was = wanted.removeValue(forKey: row.key) else {
+          return found.append(row.key)
+        }
+        if was.cells.map(\.value) != row.cells.map(\.value) {
+          wanted[row.key] = was
+          found.append(row.key)
+        }
+      }
+    for key in found + wanted.keys.sorted() { try keep(row: wanted[key], key: key, of: table) }
+  }
+
+  /// Notes what a row was at HEAD, nil for none.
+  private func keep(
+    row: RowDelta?,
+    key: RowKey,
+    of table: TrackedTable
+  ) throws(ChangesetError) {
+    let values: [SQLiteValue] =
+      key.values + [.integer(row == nil ? 0 : 1)]
+      + table.columns.map { row?.cell($0)?.new ?? .null }
+    let places = (1...values.count).map { "?\($0)" }.joined(separator: ", ")
+    try work.connection.failing { () throws(SQLiteError) in
+      try work.connection
+        .bound(
+          sql: "REPLACE INTO \(table.mirror)(\(table.mirrorColumns)) VALUES(\(places))",
+          values
+        )
+        .run()
+    }
+  }
+}
+
+extension CellDelta {
+  fileprivate var value: CellValue { CellValue(column, new) }
+}

@@ -1,0 +1,78 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Finds the commits that wrote the columns of a row.
+struct Blame {
+  /// A change of one row, and the commit that made it.
+  private struct Step {
+    var commit: LogRow
+    var change: RowDelta
+  }
+
+  let work: HistoryWork
+
+  func origins(
+    name: String,
+    _ key: RowKey,
+    at revision: Revision
+  ) throws(ChangesetError) -> [CellOrigin] {
+    guard let table = work.tables.table(name)?.name else {
+      throw ChangesetError(.misuse, "there is no table “\(name)” in the history")
+    }
+    guard let seq = try RevisionSearch(work: work).number(revision: revision) else { return [] }
+    let steps = try steps(table: table, key, at: seq)
+    var cells: [String: SQLiteValue]?
+    for step in steps.reversed() { cells = step.change.applied(to: cells) }
+    guard let cells else { return [] }
+    var origins: [CellOrigin] = []
+    for column in cells.keys.sortedByBytes() {
+      guard let value = cells[column] else { continue }
+      let commit = try origin(of: column, value, steps: steps, table: table, key: key)
+      guard let commit else { continue }
+      origins.append(
+        CellOrigin(
+          column: column,
+          value: FieldValue(value),
+          changeset: try work.changeset(row: commit)
+        )
+      )
+    }
+    return origins
+  }
+
+  /// The changes of a row on the way to a commit, the latest first, back to where the row began.
+  private func steps(
+    table: String,
+    _ key: RowKey,
+    at seq: Int64
+  ) throws(ChangesetError) -> [Step] {
+    var steps: [Step] = []
+    var next: Int64? = seq
+    while let seq = next {
+      let row = try work.log.row(seq)
+      if let change = try work.log.commit(row).changes.table(table)?.row(key) {
+        steps.append(Step(commit: row, change: change))
+        if change.kind != .update { break }
+      }
+      next = row.parent
+    }
+    return steps
+  }
+
+  private func origin(
+    of column: String,
+    _ value: SQLiteValue,
+    steps: [Step],
+    table: String,
+    key: RowKey
+  ) throws(ChangesetError) -> LogRow? {
+    guard let step = steps.first(where: { $0.change.cell(column) != nil }) else { return nil }
+    guard step.commit.kind == .merge, let merged = step.commit.merged else { return step.commit }
+    // What a merge has of its second side, that side's commits have written.
+    let others = try self.steps(table: table, key, at: merged)
+    let latest = others.first { $0.change.cell(column) != nil }
+    guard latest?.change.cell(column)?.new == value else { return step.commit }
+    return try origin(of: column, value, steps: others, table: table, key: key)
+  }
+}

@@ -1,0 +1,78 @@
+import CloudSyncSQLite
+
+/// The way from one state to another in the tree of first parents: up to where they part, then down.
+struct CommitPath: Sendable {
+  /// The commits that are taken back, the latest first.
+  var up: [LogRow]
+  /// The commits that are done, the earliest first.
+  var down: [LogRow]
+
+  /// Finds the way; nil stands for the empty database.
+  init(from start: Int64?, to end: Int64?, in log: CommitLog) throws(ChangesetError) {
+    (up, down) = ([], [])
+    var (one, other) = (try Self.row(seq: start, log), try Self.row(seq: end, log))
+    // Generations fall on the way up: whatever is younger cannot be above the other.
+    while one?.seq != other?.seq {
+      if let row = one, row.generation >= (other?.generation ?? 0) {
+        up.append(row)
+        one = try Self.row(seq: row.parent, log)
+      } else if let row = other {
+        down.append(row)
+        other = try Self.row(seq: row.parent, log)
+      }
+    }
+    down.reverse()
+  }
+
+  private static func row(seq: Int64?, _ log: CommitLog) throws(ChangesetError) -> LogRow? {
+    guard let seq else { return nil }
+    return try log.row(seq)
+  }
+}
+
+extension CommitLog {
+  /// The net changes from one state to another, and of what led to the first.
+  ///
+  /// What is taken back on the way up counts as written at the end's time.
+  func changes(
+    after former: StateDelta = StateDelta(),
+    from start: Int64?,
+    to end: Int64?
+  ) throws(ChangesetError) -> StateDelta {
+    let upgrade = try SchemaUpgrade(connection, to: schema)
+    let path = try CommitPath(from: start, to: end, in: self)
+    let last = try end.map { (seq) throws(ChangesetError) in try row(seq) }
+    if former.isEmpty, path.up.isEmpty, path.down.count == 1 {
+      return try commit(path.down[0], upgrade: upgrade).changes
+    }
+    var fold = DeltaFold()
+    try reading("the base of a merge") { () throws(ByteFault) in try fold.add(former) }
+    for row in path.up {
+      let changes = try commit(row, upgrade: upgrade).changes.inverted(at: last?.time ?? .zero)
+      try reading("commit \(row.id.short)") { () throws(ByteFault) in try fold.add(changes) }
+    }
+    for row in path.down {
+      let changes = try commit(row, upgrade: upgrade).changes
+      try reading("commit \(row.id.short)") { () throws(ByteFault) in try fold.add(changes) }
+    }
+    return fold.result
+  }
+
+  /// Whether a commit is another one, or comes before it.
+  func isAncestor(ancestor: Int64?, of seq: Int64) throws(ChangesetError) -> Bool {
+    guard let ancestor else { return true }
+    if ancestor == seq { return true }
+    let least = try row(ancestor).generation
+    var frontier = [seq]
+    var seen: Set<Int64> = [seq]
+    while let next = frontier.popLast() {
+      let row = try row(next)
+      guard row.generation > least else { continue }
+      for parent in row.parents where seen.insert(parent).inserted {
+        if parent == ancestor { return true }
+        frontier.append(parent)
+      }
+    }
+    return false
+  }
+}

@@ -1,0 +1,98 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// The commits of a history as a merge looks at them.
+final class HistoryGraph: CommitGraph {
+  private let work: HistoryWork
+  private var headers: [ChangesetID: CommitHeader] = [:]
+  /// The changes from HEAD to states whose rows were asked for.
+  private var fromHead: [ChangesetID?: StateDelta] = [:]
+  private var uncommitted: StateDelta?
+
+  init(_ work: HistoryWork) { self.work = work }
+
+  func number(id: ChangesetID) throws(ChangesetError) -> Int64 {
+    if let number = try work.log.number(of: id) { return number }
+    throw ChangesetError(.noSuchRevision, "there is no commit \(id.short)")
+  }
+
+  func header(of id: ChangesetID) throws(ChangesetError) -> CommitHeader {
+    if let known = headers[id] { return known }
+    let header = try work.log.header(row: try work.log.row(try number(id: id)))
+    headers[id] = header
+    return header
+  }
+
+  func changes(
+    after former: StateDelta,
+    from: ChangesetID?,
+    to: ChangesetID?
+  ) throws(ChangesetError) -> StateDelta {
+    try work.log.changes(
+      after: former,
+      from: try optionalNumber(id: from),
+      to: try optionalNumber(id: to)
+    )
+  }
+
+  func row(
+    _ key: RowKey,
+    of table: String,
+    at id: ChangesetID?
+  ) throws(ChangesetError) -> [CellValue]? {
+    guard let tracked = work.tables.table(table) else { return nil }
+    let present = try TableRows(connection: work.connection, table: tracked).row(key)
+    var row = present.map { Dictionary(uniqueKeysWithValues: $0.cells.map { ($0.column, $0.new) }) }
+    for delta in [try takenBack(), try changes(fromHeadTo: id)] {
+      guard let change = delta.table(table)?.row(key) else { continue }
+      row = change.applied(to: row)
+    }
+    return row.map { cells in
+      cells.keys.sorted { $0.precedesByBytes($1) }
+        .compactMap { column in cells[column].map { CellValue(column, $0) } }
+    }
+  }
+
+  private func optionalNumber(id: ChangesetID?) throws(ChangesetError) -> Int64? {
+    guard let id else { return nil }
+    return try number(id: id)
+  }
+
+  /// What brings the tables back to HEAD.
+  private func takenBack() throws(ChangesetError) -> StateDelta {
+    if let uncommitted { return uncommitted }
+    let delta = try work.uncommitted.changes(at: .zero).inverted(at: .zero)
+    uncommitted = delta
+    return delta
+  }
+
+  private func changes(fromHeadTo id: ChangesetID?) throws(ChangesetError) -> StateDelta {
+    if let known = fromHead[id] { return known }
+    let seq = try work.heads.position().seq
+    let delta = try work.log.changes(from: seq, to: try optionalNumber(id: id))
+    fromHead[id] = delta
+    return delta
+  }
+}
+
+extension TableDelta {
+  /// The change of a row; nil if it has none.
+  func row(_ key: RowKey) -> RowDelta? {
+    var (low, high) = (0, rows.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if rows[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low < rows.count && rows[low].key == key ? rows[low] : nil
+  }
+}
+
+extension RowDelta {
+  /// What a row is after this change: its columns that are not NULL, or nil if there is none.
+  func applied(to row: [String: SQLiteValue]?) -> [String: SQLiteValue]? {
+    if kind == .delete { return nil }
+    var cells = row ?? [:]
+    for cell in self.cells { cells[cell.column] = cell.new == .null ? nil : cell.new }
+    return cells
+  }
+}

@@ -1,0 +1,71 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// Compares a history with itself, and with the rows.
+struct Verification {
+  let work: HistoryWork
+
+  func report() throws(ChangesetError) -> VerifyReport {
+    var problems: [String] = []
+    var commits = 0
+    var last: Int64 = 0
+    while true {
+      let rows = try work.log.rows(after: last, limit: 500)
+      guard let end = rows.last else { break }
+      for row in rows {
+        commits += 1
+        if let problem = try problem(of: row) { problems.append(problem) }
+      }
+      last = end.seq
+    }
+    let (count, hash) = try rowHash()
+    let position = try work.heads.position()
+    let wanted: StateHash =
+      if let seq = position.seq { try work.log.row(seq).stateHash } else { .zero }
+    if hash != wanted {
+      problems.append(
+        "the rows are not those of HEAD and what was changed since; “rescan” makes an uncommitted change of"
+          + " the difference"
+      )
+    }
+    return VerifyReport(rowCount: count, commitCount: commits, problems: problems)
+  }
+
+  private func problem(of row: LogRow) throws(ChangesetError) -> String? {
+    guard let body = try work.log.body(seq: row.seq) else { return nil }
+    let header = try work.log.header(row: row)
+    guard ChangesetID(digestOf: CommitWriter.head(of: header), body) == row.id else {
+      return "commit \(row.id.short) is not what its identifier says"
+    }
+    let before: StateHash =
+      if let seq = row.parent { try work.log.row(seq).stateHash } else { .zero }
+    let upgrade = try SchemaUpgrade(work.connection)
+    let commit = try work.log.commit(row, upgrade: upgrade)
+    if before.adding(commit.changes, fills: upgrade.fills) != row.stateHash {
+      return "commit \(row.id.short) leads to another state than it says"
+    }
+    return nil
+  }
+
+  /// The hash of the rows as they were at HEAD.
+  private func rowHash() throws(ChangesetError) -> (count: Int, hash: StateHash) {
+    let fills = try work.fills()
+    var (count, sum) = (0, StateHash.zero)
+    for table in work.tables.tables {
+      let hash = TableHash(table.name)
+      let columns = table.columns.map { TableHash.column($0) }
+      let standing = table.columns.map { fills.value(of: $0, in: table.name) }
+      try TableRows(connection: work.connection, table: table)
+        .forEachRow { key, values in
+          count += 1
+          let (state, presence) = hash.row(key)
+          sum += presence
+          for (place, value) in values.enumerated() where value != standing[place] {
+            sum += hash.cell(columns[place], value, row: state)
+          }
+        }
+    }
+    let back = try work.uncommitted.changes(at: .zero).inverted(at: .zero)
+    return (count, sum.adding(back, fills: fills))
+  }
+}

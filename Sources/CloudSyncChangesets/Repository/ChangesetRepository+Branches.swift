@@ -1,0 +1,128 @@
+import CloudSyncSQLite
+
+extension ChangesetRepository {
+  /// The branches that are not hidden, by name.
+  ///
+  /// - Throws: What is wrong with the database.
+  public func branches() throws(ChangesetError) -> [Branch] {
+    try read { (work) throws(ChangesetError) in try Branches(work: work).all() }
+  }
+
+  /// Begins a branch, and stays on the present one.
+  ///
+  /// It travels with its first commit.
+  ///
+  /// - Parameters:
+  ///   - name: Its name.
+  ///   - revision: The commit that it begins at.
+  /// - Throws: That there is such a branch, or that none can be called so.
+  public func createBranch(_ name: String, at revision: Revision = .head) throws(ChangesetError) {
+    try write { (work) throws(ChangesetError) in
+      try Branches(work: work).create(name: name, at: revision)
+    }
+  }
+
+  /// Makes the rows those of a branch's head; commits are made on it from then on.
+  ///
+  /// - Parameter name: The branch.
+  /// - Throws: That there is no such branch, that it has several heads, or that rows are not committed.
+  public func switchBranch(_ name: String) throws(ChangesetError) {
+    try move { (work) throws(ChangesetError) in
+      let (branch, head) = try Branches(work: work).head(of: name)
+      try Moving(work: work).move(to: head, branch: branch)
+    }
+  }
+
+  /// Hides a branch on every replica; its commits stay.
+  ///
+  /// - Parameter name: A branch other than the present one.
+  /// - Throws: That there is no such branch, or that it is the present one.
+  public func deleteBranch(_ name: String) throws(ChangesetError) {
+    try write { (work) throws(ChangesetError) in try Branches(work: work).hide(name: name) }
+  }
+
+  /// The tags, by name.
+  ///
+  /// - Throws: What is wrong with the database.
+  public func tags() throws(ChangesetError) -> [Tag] {
+    try read { (work) throws(ChangesetError) in
+      try Tags(connection: work.connection).entries(ofKind: .tag)
+        .compactMap { entry in entry.id.map { Tag(name: entry.name, id: $0) } }
+    }
+  }
+
+  /// Gives a commit a name, or takes the name away; on all replicas the later word counts.
+  ///
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - revision: The commit; nil takes the name away.
+  /// - Throws: That there is no such commit, or that no tag can be called so.
+  public func tag(_ name: String, _ revision: Revision?) throws(ChangesetError) {
+    try write { (work) throws(ChangesetError) in
+      try Branches(work: work).tag(name: name, revision)
+    }
+  }
+
+  // MARK: Going to commits
+
+  /// Makes the rows those of a commit; nothing can be committed until a branch is switched to.
+  ///
+  /// - Parameter revision: The commit.
+  /// - Throws: That there is no such commit, or that rows are not committed.
+  public func checkout(_ revision: Revision) throws(ChangesetError) {
+    try move { (work) throws(ChangesetError) in
+      let seq = try RevisionSearch(work: work).row(revision).seq
+      try Moving(work: work).move(to: seq, isDetached: true)
+    }
+  }
+
+  /// Makes the rows those of the present branch's head, if it descends from HEAD.
+  ///
+  /// - Returns: The commit; nil if there is none after HEAD.
+  /// - Throws: That several heads descend from HEAD, which ``mergeAll(_:)`` joins, or that rows are not
+  ///   committed.
+  @discardableResult
+  public func pull() throws(ChangesetError) -> Changeset? {
+    try move { (work) throws(ChangesetError) in
+      guard let row = try Branches(work: work).descendant() else { return nil }
+      try Moving(work: work).move(to: row.seq)
+      return try work.changeset(row: row)
+    }
+  }
+
+  /// Commits the rows of an older commit on top of HEAD.
+  ///
+  /// - Parameters:
+  ///   - revision: The older commit.
+  ///   - meta: What is said of the new commit.
+  /// - Returns: The new commit; nil if the rows are the same.
+  /// - Throws: That there is no such commit, or that rows are not committed.
+  @discardableResult
+  public func restore(
+    _ revision: Revision,
+    meta: String = "{}"
+  ) throws(ChangesetError) -> Changeset? {
+    try move { (work) throws(ChangesetError) in
+      try work.checkNothingIsUncommitted()
+      let target = try RevisionSearch(work: work).row(revision)
+      let position = try work.heads.position()
+      let changes = try work.log.changes(from: position.seq, to: target.seq)
+      return try Recording(work: work).record(changes: changes, meta: meta)
+    }
+  }
+
+  /// Writes the database as of a commit into a new file, without its history.
+  ///
+  /// Tables outside of the history are copied as they are.
+  ///
+  /// - Parameters:
+  ///   - revision: The commit.
+  ///   - path: The new file, which must not exist.
+  /// - Throws: That there is no such commit, or what is wrong with the file.
+  public func export(_ revision: Revision, to path: String) throws(ChangesetError) {
+    let id = try read { (work) throws(ChangesetError) in
+      try RevisionSearch(work: work).row(revision).id
+    }
+    try HistoryExport(database: database, options: options).export(id: id, to: path)
+  }
+}

@@ -1,0 +1,147 @@
+public import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+extension ChangesetRepository {
+  /// Merges the heads of a branch until one is left; ``pull()`` then takes the rows there.
+  ///
+  /// The same heads give the same merges on every replica. Heads stay about which a handler has said
+  /// ``Resolution/later``, and those whose schema this app does not have.
+  ///
+  /// - Parameter branch: The branch; nil for the present one.
+  /// - Returns: The merges.
+  /// - Throws: That there is no such branch, or what is wrong with the database.
+  @discardableResult
+  public func mergeAll(_ branch: String? = nil) throws(ChangesetError) -> [Changeset] {
+    try move { (work) throws(ChangesetError) in
+      var number = try work.heads.position().branch
+      if let branch { number = try Branches(work: work).number(name: branch) }
+      var merges: [Changeset] = []
+      for row in try Merging(work).mergeAll(branch: number) {
+        merges.append(try work.changeset(row: row))
+      }
+      return merges
+    }
+  }
+
+  /// Merges another branch into the present one; ``pull()`` then takes the rows there.
+  ///
+  /// - Parameter branch: The other branch.
+  /// - Returns: The merge; the present branch's head if it has everything of the other already.
+  /// - Throws: That there is no such branch, or that one of both has several heads.
+  @discardableResult
+  public func merge(_ branch: String) throws(ChangesetError) -> Changeset {
+    try move { (work) throws(ChangesetError) in
+      let branches = Branches(work: work)
+      let ours = try branches.head(
+        of: try work.dictionaries.name(number: try work.heads.position().branch)
+      )
+      let theirs = try branches.head(of: branch)
+      guard let mine = ours.seq, let other = theirs.seq else {
+        throw ChangesetError(.noSuchRevision, "a branch without commits cannot be merged")
+      }
+      let head = try work.log.row(mine)
+      if try work.log.isAncestor(ancestor: other, of: mine) { return try work.changeset(row: head) }
+      let row = try Merging(work)
+        .merge(theirs: try work.log.row(other), into: head, branch: ours.branch)
+      return try work.changeset(row: row)
+    }
+  }
+
+  /// Rows about which merges wait for an answer, then those of which merges have lost something.
+  ///
+  /// - Throws: What is wrong with the database.
+  public func conflicts() throws(ChangesetError) -> [ChangesetConflict] {
+    try read { (work) throws(ChangesetError) in try Conflicts(work: work).all() }
+  }
+
+  /// Answers what a handler has put off; with the last answer the heads are merged.
+  ///
+  /// - Parameters:
+  ///   - conflict: The row, as ``conflicts()`` has it.
+  ///   - resolution: What becomes of it.
+  /// - Throws: What is wrong with the database.
+  public func resolve(
+    _ conflict: RowConflict,
+    _ resolution: Resolution
+  ) throws(ChangesetError) {
+    try move { (work) throws(ChangesetError) in
+      let row = ContestedRow(
+        table: conflict.table,
+        key: RowKey(try conflict.key.columns()),
+        kind: .cell,
+        columns: conflict.columns,
+        base: nil,
+        ours: nil,
+        theirs: nil,
+        oursID: conflict.oursCommit.id,
+        theirsID: conflict.theirsCommit.id
+      )
+      try Answers(connection: work.connection).set(RowAnswer(resolution), for: row)
+      let branch = try work.dictionaries.number(forName: conflict.oursCommit.branch)
+      _ = try Merging(work).mergeAll(branch: branch)
+    }
+  }
+
+  /// Commits what a merge has lost: the row that was set aside, or the values that did not count.
+  ///
+  /// - Parameters:
+  ///   - conflict: The decision, as ``conflicts()`` has it.
+  ///   - key: The key to put the row back under; nil for its own.
+  /// - Returns: The commit; nil if the row holds all of it already.
+  /// - Throws: That there is a row of that key, or that rows are not committed.
+  @discardableResult
+  public func restoreConflict(
+    _ conflict: ChangesetConflict,
+    key: [FieldValue]? = nil
+  ) throws(ChangesetError) -> Changeset? {
+    try move { (work) throws(ChangesetError) in
+      try work.checkNothingIsUncommitted()
+      let changes = try Conflicts(work: work).restore(conflict: conflict, key: key)
+      return try Recording(work: work).record(changes: changes, meta: "{}")
+    }
+  }
+
+  // MARK: Taking back
+
+  /// Commits the opposite of a commit; what was changed since stays, as a merge would have it.
+  ///
+  /// - Parameters:
+  ///   - revision: The commit to take back.
+  ///   - meta: What is said of the new commit.
+  /// - Returns: The new commit; nil if nothing of the old one is left.
+  /// - Throws: That there is no such commit, or that rows are not committed.
+  @discardableResult
+  public func revert(
+    _ revision: Revision,
+    meta: String = "{}"
+  ) throws(ChangesetError) -> Changeset? {
+    try move { (work) throws(ChangesetError) in
+      let row = try RevisionSearch(work: work).row(revision)
+      return try Reverting(work: work).revert(row: row, meta: meta)
+    }
+  }
+
+  /// Takes this replica's last commit back that is not taken back yet; others' commits stay.
+  ///
+  /// - Returns: The commit that does it; nil if there is nothing to take back.
+  /// - Throws: That rows are not committed.
+  @discardableResult
+  public func undo() throws(ChangesetError) -> Changeset? {
+    try move { (work) throws(ChangesetError) in
+      guard let row = try UndoSearch(work: work).undoable() else { return nil }
+      return try Reverting(work: work).revert(row: row, meta: "{}")
+    }
+  }
+
+  /// Takes the last undo back, if nothing was committed here since.
+  ///
+  /// - Returns: The commit that does it; nil if there is nothing to put back.
+  /// - Throws: That rows are not committed.
+  @discardableResult
+  public func redo() throws(ChangesetError) -> Changeset? {
+    try move { (work) throws(ChangesetError) in
+      guard let row = try UndoSearch(work: work).redoable() else { return nil }
+      return try Reverting(work: work).revert(row: row, meta: "{}")
+    }
+  }
+}

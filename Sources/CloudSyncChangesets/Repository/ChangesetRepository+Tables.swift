@@ -1,0 +1,90 @@
+public import CloudSyncCore
+public import CloudSyncSQLite
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+extension ChangesetRepository {
+  /// Whether a database has a history.
+  ///
+  /// - Parameter database: The database.
+  /// - Returns: Whether one was begun and not removed.
+  /// - Throws: What is wrong with the database.
+  public static func isInstalled(in database: some SyncDatabase) throws(ChangesetError) -> Bool {
+    try database.use { (connection) throws(ChangesetError) in
+      try HistoryTables.installedVersion(connection: connection) != nil
+    }
+  }
+
+  /// The tables of a database, of which a history can be kept if they have primary keys.
+  ///
+  /// - Parameter database: The database.
+  /// - Returns: The names, by their bytes; no views and virtual tables.
+  /// - Throws: What is wrong with the database.
+  public static func tables(of database: some SyncDatabase) throws(ChangesetError) -> [String] {
+    try database.use { (connection) throws(ChangesetError) in
+      try CaptureInstallation(connection: connection).readSchema().tables.map(\.name)
+    }
+  }
+
+  /// A key from texts, as people write them: numbers where the columns hold numbers.
+  ///
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - texts: The values in the key's order.
+  /// - Returns: The key.
+  /// - Throws: That there is no such table, or that its key has not so many columns.
+  public func key(of table: String, _ texts: [String]) throws(ChangesetError) -> [FieldValue] {
+    try read { (work) throws(ChangesetError) in
+      guard let tracked = work.tables.table(table) else {
+        throw ChangesetError(.misuse, "there is no table “\(table)” in the history")
+      }
+      guard texts.count == tracked.key.count else {
+        throw ChangesetError(
+          .misuse,
+          "the key of table “\(table)” has the columns \(tracked.key.joined(separator: ", "))"
+        )
+      }
+      return zip(tracked.key, texts)
+        .map { column, text in
+          let affinity = tracked.schema.column(named: column)?.affinity
+          guard affinity != .text, affinity != .blob else { return .string(text) }
+          return Int64(text).map { .int64($0) } ?? Double(text).map { .double($0) } ?? .string(text)
+        }
+    }
+  }
+}
+
+extension ChangesetRepository {
+  /// Changes the tables of a history, and commits what became of their rows.
+  ///
+  /// Columns and tables may be added, removed and renamed, and rows changed. Older commits have a column that
+  /// is added with its constant default. Replicas whose app lacks a table or a column of a commit wait
+  /// with ``ChangesetError/Code/needsUpgrade`` until they are migrated too.
+  ///
+  /// - Parameters:
+  ///   - database: The database, whose rows are all committed.
+  ///   - options: What this copy is called.
+  ///   - body: Changes the tables, with the connection's handle, in the transaction that is open.
+  /// - Throws: What the body throws, or a ``ChangesetError``; all is as before then.
+  public static func migrate(
+    _ database: some SyncDatabase,
+    options: ChangesetOptions = ChangesetOptions(),
+    _ body: @Sendable (OpaquePointer) throws -> Void
+  ) throws {
+    try database.useAnyError { connection in
+      try refuseTransaction(connection: connection)
+      let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
+      if isEnforcing { try connection.execute("PRAGMA foreign_keys = OFF") }
+      let result = Result {
+        try connection.sqlite.transaction(
+          { () throws(any Error) in
+            try Migrating(connection: connection, options: options).run(body)
+          },
+          mapping: { ChangesetError($0) as any Error }
+        )
+      }
+      if isEnforcing { try connection.execute("PRAGMA foreign_keys = ON") }
+      try result.get()
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// Looks at how a database and its history are.
+struct HistoryStatus {
+  let work: HistoryWork
+
+  func status() throws(ChangesetError) -> ChangesetStatus {
+    let position = try work.heads.position()
+    var heads: [ChangesetID] = []
+    for head in try work.heads.heads(ofBranch: position.branch) {
+      if let id = try work.log.id(seq: head.seq) { heads.append(id) }
+    }
+    let count = { (sql: String) throws(ChangesetError) -> Int in
+      Int(try work.connection.integer(sql) ?? 0)
+    }
+    return ChangesetStatus(
+      head: try work.head(),
+      tables: try tables(),
+      unpushedCount: try count(
+        """
+        SELECT count(*) FROM changesets_log WHERE remote = 0
+          AND seq > ifnull((SELECT value FROM changesets_info WHERE name = 'pushed'), 0)
+        """
+      ),
+      heads: heads.sorted(),
+      waitingCount: try count("SELECT count(*) FROM changesets_waiting"),
+      refused: try work.connection.rows(
+        "SELECT name, reason FROM changesets_refused ORDER BY name"
+      ) { .init(name: $0.text(0) ?? "", reason: $0.text(1) ?? "") }
+    )
+  }
+
+  private func tables() throws(ChangesetError) -> [ChangesetStatus.Table] {
+    try work.uncommitted.changes(at: .zero).tables
+      .map { table in
+        var counts = ChangesetStatus.Table(name: table.name)
+        for row in table.rows {
+          switch row.kind {
+          case .insert: counts.inserted += 1
+          case .update: counts.updated += 1
+          case .delete: counts.deleted += 1
+          }
+        }
+        return counts
+      }
+  }
+}

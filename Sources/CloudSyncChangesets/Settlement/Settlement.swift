@@ -1,0 +1,199 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Makes a merge hold what the tables demand: checks, unique keys, foreign keys.
+///
+/// The tables have the state of the merge's first parent, and get that of the merge; whoever calls it undoes that.
+/// Neither triggers nor actions of foreign keys run meanwhile. All that is decided is a function of both parents and
+/// the rules, so every replica makes the same commit.
+final class Settlement {
+  let plan: MergePlan
+  let tables: [String: SettlementTable]
+  let links: [TableReference]
+  /// The rows at the first parent that the merge has touched.
+  private(set) var before: [RowID: SettledRow?] = [:]
+  /// The rows that are to be in their tables and are not yet.
+  var waiting: [RowID: SettledRow] = [:]
+  /// The rows that were touched since foreign keys were looked at.
+  var unchecked: Set<RowID> = []
+  /// The rows that are out of their tables for good, as they were.
+  private(set) var setAside: [RowID: SettledRow] = [:]
+  /// The rows that settling has deleted, as they were, with the time of that.
+  var deleted: [RowID: (row: SettledRow, time: HybridTime)] = [:]
+  /// The rows that a unique key has taken values from, as they were.
+  var yielded: [RowID: SettledRow] = [:]
+  /// The rows that are there for the sake of others.
+  var needed: Set<RowID> = []
+  /// The references that were settled once: the second time nothing is left but to let go.
+  var followed: Set<String> = []
+  private(set) var conflicts: [MergeConflict]
+  private var parentSearches: [String: ReferencedRows] = [:]
+
+  init(
+    _ plan: MergePlan,
+    connection: HistoryConnection,
+    tables tracked: TrackedTables
+  ) {
+    self.plan = plan
+    tables = Dictionary(
+      uniqueKeysWithValues: tracked.tables.map {
+        ($0.name, SettlementTable(connection: connection, tracked: $0))
+      }
+    )
+    links = tracked.schema.references.filter { link in
+      [link.child, link.parent].allSatisfy { tracked.table($0.name) != nil }
+    }
+    conflicts = plan.conflicts
+  }
+
+  /// The merge as it can be: its changes and what was decided.
+  func settled() throws(ChangesetError) -> MergePlan {
+    try apply()
+    try settleChecks()
+    try place()
+    try settleSharedKeys()
+    try settleForeignKeys()
+    var plan = plan
+    plan.changes = try changes()
+    plan.conflicts = conflicts.sorted()
+    return plan
+  }
+
+  func table(_ name: String) throws(ChangesetError) -> SettlementTable {
+    if let table = tables[name] { return table }
+    throw ChangesetError(
+      .needsUpgrade,
+      "the history has a table \(name.quotedName), which this database lacks; update the app"
+    )
+  }
+
+  // MARK: Rows
+
+  /// Takes all rows that the merge changes out of their tables.
+  private func apply() throws(ChangesetError) {
+    for change in plan.changes.tables {
+      for row in change.rows {
+        let id = RowID(table: change.name, key: row.key)
+        let present = try takeOut(id)
+        guard row.kind != .delete else { continue }
+        guard (present != nil) == (row.kind == .update) else {
+          throw ChangesetError(
+            .diverged,
+            "table \(change.name.quotedName) is not what the history says; “verify” tells more"
+          )
+        }
+        waiting[id] = (present ?? SettledRow()).changed(by: row)
+      }
+    }
+  }
+
+  /// Takes a row out of its table; returns what it was.
+  @discardableResult
+  func takeOut(_ id: RowID) throws(ChangesetError) -> SettledRow? {
+    let table = try table(id.table)
+    let present = try table.row(id.key)
+    if before[id] == nil { before[id] = .some(present) }
+    unchecked.insert(id)
+    if present != nil { try table.delete(id.key) }
+    return present
+  }
+
+  func row(_ id: RowID) throws(ChangesetError) -> SettledRow? { try table(id.table).row(id.key) }
+
+  /// When a cell was written, as far as the merge or its first parent have.
+  func time(of id: RowID, _ column: String) -> HybridTime {
+    waiting[id]?.times[column] ?? written[id]?[column]
+      ?? plan.firstNet.table(id.table)?.row(id.key)?.cell(column)?.time ?? .zero
+  }
+
+  /// The times of what the merge has written into rows that are in their tables.
+  private var written: [RowID: [String: HybridTime]] = [:]
+
+  /// Notes that a row is in its table.
+  func notePlaced(_ id: RowID, _ row: SettledRow) {
+    waiting[id] = nil
+    unchecked.insert(id)
+    written[id, default: [:]].merge(row.times) { $1 }
+  }
+
+  /// Keeps a row out of its table for good.
+  func setAside(_ id: RowID, _ row: SettledRow, because kind: MergeConflict.Kind) {
+    let lost = row.cells { row.times[$0] ?? time(of: id, $0) }
+    note(MergeConflict(kind, table: id.table, key: id.key, isSetAside: true, kept: [], lost: lost))
+    waiting[id] = nil
+    setAside[id] = row
+    unchecked.insert(id)
+  }
+
+  func note(_ conflict: MergeConflict) { conflicts.append(conflict) }
+
+  /// The rows of both sides that a foreign key may refer to.
+  func referencedRows(of link: TableReference) throws(ChangesetError) -> ReferencedRows {
+    let name = "\(link.parent.name) \(link.key.referencedColumns)"
+    if let known = parentSearches[name] { return known }
+    let rows = try ReferencedRows(
+      link,
+      table: try table(link.parent.name),
+      nets: [plan.firstNet, plan.secondNet]
+    )
+    parentSearches[name] = rows
+    return rows
+  }
+
+  // MARK: The end
+
+  /// What leads from the first parent to the tables as they are now.
+  private func changes() throws(ChangesetError) -> StateDelta {
+    var result: [TableDelta] = []
+    let names = Set(before.keys.map(\.table) + plan.changes.tables.map(\.name)).sortedByBytes()
+    for name in names {
+      let ids = before.keys.filter { $0.table == name }.sorted()
+      var rows: [RowDelta] = []
+      for id in ids {
+        if let change = change(of: id, from: before[id] ?? nil, to: try row(id)) {
+          rows.append(change)
+        }
+      }
+      let fills = plan.changes.table(name)?.fills ?? []
+      if !rows.isEmpty || !fills.isEmpty {
+        result.append(TableDelta(name, fills: fills, rows: rows))
+      }
+    }
+    return StateDelta(tables: result)
+  }
+
+  private func change(of id: RowID, from old: SettledRow?, to new: SettledRow?) -> RowDelta? {
+    let columns = Set((old?.values.keys).map(Array.init) ?? [])
+      .union((new?.values.keys).map(Array.init) ?? [])
+    let cells = columns.sortedByBytes()
+      .map { column in
+        CellDelta(
+          column,
+          old: old?[column] ?? .null,
+          new: new?[column] ?? .null,
+          time: new == nil ? departure(of: id) : time(of: id, column)
+        )
+      }
+    switch (old, new) {
+    case (nil, nil): return nil
+    case (nil, _?):
+      let planned = plan.changes.table(id.table)?.row(id.key)?.time
+      let latest = cells.map(\.time).max() ?? .zero
+      return RowDelta(.insert, id.key, cells: cells, time: planned ?? latest)
+    case (_?, nil): return RowDelta(.delete, id.key, cells: cells, time: departure(of: id))
+    case (_?, _?): return RowDelta(updating: id.key, cells: cells.filter(\.isChange))
+    }
+  }
+
+  /// When a row that is gone went.
+  private func departure(of id: RowID) -> HybridTime {
+    if let time = deleted[id]?.time { return time }
+    if let row = setAside[id] { return row.times.values.max() ?? latest(of: id) }
+    return plan.changes.table(id.table)?.row(id.key)?.time ?? latest(of: id)
+  }
+
+  private func latest(of id: RowID) -> HybridTime {
+    plan.firstNet.table(id.table)?.row(id.key)?.time ?? .zero
+  }
+}

@@ -1,0 +1,245 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// A row of the log, without its body.
+struct LogRow: Sendable, Hashable {
+  var seq: Int64
+  var id: ChangesetID
+  var parent: Int64?
+  var merged: Int64?
+  var generation: Int64
+  var time: HybridTime
+  var branch: Int64
+  var schema: Int64
+  var kind: CommitHeader.Kind
+  /// Whether the cloud has it.
+  var isRemote: Bool
+  var stateHash: StateHash
+
+  var parents: [Int64] { [parent, merged].compactMap { $0 } }
+}
+
+/// The commits of a history, parents before children; nothing in it is ever changed.
+struct CommitLog {
+  let connection: HistoryConnection
+  /// The schema that changes are read as; nil for the newest that any commit has.
+  var schema: SchemaDescription?
+
+  private var dictionaries: Dictionaries { Dictionaries(connection: connection) }
+
+  private static let columns =
+    "seq, id, parent, merged, generation, time, branch, schema, kind, remote, state"
+
+  // MARK: Reading
+
+  func row(_ seq: Int64) throws(ChangesetError) -> LogRow {
+    let found = try connection.row(
+      "SELECT \(Self.columns) FROM changesets_log WHERE seq = ?1",
+      .integer(seq),
+      map: { Self.row($0) }
+    )
+    guard let found, let row = found else {
+      throw ChangesetError(
+        .damaged,
+        "the history lacks commit number \(seq); restore a copy of the database"
+      )
+    }
+    return row
+  }
+
+  /// Rows whose numbers are above one, at most so many.
+  func rows(after seq: Int64, limit: Int64) throws(ChangesetError) -> [LogRow] {
+    try connection.rows(
+      "SELECT \(Self.columns) FROM changesets_log WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+      .integer(seq),
+      .integer(limit)
+    ) { Self.row($0) }
+    .compactMap { $0 }
+  }
+
+  /// Rows whose identifiers begin with bytes, at most two.
+  func numbers(withPrefix low: [UInt8], upTo high: [UInt8]) throws(ChangesetError) -> [Int64] {
+    let known = try connection.rows(
+      "SELECT seq FROM changesets_ids WHERE id >= ?1 AND id <= ?2 LIMIT 2",
+      .blob(low),
+      .blob(high)
+    ) { $0.integer(0) }
+    let recent = try connection.rows(
+      "SELECT seq FROM changesets_log WHERE seq > ?3 AND id >= ?1 AND id <= ?2 LIMIT 2",
+      .blob(low),
+      .blob(high),
+      .integer(try indexed)
+    ) { $0.integer(0) }
+    return known + recent
+  }
+
+  /// The number of a commit; nil if it is not here.
+  func number(of id: ChangesetID) throws(ChangesetError) -> Int64? {
+    let bytes = SQLiteValue.blob(id.bytes)
+    let known = try connection.integer("SELECT seq FROM changesets_ids WHERE id = ?1", bytes)
+    if let known { return known }
+    return try connection.integer(
+      "SELECT seq FROM changesets_log WHERE seq > ?2 AND id = ?1",
+      bytes,
+      .integer(try indexed)
+    )
+  }
+
+  func id(seq: Int64?) throws(ChangesetError) -> ChangesetID? {
+    guard let seq else { return nil }
+    return try row(seq).id
+  }
+
+  func header(row: LogRow) throws(ChangesetError) -> CommitHeader {
+    var parents: [ChangesetID] = []
+    for parent in row.parents { parents.append(try self.row(parent).id) }
+    return CommitHeader(
+      kind: row.kind,
+      schema: try dictionaries.schemaID(number: row.schema),
+      parents: parents,
+      generation: row.generation,
+      time: row.time,
+      branch: try dictionaries.name(number: row.branch),
+      stateHash: row.stateHash
+    )
+  }
+
+  /// The coded body; nil if it was removed.
+  func body(seq: Int64) throws(ChangesetError) -> [UInt8]? {
+    let body = try connection.row("SELECT body FROM changesets_log WHERE seq = ?1", .integer(seq)) {
+      $0.isNull(0) ? nil : $0.bytes(0)
+    }
+    return body ?? nil
+  }
+
+  /// A whole commit, as the present schema has its changes.
+  func commit(_ row: LogRow) throws(ChangesetError) -> Commit {
+    try commit(row, upgrade: try SchemaUpgrade(connection, to: schema))
+  }
+
+  func commit(_ row: LogRow, upgrade: SchemaUpgrade) throws(ChangesetError) -> Commit {
+    var commit = try written(row: row)
+    commit.changes = try upgrade.upgraded(delta: commit.changes, from: row.schema)
+    return commit
+  }
+
+  /// A whole commit as it was written.
+  private func written(row: LogRow) throws(ChangesetError) -> Commit {
+    var header = try header(row: row)
+    guard let body = try body(seq: row.seq) else {
+      throw ChangesetError(
+        .historyTooShort,
+        "the changes of commit \(row.id.short) were removed from this copy; clone the history again"
+      )
+    }
+    return try reading("commit \(row.id.short)") { () throws(ByteFault) in
+      var reader = ByteReader(body)
+      let commit = try CommitReader.body(&reader, header: &header)
+      guard reader.isAtEnd else { throw ByteFault("something follows its end") }
+      return commit
+    }
+  }
+
+  private static func row(_ statement: SQLiteStatement) -> LogRow? {
+    let state = statement.bytes(10)
+    guard let id = ChangesetID(bytes: statement.bytes(1)), state.count == 16,
+      let kind = CommitHeader.Kind(rawValue: UInt8(truncatingIfNeeded: statement.integer(8)))
+    else { return nil }
+    var reader = ByteReader(state)
+    guard let high = try? reader.bigEndian(), let low = try? reader.bigEndian() else { return nil }
+    return LogRow(
+      seq: statement.integer(0),
+      id: id,
+      parent: statement.isNull(2) ? nil : statement.integer(2),
+      merged: statement.isNull(3) ? nil : statement.integer(3),
+      generation: statement.integer(4),
+      time: HybridTime(rawValue: statement.integer(5)),
+      branch: statement.integer(6),
+      schema: statement.integer(7),
+      kind: kind,
+      isRemote: statement.integer(9) != 0,
+      stateHash: StateHash(high: high, low: low)
+    )
+  }
+
+  // MARK: Writing
+
+  /// Appends a commit, whose parents are here; returns its row.
+  func append(
+    _ commit: Commit,
+    id: ChangesetID,
+    body: [UInt8],
+    parents: [Int64],
+    isRemote: Bool
+  ) throws(ChangesetError) -> LogRow {
+    let header = commit.header
+    guard let schema = try dictionaries.number(ofSchema: header.schema) else {
+      throw ChangesetError(.damaged, "the schema of commit \(id.short) is not described")
+    }
+    var row = LogRow(
+      seq: 0,
+      id: id,
+      parent: parents.first,
+      merged: parents.count > 1 ? parents[1] : nil,
+      generation: header.generation,
+      time: header.time,
+      branch: try dictionaries.number(forName: header.branch),
+      schema: schema,
+      kind: header.kind,
+      isRemote: isRemote,
+      stateHash: header.stateHash
+    )
+    try insert(row: row, body: body)
+    row.seq = try connection.integer("SELECT last_insert_rowid()") ?? 0
+    return row
+  }
+
+  private func insert(row: LogRow, body: [UInt8]) throws(ChangesetError) {
+    var state = ByteWriter()
+    state.writeBigEndian(word: row.stateHash.high)
+    state.writeBigEndian(word: row.stateHash.low)
+    try connection.run(
+      """
+      INSERT INTO changesets_log(
+        id, parent, merged, generation, time, branch, schema, kind, remote, state, body)
+      VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+      """,
+      .blob(row.id.bytes),
+      row.parent.map { .integer($0) } ?? .null,
+      row.merged.map { .integer($0) } ?? .null,
+      .integer(row.generation),
+      .integer(row.time.rawValue),
+      .integer(row.branch),
+      .integer(row.schema),
+      .integer(Int64(row.kind.rawValue)),
+      .integer(row.isRemote ? 1 : 0),
+      .blob(state.bytes),
+      .blob(body)
+    )
+  }
+
+  // MARK: Identifiers
+
+  /// The highest number whose identifier the index has.
+  private var indexed: Int64 {
+    get throws(ChangesetError) { try Info(connection).integer(.ids) ?? 0 }
+  }
+
+  /// Brings the index of identifiers up to date, if it is far behind.
+  ///
+  /// An index that is kept for each commit would double its time: identifiers are random.
+  func index(unlessFewerThan least: Int64 = 0) throws(ChangesetError) {
+    let last = try connection.integer("SELECT max(seq) FROM changesets_log") ?? 0
+    let known = try indexed
+    guard last > known, last - known >= least else { return }
+    try connection.run(
+      """
+      INSERT INTO changesets_ids SELECT id, seq FROM changesets_log WHERE seq > ?1 AND seq <= ?2
+      ORDER BY id
+      """,
+      .integer(known),
+      .integer(last)
+    )
+    try Info(connection).set(.ids, .integer(last))
+  }
+}

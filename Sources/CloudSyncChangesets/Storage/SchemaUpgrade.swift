@@ -1,0 +1,112 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Reads commits of older schemas as those of the present one: a row has in a column that came later what rows
+/// were filled with then.
+final class SchemaUpgrade {
+  let fills: Fills
+  private let dictionaries: Dictionaries
+  /// The filled columns that a schema lacks, by table.
+  private var missing: [Int64: [String: [TableDelta.Fill]]] = [:]
+
+  /// Creates an upgrade to the schema of a database, nil for the newest that any commit has.
+  init(
+    _ connection: HistoryConnection,
+    to schema: SchemaDescription? = nil
+  ) throws(ChangesetError) {
+    dictionaries = Dictionaries(connection: connection)
+    let all = try Fills.read(connection)
+    fills = schema.map { all.restricted(to: $0) } ?? all
+  }
+
+  func upgraded(delta: StateDelta, from schema: Int64) throws(ChangesetError) -> StateDelta {
+    if fills.tables.isEmpty { return delta }
+    let missing = try missing(in: schema)
+    if missing.isEmpty { return delta }
+    var delta = delta
+    for place in delta.tables.indices {
+      guard let columns = missing[delta.tables[place].name] else { continue }
+      delta.tables[place].rows = delta.tables[place].rows.map { $0.filled(with: columns) }
+    }
+    return delta
+  }
+
+  private func missing(in schema: Int64) throws(ChangesetError) -> [String: [TableDelta.Fill]] {
+    if let known = missing[schema] { return known }
+    let description = try dictionaries.schema(number: schema)
+    var result: [String: [TableDelta.Fill]] = [:]
+    for (name, columns) in fills.tables {
+      guard let table = description.table(name) else { continue }
+      let added = columns.filter { table.column($0.key) == nil && $0.value != .null }
+        .map { TableDelta.Fill(column: $0.key, value: $0.value) }
+      if !added.isEmpty { result[name] = added }
+    }
+    missing[schema] = result
+    return result
+  }
+}
+
+extension RowDelta {
+  /// The same with columns that were added later, in a row that comes or goes.
+  fileprivate func filled(with columns: [TableDelta.Fill]) -> RowDelta {
+    if kind == .update { return self }
+    var row = self
+    for fill in columns {
+      row.cells.append(
+        CellDelta(
+          fill.column,
+          old: kind == .delete ? fill.value : .null,
+          new: kind == .insert ? fill.value : .null,
+          time: time
+        )
+      )
+    }
+    row.cells.sort { $0.column.precedesByBytes($1.column) }
+    return row
+  }
+}
+
+extension Fills {
+  /// Those of columns that a schema has.
+  func restricted(to schema: SchemaDescription) -> Fills {
+    var result = Fills()
+    for (name, columns) in tables {
+      guard let table = schema.table(name) else { continue }
+      for (column, value) in columns where table.column(column) != nil {
+        _ = result.add(TableDelta.Fill(column: column, value: value), of: name)
+      }
+    }
+    return result
+  }
+
+  static func read(_ connection: HistoryConnection) throws(ChangesetError) -> Fills {
+    let rows = try connection.rows("SELECT name, column, value FROM changesets_fills") {
+      (table: $0.text(0) ?? "", fill: TableDelta.Fill(column: $0.text(1) ?? "", value: $0.value(2)))
+    }
+    var fills = Fills()
+    for row in rows { _ = fills.add(row.fill, of: row.table) }
+    return fills
+  }
+
+  /// Keeps what a commit says of columns that it adds.
+  static func keep(delta: StateDelta, _ connection: HistoryConnection) throws(ChangesetError) {
+    for table in delta.tables where !table.fills.isEmpty {
+      var known = try read(connection)
+      for fill in table.fills {
+        guard known.add(fill, of: table.name) else {
+          throw ChangesetError(
+            .schemaMismatch,
+            "column \(table.name.quotedName).\(fill.column.quotedName) was added with two unlike defaults"
+          )
+        }
+        try connection.run(
+          "INSERT OR IGNORE INTO changesets_fills VALUES(?1, ?2, ?3)",
+          .text(table.name),
+          .text(fill.column),
+          fill.value
+        )
+      }
+    }
+  }
+}

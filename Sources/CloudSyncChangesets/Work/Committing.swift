@@ -1,0 +1,105 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// Makes commits.
+struct Committing {
+  let work: HistoryWork
+
+  /// The most bytes that the changes of a commit may have.
+  static let largestBody = 256 << 20
+
+  /// Commits what was changed since HEAD; nil if nothing was.
+  func commit(meta: String, reverts: ChangesetID? = nil) throws(ChangesetError) -> LogRow? {
+    let position = try work.heads.position()
+    let time = HybridTime.next(after: position.clock, now: work.now)
+    let changes = try work.uncommitted.changes(at: time)
+    if changes.isEmpty {
+      try work.uncommitted.clear()
+      return nil
+    }
+    guard !position.isDetached else {
+      throw ChangesetError(
+        .detached,
+        "an older commit is checked out, on which nothing can be committed; switch to a branch first"
+      )
+    }
+    let row = try append(changes, meta: meta, reverts: reverts, at: time, on: position)
+    try work.uncommitted.clear()
+    return row
+  }
+
+  /// Appends an edit to the branch of HEAD, and moves both.
+  func append(
+    _ changes: StateDelta,
+    meta: String,
+    reverts: ChangesetID? = nil,
+    at time: HybridTime,
+    on position: Heads.Position
+  ) throws(ChangesetError) -> LogRow {
+    guard meta.utf8.count <= CommitReader.longestMeta else {
+      throw ChangesetError(.tooLarge, "what is said of a commit has at most 65,536 bytes")
+    }
+    guard time < CommitReader.limit else {
+      throw ChangesetError(.misuse, "the clock is beyond the year 2200; set it right")
+    }
+    let parent: LogRow? =
+      if let seq = position.seq { try work.log.row(seq) } else { nil }
+    let header = CommitHeader(
+      kind: .edit,
+      schema: work.tables.id,
+      parents: parent.map { [$0.id] } ?? [],
+      generation: (parent?.generation ?? 0) + 1,
+      time: time,
+      replica: try work.replica(),
+      branch: try work.dictionaries.name(number: position.branch),
+      reverts: reverts,
+      meta: meta,
+      stateHash: (parent?.stateHash ?? .zero).adding(changes, fills: try work.fills())
+    )
+    let row = try store(commit: Commit(header: header, changes: changes), parents: [parent])
+    try work.heads.advance(position: position, to: row.seq, clock: time)
+    return row
+  }
+
+  /// Writes a commit into the log, and no head.
+  func store(commit: Commit, parents: [LogRow?]) throws(ChangesetError) -> LogRow {
+    let body = CommitWriter.body(of: commit)
+    guard body.count <= Self.largestBody else {
+      throw ChangesetError(
+        .tooLarge,
+        "the commit has \(body.count >> 20) MB, and commits have at most 256; commit more often"
+      )
+    }
+    let id = ChangesetID(digestOf: CommitWriter.head(of: commit.header), body)
+    return try work.log.append(
+      commit,
+      id: id,
+      body: body,
+      parents: parents.compactMap { $0?.seq },
+      isRemote: false
+    )
+  }
+}
+
+extension HistoryWork {
+  /// What this copy is called.
+  func replica() throws(ChangesetError) -> String {
+    if let name = options.replica { return name }
+    guard let name = try info.text(name: .replica) else {
+      throw ChangesetError(.damaged, "the history does not know its replica's name; restore a copy")
+    }
+    return name
+  }
+
+  /// What rows that were there hold in columns that were added since.
+  func fills() throws(ChangesetError) -> Fills {
+    let all = try Fills.read(connection)
+    return all.tables.isEmpty ? all : all.restricted(to: tables.description)
+  }
+
+  /// Whether the tables here have all that a schema has.
+  func knows(schema: Int64) throws(ChangesetError) -> Bool {
+    if try dictionaries.schemaID(number: schema) == tables.id { return true }
+    return tables.description.covers(try dictionaries.schema(number: schema))
+  }
+}

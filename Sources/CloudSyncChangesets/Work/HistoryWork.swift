@@ -1,0 +1,53 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// A history during one call: a connection, the tables as they are declared, and what the app has settled.
+struct HistoryWork {
+  let connection: HistoryConnection
+  let tables: TrackedTables
+  let options: ChangesetOptions
+
+  var log: CommitLog { CommitLog(connection: connection, schema: tables.description) }
+  var heads: Heads { Heads(connection: connection) }
+  var dictionaries: Dictionaries { Dictionaries(connection: connection) }
+  var info: Info { Info(connection) }
+  var uncommitted: UncommittedRows {
+    UncommittedRows(connection: connection, tables: tables.tables)
+  }
+
+  var applying: DeltaApplier { DeltaApplier(connection: connection, tables: tables) }
+
+  /// The present in milliseconds since 1970.
+  var now: Int64 { options.environment.now().nanoseconds / 1_000_000 }
+
+  /// Throws if rows differ from those of HEAD.
+  func checkNothingIsUncommitted() throws(ChangesetError) {
+    let count = try uncommitted.changes(at: .zero).rowCount
+    guard count > 0 else { return try uncommitted.clear() }
+    throw ChangesetError(
+      .uncommittedChanges,
+      "\(count == 1 ? "1 row is" : "\(count) rows are") not committed; commit or discard them first"
+    )
+  }
+
+  func changeset(row: LogRow) throws(ChangesetError) -> Changeset {
+    var header = try log.header(row: row)
+    if let body = try log.body(seq: row.seq) {
+      try reading("commit \(row.id.short)") { () throws(ByteFault) in
+        var reader = ByteReader(body)
+        try CommitReader.preamble(reader: &reader, header: &header)
+      }
+    }
+    return Changeset(id: row.id, header, isPushed: row.isRemote)
+  }
+
+  func head() throws(ChangesetError) -> Head {
+    let position = try heads.position()
+    return Head(
+      branch: try dictionaries.name(number: position.branch),
+      id: try log.id(seq: position.seq),
+      isDetached: position.isDetached
+    )
+  }
+}

@@ -1,0 +1,42 @@
+import CloudSyncSQLite
+
+/// Makes a commit of changes that are computed, and writes them into the tables.
+struct Recording {
+  let work: HistoryWork
+
+  /// Nothing is uncommitted before; nil if there are no changes.
+  func record(
+    changes: StateDelta,
+    meta: String,
+    reverts: ChangesetID? = nil
+  ) throws(ChangesetError) -> Changeset? {
+    let position = try work.heads.position()
+    guard !position.isDetached else {
+      throw ChangesetError(
+        .detached,
+        "an older commit is checked out, on which nothing can be committed; switch to a branch first"
+      )
+    }
+    if changes.isEmpty { return nil }
+    try work.applying.apply(delta: changes)
+    let time = HybridTime.next(after: position.clock, now: work.now)
+    let row = try Committing(work: work)
+      .append(changes.written(at: time), meta: meta, reverts: reverts, at: time, on: position)
+    return try work.changeset(row: row)
+  }
+}
+
+extension StateDelta {
+  /// The same changes, as if made at a time.
+  func written(at time: HybridTime) -> StateDelta {
+    StateDelta(
+      tables: tables.map { table in
+        let rows = table.rows.map { row in
+          let cells = row.cells.map { CellDelta($0.column, old: $0.old, new: $0.new, time: time) }
+          return RowDelta(row.kind, row.key, cells: cells, time: time)
+        }
+        return TableDelta(table.name, fills: table.fills, rows: rows)
+      }
+    )
+  }
+}

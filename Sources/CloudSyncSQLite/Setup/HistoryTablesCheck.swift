@@ -1,0 +1,38 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// A table belongs to an engine or to a history of changesets, never to both: each would take the other's writes for
+/// edits of the app's.
+struct HistoryTablesCheck {
+  let connection: SQLiteConnection
+
+  /// Throws if a history is kept of one of the tables, or of one that a foreign key ties to them.
+  func check(_ names: [String], in schema: DatabaseSchema) throws(SyncEngineError) {
+    let kept = try sqlite { () throws(SQLiteError) in try tables() }
+    for name in kept where names.contains(where: { $0.isSameName(as: name) }) {
+      throw SyncEngineError(
+        .schema,
+        "Table \(name.quotedName) has a history of changesets; a table has a history or an engine."
+      )
+    }
+    for reference in schema.references {
+      let (child, parent) = (reference.child.name, reference.parent.name)
+      guard kept.contains(where: { $0.isSameName(as: child) }),
+        names.contains(where: { $0.isSameName(as: parent) })
+      else { continue }
+      throw SyncEngineError(
+        .schema,
+        "Table \(child.quotedName), which has a history of changesets, refers to table \(parent.quotedName)."
+      )
+    }
+  }
+
+  private func tables() throws(SQLiteError) -> [String] {
+    let count = try connection.integer(
+      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'changesets_tables'"
+    )
+    if count == 0 { return [] }
+    return try connection.prepare("SELECT name FROM main.changesets_tables ORDER BY name")
+      .mapRows { $0.text(0) ?? "" }
+  }
+}

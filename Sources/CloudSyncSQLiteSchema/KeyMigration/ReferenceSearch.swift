@@ -1,0 +1,164 @@
+package import CloudSyncSQLiteSupport
+
+/// Looks for columns that hold other tables' integer keys without declaring it, by their names and by their values.
+package struct ReferenceSearch {
+  private let schema: DatabaseSchema
+  private let connection: SQLiteConnection
+  /// The tables whose keys change, with their keys.
+  private let parents: [(table: TableSchema, key: String)]
+
+  /// So many different values must all be keys before a column is named whose name says nothing.
+  private static let manyValues = 10
+  /// How the names of references end.
+  private static let endings = ["id", "ref", "fk", "key", "by"]
+  /// What keys are called that do not tell of their table.
+  private static let plainKeys: Set<String> = ["id", "rowid", "key", "uid", "no", "nr", "num"]
+
+  /// Looks in a database for references to the integer keys of some tables.
+  package init(
+    _ schema: DatabaseSchema,
+    to tables: [String],
+    on connection: SQLiteConnection
+  ) {
+    self.schema = schema
+    self.connection = connection
+    parents = schema.tables.compactMap { table in
+      guard tables.contains(where: { $0.isSameName(as: table.name) }),
+        let key = MigrationPlan.integerKey(of: table)
+      else { return nil }
+      return (table, key)
+    }
+  }
+
+  /// What looks like a reference, table by table.
+  package func run() throws(SQLiteError) -> [UndeclaredReference] {
+    var found: [UndeclaredReference] = []
+    for table in schema.tables {
+      for column in table.writableColumns where isOpen(column, of: table) {
+        if let one = try best(for: column, of: table) { found.append(one) }
+      }
+    }
+    return found
+  }
+
+  /// Whether nothing is declared of a column, and it can hold integers.
+  private func isOpen(_ column: TableSchema.Column, of table: TableSchema) -> Bool {
+    let isOwnKey = table.primaryKey.count == 1 && table.primaryKey[0].isSameName(as: column.name)
+    let isDeclared = table.foreignKeys.contains { key in
+      key.columns.contains { $0.isSameName(as: column.name) }
+        && schema.table(named: key.table) != nil
+    }
+    return !isOwnKey && !isDeclared && column.affinity != .real
+  }
+
+  private func best(
+    for column: TableSchema.Column,
+    of table: TableSchema
+  ) throws(SQLiteError) -> UndeclaredReference? {
+    let name = Self.plain(column.name)
+    let named = parents.first {
+      Self.names(of: $0.table, key: $0.key, seenFrom: table).contains(name)
+    }
+    if let named, let one = try compare(column, of: table, with: named, evidence: .name),
+      one.matches > 0 || one.rows == 0
+    {
+      return one
+    }
+    // Text is a key only where the name says so.
+    if column.affinity == .text { return nil }
+    let hasEnding = Self.endings.contains { name.hasSuffix($0) }
+    if !hasEnding, try distinctCount(of: column, in: table) < Self.manyValues { return nil }
+    var whole: [UndeclaredReference] = []
+    for parent in parents {
+      let evidence = hasEnding ? UndeclaredReference.Evidence.values : .guess
+      guard let one = try compare(column, of: table, with: parent, evidence: evidence),
+        one.rows > 0,
+        one.matches == one.rows
+      else { continue }
+      whole.append(one)
+    }
+    guard let first = whole.first else { return nil }
+    if whole.count == 1 { return first }
+    return UndeclaredReference(
+      reference: first.reference,
+      evidence: .guess,
+      rows: first.rows,
+      matches: first.matches
+    )
+  }
+
+  private func compare(
+    _ column: TableSchema.Column,
+    of table: TableSchema,
+    with parent: (table: TableSchema, key: String),
+    evidence: UndeclaredReference.Evidence
+  ) throws(SQLiteError) -> UndeclaredReference? {
+    let value = "child.\(column.name.quotedName)"
+    let query = try connection.prepare(
+      """
+      SELECT count(*), total(EXISTS(
+        SELECT 1 FROM main.\(parent.table.name.quotedName) AS parent
+        WHERE parent.\(parent.key.quotedName) = \(value)))
+      FROM main.\(table.name.quotedName) AS child WHERE \(value) IS NOT NULL
+      """
+    )
+    var counts = (rows: 0, matches: 0)
+    try query.forEachRow { counts = (Int(query.integer(0)), Int(query.integer(1))) }
+    return UndeclaredReference(
+      reference: KeyReference(
+        table: table.name,
+        column: column.name,
+        parentTable: parent.table.name
+      ),
+      evidence: evidence,
+      rows: counts.rows,
+      matches: counts.matches
+    )
+  }
+
+  private func distinctCount(
+    of column: TableSchema.Column,
+    in table: TableSchema
+  ) throws(SQLiteError) -> Int64 {
+    let name = column.name.quotedName
+    // No more than needed: the table may be large.
+    return try connection.integer(
+      """
+      SELECT count(*) FROM (SELECT DISTINCT \(name) FROM main.\(table.name.quotedName)
+      WHERE typeof(\(name)) = 'integer' LIMIT \(Self.manyValues))
+      """
+    )
+  }
+
+  // MARK: Names
+
+  /// A name without case and signs: `customer_id` and `CustomerID` are one.
+  private static func plain(_ name: String) -> String {
+    String(name.lowercased().filter { $0.isLetter || $0.isNumber })
+  }
+
+  /// What a column is called that refers to a table.
+  private static func names(
+    of table: TableSchema,
+    key: String,
+    seenFrom child: TableSchema
+  ) -> Set<String> {
+    let name = plain(table.name)
+    var stems = [name]
+    if name.hasSuffix("ies") { stems.append(name.dropLast(3) + "y") }
+    if name.hasSuffix("es") { stems.append(String(name.dropLast(2))) }
+    if name.hasSuffix("s") { stems.append(String(name.dropLast())) }
+    // A row of a table may be below another one of it.
+    if table.name == child.name { stems.append("parent") }
+    let plainKey = plain(key)
+    var names: Set<String> = plainKeys.contains(plainKey) ? [] : [plainKey]
+    for stem in stems {
+      names.formUnion([stem, stem + plainKey, plainKey + stem])
+      for ending in endings where ending != "by" {
+        names.formUnion([stem + ending, ending + stem])
+      }
+    }
+    // A table's own columns are not called as it is.
+    return table.name == child.name ? names.subtracting([name, plainKey]) : names
+  }
+}

@@ -1,0 +1,57 @@
+import CloudSyncSQLiteSupport
+
+/// A column that holds another table's keys without saying so by `REFERENCES`.
+///
+/// A migration that changes these keys leaves the column's old values behind, and joins find nothing, unless the column
+/// is named in ``PrimaryKeyMigration/followedReferences``.
+public struct UndeclaredReference: Sendable, Hashable {
+  /// What makes a column look like a reference.
+  public enum Evidence: String, Sendable, Hashable {
+    /// Its name is that of the other table or of its key, and values of it are keys there.
+    case name
+    /// Its name ends as those of references do, and all its values are keys of one table alone.
+    case values
+    /// Its values are keys of several tables, or its name says nothing: only somebody who knows the app can tell.
+    case guess
+  }
+
+  /// The column.
+  public let reference: KeyReference
+  /// What makes it look like one.
+  public let evidence: Evidence
+  /// How many rows have a value.
+  public let rows: Int
+  /// How many of them have one that is a key of the other table.
+  public let matches: Int
+
+  /// The column and what it seems to refer to, in a sentence.
+  public var reason: String {
+    let column = "\(reference.table.quotedName).\(reference.column.quotedName)"
+    let share = matches == rows ? "all \(rows)" : "\(matches) of \(rows)"
+    let what =
+      switch evidence {
+      case .name: "looks like a reference to"
+      case .values: "seems to refer to"
+      case .guess: "may refer to"
+      }
+    return "Column \(column) \(what) table \(reference.parentTable.quotedName) without saying so"
+      + " (\(share) values are keys there)."
+  }
+}
+
+/// A column whose values are the keys of rows of a table.
+public struct KeyReference: Sendable, Hashable {
+  /// The column's table.
+  public var table: String
+  /// The column.
+  public var column: String
+  /// The table whose keys it holds.
+  public var parentTable: String
+
+  /// Creates a reference.
+  public init(table: String, column: String, parentTable: String) {
+    self.table = table
+    self.column = column
+    self.parentTable = parentTable
+  }
+}

@@ -1,0 +1,180 @@
+import CloudSyncSQLite
+
+/// What the commands for databases have in common: the file, its tables, and the policies.
+struct DatabaseArguments {
+  /// The file's path.
+  let path: String
+  private let arguments: Arguments
+
+  static let tables = Command.Option(
+    name: "--tables",
+    value: "A,B",
+    help: "the tables, with commas between them",
+    isRepeatable: true
+  )
+  static let all = Command.Option(name: "--all", help: "all tables, but views and virtual ones")
+  static let dropUnique = Command.Option(
+    name: "--drop-unique",
+    help: "drop UNIQUE constraints beside the primary key"
+  )
+  static let keepIntegerKeys = Command.Option(
+    name: "--keep-integer-keys",
+    help: "AUTOINCREMENT keys stay: each device counts in a range of its own"
+  )
+  static let json = Command.Option(name: "--json", help: "JSON, for scripts")
+  static let policies: [Command.Option] = [
+    .init(
+      name: "--unique-integer-keys",
+      value: "A,B",
+      help: "tables whose integer keys no two devices ever give to different rows",
+      isRepeatable: true
+    ),
+    keepIntegerKeys,
+    .init(
+      name: "--allow-missing-defaults",
+      help: "NOT NULL columns without a default are fine: every copy has the same columns"
+    ),
+    .init(
+      name: "--unique-newest",
+      value: "A,B",
+      help:
+        "tables with unique keys: of two rows with one value the newer stays, the other is parked",
+      isRepeatable: true
+    ),
+    .init(
+      name: "--unique-merge",
+      value: "A,B",
+      help: "tables with unique keys: two rows with one value become one",
+      isRepeatable: true
+    ),
+    .init(
+      name: "--edit-wins",
+      value: "A,B",
+      help: "tables in which an edit wins over a deletion made elsewhere",
+      isRepeatable: true
+    ),
+  ]
+
+  init(_ arguments: Arguments) {
+    self.arguments = arguments
+    path = arguments.operands[0]
+  }
+
+  // MARK: The file
+
+  /// Opens the file without changing what it is.
+  func open(access: DatabaseFile.Access) throws -> DatabaseFile {
+    try naming { try DatabaseFile(path: path, access: access) }
+  }
+
+  /// Runs a body whose errors are about the file, and names it in them.
+  func naming<Value>(body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let error as SyncEngineError {
+      throw failure(for: error)
+    }
+  }
+
+  /// The failure of an error that is about the file.
+  func failure(for error: SyncEngineError) -> ToolError {
+    .failure("\(error.path ?? path): \(error.reason)")
+  }
+
+  // MARK: Tables
+
+  /// The tables that are asked for, spelled as the database spells them; those that it does not have
+  /// as they were given.
+  ///
+  /// - Parameters:
+  ///   - names: All tables of the database.
+  ///   - fallback: The tables if none are asked for; nil where they must be.
+  /// - Returns: The tables, each once.
+  /// - Throws: That the options contradict each other, or that there are no tables.
+  func tables(names: [String], orElse fallback: [String]?) throws -> [String] {
+    let wanted = list(of: "--tables", known: names)
+    if arguments.has("--all"), !wanted.isEmpty {
+      throw ToolError.usage("--all and --tables do not go together")
+    }
+    if !wanted.isEmpty { return wanted }
+    if arguments.has("--tables") { throw ToolError.usage("--tables names no table") }
+    if !arguments.has("--all") {
+      guard let fallback else {
+        throw ToolError.usage("name tables with --tables A,B, or take --all")
+      }
+      return fallback
+    }
+    if names.isEmpty { throw ToolError.failure("\(path): it has no tables") }
+    return names
+  }
+
+  /// What the engine is told about the tables.
+  func options(tables: [String]) throws -> SyncEngineOptions {
+    var chosen: [String: [String]] = [:]
+    for option in Self.policies where option.value != nil {
+      let names = list(of: option.name, known: tables)
+      for name in names where !tables.contains(name) {
+        throw ToolError.usage("\(option.name) names “\(name)”, which is none of the tables")
+      }
+      chosen[option.name] = names
+    }
+    func isChosen(name: String, by option: String) -> Bool {
+      chosen[option]?.contains(name) == true
+    }
+    var options = SyncEngineOptions()
+    for name in tables {
+      var table = SyncEngineOptions.Table()
+      table.hasUniqueIntegerKeys = isChosen(name: name, by: "--unique-integer-keys")
+      table.givesIntegerKeys = arguments.has("--keep-integer-keys")
+      table.allowsMissingDefaults = arguments.has("--allow-missing-defaults")
+      if isChosen(name: name, by: "--unique-newest") { table.uniqueKeys = .newest }
+      if isChosen(name: name, by: "--unique-merge") { table.uniqueKeys = .merge }
+      if isChosen(name: name, by: "--edit-wins") { table.merging.deletes = .editWins }
+      options.tables[name] = table
+    }
+    return options
+  }
+
+  /// The names that an option gives, as the database spells them, each once.
+  private func list(of option: String, known: [String]) -> [String] {
+    var result: [String] = []
+    for text in arguments.allValues(of: option) {
+      // A name may have a comma.
+      let parts = known.contains(text) ? [Substring(text)] : text.split(separator: ",")
+      for part in parts {
+        let name = Self.trimmed(part)
+        // SQLite does not tell capital letters from small ones.
+        let found =
+          known.first { $0 == name }
+          ?? known.first { $0.lowercased() == name.lowercased() } ?? name
+        if !found.isEmpty, !result.contains(found) { result.append(found) }
+      }
+    }
+    return result
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    var text = text
+    while text.first == " " { text.removeFirst() }
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+
+  // MARK: What stands in the way
+
+  /// Throws if the schema forbids that the tables are synchronized.
+  func refuse(violations: [SchemaViolation]) throws {
+    let errors = violations.filter { !$0.isWarning }
+    guard let first = errors.first else { return }
+    // A table that is not there is not fixed.
+    if [.missingTable, .notATable].contains(first.code) {
+      throw ToolError.failure("\(path): \(first.reason)")
+    }
+    let others = errors.count == 1 ? "" : " (the first of \(errors.count) errors)"
+    let fixing =
+      errors.contains { $0.isMigrated }
+      ? ", and “cloudsync migrate \(path) --all --fix --dry-run” what can be fixed" : ""
+    throw ToolError.failure(
+      "\(path) cannot be synced as it is: \(first.reason)\(others) “cloudsync check \(path)”"
+        + " tells everything\(fixing)."
+    )
+  }
+}

@@ -1,0 +1,211 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncSQLite
+
+/// Beginning a history, its state, commits, and its end.
+enum HistoryBasics {
+  static var commands: [Command] {
+    [
+      HistoryCommand.command(
+        name: "init",
+        "Begin a history: the rows that are there are in its first commits.",
+        options: [
+          DatabaseArguments.tables, DatabaseArguments.all,
+          .init(name: "--replica", value: "NAME", help: "what this copy is called in its commits"),
+        ],
+        run: begin
+      ),
+      HistoryCommand.command(
+        name: "status",
+        "Tell where the rows are in the history, and what is not committed.",
+        run: status
+      ),
+      HistoryCommand.command(
+        name: "commit",
+        "Commit all rows that were changed since HEAD.",
+        options: [.init(name: "-m", value: "TEXT", help: "what is said of the commit")],
+        run: commit
+      ),
+      HistoryCommand.command(
+        name: "discard",
+        "Give rows that were changed since HEAD the values back that they had.",
+        run: discard
+      ),
+      HistoryCommand.command(
+        name: "rescan",
+        "Find rows that were written past the triggers, to be committed.",
+        run: { target in
+          let repository = try target.repository()
+          try repository.rescan()
+          let count = try repository.changes().count
+          if target.isJSON { return try target.show(value: ["rows": count]) }
+          target.console.line("\(Phrase.count(count, "row")) to be committed")
+        }
+      ),
+      HistoryCommand.command(
+        name: "verify",
+        "Compare all commits and rows with what the history says of them.",
+        discussion: "The exit code is 1 if anything is not as it should be.",
+        run: verify
+      ),
+      HistoryCommand.command(
+        name: "remove",
+        "Take every trace of the history out of the database; rows stay.",
+        run: remove
+      ),
+    ]
+  }
+
+  private static func begin(target: HistoryTarget) throws {
+    let database = try target.database(access: .readWrite)
+    if try ChangesetRepository.isInstalled(in: database) {
+      throw ToolError.failure("\(target.path): it has a history already")
+    }
+    let names = try ChangesetRepository.tables(of: database)
+    let tables = try DatabaseArguments(target.arguments).tables(names: names, orElse: nil)
+    let options = ChangesetOptions(replica: target.arguments.value(of: "--replica"))
+    let repository = try ChangesetRepository(database, tables: tables, options: options)
+    let log = try repository.log()
+    let rows = try repository.verify().rowCount
+    if target.isJSON {
+      return try target.show(
+        value: ["commits": log.count, "rows": rows, "tables": tables.count]
+      )
+    }
+    let start = log.first.map { ", first commit \($0.id.short)" } ?? ""
+    target.console.line(
+      "\(target.path): \(Phrase.count(tables.count, "table")), \(Phrase.count(rows, "row"))\(start) on"
+        + " \(try repository.head().branch)"
+    )
+  }
+
+  private struct StatusReport: Encodable {
+    struct Table: Encodable {
+      var name: String
+      var new: Int
+      var changed: Int
+      var deleted: Int
+    }
+
+    var branch: String
+    var head: String?
+    var isDetached: Bool
+    var unpushed: Int
+    var heads: [String]
+    var waiting: Int
+    var refused: [String: String]
+    var tables: [Table]
+
+    init(_ status: ChangesetStatus) {
+      branch = status.head.branch
+      head = status.head.uuid
+      isDetached = status.head.isDetached
+      unpushed = status.unpushedCount
+      heads = status.heads.map(\.description)
+      waiting = status.waitingCount
+      refused = Dictionary(
+        status.refused.map { ($0.name, $0.reason) },
+        uniquingKeysWith: { first, _ in first }
+      )
+      tables = status.tables.map {
+        Table(name: $0.name, new: $0.inserted, changed: $0.updated, deleted: $0.deleted)
+      }
+    }
+  }
+
+  private static func status(target: HistoryTarget) throws {
+    let repository = try target.repository(access: .readOnly)
+    let status = try repository.status()
+    if target.isJSON { return try target.show(value: StatusReport(status)) }
+    let console = target.console
+    var line = "\(status.head.isDetached ? "detached from" : "on") \(status.head.branch)"
+    if let last = try repository.log(LogQuery(count: 1)).first {
+      let message = HistoryWords.message(last)
+      line += " at \(console.styled(last.id.short, as: .name))"
+      if !message.isEmpty { line += " “\(message)”" }
+    } else {
+      line += ", nothing committed"
+    }
+    if status.unpushedCount > 0 {
+      line += ", \(Phrase.count(status.unpushedCount, "commit")) not pushed"
+    }
+    console.line(line)
+    if status.heads.count > 1 {
+      console.line("\(status.heads.count) heads are to be merged")
+    }
+    if status.waitingCount > 0 {
+      console.line("\(Phrase.count(status.waitingCount, "commit")) wait for others before them")
+    }
+    for refused in status.refused {
+      console.line("\(refused.name) was refused: \(Words.line(refused.reason))")
+    }
+    if status.isClean { return console.line("nothing to commit") }
+    let rows =
+      [["table", "new", "changed", "deleted"]]
+      + status.tables.map { [$0.name, "\($0.inserted)", "\($0.updated)", "\($0.deleted)"] }
+    for line in Words.table(of: rows) { console.line(line) }
+  }
+
+  private static func commit(target: HistoryTarget) throws {
+    let repository = try target.repository()
+    let counts = try repository.status().tables
+    let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() } ?? "{}"
+    guard let commit = try repository.commit(meta: meta) else {
+      if target.isJSON { return try target.show(value: [String: String]()) }
+      return target.console.line("nothing to commit")
+    }
+    if target.isJSON { return try target.show(value: ChangesetReport(commit)) }
+    let rows = counts.reduce(0) { $0 + $1.inserted + $1.updated + $1.deleted }
+    target.console.line(
+      "[\(commit.branch) \(target.console.styled(commit.id.short, as: .name))]"
+        + " \(Phrase.count(rows, "row")) in \(Phrase.count(counts.count, "table"))"
+    )
+  }
+
+  private static func discard(target: HistoryTarget) throws {
+    let repository = try target.repository()
+    let count = try repository.changes().count
+    try repository.discard()
+    if target.isJSON { return try target.show(value: ["rows": count]) }
+    target.console.line("\(Phrase.count(count, "row")) as at HEAD again")
+  }
+
+  private struct VerifyResult: Encodable {
+    var rows: Int
+    var commits: Int
+    var problems: [String]
+  }
+
+  private static func verify(target: HistoryTarget) throws {
+    let report = try target.repository(access: .readOnly).verify()
+    if target.isJSON {
+      try target.show(
+        value: VerifyResult(
+          rows: report.rowCount,
+          commits: report.commitCount,
+          problems: report.problems
+        )
+      )
+    } else if report.problems.isEmpty {
+      target.console.line(
+        "\(target.path): \(Phrase.count(report.rowCount, "row")) and"
+          + " \(Phrase.count(report.commitCount, "commit")) are what they say"
+      )
+    } else {
+      for problem in report.problems {
+        target.console.line("\(target.path): \(target.console.styled(problem, as: .bad))")
+      }
+    }
+    if !report.problems.isEmpty { throw ToolError.negative }
+  }
+
+  private static func remove(target: HistoryTarget) throws {
+    let repository = try target.repository()
+    let count = try repository.log(LogQuery(isOfAllBranches: true)).count
+    try repository.remove()
+    if target.isJSON { return try target.show(value: ["commits": count]) }
+    target.console.line(
+      "\(target.path): \(Phrase.count(count, "commit")) removed, rows are as before"
+    )
+  }
+}

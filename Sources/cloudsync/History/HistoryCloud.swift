@@ -1,0 +1,207 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncSQLite
+import Dispatch
+
+/// Exchanging commits through a cloud in a file.
+enum HistoryCloud {
+  private static let options: [Command.Option] = [
+    .init(name: "--cloud", value: "FILE", help: "the cloud, a file that is made if it is missing"),
+    .init(
+      name: "--device",
+      value: "NAME",
+      help: "this copy's name in it; by default host and path"
+    ),
+    .init(name: "--zone", value: "NAME", help: "the zone in the cloud, “History” by default"),
+    .init(
+      name: "--unique-integer-keys",
+      value: "A,B",
+      help: "tables whose integer keys no two copies ever give to different rows"
+    ),
+  ]
+
+  static var commands: [Command] {
+    [
+      HistoryCommand.command(
+        name: "push",
+        "Send the commits that the cloud has not got.",
+        options: options,
+        run: { target in
+          let sent = try with(target: target) { (remote, _) in try await remote.push() }
+          try tell(target: target, commits: sent, were: "sent")
+        }
+      ),
+      HistoryCommand.command(
+        name: "fetch",
+        "Fetch commits of others; rows stay until “merge” or “pull”.",
+        options: options,
+        run: { target in
+          let received = try with(target: target) { (remote, _) in try await remote.fetch() }
+          try tell(target: target, commits: received, were: "received")
+        }
+      ),
+      HistoryCommand.command(
+        name: "sync",
+        "Commit, fetch, merge, go there, and push.",
+        options: options + [.init(name: "-m", value: "TEXT", help: "what is said of the commit")],
+        run: sync
+      ),
+      HistoryCommand.command(
+        name: "clone",
+        "Bring a whole history into a new database.",
+        options: options + [
+          .init(name: "--replica", value: "NAME", help: "what this copy is called in its commits")
+        ],
+        run: clone
+      ),
+    ]
+  }
+
+  private struct SyncReport: Encodable {
+    var sent: Int
+    var received: Int
+    var merges: Int
+    var conflicts: Int
+    var branch: String
+    var head: String?
+  }
+
+  private static func sync(target: HistoryTarget) throws {
+    let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() } ?? "{}"
+    let summary = try with(target: target) { (remote, _) in try await remote.sync(meta: meta) }
+    if target.isJSON {
+      return try target.show(
+        value: SyncReport(
+          sent: summary.sent,
+          received: summary.received,
+          merges: summary.merges,
+          conflicts: summary.conflicts,
+          branch: summary.head.branch,
+          head: summary.head.uuid
+        )
+      )
+    }
+    var parts = [
+      "sent \(Phrase.count(summary.sent, "commit"))", "received \(summary.received)",
+    ]
+    if summary.merges > 0 { parts.append(Phrase.count(summary.merges, "merge")) }
+    if summary.conflicts > 0 {
+      parts.append("\(Phrase.count(summary.conflicts, "conflict")) settled")
+    }
+    let place = summary.head.id.map { target.console.styled($0.short, as: .name) } ?? "nothing"
+    target.console.line("\(parts.joined(separator: ", ")); \(summary.head.branch) is at \(place)")
+  }
+
+  private static func tell(target: HistoryTarget, commits: [Changeset], were what: String) throws {
+    if target.isJSON { return try target.show(value: commits.map { ChangesetReport($0) }) }
+    target.console.line("\(what) \(Phrase.count(commits.count, "commit"))")
+  }
+
+  private static func clone(target: HistoryTarget) throws {
+    let cloud = try place(target: target)
+    guard SamePath.Identity(path: target.path) == nil else {
+      throw ToolError.failure("\(target.path): it exists already; name a new file")
+    }
+    guard SamePath.Identity(path: try name(target: target)) != nil else {
+      throw ToolError.failure("\(try name(target: target)): there is no such cloud")
+    }
+    let zoneID = zone(target: target)
+    let options = ChangesetOptions(replica: target.arguments.value(of: "--replica"))
+    let database = try DatabaseFile(path: target.path, createsFile: true)
+    let assets = cloud.assets(stagedIn: target.path + "-cloudsync-assets")
+    let handler = cloud.handler
+    let repository: ChangesetRepository
+    do {
+      repository = try Blocking.run {
+        try await ChangesetRemote.clone(
+          into: database,
+          from: handler,
+          zoneID: zoneID,
+          assets: assets,
+          options: options
+        )
+      }
+    } catch {
+      NewFolder.removeTemporary(at: target.path)
+      for end in ["-wal", "-shm"] { NewFolder.removeTemporary(at: target.path + end) }
+      throw error
+    }
+    let count = try repository.log().count
+    let rows = try repository.verify().rowCount
+    if target.isJSON { return try target.show(value: ["commits": count, "rows": rows]) }
+    target.console.line(
+      "\(target.path): \(Phrase.count(count, "commit")), \(Phrase.count(rows, "row"))"
+    )
+  }
+
+  // MARK: The cloud
+
+  private static func name(target: HistoryTarget) throws -> String {
+    guard let name = target.arguments.value(of: "--cloud") else {
+      throw ToolError.usage("name the cloud with --cloud FILE")
+    }
+    return name
+  }
+
+  private static func zone(target: HistoryTarget) -> ZoneID {
+    ZoneID(name: target.arguments.value(of: "--zone") ?? "History")
+  }
+
+  private static func place(target: HistoryTarget) throws -> CloudFile {
+    let cloud = try name(target: target)
+    if SamePath.isSame(target.path, as: cloud) {
+      throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
+    }
+    return try CloudFile(
+      cloud,
+      device: try SyncCommand.device(arguments: target.arguments, path: target.path),
+      zoneID: zone(target: target)
+    )
+  }
+
+  private static func with<Value: Sendable>(
+    target: HistoryTarget,
+    _ body: @escaping @Sendable (ChangesetRemote, ChangesetRepository) async throws -> Value
+  ) throws -> Value {
+    var options = ChangesetOptions()
+    let tables = target.arguments.value(of: "--unique-integer-keys") ?? ""
+    for name in tables.split(separator: ",") {
+      options.tables[String(name)] = .init(hasUniqueIntegerKeys: true)
+    }
+    let repository = try target.repository(options: options)
+    let cloud = try place(target: target)
+    let folder = target.path + "-cloudsync-assets"
+    let remote = try ChangesetRemote(
+      repository,
+      operationHandler: cloud.handler,
+      zoneID: zone(target: target),
+      assets: cloud.assets(stagedIn: folder)
+    )
+    defer {
+      remote.session.stop()
+      NewFolder.removeTemporary(at: folder)
+    }
+    return try Blocking.run { try await body(remote, repository) }
+  }
+}
+
+/// Waits for what runs elsewhere: a command ends when all of it is done.
+enum Blocking {
+  static func run<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Value
+  ) throws -> Value {
+    let result = Locked<Result<Value, any Error>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    Task {
+      let outcome: Result<Value, any Error>
+      do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
+      result.withLock { $0 = outcome }
+      done.signal()
+    }
+    done.wait()
+    guard let outcome = result.withLock({ $0 }) else {
+      throw ToolError.failure("the work has ended without a result")
+    }
+    return try outcome.get()
+  }
+}

@@ -1,0 +1,122 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncEventLog
+import CloudSyncSQLite
+
+/// `cloudsync history`: the history of a database, as git keeps one of files.
+enum HistoryCommand {
+  static var group: Command {
+    Command(
+      path: ["history"],
+      summary: "Keep a database's history: commit, look, go back, branch, merge and sync.",
+      subcommands: HistoryBasics.commands + HistoryLooking.commands + HistoryMoving.commands
+        + HistoryJoining.commands + HistoryCloud.commands
+    )
+  }
+
+  static let json = DatabaseArguments.json
+
+  /// A command of the group.
+  static func command(
+    name: String,
+    _ summary: String,
+    operands: [String] = [],
+    options: [Command.Option] = [],
+    discussion: String = "",
+    run: @escaping (HistoryTarget) throws -> Void
+  ) -> Command {
+    Command(
+      path: ["history", name],
+      summary: summary,
+      operands: ["DATABASE"] + operands,
+      options: options + [json],
+      discussion: discussion,
+      run: { arguments, console in
+        let target = HistoryTarget(arguments: arguments, console: console)
+        try target.naming { try run(target) }
+      }
+    )
+  }
+}
+
+/// What a command of the group works on.
+struct HistoryTarget {
+  let arguments: Arguments
+  let console: Console
+
+  var path: String { arguments.operands[0] }
+  var isJSON: Bool { arguments.has("--json") }
+
+  /// An operand after the database; nil if there are not so many.
+  func operand(place: Int) -> String? {
+    place < arguments.operands.count ? arguments.operands[place] : nil
+  }
+
+  /// Runs a body whose errors are about the file, and names it in them.
+  func naming(_ body: () throws -> Void) throws {
+    do { try body() } catch let error as ChangesetError {
+      throw ToolError.failure("\(error.path ?? path): \(error.reason)\(advice(for: error.code))")
+    } catch let error as SyncEngineError {
+      throw ToolError.failure("\(error.path ?? path): \(error.reason)")
+    }
+  }
+
+  private func advice(for code: ChangesetError.Code) -> String {
+    switch code {
+    case .uncommittedChanges: "; “cloudsync history commit \(path)” records them"
+    case .unmerged: "; “cloudsync history merge \(path)” does it"
+    default: ""
+    }
+  }
+
+  func database(access: DatabaseFile.Access) throws -> DatabaseFile {
+    try DatabaseFile(path: path, access: access)
+  }
+
+  /// The history that the database has.
+  func repository(
+    access: DatabaseFile.Access = .readWrite,
+    options: ChangesetOptions = ChangesetOptions()
+  ) throws -> ChangesetRepository {
+    let database = try database(access: access)
+    guard try ChangesetRepository.isInstalled(in: database) else {
+      throw ToolError.failure(
+        "\(path): it has no history; “cloudsync history init \(path) --all” begins one"
+      )
+    }
+    return try ChangesetRepository(database, options: options)
+  }
+
+  func show(value: some Encodable) throws { console.line(try JSONText.block(for: value)) }
+}
+
+/// Words and values of a history as people read them.
+enum HistoryWords {
+  /// The day and the minute.
+  static func time(_ changeset: Changeset) -> String {
+    let text = TimeText.date(
+      Timestamp(nanoseconds: changeset.time.milliseconds * 1_000_000)
+    )
+    return String(text.prefix(16)).replacing("T", with: " ")
+  }
+
+  /// What was said of a commit: the message in its JSON, or all of it.
+  static func message(_ changeset: Changeset) -> String {
+    if let message = HistoryMessage(meta: changeset.meta)?.message { return Words.line(message) }
+    return changeset.meta == "{}" ? "" : Words.line(changeset.meta)
+  }
+
+  /// A value as SQL writes it, shortened.
+  static func value(_ value: FieldValue, limit: Int = 40) -> String {
+    let text = Words.line(value.sqlText)
+    return text.count > limit ? String(text.prefix(limit - 1)) + "…" : text
+  }
+
+  static func key(_ key: [FieldValue]) -> String {
+    key.map { value -> String in
+      if case .string(let text) = value { return Words.line(text) }
+      return HistoryWords.value(value)
+    }
+    .joined(separator: ",")
+  }
+}

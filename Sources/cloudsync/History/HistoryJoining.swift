@@ -1,0 +1,160 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncSQLite
+
+/// Merging, and taking commits back.
+enum HistoryJoining {
+  static var commands: [Command] {
+    [
+      HistoryCommand.command(
+        name: "merge",
+        "Merge the heads of the present branch, or another branch into it, and go there.",
+        operands: ["[BRANCH]..."],
+        run: merge
+      ),
+      HistoryCommand.command(
+        name:
+          "resolve",
+        "List what merges have lost, or put one of these back.",
+        operands: ["[NUMBER]..."],
+        options: [.init(name: "--key", value: "VALUE", help: "put the row back under another key")],
+        discussion: """
+          The numbers are those of the list. A row that was set aside comes back under its own key or another one,
+          and of the others the values that did not count are written again; it is a commit.
+          """,
+        run: resolve
+      ),
+      HistoryCommand.command(
+        name: "revert",
+        "Commit the opposite of a commit; what was changed since stays.",
+        operands: ["REVISION"],
+        options: [.init(name: "-m", value: "TEXT", help: "what is said of the commit")],
+        run: { target in
+          let repository = try target.repository()
+          let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() }
+          let commit = try repository.revert(
+            Revision(target.arguments.operands[1]),
+            meta: meta ?? "{}"
+          )
+          try HistoryMoving.tell(target, commit, orElse: "nothing of it is left to take back")
+        }
+      ),
+      HistoryCommand.command(
+        name: "undo",
+        "Take the last commit of this copy back that is not taken back yet.",
+        run: { target in
+          let commit = try target.repository().undo()
+          try HistoryMoving.tell(target, commit, orElse: "nothing to undo")
+        }
+      ),
+      HistoryCommand.command(
+        name: "redo",
+        "Take the last undo back.",
+        run: { target in
+          let commit = try target.repository().redo()
+          try HistoryMoving.tell(target, commit, orElse: "nothing to redo")
+        }
+      ),
+    ]
+  }
+
+  private static func merge(target: HistoryTarget) throws {
+    let repository = try target.repository()
+    var merges: [Changeset] = []
+    if let branch = target.operand(place: 1) {
+      let before = try repository.branches().first(where: \.isCurrent)?.heads ?? []
+      let merge = try repository.merge(branch)
+      if !before.contains(merge.id) { merges = [merge] }
+    } else {
+      merges = try repository.mergeAll()
+    }
+    if try repository.status().isClean { try repository.pull() }
+    if target.isJSON { return try target.show(value: merges.map { ChangesetReport($0) }) }
+    let waiting = try repository.conflicts().filter { $0.kind == .question }.count
+    if merges.isEmpty, waiting == 0 { return target.console.line("nothing to merge") }
+    let lost = try repository.conflicts()
+      .filter { conflict in
+        merges.contains { $0.id == conflict.merge }
+      }
+    target.console.line(
+      "\(Phrase.count(merges.count, "merge")), \(Phrase.count(lost.count, "conflict")) settled"
+        + (lost.isEmpty ? "" : "; “cloudsync history resolve \(target.path)” lists them")
+    )
+    try HistoryMoving.tell(target, repository)
+  }
+
+  private struct ConflictReport: Encodable {
+    var number: Int
+    var merge: String?
+    var table: String
+    var key: [String]
+    var kind: String
+    var isSetAside: Bool
+    var kept: [String: String]
+    var lost: [String: String]
+
+    init(_ conflict: ChangesetConflict, number: Int) {
+      self.number = number
+      merge = conflict.merge?.description
+      table = conflict.table
+      key = conflict.key.map(\.sqlText)
+      kind = conflict.kind.rawValue
+      isSetAside = conflict.isSetAside
+      kept = Self.values(cells: conflict.kept)
+      lost = Self.values(cells: conflict.lost)
+    }
+
+    private static func values(cells: [ChangesetConflict.Cell]) -> [String: String] {
+      Dictionary(
+        cells.map { ($0.column, $0.value.sqlText) },
+        uniquingKeysWith: { first, _ in first }
+      )
+    }
+  }
+
+  private static func resolve(target: HistoryTarget) throws {
+    guard let text = target.operand(place: 1) else { return try list(target: target) }
+    let repository = try target.repository()
+    let conflicts = try repository.conflicts()
+    let number = try Arguments.number(from: text, for: "resolve")
+    guard number >= 1, number <= UInt64(conflicts.count) else {
+      throw ToolError.failure("\(target.path): there is no conflict number \(number)")
+    }
+    let conflict = conflicts[Int(number) - 1]
+    if conflict.kind == .question {
+      throw ToolError.failure("\(target.path): the app that asks must answer this one")
+    }
+    let key = try target.arguments.value(of: "--key")
+      .map { text in
+        try repository.key(of: conflict.table, text.split(separator: ",").map { String($0) })
+      }
+    let commit = try repository.restoreConflict(conflict, key: key)
+    try HistoryMoving.tell(target, commit, orElse: "the row holds all of it already")
+  }
+
+  private static func list(target: HistoryTarget) throws {
+    let conflicts = try target.repository(access: .readOnly).conflicts()
+    if target.isJSON {
+      return try target.show(
+        value: conflicts.enumerated().map { ConflictReport($1, number: $0 + 1) }
+      )
+    }
+    if conflicts.isEmpty { return target.console.line("no conflicts") }
+    for (place, conflict) in conflicts.enumerated() {
+      let what = conflict.isSetAside ? "set aside" : conflict.kind.rawValue
+      target.console.line(
+        "\(place + 1)  \(conflict.table) \(HistoryWords.key(conflict.key))  \(what)"
+          + (conflict.merge.map { "  \(target.console.styled($0.short, as: .name))" } ?? "")
+      )
+      for column in conflict.columns {
+        let kept = conflict.kept.first { $0.column == column }
+        let lost = conflict.lost.first { $0.column == column }
+        let parts = [
+          kept.map { "kept \(HistoryWords.value($0.value))" },
+          lost.map { "lost \(target.console.styled(HistoryWords.value($0.value), as: .bad))" },
+        ]
+        target.console.line("     \(column)  \(parts.compactMap { $0 }.joined(separator: ", "))")
+      }
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncSQLite
+
+/// Branches, tags, and going to commits.
+enum HistoryMoving {
+  static var commands: [Command] {
+    [
+      HistoryCommand.command(
+        name: "branch",
+        "List branches; begin one; or hide one on every copy.",
+        operands: ["[NAME]..."],
+        options: [
+          .init(name: "--at", value: "REVISION", help: "where it begins; HEAD by default"),
+          .init(name: "--delete", help: "hide it; its commits stay"),
+        ],
+        run: branch
+      ),
+      HistoryCommand.command(
+        name: "switch",
+        "Make the rows those of a branch, and commit on it from now on.",
+        operands: ["BRANCH"],
+        run: { target in
+          let repository = try target.repository()
+          try repository.switchBranch(target.arguments.operands[1])
+          try tell(target, repository)
+        }
+      ),
+      HistoryCommand.command(
+        name: "tag",
+        "List tags; name a commit; or take a name away.",
+        operands: ["[NAME] [REVISION]..."],
+        options: [.init(name: "--delete", help: "take the name away")],
+        run: tag
+      ),
+      HistoryCommand.command(
+        name: "checkout",
+        "Make the rows those of a commit; “switch” goes back to a branch.",
+        operands: ["REVISION"],
+        options: [
+          .init(
+            name: "--to",
+            value: "FILE",
+            help: "write them into a new file, and change nothing here"
+          )
+        ],
+        run: checkout
+      ),
+      HistoryCommand.command(
+        name: "restore",
+        "Commit the rows of an older commit on top of HEAD.",
+        operands: ["REVISION"],
+        options: [.init(name: "-m", value: "TEXT", help: "what is said of the commit")],
+        run: restore
+      ),
+      HistoryCommand.command(
+        name: "pull",
+        "Make the rows those of the branch's head, after a fetch or a merge.",
+        run: { target in
+          let repository = try target.repository()
+          let moved = try repository.pull()
+          if moved == nil, !target.isJSON { return target.console.line("nothing to pull") }
+          try tell(target, repository)
+        }
+      ),
+    ]
+  }
+
+  private struct HeadReport: Encodable {
+    var branch: String
+    var head: String?
+    var isDetached: Bool
+  }
+
+  /// Tells where HEAD is.
+  static func tell(_ target: HistoryTarget, _ repository: ChangesetRepository) throws {
+    let head = try repository.head()
+    if target.isJSON {
+      return try target.show(
+        value: HeadReport(branch: head.branch, head: head.uuid, isDetached: head.isDetached)
+      )
+    }
+    let place = head.id.map { target.console.styled($0.short, as: .name) } ?? "the empty database"
+    target.console.line(
+      head.isDetached ? "the rows are those of \(place)" : "\(head.branch) is at \(place)"
+    )
+  }
+
+  private struct BranchReport: Encodable {
+    var name: String
+    var heads: [String]
+    var isCurrent: Bool
+  }
+
+  private static func branch(target: HistoryTarget) throws {
+    guard let name = target.operand(place: 1) else {
+      let branches = try target.repository(access: .readOnly).branches()
+      if target.isJSON {
+        return try target.show(
+          value: branches.map {
+            BranchReport(name: $0.name, heads: $0.heads.map(\.description), isCurrent: $0.isCurrent)
+          }
+        )
+      }
+      for branch in branches {
+        let heads = branch.heads.map(\.short).joined(separator: " ")
+        target.console.line("\(branch.isCurrent ? "*" : " ") \(branch.name)  \(heads)")
+      }
+      return
+    }
+    let repository = try target.repository()
+    if target.arguments.has("--delete") {
+      try repository.deleteBranch(name)
+    } else {
+      try repository.createBranch(name, at: Revision(target.arguments.value(of: "--at") ?? "HEAD"))
+    }
+    if target.isJSON { try target.show(value: ["branch": name]) }
+  }
+
+  private static func tag(target: HistoryTarget) throws {
+    guard let name = target.operand(place: 1) else {
+      let tags = try target.repository(access: .readOnly).tags()
+      if target.isJSON {
+        return try target.show(
+          value: Dictionary(
+            tags.map { ($0.name, $0.id.description) },
+            uniquingKeysWith: { first, _ in first }
+          )
+        )
+      }
+      for tag in tags { target.console.line("\(tag.name)  \(tag.id.short)") }
+      return
+    }
+    let isRemoved = target.arguments.has("--delete")
+    try target.repository()
+      .tag(name, isRemoved ? nil : Revision(target.operand(place: 2) ?? "HEAD"))
+    if target.isJSON { try target.show(value: ["tag": name]) }
+  }
+
+  private static func checkout(target: HistoryTarget) throws {
+    let repository = try target.repository()
+    let revision = Revision(target.arguments.operands[1])
+    if let path = target.arguments.value(of: "--to") {
+      try repository.export(revision, to: path)
+      if target.isJSON { return try target.show(value: ["file": path]) }
+      return target.console.line("\(path) has the rows of \(revision)")
+    }
+    try repository.checkout(revision)
+    try tell(target, repository)
+  }
+
+  private static func restore(target: HistoryTarget) throws {
+    let repository = try target.repository()
+    let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() } ?? "{}"
+    let commit = try repository.restore(Revision(target.arguments.operands[1]), meta: meta)
+    try tell(target, commit, orElse: "the rows are the same already")
+  }
+
+  /// Tells what commit was made.
+  static func tell(_ target: HistoryTarget, _ commit: Changeset?, orElse text: String) throws {
+    if target.isJSON {
+      guard let commit else { return try target.show(value: [String: String]()) }
+      return try target.show(value: ChangesetReport(commit))
+    }
+    guard let commit else { return target.console.line(text) }
+    target.console.line("[\(commit.branch) \(target.console.styled(commit.id.short, as: .name))]")
+  }
+}

@@ -1,0 +1,155 @@
+import CloudSyncCore
+import CloudSyncSQLite
+
+/// `cloudsync check`: what in a schema stands in the way of synchronization.
+enum CheckCommand {
+  static var command: Command {
+    Command(
+      path: ["check"],
+      summary: "Tell what in a database's schema stands in the way of syncing it.",
+      operands: ["DATABASE"],
+      options: [DatabaseArguments.tables, DatabaseArguments.all]
+        + DatabaseArguments.policies
+        + [
+          .init(name: "--sql", help: "nothing but the SQL that fixes it, for the program sqlite3"),
+          DatabaseArguments.dropUnique,
+          DatabaseArguments.json,
+        ],
+      discussion: """
+        Without --tables all tables are checked. The file stays as it is. The exit code is 1 if there
+        are errors; warnings let a database be synced. What SQL cannot fix, such as keys, “cloudsync migrate”
+        fixes. The SQL drops UNIQUE constraints only with --drop-unique; to keep them sync with
+        --unique-newest or --unique-merge.
+
+        Columns that look like references to an integer key and are not declared are named too, by their names
+        and values: a migration of the key leaves them behind unless they are named to it.
+        """,
+      run: run
+    )
+  }
+
+  /// The result for scripts.
+  private struct Report: Encodable {
+    struct Entry: Encodable {
+      var table: String
+      var column: String?
+      var code: String
+      var severity: String
+      var reason: String
+      var sql: String?
+    }
+
+    var database: String
+    var tables: [String]
+    var errors: Int
+    var warnings: Int
+    var violations: [Entry]
+
+    init(_ path: String, _ tables: [String], _ violations: [SchemaViolation]) {
+      database = path
+      self.tables = tables
+      warnings = violations.count { $0.isWarning }
+      errors = violations.count - warnings
+      self.violations = violations.map {
+        Entry(
+          table: $0.table,
+          column: $0.column,
+          code: $0.code.rawValue,
+          severity: $0.isWarning ? "warning" : "error",
+          reason: $0.reason,
+          sql: $0.sql
+        )
+      }
+    }
+  }
+
+  private static func run(with arguments: Arguments, console: Console) throws {
+    let target = DatabaseArguments(arguments)
+    let database = try target.open(access: .readOnly)
+    let names = try target.naming { try SyncEngine.tableNames(in: database) }
+    let tables = try target.tables(names: names, orElse: names)
+    if tables.isEmpty { throw ToolError.failure("\(target.path): it has no tables") }
+    let options = try target.options(tables: tables)
+    let violations = try target.naming {
+      try SyncEngine.check(database, tables: tables, options: options)
+    }
+    let references = try target.naming {
+      try SyncEngine.undeclaredReferences(in: database, to: tables.filter(options.changesKey(of:)))
+    }
+    let found = violations + references.map { SchemaViolation($0) }
+    let report = Report(target.path, tables, found)
+    if arguments.has("--json") {
+      console.line(try JSONText.block(for: report))
+    } else if arguments.has("--sql") {
+      for sql in fixingSQL(violations, dropsUnique: arguments.has("--drop-unique")) {
+        console.block(sql)
+      }
+    } else {
+      show(violations: found, report: report, console: console)
+    }
+    if report.errors > 0 { throw ToolError.negative }
+  }
+
+  /// The SQL of all tables, that of each once; it drops unique keys only if that is asked for.
+  static func fixingSQL(_ violations: [SchemaViolation], dropsUnique: Bool) -> [String] {
+    var tables: [String] = []
+    let chosen = violations.filter { violation in
+      let isUnique = violation.code == .uniqueConstraintDisallowed
+      let hasUnique = violations.contains {
+        $0.table == violation.table && $0.code == .uniqueConstraintDisallowed && $0.sql != nil
+      }
+      return isUnique ? dropsUnique : !(dropsUnique && hasUnique)
+    }
+    return chosen.compactMap { violation in
+      guard let sql = violation.sql, !tables.contains(violation.table) else { return nil }
+      tables.append(violation.table)
+      return sql
+    }
+  }
+
+  private static func show(
+    violations: [SchemaViolation],
+    report: Report,
+    console: Console
+  ) {
+    for table in report.tables {
+      let ofTable = violations.filter { $0.table == table }
+      if ofTable.isEmpty { continue }
+      console.line(console.styled(table, as: .heading))
+      for violation in ofTable {
+        let word = console.styled(
+          violation.isWarning ? "warning" : "error",
+          as: violation.isWarning ? .warning : .bad
+        )
+        console.line("  \(word): \(violation.reason)")
+      }
+      console.line()
+    }
+    let count = Phrase.count(report.tables.count, "table")
+    guard report.errors > 0 else {
+      let warnings =
+        report.warnings == 0 ? "" : ", with \(Phrase.count(report.warnings, "warning"))"
+      return console.line(
+        "\(console.styled("passed", as: .good)): \(count) can be synced\(warnings)"
+      )
+    }
+    console.line(
+      console.styled(
+        "\(Phrase.count(report.errors, "error")) and \(Phrase.count(report.warnings, "warning"))"
+          + " in \(count)",
+        as: .bad
+      )
+    )
+    if violations.contains(where: { !$0.isWarning && $0.isMigrated }) {
+      console.line(
+        "see what can be fixed: cloudsync migrate \(report.database) --all --fix --dry-run"
+      )
+    }
+    if violations.contains(where: { $0.code == .uniqueConstraintDisallowed }) {
+      console.line("keep UNIQUE with --unique-newest or --unique-merge, or drop it: --drop-unique")
+    }
+    if violations.contains(where: { $0.code == .integerPrimaryKey }) {
+      console.line("keep integer keys: cloudsync migrate \(report.database) --keep-integer-keys")
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import CloudSyncSQLite
+
+/// `cloudsync migrate`: primary keys that can be synced.
+enum MigrateCommand {
+  static var command: Command {
+    Command(
+      path: ["migrate"],
+      summary: "Give a database's tables primary keys that can be synced; see the plan first.",
+      operands: ["DATABASE"],
+      options: [
+        .init(name: "--dry-run", help: "tell what would be done, and do nothing"),
+        DatabaseArguments.tables, DatabaseArguments.all,
+        .init(name: "--output", value: "COPY", help: "write a copy, and leave the database alone"),
+        .init(
+          name: "--follow",
+          value: "A.B=C,…",
+          help: "columns that refer to a table without REFERENCES, and follow its key",
+          isRepeatable: true
+        ),
+        .init(
+          name: "--leave",
+          value: "A.B,…",
+          help: "columns that only look like references",
+          isRepeatable: true
+        ),
+        .init(name: "--keep-old-keys", help: "keep each old key in a column, old_id of id"),
+        .init(name: "--key-map", value: "FILE", help: "write old and new keys into a new CSV file"),
+        DatabaseArguments.keepIntegerKeys,
+        .init(
+          name: "--fix",
+          help: "add defaults to NOT NULL columns, and NOT NULL to keys"
+        ),
+        DatabaseArguments.dropUnique,
+        .init(
+          name: "--salt",
+          value: "TEXT",
+          help: "what makes the keys differ from those of another database with the same rows"
+        ),
+        DatabaseArguments.json,
+      ],
+      discussion: """
+        Integer and missing keys become UUIDs, and everything that refers to them by a foreign key follows.
+        Copies of one database get the same UUIDs, so each may be migrated by itself. Rows that are inserted
+        without a key get a random UUID. Nothing is changed if anything fails.
+
+        A column that refers to a key without REFERENCES would keep the old integers, and joins would find
+        nothing. Columns that look so are named, and nothing is done until each is named with --follow,
+        which takes it along, or --leave. References inside of text or JSON cannot be seen.
+
+        With --keep-integer-keys keys stay what they are, and the tables become AUTOINCREMENT. Sync them with
+        the same option: each device then gives keys from ranges of its own, above all that it has seen, so
+        that ORDER BY id, last_insert_rowid() and WHERE id = 1 work as before. The keys grow by billions and
+        are not consecutive.
+        """,
+      run: run
+    )
+  }
+
+  private static func run(with arguments: Arguments, console: Console) throws {
+    let target = DatabaseArguments(arguments)
+    let names = try target.naming {
+      try SyncEngine.tableNames(in: try target.open(access: .readOnly))
+    }
+    let request = try MigrationRequest(arguments, target: target, names: names)
+    try MigrationRun(request, target).run(console: console)
+  }
+}
+
+/// What a command line asks of a migration.
+struct MigrationRequest {
+  let path: String
+  var migration: PrimaryKeyMigration
+  /// Whether what `check` asks for is added: defaults and NOT NULL.
+  let fixes: Bool
+  let output: String?
+  let keyMap: String?
+  let isDryRun: Bool
+  let isJSON: Bool
+  /// Columns that only look like references, as `table.column`.
+  private let left: [String]
+
+  init(_ arguments: Arguments, target: DatabaseArguments, names: [String]) throws {
+    path = target.path
+    migration = PrimaryKeyMigration(
+      tables: try target.tables(names: names, orElse: nil),
+      salt: arguments.value(of: "--salt") ?? "",
+      dropsUniqueKeys: arguments.has("--drop-unique")
+    )
+    migration.keyDefault = PrimaryKeyMigration.portableKeyDefault
+    migration.keepsOldKeys = arguments.has("--keep-old-keys")
+    migration.keepsIntegerKeys = arguments.has("--keep-integer-keys")
+    migration.followedReferences = try Self.references(arguments.allValues(of: "--follow"))
+    left = arguments.allValues(of: "--leave").flatMap { Self.parts(of: $0) }
+    fixes = arguments.has("--fix")
+    output = arguments.value(of: "--output")
+    keyMap = arguments.value(of: "--key-map")
+    isDryRun = arguments.has("--dry-run")
+    isJSON = arguments.has("--json")
+    if migration.keepsIntegerKeys {
+      for name in ["--keep-old-keys", "--key-map", "--follow", "--salt"] where arguments.has(name) {
+        throw ToolError.usage("\(name) does not go with --keep-integer-keys, which changes no key")
+      }
+    }
+  }
+
+  /// The columns that look like references and that the command line says nothing of.
+  func open(_ references: [UndeclaredReference]) -> [UndeclaredReference] {
+    references.filter { $0.evidence != .guess && !isLeft($0.reference) }
+  }
+
+  private func isLeft(_ reference: KeyReference) -> Bool {
+    let name = "\(reference.table).\(reference.column)".lowercased()
+    return left.contains { $0.lowercased() == name }
+  }
+
+  private static func parts(of list: String) -> [String] {
+    list.split(separator: ",").map { String($0).trimmed }.filter { !$0.isEmpty }
+  }
+
+  /// References as `table.column=parent`, with commas between them.
+  private static func references(_ lists: [String]) throws -> [KeyReference] {
+    try lists.flatMap { parts(of: $0) }
+      .map { text in
+        let sides = text.split(separator: "=", maxSplits: 1).map { String($0).trimmed }
+        let column = sides.first?.split(separator: ".", maxSplits: 1).map { String($0).trimmed }
+        guard sides.count == 2, let column, column.count == 2 else {
+          throw ToolError.usage("--follow takes TABLE.COLUMN=PARENT, not “\(text)”")
+        }
+        return KeyReference(table: column[0], column: column[1], parentTable: sides[1])
+      }
+  }
+}
+
+extension String {
+  /// The text without spaces before and behind it.
+  fileprivate var trimmed: String {
+    var text = Substring(self)
+    while text.first == " " { text.removeFirst() }
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,110 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import Testing
+
+@testable import CloudSyncChangesets
+
+/// Random edits on several replicas that exchange now and then: in the end all are equal, and hold what they must.
+@Suite struct RandomHistoriesTests {
+  private static let schema = """
+    CREATE TABLE teams(id TEXT PRIMARY KEY NOT NULL, name TEXT UNIQUE, points INTEGER);
+    CREATE TABLE people(
+      id TEXT PRIMARY KEY NOT NULL, name TEXT, score INTEGER, mail TEXT UNIQUE COLLATE NOCASE,
+      team TEXT REFERENCES teams(id) ON DELETE SET NULL, low INTEGER, high INTEGER,
+      CHECK(low IS NULL OR high IS NULL OR low <= high));
+    CREATE TABLE notes(
+      id TEXT PRIMARY KEY NOT NULL, person TEXT NOT NULL REFERENCES people(id) ON DELETE CASCADE, text TEXT);
+    """
+
+  private static func edit(_ random: inout SplitMix64, replica: Int) -> String {
+    func any(_ letter: String) -> String { "'\(letter)\(random.below(6))'" }
+    let fresh = "'r\(replica)-\(random.below(1_000_000))'"
+    switch random.below(12) {
+    case 0: return "INSERT INTO teams VALUES(\(any("t")), \(any("n")), 0)"
+    case 1:
+      return
+        "UPDATE OR IGNORE teams SET name = \(any("n")), points = points + 1 WHERE id = \(any("t"))"
+    case 2: return "DELETE FROM teams WHERE id = \(any("t"))"
+    case 3, 4:
+      return
+        "INSERT INTO people(id, name, mail, team) SELECT \(any("p")), 'x', \(any("m")), id FROM teams LIMIT 1"
+    case 5: return "UPDATE OR IGNORE people SET mail = \(any("M")) WHERE id = \(any("p"))"
+    case 6: return "UPDATE people SET score = ifnull(score, 0) + 1 WHERE id = \(any("p"))"
+    case 7: return "UPDATE OR IGNORE people SET low = \(random.below(10)) WHERE id = \(any("p"))"
+    case 8: return "UPDATE OR IGNORE people SET high = \(random.below(10)) WHERE id = \(any("p"))"
+    case 9: return "DELETE FROM people WHERE id = \(any("p"))"
+    case 10:
+      return "INSERT INTO notes SELECT \(fresh), id, 'text' FROM people WHERE id = \(any("p"))"
+    default:
+      return "UPDATE people SET name = 'n\(random.below(100))', team = NULL WHERE id = \(any("p"))"
+    }
+  }
+
+  private static func step(_ benches: [HistoryBench], _ random: inout SplitMix64) throws {
+    let place = Int(random.below(UInt64(benches.count)))
+    let bench = benches[place]
+    switch random.below(10) {
+    case 0..<6:
+      for _ in 0...random.below(3) {
+        // What breaks a constraint is refused, as an app would see it.
+        try? bench.database.execute(edit(&random, replica: place))
+      }
+      bench.pass(seconds: Int64(random.below(5)))
+      try bench.repository.commit()
+    case 6, 7:
+      try bench.take(from: benches[Int(random.below(UInt64(benches.count)))])
+      if random.below(2) == 0 { try bench.repository.mergeAll() }
+      if try bench.repository.status().heads.count < 2 { try bench.repository.pull() }
+    case 8:
+      try bench.repository.mergeAll()
+      try bench.repository.pull()
+    default:
+      if random.below(3) == 0 { try bench.repository.undo() }
+    }
+  }
+
+  private static func benches(seed: UInt64, count: Int) throws -> [HistoryBench] {
+    let policy = ChangesetOptions.Table(
+      merging: TableMergePolicy(columns: ["score": .counter]),
+      orphans: seed % 2 == 0 ? .restoreParent : .deleteChildren
+    )
+    return try (0..<count)
+      .map {
+        try HistoryBench(schema, replica: "r\($0)", settings: ["people": policy])
+      }
+  }
+
+  @Test(arguments: 0..<24)
+  func replicasAreEqualInTheEndAndHoldTheirConstraints(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let benches = try Self.benches(seed: seed, count: 2 + Int(seed % 3))
+    for _ in 0..<40 { try Self.step(benches, &random) }
+    try HistoryBench.settle(benches)
+    for query in ["teams", "people", "notes"] {
+      try HistoryBench.expectEqual(benches, "SELECT * FROM \(query) ORDER BY id")
+    }
+    for bench in benches {
+      #expect(try bench.rows("PRAGMA foreign_key_check") == [])
+      #expect(try bench.rows("PRAGMA integrity_check") == ["'ok'"])
+    }
+    // A fresh copy of the commits has the same rows.
+    let fresh = try HistoryBench(Self.schema, replica: "fresh")
+    try fresh.sync(from: benches[0])
+    try HistoryBench.expectEqual([fresh, benches[0]], "SELECT * FROM people ORDER BY id")
+    try Self.wanderBackAndForth(fresh, &random)
+  }
+
+  /// Goes to random commits of the whole history and back.
+  private static func wanderBackAndForth(
+    _ bench: HistoryBench,
+    _ random: inout SplitMix64
+  ) throws {
+    let log = try bench.repository.log(LogQuery(isOfAllBranches: true))
+    if log.isEmpty { return }
+    for _ in 0..<4 {
+      let commit = log[Int(random.below(UInt64(log.count)))]
+      try bench.repository.checkout(Revision(commit.id))
+      #expect(try bench.repository.verify().problems == [])
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+import Testing
+
+@testable import CloudSyncChangesets
+
+/// A process that ends in the middle: at every statement, before or after but never between.
+@Suite struct InterruptionTests {
+  /// A database whose connection breaks off at a statement.
+  private final class BreakingDatabase: SyncDatabase {
+    private let file: DatabaseFile
+    private let place = Locked<Int?>(nil)
+
+    init(_ file: DatabaseFile) { self.file = file }
+
+    func breakOff(at statement: Int?) { place.withLock { $0 = statement } }
+
+    func write<Value: Sendable>(_ body: @Sendable (OpaquePointer) throws -> Value) throws -> Value {
+      let statement = place.withLock { $0 }
+      return try file.write { handle in
+        guard let statement else { return try body(handle) }
+        let connection = SQLiteConnection(borrowing: handle)
+        return try connection.withFault(StatementFault(at: statement)) { try body(handle) }
+      }
+    }
+  }
+
+  /// Runs work that is broken off at each of its statements, and says how many there were.
+  private static func breaking(
+    _ prepare: (HistoryBench) throws -> Void,
+    _ work: (ChangesetRepository) throws -> Void,
+    _ state: (HistoryBench) throws -> [String]
+  ) throws -> Int {
+    let reference = try HistoryBench()
+    try prepare(reference)
+    let before = try state(reference)
+    try work(reference.repository)
+    let after = try state(reference)
+    #expect(before != after)
+    for statement in 1...2_000 {
+      let bench = try HistoryBench()
+      try prepare(bench)
+      let database = BreakingDatabase(bench.database)
+      let repository = try ChangesetRepository(database, options: HistoryBench.options())
+      database.breakOff(at: statement)
+      do { try work(repository) } catch {
+        let found = try state(bench)
+        #expect(found == before || found == after)
+        #expect(try bench.repository.verify().problems == [])
+        // The next try does it.
+        database.breakOff(at: nil)
+        if found == before { try work(repository) }
+        #expect(try state(bench) == after)
+        continue
+      }
+      #expect(try state(bench) == after)
+      return statement - 1
+    }
+    return 0
+  }
+
+  private static func fill(_ bench: HistoryBench) throws {
+    for number in 1...6 {
+      try bench.commit(
+        "INSERT INTO people(id, score) VALUES('p\(number)', \(number)); UPDATE people SET score = score + 1"
+      )
+    }
+  }
+
+  private static func state(_ bench: HistoryBench) throws -> [String] {
+    let head = try bench.repository.head()
+    return try bench.rows("SELECT * FROM people ORDER BY id") + ["\(head)"]
+  }
+
+  @Test func aCheckoutIsDoneOrNotDone() throws {
+    let count = try Self.breaking(Self.fill, { try $0.checkout("HEAD~4") }, Self.state)
+    #expect(count > 10)
+  }
+
+  @Test func aCommitIsMadeOrNotMade() throws {
+    let count = try Self.breaking(
+      { bench in
+        try Self.fill(bench)
+        try bench.database.execute(
+          "UPDATE people SET note = 'n'; DELETE FROM people WHERE id = 'p1'"
+        )
+      },
+      { try $0.commit(meta: "x") },
+      Self.state
+    )
+    #expect(count > 5)
+  }
+
+  @Test func aRevertIsMadeOrNotMade() throws {
+    let count = try Self.breaking(Self.fill, { try $0.revert("HEAD") }, Self.state)
+    #expect(count > 10)
+  }
+
+  @Test func aPageIsStoredWithItsTokenOrNotAtAll() throws {
+    let other = try HistoryBench(replica: "phone")
+    try Self.fill(other)
+    let pack = try other.repository.read { (work) throws(ChangesetError) in
+      try PackBuilder(work: work).next(after: 0)?.pack
+    }
+    let bytes = try #require(pack).bytes
+    let count = try Self.breaking(
+      { try $0.commit("INSERT INTO people(id) VALUES('mine')") },
+      { repository in
+        try repository.write { (work) throws(ChangesetError) in
+          _ = try PackIntake(work: work).take(name: Pack.name(of: bytes), .success(bytes))
+          try work.info.set(.token, .blob([1]))
+        }
+      },
+      { bench in
+        try bench.rows("SELECT count(*) FROM changesets_log")
+          + bench.rows("SELECT branch, seq FROM changesets_heads ORDER BY number")
+          + bench.rows("SELECT value FROM changesets_info WHERE name = 'token'")
+      }
+    )
+    #expect(count > 20)
+  }
+
+  @Test func aMergeIsMadeOrNotMade() throws {
+    let other = try HistoryBench(replica: "phone")
+    try other.commit("INSERT INTO people(id, score) VALUES('p1', 70)")
+    let count = try Self.breaking(
+      { bench in
+        try Self.fill(bench)
+        try bench.take(from: other)
+      },
+      { try $0.mergeAll() },
+      { try $0.rows("SELECT hex(id) FROM changesets_log") }
+    )
+    #expect(count > 10)
+  }
+}

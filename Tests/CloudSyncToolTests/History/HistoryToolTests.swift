@@ -1,0 +1,161 @@
+import CloudSyncChangesets
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+import Testing
+
+@testable import cloudsync
+
+@Suite("cloudsync history")
+struct HistoryToolTests {
+  private static let schema = """
+    CREATE TABLE customers(id TEXT PRIMARY KEY NOT NULL, name TEXT, since INTEGER);
+    CREATE TABLE orders(
+      id TEXT PRIMARY KEY NOT NULL, customer TEXT REFERENCES customers(id), total REAL);
+    INSERT INTO customers VALUES('c7', 'Ada B.', 2019), ('c8', 'Bob', 2020);
+    INSERT INTO orders VALUES('o1', 'c7', 9.5);
+    """
+
+  private static func edit(_ bench: ToolHarness, _ name: String, _ sql: String) throws {
+    try SQLiteConnection(path: bench.path(name)).execute(sql)
+  }
+
+  /// Runs a command of the group, and gives what it writes.
+  @discardableResult
+  private static func run(
+    _ arguments: [String],
+    code: Int32 = 0,
+    _ place: SourceLocation = #_sourceLocation
+  ) -> (output: String, errors: String) {
+    var (output, errors) = ("", "")
+    let console = Console(output: { output += $0 }, errors: { errors += $0 })
+    let result = Tool.run(with: ["history"] + arguments, console: console)
+    #expect(result == code, "\(arguments): \(output)\(errors)", sourceLocation: place)
+    if code != 0, !errors.isEmpty {
+      #expect(errors.hasPrefix("cloudsync: error: "), sourceLocation: place)
+      // Behind wrong usage comes how it is called.
+      let lines = errors.split(separator: "\n")
+      #expect(lines.count == 1 || code == 2 && lines.count == 2, "\(errors)", sourceLocation: place)
+    }
+    return (output, errors)
+  }
+
+  @Test("An afternoon's work: edits, a branch, a merge, a conflict, undo, a clone")
+  func afternoon() throws {
+    try ToolHarness.run { bench in
+      let (shop, phone, cloud) = (
+        bench.path("shop.db"), bench.path("phone.db"), bench.path("cloud")
+      )
+      try Self.edit(bench, "shop.db", Self.schema)
+      #expect(
+        Self.run(["init", shop, "--all", "--replica", "desk"]).output.contains("2 tables, 3 rows")
+      )
+      #expect(
+        Self.run(["sync", shop, "--cloud", cloud, "--device", "desk"]).output
+          .contains("sent 1 commit")
+      )
+      #expect(
+        Self.run(["clone", phone, "--cloud", cloud, "--device", "phone", "--replica", "phone"])
+          .output
+          .contains("1 commit, 3 rows")
+      )
+      try Self.edit(bench, "shop.db", "UPDATE customers SET name = 'Ada L.' WHERE id = 'c7'")
+      try Self.edit(
+        bench,
+        "phone.db",
+        "UPDATE customers SET name = 'Ada Q.' WHERE id = 'c7'; INSERT INTO orders VALUES('o2', 'c8', 1)"
+      )
+      #expect(Self.run(["diff", shop]).output.contains("'Ada B.' → 'Ada L.'"))
+      Self.run(["commit", phone, "-m", "On the phone"])
+      Self.run(["sync", phone, "--cloud", cloud, "--device", "phone"])
+      Self.run(["commit", shop, "-m", "Ada married"])
+      let sync = Self.run(["sync", shop, "--cloud", cloud, "--device", "desk"]).output
+      #expect(sync.contains("1 merge, 1 conflict settled"))
+      Self.run(["sync", phone, "--cloud", cloud, "--device", "phone"])
+      #expect(Self.run(["log", phone]).output == Self.run(["log", shop]).output)
+      let graph = Self.run(["log", shop]).output.split(separator: "\n").map { $0.prefix(4) }
+      #expect(graph.contains { $0.hasPrefix("|\\") } && graph.contains { $0.hasPrefix("|/") })
+      #expect(Self.run(["resolve", shop]).output.contains("lost 'Ada"))
+      #expect(Self.run(["blame", shop, "customers", "c7"]).output.contains("since"))
+      Self.run(["undo", shop])
+      Self.run(["redo", shop])
+      Self.run(["branch", shop, "idea"])
+      Self.run(["switch", shop, "idea"])
+      try Self.edit(bench, "shop.db", "DELETE FROM orders WHERE id = 'o2'")
+      Self.run(["commit", shop, "-m", "Idea"])
+      Self.run(["switch", shop, "main"])
+      Self.run(["merge", shop, "idea"])
+      Self.run(["tag", shop, "release"])
+      #expect(Self.run(["log", shop, "--count", "1"]).output.contains("tag release"))
+      Self.run(["checkout", shop, "HEAD~1", "--to", bench.path("then.db")])
+      for path in [shop, phone] {
+        #expect(Self.run(["verify", path]).output.contains("are what they say"))
+      }
+    }
+  }
+
+  @Test("Every command that looks writes JSON")
+  func json() throws {
+    try ToolHarness.run { bench in
+      let shop = bench.path("shop.db")
+      try Self.edit(bench, "shop.db", Self.schema)
+      for call in [
+        ["init", shop, "--all", "--replica", "desk"], ["status", shop], ["log", shop],
+        ["show", shop],
+        ["diff", shop], ["blame", shop, "customers", "c7"], ["branch", shop], ["tag", shop],
+        ["verify", shop], ["resolve", shop], ["commit", shop], ["undo", shop], ["redo", shop],
+        ["pull", shop], ["merge", shop], ["discard", shop], ["checkout", shop, "HEAD"],
+        ["switch", shop, "main"], ["restore", shop, "HEAD"], ["remove", shop],
+      ] {
+        let output = Self.run(call + ["--json"]).output
+        let value = try SQLiteConnection(path: ":memory:").prepare("SELECT json_valid(?1)")
+          .bind(output, at: 1).mapRows { $0.integer(0) }
+        #expect(value == [1], "\(call): \(output)")
+      }
+    }
+  }
+
+  @Test("Wrong arguments are one line, and write nothing")
+  func wrongArguments() throws {
+    try ToolHarness.run { bench in
+      let (shop, none) = (bench.path("shop.db"), bench.path("none.db"))
+      try Self.edit(bench, "shop.db", Self.schema)
+      let before = bench.bytes("shop.db")
+      for call in [
+        ["init", shop, "--tables", "nowhere"], ["status", shop], ["log", none], ["commit", none],
+        ["verify", shop], ["push", shop, "--cloud", bench.path("cloud")],
+      ] { Self.run(call, code: 1) }
+      for call in [
+        ["init", shop], ["status"], ["nothing", shop], ["log", shop, "--nothing"], [],
+      ] {
+        Self.run(call, code: 2)
+      }
+      #expect(bench.bytes("shop.db") == before)
+      Self.run(["init", shop, "--all"])
+      for call in [
+        ["checkout", shop, "nowhere"], ["switch", shop, "nowhere"], ["revert", shop, "HEAD~9"],
+        ["blame", shop, "nothing", "x"], ["blame", shop, "customers", "x"],
+        ["branch", shop, "HEAD"],
+        ["resolve", shop, "7"], ["init", shop, "--all"], ["merge", shop, "nowhere"],
+        ["clone", shop, "--cloud", bench.path("cloud")],
+      ] { Self.run(call, code: 1) }
+      for call in [
+        ["push", shop], ["push", shop, "--cloud", shop], ["log", shop, "--count", "x"],
+        ["log", shop, "--key", "c7"],
+      ] { Self.run(call, code: 2) }
+    }
+  }
+
+  @Test("The graph draws branches beside each other")
+  func graph() throws {
+    func id(_ number: UInt8) throws -> ChangesetID {
+      try #require(ChangesetID(bytes: [UInt8](repeating: number, count: 32)))
+    }
+    var drawing = HistoryGraphDrawing()
+    var rows: [String] = []
+    // 6 merges 5 and 4; 5 and 3 come from 2; 4 from 3; 2 and 1 have no parents.
+    for (commit, parents) in [(6, [5, 4]), (5, [2]), (4, [3]), (3, [2]), (2, []), (1, [])] {
+      rows += drawing.rows(try id(UInt8(commit)), parents: try parents.map { try id(UInt8($0)) })
+    }
+    #expect(rows == ["*", "|\\", "* |", "| *", "| *", "|/", "*", "*"])
+  }
+}
