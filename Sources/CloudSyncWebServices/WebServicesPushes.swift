@@ -106,13 +106,15 @@ public final class WebServicesPushes: Sendable {
         let renewal = now().adding(addressLifetime)
         var last = now()
         while !Task.isCancelled, now() < renewal {
-          let deadline = now().adding(pollTimeout)
-          let isChange = try await client.poll(address, deadline: deadline)
+          let begun = now()
+          let isChange = try await client.poll(address, deadline: begun.adding(pollTimeout))
           wait = firstWait
           if isChange || last.adding(longestSilence) <= now() {
             last = now()
             onChange()
           }
+          // A service that says nothing, and that at once, would be asked without end.
+          if !isChange, now() < begun.adding(firstWait) { await pause(firstWait) }
         }
       } catch {
         if Task.isCancelled { return }

@@ -262,6 +262,7 @@ struct AppleProfileTests {
     let polled = Locked<[HTTPRequest]>([])
     let told = Locked(0)
     let (changes, change) = AsyncStream<Void>.makeStream()
+    let (stopped, stop) = AsyncStream<Void>.makeStream()
     transport.onRequest { (request, _) throws(HTTPTransportError) in
       guard request.path.hasSuffix("tokens/create") else { return nil }
       polled.withLock { $0.append(request) }
@@ -282,13 +283,19 @@ struct AppleProfileTests {
       transfers: transfers,
       now: { [world] in world.now }
     )
-    let pushes = WebServicesPushes(client: client, now: { [world] in world.now }, pause: { _ in }) {
-      told.withLock { $0 += 1 }
-      change.yield()
-    }
+    let pushes = WebServicesPushes(
+      client: client,
+      now: { [world] in world.now },
+      pause: { _ in for await _ in stopped {} },
+      onChange: {
+        told.withLock { $0 += 1 }
+        change.yield()
+      }
+    )
     pushes.start()
     for await _ in changes { break }
     pushes.stop()
+    stop.finish()
     let requests = polled.withLock { $0 }
     #expect(requests[0].target.hasPrefix("\(AppleService.path)/tokens/create?"))
     #expect(
