@@ -56,8 +56,12 @@ extension SQLiteDevice {
     guard let engine, let session = engine.session else { return }
     let state = session.state
     if case .lost = state.zoneState {
-      // Some leave it to others to answer, and only look whether somebody has.
-      guard setup.number == 0 || setup.commonSeed >> setup.number & 1 == 1 else { return }
+      guard setup.number == 0 || setup.commonSeed >> setup.number & 1 == 1 else {
+        // Some leave it to others to answer, and only look whether somebody has, which a session that has stopped does
+        // not.
+        if state.isHalted { session.start() }
+        return
+      }
       // By the engine: what the session has queued is not whole, and of a zone that is gone.
       do throws(SyncEngineError) { try engine.decideZone(.uploadAgain) } catch { note(error) }
       return
