@@ -97,7 +97,7 @@ final class EngineControl: Sendable {
       guard let token = try transaction.facts.token() else {
         return FetchOperation(startingOver: true)
       }
-      let isAll = try transaction.facts.value(.fetchAll) != nil
+      let isAll = try transaction.isFetchAllAsked()
       return FetchOperation(changeToken: token, startingOver: isAll)
     }
   }

@@ -123,7 +123,15 @@ struct FeedSearch: TransactionPart {
 extension SyncTransaction {
   /// Whether everything is to be fetched, and no fetch of everything has begun before the first token.
   func isFetchAllDue() throws(SQLiteError) -> Bool {
-    guard try facts.value(.fetchAll) != nil else { return false }
+    guard try isFetchAllAsked() else { return false }
     return try facts.token() != nil
+  }
+
+  /// Whether everything is to be fetched: somebody asks for it, or an engine for fewer tables has met another zone while
+  /// this one did not run, or beside it.
+  func isFetchAllAsked() throws(SQLiteError) -> Bool {
+    if try facts.value(.fetchAll) != nil { return true }
+    let left = try facts.leftTables(isErasure: false) + facts.leftTables(isErasure: true)
+    return left.contains { tables.place(ofID: $0) != nil }
   }
 }
