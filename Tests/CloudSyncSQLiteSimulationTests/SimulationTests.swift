@@ -139,6 +139,14 @@ struct SimulationTests {
       21_245,
       // An operation's answer was told late and brought a row of an erased zone back.
       22_574,
+      // The checker took the late answer of a session that was stopped for one of the next session.
+      3_500_729, 3_501_282,
+      // Nobody started a session that had stopped while its zone was lost, or waited for what it looked up.
+      3_501_056, 3_501_412,
+      // The zone was lost while an engine left a table out, and an edit of that table was lost with it.
+      3_501_262,
+      // The checker asked for a deletion that a full storage had not taken, and whose record was deleted instead.
+      3_501_266,
     ] as [UInt64]
   )
   func laterFailures(seed: UInt64) {

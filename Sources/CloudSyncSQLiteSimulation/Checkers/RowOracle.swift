@@ -11,6 +11,8 @@ struct RowOracle {
   let histories: RowHistories
   /// Whether counters may have been counted twice: a zone was lost while two files had the same past.
   var hasUnsureCounters = false
+  /// The names of the records that were deleted without a tombstone.
+  var removed: Set<String> = []
 
   /// Tells what is wrong with a row; nil if nothing is.
   func error(of history: RowHistory, row: EndRow?, table: SimulatedSchema.Table) -> String? {
@@ -40,6 +42,7 @@ struct RowOracle {
     }
     guard life.isAlive else {
       if mayComeBack(table, isShaken: isShaken) || life.mayBeAlive { return nil }
+      if removed.contains(row.recordName), history.insertions.count > 1 { return nil }
       return "\(row.line) is back, and was deleted"
     }
     // One of its lives may have gone with a parent: with which edits, only the engines know.
