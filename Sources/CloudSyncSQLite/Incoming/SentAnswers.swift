@@ -117,6 +117,7 @@ struct SentAnswers: TransactionPart {
       now: now
     )
     let row = try reduce(event, of: key, in: place)
+    if error.code == .invalidArguments { transaction.mayLearnKinds = true }
     if case .refusal = row.state.hold { transaction.counts.parked += 1 }
   }
 

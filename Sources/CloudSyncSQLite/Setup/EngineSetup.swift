@@ -130,10 +130,7 @@ struct EngineSetup {
   /// Sends rows again that the cloud has refused, since their values lie elsewhere now.
   private func retryInvalid(of tables: SyncTables) throws(SQLiteError) {
     let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
-    for key in try PendingRows(connection: connection).parked(in: nil) {
-      guard let row = try transaction.row(key), case .refusal(let refusal)? = row.state.hold,
-        refusal.code == Int64(SyncError.Code.invalidArguments.rawValue)
-      else { continue }
+    for row in try transaction.invalidRows() {
       try transaction.reduce(.retried, of: row.key, in: row.place)
     }
     try transaction.finish()

@@ -24,6 +24,8 @@ final class SyncTransaction {
   var hasUnsettledEdits = false
   /// Whether everything that the cloud had has come: then what was put off until now is settled.
   var isFetchComplete = false
+  /// Whether a record has shown of which kind a field is, or the cloud has refused a row that may be for.
+  var mayLearnKinds = false
   /// Whether a fetch has to tell what became of a record.
   var needsFetch = false
   /// A fetch that is to follow, because what one has told does not count.
@@ -274,5 +276,26 @@ final class SyncTransaction {
     let isNoting = mode != nil && mode != .adopts
     notesSeen = isNoting
     return isNoting
+  }
+
+  // MARK: Fields of another kind
+
+  /// Whether a record has shown that fields are of another kind than was thought, and the cloud has refused rows: their
+  /// values may belong elsewhere.
+  func learnsKinds() throws(SQLiteError) -> Bool {
+    guard mayLearnKinds, try facts.value(.shownKinds) != nil else { return false }
+    return try invalidRows().isEmpty == false
+  }
+
+  /// The rows whose records the cloud has refused as invalid.
+  func invalidRows() throws(SQLiteError) -> [LoadedRow] {
+    var found: [LoadedRow] = []
+    for key in try stored.pending.parked(in: nil) {
+      guard let row = try row(key), case .refusal(let refusal)? = row.state.hold,
+        refusal.code == Int64(SyncError.Code.invalidArguments.rawValue)
+      else { continue }
+      found.append(row)
+    }
+    return found
   }
 }
