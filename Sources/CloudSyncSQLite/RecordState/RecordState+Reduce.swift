@@ -140,22 +140,23 @@ extension RecordState {
     if actions.contains(.renumber) { return actions }
     conflicts = isDirty ? conflicts + 1 : 0
     let reason = "others have changed the record again and again while it was sent"
-    giveUpIfFutile(code: .serverRecordChanged, reason: reason, now: now, rules: rules)
+    _ = giveUpIfFutile(code: .serverRecordChanged, reason: reason, now: now, rules: rules)
     return actions
   }
 
-  /// Has the row wait once it has met too many answers of one kind in a row.
+  /// Has the row wait once it has met too many answers of one kind in a row; returns whether it waits for that.
   private mutating func giveUpIfFutile(
     code: SyncError.Code,
     reason: String,
     now: Int64,
     rules: RowRules
-  ) {
-    guard conflicts > rules.conflictBudget else { return }
+  ) -> Bool {
+    guard conflicts > rules.conflictBudget else { return false }
     conflicts = 0
     // What waits for a fetch is not sent anyway.
-    if case .nextFetch = hold { return }
+    if case .nextFetch = hold { return false }
     take(refusal: code, reason: reason, isPassing: true, wait: nil, now: now)
+    return true
   }
 
   private mutating func takeSave(
@@ -179,8 +180,8 @@ extension RecordState {
     guard awaitsAnswer(over: tag) else { return [] }
     conflicts = isDirty ? conflicts + 1 : 0
     let reason = "the cloud says again and again that it lacks the record, and brings it"
-    giveUpIfFutile(code: .unknownItem, reason: reason, now: now, rules: rules)
-    if case .refusal = hold { return [] }
+    if giveUpIfFutile(code: .unknownItem, reason: reason, now: now, rules: rules) { return [] }
+    // A refusal before has passed, or it would not have been sent.
     hold = .nextFetch(missing: known?.tag)
     return [.fetch]
   }

@@ -274,6 +274,25 @@ struct RecordStateTests {
     #expect(known.isSendable(at: 0))
   }
 
+  @Test("So does one that was refused before: it is not sent again at once")
+  func missingAfterRefusal() {
+    let rules = rules()
+    var state = edited(rules, from: .int64(1), to: .int64(2))
+    let refusal = RecordEvent.refused(
+      .zoneBusy,
+      reason: "busy",
+      isPassing: true,
+      wait: nil,
+      now: 0
+    )
+    _ = state.reduce(refusal, rules: rules)
+    let now = RecordState.firstWait
+    #expect(state.isSendable(at: now))
+    #expect(state.reduce(.missing(tag: state.known?.tag, now: now), rules: rules) == [.fetch])
+    #expect(!state.isSendable(at: .max))
+    #expect(state.reduce(.fetchEnded, rules: rules) == [.forget])
+  }
+
   @Test(
     "A record that the cloud says not to have, and brings, is there; said too often, its row waits"
   )
