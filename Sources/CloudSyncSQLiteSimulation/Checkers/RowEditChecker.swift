@@ -12,9 +12,14 @@ final class RowEditChecker: ZoneLossChecker {
   /// who had made the row anew when it was deleted.
   private var removed: Set<String> = []
 
+  /// The names of the records that somebody has removed with another tool: with them goes whatever was not sent, where
+  /// edits do not win.
+  private var vanished: Set<String> = []
+
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
     switch event {
     case .zoneLost: losesZones = true
+    case .recordRemoved(let recordID): vanished.insert(recordID.name)
     case .carriedOut(.modify, _, .success(.modify(let response))):
       removed.formUnion(response.deletedRecordIDs.map(\.name))
     default: break
@@ -26,7 +31,8 @@ final class RowEditChecker: ZoneLossChecker {
     let devices = end.devices.compactMap { $0.device as? SQLiteDevice }
     // All are equal, says another checker; so whoever knows most speaks for all.
     guard let best = devices.max(by: { $0.version.rank < $1.version.rank }) else { return nil }
-    let histories = RowHistories(devices)
+    var histories = RowHistories(devices)
+    histories.vanished = vanished
     let account = RowAccount(devices: devices, end: end)
     let schema = best.schema
     let tables = schema.tables(version: best.version)

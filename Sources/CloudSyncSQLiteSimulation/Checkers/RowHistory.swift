@@ -76,6 +76,8 @@ struct RowHistory {
 /// What all users have done, row by row.
 struct RowHistories {
   private(set) var inOrder: [RowHistory] = []
+  /// The names of the records that were removed from the cloud by nobody who has edited.
+  var vanished: Set<String> = []
   private var places: [RowID: Int] = [:]
 
   init(_ devices: [SQLiteDevice]) {
@@ -120,7 +122,8 @@ struct RowHistories {
     return history.parents(schema: schema)
       .contains { parent in
         guard let other = self[parent] else { return false }
-        return !other.deletions.isEmpty || isShaken(history: other, schema: schema)
+        return !other.deletions.isEmpty || vanished.contains(parent.recordName)
+          || isShaken(history: other, schema: schema)
       }
   }
 }

@@ -16,6 +16,8 @@ struct RowOracle {
 
   /// Tells what is wrong with a row; nil if nothing is.
   func error(of history: RowHistory, row: EndRow?, table: SimulatedSchema.Table) -> String? {
+    // Who had not fetched its newest edits takes the last that it knows for what has gone.
+    if histories.vanished.contains(history.id.recordName) { return nil }
     let isShaken = histories.isShaken(history: history, schema: schema)
     // What a row had that comes back is as young as its return.
     if history.deletions.isEmpty || !mayComeBack(table, isShaken: isShaken),

@@ -9,6 +9,7 @@ extension SQLiteDevice {
   package func apply(_ edits: [DeviceEdit]) {
     guard let process = app.withLock({ $0.process }) else { return }
     copyIfDue(process)
+    removeIfDue(process)
     let choice = history.withLock { $0.random.below(40) }
     switch choice {
     case 0: history.withLock { $0.postponed += edits }
@@ -30,6 +31,15 @@ extension SQLiteDevice {
       }
       engine?.sendChanges()
     }
+  }
+
+  /// Has somebody remove a record from the cloud, now and then.
+  private func removeIfDue(_ process: DeviceProcess) {
+    let ratio = process.ratio(of: .recordRemoved)
+    guard ratio.hits > 0,
+      history.withLock({ $0.removals.chance(ratio.hits, in: ratio.cases) })
+    else { return }
+    process.fail(at: .recordRemoved)
   }
 
   /// Fetches what has changed, and sends what others may have edited.

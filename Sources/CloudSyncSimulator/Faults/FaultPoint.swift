@@ -107,6 +107,8 @@ public enum FaultPoint: String, Sendable, CaseIterable {
   case keyRespelled = "key-respelled"
   /// For each edit: two rows swap their values of a unique key instead, or one takes it from the other.
   case valueMoved = "value-moved"
+  /// For each edit: somebody removes a record from the cloud with another tool, such as a console.
+  case recordRemoved = "record-removed"
 }
 
 extension FaultPoint {
@@ -126,7 +128,7 @@ extension FaultPoint {
   private var isOfDatabase: Bool {
     switch self {
     case .migrated, .fewerTables, .otherProcess, .fileCopied, .zoneErased, .keyChanged,
-      .keyRespelled, .valueMoved:
+      .keyRespelled, .valueMoved, .recordRemoved:
       true
     default: false
     }

@@ -159,6 +159,7 @@ extension SimulationRun {
     guard process.isAlive else { return }
     host.state.withLock { $0.coverage.count(point) }
     if point == .killedWriting { kill(host: host, process: process) }
+    if point == .recordRemoved { removeRecord(besides: host) }
     if point == .fileCopied { report(event: .copied(from: 0), device: host.number) }
   }
 

@@ -1,0 +1,48 @@
+import CloudSyncCore
+import CloudSyncSimulator
+
+/// Only the feed tells of absence: what the cloud says to lack is not sent again before a fetch has told more.
+final class AbsenceChecker: SimulationChecker {
+  let rule =
+    "a record that the cloud lacks is not changed again before a fetch has told what became of it"
+
+  /// A record as it was to be changed, by a session: one that is stopped before its engine has stored an answer takes
+  /// the answer along.
+  private struct Change: Hashable {
+    var device: Int
+    var epoch: UInt64
+    var name: String
+    var tag: String
+  }
+
+  /// What engines were told to be lacking since the last fetch.
+  private var missing: Set<Change> = []
+
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    switch event {
+    case .called(.modify(let operation), let context):
+      let sent = changes(by: operation, epoch: context.attempt.epoch, device: device)
+      guard let change = sent.first(where: missing.contains) else { return nil }
+      return "device \(device) has sent \(change.name) again, which the cloud lacks"
+    case .completed(let operation, let response):
+      let lacking = response.failures.filter { $0.error.code == .unknownItem }
+        .map(\.recordID.name)
+      for change in changes(by: operation, epoch: operation.id.epoch, device: device)
+      where lacking.contains(change.name) {
+        missing.insert(change)
+      }
+    case .answered(.fetch, _, .success): missing = missing.filter { $0.device != device }
+    default: break
+    }
+    return nil
+  }
+
+  /// The changes of records that were there.
+  private func changes(by operation: ModifyOperation, epoch: UInt64, device: Int) -> [Change] {
+    operation.records.compactMap { record in
+      record.changeTag.map { tag in
+        Change(device: device, epoch: epoch, name: record.recordID.name, tag: tag)
+      }
+    }
+  }
+}
