@@ -42,7 +42,10 @@ final class RowEditChecker: ZoneLossChecker {
         rows[row.id] = row
         guard let history = histories[row.id] else {
           // Children of two rows that became one, or of one that got another key, may get a key of their own.
-          if table.name == "tags", schema.followsKeys { continue }
+          if table.name == "tags", schema.followsKeys || histories.hasRenamedParent(row.id, schema)
+          {
+            continue
+          }
           return "nobody has made \(row.line)"
         }
         for column in table.columns where !Self.isMade(column, schema) {

@@ -116,6 +116,15 @@ struct RowHistories {
     return values
   }
 
+  /// Whether a row refers by its key to one that had another key before: those who had added it to the old key have it
+  /// follow.
+  func hasRenamedParent(_ id: RowID, _ schema: SimulatedSchema) -> Bool {
+    RowHistory(id: id).parents(schema: schema)
+      .contains { parent in
+        self[parent]?.edits.contains { $0.edit.origin != nil } == true
+      }
+  }
+
   /// Whether a row that it ever referred to was ever deleted, or it refers to rows by something that moves.
   func isShaken(history: RowHistory, schema: SimulatedSchema) -> Bool {
     if history.id.table == "uses" { return true }

@@ -147,7 +147,10 @@ struct RowOracle {
     table: SimulatedSchema.Table
   ) -> String? {
     guard let counter = table.counter, case .integer(let found)? = row[counter.name],
-      !hasUnsureCounters, !history.edits.contains(where: { !$0.edit.isCaptured && !$0.edit.isSeed })
+      !hasUnsureCounters,
+      !history.edits.contains(where: {
+        !$0.edit.isCaptured && !$0.edit.isSeed || $0.edit.isOfUnopenedCopy
+      })
     else { return nil }
     if !history.deletions.isEmpty {
       guard deletes(table) == .deleteWins, !history.isDoubled,

@@ -124,7 +124,12 @@ extension SQLiteDevice {
       }
       return editor.edits
     }
-    history.withLock { $0.edits += made }
+    history.withLock { history in
+      for var edit in made {
+        edit.isOfUnopenedCopy = history.isUnopened
+        history.edits.append(edit)
+      }
+    }
   }
 
   private func make(

@@ -46,6 +46,8 @@ package final class SQLiteDevice: AcquaintedDevice {
     /// Whether it is settled if the device has a copy of another one's file.
     var hasDrawnCopy = false
     var isCopy = false
+    /// Whether no engine has opened the copy yet.
+    var isUnopened = false
     /// The device whose file others may have a copy of.
     weak var source: SQLiteDevice?
     /// What went wrong without having been made to.
