@@ -175,6 +175,6 @@ struct TransactionOutcome: Sendable {
     counts = transaction.counts
     changes = transaction.changed?.changes
     needsFetch = transaction.needsFetch
-    learnsKinds = try transaction.learnsKinds()
+    learnsKinds = try InvalidRows(transaction: transaction).areExplained()
   }
 }

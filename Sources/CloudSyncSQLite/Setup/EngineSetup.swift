@@ -130,7 +130,7 @@ struct EngineSetup {
   /// Sends rows again that the cloud has refused, since their values lie elsewhere now.
   private func retryInvalid(of tables: SyncTables) throws(SQLiteError) {
     let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
-    for row in try transaction.invalidRows() {
+    for row in try InvalidRows(transaction: transaction).find() {
       try transaction.reduce(.retried, of: row.key, in: row.place)
     }
     try transaction.finish()

@@ -277,25 +277,4 @@ final class SyncTransaction {
     notesSeen = isNoting
     return isNoting
   }
-
-  // MARK: Fields of another kind
-
-  /// Whether a record has shown that fields are of another kind than was thought, and the cloud has refused rows: their
-  /// values may belong elsewhere.
-  func learnsKinds() throws(SQLiteError) -> Bool {
-    guard mayLearnKinds, try facts.value(.shownKinds) != nil else { return false }
-    return try invalidRows().isEmpty == false
-  }
-
-  /// The rows whose records the cloud has refused as invalid.
-  func invalidRows() throws(SQLiteError) -> [LoadedRow] {
-    var found: [LoadedRow] = []
-    for key in try stored.pending.parked(in: nil) {
-      guard let row = try row(key), case .refusal(let refusal)? = row.state.hold,
-        refusal.code == Int64(SyncError.Code.invalidArguments.rawValue)
-      else { continue }
-      found.append(row)
-    }
-    return found
-  }
 }
