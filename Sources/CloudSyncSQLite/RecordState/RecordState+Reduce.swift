@@ -71,7 +71,7 @@ extension RecordState {
       endRefusal()
       return []
     case .vanished: return takeAbsence(rules: rules)
-    case .fetchEnded: return takeEndOfFetch(rules: rules)
+    case .fetchEnded: return takeEndOfFetch()
     case .zoneReplaced:
       leaveZone(rules: rules)
       return []
@@ -186,7 +186,7 @@ extension RecordState {
     return [.fetch]
   }
 
-  /// The feed has told of absence: what vanished is joined with a tombstone of what the cloud had.
+  /// The feed has told of absence, or a look-up: what vanished is joined with a tombstone of what the cloud had.
   private mutating func takeAbsence(rules: RowRules) -> [RecordAction] {
     // A row that was found in the table, or is made anew, is not of what is gone.
     guard let mine = row, let known else { return [] }
@@ -203,13 +203,13 @@ extension RecordState {
     return []
   }
 
-  private mutating func takeEndOfFetch(rules: RowRules) -> [RecordAction] {
+  private mutating func takeEndOfFetch() -> [RecordAction] {
     if case .removal = hold { hold = .removal(isDue: true) }
     guard case .nextFetch(let missing) = hold else { return [] }
+    // The feed has said nothing since: it had told before, or the answer was wrong.
+    if let missing, let known, UTF8Bytes.equal(missing, known.tag) { return [.lookUp] }
     hold = nil
-    // The feed has said nothing since: it had told before.
-    guard let missing, let known, UTF8Bytes.equal(missing, known.tag) else { return [] }
-    return takeAbsence(rules: rules)
+    return []
   }
 
   private mutating func leaveZone(rules: RowRules) {

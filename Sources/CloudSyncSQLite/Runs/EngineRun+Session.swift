@@ -86,10 +86,13 @@ extension EngineRun {
   /// Stores records that were looked up, because no page could bring them.
   private func applyLookup(_ page: FetchOperation.Response) throws(SyncEngineError) {
     if case .lost = session.state.zoneState { return try takeLostZone(page) }
-    try transaction { (transaction) throws(SQLiteError) in
+    let awaitsFetch = try transaction { (transaction) throws(SQLiteError) in
       try PageApplier(transaction: transaction).takeLookup(page)
+      // What was missing is told about now, and waits for a fetch to end still.
+      return try transaction.stored.pending.awaitingFetch().isEmpty == false
     }
     session.acknowledge(page.page, .stored)
+    if awaitsFetch { fetchChanges() }
     sendChanges()
   }
 

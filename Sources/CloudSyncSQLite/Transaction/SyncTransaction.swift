@@ -153,10 +153,15 @@ final class SyncTransaction {
     in place: Int
   ) throws(SQLiteError) -> LoadedRow {
     var row = try row(key, in: place)
-    if row.reduce(event, rules: tables[place].rules).contains(.renumber) {
+    var actions = row.reduce(event, rules: tables[place].rules)
+    if actions.contains(.renumber) {
       try renumber()
       row = try self.row(key, in: place)
-      _ = row.reduce(event, rules: tables[place].rules)
+      actions = row.reduce(event, rules: tables[place].rules)
+    }
+    if actions.contains(.lookUp) {
+      let reason = "the cloud has said that it lacks the record, and no fetch has told so"
+      try stored.unfetched.keep(named: row.key.name, because: reason, at: now)
     }
     if row.needsFetch { needsFetch = true }
     keep(row)
