@@ -155,7 +155,7 @@ struct SimulationTests {
   func laterFailures(seed: UInt64) {
     var options = Self.options(seed, edits: 40)
     // What came to the world after them would have them go another way.
-    options.faults = .default.without(.recordRemoved)
+    options.faults = .default.without(.recordRemoved).without(.recordDenied)
     let outcome = Simulation<SQLiteDevice>(options).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")

@@ -10,7 +10,8 @@ extension FaultCoverage {
     for (point, codes) in answers {
       let modes: [OperationMode] =
         switch point {
-        case .limitExceeded, .assetMissing, .quotaFull, .recordRefused, .recordUnanswered:
+        case .limitExceeded, .assetMissing, .quotaFull, .recordRefused, .recordUnanswered,
+          .recordDenied:
           [.modify]
         case .tokenExpired: [.fetch]
         case .answerLost, .duplicated, .throttle, .zoneBusy, .offline: OperationMode.allCases
@@ -49,7 +50,7 @@ extension FaultCoverage {
     (.signedOut, [.notAuthenticated]), (.accountSwitched, [.notAuthenticated]),
     (.accountUnavailable, [.accountTemporarilyUnavailable]), (.quotaFull, [.quotaExceeded]),
     (.offline, [.networkUnavailable]), (.recordUnanswered, [.serverResponseLost]),
-    (.recordRefused, FaultPoint.passingCodes),
+    (.recordRefused, FaultPoint.passingCodes), (.recordDenied, [.unknownItem]),
   ]
 
   private static let withoutFault: [(OperationMode, SyncError.Code?)] = [

@@ -111,6 +111,7 @@ extension FaultPoint {
     case .keyRespelled: 38
     case .valueMoved: 39
     case .recordRemoved: 40
+    case .recordDenied: 41
     }
   }
 
@@ -145,6 +146,7 @@ extension FaultPoint {
     case .zoneErased: FaultPlan.Ratio(1, in: 2)
     case .keyChanged, .keyRespelled, .valueMoved: FaultPlan.Ratio(1, in: 12)
     case .recordRemoved: FaultPlan.Ratio(1, in: 100)
+    case .recordDenied: FaultPlan.Ratio(1, in: 60)
     }
   }
 }

@@ -109,6 +109,12 @@ public enum FaultPoint: String, Sendable, CaseIterable {
   case valueMoved = "value-moved"
   /// For each edit: somebody removes a record from the cloud with another tool, such as a console.
   case recordRemoved = "record-removed"
+
+  // MARK: More of single records
+
+  /// For each request: the cloud says that it lacks a record which was to be changed, and has it; of an atomic request
+  /// nothing is saved then.
+  case recordDenied = "record-denied"
 }
 
 extension FaultPoint {
