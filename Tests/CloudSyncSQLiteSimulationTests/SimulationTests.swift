@@ -161,6 +161,25 @@ struct SimulationTests {
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
   }
 
+  @Test(
+    "Seeds of the world where records are removed that broke a rule once keep it",
+    arguments: [
+      // The checkers heard of sessions that a device had let go of, and took a copied file's page for its own.
+      5_005_672, 5_006_842, 5_008_590,
+      // The checker did not know that a row which follows its parent may meet another one.
+      5_006_096, 5_008_870,
+      // The checker did not allow for an edit that a deleter without the column had not seen.
+      5_007_541,
+    ] as [UInt64]
+  )
+  func removalFailures(seed: UInt64) {
+    var options = Self.options(seed, edits: 40)
+    options.faults = .default.without(.recordDenied)
+    let outcome = Simulation<SQLiteDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
   @Test("The command of a simulation of databases names them, and how many edits it has")
   func command() {
     #expect(

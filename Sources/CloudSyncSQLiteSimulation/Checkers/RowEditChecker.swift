@@ -40,14 +40,14 @@ final class RowEditChecker: ZoneLossChecker {
     for table in tables {
       for row in best.rows(of: table) {
         rows[row.id] = row
+        let mayHaveFollowed = histories.hasRenamedParent(row.id, schema)
         guard let history = histories[row.id] else {
           // Children of two rows that became one, or of one that got another key, may get a key of their own.
-          if table.name == "tags", schema.followsKeys || histories.hasRenamedParent(row.id, schema)
-          {
-            continue
-          }
+          if table.name == "tags", schema.followsKeys || mayHaveFollowed { continue }
           return "nobody has made \(row.line)"
         }
+        // Under the key that it gets it may meet another row, with which it becomes one.
+        if table.name == "tags", mayHaveFollowed { continue }
         for column in table.columns where !Self.isMade(column, schema) {
           let value = row[column.name] ?? .null
           let carried = history.edits.flatMap { histories.carried(by: $0.edit, in: column) }

@@ -16,6 +16,7 @@ struct RowOracle {
 
   /// Tells what is wrong with a row; nil if nothing is.
   func error(of history: RowHistory, row: EndRow?, table: SimulatedSchema.Table) -> String? {
+    if history.id.table == "tags", histories.hasRenamedParent(history.id, schema) { return nil }
     // Who had not fetched its newest edits takes the last that it knows for what has gone.
     if histories.vanished.contains(history.id.recordName) { return nil }
     let isShaken = histories.isShaken(history: history, schema: schema)
@@ -202,7 +203,9 @@ private struct Life {
           if let column = edit.unsureColumn, !edit.isInsertion, edit.value(of: column) != nil {
             return true
           }
-          return !edit.isCaptured || edit.isDeletion && edit.former(of: "c") == nil
+          // What the table of whoever has deleted it lacks, only that engine knows to be seen.
+          return !edit.isCaptured
+            || edit.isDeletion && (edit.former(of: "b") == nil || edit.former(of: "c") == nil)
         })
   }
 

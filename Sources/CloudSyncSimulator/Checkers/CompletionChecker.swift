@@ -4,21 +4,19 @@ import CloudSyncCore
 final class CompletionChecker: SimulationChecker {
   let rule = "operations end once, in order, and say only what is so"
 
-  /// The last operation that each session of a device has told of, by the session's epoch: what one that was stopped had
-  /// on its way it may tell of after the next one has begun.
-  private var lastNumber: [[UInt64: UInt64]]
+  private var lastNumber: [UInt64]
   private var versions: Set<RecordVersion> = []
   private var ended: [Set<OperationID>]
 
   init(devices: Int) {
-    lastNumber = Array(repeating: [:], count: devices)
+    lastNumber = Array(repeating: 0, count: devices)
     ended = Array(repeating: [], count: devices)
   }
 
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
     switch event {
     case .launched:
-      lastNumber[device] = [:]
+      lastNumber[device] = 0
       ended[device] = []
     case .carriedOut(_, _, .success(.modify(let response))):
       for record in response.savedRecords {
@@ -65,12 +63,10 @@ final class CompletionChecker: SimulationChecker {
     if !ended[device].insert(operation.id).inserted {
       return "device \(device) was told twice that \(operation.id) has ended"
     }
-    let (epoch, number) = (operation.id.epoch, operation.id.number)
-    let last = lastNumber[device][epoch] ?? 0
-    if number <= last {
-      return "device \(device) was told of \(operation.id) after operation \(last)"
+    if operation.id.number <= lastNumber[device] {
+      return "device \(device) was told of \(operation.id) after operation \(lastNumber[device])"
     }
-    lastNumber[device][epoch] = number
+    lastNumber[device] = operation.id.number
     let count = response.doneCount + response.failures.count
     if count != operation.itemCount {
       return "device \(device) was told of \(count) of \(operation.itemCount) records"

@@ -18,11 +18,15 @@ struct DeviceHandler: WorkHandler {
     completion: @escaping Completion
   ) {
     guard process.isAlive else { return }
-    run.report(event: .called(work, context), device: host.number)
+    if host.isHeard(context.attempt) {
+      run.report(event: .called(work, context), device: host.number)
+    }
     // Without the handler, which may keep the answer for a request that never comes.
     let deliver: Completion = { [run, host, process] result in
       guard process.isAlive else { return }
-      run.report(event: .answered(work, context, result), device: host.number)
+      if host.isHeard(context.attempt) {
+        run.report(event: .answered(work, context, result), device: host.number)
+      }
       completion(result)
     }
     guard !host.state.withLock({ $0.isOffline }) else {
@@ -37,7 +41,7 @@ struct DeviceHandler: WorkHandler {
 
   func cancel(_ attempt: Attempt) {
     guard process.isAlive else { return }
-    run.report(event: .cancelled(attempt), device: host.number)
+    if host.isHeard(attempt) { run.report(event: .cancelled(attempt), device: host.number) }
     base.cancel(attempt)
   }
 }
@@ -92,7 +96,13 @@ final class HostObserver: SessionObserver {
   }
 
   func observe(_ step: ObservedStep) {
-    if process.isAlive, isAttached { run.observed(step: step, host: host, process: process) }
+    guard process.isAlive, let session else { return }
+    if isAttached {
+      run.observed(step: step, host: host, process: process)
+    } else if host.state.withLock({ $0.session == ObjectIdentifier(session) }) {
+      // It is on its way to its end, and what it sends until then follows from what it hears.
+      run.report(event: .event(step.record, input: step.input, step.state), device: host.number)
+    }
   }
 
   func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {}
