@@ -170,6 +170,8 @@ struct SimulationTests {
       5_006_096, 5_008_870,
       // The checker did not allow for an edit that a deleter without the column had not seen.
       5_007_541,
+      // The answer to an operation was told after its record was gone, and counted.
+      5_008_170,
     ] as [UInt64]
   )
   func removalFailures(seed: UInt64) {

@@ -11,6 +11,9 @@ struct SentAnswers: TransactionPart {
     to batch: SentBatch
   ) throws(SQLiteError) {
     transaction.hasAnswers = true
+    var response = response
+    // Should the record be there all the same, the next save meets it.
+    response.savedRecords.removeAll { batch.overtaken.contains($0.recordID.name) }
     if try transaction.zoneChanges() != batch.zoneChanges {
       // An answer that was told late tells of a zone that is gone.
       _ = try FoundRows(transaction: transaction)

@@ -76,6 +76,7 @@ extension EngineRun {
       // It completes another fetch of the same run.
       if state.lastPage == page.page { return nil }
       state.lastPage = page.page
+      state.overtake(by: page)
       if !state.isPageDue { state.absencesBefore = (nil, state.absencesBefore.next) }
       return FetchedPage(response: page, absencesBefore: state.absencesBefore.present)
     }
@@ -86,6 +87,7 @@ extension EngineRun {
   /// Stores records that were looked up, because no page could bring them.
   private func applyLookup(_ page: FetchOperation.Response) throws(SyncEngineError) {
     if case .lost = session.state.zoneState { return try takeLostZone(page) }
+    state.withLock { $0.overtake(by: page) }
     let awaitsFetch = try transaction { (transaction) throws(SQLiteError) in
       try PageApplier(transaction: transaction).takeLookup(page)
       // What was missing is told about now, and waits for a fetch to end still.
@@ -143,5 +145,12 @@ extension EngineRun {
     take { (run) throws(SyncEngineError) in
       try run.transaction { (_) throws(SQLiteError) in }
     }
+  }
+}
+
+extension EngineRun.State {
+  /// Notes what of that which is in flight a page tells to be gone.
+  fileprivate mutating func overtake(by page: FetchOperation.Response) {
+    for number in inFlight.keys { inFlight[number]?.overtake(by: page) }
   }
 }
