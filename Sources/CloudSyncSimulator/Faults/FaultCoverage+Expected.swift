@@ -30,11 +30,13 @@ extension FaultCoverage {
   ///
   /// - Parameters:
   ///   - plan: The plan of the campaign.
-  ///   - hasStorage: Whether the devices' storage layers draw faults too.
+  ///   - hasStorage: Whether the devices' storage layers draw faults too; they keep no journal whose end could be torn.
   /// - Returns: The cells and the faults; none if all is well.
   public func missing(for plan: FaultPlan, hasStorage: Bool = false) -> [String] {
     let cells = Self.expected(for: plan).filter { self[$0] == 0 }.map { "\($0)" }
-    let points = plan.points.filter { self[$0] == 0 && (hasStorage || !$0.isOfStorage) }
+    let points = plan.points.filter { point in
+      self[point] == 0 && (hasStorage ? point != .dirtyTail : !point.isOfStorage)
+    }
     return cells + points.map(\.rawValue)
   }
 
