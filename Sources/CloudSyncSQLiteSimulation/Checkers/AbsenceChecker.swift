@@ -15,7 +15,9 @@ final class AbsenceChecker: SimulationChecker {
     var tag: String
   }
 
-  /// What engines were told to be lacking since the last fetch.
+  /// What the cloud has answered to lack since the last fetch: an operation of which a part is repeated ends later.
+  private var denied: Set<Change> = []
+  /// Those of which engines were told.
   private var missing: Set<Change> = []
 
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
@@ -24,14 +26,21 @@ final class AbsenceChecker: SimulationChecker {
       let sent = changes(by: operation, epoch: context.attempt.epoch, device: device)
       guard let change = sent.first(where: missing.contains) else { return nil }
       return "device \(device) has sent \(change.name) again, which the cloud lacks"
-    case .completed(let operation, let response):
-      let lacking = response.failures.filter { $0.error.code == .unknownItem }
-        .map(\.recordID.name)
-      for change in changes(by: operation, epoch: operation.id.epoch, device: device)
+    case .answered(.modify(let operation), let context, let result):
+      let lacking = result.missingNames
+      for change in changes(by: operation, epoch: context.attempt.epoch, device: device)
       where lacking.contains(change.name) {
+        denied.insert(change)
+      }
+    case .completed(let operation, let response):
+      let lacking = response.failures.missingNames
+      for change in changes(by: operation, epoch: operation.id.epoch, device: device)
+      where lacking.contains(change.name) && denied.contains(change) {
         missing.insert(change)
       }
-    case .answered(.fetch, _, .success): missing = missing.filter { $0.device != device }
+    case .answered(.fetch, _, .success):
+      denied = denied.filter { $0.device != device }
+      missing = missing.filter { $0.device != device }
     default: break
     }
     return nil
@@ -43,6 +52,23 @@ final class AbsenceChecker: SimulationChecker {
       record.changeTag.map { tag in
         Change(device: device, epoch: epoch, name: record.recordID.name, tag: tag)
       }
+    }
+  }
+}
+
+extension Array where Element == ItemFailure {
+  fileprivate var missingNames: Set<String> {
+    Set(filter { $0.error.code == .unknownItem }.map(\.recordID.name))
+  }
+}
+
+extension Result where Success == SyncWork.Result, Failure == SyncError {
+  /// The names of the records that the cloud says to lack.
+  fileprivate var missingNames: Set<String> {
+    switch self {
+    case .success(.modify(let response)): response.failures.missingNames
+    case .failure(let error): error.itemErrors.missingNames
+    case .success: []
     }
   }
 }

@@ -19,6 +19,12 @@ struct RowOracle {
     if history.id.table == "tags", histories.hasRenamedParent(history.id, schema) { return nil }
     // Who had not fetched its newest edits takes the last that it knows for what has gone.
     if histories.vanished.contains(history.id.recordName) { return nil }
+    // So does who has made it anew, or where edits win has edited it, before the record of a deletion went.
+    if removed.contains(history.id.recordName),
+      history.insertions.count > 1 || deletes(table) == .editWins
+    {
+      return nil
+    }
     let isShaken = histories.isShaken(history: history, schema: schema)
     // What a row had that comes back is as young as its return.
     if history.deletions.isEmpty || !mayComeBack(table, isShaken: isShaken),
@@ -45,7 +51,6 @@ struct RowOracle {
     }
     guard life.isAlive else {
       if mayComeBack(table, isShaken: isShaken) || life.mayBeAlive { return nil }
-      if removed.contains(row.recordName), history.insertions.count > 1 { return nil }
       return "\(row.line) is back, and was deleted"
     }
     // One of its lives may have gone with a parent: with which edits, only the engines know.
@@ -205,7 +210,9 @@ private struct Life {
           }
           // What the table of whoever has deleted it lacks, only that engine knows to be seen.
           return !edit.isCaptured
-            || edit.isDeletion && (edit.former(of: "b") == nil || edit.former(of: "c") == nil)
+            || edit.isDeletion
+              && (edit.former(of: "b") == nil || edit.former(of: "c") == nil
+                || Self.isAmbiguous(edit, in: history))
         })
   }
 
@@ -241,6 +248,14 @@ private struct Life {
       }
     }
     return newest.contains { column, time in time > seen[column] ?? .zero }
+  }
+
+  /// Whether a column had the value more than once that a deleter has seen: which of them it was only the engine knows.
+  private static func isAmbiguous(_ deletion: RowEdit, in history: RowHistory) -> Bool {
+    columns.contains { column in
+      guard let value = deletion.former(of: column) else { return false }
+      return history.edits.count { $0.edit.value(of: column) == value } > 1
+    }
   }
 
   /// The columns that tell whether a deleter has seen all.

@@ -57,8 +57,10 @@ final class SimulatedHost: Sendable {
 
   var process: SimulatedProcess? { state.withLock { $0.process } }
 
-  /// Whether a request is of the session that the app made last.
-  func isHeard(_ attempt: Attempt) -> Bool { state.withLock { $0.epoch <= attempt.epoch } }
+  /// Whether a request is of the session that the app made last, and still has: of another one no event is heard either.
+  func isHeard(_ attempt: Attempt) -> Bool {
+    device.session != nil && state.withLock { $0.epoch <= attempt.epoch }
+  }
 
   /// Whether the app runs and is not suspended.
   var isAwake: Bool { process.map { $0.isAlive && !$0.isStalled } ?? false }

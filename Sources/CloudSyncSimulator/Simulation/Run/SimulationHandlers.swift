@@ -96,13 +96,7 @@ final class HostObserver: SessionObserver {
   }
 
   func observe(_ step: ObservedStep) {
-    guard process.isAlive, let session else { return }
-    if isAttached {
-      run.observed(step: step, host: host, process: process)
-    } else if host.state.withLock({ $0.session == ObjectIdentifier(session) }) {
-      // It is on its way to its end, and what it sends until then follows from what it hears.
-      run.report(event: .event(step.record, input: step.input, step.state), device: host.number)
-    }
+    if process.isAlive, isAttached { run.observed(step: step, host: host, process: process) }
   }
 
   func chainDidChange(_ middleware: [String], after sequence: UInt64, at time: Timestamp) {}
