@@ -28,6 +28,34 @@ struct DeniedRecordTests {
     #expect(try bench.unclean(mac) == [])
   }
 
+  @Test("Nor because a look-up meets another zone, into which nobody has uploaded it yet")
+  func lookedUpInAnotherZone() throws {
+    let bench = SyncHarness()
+    let way = Way()
+    let phone = try bench.device("phone", Self.schema, tables: ["notes"])
+    bench.handler = { ForgetfulHandler(way: way, handler: $0) }
+    let mac = try bench.device("mac", Self.schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A')")
+    try bench.sync(mac)
+    try bench.sync(phone)
+    phone.engine.stop()
+    try mac.execute("INSERT INTO notes VALUES('b', 'B')")
+    try bench.sync(mac)
+    way.denials.withLock { $0 = 1 }
+    try mac.execute("UPDATE notes SET title = 'B2' WHERE id = 'b'")
+    mac.engine.sendChanges()
+    bench.world.advance(by: .milliseconds(900))
+    #expect(try mac.lines("SELECT record_name FROM cloudsync_unfetched") == ["'b:notes'"])
+    way.isAway.withLock { $0 = true }
+    try bench.deleteZone()
+    try bench.sync(phone)
+    way.isAway.withLock { $0 = false }
+    try bench.sync(mac, phone)
+
+    #expect(try mac.lines(Self.notes) == ["'a'|'A'", "'b'|'B2'"])
+    #expect(try phone.lines(Self.notes) == mac.lines(Self.notes))
+  }
+
   @Test("A row whose record is gone goes, also where the feed does not tell of that")
   func silentFeed() throws {
     let bench = SyncHarness()
@@ -55,6 +83,7 @@ private final class Way: Sendable {
   /// How many requests more are told that the cloud lacks the records which they change.
   let denials = Locked(0)
   let hidesDeletions = Locked(false)
+  let isAway = Locked(false)
 }
 
 private struct ForgetfulHandler: WorkHandler {
@@ -62,6 +91,9 @@ private struct ForgetfulHandler: WorkHandler {
   let handler: any OperationHandler
 
   func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
+    if way.isAway.withLock({ $0 }) {
+      return completion(.failure(SyncError(.networkUnavailable)))
+    }
     switch work {
     case .modify(let operation) where isDenied(operation):
       let failures = operation.records.map { record in
