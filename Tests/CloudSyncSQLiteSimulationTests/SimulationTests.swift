@@ -182,6 +182,23 @@ struct SimulationTests {
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
   }
 
+  @Test(
+    "Seeds of the world where the cloud denies records that broke a rule once keep it",
+    arguments: [
+      // A look-up met a zone that had been made anew, and an edit was lost with its row.
+      5_011_116,
+      // The checker took a denial for new that a fetch had answered, or that was told of a zone before.
+      5_009_997, 5_012_512,
+      // The checker asked for what a full storage had removed, and took a value that was set twice for seen.
+      5_013_832, 5_014_427, 5_014_763,
+    ] as [UInt64]
+  )
+  func denialFailures(seed: UInt64) {
+    let outcome = Simulation<SQLiteDevice>(Self.options(seed, edits: 40)).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
   @Test("The command of a simulation of databases names them, and how many edits it has")
   func command() {
     #expect(

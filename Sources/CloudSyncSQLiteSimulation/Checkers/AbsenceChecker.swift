@@ -17,14 +17,15 @@ final class AbsenceChecker: SimulationChecker {
 
   /// What the cloud has answered to lack since the last fetch: an operation of which a part is repeated ends later.
   private var denied: Set<Change> = []
-  /// Those of which engines were told.
-  private var missing: Set<Change> = []
+  /// How often engines were told of those: the first answer may not count, where the zone has turned out to be another one
+  /// since.
+  private var missing: [Change: Int] = [:]
 
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
     switch event {
     case .called(.modify(let operation), let context):
       let sent = changes(by: operation, epoch: context.attempt.epoch, device: device)
-      guard let change = sent.first(where: missing.contains) else { return nil }
+      guard let change = sent.first(where: { missing[$0] ?? 0 > 1 }) else { return nil }
       return "device \(device) has sent \(change.name) again, which the cloud lacks"
     case .answered(.modify(let operation), let context, let result):
       let lacking = result.missingNames
@@ -36,11 +37,11 @@ final class AbsenceChecker: SimulationChecker {
       let lacking = response.failures.missingNames
       for change in changes(by: operation, epoch: operation.id.epoch, device: device)
       where lacking.contains(change.name) && denied.contains(change) {
-        missing.insert(change)
+        missing[change, default: 0] += 1
       }
     case .answered(.fetch, _, .success):
       denied = denied.filter { $0.device != device }
-      missing = missing.filter { $0.device != device }
+      missing = missing.filter { $0.key.device != device }
     default: break
     }
     return nil
