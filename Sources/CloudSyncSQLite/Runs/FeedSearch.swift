@@ -99,7 +99,8 @@ struct FeedSearch: TransactionPart {
 
   /// What is to be fetched, and when something that was refused may be sent again.
   private mutating func noteWhatFollows() throws(SQLiteError) {
-    step.unfetched = try stored.unfetched.takeDue(limit: max(1, min(limits.items - 1, 100)), at: now)
+    step.unfetched = try stored.unfetched
+      .takeDue(limit: max(1, min(limits.items - 1, 100)), at: now)
       .map { RecordID(name: $0, zoneID: zoneID) }
     let due = [
       try stored.pending.nextDue(in: tables.inOrder.map(\.id), after: now),

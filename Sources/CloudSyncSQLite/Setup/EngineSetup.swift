@@ -83,7 +83,10 @@ struct EngineSetup {
     try IntegerKeyRanges(connection: connection, writer: tables.writer)
       .settle(options.countedTables(of: tables))
     let facts = Facts(connection: connection)
-    let isNewSchema = try facts.value(.schemaVersion) != .integer(version)
+    // What another table's rows have kept may be written by an engine for that table too.
+    let isNewSchema =
+      try facts.value(.schemaVersion) != .integer(version)
+      || findings.contains { $0.finding == .leftOut }
     try retryRefused(of: tables, isNewSchema: isNewSchema)
     if !shown.isEmpty { try retryInvalid(of: tables) }
     let prepared = PreparedTables(tables: tables, schemaVersion: try check.schemaVersion())
