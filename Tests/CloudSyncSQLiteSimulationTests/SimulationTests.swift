@@ -189,6 +189,8 @@ struct SimulationTests {
       5_011_116,
       // A row of a table that was left out referred to a value that went, and the engine stopped over it.
       5_011_476,
+      // A value that lay aside in a record stayed there, and passed for the newer one in the column's own field.
+      5_014_353,
       // The checker took a denial for new that a fetch had answered, or that was told of a zone before.
       5_009_997, 5_012_512,
       // The checker asked for what a full storage had removed, and took a value that was set twice for seen.
