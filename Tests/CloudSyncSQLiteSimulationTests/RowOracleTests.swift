@@ -18,11 +18,13 @@ struct RowOracleTests {
     _ schema: SimulatedSchema,
     _ table: String,
     edits: [(device: Int, edit: RowEdit)],
-    row values: [RowEdit.Value]?
+    row values: [RowEdit.Value]?,
+    removed: Set<String> = []
   ) throws -> String? {
     let tables = schema.tables(version: SimulatedSchema.Version())
     let found = try #require(tables.first { $0.name == table })
-    let oracle = RowOracle(schema: schema, histories: RowHistories([]))
+    var oracle = RowOracle(schema: schema, histories: RowHistories([]))
+    oracle.removed = removed
     return oracle.error(
       of: RowHistory(id: row(table), edits: edits),
       row: values.map { EndRow(id: row(table), values: $0) },
@@ -92,5 +94,32 @@ struct RowOracleTests {
 
     let mayReturn = orphans == .restoreParent
     #expect(try (Self.error(schema, "notes", edits: edits, row: end) == nil) == mayReturn)
+  }
+
+  @Test(
+    "A row that was made anew may stay where the record of one that was deleted later is gone, and no other row",
+    arguments: [(["k:notes"], true, true), ([], true, false), (["k:notes"], false, false)]
+  )
+  func removedRecord(removed: [String], isMadeAnew: Bool, mayStay: Bool) throws {
+    let schema = SimulatedSchema(action: .none)
+    let id = Self.row("notes")
+    let former = Self.values(born: 1, a: .null)
+    let anew = Self.values(born: 2, a: .null)
+    var edits = [(device: 0, edit: RowEdit(row: id, time: Self.time(1), change: .inserted(former)))]
+    if isMadeAnew {
+      edits.append((1, RowEdit(row: id, time: Self.time(2), change: .inserted(anew))))
+    }
+    edits.append(
+      (0, RowEdit(row: id, time: Self.time(3), change: .deleted, life: 1, former: former))
+    )
+
+    let error = try Self.error(
+      schema,
+      "notes",
+      edits: edits,
+      row: isMadeAnew ? anew : former,
+      removed: Set(removed)
+    )
+    #expect((error == nil) == mayStay)
   }
 }

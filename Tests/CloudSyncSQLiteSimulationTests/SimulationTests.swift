@@ -139,9 +139,65 @@ struct SimulationTests {
       21_245,
       // An operation's answer was told late and brought a row of an erased zone back.
       22_574,
+      // The checker took the late answer of a session that was stopped for one of the next session.
+      3_500_729, 3_501_282,
+      // Nobody started a session that had stopped while its zone was lost, or waited for what it looked up.
+      3_501_056, 3_501_412,
+      // The zone was lost while an engine left a table out, and an edit of that table was lost with it.
+      3_501_262,
+      // The checker asked for a deletion that a full storage had not taken, and whose record was deleted instead.
+      3_501_266,
+      // The checker did not allow for a row that follows a parent whose key was changed where no foreign key says so, nor
+      // for what is counted in a copy that no engine has opened.
+      5_001_850, 5_001_875,
     ] as [UInt64]
   )
   func laterFailures(seed: UInt64) {
+    var options = Self.options(seed, edits: 40)
+    // What came to the world after them would have them go another way.
+    options.faults = .default.without(.recordRemoved).without(.recordDenied)
+    let outcome = Simulation<SQLiteDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
+  @Test(
+    "Seeds of the world where records are removed that broke a rule once keep it",
+    arguments: [
+      // The checkers heard of sessions that a device had let go of, and took a copied file's page for its own.
+      5_005_672, 5_006_842, 5_008_590,
+      // The checker did not know that a row which follows its parent may meet another one.
+      5_006_096, 5_008_870,
+      // The checker did not allow for an edit that a deleter without the column had not seen.
+      5_007_541,
+      // The answer to an operation was told after its record was gone, and counted.
+      5_008_170,
+    ] as [UInt64]
+  )
+  func removalFailures(seed: UInt64) {
+    var options = Self.options(seed, edits: 40)
+    options.faults = .default.without(.recordDenied)
+    let outcome = Simulation<SQLiteDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
+  @Test(
+    "Seeds of the world where the cloud denies records that broke a rule once keep it",
+    arguments: [
+      // A look-up met a zone that had been made anew, and an edit was lost with its row.
+      5_011_116,
+      // A row of a table that was left out referred to a value that went, and the engine stopped over it.
+      5_011_476,
+      // A value that lay aside in a record stayed there, and passed for the newer one in the column's own field.
+      5_014_353,
+      // The checker took a denial for new that a fetch had answered, or that was told of a zone before.
+      5_009_997, 5_012_512,
+      // The checker asked for what a full storage had removed, and took a value that was set twice for seen.
+      5_013_832, 5_014_427, 5_014_763,
+    ] as [UInt64]
+  )
+  func denialFailures(seed: UInt64) {
     let outcome = Simulation<SQLiteDevice>(Self.options(seed, edits: 40)).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")

@@ -236,4 +236,16 @@ struct HandlerTests {
     coverage.add(coverage)
     #expect(coverage[cell] == 2)
   }
+
+  @Test("A campaign is not asked for faults that its devices cannot have")
+  func missingPoints() {
+    var coverage = FaultCoverage()
+    for point in FaultPoint.allCases where !point.isOfStorage { coverage.count(point) }
+    let notes = coverage.missing(for: .default)
+    #expect(!notes.contains(FaultPoint.migrated.rawValue))
+    let databases = FaultCoverage().missing(for: .default, hasStorage: true)
+    #expect(databases.contains(FaultPoint.migrated.rawValue))
+    #expect(!databases.contains(FaultPoint.dirtyTail.rawValue))
+    #expect(FaultCoverage().missing(for: .default).contains(FaultPoint.dirtyTail.rawValue))
+  }
 }

@@ -68,17 +68,43 @@ struct RowRemoval: TransactionPart {
       guard let referred = tables[row.place].values(of: link.referencedColumns, in: values) else {
         continue
       }
-      let child = link.reference.child
-      let sql = TableSQL(
-        name: child.name,
-        columns: child.writableColumns.map(\.name),
-        key: child.primaryKey,
-        hasConflictRules: false
-      )
-      let rows = TableRows(connection: connection, sql: sql)
-      if try rows.hasRow(where: link.columns, are: referred) { return false }
+      if try hasRow(referringTo: referred, by: link) { return false }
     }
     return true
+  }
+
+  /// The table that is not synchronized whose rows refer to a row by values that it is about to lose, and would refer to
+  /// nothing then; nil if there is none.
+  func tableKeeping(_ row: LoadedRow, from version: RecordVersion) throws(SQLiteError) -> String? {
+    guard tables.enforcesForeignKeys, let values = row.values else { return nil }
+    let table = tables[row.place]
+    for link in tables.links(to: row.place) where link.child == nil && !link.refersToKey {
+      switch link.reference.key.onUpdate {
+      case .cascade, .setNull, .setDefault: continue
+      case .noAction, .restrict: break
+      }
+      let former = link.referencedColumns.map { table.value(of: $0, in: values) ?? .null }
+      let next = table.values(of: link.referencedColumns, in: version, over: values)
+      if former.contains(.null) { continue }
+      if tables.compared(former, by: link) == tables.compared(next, by: link) { continue }
+      if try transaction.isTaken(former, from: row, by: link) { continue }
+      if try hasRow(referringTo: former, by: link) { return link.reference.child.name }
+    }
+    return nil
+  }
+
+  private func hasRow(
+    referringTo values: [SQLiteValue],
+    by link: TableLink
+  ) throws(SQLiteError) -> Bool {
+    let child = link.reference.child
+    let sql = TableSQL(
+      name: child.name,
+      columns: child.writableColumns.map(\.name),
+      key: child.primaryKey,
+      hasConflictRules: false
+    )
+    return try TableRows(connection: connection, sql: sql).hasRow(where: link.columns, are: values)
   }
 
   /// A row in its table with all that refer to it, these first; nil if rows refer to one of them that are not

@@ -113,8 +113,9 @@ struct CloudRecords: TransactionPart {
         let field = version.foreignFields.first(where: { UTF8Bytes.equal($0.name, column.own) }),
         let kind = ColumnKind(of: field.value), kind != column.kind
       else { continue }
-      try ColumnKinds(connection: connection)
+      let isNew = try ColumnKinds(connection: connection)
         .show(kind, of: column.column, ofType: format.recordType)
+      if isNew { transaction.mayLearnKinds = true }
     }
   }
 

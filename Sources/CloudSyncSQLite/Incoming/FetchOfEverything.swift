@@ -62,6 +62,7 @@ struct FetchOfEverything: TransactionPart {
     let shown = try facts.value(.shownZone)
     let isOfKnownZone = zone != nil && shown == zone
     let mode = try transaction.fullFetch()
+    try settleLeftTables()
     if mode == .erases {
       try eraseUnseen()
     } else if mode?.isKept == true || zone != nil && shown == nil {
@@ -83,21 +84,43 @@ struct FetchOfEverything: TransactionPart {
   /// Takes that the zone is another one than what is known is of: nothing that was acknowledged counts, but for
   /// what this fetch has told about, which is of the new one already.
   func replaceZone() throws(SQLiteError) {
-    try noteZoneChange()
+    try noteZoneChange(isErasure: false)
     try reduceUnseen(.zoneReplaced)
     try stored.foreign.markUnsent()
   }
 
-  /// Notes that answers to what was sent before are of another zone.
-  func noteZoneChange() throws(SQLiteError) {
+  /// Notes that answers to what was sent before are of another zone, and so is what is known of tables that this engine
+  /// leaves out.
+  func noteZoneChange(isErasure: Bool) throws(SQLiteError) {
     try facts.set(.zoneChanges, to: .integer(try transaction.zoneChanges() + 1))
+    let own = tables.inOrder.map(\.id)
+    let others = try TableRegistry(connection: connection).tables().map(\.id)
+    try facts.noteZoneLoss(
+      ofLeftOut: others.filter { !own.contains($0) },
+      isErasure: isErasure
+    )
   }
 
   private func reduceUnseen(_ event: RecordEvent) throws(SQLiteError) {
+    for place in tables.inOrder.indices { try reduceUnseen(event, in: place) }
+  }
+
+  private func reduceUnseen(_ event: RecordEvent, in place: Int) throws(SQLiteError) {
+    let keys = try stored.seen.unseen(in: tables[place].id)
+    for key in keys { try reduce(event, of: try tables[place].key(key), in: place) }
+  }
+
+  /// Takes for tables that were left out what became of their zone meanwhile: that this one does not have their rows says
+  /// nothing.
+  private func settleLeftTables() throws(SQLiteError) {
+    let (lost, erased) = (
+      try facts.leftTables(isErasure: false), try facts.leftTables(isErasure: true)
+    )
     for place in tables.inOrder.indices {
-      let keys = try stored.seen.unseen(in: tables[place].id)
-      for key in keys { try reduce(event, of: try tables[place].key(key), in: place) }
+      if lost.contains(tables[place].id) { try reduceUnseen(.zoneReplaced, in: place) }
+      if erased.contains(tables[place].id) { try eraseUnseen(in: place) }
     }
+    try facts.endZoneLoss(ofLeftOut: tables.inOrder.map(\.id))
   }
 
   // MARK: Which zone it is
@@ -127,16 +150,18 @@ struct FetchOfEverything: TransactionPart {
 
   /// Deletes the rows that belonged to a zone whose rows were erased on purpose.
   private func eraseUnseen() throws(SQLiteError) {
-    try noteZoneChange()
-    for place in tables.inOrder.indices {
-      let keys = try stored.seen.unseen(in: tables[place].id)
-      for rowKey in keys {
-        let row = try row(try tables[place].key(rowKey), in: place)
-        // What was never in it stays.
-        guard row.state.known != nil else { continue }
-        keep(row.forgotten)
-      }
-    }
+    try noteZoneChange(isErasure: true)
+    for place in tables.inOrder.indices { try eraseUnseen(in: place) }
     try stored.foreign.removeAll()
+  }
+
+  private func eraseUnseen(in place: Int) throws(SQLiteError) {
+    let keys = try stored.seen.unseen(in: tables[place].id)
+    for rowKey in keys {
+      let row = try row(try tables[place].key(rowKey), in: place)
+      // What was never in it stays.
+      guard row.state.known != nil else { continue }
+      keep(row.forgotten)
+    }
   }
 }

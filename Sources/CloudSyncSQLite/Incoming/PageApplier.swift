@@ -109,19 +109,33 @@ struct PageApplier: TransactionPart {
   }
 
   /// Takes the answer to a look-up of records that pages could not bring.
+  ///
+  /// That there is no record says nothing where the zone is another one than what is known is of, or may be: a fetch tells
+  /// that, and what becomes of the rows.
   func takeLookup(_ page: FetchOperation.Response) throws(SQLiteError) {
-    for record in page.changedRecords { try transaction.cloud.take(record) }
-    for recordID in page.deletedRecordIDs { try transaction.cloud.takeAbsence(of: recordID) }
-    transaction.counts.received += page.changedRecords.count + page.deletedRecords.count
+    let isOfKnownZone = try isOfKnownZone(page)
+    let records = page.changedRecords.filter { !ZoneRecord.isName($0.recordID.name) }
+    for record in records { try transaction.cloud.take(record) }
+    if isOfKnownZone {
+      for recordID in page.deletedRecordIDs { try transaction.cloud.takeAbsence(of: recordID) }
+    }
+    transaction.counts.received += records.count + page.deletedRecords.count
     try settleUnfetched(page)
-    for failure in page.failures {
+    for failure in page.failures where !ZoneRecord.isName(failure.recordID.name) {
       if failure.error.code == .unknownItem {
+        guard isOfKnownZone else { continue }
         try transaction.cloud.takeAbsence(of: failure.recordID)
         try stored.unfetched.remove(named: failure.recordID.name)
       } else {
         try keepUnfetched(failure)
       }
     }
+  }
+
+  /// Whether a look-up shows the zone that is known, or nobody has told of any.
+  private func isOfKnownZone(_ page: FetchOperation.Response) throws(SQLiteError) -> Bool {
+    guard let known = try facts.integer(.zone) else { return true }
+    return page.changedRecords.contains { ZoneRecord($0)?.incarnation == known }
   }
 
   /// Notes a record that the cloud has and could not give: it is there, so nothing of it goes here.

@@ -11,6 +11,9 @@ struct SentAnswers: TransactionPart {
     to batch: SentBatch
   ) throws(SQLiteError) {
     transaction.hasAnswers = true
+    var response = response
+    // Should the record be there all the same, the next save meets it.
+    response.savedRecords.removeAll { batch.overtaken.contains($0.recordID.name) }
     if try transaction.zoneChanges() != batch.zoneChanges {
       // An answer that was told late tells of a zone that is gone.
       _ = try FoundRows(transaction: transaction)
@@ -117,6 +120,7 @@ struct SentAnswers: TransactionPart {
       now: now
     )
     let row = try reduce(event, of: key, in: place)
+    if error.code == .invalidArguments { transaction.mayLearnKinds = true }
     if case .refusal = row.state.hold { transaction.counts.parked += 1 }
   }
 

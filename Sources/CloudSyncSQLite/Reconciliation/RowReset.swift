@@ -24,7 +24,7 @@ struct RowReset: TransactionPart {
     try transaction.finish()
     switch renewal {
     case .deletion, .erasure:
-      try zone.noteZoneChange()
+      try zone.noteZoneChange(isErasure: true)
       try deleteEverything()
     case .upload:
       try facts.set(.fullFetch, to: .integer(FullFetch.uploads.rawValue))

@@ -49,8 +49,15 @@ extension RecordFormat {
       fields.set(field)
       for name in column.all { fields.clear(name) }
     }
-    for name in version.columnNames where version.differs(from: known, in: name) {
+    let aside = known.aside.isEmpty ? [] : asideFields(of: version)
+    for name in version.columnNames {
       guard let column = self.fields(of: name) else { continue }
+      // What lies elsewhere in the cloud, and is not remembered to, moves with the first save.
+      let isLeft = [column.aside, column.asset]
+        .contains { field in
+          known.hasAside(field) && !aside.contains { UTF8Bytes.equal($0, field) }
+        }
+      guard isLeft || version.differs(from: known, in: name) else { continue }
       set(column, to: field(of: column, in: version), over: known, of: key, in: &fields)
     }
     for name in known.clock.columnNames where !version.knows(name) {

@@ -124,9 +124,12 @@ struct RecordFormat: Sendable {
       } else {
         version.counterSum(of: column.column).flatMap { column.field(for: column.shown($0)) }
       }
-    // What the cloud has in the column's own field is of another kind: it takes no other.
+    // What the cloud has in the column's own field is of another kind: it takes no other. One of the same kind is of who
+    // has dropped the column, and does not know it any more.
     guard let field, UTF8Bytes.equal(field.name, column.own),
-      version.foreignFields.contains(where: { UTF8Bytes.equal($0.name, column.own) }),
+      version.foreignFields.contains(where: {
+        UTF8Bytes.equal($0.name, column.own) && !column.isOwn($0.value)
+      }),
       let bytes = AsideValue.bytes(of: field.value)
     else { return field }
     return RecordField(name: column.aside, value: .data(bytes))

@@ -17,7 +17,7 @@ enum RecordEvent: Sendable, Hashable {
   case refused(SyncError.Code, reason: String, isPassing: Bool, wait: Int64?, now: Int64)
   /// It may be sent again: the app says so, or the schema has changed.
   case retried
-  /// The feed has told that the record is gone, or a fetch of everything has not brought it.
+  /// The feed or a look-up has told that the record is gone, or a fetch of everything has not brought it.
   case vanished
   /// A fetch has come to its end.
   case fetchEnded
@@ -72,6 +72,8 @@ enum RecordAction: Sendable, Hashable {
   case forget
   /// A fetch has to tell what became of the record.
   case fetch
+  /// No fetch has told: the record itself is to be looked up.
+  case lookUp
   /// The database needs another number, for all rows, and then the event again: what is in the cloud under
   /// its own was written by another file.
   case renumber

@@ -71,7 +71,7 @@ extension RecordState {
       endRefusal()
       return []
     case .vanished: return takeAbsence(rules: rules)
-    case .fetchEnded: return takeEndOfFetch(rules: rules)
+    case .fetchEnded: return takeEndOfFetch()
     case .zoneReplaced:
       leaveZone(rules: rules)
       return []
@@ -140,22 +140,23 @@ extension RecordState {
     if actions.contains(.renumber) { return actions }
     conflicts = isDirty ? conflicts + 1 : 0
     let reason = "others have changed the record again and again while it was sent"
-    giveUpIfFutile(code: .serverRecordChanged, reason: reason, now: now, rules: rules)
+    _ = giveUpIfFutile(code: .serverRecordChanged, reason: reason, now: now, rules: rules)
     return actions
   }
 
-  /// Has the row wait once it has met too many answers of one kind in a row.
+  /// Has the row wait once it has met too many answers of one kind in a row; returns whether it waits for that.
   private mutating func giveUpIfFutile(
     code: SyncError.Code,
     reason: String,
     now: Int64,
     rules: RowRules
-  ) {
-    guard conflicts > rules.conflictBudget else { return }
+  ) -> Bool {
+    guard conflicts > rules.conflictBudget else { return false }
     conflicts = 0
     // What waits for a fetch is not sent anyway.
-    if case .nextFetch = hold { return }
+    if case .nextFetch = hold { return false }
     take(refusal: code, reason: reason, isPassing: true, wait: nil, now: now)
+    return true
   }
 
   private mutating func takeSave(
@@ -179,13 +180,13 @@ extension RecordState {
     guard awaitsAnswer(over: tag) else { return [] }
     conflicts = isDirty ? conflicts + 1 : 0
     let reason = "the cloud says again and again that it lacks the record, and brings it"
-    giveUpIfFutile(code: .unknownItem, reason: reason, now: now, rules: rules)
-    if case .refusal = hold { return [] }
+    if giveUpIfFutile(code: .unknownItem, reason: reason, now: now, rules: rules) { return [] }
+    // A refusal before has passed, or it would not have been sent.
     hold = .nextFetch(missing: known?.tag)
     return [.fetch]
   }
 
-  /// The feed has told of absence: what vanished is joined with a tombstone of what the cloud had.
+  /// The feed has told of absence, or a look-up: what vanished is joined with a tombstone of what the cloud had.
   private mutating func takeAbsence(rules: RowRules) -> [RecordAction] {
     // A row that was found in the table, or is made anew, is not of what is gone.
     guard let mine = row, let known else { return [] }
@@ -202,13 +203,13 @@ extension RecordState {
     return []
   }
 
-  private mutating func takeEndOfFetch(rules: RowRules) -> [RecordAction] {
+  private mutating func takeEndOfFetch() -> [RecordAction] {
     if case .removal = hold { hold = .removal(isDue: true) }
     guard case .nextFetch(let missing) = hold else { return [] }
+    // The feed has said nothing since: it had told before, or the answer was wrong.
+    if let missing, let known, UTF8Bytes.equal(missing, known.tag) { return [.lookUp] }
     hold = nil
-    // The feed has said nothing since: it had told before.
-    guard let missing, let known, UTF8Bytes.equal(missing, known.tag) else { return [] }
-    return takeAbsence(rules: rules)
+    return []
   }
 
   private mutating func leaveZone(rules: RowRules) {

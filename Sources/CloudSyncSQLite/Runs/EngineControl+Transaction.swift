@@ -42,6 +42,7 @@ extension EngineControl {
       state.withLock { state in
         state.counts += done.counts
         state.absences = done.absences
+        state.learnsKinds = state.learnsKinds || done.learnsKinds
       }
       run?.noteStored(group, essence: essence, outcome: done)
       if let changes = done.changes { self.changes.append(changes) }
@@ -116,17 +117,21 @@ extension EngineControl {
     return tables
   }
 
-  /// Reads the tables anew if somebody has changed them: a migration of the app's, or another engine.
+  /// Reads the tables anew if somebody has changed them: a migration of the app's, or another engine; or if a record has
+  /// shown why the cloud refuses their rows.
   ///
   /// - Parameter connection: The connection, in no transaction.
   /// - Returns: Whether they are other ones now: then a run that is under way is over.
   /// - Throws: That the schema stands in the way, or the database cannot be written.
   func followSchema(on connection: SQLiteConnection) throws(SyncEngineError) -> Bool {
-    let (tables, known) = state.withLock { ($0.tables, $0.schemaVersion) }
+    let (tables, known, learnsKinds) = state.withLock {
+      ($0.tables, $0.schemaVersion, $0.learnsKinds)
+    }
     let (version, isSame) = try sqlite { () throws(SQLiteError) -> (Int64, Bool) in
       let check = CaptureCheck(connection: connection)
       // It is read first: whatever changes after that is seen the next time.
       let version = try check.schemaVersion()
+      if learnsKinds { return (version, false) }
       if version == known { return (version, true) }
       return (version, try check.isInPlace(tables.inOrder.map(\.captured)))
     }
@@ -138,6 +143,7 @@ extension EngineControl {
     state.withLock { state in
       state.tables = prepared.tables
       state.schemaVersion = prepared.schemaVersion
+      state.learnsKinds = false
     }
     return true
   }
@@ -157,6 +163,8 @@ extension EngineControl {
 struct TransactionOutcome: Sendable {
   let counts: SyncCounts
   let needsFetch: Bool
+  /// Whether the tables are to be read anew, since fields of theirs are of another kind than was thought.
+  let learnsKinds: Bool
   let absences: Int64
   let nextFetch: FetchOperation?
   let changes: RowChanges?
@@ -167,5 +175,6 @@ struct TransactionOutcome: Sendable {
     counts = transaction.counts
     changes = transaction.changed?.changes
     needsFetch = transaction.needsFetch
+    learnsKinds = try InvalidRows(transaction: transaction).areExplained()
   }
 }

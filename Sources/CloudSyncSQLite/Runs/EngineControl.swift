@@ -25,6 +25,8 @@ final class EngineControl: Sendable {
     /// The tables, and the version of the schema that they were read from, or that does not differ in them.
     var tables: SyncTables
     var schemaVersion: Int64
+    /// Whether they are to be read anew, though nobody has changed them.
+    var learnsKinds = false
     /// How many answers have said that the cloud lacks a record, as of the last transaction.
     var absences: Int64 = 0
     /// What is told of all runs.
@@ -97,7 +99,7 @@ final class EngineControl: Sendable {
       guard let token = try transaction.facts.token() else {
         return FetchOperation(startingOver: true)
       }
-      let isAll = try transaction.facts.value(.fetchAll) != nil
+      let isAll = try transaction.isFetchAllAsked()
       return FetchOperation(changeToken: token, startingOver: isAll)
     }
   }

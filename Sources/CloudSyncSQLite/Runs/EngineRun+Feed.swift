@@ -13,7 +13,11 @@ extension EngineRun {
         continue
       }
       if step.comparesMore || step.goesOn { continue }
-      if !step.unfetched.isEmpty { fetch(FetchOperation(lookingUp: step.unfetched)) }
+      if !step.unfetched.isEmpty {
+        // Its record tells whether it is still the zone that could have them.
+        let zone = RecordID(name: ZoneRecord.name, zoneID: context.zoneID)
+        fetch(FetchOperation(lookingUp: step.unfetched + [zone]))
+      }
       if step.isFetchAllDue, state.withLock({ $0.fetches == 0 }) {
         fetch(FetchOperation(startingOver: true))
       }

@@ -76,6 +76,7 @@ extension EngineRun {
       // It completes another fetch of the same run.
       if state.lastPage == page.page { return nil }
       state.lastPage = page.page
+      state.overtake(by: page)
       if !state.isPageDue { state.absencesBefore = (nil, state.absencesBefore.next) }
       return FetchedPage(response: page, absencesBefore: state.absencesBefore.present)
     }
@@ -86,10 +87,14 @@ extension EngineRun {
   /// Stores records that were looked up, because no page could bring them.
   private func applyLookup(_ page: FetchOperation.Response) throws(SyncEngineError) {
     if case .lost = session.state.zoneState { return try takeLostZone(page) }
-    try transaction { (transaction) throws(SQLiteError) in
+    state.withLock { $0.overtake(by: page) }
+    let awaitsFetch = try transaction { (transaction) throws(SQLiteError) in
       try PageApplier(transaction: transaction).takeLookup(page)
+      // What was missing is told about now, and waits for a fetch to end still.
+      return try transaction.stored.pending.awaitingFetch().isEmpty == false
     }
     session.acknowledge(page.page, .stored)
+    if awaitsFetch { fetchChanges() }
     sendChanges()
   }
 
@@ -140,5 +145,12 @@ extension EngineRun {
     take { (run) throws(SyncEngineError) in
       try run.transaction { (_) throws(SQLiteError) in }
     }
+  }
+}
+
+extension EngineRun.State {
+  /// Notes what of that which is in flight a page tells to be gone.
+  fileprivate mutating func overtake(by page: FetchOperation.Response) {
+    for number in inFlight.keys { inFlight[number]?.overtake(by: page) }
   }
 }

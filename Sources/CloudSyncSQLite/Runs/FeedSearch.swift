@@ -99,7 +99,8 @@ struct FeedSearch: TransactionPart {
 
   /// What is to be fetched, and when something that was refused may be sent again.
   private mutating func noteWhatFollows() throws(SQLiteError) {
-    step.unfetched = try stored.unfetched.takeDue(limit: min(limits.items, 100), at: now)
+    step.unfetched = try stored.unfetched
+      .takeDue(limit: max(1, min(limits.items - 1, 100)), at: now)
       .map { RecordID(name: $0, zoneID: zoneID) }
     let due = [
       try stored.pending.nextDue(in: tables.inOrder.map(\.id), after: now),
@@ -123,7 +124,17 @@ struct FeedSearch: TransactionPart {
 extension SyncTransaction {
   /// Whether everything is to be fetched, and no fetch of everything has begun before the first token.
   func isFetchAllDue() throws(SQLiteError) -> Bool {
-    guard try facts.value(.fetchAll) != nil else { return false }
+    guard try isFetchAllAsked() else { return false }
     return try facts.token() != nil
+  }
+
+  /// Whether everything is to be fetched: somebody asks for it, or an engine for fewer tables has met another zone while
+  /// this one did not run, or beside it.
+  func isFetchAllAsked() throws(SQLiteError) -> Bool {
+    if try facts.value(.fetchAll) != nil { return true }
+    // One that is under way goes on where it is, and settles that at its end.
+    if try fullFetch() != nil { return false }
+    let left = try facts.leftTables(isErasure: false) + facts.leftTables(isErasure: true)
+    return left.contains { tables.place(ofID: $0) != nil }
   }
 }

@@ -83,7 +83,10 @@ struct EngineSetup {
     try IntegerKeyRanges(connection: connection, writer: tables.writer)
       .settle(options.countedTables(of: tables))
     let facts = Facts(connection: connection)
-    let isNewSchema = try facts.value(.schemaVersion) != .integer(version)
+    // What another table's rows have kept may be written by an engine for that table too.
+    let isNewSchema =
+      try facts.value(.schemaVersion) != .integer(version)
+      || findings.contains { $0.finding == .leftOut }
     try retryRefused(of: tables, isNewSchema: isNewSchema)
     if !shown.isEmpty { try retryInvalid(of: tables) }
     let prepared = PreparedTables(tables: tables, schemaVersion: try check.schemaVersion())
@@ -130,10 +133,7 @@ struct EngineSetup {
   /// Sends rows again that the cloud has refused, since their values lie elsewhere now.
   private func retryInvalid(of tables: SyncTables) throws(SQLiteError) {
     let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
-    for key in try PendingRows(connection: connection).parked(in: nil) {
-      guard let row = try transaction.row(key), case .refusal(let refusal)? = row.state.hold,
-        refusal.code == Int64(SyncError.Code.invalidArguments.rawValue)
-      else { continue }
+    for row in try InvalidRows(transaction: transaction).find() {
       try transaction.reduce(.retried, of: row.key, in: row.place)
     }
     try transaction.finish()

@@ -9,8 +9,8 @@ import Foundation
 /// Of which kind the values are that the cloud has in the own fields of columns.
 ///
 /// A cloud fixes the kind of a field when it is first saved. So a column whose type a migration changes keeps the
-/// kind that it had, and one that was made anew with another type takes the kind that records show; values
-/// of other kinds lie aside.
+/// kind that it had, and one that was made anew with another type takes the kind that records show, at the next
+/// setup or once the cloud refuses a row for it; values of other kinds lie aside.
 struct ColumnKinds {
   /// By the type of the records, and by the name of the column.
   typealias Kinds = [String: [String: ColumnKind]]
@@ -44,12 +44,18 @@ struct ColumnKinds {
     return merged
   }
 
-  /// Notes that a record has shown a column's own field to be of another kind than was thought.
-  func show(_ kind: ColumnKind, of column: String, ofType recordType: String) throws(SQLiteError) {
+  /// Notes that a record has shown a column's own field to be of another kind than was thought; returns whether that is
+  /// new.
+  func show(
+    _ kind: ColumnKind,
+    of column: String,
+    ofType recordType: String
+  ) throws(SQLiteError) -> Bool {
     var shown = try kinds(named: .shownKinds)
-    if shown[recordType]?[column] == kind { return }
+    if shown[recordType]?[column] == kind { return false }
     shown[recordType, default: [:]][column] = kind
     try set(shown, as: .shownKinds)
+    return true
   }
 
   // MARK: Storing

@@ -37,6 +37,33 @@ extension Facts {
     if try value(.fetchAll) == nil { try set(.rebuilt, to: nil) }
   }
 
+  // MARK: Tables that were left out
+
+  /// Notes that the zone of tables is gone which no engine has synchronized meanwhile.
+  ///
+  /// What became of the first zone counts: nothing of theirs was in those after it.
+  func noteZoneLoss(ofLeftOut tables: [Int64], isErasure: Bool) throws(SQLiteError) {
+    let known = try leftTables(isErasure: false) + leftTables(isErasure: true)
+    let new = tables.filter { !known.contains($0) }
+    if new.isEmpty { return }
+    let fact = isErasure ? Name.leftByErasure : .leftByZone
+    try setTables(try self.tables(in: fact) + new, as: fact)
+  }
+
+  /// The numbers of the tables that were left out when their zone was lost, or was erased on purpose.
+  func leftTables(isErasure: Bool) throws(SQLiteError) -> [Int64] {
+    try tables(in: isErasure ? .leftByErasure : .leftByZone)
+  }
+
+  /// Notes that what is known of tables is of the present zone.
+  func endZoneLoss(ofLeftOut tables: [Int64]) throws(SQLiteError) {
+    for fact in [Name.leftByZone, .leftByErasure] {
+      let left = try self.tables(in: fact)
+      let rest = left.filter { !tables.contains($0) }
+      if rest != left { try setTables(rest, as: fact) }
+    }
+  }
+
   private func tables(in fact: Name) throws(SQLiteError) -> [Int64] {
     guard case .text(let list)? = try value(fact) else { return [] }
     return list.split(separator: ",").compactMap { Int64($0) }

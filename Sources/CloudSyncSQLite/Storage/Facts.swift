@@ -45,6 +45,11 @@ struct Facts {
     case rebuilt
     /// Where in the first of them that has come, as a key.
     case reconciledTo = "reconciled_to"
+    /// The numbers of tables that an engine left out when the zone became another one: what is known of their rows is of
+    /// the zone before.
+    case leftByZone = "left_by_zone"
+    /// Those of tables that were left out when the rows of a zone were erased on purpose.
+    case leftByErasure = "left_by_erasure"
     /// Why everything is to be fetched; there if it is, and has not begun.
     case fetchAll = "fetch_all"
     /// The version of the schema when the engine was set up last: another one may take rows that were refused.

@@ -1,4 +1,27 @@
+import CloudSyncCore
 import CloudSyncSQLiteSupport
+
+/// The rows whose records the cloud has refused as invalid: their values may belong into other fields.
+struct InvalidRows: TransactionPart {
+  let transaction: SyncTransaction
+
+  /// Whether there are any, and a record has shown that fields are of another kind than was thought.
+  func areExplained() throws(SQLiteError) -> Bool {
+    guard transaction.mayLearnKinds, try facts.value(.shownKinds) != nil else { return false }
+    return try find().isEmpty == false
+  }
+
+  func find() throws(SQLiteError) -> [LoadedRow] {
+    var found: [LoadedRow] = []
+    for key in try stored.pending.parked(in: nil) {
+      guard let row = try row(key), case .refusal(let refusal)? = row.state.hold,
+        refusal.code == Int64(SyncError.Code.invalidArguments.rawValue)
+      else { continue }
+      found.append(row)
+    }
+    return found
+  }
+}
 
 extension SQLiteError {
   /// Whether SQLite, or a trigger of the app's, refuses a row for what it holds.

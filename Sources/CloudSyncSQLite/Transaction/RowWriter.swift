@@ -16,6 +16,7 @@ struct RowWriter {
   /// A value that is of no kind that a column can hold: SQLite's code for a datatype that does not match.
   private static let mismatch: Int64 = 20
   private static let constraint: Int64 = 19
+  private static let foreignKey: Int64 = 787
   /// A trigger that ignores what it is to write: SQLite's code for one that says no.
   private static let ignored: Int64 = 1_811
 
@@ -139,6 +140,14 @@ struct RowWriter {
     let reason =
       "it refers to itself by another spelling of its key, which SQLite refuses; spell both alike"
     return violation(code: Self.constraint, reason: reason, key: key)
+  }
+
+  /// That rows of a table which is not synchronized refer to what is to be changed: SQLite would refuse the whole
+  /// transaction.
+  func reference(to key: [SQLiteValue], from other: String) -> Placement {
+    let reason =
+      "rows of table \(other.quotedName), which this engine does not synchronize, refer to what it had"
+    return violation(code: Self.foreignKey, reason: reason, key: key)
   }
 
   private func violation(

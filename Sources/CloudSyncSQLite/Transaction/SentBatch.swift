@@ -12,6 +12,9 @@ struct SentBatch: Sendable {
   var removals: [SentRemoval] = []
   /// How often the zone had turned out to be another one when it was made.
   var zoneChanges: Int64 = 0
+  /// The names of the records that were told to be gone since they were sent: an operation of which a part is repeated
+  /// is answered as a whole, so what the answer says of them may be older.
+  private(set) var overtaken: Set<String> = []
 
   var count: Int {
     rows.count + found.count + foreign.count + removals.count + (zone == nil ? 0 : 1)
@@ -22,6 +25,16 @@ struct SentBatch: Sendable {
   var names: [String] {
     rows.map(\.key.name) + found.map(\.key.name) + foreign.map(\.recordID.name)
       + removals.map(\.key.name)
+  }
+
+  /// Notes what a page, or the answer to a look-up, tells to be gone.
+  ///
+  /// A fetch that begins anew tells of absence by saying nothing.
+  mutating func overtake(by page: FetchOperation.Response) {
+    let missing = page.failures.filter { $0.error.code == .unknownItem }.map(\.recordID.name)
+    let gone = Set(page.deletedRecordIDs.map(\.name) + missing)
+    if gone.isEmpty, !page.isBeginning { return }
+    overtaken.formUnion(names.filter { page.isBeginning || gone.contains($0) })
   }
 
   func records(in zoneID: ZoneID) -> [Record] {

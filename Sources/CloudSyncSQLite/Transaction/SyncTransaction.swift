@@ -24,6 +24,8 @@ final class SyncTransaction {
   var hasUnsettledEdits = false
   /// Whether everything that the cloud had has come: then what was put off until now is settled.
   var isFetchComplete = false
+  /// Whether a record has shown of which kind a field is, or the cloud has refused a row that may be for.
+  var mayLearnKinds = false
   /// Whether a fetch has to tell what became of a record.
   var needsFetch = false
   /// A fetch that is to follow, because what one has told does not count.
@@ -151,10 +153,15 @@ final class SyncTransaction {
     in place: Int
   ) throws(SQLiteError) -> LoadedRow {
     var row = try row(key, in: place)
-    if row.reduce(event, rules: tables[place].rules).contains(.renumber) {
+    var actions = row.reduce(event, rules: tables[place].rules)
+    if actions.contains(.renumber) {
       try renumber()
       row = try self.row(key, in: place)
-      _ = row.reduce(event, rules: tables[place].rules)
+      actions = row.reduce(event, rules: tables[place].rules)
+    }
+    if actions.contains(.lookUp) {
+      let reason = "the cloud has said that it lacks the record, and no fetch has told so"
+      try stored.unfetched.keep(named: row.key.name, because: reason, at: now)
     }
     if row.needsFetch { needsFetch = true }
     keep(row)

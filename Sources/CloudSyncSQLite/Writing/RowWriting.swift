@@ -264,6 +264,9 @@ struct RowWriting: TransactionPart {
       if let version, spellsItselfOtherwise(version, of: row) {
         return writer.selfReference(of: row.key.values)
       }
+      if let version, let other = try transaction.removal.tableKeeping(row, from: version) {
+        return writer.reference(to: row.key.values, from: other)
+      }
       let (placement, written) = try writer.write(
         version,
         key: row.key.values,

@@ -8,7 +8,7 @@ struct EndRow {
   var id: RowID
   var values: [(column: String, value: SQLiteValue)]
 
-  var recordName: String { RecordName.make(table: id.table, key: id.key) ?? "" }
+  var recordName: String { id.recordName }
 
   subscript(column: String) -> SQLiteValue? { values.first { $0.column == column }?.value }
 

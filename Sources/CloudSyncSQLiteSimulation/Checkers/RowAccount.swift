@@ -15,8 +15,7 @@ struct RowAccount {
       let row = device.rows(of: table).first { $0.id == id }
       parts.append("device \(device.setup.number) has \(row?.line ?? "nothing")")
     }
-    let name = RecordName.make(table: id.table, key: id.key) ?? ""
-    let record = end.records.first { $0.recordID.name == name }
+    let record = end.records.first { $0.recordID.name == id.recordName }
     let content = record.flatMap { RecordContent($0) }
     parts.append("the cloud has \(content?.times ?? "nothing")")
     return ": " + parts.joined(separator: "; ")

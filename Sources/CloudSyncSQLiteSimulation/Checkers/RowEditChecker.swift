@@ -8,12 +8,31 @@ final class RowEditChecker: ZoneLossChecker {
   let rule = "in the end every row is the join of all edits"
 
   var losesZones = false
+  /// The names of the records that were deleted themselves: a full storage took no tombstone, so nothing tells those
+  /// who had made the row anew when it was deleted.
+  private var removed: Set<String> = []
+
+  /// The names of the records that somebody has removed with another tool: with them goes whatever was not sent, where
+  /// edits do not win.
+  private var vanished: Set<String> = []
+
+  func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    switch event {
+    case .zoneLost: losesZones = true
+    case .recordRemoved(let recordID): vanished.insert(recordID.name)
+    case .carriedOut(.modify, _, .success(.modify(let response))):
+      removed.formUnion(response.deletedRecordIDs.map(\.name))
+    default: break
+    }
+    return nil
+  }
 
   func finish(_ end: SimulationEnd) -> String? {
     let devices = end.devices.compactMap { $0.device as? SQLiteDevice }
     // All are equal, says another checker; so whoever knows most speaks for all.
     guard let best = devices.max(by: { $0.version.rank < $1.version.rank }) else { return nil }
-    let histories = RowHistories(devices)
+    var histories = RowHistories(devices)
+    histories.vanished = vanished
     let account = RowAccount(devices: devices, end: end)
     let schema = best.schema
     let tables = schema.tables(version: best.version)
@@ -21,11 +40,14 @@ final class RowEditChecker: ZoneLossChecker {
     for table in tables {
       for row in best.rows(of: table) {
         rows[row.id] = row
+        let mayHaveFollowed = histories.hasRenamedParent(row.id, schema)
         guard let history = histories[row.id] else {
           // Children of two rows that became one, or of one that got another key, may get a key of their own.
-          if table.name == "tags", schema.followsKeys { continue }
+          if table.name == "tags", schema.followsKeys || mayHaveFollowed { continue }
           return "nobody has made \(row.line)"
         }
+        // Under the key that it gets it may meet another row, with which it becomes one.
+        if table.name == "tags", mayHaveFollowed { continue }
         for column in table.columns where !Self.isMade(column, schema) {
           let value = row[column.name] ?? .null
           let carried = history.edits.flatMap { histories.carried(by: $0.edit, in: column) }
@@ -39,6 +61,7 @@ final class RowEditChecker: ZoneLossChecker {
     // What an app has erased is gone, with edits that others had not sent yet.
     if devices.contains(where: { $0.history.withLock { $0.hasErased } }) { return nil }
     var oracle = RowOracle(schema: schema, histories: histories)
+    oracle.removed = removed
     oracle.hasUnsureCounters =
       losesZones && devices.contains { $0.history.withLock { $0.isCopy } }
     for history in histories.inOrder {

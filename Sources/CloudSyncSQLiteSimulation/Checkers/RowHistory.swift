@@ -76,6 +76,8 @@ struct RowHistory {
 /// What all users have done, row by row.
 struct RowHistories {
   private(set) var inOrder: [RowHistory] = []
+  /// The names of the records that were removed from the cloud by nobody who has edited.
+  var vanished: Set<String> = []
   private var places: [RowID: Int] = [:]
 
   init(_ devices: [SQLiteDevice]) {
@@ -114,13 +116,23 @@ struct RowHistories {
     return values
   }
 
+  /// Whether a row refers by its key to one that had another key before: those who had added it to the old key have it
+  /// follow.
+  func hasRenamedParent(_ id: RowID, _ schema: SimulatedSchema) -> Bool {
+    RowHistory(id: id).parents(schema: schema)
+      .contains { parent in
+        self[parent]?.edits.contains { $0.edit.origin != nil } == true
+      }
+  }
+
   /// Whether a row that it ever referred to was ever deleted, or it refers to rows by something that moves.
   func isShaken(history: RowHistory, schema: SimulatedSchema) -> Bool {
     if history.id.table == "uses" { return true }
     return history.parents(schema: schema)
       .contains { parent in
         guard let other = self[parent] else { return false }
-        return !other.deletions.isEmpty || isShaken(history: other, schema: schema)
+        return !other.deletions.isEmpty || vanished.contains(parent.recordName)
+          || isShaken(history: other, schema: schema)
       }
   }
 }

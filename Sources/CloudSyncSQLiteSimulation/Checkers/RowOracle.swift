@@ -11,9 +11,20 @@ struct RowOracle {
   let histories: RowHistories
   /// Whether counters may have been counted twice: a zone was lost while two files had the same past.
   var hasUnsureCounters = false
+  /// The names of the records that were deleted without a tombstone.
+  var removed: Set<String> = []
 
   /// Tells what is wrong with a row; nil if nothing is.
   func error(of history: RowHistory, row: EndRow?, table: SimulatedSchema.Table) -> String? {
+    if history.id.table == "tags", histories.hasRenamedParent(history.id, schema) { return nil }
+    // Who had not fetched its newest edits takes the last that it knows for what has gone.
+    if histories.vanished.contains(history.id.recordName) { return nil }
+    // So does who has made it anew, or where edits win has edited it, before the record of a deletion went.
+    if removed.contains(history.id.recordName),
+      history.insertions.count > 1 || deletes(table) == .editWins
+    {
+      return nil
+    }
     let isShaken = histories.isShaken(history: history, schema: schema)
     // What a row had that comes back is as young as its return.
     if history.deletions.isEmpty || !mayComeBack(table, isShaken: isShaken),
@@ -142,7 +153,10 @@ struct RowOracle {
     table: SimulatedSchema.Table
   ) -> String? {
     guard let counter = table.counter, case .integer(let found)? = row[counter.name],
-      !hasUnsureCounters, !history.edits.contains(where: { !$0.edit.isCaptured && !$0.edit.isSeed })
+      !hasUnsureCounters,
+      !history.edits.contains(where: {
+        !$0.edit.isCaptured && !$0.edit.isSeed || $0.edit.isOfUnopenedCopy
+      })
     else { return nil }
     if !history.deletions.isEmpty {
       guard deletes(table) == .deleteWins, !history.isDoubled,
@@ -194,7 +208,11 @@ private struct Life {
           if let column = edit.unsureColumn, !edit.isInsertion, edit.value(of: column) != nil {
             return true
           }
-          return !edit.isCaptured || edit.isDeletion && edit.former(of: "c") == nil
+          // What the table of whoever has deleted it lacks, only that engine knows to be seen.
+          return !edit.isCaptured
+            || edit.isDeletion
+              && (edit.former(of: "b") == nil || edit.former(of: "c") == nil
+                || Self.isAmbiguous(edit, in: history))
         })
   }
 
@@ -230,6 +248,14 @@ private struct Life {
       }
     }
     return newest.contains { column, time in time > seen[column] ?? .zero }
+  }
+
+  /// Whether a column had the value more than once that a deleter has seen: which of them it was only the engine knows.
+  private static func isAmbiguous(_ deletion: RowEdit, in history: RowHistory) -> Bool {
+    columns.contains { column in
+      guard let value = deletion.former(of: column) else { return false }
+      return history.edits.count { $0.edit.value(of: column) == value } > 1
+    }
   }
 
   /// The columns that tell whether a deleter has seen all.

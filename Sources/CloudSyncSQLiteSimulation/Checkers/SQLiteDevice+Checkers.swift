@@ -2,6 +2,8 @@ package import CloudSyncSimulator
 
 extension SQLiteDevice {
   package static func makeCheckers() -> sending [any SimulationChecker]? {
-    [DatabaseChecker(), EqualityChecker(), RowEditChecker()]
+    [
+      DatabaseChecker(), EqualityChecker(), RowEditChecker(), FoundValueChecker(), AbsenceChecker(),
+    ]
   }
 }

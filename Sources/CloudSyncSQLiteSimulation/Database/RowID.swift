@@ -17,6 +17,9 @@ package struct RowID: Sendable, Hashable, CustomStringConvertible {
     return RowID(table: table, key: [.text(String(folded.prefix { $0 != " " }))])
   }
 
+  /// The name of its record.
+  var recordName: String { RecordName.make(table: table, key: key) ?? "" }
+
   /// Both in a few words.
   package var description: String {
     "\(table)(\(key.map(\.literal).joined(separator: ", ")))"

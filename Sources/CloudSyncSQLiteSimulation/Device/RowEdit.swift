@@ -34,6 +34,9 @@ struct RowEdit: Sendable {
   var unsureColumn: String?
   /// The row that goes on as this one, which was inserted by giving it another key; nil for others.
   var origin: RowID?
+  /// Whether it was made in a copied file that no engine had opened: nobody can tell it from what the original had not
+  /// read yet, so it counts as the original's.
+  var isOfUnopenedCopy = false
   /// Whether the row was there before any engine.
   var isSeed = false
 

@@ -9,6 +9,7 @@ extension SQLiteDevice {
   package func apply(_ edits: [DeviceEdit]) {
     guard let process = app.withLock({ $0.process }) else { return }
     copyIfDue(process)
+    removeIfDue(process)
     let choice = history.withLock { $0.random.below(40) }
     switch choice {
     case 0: history.withLock { $0.postponed += edits }
@@ -30,6 +31,15 @@ extension SQLiteDevice {
       }
       engine?.sendChanges()
     }
+  }
+
+  /// Has somebody remove a record from the cloud, now and then.
+  private func removeIfDue(_ process: DeviceProcess) {
+    let ratio = process.ratio(of: .recordRemoved)
+    guard ratio.hits > 0,
+      history.withLock({ $0.removals.chance(ratio.hits, in: ratio.cases) })
+    else { return }
+    process.fail(at: .recordRemoved)
   }
 
   /// Fetches what has changed, and sends what others may have edited.
@@ -56,8 +66,12 @@ extension SQLiteDevice {
     guard let engine, let session = engine.session else { return }
     let state = session.state
     if case .lost = state.zoneState {
-      // Some leave it to others to answer, and only look whether somebody has.
-      guard setup.number == 0 || setup.commonSeed >> setup.number & 1 == 1 else { return }
+      guard setup.number == 0 || setup.commonSeed >> setup.number & 1 == 1 else {
+        // Some leave it to others to answer, and only look whether somebody has, which a session that has stopped does
+        // not.
+        if state.isHalted { session.start() }
+        return
+      }
       // By the engine: what the session has queued is not whole, and of a zone that is gone.
       do throws(SyncEngineError) { try engine.decideZone(.uploadAgain) } catch { note(error) }
       return
@@ -110,7 +124,12 @@ extension SQLiteDevice {
       }
       return editor.edits
     }
-    history.withLock { $0.edits += made }
+    history.withLock { history in
+      for var edit in made {
+        edit.isOfUnopenedCopy = history.isUnopened
+        history.edits.append(edit)
+      }
+    }
   }
 
   private func make(

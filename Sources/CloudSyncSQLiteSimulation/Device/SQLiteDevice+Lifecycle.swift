@@ -64,6 +64,7 @@ extension SQLiteDevice {
       )
       engine.errors.sink { [weak self] error in self?.note(error) }
       app.withLock { $0.engine = engine }
+      history.withLock { $0.isUnopened = false }
       try engine.start()
     } catch {
       note(error)

@@ -210,7 +210,7 @@ extension SQLiteDevice {
     }
     let (version, seeds) = source.history.withLock { ($0.version, $0.seeds) }
     history.withLock { history in
-      (history.version, history.isCopy) = (version, true)
+      (history.version, history.isCopy, history.isUnopened) = (version, true, true)
       history.seeds += seeds
     }
   }

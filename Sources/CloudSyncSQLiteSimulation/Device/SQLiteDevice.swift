@@ -46,11 +46,15 @@ package final class SQLiteDevice: AcquaintedDevice {
     /// Whether it is settled if the device has a copy of another one's file.
     var hasDrawnCopy = false
     var isCopy = false
+    /// Whether no engine has opened the copy yet.
+    var isUnopened = false
     /// The device whose file others may have a copy of.
     weak var source: SQLiteDevice?
     /// What went wrong without having been made to.
     var failures: [String] = []
     var random: SeededRandom
+    /// Says when somebody removes a record from the cloud.
+    var removals: SeededRandom
   }
 
   let setup: DeviceSetup
@@ -67,7 +71,7 @@ package final class SQLiteDevice: AcquaintedDevice {
     // The same for all of them, so that a campaign can tell what a seed costs.
     var common = SeededRandom(seed: setup.commonSeed).fork(78)
     let isInFile = common.chance(1, in: 12)
-    var history = History(random: random.fork(1))
+    var history = History(random: random.fork(1), removals: random.fork(2))
     if setup.number > 0, random.chance(1, in: 3) { history.version.hasAdditions = false }
     do {
       disk = try SimulatedDisk(inFile: isInFile, enforcesForeignKeys: schema.isEnforced)

@@ -45,7 +45,10 @@ final class FeedChecker: SimulationChecker {
       if !hosts[device].goesOn { hosts[device].position = 0 }
       (hosts[device].page, hosts[device].goesOn) = (0, false)
     case .copied(let source):
+      // What the session that is ended for that still has to tell is its own.
+      let page = hosts[device].page
       hosts[device] = hosts[source]
+      hosts[device].page = page
       // The file may be behind the session that has written it.
       hosts[device].position = 0
     case .page(_, let page):

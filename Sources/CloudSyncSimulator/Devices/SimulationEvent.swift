@@ -40,6 +40,8 @@ public enum SimulationEvent: Sendable {
   case clockSet
   /// The zone is gone.
   case zoneLost
+  /// Somebody has removed a record from the cloud with another tool.
+  case recordRemoved(RecordID)
   /// The device goes on with a copy of what another one has stored.
   case copied(from: Int)
 }

@@ -10,7 +10,8 @@ extension FaultCoverage {
     for (point, codes) in answers {
       let modes: [OperationMode] =
         switch point {
-        case .limitExceeded, .assetMissing, .quotaFull, .recordRefused, .recordUnanswered:
+        case .limitExceeded, .assetMissing, .quotaFull, .recordRefused, .recordUnanswered,
+          .recordDenied:
           [.modify]
         case .tokenExpired: [.fetch]
         case .answerLost, .duplicated, .throttle, .zoneBusy, .offline: OperationMode.allCases
@@ -29,11 +30,13 @@ extension FaultCoverage {
   ///
   /// - Parameters:
   ///   - plan: The plan of the campaign.
-  ///   - hasStorage: Whether the devices' storage layers draw faults too.
+  ///   - hasStorage: Whether the devices' storage layers draw faults too; they keep no journal whose end could be torn.
   /// - Returns: The cells and the faults; none if all is well.
   public func missing(for plan: FaultPlan, hasStorage: Bool = false) -> [String] {
     let cells = Self.expected(for: plan).filter { self[$0] == 0 }.map { "\($0)" }
-    let points = plan.points.filter { self[$0] == 0 && (hasStorage || !$0.isOfStorage) }
+    let points = plan.points.filter { point in
+      self[point] == 0 && (hasStorage ? point != .dirtyTail : !point.isOfStorage)
+    }
     return cells + points.map(\.rawValue)
   }
 
@@ -49,7 +52,7 @@ extension FaultCoverage {
     (.signedOut, [.notAuthenticated]), (.accountSwitched, [.notAuthenticated]),
     (.accountUnavailable, [.accountTemporarilyUnavailable]), (.quotaFull, [.quotaExceeded]),
     (.offline, [.networkUnavailable]), (.recordUnanswered, [.serverResponseLost]),
-    (.recordRefused, FaultPoint.passingCodes),
+    (.recordRefused, FaultPoint.passingCodes), (.recordDenied, [.unknownItem]),
   ]
 
   private static let withoutFault: [(OperationMode, SyncError.Code?)] = [

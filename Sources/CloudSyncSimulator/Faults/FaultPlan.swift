@@ -110,6 +110,8 @@ extension FaultPoint {
     case .keyChanged: 37
     case .keyRespelled: 38
     case .valueMoved: 39
+    case .recordRemoved: 40
+    case .recordDenied: 41
     }
   }
 
@@ -143,6 +145,8 @@ extension FaultPoint {
     case .fileCopied: FaultPlan.Ratio(1, in: 8)
     case .zoneErased: FaultPlan.Ratio(1, in: 2)
     case .keyChanged, .keyRespelled, .valueMoved: FaultPlan.Ratio(1, in: 12)
+    case .recordRemoved: FaultPlan.Ratio(1, in: 100)
+    case .recordDenied: FaultPlan.Ratio(1, in: 60)
     }
   }
 }

@@ -107,6 +107,14 @@ public enum FaultPoint: String, Sendable, CaseIterable {
   case keyRespelled = "key-respelled"
   /// For each edit: two rows swap their values of a unique key instead, or one takes it from the other.
   case valueMoved = "value-moved"
+  /// For each edit: somebody removes a record from the cloud with another tool, such as a console.
+  case recordRemoved = "record-removed"
+
+  // MARK: More of single records
+
+  /// For each request: the cloud says that it lacks a record which was to be changed, and has it; of an atomic request
+  /// nothing is saved then.
+  case recordDenied = "record-denied"
 }
 
 extension FaultPoint {
@@ -126,7 +134,7 @@ extension FaultPoint {
   private var isOfDatabase: Bool {
     switch self {
     case .migrated, .fewerTables, .otherProcess, .fileCopied, .zoneErased, .keyChanged,
-      .keyRespelled, .valueMoved:
+      .keyRespelled, .valueMoved, .recordRemoved:
       true
     default: false
     }

@@ -56,6 +56,8 @@ extension FaultyOperationHandler {
       carryOut(call: call)
     case .assetMissing:
       answer(call: call, result: .failure(Self.assetMissing(work: call.work, random: &random)))
+    case .recordDenied:
+      answer(call: call, result: .failure(Self.recordDenied(work: call.work, random: &random)))
     case .recordUnanswered:
       carryOut(call: call) { [self] _ in answer(call: call, result: .failure(Self.lost)) }
     default:
@@ -70,13 +72,26 @@ extension FaultyOperationHandler {
   private static func assetMissing(work: SyncWork, random: inout SeededRandom) -> SyncError {
     guard case .modify(let operation) = work else { return SyncError(.assetFileNotFound) }
     let culprit = random.below(max(1, operation.records.count))
+    return failure(of: operation, code: .assetFileNotFound, at: culprit)
+  }
+
+  /// The answer of an atomic request that changes a record which the cloud says to lack.
+  private static func recordDenied(work: SyncWork, random: inout SeededRandom) -> SyncError {
+    guard case .modify(let operation) = work else { return SyncError(.unknownItem) }
+    let changes = operation.records.indices.filter { operation.records[$0].changeTag != nil }
+    return failure(of: operation, code: .unknownItem, at: random.pick(changes))
+  }
+
+  /// The answer of an atomic request that fails because of one record.
+  private static func failure(
+    of operation: ModifyOperation,
+    code: SyncError.Code,
+    at culprit: Int
+  ) -> SyncError {
     let ids = operation.records.map(\.recordID) + operation.recordIDsToDelete
     let failures = ids.enumerated()
       .map { place, recordID in
-        ItemFailure(
-          recordID,
-          SyncError(place == culprit ? .assetFileNotFound : .batchRequestFailed)
-        )
+        ItemFailure(recordID, SyncError(place == culprit ? code : .batchRequestFailed))
       }
     return SyncError(.partialFailure, itemErrors: failures)
   }
@@ -105,16 +120,20 @@ extension FaultyOperationHandler {
 
 extension FaultPoint {
   /// Whether the service refuses what it was given, whenever that is.
-  var isAboutContent: Bool { self == .limitExceeded || self == .assetMissing }
+  var isAboutContent: Bool {
+    self == .limitExceeded || self == .assetMissing || self == .recordDenied
+  }
 
   /// Whether it can go wrong with a piece of work.
   func applies(to work: SyncWork) -> Bool {
     switch (self, work) {
     case (.limitExceeded, .modify(let operation)): operation.itemCount > 1
     case (.assetMissing, .modify(let operation)): !operation.records.isEmpty
+    case (.recordDenied, .modify(let operation)):
+      operation.records.contains { $0.changeTag != nil }
     case (.tokenExpired, .fetch(let operation)):
       operation.changeToken != nil && operation.recordIDs.isEmpty
-    case (.limitExceeded, _), (.assetMissing, _), (.tokenExpired, _): false
+    case (.limitExceeded, _), (.assetMissing, _), (.recordDenied, _), (.tokenExpired, _): false
     // Another device cannot lose a zone that this one is still creating.
     case (.zoneDeleted, .createZone), (.zonePurged, .createZone), (.zoneReset, .createZone): false
     case (.quotaFull, .modify): true

@@ -181,4 +181,33 @@ struct LateAnswerTests {
     #expect(try bench.cloudNames() == ["b:notes"])
     #expect(try phone.lines("SELECT id FROM notes") == ["'b'"])
   }
+
+  @Test(
+    "An operation that is answered as a whole, later, does not count for a record that is gone since",
+    arguments: [false, true]
+  )
+  func answeredAsWhole(startsOver: Bool) throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    try bench.sync(mac, phone)
+    bench.cloud.options.refusal = { recordID in
+      recordID.name == "b:notes" ? SyncError(.zoneBusy) : nil
+    }
+    bench.cloud.options.isAtomic = false
+    try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B')")
+    mac.engine.sendChanges()
+    bench.world.advance(by: .seconds(1))
+    #expect(try bench.cloudNames() == ["a:notes"])
+    try bench.remove("a:notes")
+    if startsOver { try bench.cloud.expireTokens(bench.zoneID, account: AccountIdentity("owner")) }
+    mac.engine.fetchChanges()
+    bench.world.advance(by: .seconds(2))
+    bench.cloud.options.refusal = nil
+    try bench.sync(mac, phone)
+
+    #expect(try mac.lines("SELECT id FROM notes ORDER BY id") == ["'a'", "'b'"])
+    #expect(try phone.lines("SELECT id FROM notes ORDER BY id") == ["'a'", "'b'"])
+    #expect(try bench.cloudNames() == ["a:notes", "b:notes"])
+    #expect(try bench.unclean(mac) == [])
+  }
 }

@@ -140,6 +140,20 @@ final class SyncHarness {
 
   func deleteZone() throws { try cloud.deleteZone(zoneID, account: owner) }
 
+  /// Has somebody remove a record with another tool.
+  func remove(_ name: String) throws {
+    let console = cloud.connect(device: "console", account: owner, zoneID: zoneID)
+    let context = RequestContext(
+      attempt: Attempt(epoch: 1, number: 1),
+      writeToken: WriteToken(nonce: 1, number: 1),
+      deadline: .distantFuture
+    )
+    let removal = ModifyOperation(recordIDsToDelete: [RecordID(name: name, zoneID: zoneID)])
+    console.perform(.modify(removal), context: context) { result in
+      #expect(throws: Never.self) { try result.get() }
+    }
+  }
+
   /// What a device knows of rows that are not clean.
   func unclean(_ device: Device) throws -> [String] {
     try device.lines(

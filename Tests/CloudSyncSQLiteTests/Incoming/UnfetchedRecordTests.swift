@@ -106,7 +106,7 @@ struct UnfetchedRecordTests {
     #expect(try unreadable() == ["n7:notes"])
     let tries = lookups.withLock { $0.count }
     #expect(tries >= 2 && tries < 12)
-    #expect(lookups.withLock { Set($0) } == [["n7:notes"]])
+    #expect(lookups.withLock { Set($0) } == [["n7:notes", "cloudsync_zone"]])
 
     try bench.restart(phone, ["notes"])
     try phone.engine.start()

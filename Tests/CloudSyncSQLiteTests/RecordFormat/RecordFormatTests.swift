@@ -226,4 +226,28 @@ struct RecordFormatTests {
     record["cloudsync_clock"] = nil
     #expect(try format.version(of: record) == nil)
   }
+
+  @Test("The field of a column that another device has dropped is the column's own again")
+  func droppedElsewhere() throws {
+    let bench = try FormatBench(seed: 1)
+    var row = version([("title", "Tea")])
+    row.foreignFields = [RecordField(name: "title", value: "Coffee")]
+    let record = bench.format.record(row, key: bench.key, zoneID: bench.zoneID)
+    #expect(record["title"]?.stringValue == "Tea")
+    #expect(record["cloudsync_value_title"] == nil)
+  }
+
+  @Test(
+    "A value that lies aside in the cloud, of which a save tells nothing more, does not stay there"
+  )
+  func leftAside() throws {
+    let bench = try FormatBench(seed: 1)
+    var row = version([("title", "Tea")])
+    let known = CloudRecord(tag: "1", clock: row.clock, aside: ["cloudsync_value_title"])
+    row.deleted = HybridTime(rawValue: 9)
+    let edit = bench.format.edit(row, over: known, key: bench.key, zoneID: bench.zoneID)
+    #expect(edit["title"]?.stringValue == "Tea")
+    #expect(edit.fields.contains { $0.name == "cloudsync_value_title" && $0.value.isNull })
+    #expect(bench.format.asideFields(of: row).isEmpty)
+  }
 }

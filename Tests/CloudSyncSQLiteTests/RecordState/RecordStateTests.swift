@@ -258,7 +258,7 @@ struct RecordStateTests {
   }
 
   @Test(
-    "A record that the cloud does not have waits for the feed, and goes if the feed says no more of it"
+    "A record that the cloud does not have waits for the feed, and goes if a look-up says so where the feed says nothing"
   )
   func missingRecords() {
     let rules = rules()
@@ -266,12 +266,38 @@ struct RecordStateTests {
     #expect(state.reduce(.missing(tag: state.known?.tag, now: 0), rules: rules) == [.fetch])
     #expect(!state.isSendable(at: .max))
     var known = state
-    #expect(state.reduce(.fetchEnded, rules: rules) == [.forget])
+    #expect(state.reduce(.fetchEnded, rules: rules) == [.lookUp])
+    #expect(state == known)
+    var denied = state
+    #expect(state.reduce(.vanished, rules: rules) == [.forget])
     #expect(state == RecordState())
-    // Or the fetch brings it after all, made anew.
+    // Or the fetch brings it after all, made anew; or the look-up, as it was.
     _ = known.reduce(.has(tag: "9", version(.int64(1), at: 2)), rules: rules)
     #expect(known.reduce(.fetchEnded, rules: rules).isEmpty)
     #expect(known.isSendable(at: 0))
+    let tag = denied.known?.tag ?? ""
+    _ = denied.reduce(.has(tag: tag, version(.int64(1), at: 2)), rules: rules)
+    #expect(denied.reduce(.fetchEnded, rules: rules).isEmpty)
+    #expect(denied.isSendable(at: 0))
+  }
+
+  @Test("So does one that was refused before: it is not sent again at once")
+  func missingAfterRefusal() {
+    let rules = rules()
+    var state = edited(rules, from: .int64(1), to: .int64(2))
+    let refusal = RecordEvent.refused(
+      .zoneBusy,
+      reason: "busy",
+      isPassing: true,
+      wait: nil,
+      now: 0
+    )
+    _ = state.reduce(refusal, rules: rules)
+    let now = RecordState.firstWait
+    #expect(state.isSendable(at: now))
+    #expect(state.reduce(.missing(tag: state.known?.tag, now: now), rules: rules) == [.fetch])
+    #expect(!state.isSendable(at: .max))
+    #expect(state.reduce(.fetchEnded, rules: rules) == [.lookUp])
   }
 
   @Test(

@@ -133,4 +133,40 @@ struct AlternateKeyTests {
       }
     }
   }
+
+  @Test(
+    "Where a table is left out whose rows refer to a value, the row keeps it, and no other row waits for that"
+  )
+  func leftOutChild() throws {
+    let schema = """
+      CREATE TABLE people(id TEXT PRIMARY KEY NOT NULL, mail TEXT UNIQUE);
+      CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, mail TEXT REFERENCES people(mail));
+      """
+    let tables = ["people", "notes"]
+    var options = SyncEngineOptions()
+    options.defaultTable.uniqueKeys = .newest
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: tables, options: options)
+    try mac.execute("INSERT INTO people VALUES('p', 'old')", at: 1_000)
+    try bench.sync(mac, phone)
+    try bench.restart(phone, ["people"], options)
+    try phone.execute("INSERT INTO notes VALUES('n', 'old')", at: 2_000)
+    try mac.execute(
+      "UPDATE people SET mail = 'new'; INSERT INTO people VALUES('q', 'Q')",
+      at: 3_000
+    )
+    try bench.sync(mac, phone)
+    #expect(try phone.lines("SELECT * FROM people ORDER BY id") == ["'p'|'old'", "'q'|'Q'"])
+    #expect(
+      try phone.lines("SELECT record_name, status FROM cloudsync_status WHERE status = 'parked'")
+        == ["'p:people'|'parked'"]
+    )
+
+    try bench.restart(phone, tables, options)
+    try bench.sync(phone, mac)
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM people ORDER BY id") == ["'p'|'new'", "'q'|'Q'"])
+      #expect(try device.lines("SELECT * FROM notes") == ["'n'|'new'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
 }

@@ -14,6 +14,10 @@ struct HostState: Sendable {
   var isForeign = false
   var isOffline = false
   var isPushed = false
+  /// The session that the app made last, and its epoch when it was made: of one before it in the same process, which was
+  /// stopped and may have something in flight, nobody hears any more.
+  var session: ObjectIdentifier?
+  var epoch: UInt64 = 0
   /// Whether the session of this process was started.
   var hasStarted = false
   var lastState: SyncState?
@@ -52,6 +56,11 @@ final class SimulatedHost: Sendable {
   }
 
   var process: SimulatedProcess? { state.withLock { $0.process } }
+
+  /// Whether a request is of the session that the app made last, and still has: of another one no event is heard either.
+  func isHeard(_ attempt: Attempt) -> Bool {
+    device.session != nil && state.withLock { $0.epoch <= attempt.epoch }
+  }
 
   /// Whether the app runs and is not suspended.
   var isAwake: Bool { process.map { $0.isAlive && !$0.isStalled } ?? false }

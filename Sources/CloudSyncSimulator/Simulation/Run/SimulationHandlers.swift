@@ -18,11 +18,15 @@ struct DeviceHandler: WorkHandler {
     completion: @escaping Completion
   ) {
     guard process.isAlive else { return }
-    run.report(event: .called(work, context), device: host.number)
+    if host.isHeard(context.attempt) {
+      run.report(event: .called(work, context), device: host.number)
+    }
     // Without the handler, which may keep the answer for a request that never comes.
     let deliver: Completion = { [run, host, process] result in
       guard process.isAlive else { return }
-      run.report(event: .answered(work, context, result), device: host.number)
+      if host.isHeard(context.attempt) {
+        run.report(event: .answered(work, context, result), device: host.number)
+      }
       completion(result)
     }
     guard !host.state.withLock({ $0.isOffline }) else {
@@ -37,7 +41,7 @@ struct DeviceHandler: WorkHandler {
 
   func cancel(_ attempt: Attempt) {
     guard process.isAlive else { return }
-    run.report(event: .cancelled(attempt), device: host.number)
+    if host.isHeard(attempt) { run.report(event: .cancelled(attempt), device: host.number) }
     base.cancel(attempt)
   }
 }

@@ -65,8 +65,9 @@ extension SimulationRun {
     host: SimulatedHost,
     process: SimulatedProcess
   ) {
-    let number = host.number
+    let (number, made) = (host.number, ObjectIdentifier(session))
     host.state.withLock { state in
+      (state.session, state.epoch) = (made, session.state.epoch)
       state.hasStarted = false
       state.lastState = nil
       state.stateBefore = nil
@@ -85,18 +86,14 @@ extension SimulationRun {
       )
     }
     mutation?.attach(to: session, device: host.number)
-    session.modifyWorkCompletedSubject.sink { [self] operation, response in
-      if process.isAlive { report(event: .completed(operation, response), device: number) }
+    let tell: @Sendable (SimulationEvent) -> Void = { [self] event in
+      guard process.isAlive, host.state.withLock({ $0.session == made }) else { return }
+      report(event: event, device: number)
     }
-    session.fetchWorkCompletedSubject.sink { [self] operation, page in
-      if process.isAlive { report(event: .page(operation, page), device: number) }
-    }
-    session.workFailedSubject.sink { [self] work, error in
-      if process.isAlive { report(event: .failed(work, error), device: number) }
-    }
-    session.parkedSubject.sink { [self] change in
-      if process.isAlive { report(event: .parked(change), device: number) }
-    }
+    session.modifyWorkCompletedSubject.sink { tell(.completed($0, $1)) }
+    session.fetchWorkCompletedSubject.sink { tell(.page($0, $1)) }
+    session.workFailedSubject.sink { tell(.failed($0, $1)) }
+    session.parkedSubject.sink { tell(.parked($0)) }
     report(event: .launched(session), device: number)
   }
 
@@ -159,6 +156,7 @@ extension SimulationRun {
     guard process.isAlive else { return }
     host.state.withLock { $0.coverage.count(point) }
     if point == .killedWriting { kill(host: host, process: process) }
+    if point == .recordRemoved { removeRecord(besides: host) }
     if point == .fileCopied { report(event: .copied(from: 0), device: host.number) }
   }
 

@@ -95,8 +95,16 @@ extension SimulationRun {
     hosts.allSatisfy { host in
       guard let state = host.device.session?.state, host.isAwake else { return false }
       if host.state.withLock({ $0.isPushed }) { return false }
-      if case .lost = state.zoneState { return true }
+      if case .lost = state.zoneState { return !isLookingUp(host, state) }
       return state.isHalted || state.isRunning && !state.hasWorkQueued && state.parked.quota == nil
+    }
+  }
+
+  /// Whether an answer is to come yet that may tell a device without its zone that the zone is there again.
+  private func isLookingUp(_ host: SimulatedHost, _ state: SyncState) -> Bool {
+    switch state.next(at: host.clock.now) {
+    case .request: true
+    case .wait(let reasons, _): !reasons.isDisjoint(with: [.inFlight, .gate])
     }
   }
 

@@ -38,6 +38,35 @@ extension SimulationRun {
     }
   }
 
+  /// Has somebody remove a record with another tool: what storage layers keep for themselves is not touched.
+  func removeRecord(besides host: SimulatedHost) {
+    var names: [RecordID] = []
+    withCloud { (cloud) throws(LocalCloudStoreError) in
+      guard try cloud.hasZone(Self.zoneID, account: Self.owner) else { return }
+      names = try cloud.records(account: Self.owner, zone: Self.zoneID).map(\.recordID)
+    }
+    names.removeAll { $0.name.hasPrefix("cloudsync_") }
+    names.sort { $0.name < $1.name }
+    guard !names.isEmpty else { return }
+    let (recordID, nonce) = memory.withLock { memory in
+      (memory.removals.pick(names), memory.removals.next())
+    }
+    let console = cloud.connect(device: "console", account: Self.owner, zoneID: Self.zoneID)
+    let context = RequestContext(
+      attempt: Attempt(epoch: 1, number: 1),
+      writeToken: WriteToken(nonce: nonce, number: 1),
+      deadline: .distantFuture
+    )
+    let removal = ModifyOperation(recordIDsToDelete: [recordID])
+    console.perform(.modify(removal), context: context) { [self] result in
+      guard case .success(.modify(let response)) = result, !response.deletedRecordIDs.isEmpty else {
+        return
+      }
+      report(event: .recordRemoved(recordID), device: host.number)
+      push(from: host.number)
+    }
+  }
+
   private func setQuota(byteCount: Int64?) {
     withCloud { (cloud) throws(LocalCloudStoreError) in
       try cloud.setQuota(byteCount, account: Self.owner)

@@ -16,6 +16,7 @@ struct SimulationMemory {
   var stalled: [Int] = []
   var random: SeededRandom
   var clockSteps: SeededRandom
+  var removals: SeededRandom
 }
 
 /// One simulation on its way.
@@ -72,7 +73,8 @@ final class SimulationRun: Sendable {
         checkers: Self.standardCheckers(options: options, variant: variant),
         outcome: SimulationOutcome(options: options),
         random: root.fork(3),
-        clockSteps: root.fork(4)
+        clockSteps: root.fork(4),
+        removals: root.fork(6)
       )
     )
     memory.withLock { memory in

@@ -312,10 +312,13 @@ extension Model {
 
     private mutating func endFetch(_ key: Int) {
       rows[key]?.awaitsFetch = false
-      // The feed has said nothing since: it had told before.
       let missing = rows[key]?.missing
       rows[key]?.missing = nil
-      if let missing, missing == rows[key]?.tag { loseRecord(key) }
+      mirror(key, .fetchEnded)
+      guard let missing, missing == rows[key]?.tag else { return }
+      // The feed has said nothing since: it had told before, as the look-up says at once.
+      loseRecord(key)
+      mirror(key, .vanished)
       mirror(key, .fetchEnded)
     }
 

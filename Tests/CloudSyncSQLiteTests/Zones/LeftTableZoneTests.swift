@@ -1,0 +1,101 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+import CloudSyncSQLite
+import CloudSyncSimulator
+import Testing
+
+/// What an engine for fewer tables meets counts for the tables that it leaves out, too.
+@Suite("A zone that is lost while an engine leaves a table out")
+struct LeftTableZoneTests {
+  private static let schema = """
+    CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, title TEXT);
+    CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT);
+    """
+  private static let tables = ["lists", "notes"]
+  private static let notes = "SELECT id, title FROM notes ORDER BY id"
+  private let owner = AccountIdentity("owner")
+
+  @Test(
+    "Its edits win over what another device has uploaded again, and its rows are not taken for deleted"
+  )
+  func lost() throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: Self.tables)
+    try mac.execute(
+      "INSERT INTO lists VALUES('l', 'L'); INSERT INTO notes VALUES('a', 'A')",
+      at: 1_000
+    )
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    // Only one of them has this row.
+    try mac.execute("INSERT INTO notes VALUES('b', 'B')", at: 2_000)
+    try bench.sync(mac)
+    try bench.restart(mac, ["lists"])
+    try mac.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'", at: 3_000)
+    try bench.deleteZone()
+    try bench.sync(phone)
+    try bench.sync(mac)
+    try bench.restart(mac, Self.tables)
+    try bench.sync(mac, phone)
+
+    #expect(try mac.lines(Self.notes) == ["'a'|'A2'", "'b'|'B'"])
+    #expect(try phone.lines(Self.notes) == mac.lines(Self.notes))
+    #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
+    // What is known of the table is of the present zone from then on.
+    try bench.restart(mac, Self.tables)
+    try phone.execute("DELETE FROM notes WHERE id = 'b'", at: 4_000)
+    try bench.sync(phone, mac)
+    #expect(try mac.lines(Self.notes) == ["'a'|'A2'"])
+  }
+
+  @Test(
+    "Its rows are erased with the zone, whoever has decided that, but for those that were never sent",
+    arguments: [true, false]
+  )
+  func erased(decidesHere: Bool) throws {
+    var options = SyncEngineOptions()
+    options.zoneLost = { $0 == .purged ? .deleteLocalData : .wait }
+    let (bench, mac, phone) = try SyncHarness.pair(
+      Self.schema,
+      tables: Self.tables,
+      options: options
+    )
+    try mac.execute("INSERT INTO lists VALUES('l', 'L'); INSERT INTO notes VALUES('a', 'A')")
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    try bench.restart(mac, ["lists"], options)
+    try mac.execute("INSERT INTO notes VALUES('b', 'B')")
+    try bench.cloud.deleteZone(bench.zoneID, account: owner, reason: .purged)
+    if !decidesHere { try bench.sync(phone) }
+    try bench.sync(mac)
+    #expect(try mac.lines("SELECT id FROM lists") == [])
+    try bench.restart(mac, Self.tables, options)
+    try bench.sync(mac, phone)
+
+    #expect(try mac.lines(Self.notes) == ["'b'|'B'"])
+    #expect(try phone.lines(Self.notes) == ["'b'|'B'"])
+    #expect(try bench.cloudNames() == ["b:notes"])
+  }
+
+  @Test("An engine for all tables that runs beside it takes the zone's loss for the others")
+  func beside() throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: Self.tables)
+    try mac.execute("INSERT INTO notes VALUES('a', 'A')", at: 1_000)
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    try mac.execute("INSERT INTO notes VALUES('b', 'B')", at: 2_000)
+    try bench.sync(mac)
+    let widget = try bench.engine("mac", mac.database, ["lists"])
+    try widget.start()
+    bench.world.advance(by: .seconds(30))
+    try bench.deleteZone()
+    try bench.sync(phone)
+    widget.fetchChanges()
+    bench.world.advance(by: .seconds(30))
+    widget.stop()
+    try bench.sync(mac, phone)
+
+    #expect(try mac.lines(Self.notes) == ["'a'|'A'", "'b'|'B'"])
+    #expect(try phone.lines(Self.notes) == mac.lines(Self.notes))
+    #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
+  }
+}
