@@ -151,14 +151,18 @@ final class SyncTransaction {
     in place: Int
   ) throws(SQLiteError) -> LoadedRow {
     var row = try row(key, in: place)
-    if row.reduce(event, rules: tables[place].rules).contains(.renumber) {
+    var actions = row.reduce(event, rules: tables[place].rules)
+    if actions.contains(.renumber) {
       try renumber()
       row = try self.row(key, in: place)
-      _ = row.reduce(event, rules: tables[place].rules)
+      actions = row.reduce(event, rules: tables[place].rules)
     }
     if row.needsFetch { needsFetch = true }
     keep(row)
-    return row
+    if actions.isEmpty { return row }
+    try MovedRows(transaction: self).carryOut(actions, of: row)
+    // A key may have been changed back: then the row itself was given something.
+    return try self.row(key, in: place)
   }
 
   /// Makes an edit of the engine's own, which the table is to have too.
