@@ -11,6 +11,8 @@ struct RowMove: Sendable, Hashable {
   var time: HybridTime
   /// When the life of the other record began.
   var arrival: HybridTime
+  /// When the other record was deleted before; `zero` if it never was.
+  var ended = HybridTime.zero
   /// The other record's name.
   var name: String
   /// Whether the other record was there and has taken the row in: then counters were not added up.
@@ -60,6 +62,7 @@ extension RecordClock {
       if let place = moves.firstIndex(where: isSame) {
         moves[place].since = min(moves[place].since, one.since)
         moves[place].arrival = max(moves[place].arrival, one.arrival)
+        moves[place].ended = max(moves[place].ended, one.ended)
         moves[place].isUnion = moves[place].isUnion || one.isUnion
       } else {
         moves.insert(one, at: moves.indices.firstPlace { one.precedes(moves[$0]) })
@@ -90,6 +93,8 @@ extension RecordVersion {
   func handed(by move: RowMove) -> RecordVersion {
     var clock = RecordClock()
     clock.created = move.arrival
+    // A former row of that key that a device still has takes no part.
+    clock.deleted = move.ended
     clock.shares = move.isUnion ? [] : self.clock.shares
     var handed = RecordVersion(clock: clock, columns: columns)
     if move.isUnion { handed.removeColumns(self.clock.shares.map(\.column)) }

@@ -47,6 +47,7 @@ extension RowMove: CodedStruct {
     since = try coder.field("since") { $0.since }
     time = try coder.field("time") { $0.time }
     arrival = try coder.field("arrival") { $0.arrival }
+    ended = try coder.field("ended") { $0.ended }
     name = try coder.field("name") { $0.name }
     isUnion = try coder.field("isUnion") { $0.isUnion }
   }

@@ -15,6 +15,8 @@ struct CapturedMoves {
     var times: [String: HybridTime] = [:]
     /// When all others were set that the version does not tell of; nil if that was when the key was changed.
     var initial: HybridTime?
+    /// The same when the row got its key.
+    var timesBefore: [String: HybridTime] = [:]
     /// When the record was deleted before this life.
     var since: HybridTime
     var hasMoved = false
@@ -52,7 +54,7 @@ struct CapturedMoves {
     else { return }
     let origin = MovedRow(
       version: life.version,
-      times: life.times,
+      times: life.timesBefore,
       initial: life.initial ?? time,
       key: table.key
     )
@@ -98,23 +100,26 @@ struct CapturedMoves {
     let table = transaction.tables[place]
     let (origin, target) = (rowKey(of: former, in: table), rowKey(of: edit, in: table))
     var life = try life(of: former, in: transaction)
+    let since = try self.life(of: edit, in: transaction).since
     let move = RowMove(
       since: life.since,
       time: former.time,
       arrival: edit.time,
+      ended: since,
       name: table.format.key(spelled: edit.key).name
     )
-    let since = try self.life(of: edit, in: transaction).since
     // Of keys that the row had in between nobody may ever hear.
     let leads = leading.removeValue(forKey: origin) ?? []
     for (row, number) in leads {
       moves[row]?[number].name = move.name
       moves[row]?[number].arrival = move.arrival
+      moves[row]?[number].ended = move.ended
     }
     leading[target] = leads + [(origin, moves[origin]?.count ?? 0)]
     moves[origin, default: []].append(move)
     lives[origin] = Life(initial: former.time, since: former.time)
     life.since = since
+    life.timesBefore = life.times
     life.hasMoved = true
     lives[target] = life
   }

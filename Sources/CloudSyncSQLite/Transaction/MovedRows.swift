@@ -80,6 +80,7 @@ struct MovedRows: TransactionPart {
         since: version.clock.lastEnd,
         time: max(winner.time, version.created),
         arrival: winner.arrival,
+        ended: winner.ended,
         name: winner.name,
         isUnion: winner.isUnion
       )

@@ -14,6 +14,7 @@ struct RowOracle {
 
   /// Tells what is wrong with a row; nil if nothing is.
   func error(of history: RowHistory, row: EndRow?, table: SimulatedSchema.Table) -> String? {
+    if history.isUnsure { return nil }
     let isShaken = histories.isShaken(history: history, schema: schema)
     // What a row had that comes back is as young as its return.
     if history.deletions.isEmpty || !mayComeBack(table, isShaken: isShaken),

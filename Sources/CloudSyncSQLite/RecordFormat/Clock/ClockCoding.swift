@@ -14,7 +14,7 @@ import CloudSyncCore
 /// | own times | a bit for each column, then a time for each that is set |
 /// | shares | a count, then for each: column, writer, time, kind of the sum, sum |
 /// | what was seen | a count, then for each: column, writer if it has one, time |
-/// | moves | a count, then for each: name, kind, since, time, arrival |
+/// | moves | a count, then for each: name, kind, since, time, arrival, ended |
 ///
 /// All but the first four parts are left out if there is nothing to be told.
 struct ClockCoding: Sendable {

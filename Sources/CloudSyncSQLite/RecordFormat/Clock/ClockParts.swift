@@ -52,7 +52,9 @@ struct ClockParts {
     for move in moves {
       writer.write(text: move.name)
       writer.write(byte: move.isUnion ? 1 : 0)
-      for time in [move.since, move.time, move.arrival] { writer.write(time: time, from: created) }
+      for time in [move.since, move.time, move.arrival, move.ended] {
+        writer.write(time: time, from: created)
+      }
     }
   }
 
@@ -118,6 +120,7 @@ struct ClockParts {
         since: try reader.time(from: created),
         time: try reader.time(from: created),
         arrival: try reader.time(from: created),
+        ended: try reader.time(from: created),
         name: name,
         isUnion: kind == 1
       )
