@@ -67,6 +67,7 @@ extension RecordClock {
   package static func == (lhs: Self, rhs: Self) -> Bool {
     lhs.created == rhs.created && lhs.deleted == rhs.deleted && lhs.purge == rhs.purge
       && lhs.columns == rhs.columns && lhs.shares == rhs.shares && lhs.seen == rhs.seen
+      && lhs.moves == rhs.moves
   }
 
   package func hash(into hasher: inout Hasher) {
@@ -76,6 +77,23 @@ extension RecordClock {
     hasher.combine(shares)
     hasher.combine(seen)
     hasher.combine(purge)
+    hasher.combine(moves)
+  }
+}
+
+extension RowMove {
+  package static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.since == rhs.since && lhs.time == rhs.time && lhs.arrival == rhs.arrival
+      && lhs.ended == rhs.ended && lhs.isUnion == rhs.isUnion && UTF8Bytes.equal(lhs.name, rhs.name)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(since)
+    hasher.combine(time)
+    hasher.combine(arrival)
+    hasher.combine(ended)
+    hasher.combine(isUnion)
+    UTF8Bytes.with(name) { hasher.combine(bytes: $0) }
   }
 }
 

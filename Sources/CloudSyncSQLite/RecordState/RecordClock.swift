@@ -57,6 +57,8 @@ struct RecordClock: Sendable, Hashable {
   /// Where edits win: what whoever deleted the row had seen of it.
   var seen: [SeenTime] = []
   var purge: PurgeMark?
+  /// The lives of the row that go on as other records, because its key was changed.
+  var moves: [RowMove] = []
 
   /// When a row was inserted that was there before anybody captured it.
   static let foundCreation = HybridTime.zero.successor
@@ -66,6 +68,7 @@ struct RecordClock: Sendable, Hashable {
     var latest = max(created, deleted)
     for column in columns { latest = max(latest, column.time) }
     for share in shares { latest = max(latest, share.time) }
+    for move in moves { latest = max(latest, move.arrival) }
     return latest
   }
 
@@ -128,6 +131,7 @@ struct RecordClock: Sendable, Hashable {
   /// set back, or the zone is another one.
   func isBehind(_ known: RecordClock, deletes policy: DeletePolicy) -> Bool {
     if created < known.created || deleted < known.deleted { return true }
+    if !known.moves.isEmpty, !known.moves.allSatisfy({ moves.contains($0) }) { return true }
     // What a deletion has ended is not missed.
     if policy == .deleteWins, known.created <= deleted { return false }
     return known.columns.contains { time(of: $0.name) ?? .beforeAll < $0.time }

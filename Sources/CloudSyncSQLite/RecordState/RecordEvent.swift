@@ -52,8 +52,12 @@ enum RowEdit: Sendable, Hashable {
   case settled([VersionedColumn], created: HybridTime)
   /// A row that was deleted has to be there again, as its table has it: every device does that alike.
   case restored([ColumnEdit])
-  /// A row that was deleted goes on as another record, of this name.
-  case renamed(to: String)
+  /// Lives of the row have ended because its key was changed, and go on as other records.
+  case renamed([RowMove])
+  /// The row was given its key: it was another record before, and keeps the times of its columns.
+  case moved([ColumnEdit], from: MovedRow, at: HybridTime)
+  /// What the record that the row was before has had beside what it took along.
+  case handed(HandOver)
 }
 
 /// What an edit has made of a column.
@@ -74,6 +78,10 @@ enum RecordAction: Sendable, Hashable {
   case fetch
   /// No fetch has told: the record itself is to be looked up.
   case lookUp
+  /// Another record has to be given what this one has of a life that goes on as that one.
+  case handOver(HandOver)
+  /// Another record, of the first name, goes on as a third one: its row was given two keys at once.
+  case unite(RowMove, into: RowMove)
   /// The database needs another number, for all rows, and then the event again: what is in the cloud under
   /// its own was written by another file.
   case renumber

@@ -7,6 +7,8 @@ import CloudSyncCore
 /// the one with the greater bytes. Where edits win nothing ends so: the deleted row keeps its columns, and lives
 /// if one of them is newer than what whoever deleted it had seen.
 ///
+/// What of a life comes that goes on under another key is handed on: see ``RowMove``.
+///
 /// What was there before anybody captured it has the time zero, and gives way to what the cloud has. So the
 /// join is symmetric but for that: `cloud` is the side that such values are taken from.
 struct RecordJoin {
@@ -24,23 +26,26 @@ struct RecordJoin {
     var clock = RecordClock()
     clock.created = max(local.created, cloud.created)
     clock.deleted = ended
-    let mine = lives(local, after: ended) ? local : RecordVersion()
-    let theirs = lives(cloud, after: ended) ? cloud : RecordVersion()
+    clock.moves = cloud.clock.moves
+    clock.note(moves: local.clock.moves)
+    let mine = lives(local, in: clock) ? local : RecordVersion()
+    let theirs = lives(cloud, in: clock) ? cloud : RecordVersion()
     clock.shares = shares(of: mine.clock.shares, and: theirs.clock.shares)
     if deletes == .editWins { clock.seen = seen(of: local.clock.seen, and: cloud.clock.seen) }
     var joined = RecordVersion(clock: clock, columns: columns(of: mine, and: theirs))
     joined.foreignFields = theirs.foreignFields
     if joined.clock.isDeleted(by: deletes) {
-      // What becomes of the row says whoever has deleted it last.
-      joined.foreignFields =
-        local.deleted == ended && local.successor != nil ? local.foreignFields : cloud.foreignFields
+      joined.foreignFields = cloud.foreignFields
       joined.purge = later(of: local.purge, and: cloud.purge)
     }
     return joined
   }
 
-  private func lives(_ version: RecordVersion, after ended: HybridTime) -> Bool {
-    deletes == .editWins || version.created > ended
+  /// Whether a version's columns are of the record: a life that goes on as another one has taken them along, also where
+  /// edits win.
+  private func lives(_ version: RecordVersion, in clock: RecordClock) -> Bool {
+    if deletes == .deleteWins { return version.created > clock.deleted }
+    return clock.moves.isEmpty || clock.move(ofLife: version.created) == nil
   }
 
   private func later(of mine: PurgeMark?, and theirs: PurgeMark?) -> PurgeMark? {

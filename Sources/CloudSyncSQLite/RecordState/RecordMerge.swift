@@ -17,8 +17,30 @@ extension RecordState {
     for column in joined.columns where rules.looksAtValues(of: column.name) {
       guard let local = mine[column.name], let theirs = server[column.name],
         column == local || column == theirs,
-        let settled = settled(local, with: theirs, rules: rules)
+        let settled = settled(local, with: theirs, over: known?.values ?? [], rules: rules)
       else { continue }
+      joined.set(settled)
+    }
+    return joined
+  }
+
+  /// The row joined with what the record has had that it was before.
+  ///
+  /// It is nothing but the join, so that it may be done by every device, and again: columns have kept their times.
+  func merged(_ mine: RecordVersion, with hand: HandOver, rules: RowRules) -> RecordVersion {
+    let handed = hand.version
+    // Of what was there before anybody captured it the row's own stays.
+    var joined = rules.join.join(handed, with: mine)
+    joined.foreignFields = mine.foreignFields
+    guard !joined.clock.isDeleted(by: rules.deletes) else { return joined }
+    for column in joined.columns where rules.looksAtValues(of: column.name) {
+      guard let other = handed[column.name], let own = mine[column.name],
+        column == other || column == own
+      else { continue }
+      let (local, theirs) = hand.isOfCloud ? (own, other) : (other, own)
+      guard let settled = settled(local, with: theirs, over: hand.base, rules: rules) else {
+        continue
+      }
       joined.set(settled)
     }
     return joined
@@ -28,9 +50,10 @@ extension RecordState {
   private func settled(
     _ local: VersionedColumn,
     with theirs: VersionedColumn,
+    over bases: [VersionedColumn],
     rules: RowRules
   ) -> VersionedColumn? {
-    let base = known?.values.first { UTF8Bytes.equal($0.name, local.name) }
+    let base = bases.first { UTF8Bytes.equal($0.name, local.name) }
     // What was there before anybody captured it gives way to whatever the cloud has.
     if local.time == .zero || ValueContent.areEqual(local.value, theirs.value) { return nil }
     if theirs == base || local == base { return nil }

@@ -37,9 +37,14 @@ extension RecordState {
     case .restored(let columns):
       takeRestoration(of: columns, rules: rules)
       return []
-    case .renamed(let name):
-      if row?.clock.isDeleted(by: rules.deletes) == true { row?.successor = name }
+    case .renamed(let moves):
+      guard var row else { return [] }
+      row.note(moves: moves)
+      change(to: row, rules: rules)
       return []
+    case .moved(let columns, let origin, let time):
+      return takeMove(of: columns, from: origin, at: time, rules: rules)
+    case .handed(let hand): return take(hand, rules: rules)
     }
   }
 
@@ -76,6 +81,7 @@ extension RecordState {
     // What was counted before stays, so that additions of others to it are not counted twice.
     clock.shares = row?.clock.shares ?? []
     clock.seen = row?.clock.seen ?? []
+    clock.moves = row?.clock.moves ?? []
     var new = RecordVersion(clock: clock)
     for column in columns { new.insert(column, at: new.created, by: rules.writer, rules: rules) }
     change(to: new, rules: rules)
@@ -109,7 +115,12 @@ extension RecordState {
   ) -> [RecordAction] {
     guard var row else { return [] }
     if row.clock.isDeleted(by: rules.deletes) {
-      // The table may still have a row whose deletion is put off: its life has ended, unless edits win.
+      // The table may still have a row whose deletion is put off: its life has ended, unless edits win, or it goes on.
+      if placement == .deletionDeferred, let move = row.clock.move(ofLife: row.created) {
+        let edited = columns.map { VersionedColumn(name: $0.name, value: $0.value, time: time) }
+        let version = RecordVersion(columns: edited.filter { !rules.isCounter($0.name) })
+        return [.handOver(HandOver(move: move, version: version, base: [], isOfCloud: false))]
+      }
       guard rules.deletes == .editWins, placement == .deletionDeferred else { return [] }
     }
     for column in columns {
@@ -139,7 +150,7 @@ extension RecordState {
   }
 
   /// The versions of before the edit, and that of the edit, are ancestors of all that comes of it.
-  private mutating func change(to row: RecordVersion, rules: RowRules) {
+  mutating func change(to row: RecordVersion, rules: RowRules) {
     noteAncestors(of: self.row?.clock, rules: rules)
     self.row = row
     noteAncestors(of: row.clock, rules: rules)

@@ -48,6 +48,13 @@ extension RecordVersion {
     }) {
       return "counter \(column.name) has a column beside newer shares"
     }
+    let moves = clock.moves
+    if !moves.indices.dropFirst().allSatisfy({ moves[$0 - 1].precedes(moves[$0]) }) {
+      return "moves are not in order"
+    }
+    if clock.move(ofLife: created) != nil, !clock.columns.isEmpty || !shares.isEmpty {
+      return "a life that goes on as another record has columns"
+    }
     if rules.deletes == .deleteWins {
       if !seen.isEmpty { return "a deletion has looked at what it ends" }
       if clock.deleted >= clock.created, clock.created > .zero, !clock.columns.isEmpty {

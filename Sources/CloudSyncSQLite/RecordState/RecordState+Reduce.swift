@@ -119,13 +119,20 @@ extension RecordState {
     let wasDirty = isDirty
     let isBehind = known.map { server.clock.isBehind($0.clock, deletes: rules.deletes) } ?? true
     let joined = wasDirty || isBehind ? merged(mine, with: server, rules: rules) : server
+    let handed = handOvers(
+      of: mine,
+      wasDirty: wasDirty,
+      base: known?.values ?? [],
+      beside: server,
+      rules: rules
+    )
     if wasDirty { addAncestors(rules: rules) }
     row = joined
     cloud = .present(rules.record(server, tag: tag, over: joined))
     // What comes of it descends from both sides.
     if isDirty { addAncestors(rules: rules) } else { settleEdits() }
     return placement == .inTable && joined.isSameRow(as: mine, deletes: rules.deletes)
-      ? [] : [.writeRow]
+      ? handed : handed + [.writeRow]
   }
 
   private mutating func takeConflict(

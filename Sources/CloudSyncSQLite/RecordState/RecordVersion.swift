@@ -111,6 +111,24 @@ struct RecordVersion: Sendable, Hashable {
 
   mutating func note(seen versions: [SeenTime]) { clock.note(seen: versions) }
 
+  /// Gives the records other names as which the row's lives go on.
+  mutating func renameMoves(_ name: (String) -> String) {
+    for place in clock.moves.indices { clock.moves[place].name = name(clock.moves[place].name) }
+    clock.moves.sort { $0.precedes($1) }
+  }
+
+  mutating func note(inClock moves: [RowMove]) { clock.note(moves: moves) }
+
+  /// Forgets columns, and what was added to them.
+  mutating func removeColumns(_ names: [String]) {
+    for name in names {
+      clock.shares.removeAll { UTF8Bytes.equal($0.column, name) }
+      guard let place = clock.columns.place(of: name) else { continue }
+      clock.columns.remove(at: place)
+      values.remove(at: place)
+    }
+  }
+
   mutating func removeShare(of column: String, by writer: Int64) {
     clock.shares.removeAll { $0.writer == writer && UTF8Bytes.equal($0.column, column) }
   }

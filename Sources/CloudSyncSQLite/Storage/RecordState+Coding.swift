@@ -42,6 +42,17 @@ extension PurgeMark: CodedStruct {
   }
 }
 
+extension RowMove: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    since = try coder.field("since") { $0.since }
+    time = try coder.field("time") { $0.time }
+    arrival = try coder.field("arrival") { $0.arrival }
+    ended = try coder.field("ended") { $0.ended }
+    name = try coder.field("name") { $0.name }
+    isUnion = try coder.field("isUnion") { $0.isUnion }
+  }
+}
+
 extension RecordClock: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     created = try coder.field("created") { $0.created }
@@ -50,6 +61,7 @@ extension RecordClock: CodedStruct {
     shares = try coder.field("shares") { $0.shares }
     seen = try coder.field("seen") { $0.seen }
     purge = try coder.field("purge") { $0.purge }
+    moves = try coder.field("moves") { $0.moves }
     let columns = columns
     try coder.check {
       let names = columns.map(\.name)

@@ -18,12 +18,12 @@ extension SyncTransaction {
   ///
   /// Rows that have gone without enforcement are settled when the transaction finishes.
   func readEdits() throws(SQLiteError) {
+    let moves = try CapturedMoves(outbox, in: self)
     var batches: [CapturedBatch] = []
     try outbox.readAll { batches.append($0) }
-    let carried = try CarriedColumns(of: batches.flatMap(\.ends), in: self)
     for var row in batches.flatMap(\.rows) {
       guard let place = tables.place(ofID: row.table) else { continue }
-      carried.add(to: &row, in: tables[place])
+      moves.add(to: &row, in: tables[place])
       let key = tables[place].format.key(spelled: row.key)
       try find(key, in: place, before: row.edits)
       try UnseenEdits(transaction: self).takeCounters(of: key, in: place, before: row.edits)
@@ -31,11 +31,14 @@ extension SyncTransaction {
       var captured = try self.row(key, in: place)
       captured.isCaptured = true
       keep(captured)
+      // A row that is known moves with its former life; one that was made since the last time is known after that.
+      let own = moves.moves(of: key, in: tables[place])
+      if !own.isEmpty { try reduce(.renamed(own), of: key, in: place) }
       for edit in row.edits { try reduce(edit, of: key, in: place) }
+      if !own.isEmpty { try reduce(.renamed(own), of: key, in: place) }
       touched.insert(place)
       freed.insert(RowKey(table: row.table, key: tables[place].rowKey(key)))
     }
-    try noteSuccessors(batches.flatMap(\.rows))
     hasUnsettledEdits = hasUnsettledEdits || !tables.links.isEmpty
   }
 

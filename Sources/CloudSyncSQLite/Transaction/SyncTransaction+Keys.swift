@@ -39,29 +39,6 @@ extension SyncTransaction {
       try noteFormer(then, by: link, of: RowKey(table: table.id, key: table.rowKey(key)))
     }
   }
-
-  /// Notes as which records rows go on whose keys were changed here.
-  func noteSuccessors(_ rows: [CapturedRow]) throws(SQLiteError) {
-    var successors: [RowKey: RecordKey] = [:]
-    var renamed: [(place: Int, key: RecordKey)] = []
-    for row in rows {
-      guard let values = row.successor, let place = tables.place(ofID: row.table) else { continue }
-      let key = tables[place].format.key(spelled: row.key)
-      renamed.append((place, key))
-      let rowKey = RowKey(table: row.table, key: tables[place].rowKey(key))
-      successors[rowKey] = tables[place].format.key(spelled: values)
-    }
-    for (place, key) in renamed {
-      let table = tables[place]
-      var last = key
-      // Of a row whose key was changed again nobody may ever hear.
-      for _ in 0...renamed.count {
-        guard let next = successors[RowKey(table: table.id, key: table.rowKey(last))] else { break }
-        last = next
-      }
-      try reduce(.edited(.renamed(to: last.name)), of: key, in: place)
-    }
-  }
 }
 
 extension RecordVersion {
@@ -79,10 +56,10 @@ extension RowEdit {
   fileprivate var formerValues: [(String, SQLiteValue)] {
     let fields: [(String, FieldValue)] =
       switch self {
-      case .updated(let columns, _), .inserted(let columns, _):
+      case .updated(let columns, _), .inserted(let columns, _), .moved(let columns, _, _):
         columns.compactMap { column in column.former.map { (column.name, $0) } }
       case .deleted(let columns, _): columns.map { ($0.name, $0.value) }
-      case .lost, .found, .settled, .restored, .renamed: []
+      case .lost, .found, .settled, .restored, .renamed, .handed: []
       }
     return fields.compactMap { name, field in
       if case .value(let value)? = ValueCodec.decode(field) { (name, value) } else { nil }

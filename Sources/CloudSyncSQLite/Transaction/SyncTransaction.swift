@@ -165,7 +165,10 @@ final class SyncTransaction {
     }
     if row.needsFetch { needsFetch = true }
     keep(row)
-    return row
+    if actions.isEmpty { return row }
+    try MovedRows(transaction: self).carryOut(actions, of: row)
+    // A key may have been changed back: then the row itself was given something.
+    return try self.row(key, in: place)
   }
 
   /// Makes an edit of the engine's own, which the table is to have too.

@@ -161,7 +161,7 @@ extension LoadedRow {
           columns[place].value = former
         }
       case .deleted(let former, _): columns = former
-      case .inserted, .lost, .found, .restored, .renamed, .settled: break
+      case .inserted, .lost, .found, .restored, .renamed, .settled, .moved, .handed: break
       }
     }
     return columns

@@ -74,9 +74,8 @@ struct RowUnion: TransactionPart {
     }
     guard try transaction.removal.takeOut(gone.rowKey) != nil else { return false }
     try transaction.edit(.deleted([], at: .zero), of: gone)
-    // Rows that others have added to it follow.
-    try transaction.reduce(.edited(.renamed(to: kept.key.name)), of: gone.key, in: gone.place)
     try transaction.edit(.settled(columns, created: other.created), of: kept)
+    try MovedRows(transaction: transaction).note(other, of: gone, in: kept)
     return true
   }
 

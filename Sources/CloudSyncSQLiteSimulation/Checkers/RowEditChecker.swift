@@ -46,6 +46,7 @@ final class RowEditChecker: ZoneLossChecker {
           if table.name == "tags", schema.followsKeys || mayHaveFollowed { continue }
           return "nobody has made \(row.line)"
         }
+        if history.isUnsure { continue }
         // Under the key that it gets it may meet another row, with which it becomes one.
         if table.name == "tags", mayHaveFollowed { continue }
         for column in table.columns where !Self.isMade(column, schema) {

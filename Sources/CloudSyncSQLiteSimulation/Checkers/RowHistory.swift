@@ -7,6 +7,10 @@ import CloudSyncSimulator
 struct RowHistory {
   let id: RowID
   var edits: [(device: Int, edit: RowEdit)] = []
+  /// Whether only the engines know what becomes of it.
+  var isUnsure = false
+  /// The places of edits that are of another row's history.
+  var moved: [Int] = []
 
   var deletions: [RowEdit] { edits.map(\.edit).filter(\.isDeletion) }
   var insertions: [RowEdit] { edits.map(\.edit).filter(\.isInsertion) }
@@ -97,6 +101,7 @@ struct RowHistories {
         inOrder[place].edits.append((device: device.setup.number, edit: edit))
       }
     }
+    RowRenames(inOrder).moveEdits(in: &inOrder, places: places)
   }
 
   subscript(id: RowID) -> RowHistory? { places[id].map { inOrder[$0] } }

@@ -16,6 +16,7 @@ struct RowOracle {
 
   /// Tells what is wrong with a row; nil if nothing is.
   func error(of history: RowHistory, row: EndRow?, table: SimulatedSchema.Table) -> String? {
+    if history.isUnsure { return nil }
     if history.id.table == "tags", histories.hasRenamedParent(history.id, schema) { return nil }
     // Who had not fetched its newest edits takes the last that it knows for what has gone.
     if histories.vanished.contains(history.id.recordName) { return nil }

@@ -36,7 +36,7 @@ extension RowMutant {
     switch (self, edit) {
     case (.forgetsUpdates, .updated), (.forgetsDeletions, .deleted), (.forgetsDeletions, .lost),
       (.forgetsFoundRows, .found),
-      (.forgetsSettlements, .settled), (.forgetsRestorations, .restored):
+      (.forgetsHandOvers, .handed), (.forgetsSettlements, .settled), (.forgetsRestorations, .restored):
       mistaken = nil
     case (.insertsLate, .inserted(let columns, _)):
       if let row = state.row, row.clock.isDeleted(by: rules.deletes) {
@@ -49,6 +49,8 @@ extension RowMutant {
     case (.countsFromNothing, .updated(let columns, let time)):
       let columns = columns.map { ColumnEdit(name: $0.name, value: $0.value, former: .int64(0)) }
       mistaken = .updated(columns, at: time)
+    case (.movesAsNew, .moved(let columns, _, let time)):
+      mistaken = .inserted(columns, at: time)
     case (.findsAsEdit, .found(let columns)):
       // Later than all edits of a simulation: earlier than these it would give way like what is found.
       mistaken = .inserted(columns, at: .next(after: .zero, now: 1_900_000_000_000))

@@ -22,6 +22,10 @@ enum RowMutant: String, Sendable, CaseIterable {
   case forgetsSettlements
   /// A row that has to come back does not.
   case forgetsRestorations
+  /// What others have edited of a row under its former key is not taken.
+  case forgetsHandOvers
+  /// A row that gets another key is as new as that.
+  case movesAsNew
   /// What a row was made from is forgotten.
   case forgetsAncestors
 

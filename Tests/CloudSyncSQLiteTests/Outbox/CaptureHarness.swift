@@ -77,7 +77,7 @@ final class CaptureHarness {
     for edit in row.edits {
       switch edit {
       case .deleted: copy[id] = nil
-      case .renamed: break
+      case .renamed, .moved, .handed: break
       case .inserted(let columns, _), .found(let columns), .restored(let columns):
         var values: [String: FieldValue] = [:]
         for column in columns { values[column.name] = column.value }
@@ -149,7 +149,9 @@ final class CaptureHarness {
     case .found(let columns): "?\(list(columns))"
     case .settled(let columns, let time): "=\(columns.map(\.name))@\(time)"
     case .restored(let columns): "!\(list(columns))"
-    case .renamed(let name): ">\(name)"
+    case .renamed(let moves): ">\(moves.map(\.name))"
+    case .moved(let columns, _, let time): "<\(list(columns))@\(time)"
+    case .handed(let hand): "&\(hand.version.columns.map(\.name))@\(hand.version.created)"
     }
   }
 

@@ -26,7 +26,7 @@ struct CapturedEditTests {
     #expect(
       CaptureHarness.text(try harness.read()) == [
         "'x' +id=x,a=new,b=1@1000.0 ~a=new@2000.0", "'y' +@1000.2 -@2000.2",
-        "'z' +@1000.4 -@2000.4", "'w' +id=w,a=NULL,b=5@2000.6",
+        "'z' +@1000.4 -@2000.4", "'w' +id=w,a=NULL,b=5@2000.6 ~b=5@2000.8",
       ]
     )
     #expect(try harness.isSame())

@@ -110,16 +110,20 @@ struct RestorationTests {
       .edited(.inserted([ColumnEdit(name: "n", value: .int64(1))], at: time(1))),
       rules: rules
     )
-    let row = state.row ?? RecordVersion()
-    _ = state.reduce(.edited(.renamed(to: "b:rows")), rules: rules)
-    #expect(state.row?.successor == nil)
+    var row = state.row ?? RecordVersion()
+    let move = RowMove(since: .zero, time: time(2), arrival: time(3), name: "b:rows")
+    _ = state.reduce(.edited(.renamed([move])), rules: rules)
     _ = state.reduce(.edited(.deleted([], at: time(2))), rules: rules)
-    _ = state.reduce(.edited(.renamed(to: "b:rows")), rules: rules)
 
-    // Another device has edited the row meanwhile.
-    _ = state.reduce(.conflict(tag: "1", over: nil, row, now: 0), rules: rules)
+    // Another device has edited the row meanwhile: what it has made of it is handed on.
+    row.set(VersionedColumn(name: "n", value: .int64(2), time: time(4)))
+    let actions = state.reduce(.conflict(tag: "1", over: nil, row, now: 0), rules: rules)
 
     #expect(state.isDeleted(by: rules) && state.row?.successor == "b:rows")
+    let hand = HandOver(move: move, version: row.handed(by: move), base: [], isOfCloud: true)
+    #expect(actions == [.handOver(hand)])
+    #expect(hand.version["n"]?.value == .int64(2) && hand.version.created == time(3))
+    #expect(state.brokenInvariant(rules) == nil)
   }
 
   /// Both are as old, since nobody has edited the column: but the cloud's is of the row that has ended.

@@ -36,6 +36,8 @@ struct StrangeKeyVariationTests {
     #expect(try phone.lines(Self.all) == mac.lines(Self.all))
     #expect(try phone.lines(Self.children).count == 3)
     try phone.execute("UPDATE lists SET title = 'C2' WHERE title = 'C'")
+    try phone.execute("UPDATE lists SET title = 'A2' WHERE title = 'A'")
+    try phone.execute("UPDATE notes SET title = 'edited' WHERE title = '1'")
     try mac.execute("UPDATE lists SET id = CAST(x'6300' AS TEXT) WHERE title = 'A'")
     try mac.execute("DELETE FROM lists WHERE title = 'B'")
     try phone.execute("INSERT INTO notes VALUES(CAST(x'610062' AS TEXT), x'01', 'new')")
@@ -49,6 +51,9 @@ struct StrangeKeyVariationTests {
         "SELECT hex(n) FROM notes WHERE hex(list) = '6300' ORDER BY 1"
       )
       #expect(followers == ["'00'", "'01'"])
+      let titles = try device.lines("SELECT title FROM lists ORDER BY 1")
+      #expect(titles == ["'A2'", "'C2'"])
+      #expect(try device.lines("SELECT title FROM notes WHERE hex(n) = '00'") == ["'edited'"])
       #expect(try await device.engine.verify().differences == [])
     }
   }

@@ -32,8 +32,8 @@ struct CapturedEdit: Sendable, Hashable {
   var change: Change
   /// The row's key, as it was spelled then.
   var key: [SQLiteValue]
-  /// The key under which a deleted row goes on; nil if it is gone.
-  var successor: [SQLiteValue]?
+  /// Whether a deleted row goes on under the key of the next edit.
+  var isRenaming = false
   /// What kept columns held before and after, by their places.
   var former: [SQLiteValue] = []
   var values: [SQLiteValue] = []

@@ -8,24 +8,12 @@ struct CapturedRow: Sendable, Hashable {
   /// Its key as the table spells it now, or as it did last.
   var key: [SQLiteValue]
   var edits: [RowEdit]
-  /// The key under which a deleted row goes on; nil if it is gone, or there.
-  var successor: [SQLiteValue]?
-}
-
-/// The end of a row under a key.
-struct CapturedEnd: Sendable, Hashable {
-  var table: Int64
-  var key: [SQLiteValue]
-  /// The key under which the row goes on; nil if it is gone.
-  var successor: [SQLiteValue]?
 }
 
 /// What was read from the outbox, and is removed when it is stored elsewhere.
 struct CapturedBatch: Sendable {
   /// In the order of their first edits.
   var rows: [CapturedRow] = []
-  /// The rows that were deleted or got another key, in the order in which that was done.
-  var ends: [CapturedEnd] = []
   /// How many edits were read.
   var count = 0
   /// Whether the outbox was read to its end.
@@ -68,10 +56,6 @@ struct CapturedEditReader {
     var rows: [[CapturedEdit]] = []
     for edit in edits {
       guard let table = tables[edit.table] else { continue }
-      if edit.change == .deleted {
-        let end = CapturedEnd(table: edit.table, key: edit.key, successor: edit.successor)
-        result.ends.append(end)
-      }
       let row = RowIdentity(table: edit.table, key: table.identity(of: edit.key))
       if let place = places[row] {
         rows[place].append(edit)
@@ -129,6 +113,32 @@ struct CapturedEditReader {
     }
   }
 
+  /// Tells of all edits in their order, with the times that they get, and leaves them where they are; of none if no key
+  /// was changed.
+  func walkIfRenamed(_ visit: (CapturedEdit) throws(SQLiteError) -> Void) throws(SQLiteError) {
+    let renaming = CapturedEdit.Change.renaming
+    let search = try connection.statement(
+      "SELECT 1 FROM main.cloudsync_outbox WHERE id > \(start) AND change = \(renaming)"
+        + " AND table_id IN (\(ids)) LIMIT 1"
+    )
+    defer { search.reset() }
+    guard try search.step() else { return }
+    let clock = try connection.fixedStatement("SELECT last, left_until FROM main.cloudsync_clock")
+    defer { clock.reset() }
+    guard try clock.step() else { return }
+    var time = HybridTime(rawValue: clock.integer(0))
+    let layout = try OutboxLayout(connection)
+    let query = try connection.statement(layout.query).bind(clock.integer(1), at: 1)
+    try query.forEachRow { () throws(SQLiteError) in
+      let (own, isNew) = layout.time(in: query, after: time)
+      if isNew { time = own }
+      guard let table = tables[query.integer(2)],
+        let edit = layout.edit(in: query, of: table, at: own)
+      else { return }
+      try visit(edit)
+    }
+  }
+
   // MARK: Edits
 
   private var ids: String { tables.keys.sorted().map { "\($0)" }.joined(separator: ", ") }
@@ -153,8 +163,7 @@ struct CapturedEditReader {
     defer { query.reset() }
     var edits: [CapturedEdit] = []
     var left: [(id: Int64, time: HybridTime)] = []
-    var renamed: Int64?
-    while batch.count < limit || renamed != nil {
+    while batch.count < limit {
       guard try query.step() else {
         batch.isLast = true
         break
@@ -169,12 +178,7 @@ struct CapturedEditReader {
         continue
       }
       batch.count += 1
-      let last = renamed
-      renamed = query.value(3) == .integer(CapturedEdit.Change.renaming) ? batch.end : nil
       guard let edit = layout.edit(in: query, of: table, at: time) else { continue }
-      if let last, last + 1 == batch.end, let place = edits.indices.last, edits[place].id == last {
-        edits[place].successor = edit.key
-      }
       edits.append(edit)
     }
     query.reset()

@@ -30,9 +30,7 @@ struct CapturedRows {
     let rowEdits = folding.rowEdits(of: edits, present: present)
     if rowEdits.isEmpty { return nil }
     let key = present.map { values in keyPlaces.map { values[$0] } } ?? last.key
-    let deletion = edits.last { $0.change == .deleted }
-    let successor = present == nil ? deletion?.successor : nil
-    return CapturedRow(table: table.id, key: key, edits: rowEdits, successor: successor)
+    return CapturedRow(table: table.id, key: key, edits: rowEdits)
   }
 
   /// What a row's writable columns hold, in their order; nil if there is no row.

@@ -7,19 +7,23 @@ import CloudSyncSQLiteSupport
 /// they are joined by halves.
 struct ColumnComparison {
   let table: CapturedTable
+  /// Whether the update changes the key: then only the other columns are meant.
+  var changesKey = false
 
-  /// The columns that an update may change without changing the key.
+  /// The columns that an update may change without changing the key, or beside it.
   private var changeable: [(number: Int, column: TableSchema.Column)] {
+    let key = table.key.map(\.name)
+    if changesKey { return table.watched.filter { !key.contains($0.column.name) } }
     let exact = table.key.filter { $0.collation == .binary }.map(\.name)
     return table.watched.filter { !exact.contains($0.column.name) || keepsBothNumbers($0.column) }
   }
 
-  /// Whether any column has changed, of a row whose key is the same.
+  /// Whether any of them has changed.
   var isAnyChanged: String {
     Self.joined(changeable.map { "(\(isChanged($0.column)))" }, by: "OR")
   }
 
-  /// The changed columns as bits, of a row whose key is the same.
+  /// The changed ones as bits.
   var bits: String {
     var words: [[String]] = []
     for (number, column) in changeable {

@@ -48,7 +48,7 @@ struct OutboxTriggers {
         at: "AFTER UPDATE\(renames)",
         named: "new",
         when: "NOT (\(isSame))",
-        body: [renaming, insertion(when: table.hasKey("new"))]
+        body: [renaming, arrival, changesBesideKey]
       ),
     ]
   }
@@ -65,6 +65,24 @@ struct OutboxTriggers {
   private var renaming: String {
     let change = table.hasKey("new").map { "CASE WHEN \($0) THEN -4 ELSE -2 END" } ?? "-4"
     return entry(of: "old", change: change, kept: ["o": "old"], if: table.hasKey("old"))
+  }
+
+  /// The row under its new key, as it was under the former one.
+  private var arrival: String {
+    entry(of: "new", change: "-1", kept: ["n": "old"], if: table.hasKey("new"))
+  }
+
+  /// What the update has changed beside the key: all else is as old as it was.
+  private var changesBesideKey: String {
+    let comparison = ColumnComparison(table: table, changesKey: true)
+    let condition = [comparison.isAnyChanged, table.hasKey("new")].compactMap { $0 }
+      .map { "(\($0))" }
+    return entry(
+      of: "new",
+      change: comparison.bits,
+      kept: ["o": "old", "n": "new"],
+      if: condition.joined(separator: " AND ")
+    )
   }
 
   // MARK: Replaced rows

@@ -4,7 +4,7 @@ import CloudSyncCore
 ///
 /// | part | form |
 /// |---|---|
-/// | version | one byte, 1 |
+/// | version | one byte, 1; 2 if there are moves |
 /// | flags | one byte, see ``ClockFlags`` |
 /// | names of the columns | see ``ClockColumns``: as numbers where they have some, else as text |
 /// | `created` | a time, see ``ClockWriter``; all other times are differences to it |
@@ -14,6 +14,7 @@ import CloudSyncCore
 /// | own times | a bit for each column, then a time for each that is set |
 /// | shares | a count, then for each: column, writer, time, kind of the sum, sum |
 /// | what was seen | a count, then for each: column, writer if it has one, time |
+/// | moves | a count, then for each: name, kind, since, time, arrival, ended |
 ///
 /// All but the first four parts are left out if there is nothing to be told.
 struct ClockCoding: Sendable {
@@ -21,6 +22,8 @@ struct ClockCoding: Sendable {
   let numbers: ColumnNumbers?
 
   static let version: UInt8 = 1
+  /// The version of clocks that tell of moves: most do not, and stay as they were.
+  static let versionOfMoves: UInt8 = 2
 
   init(numbers: ColumnNumbers? = nil) { self.numbers = numbers }
 
@@ -50,7 +53,9 @@ struct ClockCoding: Sendable {
       flags.insert(.seen)
       parts.write(clock.seen, to: &writer)
     }
-    return [Self.version, flags.rawValue] + writer.bytes
+    if clock.moves.isEmpty { return [Self.version, flags.rawValue] + writer.bytes }
+    parts.write(clock.moves, to: &writer)
+    return [Self.versionOfMoves, flags.rawValue] + writer.bytes
   }
 
   private func write(timesOf clock: RecordClock, to writer: inout ClockWriter) -> ClockFlags {
@@ -100,7 +105,10 @@ struct ClockCoding: Sendable {
   }
 
   private func clock(from reader: inout ClockReader) throws(CodedError) -> RecordClock {
-    guard try reader.byte() == Self.version else { throw reader.failure("the version is unknown") }
+    let version = try reader.byte()
+    guard version == Self.version || version == Self.versionOfMoves else {
+      throw reader.failure("the version is unknown")
+    }
     let flags = ClockFlags(rawValue: try reader.byte())
     let names = try ClockColumns.read(from: &reader, flags: flags, numbers: numbers)
     var clock = RecordClock()
@@ -121,6 +129,7 @@ struct ClockCoding: Sendable {
     var parts = ClockParts(numbers: numbers, columns: clock.columns, created: clock.created)
     if flags.contains(.shares) { clock.shares = try parts.readShares(from: &reader) }
     if flags.contains(.seen) { clock.seen = try parts.readSeen(from: &reader) }
+    if version == Self.versionOfMoves { clock.moves = try parts.readMoves(from: &reader) }
     try reader.end()
     return clock
   }

@@ -47,6 +47,17 @@ struct ClockParts {
     }
   }
 
+  func write(_ moves: [RowMove], to writer: inout ClockWriter) {
+    writer.write(count: moves.count)
+    for move in moves {
+      writer.write(text: move.name)
+      writer.write(byte: move.isUnion ? 1 : 0)
+      for time in [move.since, move.time, move.arrival, move.ended] {
+        writer.write(time: time, from: created)
+      }
+    }
+  }
+
   private mutating func write(column: String, to writer: inout ClockWriter) {
     defer { last = column }
     if let last, UTF8Bytes.equal(last, column) { return writer.write(byte: 0) }
@@ -97,6 +108,29 @@ struct ClockParts {
       seen.append(one)
     }
     return seen
+  }
+
+  func readMoves(from reader: inout ClockReader) throws(CodedError) -> [RowMove] {
+    var moves: [RowMove] = []
+    for _ in 0..<(try reader.count()) {
+      let name = try reader.text()
+      let kind = try reader.byte()
+      guard kind < 2 else { throw reader.failure("a move is of no known kind") }
+      let move = RowMove(
+        since: try reader.time(from: created),
+        time: try reader.time(from: created),
+        arrival: try reader.time(from: created),
+        ended: try reader.time(from: created),
+        name: name,
+        isUnion: kind == 1
+      )
+      if let last = moves.last, !last.precedes(move) {
+        throw reader.failure("moves are not in order")
+      }
+      moves.append(move)
+    }
+    if moves.isEmpty { throw reader.failure("there are no moves") }
+    return moves
   }
 
   private mutating func readColumn(from reader: inout ClockReader) throws(CodedError) -> String {

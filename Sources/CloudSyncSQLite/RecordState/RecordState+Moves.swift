@@ -1,0 +1,142 @@
+import CloudSyncCore
+
+extension RecordState {
+  // MARK: Where a row goes
+
+  /// What has to be handed to other records when two versions have met: all that one of them has of a life which goes on
+  /// as another record.
+  ///
+  /// Of what this device has that is what it has not sent. What the cloud has, whoever has changed the key need not
+  /// have known; nobody sees it any more once the tombstone is saved over it.
+  func handOvers(
+    of mine: RecordVersion,
+    wasDirty: Bool,
+    base: [VersionedColumn],
+    beside server: RecordVersion,
+    rules: RowRules
+  ) -> [RecordAction] {
+    if mine.clock.moves.isEmpty, server.clock.moves.isEmpty { return [] }
+    var clock = server.clock
+    clock.note(moves: mine.clock.moves)
+    var actions: [RecordAction] = []
+    for (version, isOfCloud) in [(mine, false), (server, true)] where isOfCloud || wasDirty {
+      guard !version.clock.isDeleted(by: rules.deletes),
+        let move = clock.move(ofLife: version.created)
+      else { continue }
+      let hand = HandOver(
+        move: move,
+        version: version.handed(by: move),
+        base: base,
+        isOfCloud: isOfCloud
+      )
+      actions.append(.handOver(hand))
+    }
+    if mine.clock.moves != server.clock.moves {
+      for (move, winner) in clock.overriddenMoves { actions.append(.unite(move, into: winner)) }
+    }
+    return actions
+  }
+
+  /// Takes what the record has had that the row was before.
+  mutating func take(_ hand: HandOver, rules: RowRules) -> [RecordAction] {
+    // It has gone on since.
+    if let move = row?.clock.move(ofLife: hand.version.created) {
+      var next = hand
+      next.move = move
+      next.version = hand.version.handed(by: move)
+      return [.handOver(next)]
+    }
+    guard let mine = row else {
+      change(to: hand.version, rules: rules)
+      return [.writeRow]
+    }
+    let joined = merged(mine, with: hand, rules: rules)
+    if joined == mine { return [] }
+    change(to: joined, rules: rules)
+    return placement == .inTable && joined.isSameRow(as: mine, deletes: rules.deletes)
+      ? [] : [.writeRow]
+  }
+
+  // MARK: Where it comes from
+
+  /// Begins a life with what the row had under its former key, as old as it was there.
+  mutating func takeMove(
+    of columns: [ColumnEdit],
+    from origin: MovedRow,
+    at time: HybridTime,
+    rules: RowRules
+  ) -> [RecordAction] {
+    // A row that is there was written over.
+    if let row, !row.clock.isDeleted(by: rules.deletes) {
+      return take(.inserted(columns, at: time), rules: rules)
+    }
+    let former = row
+    var clock = RecordClock()
+    clock.deleted = former?.deleted ?? .zero
+    clock.created = max(time, clock.deleted.successor)
+    clock.shares = former?.clock.shares ?? []
+    clock.seen = former?.clock.seen ?? []
+    clock.moves = former?.clock.moves ?? []
+    var new = RecordVersion(clock: clock)
+    for column in columns {
+      let isOfKey = origin.key.contains { UTF8Bytes.equal($0, column.name) }
+      var time = isOfKey ? new.created : origin.time(of: column.name)
+      // Where edits win the columns of former lives are there still.
+      for old in [former?[column.name]?.time, clock.seenTime(of: column.name)] {
+        if let old { time = max(time, old.successor) }
+      }
+      if !isOfKey, rules.isCounter(column.name), let number = CounterSum(column.value) {
+        new.arrive(column.name, with: number, from: origin, at: time, by: rules.writer)
+      } else {
+        new.set(VersionedColumn(name: column.name, value: column.value, time: time))
+      }
+    }
+    let isTold = { (name: String) in columns.contains { UTF8Bytes.equal($0.name, name) } }
+    // Columns that the table does not have: a newer version of the app knows them.
+    for column in origin.version?.columns ?? []
+    where !isTold(column.name) && !origin.key.contains(column.name) {
+      new.set(column)
+    }
+    for share in origin.version?.clock.shares ?? [] where !isTold(share.column) { new.set(share) }
+    change(to: new, rules: rules)
+    return placement == .inTable ? [] : [.writeRow]
+  }
+}
+
+extension MovedRow {
+  /// When a column was set.
+  fileprivate func time(of column: String) -> HybridTime {
+    times[column] ?? version?.clock.time(of: column) ?? initial
+  }
+}
+
+extension RecordVersion {
+  /// Takes a counter with all that was added to it under the former key, so that additions of others are counted once.
+  fileprivate mutating func arrive(
+    _ column: String,
+    with number: CounterSum,
+    from origin: MovedRow,
+    at time: HybridTime,
+    by writer: Int64
+  ) {
+    if counterSum(of: column) == nil, let version = origin.version {
+      for share in version.clock.shares where UTF8Bytes.equal(share.column, column) { set(share) }
+      if counterSum(of: column) == nil, let known = version[column],
+        let found = CounterSum(known.value)
+      {
+        set(CounterShare(column: column, found: found, time: known.time))
+      }
+    }
+    let total = counterSum(of: column) ?? .zero
+    if number == total, counterSum(of: column) != nil { return }
+    let own = clock.share(of: column, by: writer)
+    set(
+      CounterShare(
+        column: column,
+        writer: writer,
+        time: max(time, own?.time.successor ?? .zero),
+        sum: (own?.sum ?? .zero) + (number - total)
+      )
+    )
+  }
+}

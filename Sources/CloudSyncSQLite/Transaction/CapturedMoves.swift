@@ -1,0 +1,154 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// The rows whose keys were changed here since the outbox was read last, from key to key.
+///
+/// What a row had stays as old as it was under its former key: what others have edited of it meanwhile is compared with
+/// that, and not with the change of the key.
+struct CapturedMoves {
+  /// A row under one of its keys.
+  private struct Life {
+    /// What was known of it, under whatever key it had then.
+    var version: RecordVersion?
+    /// When columns were set since then.
+    var times: [String: HybridTime] = [:]
+    /// When all others were set that the version does not tell of; nil if that was when the key was changed.
+    var initial: HybridTime?
+    /// The same when the row got its key.
+    var timesBefore: [String: HybridTime] = [:]
+    /// When the record was deleted before this life.
+    var since: HybridTime
+    var hasMoved = false
+  }
+
+  private var lives: [RowKey: Life] = [:]
+  private var moves: [RowKey: [RowMove]] = [:]
+  /// The moves that lead to a row, by the row that has moved and the number of its move.
+  private var leading: [RowKey: [(row: RowKey, number: Int)]] = [:]
+  private var last: CapturedEdit?
+
+  private init() {}
+
+  /// Follows rows from key to key; nothing may have happened to them yet in the transaction.
+  init(_ outbox: CapturedEditReader, in transaction: SyncTransaction) throws(SQLiteError) {
+    var built = CapturedMoves()
+    try outbox.walkIfRenamed { (edit) throws(SQLiteError) in try built.take(edit, in: transaction) }
+    self = built
+  }
+
+  // MARK: What they come to
+
+  /// As what the record of a key goes on, life by life.
+  func moves(of key: RecordKey, in table: RecordTable) -> [RowMove] {
+    moves.isEmpty ? [] : moves[RowKey(table: table.id, key: table.rowKey(key))] ?? []
+  }
+
+  /// Has a row that was given its key keep what it had under the former one.
+  func add(to row: inout CapturedRow, in table: RecordTable) {
+    if moves.isEmpty { return }
+    let key = table.rowKey(table.format.key(spelled: row.key))
+    guard let life = lives[RowKey(table: table.id, key: key)], life.hasMoved,
+      let last = row.edits.lastIndex(where: { if case .inserted = $0 { true } else { false } }),
+      case .inserted(let columns, let time) = row.edits[last]
+    else { return }
+    let origin = MovedRow(
+      version: life.version,
+      times: life.timesBefore,
+      initial: life.initial ?? time,
+      key: table.key
+    )
+    row.edits[last] = .moved(columns, from: origin, at: time)
+  }
+
+  // MARK: Edits
+
+  private mutating func take(
+    _ edit: CapturedEdit,
+    in transaction: SyncTransaction
+  ) throws(SQLiteError) {
+    let former = last
+    last = edit
+    guard let place = transaction.tables.place(ofID: edit.table) else { return }
+    let table = transaction.tables[place]
+    let rowKey = rowKey(of: edit, in: table)
+    switch edit.change {
+    case .replaced: break
+    case .updated(let bits):
+      var life = try life(of: edit, in: transaction)
+      for (number, column) in table.captured.watched where bits.contains(number) {
+        life.times[column.name] = edit.time
+      }
+      lives[rowKey] = life
+    case .deleted where edit.isRenaming: break
+    case .deleted: begin(Life(initial: edit.time, since: edit.time), of: rowKey)
+    case .inserted:
+      if let former, former.isRenaming, former.id + 1 == edit.id, former.table == edit.table {
+        return try move(former, to: edit, in: transaction)
+      }
+      let since = try life(of: edit, in: transaction).since
+      begin(Life(initial: edit.time, since: since), of: rowKey)
+    }
+  }
+
+  private mutating func move(
+    _ former: CapturedEdit,
+    to edit: CapturedEdit,
+    in transaction: SyncTransaction
+  ) throws(SQLiteError) {
+    guard let place = transaction.tables.place(ofID: edit.table) else { return }
+    let table = transaction.tables[place]
+    let (origin, target) = (rowKey(of: former, in: table), rowKey(of: edit, in: table))
+    var life = try life(of: former, in: transaction)
+    let since = try self.life(of: edit, in: transaction).since
+    let move = RowMove(
+      since: life.since,
+      time: former.time,
+      arrival: edit.time,
+      ended: since,
+      name: table.format.key(spelled: edit.key).name
+    )
+    // Of keys that the row had in between nobody may ever hear.
+    let leads = leading.removeValue(forKey: origin) ?? []
+    for (row, number) in leads {
+      moves[row]?[number].name = move.name
+      moves[row]?[number].arrival = move.arrival
+      moves[row]?[number].ended = move.ended
+    }
+    leading[target] = leads + [(origin, moves[origin]?.count ?? 0)]
+    moves[origin, default: []].append(move)
+    lives[origin] = Life(initial: former.time, since: former.time)
+    life.since = since
+    life.timesBefore = life.times
+    life.hasMoved = true
+    lives[target] = life
+  }
+
+  private mutating func begin(_ life: Life, of row: RowKey) {
+    lives[row] = life
+    leading[row] = nil
+  }
+
+  /// The row of an edit's key, as it is before the edit.
+  private func life(
+    of edit: CapturedEdit,
+    in transaction: SyncTransaction
+  ) throws(SQLiteError) -> Life {
+    guard let place = transaction.tables.place(ofID: edit.table) else { return Life(since: .zero) }
+    let table = transaction.tables[place]
+    if let known = lives[rowKey(of: edit, in: table)] { return known }
+    let row = try transaction.row(spelled: edit.key, in: place)
+    guard let version = row.state.row else {
+      // A row that is found counts as older than all edits.
+      let isSought = try transaction.facts.unreconciledTables().contains(table.id)
+      let isFound = transaction.isCopied || isSought
+      return Life(initial: isFound ? .zero : nil, since: .zero)
+    }
+    if row.isDeleted(by: table.rules) { return Life(initial: edit.time, since: version.deleted) }
+    return Life(version: version, since: version.clock.lastEnd)
+  }
+
+  private func rowKey(of edit: CapturedEdit, in table: RecordTable) -> RowKey {
+    RowKey(table: table.id, key: table.rowKey(table.format.key(spelled: edit.key)))
+  }
+}

@@ -1,0 +1,126 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// The lives of rows that go on under other keys, as users have changed them.
+///
+/// What anybody has edited of such a life, under the old key and without knowing of the new one too, is an edit of the
+/// life under the new key, at the time when it was made.
+struct RowRenames {
+  private struct Rename {
+    let from: RowID
+    let life: Int64
+    let to: RowID
+    let born: Int64
+    let time: HybridTime
+    /// The place of the insertion in the new key's history.
+    let place: Int
+  }
+
+  private struct Life: Hashable {
+    let row: RowID
+    let number: Int64
+  }
+
+  private var renames: [Rename] = []
+
+  /// Finds them.
+  init(_ histories: [RowHistory]) {
+    for history in histories {
+      for (place, (device, edit)) in history.edits.enumerated() {
+        guard let origin = edit.origin, edit.isCaptured, let born = edit.born,
+          let former = histories.first(where: { $0.id == origin }),
+          let end = former.edits.last(where: {
+            $0.device == device && $0.edit.isDeletion && $0.edit.time <= edit.time
+          }),
+          let life = end.edit.life
+        else { continue }
+        renames.append(
+          Rename(
+            from: origin,
+            life: life,
+            to: history.id,
+            born: born,
+            time: edit.time,
+            place: place
+          )
+        )
+      }
+    }
+    renames.sort { $0.time < $1.time }
+  }
+
+  /// Gives the edits of lives that go on to the histories of their new keys.
+  func moveEdits(in histories: inout [RowHistory], places: [RowID: Int]) {
+    var targets: [Life: Set<RowID>] = [:]
+    for one in renames {
+      targets[Life(row: one.from, number: one.life), default: []].insert(one.to)
+    }
+    // Of a row that got two keys at once one is made: which, and when, only the engines know.
+    var unsure: Set<Life> = []
+    for one in renames {
+      let life = Life(row: one.from, number: one.life)
+      // Where two rows have met that were made under one key, edits of the one may be the other's too.
+      if let from = places[one.from], let to = places[one.to],
+        histories[from].isDoubled || histories[to].isDoubled || histories[from].isUnsure
+      {
+        unsure.insert(life)
+      }
+      guard (targets[life]?.count ?? 0) > 1 || unsure.contains(life) else { continue }
+      unsure.insert(Life(row: one.to, number: one.born))
+      if let place = places[one.to] { histories[place].isUnsure = true }
+      if let place = places[one.from] { histories[place].isUnsure = true }
+    }
+    for one in renames {
+      guard let from = places[one.from], let to = places[one.to],
+        !histories[from].isUnsure, !histories[to].isUnsure
+      else { continue }
+      strip(insertionAt: one.place, of: &histories[to])
+      move(one, from: from, to: to, in: &histories)
+    }
+  }
+
+  private func move(
+    _ rename: Rename,
+    from: Int,
+    to: Int,
+    in histories: inout [RowHistory]
+  ) {
+    for place in histories[from].edits.indices.reversed() {
+      let (device, edit) = histories[from].edits[place]
+      var changes: [RowEdit.Change] = []
+      switch edit.change {
+      case .set, .added:
+        guard edit.life == rename.life else { continue }
+        changes = [edit.change]
+        histories[from].moved.append(place)
+      case .inserted(let values):
+        guard edit.born == rename.life else { continue }
+        changes = values.filter { $0.column != "born" && $0.column != "id" }
+          .map { .set(column: $0.column, value: $0.value) }
+        strip(insertionAt: place, of: &histories[from])
+      case .deleted, .deletedWithParent: continue
+      }
+      for change in changes {
+        var copy = edit
+        copy.row = rename.to
+        copy.change = change
+        copy.life = rename.born
+        copy.origin = nil
+        histories[to].edits.append((device: device, edit: copy))
+      }
+    }
+    for place in histories[from].moved {
+      // It stays where it is in the list, whose places are remembered, and sets nothing.
+      histories[from].edits[place].edit.change = .added(column: "", amount: 0)
+    }
+    histories[from].moved = []
+  }
+
+  /// Has an insertion tell no more than that a life begins: its columns are as old as they were before.
+  private func strip(insertionAt place: Int, of history: inout RowHistory) {
+    guard case .inserted(let values) = history.edits[place].edit.change else { return }
+    history.edits[place].edit.change = .inserted(values.filter { $0.column == "born" })
+    history.edits[place].edit.origin = nil
+  }
+}
