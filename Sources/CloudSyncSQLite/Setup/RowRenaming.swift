@@ -126,11 +126,12 @@ struct RowRenaming: TransactionPart {
 extension LoadedRow {
   /// Has a row whose key was changed go on as the record that its successor is now.
   fileprivate mutating func renameSuccessor(in table: RecordTable) {
-    state.row?.renameMoves { name in
-      guard let parsed = RecordName.parse(name), case .values(let values) = parsed.key,
-        values.count == table.key.count
-      else { return name }
-      return table.format.key(spelled: values).name
-    }
+    state.row?
+      .renameMoves { name in
+        guard let parsed = RecordName.parse(name), case .values(let values) = parsed.key,
+          values.count == table.key.count
+        else { return name }
+        return table.format.key(spelled: values).name
+      }
   }
 }

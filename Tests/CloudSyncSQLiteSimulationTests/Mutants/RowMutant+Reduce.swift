@@ -36,7 +36,8 @@ extension RowMutant {
     switch (self, edit) {
     case (.forgetsUpdates, .updated), (.forgetsDeletions, .deleted), (.forgetsDeletions, .lost),
       (.forgetsFoundRows, .found),
-      (.forgetsHandOvers, .handed), (.forgetsSettlements, .settled), (.forgetsRestorations, .restored):
+      (.forgetsHandOvers, .handed), (.forgetsSettlements, .settled),
+      (.forgetsRestorations, .restored):
       mistaken = nil
     case (.insertsLate, .inserted(let columns, _)):
       if let row = state.row, row.clock.isDeleted(by: rules.deletes) {

@@ -100,11 +100,12 @@ struct RenameScript {
     if count == 1 { return [[0]] }
     return orders(of: count - 1)
       .flatMap { order in
-        (0..<count).map { place in
-          var longer = order
-          longer.insert(count - 1, at: place)
-          return longer
-        }
+        (0..<count)
+          .map { place in
+            var longer = order
+            longer.insert(count - 1, at: place)
+            return longer
+          }
       }
   }
 }
