@@ -1,7 +1,6 @@
 import CloudSyncChangesets
 import CloudSyncCore
 import CloudSyncSQLite
-import Dispatch
 
 /// Exchanging commits through a cloud in a file.
 enum HistoryCloud {
@@ -112,7 +111,7 @@ enum HistoryCloud {
     let handler = cloud.handler
     let repository: ChangesetRepository
     do {
-      repository = try Blocking.run {
+      repository = try CallingThread.run {
         try await ChangesetRemote.clone(
           into: database,
           from: handler,
@@ -181,27 +180,6 @@ enum HistoryCloud {
       remote.session.stop()
       NewFolder.removeTemporary(at: folder)
     }
-    return try Blocking.run { try await body(remote, repository) }
-  }
-}
-
-/// Waits for what runs elsewhere: a command ends when all of it is done.
-enum Blocking {
-  static func run<Value: Sendable>(
-    _ body: @escaping @Sendable () async throws -> Value
-  ) throws -> Value {
-    let result = Locked<Result<Value, any Error>?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    Task {
-      let outcome: Result<Value, any Error>
-      do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
-      result.withLock { $0 = outcome }
-      done.signal()
-    }
-    done.wait()
-    guard let outcome = result.withLock({ $0 }) else {
-      throw ToolError.failure("the work has ended without a result")
-    }
-    return try outcome.get()
+    return try CallingThread.run { try await body(remote, repository) }
   }
 }
