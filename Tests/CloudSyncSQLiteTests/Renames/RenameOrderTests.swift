@@ -34,8 +34,11 @@ struct RenameOrderTests {
     for steps in own { #expect(try failures(of: [steps, [step]]) == [], "\(steps)") }
   }
 
-  static let pairs = RenameStep.allCases.flatMap { one in
-    RenameStep.allCases.map { [one, $0] }.filter { $0[0].rawValue <= $0[1].rawValue }
+  /// Without deletions: what a third device has edited goes with a deletion that it hears of before the change of the key.
+  private static let kept = RenameStep.allCases.filter { $0 != .delete }
+
+  static let pairs = kept.flatMap { one in
+    kept.map { [one, $0] }.filter { $0[0].rawValue <= $0[1].rawValue }
   }
 
   @Test("Of three devices one changes the key", arguments: pairs)
