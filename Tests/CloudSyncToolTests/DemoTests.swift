@@ -33,19 +33,19 @@ struct DemoTests {
     let faults = "request-lost=1/4,answer-lost=1/4,duplicated=1/4,late=1/5,zone-busy=1/6"
     try demo(["--seed", "\(seed)", "--faults", faults]) { code, output, _ in
       #expect(code == 0, "\(output)")
-      #expect(output.contains("notes: 3 rows, the same in each column"))
-      #expect(output.contains("All three are equal."))
+      #expect(output.contains("All three are equal: 1 row of lists, 3 rows of notes."))
     }
   }
 
   @Test("The story has the trouble that it promises, and leaves logs that tell it")
   func tellsTheStory() throws {
-    try demo(["--faults", "none"]) { code, output, folder in
+    try demo(["--faults", "none", "--verbose"]) { code, output, folder in
       #expect(code == 0)
       for words in [
-        "requestRateLimited; retries in", "the response is lost; retries the same request in",
-        "sends the same modify request again",
-        "was overtaken by the other on milk", "finds the zone gone", "All three are equal.",
+        "the cloud limits the rate; retries in",
+        "saved, but the response is lost; retries the same request in",
+        "sends the same modify request again", "conflict on milk: merges both edits",
+        "finds the zone gone", "All three are equal: ",
       ] {
         #expect(output.contains(words), "\(words)")
       }
@@ -53,9 +53,29 @@ struct DemoTests {
       for device in ["laptop", "phone", "phone-2"] {
         let log = try EventLog(path: "\(folder)/\(device).jsonl")
         #expect(log.hasEnded && log.mismatch == nil)
-        #expect(output.contains("the same \(log.count) events"))
+        #expect(output.contains("\(device).jsonl: \(log.count) events"))
         #expect(FileManager.default.fileExists(atPath: "\(folder)/\(device).html"))
       }
+    }
+  }
+
+  @Test(
+    "The story has at most 40 lines, opens with what comes and ends with the report",
+    arguments: 1...3
+  )
+  func isShort(seed: Int) throws {
+    var count = 0
+    try demo(["--seed", "\(seed)"]) { code, output, _ in
+      let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      count = lines.count
+      #expect(code == 0 && count <= 40, "\(count) lines: \(output)")
+      #expect(output.hasPrefix("Two devices keep the same notes"))
+      #expect(lines.last == "Open the report in a browser: FOLDER/phone.html")
+      #expect(!output.contains("cloudsync_zone"))
+    }
+    try demo(["--seed", "\(seed)", "--verbose"]) { code, output, _ in
+      #expect(code == 0 && output.split(separator: "\n").count > count)
+      #expect(output.contains("sends a fetch request"))
     }
   }
 

@@ -11,19 +11,19 @@ enum DemoCommand {
   static var command: Command {
     Command(
       path: ["demo"],
-      summary: "Let two databases be edited offline, meet trouble, and end with the same rows.",
+      summary: "Two databases are edited offline, meet every kind of failure, and converge.",
       options: [
-        .init(name: "--seed", value: "N", help: "what the trouble is drawn from; 1 by default"),
+        .init(name: "--seed", value: "N", help: "what the failures are drawn from; 1 by default"),
         .init(
           name: "--faults",
           value: "LIST",
-          help: "what may go wrong besides the story, as in answer-lost,late=1/10 or none"
+          help: "what else may fail, as in answer-lost,late=1/10 or none"
         ),
         .init(
           name: "--server",
-          help:
-            "go through a server on this machine, by HTTP and in real time, and meet random faults"
+          help: "sync through a server on this machine, by HTTP and in real time"
         ),
+        .init(name: "--verbose", help: "tell every request and response"),
         .init(
           name: "--keep",
           value: "DIR",
@@ -32,8 +32,9 @@ enum DemoCommand {
       ],
       discussion: """
         The cloud is one file on this machine, time is simulated, and the same seed tells the same
-        story. With --server two databases are edited at random, and connections break, before and after
-        the server has done what it was asked for; the story is not the same twice then. Without --keep the files go into a folder of the system's for such things.
+        story. With --server two databases are edited at random, and connections break before and after
+        the server has done its work; then no two runs are the same. Without --keep the files go into a
+        temporary folder.
         """,
       run: run
     )
@@ -42,21 +43,36 @@ enum DemoCommand {
   private static func run(with arguments: Arguments, console: Console) throws {
     let seed = try arguments.number(of: "--seed") ?? 1
     if arguments.has("--server") {
-      if arguments.has("--faults") { throw ToolError.usage("--faults does not go with --server") }
+      for name in ["--faults", "--verbose"] where arguments.has(name) {
+        throw ToolError.usage("\(name) does not go with --server")
+      }
       let folder = try DemoFolder(arguments.value(of: "--keep"))
       return try ServerDemo(in: folder, seed: seed).run(console: console)
     }
     let plan = try plan(from: arguments.value(of: "--faults"))
     let folder = try DemoFolder(arguments.value(of: "--keep"))
-    let story = try DemoStory(in: folder, seed: seed, plan: plan, console)
+    let story = try DemoStory(
+      in: folder,
+      seed: seed,
+      plan: plan,
+      isVerbose: arguments.has("--verbose"),
+      console
+    )
+    console.line(
+      HelpText.wrapped(
+        "Two devices keep the same notes, each in a SQLite database, and sync them through a cloud in a"
+          + " file. They go offline, get rate limited, lose a response, have a conflict, and the cloud loses"
+          + " everything. In the end all three have the same rows. Time is simulated."
+      )
+    )
     try story.tell()
-    try DemoResult(story, in: folder).show(console: console)
+    try DemoResult(story, in: folder, isVerbose: arguments.has("--verbose")).show(console: console)
   }
 
   private static func plan(from text: String?) throws -> FaultPlan {
     let plan: FaultPlan
     do throws(FaultPlan.ParsingError) {
-      plan = try FaultPlan(parsing: text ?? "late=1/12,request-lost=1/12,zone-busy=1/20")
+      plan = try FaultPlan(parsing: text ?? "request-lost=1/12")
     } catch { throw ToolError.usage("--faults: \(error)") }
     // These change more than a request, and the story says how that goes.
     let others = plan.points.filter { !$0.isOfHandler || $0.isOfWorld || $0 == .refusal }

@@ -37,7 +37,7 @@ final class DemoDevice: Sendable {
     in world: SimulatedEnvironment,
     faults: (seed: UInt64, plan: FaultPlan),
     _ folder: DemoFolder,
-    tell: @escaping @Sendable (String) -> Void
+    tell: @escaping @Sendable (DemoWords) -> Void
   ) throws {
     self.name = name
     self.world = world
@@ -90,7 +90,7 @@ final class DemoDevice: Sendable {
   func edit(_ words: String, sql: String) throws {
     try setClock(to: world.now)
     try database.execute(sql)
-    listener.tell(words)
+    listener.tell(DemoWords(text: words))
     engine.sendChanges()
   }
 
@@ -107,18 +107,18 @@ final class DemoDevice: Sendable {
 
   func goOffline() {
     network.isOnline = false
-    listener.tell("goes offline")
+    listener.tell(DemoWords(text: "goes offline", isDetail: true))
   }
 
   func goOnline() {
     network.isOnline = true
-    listener.tell("is online again")
+    listener.tell(DemoWords(text: "is online again", isDetail: true))
     engine.session?.connectivityChanged()
     engine.fetchChanges()
   }
 
-  /// Lets nothing go wrong any more, and the user look once more.
-  func mend() throws {
+  /// Lets nothing go wrong any more, and the user sync once more.
+  func endFaults() throws {
     faults.plan = .none
     try setClock(to: world.now)
     try engine.start()
@@ -140,7 +140,7 @@ private final class DemoListener: Sendable {
     var problem: String?
   }
 
-  let tell: @Sendable (String) -> Void
+  let tell: @Sendable (DemoWords) -> Void
   private let name: String
   private let folder: DemoFolder
   private let accountStatus: AccountStatusProvider
@@ -150,7 +150,7 @@ private final class DemoListener: Sendable {
     _ name: String,
     _ folder: DemoFolder,
     _ accountStatus: AccountStatusProvider,
-    tell: @escaping @Sendable (String) -> Void
+    tell: @escaping @Sendable (DemoWords) -> Void
   ) {
     self.name = name
     self.folder = folder
@@ -180,14 +180,17 @@ private final class DemoListener: Sendable {
       let names = response.failures.filter { $0.error.code == .awaitsAppEdit }
         .map { String($0.recordID.name.prefix { $0 != ":" }) }
       if names.isEmpty { return }
+      // The zone's own record is no row.
+      let rows = names.filter { !$0.hasPrefix("cloudsync_") }
+      let which = (rows.isEmpty ? names : rows).joined(separator: ", ")
       tell(
-        "was overtaken by the other on \(names.joined(separator: ", ")): merges both, sends again"
+        DemoWords(text: "conflict on \(which): merges both edits, sends", isDetail: rows.isEmpty)
       )
     }
     session.zoneSubject.sink { [tell] zone in
       switch zone {
       case .lost, .creating(.some):
-        tell("finds the zone gone: has it made again, and sends all its rows")
+        tell(DemoWords(text: "finds the zone gone: creates it again, sends all its rows"))
       default: break
       }
     }

@@ -7,12 +7,16 @@ final class DemoFeed: Sendable {
     var who: String
     var words: String
     var time: Duration
+    /// Whether it is one of the many steps that the story can do without.
+    var isDetail: Bool
   }
 
   private let lines = Locked<[Line]>([])
 
-  func tell(of who: String, words: String, at time: Duration) {
-    lines.withLock { $0.append(Line(who: who, words: words, time: time)) }
+  func tell(of who: String, _ words: DemoWords, at time: Duration) {
+    lines.withLock {
+      $0.append(Line(who: who, words: words.text, time: time, isDetail: words.isDetail))
+    }
   }
 
   /// What has come since the last call.
@@ -22,4 +26,11 @@ final class DemoFeed: Sendable {
       return lines
     }
   }
+}
+
+/// What happened, in a line.
+struct DemoWords: Sendable {
+  var text: String
+  /// Whether the story can do without it.
+  var isDetail = false
 }

@@ -5,8 +5,10 @@ import CloudSyncEventLog
 struct DemoResult {
   private let story: DemoStory
   private let folder: DemoFolder
+  private let isVerbose: Bool
 
-  init(_ story: DemoStory, in folder: DemoFolder) {
+  init(_ story: DemoStory, in folder: DemoFolder, isVerbose: Bool) {
+    self.isVerbose = isVerbose
     self.story = story
     self.folder = folder
   }
@@ -25,45 +27,44 @@ struct DemoResult {
       console.note("error: \(what) after all; the files are in \(folder.path)")
       throw ToolError.negative
     }
-    for table in DemoRows.tables {
-      let count = board.columns[0].rows.count(of: table)
-      console.line("\(table): \(Phrase.count(count, "row")), the same in each column")
+    let counts = DemoRows.tables.map { table in
+      Phrase.count(board.columns[0].rows.count(of: table), "row") + " of \(table)"
     }
-    console.line(console.styled("All three are equal.", as: .good))
-    for device in story.devices {
-      for recording in device.recordings { try show(recording, of: device, console: console) }
-    }
-    console.line()
-    console.line("The files are in \(folder.path); look into a log with")
-    console.line("  cloudsync log show \(folder.file(named: "phone.jsonl"))")
+    console.line(
+      console.styled("All three are equal", as: .good) + ": \(counts.joined(separator: ", "))."
+    )
+    for device in story.devices { try show(device, console: console) }
+    console.line(
+      "The logs are beside it: cloudsync log summary \(folder.file(named: "phone.jsonl"))"
+    )
+    console.line("Open the report in a browser: \(folder.file(named: "phone.html"))")
   }
 
-  private func show(
-    _ recording: DemoDevice.Recording,
-    of device: DemoDevice,
-    console: Console
-  ) throws {
-    try recording.recorder.flush()
-    let log = try EventLog(path: recording.path)
-    let statistics = try LogStatistics(of: log)
-    let run = try Replay.rerun(log)
-    let report = String(recording.path.dropLast("jsonl".count)) + "html"
-    try LogReport.write(log, toFile: report, title: "The \(device.name)")
+  /// Shows what a device did: its logs are run again, and each gets a report.
+  private func show(_ device: DemoDevice, console: Console) throws {
     func sum(of counts: [LogStatistics.Count]) -> Int { counts.reduce(0) { $0 + $1.count } }
-    console.line()
-    console.line(
-      "\(console.styled(device.name, as: .name)): "
-        + "\(Phrase.count(sum(of: statistics.requests), "request")), "
-        + "retries: \(sum(of: statistics.retries)), "
-        + "\(Phrase.count(statistics.conflicts, "conflict")), "
-        + "\(Phrase.count(statistics.lostAnswers, "lost response"))"
-    )
-    console.line("  event log  \(recording.path), \(log.count) events")
-    guard run.isFaithful else {
-      console.note("error: run again, \(recording.path) goes another way: see cloudsync log rerun")
-      throw ToolError.negative
+    var (requests, retries, conflicts, events) = (0, 0, 0, 0)
+    for recording in device.recordings {
+      try recording.recorder.flush()
+      let log = try EventLog(path: recording.path)
+      let statistics = try LogStatistics(of: log)
+      let report = String(recording.path.dropLast("jsonl".count)) + "html"
+      try LogReport.write(log, toFile: report, title: "The \(device.name)")
+      guard try Replay.rerun(log).isFaithful else {
+        console.note("error: replayed, \(recording.path) differs: see “cloudsync log rerun”")
+        throw ToolError.negative
+      }
+      requests += sum(of: statistics.requests)
+      retries += sum(of: statistics.retries)
+      conflicts += statistics.conflicts
+      events += log.count
+      if isVerbose { console.line("  \(recording.path): \(log.count) events; \(report)") }
     }
-    console.line("  run again  the same \(log.count) events, states and effects")
-    console.line("  report     \(report)")
+    console.line(
+      "\(console.styled(device.name, as: .name)): \(Phrase.count(requests, "request")), "
+        + "\(Phrase.count(retries, "retry", plural: "retries")), "
+        + "\(Phrase.count(conflicts, "conflict")); replayed from its log: the same"
+        + " \(Phrase.count(events, "event"))"
+    )
   }
 }

@@ -15,9 +15,24 @@ final class DemoStory {
   private let feed = DemoFeed()
   private var view: DemoView
 
-  init(in folder: DemoFolder, seed: UInt64, plan: FaultPlan, _ console: Console) throws {
+  /// Prepares the story.
+  ///
+  /// - Parameters:
+  ///   - folder: Where its files go.
+  ///   - seed: What the accidents beside the story are drawn from.
+  ///   - plan: Which these are.
+  ///   - isVerbose: Whether every request is told.
+  ///   - console: Where it is told.
+  /// - Throws: That the files cannot be made.
+  init(
+    in folder: DemoFolder,
+    seed: UInt64,
+    plan: FaultPlan,
+    isVerbose: Bool,
+    _ console: Console
+  ) throws {
     self.seed = seed
-    view = DemoView(feed, console)
+    view = DemoView(feed, isVerbose: isVerbose, console)
     let world = world
     let feed = feed
     let cloud = LocalCloud(
@@ -34,7 +49,7 @@ final class DemoStory {
           in: world,
           faults: (random.next(), plan),
           folder,
-          tell: { words in feed.tell(of: name, words: words, at: world.elapsed) }
+          tell: { words in feed.tell(of: name, words, at: world.elapsed) }
         )
       }
   }
@@ -44,7 +59,7 @@ final class DemoStory {
 
   /// Tells it from the beginning to the end.
   func tell() throws {
-    try chapter("The laptop writes notes, and both devices get them") {
+    try chapter("The laptop adds notes, and both devices get them") {
       for device in devices { try device.start() }
       try laptop.edit(
         "makes a list with three notes",
@@ -60,14 +75,14 @@ final class DemoStory {
     try chapter("Offline, both edit the same notes") {
       for device in devices { device.goOffline() }
       try laptop.edit(
-        "writes eggs into milk",
+        "changes the text of milk",
         sql: "UPDATE notes SET text = 'Buy milk and eggs' WHERE id = 'milk'"
       )
-      try laptop.edit("throws bank away", sql: "DELETE FROM notes WHERE id = 'bank'")
-      try phone.edit("ticks milk as done", sql: "UPDATE notes SET done = 1 WHERE id = 'milk'")
+      try laptop.edit("deletes bank", sql: "DELETE FROM notes WHERE id = 'bank'")
+      try phone.edit("ticks milk off", sql: "UPDATE notes SET done = 1 WHERE id = 'milk'")
       try phone.edit(
-        "writes bike",
-        sql: "INSERT INTO notes(id, text) VALUES('bike', 'Mend the bicycle')"
+        "adds bike",
+        sql: "INSERT INTO notes(id, text) VALUES('bike', 'Fix the bicycle')"
       )
     }
     try chapter("Online again: rate limiting, a lost response, a conflict") {
@@ -78,15 +93,19 @@ final class DemoStory {
     }
     try chapter("Somebody deletes the whole zone, and the phone has an edit for it") {
       try cloud.deleteZone(DemoRows.zoneID, account: AccountIdentity("somebody"))
-      feed.tell(of: "cloud", words: "has lost the zone with all rows", at: world.elapsed)
+      feed.tell(
+        of: "cloud",
+        DemoWords(text: "has lost the zone with all rows"),
+        at: world.elapsed
+      )
       try phone.edit(
         "changes plants",
         sql: "UPDATE notes SET text = 'Water the plants twice' WHERE id = 'plants'"
       )
       laptop.engine.fetchChanges()
     }
-    try chapter("The network is good at last, and both look once more") {
-      for device in devices { try device.mend() }
+    try chapter("The network is good at last: both sync once more") {
+      for device in devices { try device.endFaults() }
     }
     // Pushes are gone with the zone: what one sends last, the other has to look for.
     for _ in 0..<2 {

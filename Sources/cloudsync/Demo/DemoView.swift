@@ -10,25 +10,27 @@ import Darwin
 /// everybody has now.
 struct DemoView {
   private let feed: DemoFeed
+  private let isVerbose: Bool
   private let console: Console
   private var lastBoard: DemoBoard?
   /// How many lines the board has on the screen.
   private var height = 0
 
-  init(_ feed: DemoFeed, _ console: Console) {
+  init(_ feed: DemoFeed, isVerbose: Bool, _ console: Console) {
     self.feed = feed
+    self.isVerbose = isVerbose
     self.console = console
   }
 
   mutating func begin(_ chapter: String) {
     wipe()
-    console.line()
+    if isVerbose { console.line() }
     console.line(console.styled(chapter, as: .heading))
   }
 
   /// Shows what has happened, and what everybody has.
   mutating func refresh(with board: DemoBoard) {
-    let lines = feed.take()
+    let lines = feed.take().filter { isVerbose || !$0.isDetail }
     if !lines.isEmpty { wipe() }
     for line in lines { show(line) }
     guard console.isLive else { return }

@@ -4,8 +4,13 @@ import CloudSyncSQLite
 
 /// Exchanging commits through a cloud in a file.
 enum HistoryCloud {
+  private static let creation = Command.Option(
+    name: "--create",
+    help: "create the cloud's file if it is missing"
+  )
+
   private static let options: [Command.Option] = [
-    .init(name: "--cloud", value: "FILE", help: "the cloud, a file that is made if it is missing"),
+    .init(name: "--cloud", value: "FILE", help: "the cloud, a file"),
     .init(
       name: "--device",
       value: "NAME",
@@ -23,10 +28,13 @@ enum HistoryCloud {
     [
       HistoryCommand.command(
         name: "push",
-        "Send the commits that the cloud has not got.",
-        options: options,
+        "Send the commits that the cloud lacks.",
+        options: options + [creation],
         run: { target in
-          let sent = try with(target: target) { (remote, _) in try await remote.push() }
+          let creates = target.arguments.has("--create")
+          let sent = try with(target: target, creates: creates) { (remote, _) in
+            try await remote.push()
+          }
           try tell(target: target, commits: sent, were: "sent")
         }
       ),
@@ -35,14 +43,18 @@ enum HistoryCloud {
         "Fetch commits of others; rows stay until “merge” or “pull”.",
         options: options,
         run: { target in
-          let received = try with(target: target) { (remote, _) in try await remote.fetch() }
+          let received = try with(target: target, creates: nil) { (remote, _) in
+            try await remote.fetch()
+          }
           try tell(target: target, commits: received, were: "received")
         }
       ),
       HistoryCommand.command(
         name: "sync",
         "Commit, fetch, merge, go there, and push.",
-        options: options + [.init(name: "-m", value: "TEXT", help: "what is said of the commit")],
+        options: options + [
+          creation, .init(name: "-m", value: "TEXT", help: "what is said of the commit"),
+        ],
         run: sync
       ),
       HistoryCommand.command(
@@ -67,7 +79,10 @@ enum HistoryCloud {
 
   private static func sync(target: HistoryTarget) throws {
     let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() } ?? "{}"
-    let summary = try with(target: target) { (remote, _) in try await remote.sync(meta: meta) }
+    let creates = target.arguments.has("--create")
+    let summary = try with(target: target, creates: creates) { (remote, _) in
+      try await remote.sync(meta: meta)
+    }
     if target.isJSON {
       return try target.show(
         value: SyncReport(
@@ -97,12 +112,9 @@ enum HistoryCloud {
   }
 
   private static func clone(target: HistoryTarget) throws {
-    let cloud = try place(target: target)
+    let cloud = try place(target: target, creates: nil)
     guard SamePath.Identity(path: target.path) == nil else {
       throw ToolError.failure("\(target.path): it exists already; name a new file")
-    }
-    guard SamePath.Identity(path: try name(target: target)) != nil else {
-      throw ToolError.failure("\(try name(target: target)): there is no such cloud")
     }
     let zoneID = zone(target: target)
     let options = ChangesetOptions(replica: target.arguments.value(of: "--replica"))
@@ -139,6 +151,9 @@ enum HistoryCloud {
     guard let name = target.arguments.value(of: "--cloud") else {
       throw ToolError.usage("name the cloud with --cloud FILE")
     }
+    guard name.contains(where: { !$0.isWhitespace }) else {
+      throw ToolError.usage("--cloud is empty: name the cloud's file")
+    }
     return name
   }
 
@@ -146,11 +161,12 @@ enum HistoryCloud {
     ZoneID(name: target.arguments.value(of: "--zone") ?? "History")
   }
 
-  private static func place(target: HistoryTarget) throws -> CloudFile {
+  private static func place(target: HistoryTarget, creates: Bool?) throws -> CloudFile {
     let cloud = try name(target: target)
     if SamePath.isSame(target.path, as: cloud) {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
+    try CloudFile.checkPresence(of: cloud, creates: creates)
     return try CloudFile(
       cloud,
       device: try SyncCommand.device(arguments: target.arguments, path: target.path),
@@ -158,8 +174,17 @@ enum HistoryCloud {
     )
   }
 
+  /// Connects a database's history with its cloud.
+  ///
+  /// - Parameters:
+  ///   - target: Whose history it is.
+  ///   - creates: Whether a missing cloud is created; nil where the command has nothing to send.
+  ///   - body: What is done.
+  /// - Returns: What the body gives.
+  /// - Throws: What is missing, or what the cloud says.
   private static func with<Value: Sendable>(
     target: HistoryTarget,
+    creates: Bool?,
     _ body: @escaping @Sendable (ChangesetRemote, ChangesetRepository) async throws -> Value
   ) throws -> Value {
     var options = ChangesetOptions()
@@ -168,7 +193,7 @@ enum HistoryCloud {
       options.tables[String(name)] = .init(hasUniqueIntegerKeys: true)
     }
     let repository = try target.repository(options: options)
-    let cloud = try place(target: target)
+    let cloud = try place(target: target, creates: creates)
     let folder = target.path + "-cloudsync-assets"
     let remote = try ChangesetRemote(
       repository,

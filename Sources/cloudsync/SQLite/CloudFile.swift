@@ -168,7 +168,19 @@ extension CloudFile {
           + " the cloud anew from this copy with “\(attachCommand(for: request)) --create”"
       )
     }
-    if request.creates { return }
+    try checkPresence(of: path, creates: request.creates)
+  }
+
+  /// Throws if there is no cloud at a path, and none may be created there.
+  ///
+  /// - Parameters:
+  ///   - path: Which file it is.
+  ///   - creates: Whether a missing one is to be created; nil where the command only reads one.
+  /// - Throws: What is missing, and what may have been meant.
+  static func checkPresence(of path: String, creates: Bool?) throws {
+    guard isMissing(path), creates != true else { return }
+    let isEmpty = SamePath.Identity(path: path) != nil
+    let what = isEmpty ? "the file is empty" : "there is no such cloud"
     let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
       .joined(separator: "/")
     let names =
@@ -176,10 +188,10 @@ extension CloudFile {
     let clouds = names.filter { $0.hasSuffix(".cloud") }
     let name = String(path.split(separator: "/").last ?? "")
     let hint = isEmpty ? "" : Suggestion.text(for: name, among: clouds)
-    throw ToolError.failure(
-      "\(path): \(what)" + (hint.isEmpty ? "; add" : "\(hint) Otherwise add")
-        + " --create to create it"
-    )
+    let advice =
+      creates == nil
+      ? hint : (hint.isEmpty ? "; add" : "\(hint) Otherwise add") + " --create to create it"
+    throw ToolError.failure("\(path): \(what)\(advice)")
   }
 
   /// Throws if a zone would be created in a cloud that others use, and nobody has asked for it.

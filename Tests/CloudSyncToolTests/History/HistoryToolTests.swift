@@ -50,7 +50,7 @@ struct HistoryToolTests {
         Self.run(["init", shop, "--all", "--replica", "desk"]).output.contains("2 tables, 3 rows")
       )
       #expect(
-        Self.run(["sync", shop, "--cloud", cloud, "--device", "desk"]).output
+        Self.run(["sync", shop, "--cloud", cloud, "--create", "--device", "desk"]).output
           .contains("sent 1 commit")
       )
       #expect(
@@ -142,6 +142,34 @@ struct HistoryToolTests {
         ["push", shop], ["push", shop, "--cloud", shop], ["log", shop, "--count", "x"],
         ["log", shop, "--key", "c7"],
       ] { Self.run(call, code: 2) }
+    }
+  }
+
+  @Test("A mistyped cloud is not created: neither a push nor a sync makes one without --create")
+  func mistypedCloud() throws {
+    try ToolHarness.run { bench in
+      let (shop, cloud, typo) = (
+        bench.path("shop.db"), bench.path("shop.cloud"), bench.path("shpo.cloud")
+      )
+      try Self.edit(bench, "shop.db", Self.schema)
+      Self.run(["init", shop, "--all"])
+      for command in ["push", "sync"] {
+        let errors = Self.run([command, shop, "--cloud", cloud], code: 1).errors
+        #expect(errors.contains("shop.cloud: there is no such cloud; add --create to create it"))
+      }
+      Self.run(["push", shop, "--cloud", cloud, "--create"])
+      for command in ["push", "sync"] {
+        let errors = Self.run([command, shop, "--cloud", typo], code: 1).errors
+        #expect(errors.contains("did you mean “shop.cloud”? Otherwise add --create to create it"))
+      }
+      // These have nothing to send, so they create none.
+      for call in [["fetch", shop], ["clone", bench.path("new.db")]] {
+        let errors = Self.run(call + ["--cloud", typo], code: 1).errors
+        #expect(errors.contains("did you mean “shop.cloud”?") && !errors.contains("--create"))
+      }
+      Self.run(["push", shop, "--cloud", " ", "--create"], code: 2)
+      #expect(bench.bytes("shpo.cloud") == nil)
+      Self.run(["push", shop, "--cloud", cloud])
     }
   }
 
