@@ -128,7 +128,8 @@ extension EngineControl {
       // It is read first: whatever changes after that is seen the next time.
       let version = try check.schemaVersion()
       if version == known { return (version, true) }
-      return (version, try check.isInPlace(tables.inOrder.map(\.captured)))
+      let schema = context.options.synchronized(try DatabaseSchema.read(connection))
+      return (version, try check.isInPlace(tables.inOrder.map(\.captured), in: schema))
     }
     if isSame {
       if version != known { state.withLock { $0.schemaVersion = version } }
