@@ -24,12 +24,7 @@ extension SyncEngine {
   ) throws(SyncEngineError) -> [SchemaViolation] {
     try database.use { (connection) throws(SyncEngineError) in
       let schema = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
-      return SchemaRules.violations(
-        in: schema,
-        tables: tables ?? schema.tables.map(\.name),
-        policy: options.schemaPolicy,
-        alsoChecking: CloudName.violations
-      )
+      return options.violations(in: schema, tables: tables ?? schema.tables.map(\.name))
     }
   }
 

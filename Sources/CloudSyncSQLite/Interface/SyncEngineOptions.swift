@@ -29,6 +29,14 @@ public struct SyncEngineOptions: Sendable {
     ///
     /// Nil, the default, refuses tables with such keys when the engine is made.
     public var uniqueKeys: UniqueKeyPolicy?
+    /// Columns that stay on this device: they are neither sent nor written.
+    ///
+    /// An update of nothing but such columns sends nothing. Rows of other devices get the columns' defaults, so a
+    /// `NOT NULL` column needs one. They may be in no primary key, foreign key or unique key. A row begins with the
+    /// defaults again when another device changes its key, or when it leaves its table for a while because of a
+    /// foreign or unique key. A column that becomes local later keeps the value that the cloud has; one that is
+    /// synchronized later is compared with it, and what differs from its default is sent.
+    public var localColumns: Set<String> = []
     /// Whether `NOT NULL` columns without a default are allowed, although an app that does not know
     /// such a column cannot make rows then.
     public var allowsMissingDefaults = false

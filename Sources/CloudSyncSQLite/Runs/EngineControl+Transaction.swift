@@ -133,7 +133,8 @@ extension EngineControl {
       let version = try check.schemaVersion()
       if learnsKinds { return (version, false) }
       if version == known { return (version, true) }
-      return (version, try check.isInPlace(tables.inOrder.map(\.captured)))
+      let schema = context.options.synchronized(try DatabaseSchema.read(connection))
+      return (version, try check.isInPlace(tables.inOrder.map(\.captured), in: schema))
     }
     if isSame {
       if version != known { state.withLock { $0.schemaVersion = version } }

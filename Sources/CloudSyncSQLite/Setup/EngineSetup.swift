@@ -20,8 +20,9 @@ struct EngineSetup {
   func prepare(_ names: [String]) throws(SyncEngineError) -> PreparedTables {
     try connection.transaction(
       { () throws(SyncEngineError) in
-        let schema = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
-        try check(names, in: schema)
+        let whole = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
+        try check(names, in: whole)
+        let schema = options.synchronized(whole)
         try EngineTables.prepare(on: connection)
         return try sqlite { () throws(SQLiteError) in try install(names, in: schema) }
       },
@@ -30,12 +31,7 @@ struct EngineSetup {
   }
 
   private func check(_ names: [String], in schema: DatabaseSchema) throws(SyncEngineError) {
-    let violations = SchemaRules.violations(
-      in: schema,
-      tables: names,
-      policy: options.schemaPolicy,
-      alsoChecking: CloudName.violations
-    )
+    let violations = options.violations(in: schema, tables: names)
     let errors = violations.filter { !$0.isWarning }
     guard errors.isEmpty else {
       throw SyncEngineError(.schema, errors.map(\.reason).joined(separator: "\n"))

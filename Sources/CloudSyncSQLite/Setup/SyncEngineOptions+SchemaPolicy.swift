@@ -13,6 +13,19 @@ extension SyncEngineOptions {
     return policy
   }
 
+  /// What stands in the way of tables; columns that stay on this device need keep no rule of the cloud's.
+  func violations(in schema: DatabaseSchema, tables: [String]) -> [SchemaViolation] {
+    let local = tables.compactMap { schema.table(named: $0) }
+      .flatMap { localColumnViolations(in: $0) }
+    return local
+      + SchemaRules.violations(
+        in: local.isEmpty ? synchronized(schema) : schema,
+        tables: tables,
+        policy: schemaPolicy,
+        alsoChecking: CloudName.violations
+      )
+  }
+
   /// The names of tables whose integer keys the engine gives.
   func countedTables(of tables: SyncTables) -> [String] {
     tables.inOrder.filter { $0.schema.isCounted && table($0.name).givesIntegerKeys }.map(\.name)

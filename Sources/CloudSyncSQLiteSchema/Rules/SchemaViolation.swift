@@ -42,6 +42,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let untypedPrimaryKey = Self("untypedPrimaryKey")
     /// The table has more columns than triggers can compare.
     public static let tooManyColumns = Self("tooManyColumns")
+    /// A column that is to stay on one device is needed by others.
+    public static let localColumn = Self("localColumn")
     /// The default of a column is no constant, so it may differ from device to device.
     public static let computedDefault = Self("computedDefault")
   }

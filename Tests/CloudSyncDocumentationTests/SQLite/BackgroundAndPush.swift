@@ -8,8 +8,7 @@ enum BackgroundAndPushSamples {
   /// What a silent push asks for, within the time that the system gives.
   static func receivePush(_ engine: SyncEngine) async throws -> FetchResult {
     try engine.start()  // a push may have launched the app
-    guard let session = engine.session else { return .failed }
-    switch await session.fetchNow(upTo: .seconds(20)) {
+    switch await engine.fetchNow(upTo: .seconds(20)) {
     case .new: return .newData
     case .nothing: return .noData
     case .failed: return .failed

@@ -52,8 +52,16 @@ struct CaptureCheck {
 
   /// Whether tables are declared as they were when they were read, and captured: only then does what the engine knows
   /// of them fit what their triggers write.
-  func isInPlace(_ tables: [CapturedTable]) throws(SQLiteError) -> Bool {
-    let schema = try DatabaseSchema.read(connection)
+  ///
+  /// - Parameters:
+  ///   - tables: The tables.
+  ///   - schema: What the database declares, as far as others see it.
+  /// - Returns: Whether all of them are.
+  /// - Throws: SQLite's reason.
+  func isInPlace(
+    _ tables: [CapturedTable],
+    in schema: DatabaseSchema
+  ) throws(SQLiteError) -> Bool {
     let registered = try TableRegistry(connection: connection).tables()
     let findings = try findings(of: tables.map(\.name), in: schema)
     return tables.allSatisfy { table in
@@ -91,10 +99,19 @@ struct CaptureCheck {
       ? .unchanged : .columnsChanged(added: added, removed: removed)
   }
 
-  /// The columns that the table had when its triggers were installed.
+  /// The columns whose edits the triggers capture that were installed.
   private func watchedColumns(of former: RegisteredTable) -> [String] {
-    guard let declaration = TableDeclaration(former.sql) else { return former.columns }
-    return former.columns.filter { name in declaration.columns.contains { $0.name == name } }
+    let captured = former.columns.filter { isCaptured($0, of: former) }
+    guard let declaration = TableDeclaration(former.sql) else { return captured }
+    return captured.filter { name in declaration.columns.contains { $0.name == name } }
+  }
+
+  /// Whether edits of a column were captured: those of a column that stayed on this device were not, although the
+  /// table had it.
+  private func isCaptured(_ column: String, of former: RegisteredTable) -> Bool {
+    if former.key.contains(where: { $0.name.isSameName(as: column) }) { return true }
+    let comparison = ColumnComparison.difference(of: column)
+    return former.triggers.values.contains { $0.contains(comparison) }
   }
 }
 

@@ -44,9 +44,15 @@ struct ColumnComparison {
   /// of BLOB keeps both of one number.
   private func isChanged(_ column: TableSchema.Column) -> String {
     let name = column.name.quotedName
-    let isDifferent = "old.\(name) IS NOT new.\(name) COLLATE BINARY"
+    let isDifferent = Self.difference(of: column.name)
     return keepsBothNumbers(column)
       ? "\(isDifferent) OR typeof(old.\(name)) <> typeof(new.\(name))" : isDifferent
+  }
+
+  /// Whether an update changes the bytes of a column; the text of a trigger has it for each column that it watches.
+  static func difference(of column: String) -> String {
+    let name = column.quotedName
+    return "old.\(name) IS NOT new.\(name) COLLATE BINARY"
   }
 
   /// Whether a column may hold a whole number or the real that is equal to it.

@@ -1,0 +1,68 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+extension SyncEngineOptions {
+  /// The schema as others see it: without columns that stay on this device.
+  func synchronized(_ schema: DatabaseSchema) -> DatabaseSchema {
+    var schema = schema
+    for place in schema.tables.indices {
+      let local = table(schema.tables[place].name).localColumns
+      if local.isEmpty { continue }
+      schema.tables[place].columns
+        .removeAll { column in
+          local.contains { $0.isSameName(as: column.name) }
+        }
+    }
+    return schema
+  }
+
+  /// Why columns cannot stay on this device.
+  func localColumnViolations(in table: TableSchema) -> [SchemaViolation] {
+    self.table(table.name).localColumns.sortedByBytes()
+      .compactMap { name in
+        // What all tables are told need not be there in each.
+        if tables[table.name] == nil, table.column(named: name) == nil { return nil }
+        guard let reason = Self.reason(against: name, of: table) else { return nil }
+        return SchemaViolation(
+          .localColumn,
+          table: table.name,
+          column: name,
+          reason:
+            "Column \(table.name.quotedName).\(name.quotedName) cannot stay on this device: \(reason)."
+        )
+      }
+  }
+
+  /// Why a column cannot stay on this device; nil if it can.
+  private static func reason(against name: String, of table: TableSchema) -> String? {
+    func has(_ columns: [String?]) -> Bool {
+      columns.contains { $0?.isSameName(as: name) == true }
+    }
+    guard let column = table.column(named: name) else { return "there is no such column" }
+    if has(table.primaryKey) { return "it is part of the primary key" }
+    if table.foreignKeys.contains(where: { has($0.columns) }) {
+      return "it is part of a foreign key"
+    }
+    if table.uniqueKeys.contains(where: { has($0.columns) || isNamed(name, by: $0, of: table) }) {
+      return "it is part of a unique key"
+    }
+    if column.isNotNull, column.defaultSQL == nil { return "it is NOT NULL and has no default" }
+    return nil
+  }
+
+  /// Whether an expression or the condition of a unique index may name a column.
+  ///
+  /// The engine computes both from what others see of a row. A text that only looks like the name counts too: a column
+  /// too many is refused rather than one too few.
+  private static func isNamed(
+    _ column: String,
+    by key: TableSchema.UniqueKey,
+    of table: TableSchema
+  ) -> Bool {
+    guard key.isPartial || key.columns.contains(nil) else { return false }
+    return table.dependentSQL.contains { sql in
+      let text = sql.lowercased()
+      return text.contains(key.name.lowercased()) && text.contains(column.lowercased())
+    }
+  }
+}
