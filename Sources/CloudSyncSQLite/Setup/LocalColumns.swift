@@ -52,8 +52,8 @@ extension SyncEngineOptions {
 
   /// Whether an expression or the condition of a unique index may name a column.
   ///
-  /// The engine computes both from what others see of a row. A text that only looks like the name counts too: a column
-  /// too many is refused rather than one too few.
+  /// The engine computes both from what others see of a row. A text or another table's column of that name counts too:
+  /// a column too many is refused rather than one too few.
   private static func isNamed(
     _ column: String,
     by key: TableSchema.UniqueKey,
@@ -61,8 +61,9 @@ extension SyncEngineOptions {
   ) -> Bool {
     guard key.isPartial || key.columns.contains(nil) else { return false }
     return table.dependentSQL.contains { sql in
-      let text = sql.lowercased()
-      return text.contains(key.name.lowercased()) && text.contains(column.lowercased())
+      let text = SQLText(sql)
+      let names = text.tokens.compactMap { text.name(of: $0) }
+      return [key.name, column].allSatisfy { name in names.contains { $0.isSameName(as: name) } }
     }
   }
 }

@@ -60,7 +60,9 @@ enum CallingThread {
       signal.signal()
     }
 
-    /// Runs one step after another on this thread. Steps that come after the end still run.
+    /// Runs one step after another on this thread.
+    ///
+    /// Steps that come after the end still run.
     func run() {
       while true {
         let (jobs, isOver) = state.withLock { state in

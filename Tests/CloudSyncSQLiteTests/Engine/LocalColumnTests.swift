@@ -50,16 +50,16 @@ struct LocalColumnTests {
       """
       CREATE TABLE p(id TEXT PRIMARY KEY NOT NULL);
       CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, p TEXT REFERENCES p, u TEXT UNIQUE, n TEXT NOT NULL,
-        w TEXT, stars TEXT);
+        w TEXT, x TEXT);
       CREATE UNIQUE INDEX live ON t(u) WHERE w IS NULL;
-      CREATE INDEX plain ON t(stars)
+      CREATE INDEX plain ON t(x)
       """
     )
     var options = SyncEngineOptions()
     options.defaultTable.uniqueKeys = .newest
     options.defaultTable.allowsMissingDefaults = true
     options.tables["t"] = options.defaultTable
-    options.tables["t"]?.localColumns = ["id", "p", "u", "n", "none", "w", "stars"]
+    options.tables["t"]?.localColumns = ["id", "p", "u", "n", "none", "w", "x"]
     // What all tables are told need not be there in each.
     options.defaultTable.localColumns = ["height"]
     let violations = try SyncEngine.check(database, tables: ["p", "t"], options: options)

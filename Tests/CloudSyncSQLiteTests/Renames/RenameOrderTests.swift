@@ -1,15 +1,26 @@
 import CloudSyncSQLite
 import Testing
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 @Suite("Keys that are changed while other devices edit the row, in every order")
 struct RenameOrderTests {
-  /// Tries all orders of edits and syncs with both policies; tells what was wrong.
-  private func failures(of steps: [[RenameStep]]) throws -> [String] {
+  /// Tries orders of edits and syncs with both policies, one of so many; tells what was wrong.
+  private func failures(
+    of steps: [[RenameStep]],
+    part: (of: Int, number: Int) = (1, 0)
+  ) throws -> [String] {
     var failures: [String] = []
     let orders = RenameScript.orders(of: steps.count)
-    for made in orders {
-      for synchronized in orders {
-        for deletes in [DeletePolicy.deleteWins, .editWins] {
+    for (row, made) in orders.enumerated() {
+      for (column, synchronized) in orders.enumerated() {
+        for (place, deletes) in [DeletePolicy.deleteWins, .editWins].enumerated() {
+          // Each order of edits meets each order of syncs and each policy, if not in each part.
+          if (row + column + 3 * place + part.number) % part.of != 0 { continue }
           let script = RenameScript(
             steps: steps,
             made: made,
@@ -34,15 +45,17 @@ struct RenameOrderTests {
     for steps in own { #expect(try failures(of: [steps, [step]]) == [], "\(steps)") }
   }
 
-  /// Without deletions: what a third device has edited goes with a deletion that it hears of before the change of the key.
-  private static let kept = RenameStep.allCases.filter { $0 != .delete }
-
-  static let pairs = kept.flatMap { one in
-    kept.map { [one, $0] }.filter { $0[0].rawValue <= $0[1].rawValue }
+  static let pairs = RenameStep.allCases.flatMap { one in
+    RenameStep.allCases.map { [one, $0] }.filter { $0[0].rawValue <= $0[1].rawValue }
   }
 
-  @Test("Of three devices one changes the key", arguments: pairs)
-  func three(steps: [RenameStep]) throws {
-    #expect(try failures(of: [[.rename]] + steps.map { [$0] }) == [])
+  /// Some orders of each pair: all 2,016 take minutes.
+  @Test("Of three devices one changes the key", arguments: zip(pairs, pairs.indices))
+  func three(steps: [RenameStep], number: Int) throws {
+    let part = Self.triesAll ? (of: 1, number: 0) : (of: 6, number: number)
+    let failures = try failures(of: [[.rename]] + steps.map { [$0] }, part: part)
+    #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
   }
+
+  private static let triesAll = ProcessInfo.processInfo.environment["CLOUDSYNC_EVERY_ORDER"] != nil
 }

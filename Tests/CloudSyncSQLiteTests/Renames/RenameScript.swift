@@ -41,13 +41,14 @@ struct RenameScript {
   /// What all devices must have in the end: nothing is lost, the newest edit of a column stays, and of two keys the later
   /// one.
   ///
-  /// A deletion is of the record that its device has seen, and that is not the one of a new key.
+  /// A deletion is of the record that its device has seen, and that is not the one of a new key. It ends what it meets in
+  /// the cloud before the new key is heard of there.
   var wanted: (lists: [String], items: [String]) {
     var id = "a"
     var columns = ["x": "x", "y": "y"]
     var children = ["n": "v"]
     for device in made {
-      for step in steps[device] {
+      for step in steps[device] where !isEnded(step, by: device) {
         switch step {
         case .rename: id = "b"
         case .renameOtherwise: id = "c"
@@ -61,6 +62,21 @@ struct RenameScript {
     }
     let items = children.sorted { $0.key < $1.key }.map { "'\(id)'|'\($0.key)'|'\($0.value)'" }
     return (["'\(id)'|'\(columns["x"] ?? "")'|'\(columns["y"] ?? "")'"], items)
+  }
+
+  /// Whether a deletion ends what a device has done, before the first device tells that the row has another key.
+  ///
+  /// Where edits win they win over the row's deletion; children that go with their parent are left to its foreign key.
+  private func isEnded(_ step: RenameStep, by device: Int) -> Bool {
+    let early = synchronized.prefix { $0 != 0 }
+    guard early.contains(device), early.contains(where: { steps[$0].contains(.delete) }) else {
+      return false
+    }
+    switch step {
+    case .editFirst, .editSecond: return deletes == .deleteWins
+    case .insertChild, .editChild: return true
+    case .rename, .renameOtherwise, .delete: return false
+    }
   }
 
   /// What is wrong in the end; nil if nothing is.
