@@ -90,6 +90,9 @@ struct RowRenames {
       let (device, edit) = histories[from].edits[place]
       var changes: [RowEdit.Change] = []
       switch edit.change {
+      case .set where !edit.isCaptured:
+        // No trigger has told of which life it is: it may be of this one.
+        changes = [edit.change]
       case .set, .added:
         guard edit.life == rename.life else { continue }
         changes = [edit.change]
