@@ -11,16 +11,26 @@ let package = Package(
   name: "GRDBExample",
   platforms: [.macOS(.v15)],
   products: [
-    .executable(name: "shopping", targets: ["shopping"])
+    .library(name: "CloudSyncGRDB", targets: ["CloudSyncGRDB"]),
+    .executable(name: "shopping", targets: ["shopping"]),
   ],
   dependencies: [
     .package(name: "CloudSyncSession", path: "../.."),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
   ],
   targets: [
+    .target(
+      name: "CloudSyncGRDB",
+      dependencies: [
+        .product(name: "CloudSyncSQLite", package: "CloudSyncSession"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings
+    ),
     .executableTarget(
       name: "shopping",
       dependencies: [
+        "CloudSyncGRDB",
         .product(name: "CloudSyncSession", package: "CloudSyncSession"),
         .product(name: "CloudSyncSQLite", package: "CloudSyncSession"),
         .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
@@ -31,7 +41,7 @@ let package = Package(
     .testTarget(
       name: "ShoppingTests",
       dependencies: [
-        "shopping",
+        "CloudSyncGRDB", "shopping",
         .product(name: "CloudSyncSimulator", package: "CloudSyncSession"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],

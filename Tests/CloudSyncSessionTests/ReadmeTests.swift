@@ -272,7 +272,7 @@ struct ReadmeTests {
       )
     }
     let own = compiled(try String(contentsOf: here, encoding: .utf8))
-    let example = compiled(try text("Examples/GRDB/Sources/shopping/GRDBDatabase.swift"))
+    let example = compiled(try text("Examples/GRDB/Tests/ShoppingTests/ReadmeSample.swift"))
 
     let shown = Self.blocks(
       of: try text("README.md"),

@@ -1,8 +1,9 @@
+import CloudSyncGRDB
 import CloudSyncSQLite
 import CloudSyncSession
 import GRDB
 
-/// A database of GRDB's that is kept in step with a cloud.
+/// A database of GRDB's that is kept in sync with a cloud.
 struct Device: Sendable {
   let name: String
   /// Where the app reads and writes, as if there were no engine.

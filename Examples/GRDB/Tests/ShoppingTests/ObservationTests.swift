@@ -1,3 +1,4 @@
+import CloudSyncGRDB
 import CloudSyncSQLite
 import CloudSyncSession
 import CloudSyncSimulator

@@ -14,15 +14,20 @@
 // - `DatabaseMigrator.eraseDatabaseOnSchemaChange` takes the engine's tables for a change of the
 //   schema, and would erase the database at every start. Do not use it with an engine.
 
-// README: grdb
-import CloudSyncSQLite
-import GRDB
+public import CloudSyncSQLite
+public import GRDB
 
-/// Lends the engine the writer of a DatabaseQueue or a DatabasePool.
-struct GRDBDatabase: SyncDatabase {
-  let writer: any DatabaseWriter
+/// Lends the engine the writer of a `DatabaseQueue` or a `DatabasePool`.
+///
+/// What the engine writes reaches GRDB's observers: a `ValueObservation` of a table gets its new value.
+public struct GRDBDatabase: SyncDatabase {
+  private let writer: any DatabaseWriter
 
-  func write<Value: Sendable>(
+  /// Creates a database that lends a writer; the app goes on using it as if there were no engine.
+  public init(writer: any DatabaseWriter) { self.writer = writer }
+
+  /// Runs a block with the writer's connection, and tells GRDB which tables it has written.
+  public func write<Value: Sendable>(
     _ body: @Sendable (OpaquePointer) throws -> Value
   ) throws -> Value {
     try writer.writeWithoutTransaction { db in
@@ -43,7 +48,13 @@ struct GRDBDatabase: SyncDatabase {
 
 extension SyncEngine {
   /// Sends what GRDB commits to tables, at once, as long as the result is kept.
-  func follow(
+  ///
+  /// - Parameters:
+  ///   - tables: The tables.
+  ///   - writer: The writer that the engine was made with.
+  ///   - onError: Takes why they cannot be observed.
+  /// - Returns: What keeps the observation going.
+  public func follow(
     _ tables: [String],
     in writer: any DatabaseWriter,
     onError: @escaping @Sendable (any Error) -> Void
@@ -52,4 +63,3 @@ extension SyncEngine {
       .start(in: writer, onError: onError) { _ in self.sendChanges() }
   }
 }
-// README: end
