@@ -74,7 +74,7 @@ struct LocalColumnTests {
 
   @Test(
     "Whatever is edited, the other columns are equal in the end, and these are each device's own",
-    arguments: 1...30
+    arguments: 1...10
   )
   func random(seed: UInt64) throws {
     let (bench, mac, phone) = try SyncHarness.pair(

@@ -49,7 +49,7 @@ struct IntegerKeyRangeTests {
     }
   }
 
-  @Test("Rows that devices insert without each other never share a key", arguments: 1...40)
+  @Test("Rows that devices insert without each other never share a key", arguments: 1...10)
   func random(seed: UInt64) throws {
     let (bench, mac, phone) = try SyncHarness.pair(
       Self.schema,
