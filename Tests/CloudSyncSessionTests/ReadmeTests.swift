@@ -216,14 +216,14 @@ struct ReadmeTests {
   func keepsOtherFields() async throws {
     let store = Store()
     let session = try openSession(AsyncHandlerAdapter(YesCloud()), over: store)
-    #expect(await session.idle(upTo: .seconds(600)))
+    #expect(await session.idle(upTo: .seconds(7_200)))
     var stored = Self.note.withChangeTag("0")
     stored["stars"] = 3
     store.save([stored], delete: [], token: nil)
     var edited = stored
     edited["text"] = "Buy oat milk"
     try save(edited, over: stored, session, store)
-    #expect(await session.idle(upTo: .seconds(600)))
+    #expect(await session.idle(upTo: .seconds(7_200)))
 
     let record = try #require(store.record(Self.note.recordID))
     #expect(record["text"] == "Buy oat milk")
