@@ -80,7 +80,7 @@ extension SyncEngine {
     if let selected, let keys {
       let table = tables[selected]
       rowKeys = try keys.map { (key) throws(SyncEngineError) in
-        RowKey(table: table.id, key: table.rowKey(try table.key(ofApp: key)))
+        table.rowKey(of: try table.key(ofApp: key))
       }
     }
     let id = selected.map { tables[$0].id }

@@ -66,6 +66,6 @@ extension SyncTransaction {
     let found = try parent.rows(on: connection)
       .keys(where: link.referencedColumns, are: values, limit: 1)
     guard let key = found.first else { return .missing }
-    return .row(RowKey(table: parent.id, key: parent.rowKey(parent.format.key(spelled: key))))
+    return .row(parent.rowKey(of: parent.format.key(spelled: key)))
   }
 }

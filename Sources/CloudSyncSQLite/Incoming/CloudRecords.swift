@@ -138,7 +138,7 @@ struct CloudRecords: TransactionPart {
   func note(seen key: RecordKey, in place: Int) throws(SQLiteError) {
     guard try transaction.isNotingSeenRows(), !key.values.contains(.null) else { return }
     let table = tables[place]
-    try stored.seen.insert(RowKey(table: table.id, key: table.rowKey(key)))
+    try stored.seen.insert(table.rowKey(of: key))
   }
 
   /// Takes that a fetch has come to its end: what it has said nothing of, it had told before.

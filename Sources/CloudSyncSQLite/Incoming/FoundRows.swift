@@ -24,7 +24,7 @@ struct FoundRows: TransactionPart {
     var others: [SentRow] = []
     for row in found {
       let table = tables[row.table]
-      let rowKey = RowKey(table: table.id, key: table.rowKey(row.key))
+      let rowKey = table.rowKey(of: row.key)
       let tag = tags[row.key.name]
       if let tag, transaction.rows[rowKey] == nil, try pending.hasRow(rowKey) == false,
         try stored.known.insert(row.known.with(tag: tag), of: rowKey)

@@ -171,7 +171,7 @@ struct PlainRows: TransactionPart {
   ) throws(SQLiteError) -> PlainOutcome {
     let table = tables[arrival.place]
     let row = arrival.row
-    let key = RowKey(table: table.id, key: table.rowKey(row.key))
+    let key = table.rowKey(of: row.key)
     if !transaction.rows.isEmpty, transaction.rows[key] != nil { return .unusual }
     if facts.hasPending, try stored.pending.hasRow(key) { return .unusual }
     if let parent = try missingParent(of: arrival) {
@@ -246,7 +246,7 @@ struct PlainRows: TransactionPart {
       // A row may refer to itself.
       if link.parent == arrival.place, UTF8Bytes.equal(key.name, arrival.row.key.name) { continue }
       if !transaction.unwritten.isEmpty {
-        let rowKey = RowKey(table: parent.id, key: parent.rowKey(key))
+        let rowKey = parent.rowKey(of: key)
         if transaction.unwritten.contains(rowKey) { return link.parent }
       }
       if try parent.rows(on: connection).hasRow(key.values) == false { return link.parent }

@@ -91,7 +91,7 @@ struct Reconciliation: TransactionPart {
       let row = ComparedRow(query, table)
       if !row.isClean {
         let key = table.key(ofRow: row.values)
-        let rowKey = RowKey(table: table.id, key: table.rowKey(key))
+        let rowKey = table.rowKey(of: key)
         var adoption = Adoption.adopted
         if row.isUnknown, try isUnknown(rowKey, of: table) {
           adoption = try adopt(Found(place: place, key: key, values: row.values))

@@ -86,7 +86,7 @@ struct RowReset: TransactionPart {
       let query = try connection.prepare("SELECT \(columns) FROM main.\(table.name.quotedName)")
       try query.forEachRow {
         let values = table.columns.indices.map { query.value(Int32($0)) }
-        let key = RowKey(table: table.id, key: table.rowKey(table.key(ofRow: values)))
+        let key = table.rowKey(of: table.key(ofRow: values))
         transaction.noteChange(.deleted, of: key, values: values, in: table)
       }
     }

@@ -134,7 +134,6 @@ extension SyncTransaction {
     if try facts.value(.fetchAll) != nil { return true }
     // One that is under way goes on where it is, and settles that at its end.
     if try fullFetch() != nil { return false }
-    let left = try facts.leftTables(isErasure: false) + facts.leftTables(isErasure: true)
-    return left.contains { tables.place(ofID: $0) != nil }
+    return try facts.leftTables().contains { tables.place(ofID: $0) != nil }
   }
 }

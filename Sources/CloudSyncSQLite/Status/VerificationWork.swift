@@ -23,7 +23,7 @@ struct VerificationWork: Sendable {
     try rows.forEachRow { () throws(SQLiteError) in
       let values = table.columns.indices.map { rows.value(Int32($0)) }
       let key = table.key(ofRow: values)
-      let rowKey = RowKey(table: table.id, key: table.rowKey(key))
+      let rowKey = table.rowKey(of: key)
       result.rows += 1
       if let row = try known.row(rowKey) {
         if row.digest != table.digest(of: values) {

@@ -43,7 +43,7 @@ extension Facts {
   ///
   /// What became of the first zone counts: nothing of theirs was in those after it.
   func noteZoneLoss(ofLeftOut tables: [Int64], isErasure: Bool) throws(SQLiteError) {
-    let known = try leftTables(isErasure: false) + leftTables(isErasure: true)
+    let known = try leftTables()
     let new = tables.filter { !known.contains($0) }
     if new.isEmpty { return }
     let fact = isErasure ? Name.leftByErasure : .leftByZone
@@ -53,6 +53,11 @@ extension Facts {
   /// The numbers of the tables that were left out when their zone was lost, or was erased on purpose.
   func leftTables(isErasure: Bool) throws(SQLiteError) -> [Int64] {
     try tables(in: isErasure ? .leftByErasure : .leftByZone)
+  }
+
+  /// The numbers of all tables that were left out when their zone went, for whatever reason.
+  func leftTables() throws(SQLiteError) -> [Int64] {
+    try leftTables(isErasure: false) + leftTables(isErasure: true)
   }
 
   /// Notes that what is known of tables is of the present zone.

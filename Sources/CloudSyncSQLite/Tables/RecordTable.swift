@@ -192,6 +192,9 @@ final class RecordTable: Sendable {
     return CompoundKey.text(of: key.values)
   }
 
+  /// Which row has a key.
+  func rowKey(of key: RecordKey) -> RowKey { RowKey(table: id, key: rowKey(key)) }
+
   /// The key that the engine's tables have so.
   func key(_ rowKey: SQLiteValue) throws(SQLiteError) -> RecordKey {
     if key.count == 1 { return format.key(spelled: [rowKey]) }

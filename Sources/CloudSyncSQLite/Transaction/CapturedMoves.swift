@@ -41,14 +41,13 @@ struct CapturedMoves {
 
   /// As what the record of a key goes on, life by life.
   func moves(of key: RecordKey, in table: RecordTable) -> [RowMove] {
-    moves.isEmpty ? [] : moves[RowKey(table: table.id, key: table.rowKey(key))] ?? []
+    moves.isEmpty ? [] : moves[table.rowKey(of: key)] ?? []
   }
 
   /// Has a row that was given its key keep what it had under the former one.
   func add(to row: inout CapturedRow, in table: RecordTable) {
     if moves.isEmpty { return }
-    let key = table.rowKey(table.format.key(spelled: row.key))
-    guard let life = lives[RowKey(table: table.id, key: key)], life.hasMoved,
+    guard let life = lives[table.rowKey(of: table.format.key(spelled: row.key))], life.hasMoved,
       let last = row.edits.lastIndex(where: { if case .inserted = $0 { true } else { false } }),
       case .inserted(let columns, let time) = row.edits[last]
     else { return }
@@ -75,7 +74,7 @@ struct CapturedMoves {
     switch edit.change {
     case .replaced: break
     case .updated(let bits):
-      var life = try life(of: edit, in: transaction)
+      var life = try life(of: edit, in: place, transaction)
       for (number, column) in table.captured.watched where bits.contains(number) {
         life.times[column.name] = edit.time
       }
@@ -84,9 +83,9 @@ struct CapturedMoves {
     case .deleted: begin(Life(initial: edit.time, since: edit.time), of: rowKey)
     case .inserted:
       if let former, former.isRenaming, former.id + 1 == edit.id, former.table == edit.table {
-        return try move(former, to: edit, in: transaction)
+        return try move(former, to: edit, in: place, transaction)
       }
-      let since = try life(of: edit, in: transaction).since
+      let since = try life(of: edit, in: place, transaction).since
       begin(Life(initial: edit.time, since: since), of: rowKey)
     }
   }
@@ -94,13 +93,13 @@ struct CapturedMoves {
   private mutating func move(
     _ former: CapturedEdit,
     to edit: CapturedEdit,
-    in transaction: SyncTransaction
+    in place: Int,
+    _ transaction: SyncTransaction
   ) throws(SQLiteError) {
-    guard let place = transaction.tables.place(ofID: edit.table) else { return }
     let table = transaction.tables[place]
     let (origin, target) = (rowKey(of: former, in: table), rowKey(of: edit, in: table))
-    var life = try life(of: former, in: transaction)
-    let since = try self.life(of: edit, in: transaction).since
+    var life = try life(of: former, in: place, transaction)
+    let since = try self.life(of: edit, in: place, transaction).since
     let move = RowMove(
       since: life.since,
       time: former.time,
@@ -132,9 +131,9 @@ struct CapturedMoves {
   /// The row of an edit's key, as it is before the edit.
   private func life(
     of edit: CapturedEdit,
-    in transaction: SyncTransaction
+    in place: Int,
+    _ transaction: SyncTransaction
   ) throws(SQLiteError) -> Life {
-    guard let place = transaction.tables.place(ofID: edit.table) else { return Life(since: .zero) }
     let table = transaction.tables[place]
     if let known = lives[rowKey(of: edit, in: table)] { return known }
     let row = try transaction.row(spelled: edit.key, in: place)
@@ -149,6 +148,6 @@ struct CapturedMoves {
   }
 
   private func rowKey(of edit: CapturedEdit, in table: RecordTable) -> RowKey {
-    RowKey(table: table.id, key: table.rowKey(table.format.key(spelled: edit.key)))
+    table.rowKey(of: table.format.key(spelled: edit.key))
   }
 }

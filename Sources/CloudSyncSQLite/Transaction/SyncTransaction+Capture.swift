@@ -80,10 +80,7 @@ extension SyncTransaction {
         if try table.rows(on: connection).hasRow(edit.key) { return }
         kind = .deleted
       }
-      let rowKey = RowKey(
-        table: table.id,
-        key: table.rowKey(table.format.key(spelled: edit.key))
-      )
+      let rowKey = table.rowKey(of: table.format.key(spelled: edit.key))
       let key = edit.key.map { table.transport.keyValue($0) }
       changed?.noteEcho(kind, of: rowKey, key: key, in: table.name)
     }

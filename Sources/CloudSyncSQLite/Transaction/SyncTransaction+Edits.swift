@@ -37,7 +37,7 @@ extension SyncTransaction {
       for edit in row.edits { try reduce(edit, of: key, in: place) }
       if !own.isEmpty { try reduce(.renamed(own), of: key, in: place) }
       touched.insert(place)
-      freed.insert(RowKey(table: row.table, key: tables[place].rowKey(key)))
+      freed.insert(tables[place].rowKey(of: key))
     }
     hasUnsettledEdits = hasUnsettledEdits || !tables.links.isEmpty
   }

@@ -36,7 +36,7 @@ extension SyncTransaction {
       }
       let then = zip(link.referencedColumns, now).compactMap { former[$0] ?? $1 }
       if then.count < now.count || then.contains(.null) || then == now { continue }
-      try noteFormer(then, by: link, of: RowKey(table: table.id, key: table.rowKey(key)))
+      try noteFormer(then, by: link, of: table.rowKey(of: key))
     }
   }
 }

@@ -110,7 +110,7 @@ final class SyncTransaction {
   /// What is known of a row, with what its table has.
   func row(_ key: RecordKey, in place: Int) throws(SQLiteError) -> LoadedRow {
     let table = tables[place]
-    let rowKey = RowKey(table: table.id, key: table.rowKey(key))
+    let rowKey = table.rowKey(of: key)
     if let known = rows[rowKey] { return known }
     let values = try table.rows(on: connection).values(of: key.values)
     let loaded = try table.store(on: connection).state(of: rowKey.key, values: values)

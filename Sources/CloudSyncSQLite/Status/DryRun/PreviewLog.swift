@@ -88,7 +88,7 @@ struct PreviewLog {
         query.integer(3) == 0 ? nil : table.columns.indices.map { query.value(Int32(4 + $0)) }
       let now = try table.rows(on: connection).values(of: table.key(rowKey).values)
       guard let action = table.action(from: before, to: now) else { return }
-      let key = RowKey(table: table.id, key: table.rowKey(try table.key(rowKey)))
+      let key = table.rowKey(of: try table.key(rowKey))
       entries.append(Entry(place: place, key: key, action: action))
     }
     try connection.execute("DELETE FROM temp.cloudsync_preview")
