@@ -100,19 +100,13 @@ struct CloudServer: CloudPlace {
   }
 
   private func identity() -> Result<AccountIdentity, SyncError> {
-    let result = Locked<Result<AccountIdentity, SyncError>?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    let client = client
-    Task {
-      let answer: Result<AccountIdentity, SyncError>
-      do throws(SyncError) { answer = .success(try await client.callerIdentity()) } catch {
-        answer = .failure(error)
+    do {
+      return try CallingThread.run { [client] in
+        do throws(SyncError) { return .success(try await client.callerIdentity()) } catch {
+          return .failure(error)
+        }
       }
-      result.withLock { $0 = answer }
-      done.signal()
-    }
-    done.wait()
-    return result.withLock { $0 } ?? .failure(SyncError(.internalError, "there was no answer"))
+    } catch { return .failure(SyncError(.internalError, "there was no answer")) }
   }
 
   /// Asks until there is an answer, however long the server is away; the user may end it.
