@@ -4,11 +4,7 @@ import Testing
 
 @Suite("Columns that become local, or are synchronized later")
 struct LocalColumnChangeTests {
-  private static let schema = """
-    CREATE TABLE notes(
-      id TEXT PRIMARY KEY NOT NULL, title TEXT, height REAL, seen INTEGER NOT NULL DEFAULT 0
-    )
-    """
+  private static let schema = LocalColumnTests.schema
   private static var options: SyncEngineOptions {
     var options = SyncEngineOptions()
     options.tables["notes"] = SyncEngineOptions.Table()

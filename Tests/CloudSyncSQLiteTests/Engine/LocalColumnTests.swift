@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Columns that stay on a device")
 struct LocalColumnTests {
-  private static let schema = """
+  static let schema = """
     CREATE TABLE notes(
       id TEXT PRIMARY KEY NOT NULL, title TEXT, height REAL, seen INTEGER NOT NULL DEFAULT 0
     )

@@ -9,13 +9,21 @@ struct DeniedRecordTests {
   private static let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
   private static let notes = "SELECT id, title FROM notes ORDER BY id"
 
-  @Test("An edit is not lost with its row because the cloud has said once that it lacks the record")
-  func deniedOnce() throws {
+  /// Two devices, and what comes between the Mac and the cloud.
+  private static func devices() throws -> (
+    SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device, Way
+  ) {
     let bench = SyncHarness()
     let way = Way()
-    let phone = try bench.device("phone", Self.schema, tables: ["notes"])
+    let phone = try bench.device("phone", schema, tables: ["notes"])
     bench.handler = { ForgetfulHandler(way: way, handler: $0) }
-    let mac = try bench.device("mac", Self.schema, tables: ["notes"])
+    let mac = try bench.device("mac", schema, tables: ["notes"])
+    return (bench, mac, phone, way)
+  }
+
+  @Test("An edit is not lost with its row because the cloud has said once that it lacks the record")
+  func deniedOnce() throws {
+    let (bench, mac, phone, way) = try Self.devices()
     try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B')")
     try bench.sync(mac, phone)
     way.denials.withLock { $0 = 1 }
@@ -30,11 +38,7 @@ struct DeniedRecordTests {
 
   @Test("Nor because a look-up meets another zone, into which nobody has uploaded it yet")
   func lookedUpInAnotherZone() throws {
-    let bench = SyncHarness()
-    let way = Way()
-    let phone = try bench.device("phone", Self.schema, tables: ["notes"])
-    bench.handler = { ForgetfulHandler(way: way, handler: $0) }
-    let mac = try bench.device("mac", Self.schema, tables: ["notes"])
+    let (bench, mac, phone, way) = try Self.devices()
     try mac.execute("INSERT INTO notes VALUES('a', 'A')")
     try bench.sync(mac)
     try bench.sync(phone)
@@ -58,11 +62,7 @@ struct DeniedRecordTests {
 
   @Test("A row whose record is gone goes, also where the feed does not tell of that")
   func silentFeed() throws {
-    let bench = SyncHarness()
-    let way = Way()
-    let phone = try bench.device("phone", Self.schema, tables: ["notes"])
-    bench.handler = { ForgetfulHandler(way: way, handler: $0) }
-    let mac = try bench.device("mac", Self.schema, tables: ["notes"])
+    let (bench, mac, phone, way) = try Self.devices()
     try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B')")
     try bench.sync(mac, phone)
     way.hidesDeletions.withLock { $0 = true }
