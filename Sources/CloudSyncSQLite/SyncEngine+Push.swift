@@ -13,7 +13,7 @@ extension SyncEngine {
   /// ```
   ///
   /// - Parameter limit: How long to wait at most.
-  /// - Returns: `new` if the cloud had anything, be it this device's own edits; `nothing` if it had not; `failed` if
+  /// - Returns: `new` if the cloud had anything that was not known here, `nothing` if it had not; `failed` if
   ///   the engine does not run or has halted, the fetch has failed, or the time is over.
   public func fetchNow(upTo limit: Duration) async -> FetchOutcome {
     await withCheckedContinuation { continuation in

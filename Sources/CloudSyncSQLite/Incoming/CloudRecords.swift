@@ -13,20 +13,24 @@ struct CloudRecords: TransactionPart {
   /// - Parameters:
   ///   - record: The whole record.
   ///   - sent: The row whose save has met it.
+  /// - Returns: Whether it is news: not of the zone, and not what is known of the row already.
   /// - Throws: SQLite's reason.
-  func take(_ record: Record, meeting sent: SentRow? = nil) throws(SQLiteError) {
+  @discardableResult
+  func take(_ record: Record, meeting sent: SentRow? = nil) throws(SQLiteError) -> Bool {
     if let zone = ZoneRecord(record) {
-      return try FetchOfEverything(transaction: transaction).take(zone)
+      try FetchOfEverything(transaction: transaction).take(zone)
+      return false
     }
     let foreign = stored.foreign
     guard let place = tables.place(ofType: record.recordType) else {
-      return try foreign.keep(record, because: .unknownTable)
+      try foreign.keep(record, because: .unknownTable)
+      return true
     }
     if let (known, key) = tables.place(ofRecord: record.recordID.name), known == place {
       // Also if it cannot be read.
       try note(seen: key, in: place)
     }
-    guard let (key, version, tag) = try read(record, in: place) else { return }
+    guard let (key, version, tag) = try read(record, in: place) else { return true }
     try foreign.remove(named: record.recordID.name)
     try noteKinds(version, in: place)
     try note(seen: key, in: place)
@@ -40,7 +44,7 @@ struct CloudRecords: TransactionPart {
     var known = try row(key, in: place)
     if known.isLost {
       // It was deleted unseen, and the cloud has nothing newer: the reconciliation takes that for an edit.
-      if UTF8Bytes.equal(known.state.known?.tag, tag) { return }
+      if UTF8Bytes.equal(known.state.known?.tag, tag) { return false }
       // Of edits that were not sent the values are gone: there is nothing to join but the deletion.
       if known.state.isDirty {
         known = try reduce(
@@ -63,7 +67,9 @@ struct CloudRecords: TransactionPart {
     }
     try transaction.noteTombstone(row, of: record)
     // What has brought it may bring it again.
-    if wasDirty, former.known?.tag != tag { transaction.counts.merged += 1 }
+    let isNews = former.known?.tag != tag
+    if wasDirty, isNews { transaction.counts.merged += 1 }
+    return isNews
   }
 
   /// Reads a record of a table's type; nil if it is kept, because no row can be made of it.
@@ -127,11 +133,19 @@ struct CloudRecords: TransactionPart {
   }
 
   /// Takes that the feed has told of a record's absence.
-  func takeAbsence(of recordID: RecordID) throws(SQLiteError) {
+  ///
+  /// - Returns: Whether it is news: a record was known to be there.
+  /// - Throws: SQLite's reason.
+  @discardableResult
+  func takeAbsence(of recordID: RecordID) throws(SQLiteError) -> Bool {
     try stored.foreign.remove(named: recordID.name)
-    guard let (place, key) = try transaction.place(ofRecord: recordID.name) else { return }
+    guard let (place, key) = try transaction.place(ofRecord: recordID.name) else {
+      return false
+    }
     try note(seen: key, in: place)
+    let isNews = try row(key, in: place).state.known != nil
     try reduce(.vanished, of: key, in: place)
+    return isNews
   }
 
   /// Notes that a fetch of everything has told about a row.

@@ -94,11 +94,10 @@ struct PageApplier: TransactionPart {
         defer { number += 1 }
         transaction.noteDate(of: record)
         if ZoneRecord.isName(record.recordID.name) { continue }
-        if !isStored[number] { try transaction.cloud.take(record) }
-        transaction.counts.received += 1
+        if isStored[number] { continue }
+        if try transaction.cloud.take(record) { transaction.counts.received += 1 }
       }
-      for recordID in page.deletedRecordIDs { try transaction.cloud.takeAbsence(of: recordID) }
-      transaction.counts.received += page.deletedRecords.count
+      try takeAbsences(of: page)
     }
     for page in pages {
       try settleUnfetched(page)
@@ -108,6 +107,12 @@ struct PageApplier: TransactionPart {
     try facts.set(.token, to: last.changeToken.map { .blob([UInt8]($0.bytes)) })
   }
 
+  private func takeAbsences(of page: FetchOperation.Response) throws(SQLiteError) {
+    for recordID in page.deletedRecordIDs where try transaction.cloud.takeAbsence(of: recordID) {
+      transaction.counts.received += 1
+    }
+  }
+
   /// Takes the answer to a look-up of records that pages could not bring.
   ///
   /// That there is no record says nothing where the zone is another one than what is known is of, or may be: a fetch tells
@@ -115,11 +120,10 @@ struct PageApplier: TransactionPart {
   func takeLookup(_ page: FetchOperation.Response) throws(SQLiteError) {
     let isOfKnownZone = try isOfKnownZone(page)
     let records = page.changedRecords.filter { !ZoneRecord.isName($0.recordID.name) }
-    for record in records { try transaction.cloud.take(record) }
-    if isOfKnownZone {
-      for recordID in page.deletedRecordIDs { try transaction.cloud.takeAbsence(of: recordID) }
+    for record in records where try transaction.cloud.take(record) {
+      transaction.counts.received += 1
     }
-    transaction.counts.received += records.count + page.deletedRecords.count
+    if isOfKnownZone { try takeAbsences(of: page) }
     try settleUnfetched(page)
     for failure in page.failures where !ZoneRecord.isName(failure.recordID.name) {
       if failure.error.code == .unknownItem {

@@ -61,7 +61,7 @@ extension SyncActivity {
     public internal(set) var total = 0
     /// How many of them are done: the cloud has them, or need not get them any more.
     public internal(set) var done = 0
-    /// How many records were fetched in this run of work; how many are left, nobody knows.
+    /// How many changed or deleted records of others were fetched in this run of work; how many are left, nobody knows.
     public internal(set) var received = 0
     /// Whether the run of work is over, or none has begun.
     public internal(set) var isEnded = true
@@ -100,7 +100,7 @@ extension SyncActivity.Progress {
 public struct SyncCounts: Sendable, Hashable {
   /// Saved and deleted in the cloud for rows of this database.
   public var sent = 0
-  /// Told by the cloud as changed or deleted, this device's own edits among them.
+  /// Told by the cloud as changed or deleted; what is known here already, as this device's own edits, is not counted.
   public var received = 0
   /// Merged with rows that had been edited here too.
   public var merged = 0

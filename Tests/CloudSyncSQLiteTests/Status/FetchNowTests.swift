@@ -65,6 +65,32 @@ struct FetchNowTests {
     #expect(try outcome(mac, bench, advancing: .zero) == .failed)
   }
 
+  @Test("What a device has sent itself is no news when the feed tells it")
+  func ownEdits() throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
+    let counts = Locked(SyncCounts())
+    try bench.sync(mac)
+    mac.engine.activity.sink { activity in counts.withLock { $0 = activity.counts } }
+    try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B'), ('c', 'C')")
+    try bench.sync(mac)
+    try mac.execute(
+      "UPDATE notes SET title = 'A2' WHERE id = 'a'; DELETE FROM notes WHERE id = 'b'"
+    )
+    try bench.sync(mac)
+    #expect(try outcome(mac, bench) == .nothing)
+    #expect(counts.withLock(\.received) == 0)
+    #expect(counts.withLock(\.sent) == 5)
+
+    try bench.sync(phone)
+    #expect(try phone.lines("SELECT id FROM notes ORDER BY id") == ["'a'", "'c'"])
+    try phone.execute("UPDATE notes SET title = 'C2' WHERE id = 'c'")
+    try bench.sync(phone)
+    #expect(try outcome(mac, bench) == .new)
+    #expect(counts.withLock(\.received) == 1)
+    try mac.engine.resync()
+    #expect(try outcome(mac, bench) == .nothing)
+  }
+
   @Test("The time that is over ends the wait, not the fetch")
   func limit() throws {
     let bench = SyncHarness()
