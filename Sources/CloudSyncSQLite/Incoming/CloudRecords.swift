@@ -128,10 +128,19 @@ struct CloudRecords: TransactionPart {
 
   /// Takes that the feed has told of a record's absence.
   func takeAbsence(of recordID: RecordID) throws(SQLiteError) {
-    try stored.foreign.remove(named: recordID.name)
-    guard let (place, key) = try transaction.place(ofRecord: recordID.name) else { return }
+    try takeAbsence(.vanished, ofRecord: recordID.name)
+  }
+
+  /// Takes that a look-up has told of a record's absence.
+  func takeAbsence(of lookUp: LookUp) throws(SQLiteError) {
+    try takeAbsence(.absent(over: lookUp.tag), ofRecord: lookUp.name)
+  }
+
+  private func takeAbsence(_ event: RecordEvent, ofRecord name: String) throws(SQLiteError) {
+    try stored.foreign.remove(named: name)
+    guard let (place, key) = try transaction.place(ofRecord: name) else { return }
     try note(seen: key, in: place)
-    try reduce(.vanished, of: key, in: place)
+    try reduce(event, of: key, in: place)
   }
 
   /// Notes that a fetch of everything has told about a row.
