@@ -34,7 +34,7 @@ import Foundation
 /// stops with an error if the new schema stands in the way.
 ///
 /// Several engines may run on one database, in one process or in several, such as an app and its widget: each
-/// sends what it finds and stores what it fetches, and pages of one that another has overtaken move no token.
+/// sends what it finds and stores what it fetches, and what one is told late counts no more if another was told since.
 public final class SyncEngine: Sendable {
   /// Every error of the database that the engine has met; it stops over those that do not pass.
   public let errors = SyncSubject<SyncEngineError>()

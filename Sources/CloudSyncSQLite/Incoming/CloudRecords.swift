@@ -138,13 +138,24 @@ struct CloudRecords: TransactionPart {
   /// - Throws: SQLite's reason.
   @discardableResult
   func takeAbsence(of recordID: RecordID) throws(SQLiteError) -> Bool {
-    try stored.foreign.remove(named: recordID.name)
-    guard let (place, key) = try transaction.place(ofRecord: recordID.name) else {
-      return false
-    }
+    try takeAbsence(.vanished, ofRecord: recordID.name)
+  }
+
+  /// Takes that a look-up has told of a record's absence; tells whether it is news.
+  @discardableResult
+  func takeAbsence(of lookUp: LookUp) throws(SQLiteError) -> Bool {
+    try takeAbsence(.absent(over: lookUp.tag), ofRecord: lookUp.name)
+  }
+
+  private func takeAbsence(
+    _ event: RecordEvent,
+    ofRecord name: String
+  ) throws(SQLiteError) -> Bool {
+    try stored.foreign.remove(named: name)
+    guard let (place, key) = try transaction.place(ofRecord: name) else { return false }
     try note(seen: key, in: place)
     let isNews = try row(key, in: place).state.known != nil
-    try reduce(.vanished, of: key, in: place)
+    try reduce(event, of: key, in: place)
     return isNews
   }
 

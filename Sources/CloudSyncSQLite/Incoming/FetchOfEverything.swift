@@ -134,7 +134,7 @@ struct FetchOfEverything: TransactionPart {
   /// Takes the record that tells which incarnation of the zone it is.
   func take(_ zone: ZoneRecord) throws(SQLiteError) {
     let incarnation = SQLiteValue.integer(zone.incarnation)
-    if !transaction.isBesideToken, try transaction.isFetchingAll() {
+    if try transaction.isFetchingAll() {
       try facts.set(.shownZone, to: incarnation)
     }
     // The zone has a record: the erasure is told, or somebody was ahead of it. The answer to its save may be lost.

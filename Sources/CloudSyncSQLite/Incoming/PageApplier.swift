@@ -26,8 +26,10 @@ struct PageApplier: TransactionPart {
   private var zone: FetchOfEverything { FetchOfEverything(transaction: transaction) }
 
   /// Takes pages of changes that have come one after the other, with the token of where the next one begins.
+  ///
+  /// Another engine on the same database, in this process or another one, fetches for itself. A page counts only if it begins
+  /// a fetch or continues where the stored pages end: what another one tells is older than what is stored, or comes again.
   func take(_ pages: [FetchedPage]) throws(SQLiteError) {
-    defer { transaction.isBesideToken = false }
     var open: [FetchOperation.Response] = []
     for page in pages {
       let response = page.response
@@ -35,10 +37,11 @@ struct PageApplier: TransactionPart {
         try takeRows(of: open)
         open = []
       }
-      if open.isEmpty {
-        transaction.isBesideToken = try continuesStoredToken(at: response) == false
-        if !transaction.isBesideToken, !response.isBeginning { try zone.confirmZone() }
+      if open.isEmpty, try !continuesStoredToken(at: response) {
+        if response.isLast { try fetchFromStoredToken() }
+        continue
       }
+      if open.isEmpty, !response.isBeginning { try zone.confirmZone() }
       if page.tellsZone {
         if response.isBeginning { try zone.beginFullFetch() }
         for record in response.changedRecords where ZoneRecord.isName(record.recordID.name) {
@@ -54,10 +57,6 @@ struct PageApplier: TransactionPart {
     try takeRows(of: open)
   }
 
-  /// Whether a page begins a fetch, or continues where the stored pages end.
-  ///
-  /// Another engine on the same database, in this process or another one, fetches for itself. What its pages
-  /// tell of rows counts, but only pages that follow each other move the token and say what is gone.
   private func continuesStoredToken(
     at page: FetchOperation.Response
   ) throws(SQLiteError) -> Bool {
@@ -66,15 +65,16 @@ struct PageApplier: TransactionPart {
     return try facts.token() == token
   }
 
+  private func fetchFromStoredToken() throws(SQLiteError) {
+    let token = try facts.token()
+    transaction.nextFetch = FetchOperation(changeToken: token, startingOver: token == nil)
+  }
+
   /// Takes what the last page of a fetch says by its being the last one.
   private func takeEnd(of page: FetchedPage) throws(SQLiteError) {
     transaction.isFetchComplete = true
     // One that began before a restart has gone on from its last page.
-    if !transaction.isBesideToken, try transaction.isFetchingAll() { try zone.endFullFetch() }
-    if transaction.isBesideToken {
-      let token = try facts.token()
-      transaction.nextFetch = FetchOperation(changeToken: token, startingOver: token == nil)
-    }
+    if try transaction.isFetchingAll() { try zone.endFullFetch() }
     if try page.absencesBefore == transaction.absences() {
       try transaction.cloud.takeEndOfFetch()
     } else if transaction.nextFetch == nil,
@@ -103,7 +103,6 @@ struct PageApplier: TransactionPart {
       try settleUnfetched(page)
       for failure in page.failures { try keepUnfetched(failure) }
     }
-    if transaction.isBesideToken { return }
     try facts.set(.token, to: last.changeToken.map { .blob([UInt8]($0.bytes)) })
   }
 
@@ -113,27 +112,34 @@ struct PageApplier: TransactionPart {
     }
   }
 
-  /// Takes the answer to a look-up of records that pages could not bring.
+  /// Takes the answer to look-ups of records that pages could not bring.
   ///
-  /// That there is no record says nothing where the zone is another one than what is known is of, or may be: a fetch tells
-  /// that, and what becomes of the rows.
-  func takeLookup(_ page: FetchOperation.Response) throws(SQLiteError) {
+  /// It counts for a record of which nothing was told since it was asked for: another engine on the same database may have
+  /// stored what is newer. That there is no record says nothing where the zone is another one than what is known is of, or
+  /// may be: a fetch tells that, and what becomes of the rows.
+  func take(_ page: FetchOperation.Response, of lookups: [LookUp]) throws(SQLiteError) {
     let isOfKnownZone = try isOfKnownZone(page)
-    let records = page.changedRecords.filter { !ZoneRecord.isName($0.recordID.name) }
-    for record in records where try transaction.cloud.take(record) {
-      transaction.counts.received += 1
-    }
-    if isOfKnownZone { try takeAbsences(of: page) }
-    try settleUnfetched(page)
-    for failure in page.failures where !ZoneRecord.isName(failure.recordID.name) {
-      if failure.error.code == .unknownItem {
+    let deleted = page.deletedRecordIDs
+    for lookUp in lookups where try isOpen(lookUp) {
+      let isSame = { (recordID: RecordID) in UTF8Bytes.equal(recordID.name, lookUp.name) }
+      let failure = page.failures.first { isSame($0.recordID) }
+      if let record = page.changedRecords.first(where: { isSame($0.recordID) }) {
+        if try transaction.cloud.take(record) { transaction.counts.received += 1 }
+      } else if deleted.contains(where: isSame) || failure?.error.code == .unknownItem {
         guard isOfKnownZone else { continue }
-        try transaction.cloud.takeAbsence(of: failure.recordID)
-        try stored.unfetched.remove(named: failure.recordID.name)
+        if try transaction.cloud.takeAbsence(of: lookUp) { transaction.counts.received += 1 }
       } else {
-        try keepUnfetched(failure)
+        if let failure { try keepUnfetched(failure) }
+        continue
       }
+      try stored.unfetched.remove(named: lookUp.name)
     }
+  }
+
+  /// Whether nothing was told of a record since it was asked for.
+  private func isOpen(_ lookUp: LookUp) throws(SQLiteError) -> Bool {
+    guard try stored.unfetched.hasRecord(named: lookUp.name) else { return false }
+    return try UTF8Bytes.equal(transaction.knownTag(ofRecord: lookUp.name), lookUp.tag)
   }
 
   /// Whether a look-up shows the zone that is known, or nobody has told of any.

@@ -134,13 +134,13 @@ struct SentAnswers: TransactionPart {
     for removal in removals { sent[removal.key.name] = removal }
     for recordID in response.deletedRecordIDs {
       guard let removal = sent[recordID.name] else { continue }
-      try reduce(.vanished, of: removal.key, in: removal.table)
+      try reduce(.absent(over: removal.tag), of: removal.key, in: removal.table)
       transaction.counts.sent += 1
     }
     for failure in response.failures {
       guard let removal = sent[failure.recordID.name] else { continue }
       switch failure.error.code {
-      case .unknownItem: try reduce(.vanished, of: removal.key, in: removal.table)
+      case .unknownItem: try reduce(.absent(over: removal.tag), of: removal.key, in: removal.table)
       // Whether it is done, the fetch tells that it waits for.
       case .outcomeUnknown: transaction.needsFetch = true
       default: try take(failure, of: removal.key, in: removal.table)

@@ -36,7 +36,7 @@ struct RecordRemoval: TransactionPart {
         !names.contains(row.key.name)
       else { continue }
       try reduce(.purging, of: row.key, in: row.place)
-      removals.append(SentRemoval(table: row.place, key: row.key))
+      removals.append(SentRemoval(of: row))
     }
     return removals
   }

@@ -40,7 +40,7 @@ struct TombstonePurge: TransactionPart {
       switch known.clock.purge {
       case let mark? where mark.writer == writer && abs(present - mark.since) <= PurgeMark.use:
         try reduce(.purging, of: row.key, in: row.place)
-        removals.append(SentRemoval(table: row.place, key: row.key))
+        removals.append(SentRemoval(of: row))
       case let mark? where mark.writer != writer && mark.isValid(at: now):
         // Somebody else is at it; should that device be gone, this one does it.
         try tombstones.note(rowKey, at: mark.since + PurgeMark.length - purgeAge)

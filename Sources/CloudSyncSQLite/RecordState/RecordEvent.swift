@@ -17,8 +17,10 @@ enum RecordEvent: Sendable, Hashable {
   case refused(SyncError.Code, reason: String, isPassing: Bool, wait: Int64?, now: Int64)
   /// It may be sent again: the app says so, or the schema has changed.
   case retried
-  /// The feed or a look-up has told that the record is gone, or a fetch of everything has not brought it.
+  /// The feed has told that the record is gone, or a fetch of everything has not brought it.
   case vanished
+  /// The cloud has answered that the record is gone, as it was known with this tag when that was asked.
+  case absent(over: String?)
   /// A fetch has come to its end.
   case fetchEnded
   /// The zone is another one: nothing that was acknowledged counts.

@@ -71,6 +71,7 @@ extension RecordState {
       endRefusal()
       return []
     case .vanished: return takeAbsence(rules: rules)
+    case .absent(let tag): return awaitsAnswer(over: tag) ? takeAbsence(rules: rules) : []
     case .fetchEnded: return takeEndOfFetch()
     case .zoneReplaced:
       leaveZone(rules: rules)

@@ -13,10 +13,12 @@ extension EngineRun {
         continue
       }
       if step.comparesMore || step.goesOn { continue }
-      if !step.unfetched.isEmpty {
-        // Its record tells whether it is still the zone that could have them.
-        let zone = RecordID(name: ZoneRecord.name, zoneID: context.zoneID)
-        fetch(FetchOperation(lookingUp: step.unfetched + [zone]))
+      if !step.lookups.isEmpty {
+        // The zone's record tells whether it is still the zone that could have them.
+        let names = step.lookups.map(\.name) + [ZoneRecord.name]
+        let recordIDs = names.map { RecordID(name: $0, zoneID: context.zoneID) }
+        let id = fetch(FetchOperation(lookingUp: recordIDs))
+        state.withLock { $0.lookups[id] = step.lookups }
       }
       if step.isFetchAllDue, state.withLock({ $0.fetches == 0 }) {
         fetch(FetchOperation(startingOver: true))

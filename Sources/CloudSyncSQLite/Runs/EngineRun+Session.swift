@@ -27,12 +27,16 @@ extension EngineRun {
       let isLookup = !operation.recordIDs.isEmpty
       self?
         .take { (run) throws(SyncEngineError) in
-          if isLookup { try run.applyLookup(page) } else { run.apply(page) }
+          if isLookup { try run.applyLookup(page, of: operation.id) } else { run.apply(page) }
         }
     }
     session.workFailedSubject.sink { [weak self] work, _ in
-      guard case .modify(let operation) = work else { return }
-      self?.take { (run) throws(SyncEngineError) in run.giveUp(Int64(operation.id.number)) }
+      switch work {
+      case .modify(let operation):
+        self?.take { (run) throws(SyncEngineError) in run.giveUp(Int64(operation.id.number)) }
+      case .fetch(let operation): self?.state.withLock { $0.lookups[operation.id] = nil }
+      case .createZone, .createSubscription: break
+      }
     }
     session.zoneSubject.sink { [weak self] zone in
       self?
@@ -85,14 +89,21 @@ extension EngineRun {
   }
 
   /// Stores records that were looked up, because no page could bring them.
-  private func applyLookup(_ page: FetchOperation.Response) throws(SyncEngineError) {
+  private func applyLookup(
+    _ page: FetchOperation.Response,
+    of id: OperationID
+  ) throws(SyncEngineError) {
     if case .lost = session.state.zoneState { return try takeLostZone(page) }
-    state.withLock { $0.overtake(by: page) }
+    let lookups = state.withLock { state in
+      state.overtake(by: page)
+      return state.lookups[id] ?? []
+    }
     let awaitsFetch = try transaction { (transaction) throws(SQLiteError) in
-      try PageApplier(transaction: transaction).takeLookup(page)
+      try PageApplier(transaction: transaction).take(page, of: lookups)
       // What was missing is told about now, and waits for a fetch to end still.
       return try transaction.stored.pending.awaitingFetch().isEmpty == false
     }
+    state.withLock { $0.lookups[id] = nil }
     session.acknowledge(page.page, .stored)
     if awaitsFetch { fetchChanges() }
     sendChanges()

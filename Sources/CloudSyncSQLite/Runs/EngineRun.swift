@@ -21,6 +21,8 @@ final class EngineRun: Sendable {
     /// The operations that the session has not completed.
     var inFlight: [Int64: SentBatch] = [:]
     var fetches = 0
+    /// What is looked up, by the fetches that do it.
+    var lookups: [OperationID: [LookUp]] = [:]
     /// How many answers had said that the cloud lacks a record when the first of the fetches was asked for that the
     /// next series of pages answers, and of the series that is under way; nil if nobody knows.
     var absencesBefore: (next: Int64?, present: Int64?) = (nil, nil)
@@ -144,7 +146,8 @@ final class EngineRun: Sendable {
     lookForZone()
   }
 
-  func fetch(_ operation: FetchOperation, waiter: FetchWaiter? = nil) {
+  @discardableResult
+  func fetch(_ operation: FetchOperation, waiter: FetchWaiter? = nil) -> OperationID {
     let absences = control.state.withLock { $0.absences }
     state.withLock { state in
       state.fetches += 1
@@ -152,7 +155,7 @@ final class EngineRun: Sendable {
         state.absencesBefore.next = absences
       }
     }
-    session.fetch(operation) { [weak self] result in
+    let id = session.fetch(operation) { [weak self] result in
       // A session that is released fails what it has, wherever that happens.
       guard let self, isUnderWay else { return }
       perform { (run) throws(SyncEngineError) in
@@ -166,6 +169,7 @@ final class EngineRun: Sendable {
       }
     }
     control.report()
+    return id
   }
 
   /// Looks whether another device has answered for the zone that is lost here: then nobody is asked any more.

@@ -17,7 +17,7 @@ struct FeedStep: Sendable {
   var goesOn = false
   var isFetchAllDue = false
   /// Records that pages could not bring, to be looked up now.
-  var unfetched: [RecordID] = []
+  var lookups: [LookUp] = []
   /// In how many milliseconds something that was refused may be sent again.
   var next: Int64?
 }
@@ -99,9 +99,10 @@ struct FeedSearch: TransactionPart {
 
   /// What is to be fetched, and when something that was refused may be sent again.
   private mutating func noteWhatFollows() throws(SQLiteError) {
-    step.unfetched = try stored.unfetched
-      .takeDue(limit: max(1, min(limits.items - 1, 100)), at: now)
-      .map { RecordID(name: $0, zoneID: zoneID) }
+    let names = try stored.unfetched.takeDue(limit: max(1, min(limits.items - 1, 100)), at: now)
+    for name in names {
+      step.lookups.append(LookUp(name: name, tag: try transaction.knownTag(ofRecord: name)))
+    }
     let due = [
       try stored.pending.nextDue(in: tables.inOrder.map(\.id), after: now),
       try stored.foreign.nextDue(after: now),

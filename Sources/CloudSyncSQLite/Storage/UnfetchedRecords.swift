@@ -1,5 +1,11 @@
 import CloudSyncSQLiteSupport
 
+/// A record that is looked up, and what was known of it when that was asked.
+struct LookUp: Sendable {
+  let name: String
+  let tag: String?
+}
+
 /// Records that the cloud has and a page could not bring: `cloudsync_unfetched`.
 ///
 /// The token passes them by, so that one bad record does not stop the others; they are looked up by
@@ -40,6 +46,15 @@ struct UnfetchedRecords {
       """
     )
     .bind(name, at: 1).bind(now, at: 2).bind(error, at: 3).run()
+  }
+
+  /// Whether a record is still to be looked up.
+  func hasRecord(named name: String) throws(SQLiteError) -> Bool {
+    let query =
+      try connection.fixedStatement("SELECT 1 FROM cloudsync_unfetched WHERE record_name = ?1")
+      .bind(name, at: 1)
+    defer { query.reset() }
+    return try query.step()
   }
 
   func remove(named name: String) throws(SQLiteError) {

@@ -67,4 +67,12 @@ struct SentRemoval: Sendable {
   /// The place of its row's table.
   let table: Int
   let key: RecordKey
+  /// The tag of what the cloud was known to have.
+  let tag: String?
+
+  init(of row: LoadedRow) {
+    table = row.place
+    key = row.key
+    tag = row.state.known?.tag
+  }
 }

@@ -68,6 +68,12 @@ extension RowEdit {
 }
 
 extension SyncTransaction {
+  /// The tag of what the cloud is known to have of a record; nil if it is none of a row's that is known.
+  func knownTag(ofRecord name: String) throws(SQLiteError) -> String? {
+    guard let (place, key) = try place(ofRecord: name) else { return nil }
+    return try row(key, in: place).state.known?.tag
+  }
+
   /// The table and the key of a row by its record's name; nil if the name is none of a row's that is known.
   ///
   /// A name that has no more than a key's digest is looked for among the long keys of what is known.

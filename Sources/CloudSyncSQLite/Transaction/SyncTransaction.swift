@@ -30,8 +30,6 @@ final class SyncTransaction {
   var needsFetch = false
   /// A fetch that is to follow, because what one has told does not count.
   var nextFetch: FetchOperation?
-  /// Whether pages are stored that continue from another token than the stored one.
-  var isBesideToken = false
   /// How old tombstones may become, in milliseconds; nil if they are kept.
   var purgeAge: Int64?
   /// The latest date of the cloud's that was seen, in milliseconds since 1970.
@@ -278,7 +276,6 @@ final class SyncTransaction {
 
   /// Whether a fetch of everything is under way that notes what it has told about.
   func isNotingSeenRows() throws(SQLiteError) -> Bool {
-    if isBesideToken { return false }
     if let notesSeen { return notesSeen }
     let mode = try fullFetch()
     let isNoting = mode != nil && mode != .adopts

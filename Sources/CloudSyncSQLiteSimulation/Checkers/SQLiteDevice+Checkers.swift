@@ -4,6 +4,7 @@ extension SQLiteDevice {
   package static func makeCheckers() -> sending [any SimulationChecker]? {
     [
       DatabaseChecker(), EqualityChecker(), RowEditChecker(), FoundValueChecker(), AbsenceChecker(),
+      AnswerChecker(),
     ]
   }
 }

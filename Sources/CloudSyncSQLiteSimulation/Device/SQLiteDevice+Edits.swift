@@ -77,8 +77,19 @@ extension SQLiteDevice {
       return
     }
     if state.isHalted { session.start() }
+    noteUnreadRecords()
     do throws(SyncEngineError) { try engine.retryParked() } catch { note(error) }
     engine.sendChanges()
+  }
+
+  /// Notes rows that wait because of what their saves have met in the cloud: every record there can be read, and joined.
+  private func noteUnreadRecords() {
+    let code = SyncError.Code.serverRecordChanged.rawValue
+    let query = """
+      SELECT record_name, error FROM cloudsync_pending WHERE error_code = \(code) AND next IS NULL
+      """
+    let lines = attempt { () throws in try disk.file().lines(sql: query) }
+    for line in lines ?? [] { note("a row waits for no reason: \(line)") }
   }
 
   // MARK: Writing

@@ -131,6 +131,7 @@ extension RowMutant {
   ) -> [RecordAction] {
     switch (self, event) {
     case (.forgetsSaves, .saved), (.ignoresMissing, .missing), (.ignoresAbsence, .vanished),
+      (.ignoresAbsence, .absent),
       (.ignoresEndOfFetch, .fetchEnded), (.ignoresNewZone, .zoneReplaced),
       (.keepsNumber, .renumbered), (.forgetsNewColumns, .completed),
       (.forgetsWaiting, .placed(.awaitsParent)), (.forgetsDeferral, .placed(.deletionDeferred)):
@@ -147,7 +148,7 @@ extension RowMutant {
       return state.reduceSoundly(event, rules: rules)
     case (.neverRetries, .retried): return []
     case (.believesMissing, .missing): return state.reduceSoundly(.vanished, rules: rules)
-    case (.absenceTakesAll, .vanished):
+    case (.absenceTakesAll, .vanished), (.absenceTakesAll, .absent):
       state = RecordState()
       return [.forget]
     case (.forgetsTombstones, .zoneReplaced) where state.isDeleted(by: rules):

@@ -150,22 +150,30 @@ struct TwoDevicesTests {
     #expect(try mac.lines("SELECT count(*) FROM notes") == ["1"])
   }
 
-  @Test("An engine that is let go without being stopped is gone", arguments: [0, 1, 2, 3, 30])
+  @Test(
+    "An engine that is let go without being stopped is gone, and its database is closed",
+    arguments: [0, 1, 2, 3, 30]
+  )
   func release(seconds: Int) throws {
     let bench = SyncHarness()
-    let database = try DatabaseFile(path: ":memory:")
-    try database.execute(Self.schema)
-    var engine: SyncEngine? = try bench.engine("mac", database, Self.tables)
+    var database: DatabaseFile? = try DatabaseFile(path: ":memory:")
+    try database?.execute(Self.schema)
+    weak let closed = database
+    var engine = try database.map { try bench.engine("mac", $0, Self.tables) }
     weak let released = engine
     try engine?.start()
+    weak let session = engine?.session
     bench.world.advance(by: .seconds(seconds))
-    try database.execute("INSERT INTO notes(id) VALUES('a')")
+    try database?.execute("INSERT INTO notes(id) VALUES('a')")
     engine?.sendChanges()
     engine?.fetchChanges()
     bench.world.advance(by: .milliseconds(seconds))
     engine = nil
+    database = nil
     bench.world.advance(by: .seconds(1))
 
     #expect(released == nil)
+    #expect(session == nil)
+    #expect(closed == nil)
   }
 }

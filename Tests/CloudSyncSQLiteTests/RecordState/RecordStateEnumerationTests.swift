@@ -69,7 +69,8 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
 
   func events(in state: RecordState) -> [RecordEvent] {
     var events: [RecordEvent] = [
-      .missing(tag: "none", now: 0), .retried, .vanished, .fetchEnded, .zoneReplaced, .purging,
+      .missing(tag: "none", now: 0), .retried, .vanished, .absent(over: state.known?.tag),
+      .absent(over: "former"), .fetchEnded, .zoneReplaced, .purging,
       .completed([VersionedColumn(name: "d", value: .int64(0), time: .zero)]),
       .marked(PurgeMark(writer: 1, since: 0)),
       .edited(.found([ColumnEdit(name: "c", value: .int64(1))])),
@@ -173,6 +174,9 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
         return next == state ? nil : "a conflict counts that a page has overtaken"
       }
       return fault(of: version, tag: tag, in: next)
+    case .absent(let former):
+      if former == state.known?.tag { return fault(of: state, .vanished, next, actions) }
+      return next == state ? nil : "an answer counts that a page has overtaken"
     case .vanished, .zoneReplaced:
       return next.known == nil || state.known == nil ? nil : "the record is still said to be there"
     case .saved(_, let former, let version):

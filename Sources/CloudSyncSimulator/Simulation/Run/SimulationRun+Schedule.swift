@@ -146,7 +146,13 @@ extension SimulationRun {
         outcome.logs.append(.init(device: host.number, process: index + 1, data: data))
       }
     }
-    // What holds each other is parted, or nothing of it would ever be released.
+    // What holds each other is parted, or nothing of it would ever be released; checkers keep sessions, which tell them
+    // what happens.
+    let checkers = memory.withLock { memory in
+      defer { memory.checkers = [] }
+      return memory.checkers
+    }
+    withExtendedLifetime(checkers) {}  // Released outside the lock.
     for host in hosts {
       host.process?.end()
       host.device.quit()
