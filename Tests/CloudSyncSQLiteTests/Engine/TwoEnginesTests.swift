@@ -53,6 +53,45 @@ struct TwoEnginesTests {
     #expect(try bench.unclean(app) == [])
   }
 
+  @Test("What another engine has fetched meanwhile is fetched once more, and not for ever")
+  func fetchedBeside() throws {
+    let bench = SyncHarness()
+    let phone = try bench.device("phone", Self.schema, tables: ["notes"])
+    var slow: SlowFetches?
+    let environment = bench.world.environment
+    bench.handler = { connection in
+      let handler = SlowFetches(connection, environment)
+      slow = handler
+      return handler
+    }
+    let app = try bench.device("app", Self.schema, tables: ["notes"])
+    let fetches = try #require(slow)
+    bench.handler = { $0 }
+    let widget = try bench.engine("widget", app.database, ["notes"])
+    try bench.sync(phone, app)
+    try phone.execute("INSERT INTO notes VALUES('a', 'A', 0)")
+    try bench.sync(phone)
+    try widget.start()
+    bench.world.advance(by: .seconds(10))
+    widget.stop()
+    // Where the widget's pages end, nothing of the app's ends.
+    try phone.execute("UPDATE notes SET title = 'A2'")
+    try bench.sync(phone)
+    // Two of the app's at once: the second one waits for the first.
+    app.engine.fetchChanges()
+    bench.world.advance(by: .milliseconds(100))
+    app.engine.fetchChanges()
+    bench.world.advance(by: .seconds(60))
+    let count = fetches.count
+    bench.world.advance(by: .seconds(600))
+    #expect(fetches.count == count)
+
+    // The token that is stored is the app's again.
+    try phone.execute("INSERT INTO notes VALUES('b', 'B', 0)")
+    try bench.sync(phone, app)
+    #expect(try app.lines(Self.rows) == ["'a'|'A2'|0", "'b'|'B'|0"])
+  }
+
   @Test("An engine for fewer tables that looks first leaves edits of others to the one that runs")
   func fewerTables() throws {
     let schema = Self.schema + "; CREATE TABLE tags(id TEXT PRIMARY KEY NOT NULL, a)"
@@ -78,6 +117,32 @@ struct TwoEnginesTests {
   func random(seed: Int) throws {
     var script = try TwoEnginesScript(seed: UInt64(seed))
     try script.run()
+  }
+}
+
+/// Passes work on; fetches take a while.
+private final class SlowFetches: WorkHandler {
+  private let base: any OperationHandler
+  private let environment: SyncEnvironment
+  private let state = Locked<(count: Int, timers: [any SyncTimer])>((0, []))
+
+  init(_ base: any OperationHandler, _ environment: SyncEnvironment) {
+    (self.base, self.environment) = (base, environment)
+  }
+
+  var count: Int { state.withLock { $0.count } }
+
+  func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
+    let call: @Sendable () -> Void = { [base] in
+      base.perform(work, context: context, completion: completion)
+    }
+    guard case .fetch = work else { return call() }
+    let timer = environment.makeTimer(environment.makeExecutor(), call)
+    state.withLock { state in
+      state.count += 1
+      state.timers.append(timer)
+    }
+    timer.schedule(after: 500_000_000)
   }
 }
 
