@@ -88,6 +88,7 @@ extension SyncEngine {
       let parked = try transaction.stored.pending.parked(in: id)
       let chosen = rowKeys.map { keys in parked.filter { keys.contains($0) } } ?? parked
       for key in chosen { try transaction.retry(key) }
+      try transaction.facts.set(.triedKinds, to: nil)
       let records = id == nil ? try transaction.stored.foreign.retry() : 0
       return chosen.count + records
     }

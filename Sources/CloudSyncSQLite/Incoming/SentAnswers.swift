@@ -34,6 +34,7 @@ struct SentAnswers: TransactionPart {
       if settled.contains(record.recordID.name) { continue }
       if let row = sent[record.recordID.name] {
         guard let tag = record.changeTag else { continue }
+        try KindTrial(transaction: transaction).takeSave(of: row)
         let event = RecordEvent.saved(tag: tag, over: row.record.changeTag, row.version)
         let row = try reduce(event, of: row.key, in: row.table)
         try transaction.noteTombstone(row, of: record)
@@ -120,7 +121,10 @@ struct SentAnswers: TransactionPart {
       now: now
     )
     let row = try reduce(event, of: key, in: place)
-    if error.code == .invalidArguments { transaction.mayLearnKinds = true }
+    if error.code == .invalidArguments {
+      transaction.mayLearnKinds = true
+      try KindTrial(transaction: transaction).takeRefusal(of: row, because: error.description)
+    }
     if case .refusal = row.state.hold { transaction.counts.parked += 1 }
   }
 

@@ -38,8 +38,9 @@ final class ColumnFields: Sendable {
     case nil: return value.isNull ? nil : RecordField(name: own, value: value)
     case .asset?: return RecordField(name: asset, value: value)
     case .bytes?: break
+    // Of a column that the table does not have it is not known what its own field takes.
     case let other?:
-      if other == kind ?? other { return RecordField(name: own, value: value) }
+      if other == kind { return RecordField(name: own, value: value) }
     }
     guard let bytes = AsideValue.bytes(of: value) else {
       return RecordField(name: own, value: value)

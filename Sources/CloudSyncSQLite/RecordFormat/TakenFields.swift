@@ -52,7 +52,7 @@ struct TakenFields {
     }
     if hasAside, let asset = take(column.asset) { return asset }
     guard let value = take(column.own) else { return .null }
-    if !column.isOwn(value) { leave(column.own) }
+    if column.kind != nil, !column.isOwn(value) { leave(column.own) }
     return value
   }
 

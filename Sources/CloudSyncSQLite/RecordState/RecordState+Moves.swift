@@ -39,9 +39,10 @@ extension RecordState {
 
   /// Takes what the record has had that the row was before.
   mutating func take(_ hand: HandOver, rules: RowRules) -> [RecordAction] {
-    // It has gone on since.
-    if let move = row?.clock.move(ofLife: hand.version.created) {
+    // It has gone on since; records of many engines could have it go in a circle.
+    if let move = row?.clock.move(ofLife: hand.version.created), hand.steps < RowMove.limit {
       var next = hand
+      next.steps += 1
       next.move = move
       next.version = hand.version.handed(by: move)
       return [.handOver(next)]

@@ -110,6 +110,8 @@ struct HandOver: Sendable, Hashable {
   var base: [VersionedColumn]
   /// Whether it is the cloud's version, and not the one of this device.
   var isOfCloud: Bool
+  /// From how many records it was handed on before.
+  var steps = 0
 }
 
 /// Where a row comes from that was given its key here.

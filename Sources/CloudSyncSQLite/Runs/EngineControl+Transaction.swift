@@ -176,6 +176,7 @@ struct TransactionOutcome: Sendable {
     counts = transaction.counts
     changes = transaction.changed?.changes
     needsFetch = transaction.needsFetch
-    learnsKinds = try InvalidRows(transaction: transaction).areExplained()
+    let areExplained = try InvalidRows(transaction: transaction).areExplained()
+    learnsKinds = transaction.hasOtherKinds || areExplained
   }
 }

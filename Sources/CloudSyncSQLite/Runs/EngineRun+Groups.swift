@@ -39,13 +39,11 @@ extension EngineRun {
   func follow(_ stored: CloudGroup) {
     if stored.isEmpty { return }
     if stored.tellsOfZone { control.state.withLock { $0.zoneLosses = 0 } }
-    let (isFetchDue, next) = state.withLock { state in
-      let isFetchDue = stored.items.reduce(false) { state.take($1) || $0 }
-      defer { state.nextFetch = nil }
-      return (isFetchDue, state.nextFetch)
+    let (isFetchDue, hasNext) = state.withLock { state in
+      (stored.items.reduce(false) { state.take($1) || $0 }, state.nextFetch != nil)
     }
     guard isUnderWay else { return }
-    if let next { fetch(next) } else if isFetchDue { fetchChanges() }
+    if hasNext { fetchNext() } else if isFetchDue { fetchChanges() }
     sendChanges()
   }
 }

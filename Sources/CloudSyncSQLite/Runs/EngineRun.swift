@@ -44,7 +44,7 @@ final class EngineRun: Sendable {
     var isZoneRecordRefused = false
     /// What has come from the cloud and is not stored yet.
     var group = CloudGroup()
-    /// A fetch that is to follow what was stored.
+    /// A fetch that is to follow what was stored, when no other is under way.
     var nextFetch: FetchOperation?
     /// Whether the last page that has come was not the last one of its fetch.
     var isPageDue = false
@@ -142,8 +142,22 @@ final class EngineRun: Sendable {
 
   /// Fetches what has changed in the cloud; returns at once.
   func fetchChanges() {
-    fetch(FetchOperation())
+    // One that is to follow tells all of it.
+    if state.withLock({ $0.nextFetch == nil }) { fetch(FetchOperation()) }
     lookForZone()
+  }
+
+  /// Begins the fetch that is to follow what was stored.
+  ///
+  /// Behind another one it would begin where that ends, and not at the stored token: two engines on one database would
+  /// fetch without end.
+  func fetchNext() {
+    let next = state.withLock { state -> FetchOperation? in
+      guard state.fetches == 0 else { return nil }
+      defer { state.nextFetch = nil }
+      return state.nextFetch
+    }
+    if let next { fetch(next) }
   }
 
   @discardableResult
@@ -160,6 +174,7 @@ final class EngineRun: Sendable {
       guard let self, isUnderWay else { return }
       perform { (run) throws(SyncEngineError) in
         run.state.withLock { $0.fetches -= 1 }
+        run.fetchNext()
         guard case .success = result, operation.recordIDs.isEmpty else {
           waiter?.end(hasFetched: false)
           return

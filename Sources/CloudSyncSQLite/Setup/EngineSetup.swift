@@ -53,7 +53,8 @@ struct EngineSetup {
     if !isSame || isCopy { try readFormerEdits(in: schema, isCopied: isCopy) }
     // What both files have is of the old number, so that nobody's additions are counted twice.
     if isCopy { try Facts(connection: connection).set(.writer, to: nil) }
-    let shown = try ColumnKinds(connection: connection).takeShown()
+    let kinds = ColumnKinds(connection: connection)
+    let shown = try kinds.takeShown()
     let ordered = schema.parentsFirst(names).joined().compactMap { schema.table(named: $0) }
     let registry = TableRegistry(connection: connection)
     let registered = try registry.tables()
@@ -84,7 +85,9 @@ struct EngineSetup {
       try facts.value(.schemaVersion) != .integer(version)
       || findings.contains { $0.finding == .leftOut }
     try retryRefused(of: tables, isNewSchema: isNewSchema)
-    if !shown.isEmpty { try retryInvalid(of: tables) }
+    if isNewSchema { try facts.set(.triedKinds, to: nil) }
+    let isTrying = try kinds.isTrying()
+    if !shown.isEmpty || isTrying { try retryInvalid(of: tables) }
     let prepared = PreparedTables(tables: tables, schemaVersion: try check.schemaVersion())
     try facts.set(.schemaVersion, to: .integer(prepared.schemaVersion))
     return prepared

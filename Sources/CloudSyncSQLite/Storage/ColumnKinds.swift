@@ -10,7 +10,8 @@ import Foundation
 ///
 /// A cloud fixes the kind of a field when it is first saved. So a column whose type a migration changes keeps the
 /// kind that it had, and one that was made anew with another type takes the kind that records show, at the next
-/// setup or once the cloud refuses a row for it; values of other kinds lie aside.
+/// setup or once the cloud refuses a row for it; values of other kinds lie aside. Where no record shows it,
+/// ``KindTrial`` finds out whether the cloud takes rows whose values all lie aside: the kind is ``ColumnKind/bytes`` then.
 struct ColumnKinds {
   /// By the type of the records, and by the name of the column.
   typealias Kinds = [String: [String: ColumnKind]]
@@ -23,10 +24,19 @@ struct ColumnKinds {
   func takeShown() throws(SQLiteError) -> [String] {
     let shown = try kinds(named: .shownKinds)
     if shown.isEmpty { return [] }
-    let known = try kinds(named: .columnKinds)
-    try set(known.merging(shown) { old, new in old.merging(new) { $1 } }, as: .columnKinds)
+    try learn(shown)
     try facts.set(.shownKinds, to: nil)
+    let doubted = try kinds(named: .doubtedKinds)
+    let rest = doubted.map { recordType, kinds in
+      (recordType, kinds.filter { shown[recordType]?[$0.key] == nil })
+    }
+    try set(Dictionary(rest) { $1 }.filter { !$0.value.isEmpty }, as: .doubtedKinds)
     return shown.keys.sorted()
+  }
+
+  private func learn(_ kinds: Kinds) throws(SQLiteError) {
+    let known = try self.kinds(named: .columnKinds)
+    try set(known.merging(kinds) { old, new in old.merging(new) { $1 } }, as: .columnKinds)
   }
 
   /// The kinds of a table's columns; those that were never asked for are what the types say, for good.
@@ -58,6 +68,37 @@ struct ColumnKinds {
     return true
   }
 
+  // MARK: Trials
+
+  /// Whether it is being tried whether the cloud takes rows without columns' own fields.
+  func isTrying() throws(SQLiteError) -> Bool { try facts.value(.doubtedKinds) != nil }
+
+  /// The columns whose own fields are left out in a trial; nil if there is none, and empty if there was one in vain.
+  func trial(ofType recordType: String) throws(SQLiteError) -> [String]? {
+    if let doubted = try kinds(named: .doubtedKinds)[recordType] { return doubted.keys.sorted() }
+    return try kinds(named: .triedKinds)[recordType] == nil ? nil : []
+  }
+
+  /// Leaves the own fields of columns out from now on, as a trial.
+  func doubt(_ kinds: [String: ColumnKind], ofType recordType: String) throws(SQLiteError) {
+    var doubted = try self.kinds(named: .doubtedKinds)
+    doubted[recordType, default: [:]].merge(kinds) { old, _ in old }
+    try set(doubted, as: .doubtedKinds)
+    try learn([recordType: kinds.mapValues { _ in .bytes }])
+  }
+
+  /// Ends a trial: either its columns' own fields are left out for good, or they are what they were.
+  func endTrial(ofType recordType: String, hasHelped: Bool) throws(SQLiteError) {
+    var doubted = try kinds(named: .doubtedKinds)
+    guard let former = doubted.removeValue(forKey: recordType) else { return }
+    try set(doubted, as: .doubtedKinds)
+    if hasHelped { return }
+    try learn([recordType: former])
+    var tried = try kinds(named: .triedKinds)
+    tried[recordType] = [:]
+    try set(tried, as: .triedKinds)
+  }
+
   // MARK: Storing
 
   private func kinds(named name: Facts.Name) throws(SQLiteError) -> Kinds {
@@ -75,6 +116,7 @@ struct ColumnKinds {
   }
 
   private func set(_ kinds: Kinds, as name: Facts.Name) throws(SQLiteError) {
+    if kinds.isEmpty { return try facts.set(name, to: nil) }
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     do throws(any Error) {

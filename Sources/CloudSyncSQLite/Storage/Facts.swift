@@ -60,6 +60,10 @@ struct Facts {
     case columnKinds = "column_kinds"
     /// Those that records have shown to be others, since the engine was set up.
     case shownKinds = "shown_kinds"
+    /// The kinds that fields had before it was tried whether the cloud takes rows without them.
+    case doubtedKinds = "doubted_kinds"
+    /// The types of the records for which that was tried in vain.
+    case triedKinds = "tried_kinds"
     /// The latest date that a record had in the cloud, in milliseconds since 1970.
     case cloudTime = "cloud_time"
     /// The journal mode that the file had before a tool wrote it, which it gets back when it is detached.

@@ -58,40 +58,64 @@ struct MovedRows: TransactionPart {
 
   /// Has a row go on as another one that was given two keys by devices which did not know of each other: the later key
   /// stays, on all of them.
+  ///
+  /// Where either has gone on since counts what it is now. A row that went on as one which came before it might lead back
+  /// to itself.
   private func unite(
     _ move: RowMove,
     into winner: RowMove,
     in place: Int
   ) throws(SQLiteError) {
-    var (name, life) = (move.name, move.arrival)
-    for _ in 0..<RowMove.limit {
-      guard let (found, key) = try transaction.place(ofRecord: name), found == place,
-        !UTF8Bytes.equal(name, winner.name)
-      else { return }
-      let row = try self.row(key, in: place)
-      guard let version = row.state.row else { return }
-      if let next = version.clock.move(ofLife: life) {
-        (name, life) = (next.name, next.arrival)
-        continue
-      }
-      // What has this key since is another row.
-      guard !row.isDeleted(by: tables[place].rules), version.clock.lastEnd < life else { return }
-      let last = RowMove(
-        since: version.clock.lastEnd,
-        time: max(winner.time, version.created),
-        arrival: winner.arrival,
-        ended: winner.ended,
-        name: winner.name,
-        isUnion: winner.isUnion
-      )
-      try transaction.edit(.renamed([last]), of: row)
-      let handed = HandOver(
-        move: last,
-        version: version.handed(by: last),
-        base: [],
-        isOfCloud: false
-      )
-      return try hand(handed, of: row)
+    guard let one = try end(of: move, in: place), let other = try end(of: winner, in: place),
+      !UTF8Bytes.equal(one.name, other.name)
+    else { return }
+    let (gone, kept) = one.arrives(before: other) ? (one, other) : (other, one)
+    guard let (found, key) = try transaction.place(ofRecord: gone.name), found == place else {
+      return
     }
+    let row = try self.row(key, in: place)
+    // What has this key since is another row.
+    guard let version = row.state.row, !row.isDeleted(by: tables[place].rules),
+      version.clock.lastEnd < gone.arrival
+    else { return }
+    let last = RowMove(
+      since: version.clock.lastEnd,
+      time: max(winner.time, version.created),
+      arrival: kept.arrival,
+      ended: kept.ended,
+      name: kept.name,
+      isUnion: kept.isUnion
+    )
+    try transaction.edit(.renamed([last]), of: row)
+    let handed = HandOver(
+      move: last,
+      version: version.handed(by: last),
+      base: [],
+      isOfCloud: false
+    )
+    try hand(handed, of: row)
+  }
+
+  /// The last of the moves that lead on from where a move has led; nil if they lead nowhere.
+  private func end(of move: RowMove, in place: Int) throws(SQLiteError) -> RowMove? {
+    var move = move
+    for _ in 0..<RowMove.limit {
+      guard let (found, key) = try transaction.place(ofRecord: move.name), found == place else {
+        return nil
+      }
+      guard let version = try row(key, in: place).state.row,
+        let next = version.clock.move(ofLife: move.arrival)
+      else { return move }
+      move = next
+    }
+    return nil
+  }
+}
+
+extension RowMove {
+  /// Whether the row that it leads to got its key before another one.
+  fileprivate func arrives(before other: RowMove) -> Bool {
+    if arrival != other.arrival { return arrival < other.arrival }
+    return UTF8Bytes.order(name, other.name) < 0
   }
 }

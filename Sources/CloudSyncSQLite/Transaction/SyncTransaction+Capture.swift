@@ -66,7 +66,7 @@ extension SyncTransaction {
     guard changed != nil else { return }
     let layout = try OutboxLayout(connection)
     let query = try connection.statement(layout.query)
-    query.bind(try connection.integer("SELECT left_until FROM main.cloudsync_clock"), at: 1)
+    query.bind(try outbox.startOfEdits(), at: 1)
     try query.forEachRow { () throws(SQLiteError) in
       guard let place = tables.place(ofID: query.integer(2)) else { return }
       let table = tables[place]

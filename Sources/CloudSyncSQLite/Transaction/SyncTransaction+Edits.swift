@@ -6,7 +6,7 @@ extension SyncTransaction {
     tables.inOrder.first?.transport.fieldValue(value) ?? .null
   }
 
-  private var outbox: CapturedEditReader {
+  var outbox: CapturedEditReader {
     CapturedEditReader(
       connection: connection,
       tables: tables.inOrder.map(\.captured),

@@ -26,6 +26,8 @@ final class SyncTransaction {
   var isFetchComplete = false
   /// Whether a record has shown of which kind a field is, or the cloud has refused a row that may be for.
   var mayLearnKinds = false
+  /// Whether the kinds of fields are other ones than those that the tables were read with.
+  var hasOtherKinds = false
   /// Whether a fetch has to tell what became of a record.
   var needsFetch = false
   /// A fetch that is to follow, because what one has told does not count.

@@ -132,6 +132,11 @@ final class SyncHarness {
     try cloud.records(account: owner, zone: zoneID).filter(\.isRow).map(\.recordID.name)
   }
 
+  /// The record of a name that the cloud has.
+  func record(_ name: String) throws -> Record? {
+    try cloud.records(account: owner, zone: zoneID).first { $0.recordID.name == name }
+  }
+
   /// The records that the cloud has, each with the tag of its last change.
   func cloudTags() throws -> [String] {
     try cloud.records(account: owner, zone: zoneID)

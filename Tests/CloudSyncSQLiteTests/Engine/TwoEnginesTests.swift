@@ -53,10 +53,96 @@ struct TwoEnginesTests {
     #expect(try bench.unclean(app) == [])
   }
 
+  @Test("What another engine has fetched meanwhile is fetched once more, and not for ever")
+  func fetchedBeside() throws {
+    let bench = SyncHarness()
+    let phone = try bench.device("phone", Self.schema, tables: ["notes"])
+    var slow: SlowFetches?
+    let environment = bench.world.environment
+    bench.handler = { connection in
+      let handler = SlowFetches(connection, environment)
+      slow = handler
+      return handler
+    }
+    let app = try bench.device("app", Self.schema, tables: ["notes"])
+    let fetches = try #require(slow)
+    bench.handler = { $0 }
+    let widget = try bench.engine("widget", app.database, ["notes"])
+    try bench.sync(phone, app)
+    try phone.execute("INSERT INTO notes VALUES('a', 'A', 0)")
+    try bench.sync(phone)
+    try widget.start()
+    bench.world.advance(by: .seconds(10))
+    widget.stop()
+    // Where the widget's pages end, nothing of the app's ends.
+    try phone.execute("UPDATE notes SET title = 'A2'")
+    try bench.sync(phone)
+    // Two of the app's at once: the second one waits for the first.
+    app.engine.fetchChanges()
+    bench.world.advance(by: .milliseconds(100))
+    app.engine.fetchChanges()
+    bench.world.advance(by: .seconds(60))
+    let count = fetches.count
+    bench.world.advance(by: .seconds(600))
+    #expect(fetches.count == count)
+
+    // The token that is stored is the app's again.
+    try phone.execute("INSERT INTO notes VALUES('b', 'B', 0)")
+    try bench.sync(phone, app)
+    #expect(try app.lines(Self.rows) == ["'a'|'A2'|0", "'b'|'B'|0"])
+  }
+
+  @Test("An engine for fewer tables that looks first leaves edits of others to the one that runs")
+  func fewerTables() throws {
+    let schema = Self.schema + "; CREATE TABLE tags(id TEXT PRIMARY KEY NOT NULL, a)"
+    let (bench, app, phone) = try SyncHarness.pair(schema, tables: ["notes", "tags"])
+    try bench.sync(app, phone)
+    let widget = try bench.engine("widget", app.database, ["notes"])
+    try app.execute("INSERT INTO tags VALUES('a', 1)")
+    try widget.start()
+    bench.world.advance(by: .seconds(30))
+    try bench.sync(app, phone)
+    #expect(try phone.lines("SELECT * FROM tags") == ["'a'|1"])
+    // So does one that is made while the other one has the edits of all.
+    try app.execute("UPDATE tags SET a = 2; INSERT INTO notes VALUES('n', 'N', 0)")
+    widget.sendChanges()
+    bench.world.advance(by: .seconds(30))
+    try bench.restart(app, ["notes", "tags"])
+    try bench.sync(app, phone)
+    #expect(try phone.lines("SELECT * FROM tags") == ["'a'|2"])
+    #expect(try bench.unclean(app) == [])
+  }
+
   @Test("Whatever they do at once, all databases end equal", arguments: 0..<12)
   func random(seed: Int) throws {
     var script = try TwoEnginesScript(seed: UInt64(seed))
     try script.run()
+  }
+}
+
+/// Passes work on; fetches take a while.
+private final class SlowFetches: WorkHandler {
+  private let base: any OperationHandler
+  private let environment: SyncEnvironment
+  private let state = Locked<(count: Int, timers: [any SyncTimer])>((0, []))
+
+  init(_ base: any OperationHandler, _ environment: SyncEnvironment) {
+    (self.base, self.environment) = (base, environment)
+  }
+
+  var count: Int { state.withLock { $0.count } }
+
+  func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
+    let call: @Sendable () -> Void = { [base] in
+      base.perform(work, context: context, completion: completion)
+    }
+    guard case .fetch = work else { return call() }
+    let timer = environment.makeTimer(environment.makeExecutor(), call)
+    state.withLock { state in
+      state.count += 1
+      state.timers.append(timer)
+    }
+    timer.schedule(after: 500_000_000)
   }
 }
 
@@ -106,8 +192,11 @@ private struct TwoEnginesScript {
   private var widget: SyncEngine
   private var edits = 0
 
-  private static let schema =
-    "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)"
+  private static let schema = """
+    CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER);
+    CREATE TABLE tags(id TEXT PRIMARY KEY NOT NULL, a);
+    """
+  private static let tables = ["notes", "tags"]
 
   init(seed: UInt64) throws {
     random = SeededRandom(seed: seed)
@@ -119,9 +208,10 @@ private struct TwoEnginesScript {
       return FaultyOperationHandler(connection, in: world, seed: faults.next(), plan: .ofRequests)
     }
     bench.cloud.options.pageSize = random.pick([1, 2, 200])
-    app = try bench.device("app", Self.schema, tables: ["notes"], options: Self.options)
-    widget = try bench.engine("widget", app.database, ["notes"], Self.options)
-    phone = try bench.device("phone", Self.schema, tables: ["notes"], options: Self.options)
+    app = try bench.device("app", Self.schema, tables: Self.tables, options: Self.options)
+    let some = random.pick([Self.tables, ["notes"]])
+    widget = try bench.engine("widget", app.database, some, Self.options)
+    phone = try bench.device("phone", Self.schema, tables: Self.tables, options: Self.options)
   }
 
   private static var options: SyncEngineOptions {
@@ -134,10 +224,10 @@ private struct TwoEnginesScript {
     for _ in 0..<60 { try step() }
     bench.handler = { $0 }
     widget.stop()
-    try bench.restart(app, ["notes"], Self.options)
-    try bench.restart(phone, ["notes"], Self.options)
+    try bench.restart(app, Self.tables, Self.options)
+    try bench.restart(phone, Self.tables, Self.options)
     try bench.sync(app, phone, app, phone)
-    let fresh = try bench.device("fresh", Self.schema, tables: ["notes"], options: Self.options)
+    let fresh = try bench.device("fresh", Self.schema, tables: Self.tables, options: Self.options)
     try bench.sync(fresh)
     let rows = try app.lines("SELECT * FROM notes ORDER BY id")
     #expect(try phone.lines("SELECT * FROM notes ORDER BY id") == rows)
@@ -147,9 +237,18 @@ private struct TwoEnginesScript {
     #expect(rows.count { $0.hasPrefix("'own") } == edits)
     let counted = try app.lines("SELECT n FROM notes WHERE id = 'sum'").first ?? "0"
     #expect(counted == "\(sum)")
+    for device in [app, phone, fresh] {
+      #expect(try device.lines("SELECT * FROM tags WHERE id <> 'x' ORDER BY id") == tags)
+    }
+    let shared = try app.lines("SELECT * FROM tags WHERE id = 'x'")
+    for device in [phone, fresh] {
+      #expect(try device.lines("SELECT * FROM tags WHERE id = 'x'") == shared)
+    }
   }
 
   private var sum = 0
+  /// The tags that nobody else has.
+  private var tags: [String] = []
 
   private mutating func step() throws {
     let engine = random.pick([app.engine, widget, phone.engine])
@@ -169,7 +268,13 @@ private struct TwoEnginesScript {
   private mutating func edit(_ device: SyncHarness.Device) throws {
     let time = bench.world.now.nanoseconds / 1_000_000
     let id = random.pick(["x", "y", "z"])
-    switch random.below(4) {
+    switch random.below(6) {
+    case 4:
+      let tag = String(100 + tags.count)
+      tags.append("'\(tag)'|0")
+      try device.execute("INSERT INTO tags VALUES('\(tag)', 0)", at: time)
+    case 5:
+      try device.execute("INSERT OR REPLACE INTO tags VALUES('x', \(time))", at: time)
     case 0:
       edits += 1
       try device.execute("INSERT INTO notes VALUES('own\(edits)', 'mine', 0)", at: time)

@@ -40,6 +40,28 @@ struct LeftEditTests {
     #expect(try harness.read().count == 1)
   }
 
+  @Test("Readers of other tables, who run at the same time, each find the edits of theirs")
+  func inTurn() throws {
+    let harness = try CaptureHarness(Self.schema, tables: ["t", "s"])
+    let all = harness.tables
+    let some = harness.reader(all.filter { $0.name == "t" })
+    func read(_ reader: CapturedEditReader) throws -> [String] {
+      var rows: [CapturedRow] = []
+      try harness.connection.transaction { () throws(SQLiteError) in
+        try reader.readAll { rows += $0.rows }
+      }
+      return CaptureHarness.text(rows)
+    }
+    try harness.execute("INSERT INTO s VALUES('s', 1); INSERT INTO s VALUES('u', 1)")
+    #expect(try read(some) == [])
+    #expect(
+      try read(harness.reader()) == ["'s' +id=s,a=1@1000.0", "'u' +id=u,a=1@1000.2"]
+    )
+    // The outbox is empty, and counts from the beginning again.
+    try harness.execute("INSERT INTO t VALUES('t', 1)")
+    #expect(try read(some) == ["'t' +id=t,a=1@1000.4"])
+  }
+
   @Test("An edit that is taken back with its transaction leaves no trace")
   func rolledBack() throws {
     let harness = try CaptureHarness(Self.schema, tables: ["t", "s"])

@@ -47,6 +47,30 @@ struct RenameOrderTests {
     }
   }
 
+  /// The row must not go as one that came before it: it would lead back to itself.
+  @Test(
+    "Between a change of the key and the change back another device makes the same change",
+    arguments: [true, false],
+    [nil, "INSERT INTO lists VALUES('b', 'new', 'new')"]
+  )
+  func between(isFirst: Bool, after: String?) throws {
+    let (bench, mac, phone) = try SyncHarness.pair(
+      RenameScript.schema,
+      tables: RenameScript.tables
+    )
+    try mac.execute("INSERT INTO lists VALUES('a', 'x', 'y')", at: 1_000)
+    try bench.sync(mac, phone)
+    try mac.execute("UPDATE lists SET id = 'b'", at: 2_000)
+    try phone.execute("UPDATE lists SET id = 'b'; UPDATE lists SET x = 'x2'", at: 3_000)
+    try mac.execute("UPDATE lists SET id = 'a'; UPDATE lists SET y = 'y2'", at: 4_000)
+    if let after { try mac.execute("\(after); DELETE FROM lists WHERE id = 'b'", at: 5_000) }
+    if isFirst { try bench.sync(mac, phone, mac) } else { try bench.sync(phone, mac, phone) }
+
+    #expect(try mac.lines("SELECT * FROM lists") == ["'a'|'x2'|'y2'"])
+    #expect(try phone.lines("SELECT * FROM lists") == ["'a'|'x2'|'y2'"])
+    #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
+  }
+
   static let pairs = RenameStep.allCases.flatMap { one in
     RenameStep.allCases.map { [one, $0] }.filter { $0[0].rawValue <= $0[1].rawValue }
   }

@@ -22,9 +22,7 @@ struct CaptureInstallation {
   ///
   /// Other tables that were captured still are, for the engines that synchronize them.
   func install(_ requests: [Request]) throws(SQLiteError) -> [CapturedTable] {
-    let former = try registry.tables()
-    var known = former
-    let before = Set(known.filter(\.isSynchronized).map(\.id))
+    var known = try registry.tables()
     var captured: [CapturedTable] = []
     for request in requests {
       captured.append(try register(request, among: &known))
@@ -33,13 +31,6 @@ struct CaptureInstallation {
     for var table in known where table.isSynchronized && !after.contains(table.id) {
       table.isSynchronized = false
       try registry.save(table)
-    }
-    let isRenamed = captured.contains { table in
-      former.contains { $0.id == table.id && $0.key != table.key }
-    }
-    if before != after || isRenamed {
-      // Edits that were left where they are may be this engine's now.
-      try connection.execute("UPDATE main.cloudsync_clock SET left_until = 0")
     }
     try removeStrayTriggers(besides: known)
     return captured

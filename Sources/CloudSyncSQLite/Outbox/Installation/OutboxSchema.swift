@@ -20,6 +20,9 @@ import CloudSyncSQLiteSupport
 /// a time of the hybrid clock already: an engine that leaves an edit of another engine's tables
 /// where it is writes it.
 ///
+/// **Left edits**: up to `left_until` the outbox has only edits of tables that are not in `left_for`, the numbers of the
+/// tables of the engine that has read it last.
+///
 /// **A key** is the values of its columns as they are stored, in columns of the outbox's own: so nothing is
 /// lost of NULs, malformed text, reals and BLOBs. Tables with wider keys add columns to the outbox.
 ///
@@ -40,6 +43,7 @@ enum OutboxSchema {
       id INTEGER PRIMARY KEY CHECK(id = 1),
       last INTEGER NOT NULL DEFAULT 0,
       left_until INTEGER NOT NULL DEFAULT 0,
+      left_for TEXT,
       fixed INTEGER,
       is_synchronizing INTEGER NOT NULL DEFAULT 0,
       own_table INTEGER,
@@ -63,8 +67,12 @@ enum OutboxSchema {
 
   /// Makes the tables, or checks that they are there in this version.
   static func prepare(on connection: SQLiteConnection) throws(SyncEngineError) {
-    if try checkedVersion(on: connection) != nil { return }
-    try sqlite { () throws(SQLiteError) in try connection.execute(tables) }
+    let isThere = try checkedVersion(on: connection) != nil
+    try sqlite { () throws(SQLiteError) in
+      if !isThere { return try connection.execute(tables) }
+      // Earlier builds of this version have no such column.
+      try add(["left_for"], to: "cloudsync_clock", on: connection)
+    }
   }
 
   /// The version of the metadata that is there; nil if there is none, and an error if it is not this one.

@@ -62,6 +62,8 @@ struct TableRegistry {
       """
       DELETE FROM main.cloudsync_tables WHERE id = \(table.id);
       DELETE FROM main.cloudsync_outbox WHERE table_id = \(table.id);
+      -- Numbers of edits that are gone are given again.
+      UPDATE main.cloudsync_clock SET left_until = 0;
       """
     )
   }

@@ -36,6 +36,8 @@ struct CapturedEditReader {
   let connection: SQLiteConnection
   /// By their numbers.
   private let tables: [Int64: CapturedTable]
+  /// Their numbers, as SQL.
+  private let ids: String
   private let encode: (SQLiteValue) -> FieldValue
 
   init(
@@ -46,6 +48,7 @@ struct CapturedEditReader {
     self.connection = connection
     self.encode = encode
     self.tables = Dictionary(tables.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    ids = self.tables.keys.sorted().map { "\($0)" }.joined(separator: ", ")
   }
 
   /// Reads the oldest edits, at most so many.
@@ -89,9 +92,9 @@ struct CapturedEditReader {
     )
     .bind(batch.end, at: 1).run()
     try connection.fixedStatement(
-      "UPDATE main.cloudsync_clock SET last = max(last, ?1), left_until = ?2"
+      "UPDATE main.cloudsync_clock SET last = max(last, ?1), left_until = ?2, left_for = ?3"
     )
-    .bind(batch.time.rawValue, at: 1).bind(batch.leftUntil, at: 2).run()
+    .bind(batch.time.rawValue, at: 1).bind(batch.leftUntil, at: 2).bind(ids, at: 3).run()
   }
 
   /// Notes a time that was seen: whatever is edited from now on is later.
@@ -123,7 +126,7 @@ struct CapturedEditReader {
     )
     defer { search.reset() }
     guard try search.step() else { return }
-    let clock = try connection.fixedStatement("SELECT last, left_until FROM main.cloudsync_clock")
+    let clock = try clock()
     defer { clock.reset() }
     guard try clock.step() else { return }
     var time = HybridTime(rawValue: clock.integer(0))
@@ -141,16 +144,27 @@ struct CapturedEditReader {
 
   // MARK: Edits
 
-  private var ids: String { tables.keys.sorted().map { "\($0)" }.joined(separator: ", ") }
-  private var start: String { "(SELECT left_until FROM main.cloudsync_clock)" }
+  /// After which edit a reader of these tables begins, as SQL.
+  ///
+  /// What was left by a reader of other tables, of an engine that may run at the same time, is perhaps this one's.
+  private var startOfClock: String { "CASE left_for WHEN '\(ids)' THEN left_until ELSE 0 END" }
+  private var start: String { "(SELECT \(startOfClock) FROM main.cloudsync_clock)" }
+
+  /// The latest time, and the edit after which it begins.
+  private func clock() throws(SQLiteError) -> SQLiteStatement {
+    try connection.statement("SELECT last, \(startOfClock) FROM main.cloudsync_clock")
+  }
+
+  /// The edit after which it begins: those of its tables that are there up to it are none.
+  func startOfEdits() throws(SQLiteError) -> Int64 {
+    try connection.integer("SELECT \(startOfClock) FROM main.cloudsync_clock")
+  }
 
   /// Reads edits and gives them their times; those that stay get theirs too, before the clock goes on.
   private func edits(
     limit: Int
   ) throws(SQLiteError) -> (edits: [CapturedEdit], batch: CapturedBatch) {
-    let clock = try connection.fixedStatement(
-      "SELECT last, left_until FROM main.cloudsync_clock"
-    )
+    let clock = try clock()
     defer { clock.reset() }
     let hasClock = try clock.step()
     var batch = CapturedBatch(
