@@ -63,6 +63,9 @@ struct RecordClock: Sendable, Hashable {
   /// When a row was inserted that was there before anybody captured it.
   static let foundCreation = HybridTime.zero.successor
 
+  /// When a column was filled that its row got later: after it got its default, and before every edit.
+  static let filling = HybridTime.zero.successor
+
   /// The latest of all times.
   var latest: HybridTime {
     var latest = max(created, deleted)
@@ -117,7 +120,7 @@ struct RecordClock: Sendable, Hashable {
 
   /// Whether something in it is newer than what whoever deleted the row had seen, by whatever clock.
   var hasUnseen: Bool {
-    columns.contains { $0.time > seenTime(of: $0.name) ?? .zero }
+    columns.contains { $0.time > max(seenTime(of: $0.name) ?? .zero, Self.filling) }
       || shares.contains { $0.time > seenTime(of: $0.column, by: $0.writer) ?? .zero }
   }
 

@@ -70,7 +70,7 @@ struct RecordJoin {
   /// Whether a version of a column stays when the cloud has another.
   static func outranks(_ local: VersionedColumn, cloud: VersionedColumn) -> Bool {
     if local.time != cloud.time { return local.time > cloud.time }
-    return local.time > .zero && ValueContent.precedes(cloud.value, local.value)
+    return local.time > RecordClock.filling && ValueContent.precedes(cloud.value, local.value)
   }
 
   /// Takes the columns of a group from the side that has set one of them last.

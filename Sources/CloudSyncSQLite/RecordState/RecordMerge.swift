@@ -54,8 +54,10 @@ extension RecordState {
     rules: RowRules
   ) -> VersionedColumn? {
     let base = bases.first { UTF8Bytes.equal($0.name, local.name) }
-    // What was there before anybody captured it gives way to whatever the cloud has.
-    if local.time == .zero || ValueContent.areEqual(local.value, theirs.value) { return nil }
+    // What was there before anybody captured it gives way to what the cloud has, unless that is a mere default.
+    if local.time <= RecordClock.filling || ValueContent.areEqual(local.value, theirs.value) {
+      return nil
+    }
     if theirs == base || local == base { return nil }
     // It is in the cloud what this row was made from: its answer was lost.
     if ancestors.contains(Ancestor(column: local.name, writer: nil, time: theirs.time)) {

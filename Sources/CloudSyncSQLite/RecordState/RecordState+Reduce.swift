@@ -317,7 +317,7 @@ extension RecordState {
       if rules.isCounter(column.name), let sum = CounterSum(column.value) {
         self.row?.set(CounterShare(column: column.name, found: sum))
       } else {
-        self.row?.set(VersionedColumn(name: column.name, value: column.value, time: .zero))
+        self.row?.set(column)
         noteDifference(in: column.name)
       }
     }

@@ -171,7 +171,8 @@ final class RecordTable: Sendable {
     return digest.value
   }
 
-  private func isDefault(_ value: SQLiteValue, at place: Int) -> Bool {
+  /// Whether a value is what the constant default of its column gives.
+  func isDefault(_ value: SQLiteValue, at place: Int) -> Bool {
     // Most columns have none.
     if hasNullDefault[place] { return if case .null = value { true } else { false } }
     return value == defaults[place]

@@ -88,9 +88,15 @@ struct LoadedRow {
       !version.clock.isDeleted(by: table.rules.deletes)
     else { return }
     var missing: [VersionedColumn] = []
-    for (name, value) in zip(table.columns, values) where version.value(of: name) == nil {
+    for (place, name) in table.columns.enumerated() where version.value(of: name) == nil {
+      // What nobody has filled gives way to what somebody has, on whatever device.
+      let isFilled = !table.isDefault(values[place], at: place)
       missing.append(
-        VersionedColumn(name: name, value: table.transport.fieldValue(value), time: .zero)
+        VersionedColumn(
+          name: name,
+          value: table.transport.fieldValue(values[place]),
+          time: isFilled ? RecordClock.filling : .zero
+        )
       )
     }
     if !missing.isEmpty { _ = state.reduce(.completed(missing), rules: table.rules) }

@@ -14,8 +14,10 @@ struct RecordJoinTests {
         // Who makes a row again knows of the deletion before it. Of two rows made without knowing of each
         // other the join is one, and whether a deletion ends both depends on when it meets them.
         let isSecond = generator.chance(40)
-        clock.created = HybridTime(rawValue: isSecond ? 3 : 1)
-        clock.deleted = HybridTime(rawValue: isSecond ? 2 : 0)
+        // Of what was there before anybody captured it the cloud's stays: the laws are those of edits.
+        let first = RecordClock.filling.rawValue + 1
+        clock.created = HybridTime(rawValue: isSecond ? first + 2 : first)
+        clock.deleted = HybridTime(rawValue: isSecond ? first + 1 : 0)
         let time = { HybridTime(rawValue: clock.created.rawValue + Int64(generator.below(3))) }
         var columns: [VersionedColumn] = []
         for name in ["a", "b", "c"] {
@@ -32,7 +34,7 @@ struct RecordJoinTests {
         }
         var version = RecordVersion(clock: clock, columns: columns)
         if generator.chance(30) {
-          version.end(at: HybridTime(rawValue: isSecond ? 4 : 2), deletes: deletes)
+          version.end(at: HybridTime(rawValue: first + (isSecond ? 3 : 1)), deletes: deletes)
         }
         return version
       }
@@ -55,6 +57,28 @@ struct RecordJoinTests {
             #expect(left == right)
           }
         }
+      }
+    }
+  }
+
+  @Test(
+    "A default gives way to what fills its column, both to an edit; of two of a kind the cloud's stays"
+  )
+  func found() {
+    let times: [HybridTime] = [.zero, RecordClock.filling, HybridTime(rawValue: 9)]
+    let join = RecordJoin(deletes: .deleteWins)
+    let version = { (value: Int64, time: HybridTime) in
+      var clock = RecordClock()
+      clock.created = RecordClock.foundCreation
+      let column = VersionedColumn(name: "a", value: .int64(value), time: time)
+      return RecordVersion(clock: clock, columns: [column])
+    }
+    for mine in times {
+      for theirs in times {
+        // The larger value is the one here, so that the bytes do not decide for the cloud.
+        let joined = join.join(version(2, mine), with: version(1, theirs))
+        let isEdit = mine == theirs && mine > RecordClock.filling
+        #expect(joined.values == [.int64(mine > theirs || isEdit ? 2 : 1)], "\(mine), \(theirs)")
       }
     }
   }
