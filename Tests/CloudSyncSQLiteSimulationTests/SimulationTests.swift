@@ -162,7 +162,7 @@ struct SimulationTests {
   func laterFailures(seed: UInt64) {
     var options = Self.options(seed, edits: 40)
     // What came to the world after them would have them go another way.
-    options.faults = .default.without(.recordRemoved).without(.recordDenied)
+    options.faults = .default.without(.recordRemoved).without(.recordDenied).without(.otherEngine)
     let outcome = Simulation<SQLiteDevice>(options).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
@@ -186,7 +186,7 @@ struct SimulationTests {
   )
   func removalFailures(seed: UInt64) {
     var options = Self.options(seed, edits: 40)
-    options.faults = .default.without(.recordDenied)
+    options.faults = .default.without(.recordDenied).without(.otherEngine)
     let outcome = Simulation<SQLiteDevice>(options).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")

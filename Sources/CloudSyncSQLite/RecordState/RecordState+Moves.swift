@@ -54,8 +54,25 @@ extension RecordState {
     let joined = merged(mine, with: hand, rules: rules)
     if joined == mine { return [] }
     change(to: joined, rules: rules)
+    noteDifferences(from: mine)
     return placement == .inTable && joined.isSameRow(as: mine, deletes: rules.deletes)
       ? [] : [.writeRow]
+  }
+
+  /// Notes columns that were given another value and no later time, as by what somebody has set unseen: else the cloud
+  /// would seem to have it.
+  private mutating func noteDifferences(from former: RecordVersion) {
+    guard var record = known, let row else { return }
+    for column in row.columns {
+      guard let old = former[column.name], old.time == column.time,
+        record.clock.time(of: column.name) == column.time,
+        !ValueContent.areEqual(old.value, column.value),
+        !record.differing.contains(where: { UTF8Bytes.equal($0, column.name) })
+      else { continue }
+      record.differing.append(column.name)
+    }
+    record.differing.sort { UTF8Bytes.order($0, $1) < 0 }
+    cloud = .present(record)
   }
 
   // MARK: Where it comes from

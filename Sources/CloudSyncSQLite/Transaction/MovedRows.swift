@@ -47,13 +47,36 @@ struct MovedRows: TransactionPart {
       hand.version = staging.inlined(hand.version, of: row)
     }
     hand.version.removeColumns(table.key)
-    if try self.row(key, in: place).state.row == nil {
+    let target = try self.row(key, in: place)
+    if !hand.isOfCloud { try noteUnseenColumns(of: &hand.version, beside: target) }
+    if target.state.row == nil {
       for (name, value) in zip(table.key, key.values) {
         let field = table.transport.fieldValue(value)
         hand.version.set(VersionedColumn(name: name, value: field, time: .zero))
       }
     }
     try reduce(.edited(.handed(hand)), of: key, in: place)
+  }
+
+  /// Gives columns a time that somebody has set unseen: the other record has them from the same edit, with another value.
+  private func noteUnseenColumns(
+    of version: inout RecordVersion,
+    beside target: LoadedRow
+  ) throws(SQLiteError) {
+    guard let row = target.state.row,
+      try facts.unreconciledTables().contains(target.rowKey.table)
+    else { return }
+    let unseen = version.columns.filter { column in
+      guard column.time > .zero, let other = row[column.name], other.time == column.time else {
+        return false
+      }
+      return !ValueContent.areEqual(other.value, column.value)
+    }
+    if unseen.isEmpty { return }
+    let time = try transaction.nextTime()
+    for column in unseen {
+      version.set(VersionedColumn(name: column.name, value: column.value, time: time))
+    }
   }
 
   /// Has a row go on as another one that was given two keys by devices which did not know of each other: the later key

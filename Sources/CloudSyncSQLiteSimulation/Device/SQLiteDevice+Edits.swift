@@ -10,6 +10,7 @@ extension SQLiteDevice {
     guard let process = app.withLock({ $0.process }) else { return }
     copyIfDue(process)
     removeIfDue(process)
+    defer { lookElsewhere(process) }
     let choice = history.withLock { $0.random.below(40) }
     switch choice {
     case 0: history.withLock { $0.postponed += edits }
@@ -57,6 +58,12 @@ extension SQLiteDevice {
       return history.imminent + history.postponed
     }
     if !postponed.isEmpty { write(postponed, elsewhere: true) }
+    // It looks no more.
+    let other = app.withLock { app in
+      defer { app.otherEngine = nil }
+      return app.otherEngine
+    }
+    withExtendedLifetime(other) {}  // Released outside the lock.
     if app.withLock({ $0.isPartial }) {
       // The next one may be for all tables again; what the old one has begun comes to its end first.
       close()

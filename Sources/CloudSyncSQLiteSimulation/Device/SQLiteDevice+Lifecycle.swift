@@ -23,8 +23,8 @@ extension SQLiteDevice {
   /// Releases the engine, so that the next one is made anew.
   func close() {
     let old = app.withLock { app in
-      defer { (app.engine, app.database, app.isPartial) = (nil, nil, false) }
-      return (app.engine, app.database)
+      defer { (app.engine, app.database, app.isPartial, app.otherEngine) = (nil, nil, false, nil) }
+      return (app.engine, app.database, app.otherEngine)
     }
     old.0?.stop()
     withExtendedLifetime(old) {}  // Released outside the lock.
@@ -34,7 +34,7 @@ extension SQLiteDevice {
   package func quit() {
     let old = app.withLock { app in
       defer { app = App() }
-      return (app.engine, app.database, app.pause)
+      return (app.engine, app.database, app.pause, app.otherEngine)
     }
     old.1?.end()
     // It writes nothing any more; but what it has put off would hold it for ever.

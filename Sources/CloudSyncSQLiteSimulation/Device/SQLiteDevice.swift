@@ -23,6 +23,8 @@ package final class SQLiteDevice: AcquaintedDevice {
     var engine: SyncEngine?
     /// Whether it is for some of the tables only.
     var isPartial = false
+    /// That of another process, which never starts it.
+    var otherEngine: SyncEngine?
     /// While the engine is stopped, or the app waits before it tries again.
     var pause: (any SyncTimer)?
   }
@@ -55,6 +57,8 @@ package final class SQLiteDevice: AcquaintedDevice {
     var random: SeededRandom
     /// Says when somebody removes a record from the cloud.
     var removals: SeededRandom
+    /// Says what another process does with an engine of its own.
+    var others: SeededRandom
   }
 
   let setup: DeviceSetup
@@ -71,7 +75,11 @@ package final class SQLiteDevice: AcquaintedDevice {
     // The same for all of them, so that a campaign can tell what a seed costs.
     var common = SeededRandom(seed: setup.commonSeed).fork(78)
     let isInFile = common.chance(1, in: 12)
-    var history = History(random: random.fork(1), removals: random.fork(2))
+    var history = History(
+      random: random.fork(1),
+      removals: random.fork(2),
+      others: random.fork(3)
+    )
     if setup.number > 0, random.chance(1, in: 3) { history.version.hasAdditions = false }
     do {
       disk = try SimulatedDisk(inFile: isInFile, enforcesForeignKeys: schema.isEnforced)

@@ -112,6 +112,7 @@ extension FaultPoint {
     case .valueMoved: 39
     case .recordRemoved: 40
     case .recordDenied: 41
+    case .otherEngine: 42
     }
   }
 
@@ -147,6 +148,7 @@ extension FaultPoint {
     case .keyChanged, .keyRespelled, .valueMoved: FaultPlan.Ratio(1, in: 12)
     case .recordRemoved: FaultPlan.Ratio(1, in: 100)
     case .recordDenied: FaultPlan.Ratio(1, in: 60)
+    case .otherEngine: FaultPlan.Ratio(1, in: 20)
     }
   }
 }

@@ -109,6 +109,9 @@ public enum FaultPoint: String, Sendable, CaseIterable {
   case valueMoved = "value-moved"
   /// For each edit: somebody removes a record from the cloud with another tool, such as a console.
   case recordRemoved = "record-removed"
+  /// For each edit: another process makes a storage layer for some of the tables, such as a widget's, which looks at edits
+  /// before the app's does from then on.
+  case otherEngine = "other-engine"
 
   // MARK: More of single records
 
@@ -134,7 +137,7 @@ extension FaultPoint {
   private var isOfDatabase: Bool {
     switch self {
     case .migrated, .fewerTables, .otherProcess, .fileCopied, .zoneErased, .keyChanged,
-      .keyRespelled, .valueMoved, .recordRemoved:
+      .keyRespelled, .valueMoved, .recordRemoved, .otherEngine:
       true
     default: false
     }

@@ -71,6 +71,34 @@ struct RenameOrderTests {
     #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
   }
 
+  @Test(
+    "What a migration has set unseen goes along with a key that another device has changed",
+    arguments: ["w", "z"],
+    [nil, "INSERT INTO lists VALUES('a', 'new', 'new')"]
+  )
+  func unseen(value: String, after: String?) throws {
+    let schema = "CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, x TEXT, y TEXT)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["lists"])
+    try mac.execute("INSERT INTO lists VALUES('a', 'x', 'y')", at: 1_000)
+    try bench.sync(mac, phone)
+    try mac.execute("UPDATE lists SET id = 'b'; \(after ?? "")", at: 2_000)
+    try bench.restart(
+      phone,
+      ["lists"],
+      after: """
+        ALTER TABLE lists RENAME TO old; \(schema); INSERT INTO lists SELECT * FROM old; DROP TABLE old;
+        UPDATE lists SET x = '\(value)'
+        """
+    )
+    try phone.execute("UPDATE lists SET y = 'y2'", at: 3_000)
+    try bench.sync(mac, phone, mac)
+
+    let moved = "SELECT * FROM lists WHERE id = 'b'"
+    #expect(try mac.lines(moved) == ["'b'|'\(value)'|'y2'"])
+    #expect(try phone.lines(moved) == mac.lines(moved))
+    #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
+  }
+
   static let pairs = RenameStep.allCases.flatMap { one in
     RenameStep.allCases.map { [one, $0] }.filter { $0[0].rawValue <= $0[1].rawValue }
   }
