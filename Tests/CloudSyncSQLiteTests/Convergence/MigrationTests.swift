@@ -149,6 +149,35 @@ struct MigrationTests {
     #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
   }
 
+  @Test("Names of a table and a column get letters of the other case: no row and no edit is lost")
+  func spelledInOtherCase() throws {
+    let (bench, mac, phone) = try pair()
+    mac.engine.stop()
+    phone.engine.stop()
+    try mac.execute("UPDATE notes SET title = 'old' WHERE id = 'a'", at: 1_700_000_000_000)
+    try phone.execute(
+      """
+      UPDATE notes SET title = 'newest', stars = 5 WHERE id = 'a';
+      UPDATE notes SET title = 'mine' WHERE id = 'b';
+      """,
+      at: 1_700_000_100_000
+    )
+    let migration = """
+      ALTER TABLE notes RENAME COLUMN title TO Title;
+      ALTER TABLE notes RENAME TO passing; ALTER TABLE passing RENAME TO Notes;
+      """
+    try bench.restart(mac, ["Notes"], after: migration)
+    try bench.sync(mac)
+    #expect(try mac.lines(Self.query) == ["'a'|'old'|1", "'b'|'B'|2", "'c'|'C'|3"])
+    try bench.restart(phone, ["Notes"], after: migration)
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      #expect(try device.lines(Self.query) == ["'a'|'newest'|5", "'b'|'mine'|2", "'c'|'C'|3"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
   @Test("A column that is added while the engine runs: its edits are sent after the next start")
   func columnAddedWhileRunning() throws {
     let (bench, mac, phone) = try pair()
