@@ -52,11 +52,14 @@ extension RecordFormat {
     let aside = known.aside.isEmpty ? [] : asideFields(of: version)
     for name in version.columnNames {
       guard let column = self.fields(of: name) else { continue }
-      // What lies elsewhere in the cloud, and is not remembered to, moves with the first save.
-      let isLeft = [column.aside, column.asset]
-        .contains { field in
-          known.hasAside(field) && !aside.contains { UTF8Bytes.equal($0, field) }
-        }
+      // What lies elsewhere in the cloud, and is not remembered to, moves with the first save. Of a row that is gone it
+      // stays: nobody may know the value any more.
+      let isLeft =
+        version.created > version.deleted
+        && [column.aside, column.asset]
+          .contains { field in
+            known.hasAside(field) && !aside.contains { UTF8Bytes.equal($0, field) }
+          }
       guard isLeft || version.differs(from: known, in: name) else { continue }
       set(column, to: field(of: column, in: version), over: known, of: key, in: &fields)
     }

@@ -178,6 +178,31 @@ struct MigrationTests {
     }
   }
 
+  @Test("Where edits win a row that was deleted unseen comes back whole with an edit of elsewhere")
+  func deletedUnseen() throws {
+    var options = SyncEngineOptions()
+    var notes = SyncEngineOptions.Table()
+    notes.merging = TableMergePolicy(deletes: .editWins)
+    options.tables["notes"] = notes
+    // Columns without a type have their values aside.
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title, stars)"
+    let bench = SyncHarness()
+    let rows = schema + "; INSERT INTO notes VALUES('a', 'A', 1)"
+    let mac = try bench.device("mac", rows, tables: ["notes"], options: options)
+    let phone = try bench.device("phone", rows, tables: ["notes"], options: options)
+    try bench.sync(mac, phone)
+    mac.engine.stop()
+    try SyncEngine.withoutCapture(in: mac.database) {
+      try mac.database.execute("DELETE FROM notes")
+    }
+    try phone.execute("UPDATE notes SET stars = 2")
+    try bench.restart(mac, ["notes"], options)
+    try bench.sync(mac, phone)
+    try bench.sync(mac)
+
+    for device in [mac, phone] { #expect(try device.lines(Self.query) == ["'a'|'A'|2"]) }
+  }
+
   @Test("A column that is added while the engine runs: its edits are sent after the next start")
   func columnAddedWhileRunning() throws {
     let (bench, mac, phone) = try pair()
