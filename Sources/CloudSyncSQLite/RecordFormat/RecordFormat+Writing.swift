@@ -50,12 +50,13 @@ extension RecordFormat {
       for name in column.all { fields.clear(name) }
     }
     let aside = known.aside.isEmpty ? [] : asideFields(of: version)
+    let isGone = version.deleted > .zero && version.deleted >= version.created
     for name in version.columnNames {
       guard let column = self.fields(of: name) else { continue }
-      // What lies elsewhere in the cloud, and is not remembered to, moves with the first save. Of a row that is gone it
-      // stays: nobody may know the value any more.
+      // What lies elsewhere in the cloud, and is not remembered to, moves with the first save. Of a row that went unseen it
+      // stays: its value is not known here any more.
       let isLeft =
-        version.created > version.deleted
+        !(isGone && version.value(of: name) == .null)
         && [column.aside, column.asset]
           .contains { field in
             known.hasAside(field) && !aside.contains { UTF8Bytes.equal($0, field) }
