@@ -49,15 +49,32 @@ enum EngineTables {
     "cloudsync_unfetched",
   ]
 
-  /// Removes everything that belongs to an engine, and nothing else.
+  private static func isOfThisVersion(on connection: SQLiteConnection) throws(SQLiteError) -> Bool {
+    let isThere = try connection.integer(
+      "SELECT count(*) FROM main.sqlite_schema WHERE name = 'cloudsync_info' AND type = 'table'"
+    )
+    guard isThere == 1 else { return true }
+    let query = try connection.prepare(
+      "SELECT 1 FROM main.cloudsync_info WHERE key = 'version' AND value = \(OutboxSchema.version)"
+    )
+    return try query.step()
+  }
+
+  /// Removes everything that belongs to an engine, of whatever version, and nothing else.
   static func remove(from connection: SQLiteConnection) throws(SQLiteError) {
     let names = names.map { "'\($0)'" }.joined(separator: ", ")
+    let own = """
+      type IN ('view', 'table') AND name IN (\(names))
+        OR type = 'trigger' AND (name LIKE 'cloudsync\\_capture\\_%' ESCAPE '\\'
+          OR name LIKE 'cloudsync\\_action\\_%' ESCAPE '\\')
+      """
+    // What another version has made is known by how its names begin, and by nothing else.
+    let isOfThisVersion = try isOfThisVersion(on: connection)
     let query = try connection.prepare(
       """
       SELECT type, name FROM main.sqlite_schema
-      WHERE type IN ('view', 'table') AND name IN (\(names))
-        OR type = 'trigger' AND (name LIKE 'cloudsync\\_capture\\_%' ESCAPE '\\'
-          OR name LIKE 'cloudsync\\_action\\_%' ESCAPE '\\')
+      WHERE name LIKE 'cloudsync\\_%' ESCAPE '\\' AND type IN ('trigger', 'view', 'table')
+        AND (\(isOfThisVersion ? own : "1"))
       ORDER BY CASE type WHEN 'trigger' THEN 0 WHEN 'view' THEN 1 ELSE 2 END, name
       """
     )
