@@ -50,13 +50,17 @@ extension RecordFormat {
       for name in column.all { fields.clear(name) }
     }
     let aside = known.aside.isEmpty ? [] : asideFields(of: version)
+    let isGone = version.deleted > .zero && version.deleted >= version.created
     for name in version.columnNames {
       guard let column = self.fields(of: name) else { continue }
-      // What lies elsewhere in the cloud, and is not remembered to, moves with the first save.
-      let isLeft = [column.aside, column.asset]
-        .contains { field in
-          known.hasAside(field) && !aside.contains { UTF8Bytes.equal($0, field) }
-        }
+      // What lies elsewhere in the cloud, and is not remembered to, moves with the first save. Of a row that went unseen it
+      // stays: its value is not known here any more.
+      let isLeft =
+        !(isGone && version.value(of: name) == .null)
+        && [column.aside, column.asset]
+          .contains { field in
+            known.hasAside(field) && !aside.contains { UTF8Bytes.equal($0, field) }
+          }
       guard isLeft || version.differs(from: known, in: name) else { continue }
       set(column, to: field(of: column, in: version), over: known, of: key, in: &fields)
     }

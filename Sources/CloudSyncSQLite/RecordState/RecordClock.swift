@@ -110,6 +110,13 @@ struct RecordClock: Sendable, Hashable {
     }
   }
 
+  /// Sets when a column was set.
+  mutating func set(_ column: ColumnTime) {
+    if let place = columns.place(of: column.name) { return columns[place] = column }
+    let place = columns.indices.firstPlace { UTF8Bytes.order(columns[$0].name, column.name) > 0 }
+    columns.insert(column, at: place)
+  }
+
   /// What is noted as seen of columns that are about to be forgotten here: nothing where deletions win.
   func seenTimes(of names: [String], deletes policy: DeletePolicy) -> [SeenTime] {
     guard policy == .editWins else { return [] }

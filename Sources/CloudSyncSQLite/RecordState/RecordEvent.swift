@@ -27,6 +27,9 @@ enum RecordEvent: Sendable, Hashable {
   case zoneReplaced
   /// What the table has in columns that the row did not know.
   case completed([VersionedColumn])
+  /// What the cloud has in the version known here: columns of which nothing is known any more, because their table has
+  /// dropped them, are known again.
+  case recalled([VersionedColumn])
   /// This database got another number: what was added to counters and is not in the cloud goes on under it.
   case renumbered(from: Int64, to: Int64)
   /// The tombstone is to be purged.

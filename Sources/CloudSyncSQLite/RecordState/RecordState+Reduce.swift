@@ -79,6 +79,7 @@ extension RecordState {
     case .completed(let columns):
       complete(with: columns, rules: rules)
       return []
+    case .recalled(let columns): return recall(columns, rules: rules)
     case .renumbered(let former, let writer):
       renumber(from: former, to: writer)
       return []
@@ -309,6 +310,30 @@ extension RecordState {
     record.differing.append(name)
     record.differing.sort { UTF8Bytes.order($0, $1) < 0 }
     cloud = .present(record)
+  }
+
+  private mutating func recall(_ columns: [VersionedColumn], rules: RowRules) -> [RecordAction] {
+    guard var record = known, var mine = row, !mine.clock.isDeleted(by: rules.deletes),
+      // Those of a life that has ended are not the row's.
+      mine.created == record.clock.created
+    else { return [] }
+    var actions: [RecordAction] = []
+    for column in columns
+    where !rules.isCounter(column.name) && record.clock.time(of: column.name) == nil {
+      record.clock.set(ColumnTime(name: column.name, time: column.time))
+      if rules.looksAtValues(of: column.name) { record.values.append(column) }
+      if let own = mine[column.name] {
+        // The table has the column again.
+        if RecordJoin.outranks(own, cloud: column) { continue }
+        actions = [.writeRow]
+      }
+      mine.set(column)
+    }
+    record.values.sort { UTF8Bytes.order($0.name, $1.name) < 0 }
+    row = mine
+    cloud = .present(record)
+    if !isDirty { settleEdits() }
+    return actions
   }
 
   private mutating func complete(with columns: [VersionedColumn], rules: RowRules) {

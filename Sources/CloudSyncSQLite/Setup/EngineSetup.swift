@@ -88,6 +88,7 @@ struct EngineSetup {
     if isNewSchema { try facts.set(.triedKinds, to: nil) }
     let isTrying = try kinds.isTrying()
     if !shown.isEmpty || isTrying { try retryInvalid(of: tables) }
+    if !isSame { try holdForgetfulRows(of: tables) }
     let prepared = PreparedTables(tables: tables, schemaVersion: try check.schemaVersion())
     try facts.set(.schemaVersion, to: .integer(prepared.schemaVersion))
     return prepared
@@ -125,6 +126,19 @@ struct EngineSetup {
         else { continue }
       }
       try transaction.retryWriting(key)
+    }
+    try transaction.finish()
+  }
+
+  /// Has rows wait that were to be sent without columns which their table has dropped.
+  private func holdForgetfulRows(of tables: SyncTables) throws(SQLiteError) {
+    let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+    try transaction.readOutbox()
+    for table in tables.inOrder {
+      for key in try PendingRows(connection: connection).rows(of: table.id) {
+        guard let row = try transaction.row(key), !row.forgottenColumns.isEmpty else { continue }
+        try transaction.reduce(.recalled([]), of: row.key, in: row.place)
+      }
     }
     try transaction.finish()
   }
@@ -262,9 +276,10 @@ struct EngineSetup {
       guard let place = tables.place(named: name) else { continue }
       switch finding {
       case .unchanged, .missing: break
-      case .columnsChanged(let added, _):
-        if !added.isEmpty {
-          try facts.requestReconciliation(of: tables[place].id, fetchesAll: false)
+      case .columnsChanged(let added, let removed):
+        // What the cloud has in a column that was dropped is fetched, so that it stays in the record.
+        if !added.isEmpty || !removed.isEmpty {
+          try facts.requestReconciliation(of: tables[place].id, fetchesAll: !removed.isEmpty)
         }
       case .rebuilt: try facts.requestReconciliation(ofRebuilt: tables[place].id)
       case .new, .leftOut:

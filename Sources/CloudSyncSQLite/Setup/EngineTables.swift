@@ -38,16 +38,47 @@ enum EngineTables {
     }
   }
 
+  /// The names of an engine's tables and views.
+  ///
+  /// Others that begin as they do are somebody's own.
+  private static let names = [
+    "cloudsync_activity", "cloudsync_assets", "cloudsync_circle", "cloudsync_clock",
+    "cloudsync_departed", "cloudsync_facts", "cloudsync_foreign_records", "cloudsync_former_keys",
+    "cloudsync_info", "cloudsync_known", "cloudsync_outbox", "cloudsync_pending",
+    "cloudsync_seen", "cloudsync_status", "cloudsync_tables", "cloudsync_tombstones",
+    "cloudsync_unfetched",
+  ]
+
+  private static func isOfThisVersion(on connection: SQLiteConnection) throws(SQLiteError) -> Bool {
+    let isThere = try connection.integer(
+      "SELECT count(*) FROM main.sqlite_schema WHERE name = 'cloudsync_info' AND type = 'table'"
+    )
+    guard isThere == 1 else { return true }
+    let query = try connection.prepare(
+      "SELECT 1 FROM main.cloudsync_info WHERE key = 'version' AND value = \(OutboxSchema.version)"
+    )
+    return try query.step()
+  }
+
   /// Removes everything that belongs to an engine, of whatever version, and nothing else.
   static func remove(from connection: SQLiteConnection) throws(SQLiteError) {
+    let names = names.map { "'\($0)'" }.joined(separator: ", ")
+    let own = """
+      type IN ('view', 'table') AND name IN (\(names))
+        OR type = 'trigger' AND (name LIKE 'cloudsync\\_capture\\_%' ESCAPE '\\'
+          OR name LIKE 'cloudsync\\_action\\_%' ESCAPE '\\')
+      """
+    // What another version has made is known by how its names begin, and by nothing else.
+    let isOfThisVersion = try isOfThisVersion(on: connection)
     let query = try connection.prepare(
       """
       SELECT type, name FROM main.sqlite_schema
       WHERE name LIKE 'cloudsync\\_%' ESCAPE '\\' AND type IN ('trigger', 'view', 'table')
+        AND (\(isOfThisVersion ? own : "1"))
       ORDER BY CASE type WHEN 'trigger' THEN 0 WHEN 'view' THEN 1 ELSE 2 END, name
       """
     )
-    let names = try query.mapRows { query in (query.text(0) ?? "", query.text(1) ?? "") }
-    for (type, name) in names { try connection.execute("DROP \(type) main.\(name.quotedName)") }
+    let found = try query.mapRows { query in (query.text(0) ?? "", query.text(1) ?? "") }
+    for (type, name) in found { try connection.execute("DROP \(type) main.\(name.quotedName)") }
   }
 }

@@ -1,3 +1,4 @@
+import CloudSyncCore
 import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
@@ -10,7 +11,8 @@ struct SchemaRenaming {
   /// The new names of columns by the former ones.
   let columns: [String: String]
 
-  var isOtherTable: Bool { !former.name.isSameName(as: present.name) }
+  /// Whether its rows are other records: to a cloud, letters of the other case are other ones.
+  var isOtherTable: Bool { !UTF8Bytes.equal(former.name, present.name) }
 }
 
 /// Finds out what was renamed since the triggers were installed.
@@ -40,7 +42,7 @@ struct SchemaRenamingSearch {
       else { continue }
       let told = columnsInTriggers(of: former, named: name, as: table, installed: installed)
       let columns = if let told { told } else { try columnsByPlace(of: former, as: table) }
-      if isThere, columns.isEmpty { continue }
+      if UTF8Bytes.equal(former.name, table.name), columns.isEmpty { continue }
       let present = former.renamed(to: table, columns: columns, installed: installed)
       guard try KeyColumn.read(of: table, in: connection) == present.key else { continue }
       found.append(SchemaRenaming(former: former, present: present, columns: columns))
@@ -94,7 +96,8 @@ struct SchemaRenamingSearch {
       }
     }
     return renamed.filter { old, new in
-      table.column(named: old) == nil && table.writableColumns.contains { $0.name == new }
+      !table.writableColumns.contains { $0.name == old }
+        && table.writableColumns.contains { $0.name == new }
     }
   }
 
@@ -108,7 +111,9 @@ struct SchemaRenamingSearch {
     else { return [:] }
     var renamed: [String: String] = [:]
     for (one, other) in zip(then.columns, now.columns) where one.name != other.name {
-      guard then.column(named: other.name) == nil, now.column(named: one.name) == nil,
+      // SQLite finds a column in letters of whatever case.
+      guard then.column(named: other.name).map({ $0.name == one.name }) ?? true,
+        now.column(named: one.name).map({ $0.name == other.name }) ?? true,
         then.rest(of: one) == now.rest(of: other)
       else { return [:] }
       renamed[one.name] = other.name

@@ -267,6 +267,20 @@ struct PendingRows {
     )
   }
 
+  /// The rows of a table that are pending, but for those that are gone.
+  func rows(of table: Int64) throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      in:
+        try connection.fixedStatement(
+          """
+          SELECT table_id, key FROM cloudsync_pending WHERE table_id = ?1 AND NOT is_tombstone
+          ORDER BY key
+          """
+        )
+        .bind(table, at: 1)
+    )
+  }
+
   /// Whether the values of any row are held by another one.
   func hasHeld() throws(SQLiteError) -> Bool {
     let query = try connection.fixedStatement(

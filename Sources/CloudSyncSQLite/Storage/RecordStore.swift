@@ -17,6 +17,8 @@ struct RecordStore {
     var unwrittenColumns: [String] = []
     /// The stored digest of a clean row.
     var digest: Int64?
+    /// Columns that the cloud has, and whose values went with the table's columns.
+    var forgottenColumns: [String] = []
     /// Whether it is not dirty any more, since a column was dropped that was to be sent.
     var isStale = false
   }
@@ -63,6 +65,7 @@ struct RecordStore {
         state: state,
         source: .pending,
         unwrittenColumns: stored.keptOfTable.filter(isStored),
+        forgottenColumns: stored.forgottenColumns(value: value),
         isStale: state.isDirty != stored.isDirty
       )
     }
@@ -111,7 +114,12 @@ struct RecordStore {
       )
     )
     let unwritten = rest?.columns.map(\.name).filter(isStored) ?? []
-    return Loaded(state: state, source: .known, unwrittenColumns: unwritten)
+    return Loaded(
+      state: state,
+      source: .known,
+      unwrittenColumns: unwritten,
+      forgottenColumns: dropped
+    )
   }
 
   /// Keeps a state: where the table has the row as it is to be and the cloud has it too, in a few bytes.

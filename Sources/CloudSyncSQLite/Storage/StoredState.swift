@@ -102,6 +102,16 @@ struct StoredState: Sendable, Hashable {
     }
   }
 
+  /// The columns that the cloud has of a row, and whose values are nowhere here since they were dropped.
+  func forgottenColumns(value: (String) -> FieldValue?) -> [String] {
+    guard !isTombstone, let cloud else { return [] }
+    return clock.columns.map(\.name)
+      .filter { name in
+        kept.place(of: name) == nil && cloud.clock.columns.place(of: name) != nil
+          && value(name) == nil
+      }
+  }
+
   /// Puts a state together again.
   ///
   /// A column whose value is nowhere has been dropped from the table: it is not known here any more, which is

@@ -25,6 +25,8 @@ struct LoadedRow {
   private(set) var needsFetch = false
   /// Columns that the table has got since: their values were kept beside it, and are not in it yet.
   let unwrittenColumns: [String]
+  /// Columns that the cloud has, and whose values went with the table's columns.
+  private(set) var forgottenColumns: [String]
   /// The digest that was stored of a clean row.
   var digest: Int64?
   /// Whether its table has what its state says: it was written, or compared with what the cloud has.
@@ -50,6 +52,7 @@ struct LoadedRow {
     formerState = loaded.state
     source = loaded.source
     unwrittenColumns = loaded.unwrittenColumns
+    forgottenColumns = loaded.forgottenColumns
     needsWrite = !loaded.unwrittenColumns.isEmpty
     isStoredOtherwise = loaded.isStale
     digest = loaded.digest
@@ -60,7 +63,21 @@ struct LoadedRow {
     let actions = state.reduce(event, rules: rules)
     if actions.contains(.writeRow) || actions.contains(.forget) { needsWrite = true }
     if actions.contains(.fetch) { needsFetch = true }
+    // A save without them would take them from the record: a fetch of everything brings them first.
+    if !forgottenColumns.isEmpty, state.hold == nil, state.isDirty, !state.isDeleted(by: rules) {
+      state.hold = .nextFetch(missing: nil)
+    }
     return actions
+  }
+
+  /// Takes from the record in the version known here what was forgotten with the table's columns.
+  mutating func recall(from version: RecordVersion, tag: String, rules: RowRules) {
+    // One that waits for the fetch does not tell any more which columns they are: those that only the record has.
+    guard !forgottenColumns.isEmpty || state.hold == .nextFetch(missing: nil),
+      UTF8Bytes.equal(state.known?.tag, tag)
+    else { return }
+    forgottenColumns = []
+    _ = reduce(.recalled(version.columns), rules: rules)
   }
 
   /// Whether nobody can have changed a row in its table unseen, as far as was looked.

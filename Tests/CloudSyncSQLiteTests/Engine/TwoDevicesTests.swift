@@ -140,13 +140,19 @@ struct TwoDevicesTests {
     let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: Self.tables)
     try mac.execute("INSERT INTO notes(id) VALUES('a')")
+    // Named like the engine's, and the user's all the same.
+    try mac.execute(
+      "CREATE TABLE cloudsync_mine(id); CREATE VIEW cloudsync_view AS SELECT 1;"
+        + "CREATE TRIGGER cloudsync_mine_too AFTER INSERT ON cloudsync_mine BEGIN SELECT 1; END"
+    )
     try bench.sync(mac)
     try mac.engine.tearDown()
 
     let names = try mac.lines(
       "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
     )
-    #expect(names == ["'lists'", "'notes'"])
+    let own = ["'cloudsync_mine'", "'cloudsync_mine_too'", "'cloudsync_view'"]
+    #expect(names == own + ["'lists'", "'notes'"])
     #expect(try mac.lines("SELECT count(*) FROM notes") == ["1"])
   }
 

@@ -72,6 +72,8 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
       .missing(tag: "none", now: 0), .retried, .vanished, .absent(over: state.known?.tag),
       .absent(over: "former"), .fetchEnded, .zoneReplaced, .purging,
       .completed([VersionedColumn(name: "d", value: .int64(0), time: .zero)]),
+      // Nothing of the record in the version known here is forgotten, and it has no other column.
+      .recalled(state.row?.columns.filter { $0.name == "c" } ?? []),
       .marked(PurgeMark(writer: 1, since: 0)),
       .edited(.found([ColumnEdit(name: "c", value: .int64(1))])),
     ]
@@ -199,7 +201,7 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
     case .edited(.inserted(let columns, _)), .edited(.updated(let columns, _)):
       let isKnown = columns.allSatisfy { row.value(of: $0.name) == $0.value }
       return isKnown || row.clock.isDeleted(by: deletes) ? nil : "the table has another value"
-    case .edited, .completed, .placed: return nil
+    case .edited, .completed, .recalled, .placed: return nil
     default:
       if state.placement != .inTable { return nil }
       let former = state.row ?? RecordVersion()
