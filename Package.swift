@@ -122,7 +122,7 @@ let package = Package(
       name: "CloudSyncSQLiteTests",
       dependencies: [
         "CloudSyncSQLite", "CloudSyncSQLiteSchema", "CloudSyncSQLiteSupport", "CloudSyncLocalCloud",
-        "CloudSyncSimulator",
+        "CloudSyncSimulator", "CloudSyncTestSupport",
       ]
     ),
 
@@ -138,6 +138,7 @@ let package = Package(
       dependencies: [
         "CloudSyncChangesets", "CloudSyncCore", "CloudSyncSQLite", "CloudSyncSQLiteSchema",
         "CloudSyncSQLiteSupport", "CloudSyncLocalCloud", "CloudSyncSimulator",
+        "CloudSyncTestSupport",
         // The session extension is the oracle of what was changed.
         .target(name: "CSQLite", condition: .when(platforms: [.linux, .android])),
       ]
@@ -167,7 +168,10 @@ let package = Package(
 
     // MARK: CloudKit's HTTP API
     .target(name: "CloudSyncWire", dependencies: ["CloudSyncCore"]),
-    .testTarget(name: "CloudSyncWireTests", dependencies: ["CloudSyncWire", "CloudSyncCore"]),
+    .testTarget(
+      name: "CloudSyncWireTests",
+      dependencies: ["CloudSyncWire", "CloudSyncCore", "CloudSyncTestSupport"]
+    ),
     .target(
       name: "CloudSyncService",
       dependencies: ["CloudSyncCore", "CloudSyncLocalCloud", "CloudSyncWire"]
@@ -206,7 +210,7 @@ let package = Package(
       name: "CloudSyncSQLiteSimulationTests",
       dependencies: [
         "CloudSyncSQLiteSimulation", "CloudSyncSQLite", "CloudSyncSQLiteSupport",
-        "CloudSyncLocalCloud", "CloudSyncSimulator",
+        "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncTestSupport",
       ]
     ),
 

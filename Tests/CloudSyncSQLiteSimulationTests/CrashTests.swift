@@ -1,8 +1,8 @@
 import CloudSyncSQLiteSimulation
-import Foundation
+import CloudSyncTestSupport
 import Testing
 
-/// `CLOUDSYNC_EVERY_STATEMENT=1` has none of the statements left out.
+/// The long run leaves none of the statements out.
 @Suite("Breaking off at every statement")
 struct CrashTests {
   /// What both databases have in the end when nothing goes wrong.
@@ -12,8 +12,7 @@ struct CrashTests {
   private static let parts = 4
 
   /// How far apart the statements are that are tried.
-  private static let stride =
-    ProcessInfo.processInfo.environment["CLOUDSYNC_EVERY_STATEMENT"] == nil ? 8 : 1
+  private static let stride = SuiteSize.count(32, long: 1)
 
   @Test("The script's end without a fault is what both devices want")
   func withoutFault() throws {

@@ -1,5 +1,6 @@
 import CloudSyncSQLiteSimulation
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Simulation of databases")
@@ -34,62 +35,65 @@ struct SimulationTests {
 
   @Test(
     "Seeds that broke a rule once keep it",
-    arguments: [
-      // A page told of a row before its deletion was acknowledged, and it had been made again.
-      (1488, 37, "clock-skew,offline"),
-      // A row that was inserted before a migration set what the migration added.
-      (592, 17, "clock-skew,killed-writing,write-fails"),
-      // A save that the session had set aside brought back what was NULL since.
-      (1_002_653, 24, "quota-full,clock-skew,offline"),
-      // A row was deleted, and the answer to the save that had made it was lost.
-      (
-        1_002_684, 40,
-        "answer-lost,late,service-unavailable,clock-skew,killed,stalled,killed-writing,write-fails"
-      ),
-      // A row that was made anew kept columns of the row before it that its device did not know.
-      (125, 40, "default"),
-      // A row was made twice before the first answer, and then deleted.
-      (1_007_468, 40, "default"),
-      // A crash came after a write that had changed nothing.
-      (6_001_511, 40, "default"),
-      // A record of a table that came later was refused, and then forgotten.
-      (8_003_532, 40, "default"),
-      // A row was made anew while the session kept a refused edit of the one before.
-      (10_002_313, 40, "default"),
-      // A deletion that was told before the answer to a save was not looked into.
-      (13_011_555, 40, "default"),
-      // A record that was made anew was taken for older than the answer to an edit of the one before.
-      // A child went with its parent while its first save was set aside.
-      (1_002_245, 40, "default"),
-      // A row came anew before the one before it had gone, and kept its columns.
-      (2_002_449, 40, "default"),
-      // So did one that had been edited meanwhile.
-      (4_001_588, 40, "default"),
-      // A row that was made anew was sent with what other versions know of the one before it.
-      (2_003_252, 40, "default"),
-      // A deletion ended a row in the cloud that had been made after it.
-      (2_005_711, 40, "default"),
-      // That another device had made a row anew was taken for older than an edit of the one before.
-      (2_008_748, 40, "default"),
-      // Such a row was lost because its upload had to wait until the deletion was told of.
-      (2_011_175, 40, "default"),
-      // It stayed for ever where it waited for a parent, too.
-      (3_000_212, 40, "default"),
-      // A deletion was forgotten while a save that had gone before it was set aside.
-      (2_017_360, 40, "default"),
-      // An old save that was set aside made a record anew that was gone.
-      (2_018_809, 40, "default"),
-      // A row whose deletion was on its way was uploaded by somebody else into a zone that was made anew.
-      (2_023_030, 40, "default"),
-      // A record that waited for its parent stayed, and a fetch of everything had not brought it.
-      (2_026_525, 40, "default"),
-      // Nobody has captured what was in a table before its triggers were made.
-      (2_017_480, 40, "default"),
-      // A record that had waited for a parent took the place of its newer version on the same page.
-      (5_009_411, 40, "default"),
-      // The journal stands where the rows stand, behind the session, while the disk is busy.
-      (5063, 7, "clock-skew,killed,killed-writing,write-fails"),
-    ] as [(UInt64, Int, String)]
+    arguments: SuiteSize.some(
+      3,
+      of: [
+        // A page told of a row before its deletion was acknowledged, and it had been made again.
+        (1488, 37, "clock-skew,offline"),
+        // A row that was inserted before a migration set what the migration added.
+        (592, 17, "clock-skew,killed-writing,write-fails"),
+        // A save that the session had set aside brought back what was NULL since.
+        (1_002_653, 24, "quota-full,clock-skew,offline"),
+        // A row was deleted, and the answer to the save that had made it was lost.
+        (
+          1_002_684, 40,
+          "answer-lost,late,service-unavailable,clock-skew,killed,stalled,killed-writing,write-fails"
+        ),
+        // A row that was made anew kept columns of the row before it that its device did not know.
+        (125, 40, "default"),
+        // A row was made twice before the first answer, and then deleted.
+        (1_007_468, 40, "default"),
+        // A crash came after a write that had changed nothing.
+        (6_001_511, 40, "default"),
+        // A record of a table that came later was refused, and then forgotten.
+        (8_003_532, 40, "default"),
+        // A row was made anew while the session kept a refused edit of the one before.
+        (10_002_313, 40, "default"),
+        // A deletion that was told before the answer to a save was not looked into.
+        (13_011_555, 40, "default"),
+        // A record that was made anew was taken for older than the answer to an edit of the one before.
+        // A child went with its parent while its first save was set aside.
+        (1_002_245, 40, "default"),
+        // A row came anew before the one before it had gone, and kept its columns.
+        (2_002_449, 40, "default"),
+        // So did one that had been edited meanwhile.
+        (4_001_588, 40, "default"),
+        // A row that was made anew was sent with what other versions know of the one before it.
+        (2_003_252, 40, "default"),
+        // A deletion ended a row in the cloud that had been made after it.
+        (2_005_711, 40, "default"),
+        // That another device had made a row anew was taken for older than an edit of the one before.
+        (2_008_748, 40, "default"),
+        // Such a row was lost because its upload had to wait until the deletion was told of.
+        (2_011_175, 40, "default"),
+        // It stayed for ever where it waited for a parent, too.
+        (3_000_212, 40, "default"),
+        // A deletion was forgotten while a save that had gone before it was set aside.
+        (2_017_360, 40, "default"),
+        // An old save that was set aside made a record anew that was gone.
+        (2_018_809, 40, "default"),
+        // A row whose deletion was on its way was uploaded by somebody else into a zone that was made anew.
+        (2_023_030, 40, "default"),
+        // A record that waited for its parent stayed, and a fetch of everything had not brought it.
+        (2_026_525, 40, "default"),
+        // Nobody has captured what was in a table before its triggers were made.
+        (2_017_480, 40, "default"),
+        // A record that had waited for a parent took the place of its newer version on the same page.
+        (5_009_411, 40, "default"),
+        // The journal stands where the rows stand, behind the session, while the disk is busy.
+        (5063, 7, "clock-skew,killed,killed-writing,write-fails"),
+      ] as [(UInt64, Int, String)]
+    )
   )
   func formerFailures(seed: UInt64, edits: Int, faults: String) throws {
     var options = Self.options(seed, edits: edits)
@@ -102,55 +106,58 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the larger world that broke a rule once keep it",
-    arguments: [
-      // What was added to a counter after its table was made anew, before it was captured again, was not sent.
-      2009,
-      // A row that had not been sent went with its table, and was sent without values.
-      2022, 2110,
-      // Where edits win a column that the deleter had dropped counted as one that it had not seen.
-      2267,
-      // The checkers took a copy's older place in the feed for a mistake, and the time of an edit for that of a row
-      // that came back with it; a row whose key its deleter had made itself may be another one's still.
-      2733, 2804, 2831,
-      // A row that had come back unseen made up for one that had gone unseen.
-      3082,
-      // The answer to the record of a zone that was erased was lost, and nothing was sent any more.
-      3165,
-      // A row that was changed unseen was stored again before it was compared, and passed for unchanged.
-      3317, 900_004,
-      // A row whose record was gone came back as found, because another one was to have its name.
-      3364,
-      // The checker took what was set unseen, which the deleter had seen, for older than what it had replaced.
-      10_013, 10_205,
-      // The checker asked for an edit of a column that was dropped before it was read, and did not allow for one that
-      // was made after a row had come back.
-      20_480, 21_646,
-      // What a conflict had brought was taken for an unseen edit when the same transaction had the page.
-      20_526,
-      // A row that was made where another one waited for its parent had ended with that.
-      21_682,
-      // A row that was deleted unseen was made anew, empty, of a column that had lain beside it.
-      20_780, 22_989,
-      // Rows of a zone whose record the cloud had refused stayed on one device, when another zone took its place.
-      20_287,
-      // A row that a copied file had not read yet, and the copy's user deleted, came back.
-      20_915,
-      // The checker took a deletion that is handed back for one that has to be repeated.
-      21_245,
-      // An operation's answer was told late and brought a row of an erased zone back.
-      22_574,
-      // The checker took the late answer of a session that was stopped for one of the next session.
-      3_500_729, 3_501_282,
-      // Nobody started a session that had stopped while its zone was lost, or waited for what it looked up.
-      3_501_056, 3_501_412,
-      // The zone was lost while an engine left a table out, and an edit of that table was lost with it.
-      3_501_262,
-      // The checker asked for a deletion that a full storage had not taken, and whose record was deleted instead.
-      3_501_266,
-      // The checker did not allow for a row that follows a parent whose key was changed where no foreign key says so, nor
-      // for what is counted in a copy that no engine has opened.
-      5_001_850, 5_001_875,
-    ] as [UInt64]
+    arguments: SuiteSize.some(
+      3,
+      of: [
+        // What was added to a counter after its table was made anew, before it was captured again, was not sent.
+        2009,
+        // A row that had not been sent went with its table, and was sent without values.
+        2022, 2110,
+        // Where edits win a column that the deleter had dropped counted as one that it had not seen.
+        2267,
+        // The checkers took a copy's older place in the feed for a mistake, and the time of an edit for that of a row
+        // that came back with it; a row whose key its deleter had made itself may be another one's still.
+        2733, 2804, 2831,
+        // A row that had come back unseen made up for one that had gone unseen.
+        3082,
+        // The answer to the record of a zone that was erased was lost, and nothing was sent any more.
+        3165,
+        // A row that was changed unseen was stored again before it was compared, and passed for unchanged.
+        3317, 900_004,
+        // A row whose record was gone came back as found, because another one was to have its name.
+        3364,
+        // The checker took what was set unseen, which the deleter had seen, for older than what it had replaced.
+        10_013, 10_205,
+        // The checker asked for an edit of a column that was dropped before it was read, and did not allow for one that
+        // was made after a row had come back.
+        20_480, 21_646,
+        // What a conflict had brought was taken for an unseen edit when the same transaction had the page.
+        20_526,
+        // A row that was made where another one waited for its parent had ended with that.
+        21_682,
+        // A row that was deleted unseen was made anew, empty, of a column that had lain beside it.
+        20_780, 22_989,
+        // Rows of a zone whose record the cloud had refused stayed on one device, when another zone took its place.
+        20_287,
+        // A row that a copied file had not read yet, and the copy's user deleted, came back.
+        20_915,
+        // The checker took a deletion that is handed back for one that has to be repeated.
+        21_245,
+        // An operation's answer was told late and brought a row of an erased zone back.
+        22_574,
+        // The checker took the late answer of a session that was stopped for one of the next session.
+        3_500_729, 3_501_282,
+        // Nobody started a session that had stopped while its zone was lost, or waited for what it looked up.
+        3_501_056, 3_501_412,
+        // The zone was lost while an engine left a table out, and an edit of that table was lost with it.
+        3_501_262,
+        // The checker asked for a deletion that a full storage had not taken, and whose record was deleted instead.
+        3_501_266,
+        // The checker did not allow for a row that follows a parent whose key was changed where no foreign key says so, nor
+        // for what is counted in a copy that no engine has opened.
+        5_001_850, 5_001_875,
+      ] as [UInt64]
+    )
   )
   func laterFailures(seed: UInt64) {
     var options = Self.options(seed, edits: 40)
@@ -163,16 +170,19 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the world where records are removed that broke a rule once keep it",
-    arguments: [
-      // The checkers heard of sessions that a device had let go of, and took a copied file's page for its own.
-      5_005_672, 5_006_842, 5_008_590,
-      // The checker did not know that a row which follows its parent may meet another one.
-      5_006_096, 5_008_870,
-      // The checker did not allow for an edit that a deleter without the column had not seen.
-      5_007_541,
-      // The answer to an operation was told after its record was gone, and counted.
-      5_008_170,
-    ] as [UInt64]
+    arguments: SuiteSize.some(
+      1,
+      of: [
+        // The checkers heard of sessions that a device had let go of, and took a copied file's page for its own.
+        5_005_672, 5_006_842, 5_008_590,
+        // The checker did not know that a row which follows its parent may meet another one.
+        5_006_096, 5_008_870,
+        // The checker did not allow for an edit that a deleter without the column had not seen.
+        5_007_541,
+        // The answer to an operation was told after its record was gone, and counted.
+        5_008_170,
+      ] as [UInt64]
+    )
   )
   func removalFailures(seed: UInt64) {
     var options = Self.options(seed, edits: 40)
@@ -184,20 +194,23 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the world where the cloud denies records that broke a rule once keep it",
-    arguments: [
-      // A look-up met a zone that had been made anew, and an edit was lost with its row.
-      5_011_116,
-      // A row of a table that was left out referred to a value that went, and the engine stopped over it.
-      5_011_476,
-      // A value that lay aside in a record stayed there, and passed for the newer one in the column's own field.
-      5_014_353,
-      // The checker took a denial for new that a fetch had answered, or that was told of a zone before.
-      5_009_997, 5_012_512,
-      // The checker asked for what a full storage had removed, and took a value that was set twice for seen.
-      5_013_832, 5_014_427, 5_014_763,
-      // The checker did not allow for a key that was changed by who had not seen the newest edit of a record that went.
-      2005,
-    ] as [UInt64]
+    arguments: SuiteSize.some(
+      2,
+      of: [
+        // A look-up met a zone that had been made anew, and an edit was lost with its row.
+        5_011_116,
+        // A row of a table that was left out referred to a value that went, and the engine stopped over it.
+        5_011_476,
+        // A value that lay aside in a record stayed there, and passed for the newer one in the column's own field.
+        5_014_353,
+        // The checker took a denial for new that a fetch had answered, or that was told of a zone before.
+        5_009_997, 5_012_512,
+        // The checker asked for what a full storage had removed, and took a value that was set twice for seen.
+        5_013_832, 5_014_427, 5_014_763,
+        // The checker did not allow for a key that was changed by who had not seen the newest edit of a record that went.
+        2005,
+      ] as [UInt64]
+    )
   )
   func denialFailures(seed: UInt64) {
     let outcome = Simulation<SQLiteDevice>(Self.options(seed, edits: 40)).run()

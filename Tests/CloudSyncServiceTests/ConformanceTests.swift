@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncService
+import CloudSyncTestSupport
 import CloudSyncWebServices
 import Foundation
 import Testing
@@ -22,6 +23,12 @@ struct ConformanceTests {
     ]
   }
 
+  /// What a check is run with: the standard and one other of the variants, all of them in the long run.
+  private static func variants(_ index: Int) -> [(inout LocalCloudOptions) -> Void] {
+    if SuiteSize.isLong { return variants }
+    return [variants[0], variants[1 + index % (variants.count - 1)]]
+  }
+
   @Test(
     "Client and service do what handlers must do",
     arguments: OperationHandlerConformance.all.indices,
@@ -35,7 +42,7 @@ struct ConformanceTests {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var capabilities = ConformanceCapabilities()
     capabilities.assetFolder = folder + "/files"
-    for change in Self.variants {
+    for change in Self.variants(index) {
       try? FileManager.default.removeItem(atPath: folder)
       let world = ServiceWorld(assetFolder: folder + "/cloud", change)
       let clients = [try world.client("a"), try world.client("b")]
@@ -67,7 +74,7 @@ struct ConformanceTests {
   )
   func loopback(index: Int) async throws {
     let check = OperationHandlerConformance.all[index]
-    for change in Self.variants {
+    for change in Self.variants(index) {
       var options = LocalCloudOptions()
       change(&options)
       let cloud = LocalCloud(options: options)

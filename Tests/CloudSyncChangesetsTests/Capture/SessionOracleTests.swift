@@ -3,6 +3,7 @@ import CSQLite
 import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncChangesets
@@ -40,7 +41,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<40)
+  @Test(arguments: 0..<UInt64(SuiteSize.count(12, long: 400)))
   func randomStatementsGiveTheChangesThatASessionGives(seed: UInt64) throws {
     let bench = try HistoryBench(Self.schema)
     let copy = try DatabaseFile(path: ":memory:", createsFile: true)

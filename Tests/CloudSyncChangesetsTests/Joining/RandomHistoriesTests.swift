@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncSQLite
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncChangesets
@@ -74,7 +75,7 @@ import Testing
       }
   }
 
-  @Test(arguments: 0..<24)
+  @Test(arguments: 0..<UInt64(SuiteSize.count(10, long: 240)))
   func replicasAreEqualInTheEndAndHoldTheirConstraints(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let benches = try Self.benches(seed: seed, count: 2 + Int(seed % 3))

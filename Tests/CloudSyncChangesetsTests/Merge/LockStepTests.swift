@@ -1,3 +1,4 @@
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncChangesets
@@ -20,6 +21,9 @@ struct LockStepTests {
     return count
   }
 
+  /// The seeds of each test.
+  private static let few = 0..<UInt64(SuiteSize.count(60, long: 3_000))
+
   private struct LockStepCount {
     var different: [String] = []
     var conflicts = 0
@@ -28,25 +32,25 @@ struct LockStepTests {
 
   @Test
   func rowsWithOneWriterAreMergedAsTheModelDoes() {
-    let count = run(0..<200, ModelHistoryOptions(replicas: 4, steps: 50, rows: 8, valueCount: 2))
+    let count = run(Self.few, ModelHistoryOptions(replicas: 4, steps: 50, rows: 8, valueCount: 2))
     #expect(count.different.prefix(3) == [])
-    #expect(count.mergesWithTwoBases > 50)
+    #expect(count.mergesWithTwoBases > Self.few.count / 4)
   }
 
   @Test
   func conflictsAreMergedAsTheModelDoes() {
     var options = ModelHistoryOptions(replicas: 4, steps: 50, hasOneWriter: false)
     options.columns = [.newest, .maximum, .counter]
-    let count = run(0..<300, options)
+    let count = run(Self.few, options)
     #expect(count.different.prefix(3) == [])
-    #expect(count.conflicts > 300)
+    #expect(count.conflicts > Self.few.count)
   }
 
   @Test
   func unlikePoliciesAreMergedAsTheModelDoes() {
-    let count = run(0..<300, .unlike(4))
+    let count = run(Self.few, .unlike(4))
     #expect(count.different.prefix(3) == [])
-    #expect(count.conflicts > 300)
+    #expect(count.conflicts > Self.few.count)
   }
 
   /// Each mistake shows within 500 histories, or the comparison would tell nothing.

@@ -1,4 +1,5 @@
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 /// The merge of the specification as a model: what it promises, and that rules which look alike break it.
@@ -37,8 +38,10 @@ struct MergeModelTests {
 
   // MARK: One writer a row
 
+  /// The long run has 3,500 histories.
   @Test(arguments: [(3, 30, 2_500), (5, 60, 800), (8, 90, 200)])
   func historiesInWhichEachRowHasOneWriterLoseNothing(replicas: Int, steps: Int, runs: Int) {
+    let runs = SuiteSize.count(runs / 10, long: runs)
     var options = ModelHistoryOptions(replicas: replicas, steps: steps, rows: 2 * replicas)
     options.valueCount = 2
     let outcome = run(0..<UInt64(runs), options)
@@ -61,7 +64,7 @@ struct MergeModelTests {
     options.flaw = .firstAndNext
     #expect(!run(0..<400, options).lost.isEmpty)
     options.flaw = nil
-    let outcome = run(0..<400, options)
+    let outcome = run(0..<UInt64(SuiteSize.count(40, long: 400)), options)
     #expect(outcome.lost == [])
     #expect(outcome.mergesWithMoreBases > 0)
   }
@@ -101,7 +104,7 @@ struct MergeModelTests {
 
   @Test(arguments: [2, 3, 4])
   func replicasWithUnlikePoliciesJoin(replicas: Int) {
-    let outcome = run(0..<500, rounds: 5, .unlike(replicas))
+    let outcome = run(0..<UInt64(SuiteSize.count(80, long: 500)), rounds: 5, .unlike(replicas))
     #expect(outcome.unsettled == [])
     #expect(outcome.rounds > 1)
   }

@@ -1,3 +1,4 @@
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncChangesets
@@ -5,11 +6,13 @@ import Testing
 /// Random histories of tables with every constraint: they end alike, hold, and lose nothing silently.
 @Suite
 struct SettlementHistoryTests {
+  private static let count = SuiteSize.count(20, long: 1_000)
+
   @Test
   func tablesWithEveryConstraintEndAlikeAndHold() throws {
     var kinds: [MergeConflict.Kind: Int] = [:]
     var merges = 0
-    for seed in UInt64(0)..<100 {
+    for seed in UInt64(0)..<UInt64(Self.count) {
       let history = try SettlementHistory(seed: seed, replicas: 3)
       try history.run(steps: 60)
       let rounds = try history.settle()
@@ -18,9 +21,9 @@ struct SettlementHistoryTests {
       kinds.merge(history.conflictCounts, uniquingKeysWith: +)
       merges += history.mergeCount
     }
-    #expect(merges > 300)
+    #expect(merges > Self.count * 3)
     for kind in [MergeConflict.Kind.cell, .deletion, .insertion, .unique, .foreignKey, .check] {
-      #expect(kinds[kind, default: 0] > 5, "\(kind)")
+      #expect(kinds[kind, default: 0] > 0, "\(kind)")
     }
   }
 }

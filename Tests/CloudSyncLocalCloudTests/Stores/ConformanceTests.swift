@@ -12,7 +12,7 @@ struct ConformanceTests {
   )
   func localCloudConforms(index: Int, kind: StoreKind) async throws {
     let check = OperationHandlerConformance.all[index]
-    for change in Self.variants {
+    for change in Self.variants(index) {
       let world = try CloudWorld(kind, change)
       let cloud = ConformanceCloud(
         zoneID: CloudWorld.zoneID,
@@ -61,6 +61,12 @@ struct ConformanceTests {
         options.tellsDeletedTypes = false
       },
     ]
+  }
+
+  /// What a check is run with: the standard and one other of the variants, all of them in the long run.
+  private static func variants(_ index: Int) -> [(inout LocalCloudOptions) -> Void] {
+    if SuiteSize.isLong { return variants }
+    return [variants[0], variants[1 + index % (variants.count - 1)]]
   }
 
   @Test("Every check tells a handler apart that does nothing")

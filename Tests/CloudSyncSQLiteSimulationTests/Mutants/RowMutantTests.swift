@@ -1,5 +1,6 @@
 import CloudSyncSQLiteSimulation
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncSQLite
@@ -18,7 +19,8 @@ struct RowMutantTests {
   static var mutants: [RowMutant] {
     let wanted = ProcessInfo.processInfo.environment["CLOUDSYNC_MUTANTS"]
     if wanted == "all" { return RowMutant.allCases }
-    return wanted.flatMap { RowMutant(rawValue: $0) }.map { [$0] } ?? RowMutant.usual
+    return wanted.flatMap { RowMutant(rawValue: $0) }.map { [$0] }
+      ?? SuiteSize.some(3, of: RowMutant.usual)
   }
 
   /// How many seeds may pass before one finds a mistake.

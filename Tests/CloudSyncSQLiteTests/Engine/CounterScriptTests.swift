@@ -2,6 +2,7 @@ import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 /// Some databases that count up the same rows while requests go wrong and are split.
@@ -103,7 +104,11 @@ private final class CounterScript {
 struct CounterScriptTests {
   @Test("Whatever goes wrong, and however requests are split, every step counts once")
   func sums() throws {
-    for seed in 0..<UInt64(TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? 10) {
+    for seed
+      in 0..<UInt64(
+        TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? SuiteSize.count(4, long: 160)
+      )
+    {
       if let text = try CounterScript(seed: seed).run() {
         Issue.record("seed \(seed): \(text)")
         return

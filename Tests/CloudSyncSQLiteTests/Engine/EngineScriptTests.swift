@@ -1,3 +1,4 @@
+import CloudSyncTestSupport
 import Testing
 
 /// `CLOUDSYNC_ENGINE_SCRIPTS=10000` has that many seeds tried, `CLOUDSYNC_ENGINE_SEED` one only.
@@ -8,7 +9,8 @@ struct EngineScriptTests {
     arguments: 0..<4
   )
   func converge(part: Int) throws {
-    let count = (TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? 8) / 4
+    let count =
+      (TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? SuiteSize.count(4, long: 160)) / 4
     for number in 0..<count {
       let seed = part * 1_000_000 + number
       if let only = TestSettings.number("CLOUDSYNC_ENGINE_SEED"), only != seed { continue }

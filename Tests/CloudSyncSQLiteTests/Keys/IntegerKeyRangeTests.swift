@@ -2,6 +2,7 @@ import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncSQLite
@@ -49,7 +50,10 @@ struct IntegerKeyRangeTests {
     }
   }
 
-  @Test("Rows that devices insert without each other never share a key", arguments: 1...10)
+  @Test(
+    "Rows that devices insert without each other never share a key",
+    arguments: 1...UInt64(SuiteSize.count(3, long: 100))
+  )
   func random(seed: UInt64) throws {
     let (bench, mac, phone) = try SyncHarness.pair(
       Self.schema,

@@ -3,6 +3,7 @@ import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 /// A database that refuses to be written for a while, as another connection's lock makes it.
@@ -48,7 +49,7 @@ struct BusyTests {
 
   @Test(
     "It is tried again until it works, whatever it was about; nothing is lost",
-    arguments: 0..<24
+    arguments: 0..<SuiteSize.count(8, long: 240)
   )
   func passes(seed: Int) throws {
     let codes: [SyncEngineError.Code] = [.busy, .unavailable, .full, .interrupted]

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncSQLite
+import CloudSyncTestSupport
 import Testing
 
 /// `CLOUDSYNC_CONSTRAINT_SCRIPTS=1000` has that many seeds tried of each schema, `CLOUDSYNC_CONSTRAINT_SEED` one only.
@@ -135,7 +136,7 @@ struct ConstraintScriptTests {
   func script(name: String, policy: String) throws {
     var options = SyncEngineOptions()
     options.defaultTable.uniqueKeys = Self.policy(policy)
-    let count = TestSettings.number("CLOUDSYNC_CONSTRAINT_SCRIPTS") ?? 4
+    let count = TestSettings.number("CLOUDSYNC_CONSTRAINT_SCRIPTS") ?? SuiteSize.count(1, long: 40)
     for number in 0..<count {
       if let only = TestSettings.number("CLOUDSYNC_CONSTRAINT_SEED"), only != number { continue }
       options.defaultTable.orphans = OrphanPolicy.allCases[number % 3]

@@ -1,4 +1,5 @@
 import CloudSyncSQLite
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Rows whose parents go")
@@ -164,10 +165,10 @@ struct OrphanTests {
     try expectEqual(bench, all)
   }
 
-  /// `CLOUDSYNC_CHAIN_ROWS=10000` has a longer chain; SQLite's own cascades end at 1,000.
+  /// The long run has a longer chain; SQLite's own cascades end at 1,000.
   @Test("A chain of thousands of rows goes with its head, where it is enforced and where not")
   func chain() throws {
-    let count = TestSettings.number("CLOUDSYNC_CHAIN_ROWS") ?? 3_000
+    let count = SuiteSize.count(1_200, long: 10_000)
     let schema = """
       CREATE TABLE folders(
         id TEXT PRIMARY KEY NOT NULL, up TEXT REFERENCES folders(id) ON DELETE CASCADE

@@ -1,4 +1,5 @@
 import CloudSyncSQLite
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Keys that are changed while other devices edit the row, in every order")
@@ -31,24 +32,29 @@ struct RenameOrderTests {
     return failures
   }
 
-  @Test("Of two devices one changes the key", arguments: RenameStep.allCases)
-  func two(step: RenameStep) throws {
+  @Test(
+    "Of two devices one changes the key",
+    arguments: zip(RenameStep.allCases, RenameStep.allCases.indices)
+  )
+  func two(step: RenameStep, place: Int) throws {
     let own: [[RenameStep]] = [
       [.rename], [.editFirst, .rename], [.rename, .editFirst], [.rename, .insertChild],
       [.editChild, .rename],
     ]
-    for steps in own { #expect(try failures(of: [steps, [step]]) == [], "\(steps)") }
+    for (number, steps) in own.enumerated() {
+      let part = SuiteSize.isLong ? (of: 1, number: 0) : (of: 6, number: number + place)
+      #expect(try failures(of: [steps, [step]], part: part) == [], "\(steps)")
+    }
   }
 
   static let pairs = RenameStep.allCases.flatMap { one in
     RenameStep.allCases.map { [one, $0] }.filter { $0[0].rawValue <= $0[1].rawValue }
   }
 
-  /// Some orders of each pair, all of them together; `CLOUDSYNC_EVERY_ORDER=1` has all 2,016 tried, which takes minutes.
+  /// Some orders of each pair, all of them together; `CLOUDSYNC_LONG=1` has all 2,016 tried, which takes minutes.
   @Test("Of three devices one changes the key", arguments: zip(pairs, pairs.indices))
   func three(steps: [RenameStep], number: Int) throws {
-    let triesAll = TestSettings.number("CLOUDSYNC_EVERY_ORDER") == 1
-    let part = triesAll ? (of: 1, number: 0) : (of: 18, number: number)
+    let part = SuiteSize.isLong ? (of: 1, number: 0) : (of: 48, number: number)
     let failures = try failures(of: [[.rename]] + steps.map { [$0] }, part: part)
     #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
   }

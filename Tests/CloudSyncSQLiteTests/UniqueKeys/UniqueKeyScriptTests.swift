@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncSQLite
+import CloudSyncTestSupport
 import Testing
 
 /// `CLOUDSYNC_UNIQUE_SCRIPTS=10000` has that many seeds tried, `CLOUDSYNC_UNIQUE_SEED` one only.
@@ -7,7 +8,10 @@ import Testing
 struct UniqueKeyScriptTests {
   private func check(_ policy: UniqueKeyPolicy, deletes: Bool, from first: Int) throws -> Int {
     var parked = 0
-    for number in first..<(first + (TestSettings.number("CLOUDSYNC_UNIQUE_SCRIPTS") ?? 10)) {
+    for number
+      in first..<(first
+      + (TestSettings.number("CLOUDSYNC_UNIQUE_SCRIPTS") ?? SuiteSize.count(4, long: 100)))
+    {
       if let only = TestSettings.number("CLOUDSYNC_UNIQUE_SEED"), only != number { continue }
       let script = try UniqueKeyScript(seed: UInt64(number), policy: policy, deletes: deletes)
       if let text = try script.run() {

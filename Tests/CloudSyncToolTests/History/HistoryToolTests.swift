@@ -16,7 +16,7 @@ struct HistoryToolTests {
     """
 
   private static func edit(_ bench: ToolHarness, _ name: String, _ sql: String) throws {
-    try SQLiteConnection(path: bench.path(name)).execute(sql)
+    try bench.sql(name, sql, "SELECT 1")
   }
 
   /// Runs a command of the group, and gives what it writes.

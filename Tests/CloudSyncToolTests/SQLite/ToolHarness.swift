@@ -77,7 +77,8 @@ struct ToolHarness {
   @discardableResult
   func sql(_ name: String, _ statements: String...) throws -> [String] {
     let connection = try SQLiteConnection(path: path(name), access: .create)
-    connection.setBusyTimeout(milliseconds: 5_000)
+    // The thread that ends a command's work may close its database a moment after the command has said so.
+    connection.setBusyTimeout(milliseconds: 60_000)
     for statement in statements.dropLast() { try connection.execute(statement) }
     guard let last = statements.last else { return [] }
     let query = try connection.prepare(last)
