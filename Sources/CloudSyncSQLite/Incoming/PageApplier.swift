@@ -37,7 +37,7 @@ struct PageApplier: TransactionPart {
         try takeRows(of: open)
         open = []
       }
-      if open.isEmpty, try !continuesStoredToken(at: response) {
+      if open.isEmpty, try continuesStoredToken(at: response) == false {
         if response.isLast { try fetchFromStoredToken() }
         continue
       }

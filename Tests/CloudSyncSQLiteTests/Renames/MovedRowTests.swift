@@ -3,7 +3,7 @@ import CloudSyncSQLite
 import CloudSyncSimulator
 import Testing
 
-@Suite("Edits of rows whose keys others change")
+@Suite("Edits of rows whose keys others change", .serialized)
 struct MovedRowTests {
   private static let schema = """
     CREATE TABLE users(
