@@ -207,6 +207,8 @@ struct SimulationTests {
         5_009_997, 5_012_512,
         // The checker asked for what a full storage had removed, and took a value that was set twice for seen.
         5_013_832, 5_014_427, 5_014_763,
+        // The checker did not allow for a key that was changed by who had not seen the newest edit of a record that went.
+        2005,
       ] as [UInt64]
     )
   )

@@ -16,6 +16,7 @@ extension SyncTransaction {
 
   /// Writes all rows that are to be otherwise, and keeps what is known then.
   func finish() throws(SQLiteError) {
+    try MovedRows(transaction: self).carryOut()
     try writing.writeRows()
     if hasUnsettledEdits {
       try settleEdits()
@@ -27,6 +28,7 @@ extension SyncTransaction {
     }
     try UniqueKeyResolver(transaction: self).resolve()
     if isFetchComplete { try UniqueKeyResolver(transaction: self).settle() }
+    try MovedRows(transaction: self).carryOut()
     try writing.writeRows()
     try DanglingRows(transaction: self).takeOut()
     try AppTriggerGuard(transaction: self).restore()

@@ -1,17 +1,43 @@
 import CloudSyncCore
 import CloudSyncSQLiteSupport
 
+/// What a row gives to others because its key was changed.
+enum RowTransfer: Sendable {
+  /// To another record what the row had, of a table by its place.
+  case hand(HandOver, place: Int)
+  /// Another record, of the first name, goes on as a third one.
+  case unite(RowMove, into: RowMove, place: Int)
+}
+
 /// Rows whose keys were changed: what others have edited of them under a former key goes along.
 struct MovedRows: TransactionPart {
   let transaction: SyncTransaction
 
-  /// Does what a row's machine has decided about other rows.
-  func carryOut(_ actions: [RecordAction], of row: LoadedRow) throws(SQLiteError) {
+  /// Notes what a row's machine has decided about other rows.
+  ///
+  /// It is done when all that has come together is taken: of rows that have swapped their keys one would be given its new
+  /// life else before anybody has heard where its old one goes on, and what was edited of that.
+  func note(_ actions: [RecordAction], of row: LoadedRow) {
     for action in actions {
       switch action {
-      case .handOver(let hand): try self.hand(hand, of: row)
-      case .unite(let move, let winner): try unite(move, into: winner, in: row.place)
+      case .handOver(var hand):
+        if !hand.isOfCloud, let staging = AssetStaging(tables[row.place], connection) {
+          hand.version = staging.inlined(hand.version, of: row)
+        }
+        transaction.transfers.append(.hand(hand, place: row.place))
+      case .unite(let move, let winner):
+        transaction.transfers.append(.unite(move, into: winner, place: row.place))
       case .writeRow, .forget, .fetch, .lookUp, .renumber: break
+      }
+    }
+  }
+
+  /// Does what was noted, and what follows from it.
+  func carryOut() throws(SQLiteError) {
+    while !transaction.transfers.isEmpty {
+      switch transaction.transfers.removeFirst() {
+      case .hand(let hand, let place): try self.hand(hand, in: place)
+      case .unite(let move, let winner, let place): try unite(move, into: winner, in: place)
       }
     }
   }
@@ -38,14 +64,11 @@ struct MovedRows: TransactionPart {
   /// Gives a record what the one has had that its row was before.
   ///
   /// The record need not have come yet: it is made then, and joined with what comes.
-  private func hand(_ hand: HandOver, of row: LoadedRow) throws(SQLiteError) {
-    guard let (place, key) = try transaction.place(ofRecord: hand.move.name), place == row.place
+  private func hand(_ hand: HandOver, in place: Int) throws(SQLiteError) {
+    guard let (found, key) = try transaction.place(ofRecord: hand.move.name), found == place
     else { return }
     let table = tables[place]
     var hand = hand
-    if !hand.isOfCloud, let staging = AssetStaging(table, connection) {
-      hand.version = staging.inlined(hand.version, of: row)
-    }
     hand.version.removeColumns(table.key)
     let target = try self.row(key, in: place)
     if !hand.isOfCloud { try noteUnseenColumns(of: &hand.version, beside: target) }
@@ -116,7 +139,7 @@ struct MovedRows: TransactionPart {
       base: [],
       isOfCloud: false
     )
-    try hand(handed, of: row)
+    note([.handOver(handed)], of: row)
   }
 
   /// The last of the moves that lead on from where a move has led; nil if they lead nowhere.

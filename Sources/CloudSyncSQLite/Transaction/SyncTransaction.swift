@@ -73,6 +73,8 @@ final class SyncTransaction {
   private var knowsTemporaryTriggers: Bool?
   /// Whether the app's triggers can see that the engine writes.
   var isWriting = false
+  /// What is to be handed from row to row, because keys were changed.
+  var transfers: [RowTransfer] = []
   /// Whether a write may have changed other rows: then what was read of them is read again.
   var hasSideEffects = false
 
@@ -165,10 +167,8 @@ final class SyncTransaction {
     }
     if row.needsFetch { needsFetch = true }
     keep(row)
-    if actions.isEmpty { return row }
-    try MovedRows(transaction: self).carryOut(actions, of: row)
-    // A key may have been changed back: then the row itself was given something.
-    return try self.row(key, in: place)
+    if !actions.isEmpty { MovedRows(transaction: self).note(actions, of: row) }
+    return row
   }
 
   /// Makes an edit of the engine's own, which the table is to have too.

@@ -7,6 +7,8 @@ import CloudSyncSimulator
 struct RowHistory {
   let id: RowID
   var edits: [(device: Int, edit: RowEdit)] = []
+  /// The rows that it was before, under other keys.
+  var origins: [RowID] = []
   /// Whether only the engines know what becomes of it.
   var isUnsure = false
   /// The places of edits that are of another row's history.
@@ -105,6 +107,12 @@ struct RowHistories {
   }
 
   subscript(id: RowID) -> RowHistory? { places[id].map { inOrder[$0] } }
+
+  /// Whether somebody has removed the record of a row, or of one that it was before, with another tool.
+  func isVanished(_ history: RowHistory) -> Bool {
+    if vanished.isEmpty { return false }
+    return ([history.id] + history.origins).contains { vanished.contains($0.recordName) }
+  }
 
   /// The values that a row may have brought along in a column from rows that it was before, where who has given it its key
   /// had no such column.

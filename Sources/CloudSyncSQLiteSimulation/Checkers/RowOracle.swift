@@ -19,7 +19,7 @@ struct RowOracle {
     if history.isUnsure { return nil }
     if history.id.table == "tags", histories.hasRenamedParent(history.id, schema) { return nil }
     // Who had not fetched its newest edits takes the last that it knows for what has gone.
-    if histories.vanished.contains(history.id.recordName) { return nil }
+    if histories.isVanished(history) { return nil }
     // So does who has made it anew, or where edits win has edited it, before the record of a deletion went.
     if removed.contains(history.id.recordName),
       history.insertions.count > 1 || deletes(table) == .editWins

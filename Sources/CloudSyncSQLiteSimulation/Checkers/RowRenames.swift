@@ -86,6 +86,7 @@ struct RowRenames {
     to: Int,
     in histories: inout [RowHistory]
   ) {
+    histories[to].origins += [rename.from] + histories[from].origins
     for place in histories[from].edits.indices.reversed() {
       let (device, edit) = histories[from].edits[place]
       var changes: [RowEdit.Change] = []

@@ -73,7 +73,9 @@ struct ClockCodingTests {
         }
       }
       if round % 4 == 0 {
-        bytes = [1] + (0..<random.below(40)).map { _ in UInt8(random.below(256)) }
+        bytes =
+          [1 + UInt8(random.below(2))]
+          + (0..<random.below(40)).map { _ in UInt8(random.below(256)) }
       }
       guard let clock = try? coding.clock(from: bytes) else { continue }
       let names = clock.columns.map(\.name)
@@ -91,6 +93,9 @@ struct ClockCodingTests {
       [1, 64, 0, 0, 0xff, 0xff, 0xff, 0x7f], [1, 64, 0, 0, 1, 0], [1, 64, 0, 0, 1, 99, 0, 0, 0, 0],
       [1, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
       [1, 0, 0, 1, 0xff, 0xff, 0x7f],
+      // Moves that are none, too many, of no known kind, and not in order.
+      [2, 0, 0, 0, 0], [2, 0, 0, 0, 0xff, 0xff, 0x7f], [2, 0, 0, 0, 1, 1, 0x61, 9, 0, 0, 0, 0],
+      [2, 0, 0, 0, 2, 1, 0x62, 0, 0, 0, 0, 0, 1, 0x61, 0, 0, 0, 0, 0], [2, 0, 0, 0, 1, 1, 0x61, 0],
       [1, 8, 0, 2, 1, 0x61, 1, 0x61, 0], [1, 8, 0, 1, 1, 0xff, 0], [1, 36, 2, 7, 0],
     ] as [[UInt8]]
   )

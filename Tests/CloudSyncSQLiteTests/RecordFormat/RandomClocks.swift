@@ -39,6 +39,24 @@ struct RandomClocks {
     chance(50) ? .whole(number()) : .real(Double(bitPattern: generator.next()))
   }
 
+  mutating func moves() -> [RowMove] {
+    var clock = RecordClock()
+    for _ in 0...below(3) {
+      let name = Self.names[below(Self.names.count)]
+      clock.note(moves: [
+        RowMove(
+          since: time(),
+          time: time(),
+          arrival: time(),
+          ended: time(),
+          name: name,
+          isUnion: chance(20)
+        )
+      ])
+    }
+    return clock.moves
+  }
+
   mutating func clock() -> RecordClock {
     var clock = RecordClock()
     clock.created = time()
@@ -49,6 +67,7 @@ struct RandomClocks {
     for name in Self.names where chance(some) {
       clock.columns.append(ColumnTime(name: name, time: chance(equal) ? shared : time()))
     }
+    if chance(20) { clock.moves = moves() }
     guard chance(40) else { return clock }
     for name in Self.names where chance(30) {
       for writer in [Int64.min, -3, 0, 7, .max] where chance(40) {
