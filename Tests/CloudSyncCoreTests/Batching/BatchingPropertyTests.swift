@@ -72,7 +72,10 @@ struct BatchingPropertyTests {
     )
   }
 
-  @Test("The cloud ends as the edits say, and each operation completes once", arguments: 0..<150)
+  @Test(
+    "The cloud ends as the edits say, and each operation completes once",
+    arguments: 0..<SuiteSize.count(60, long: 1_500)
+  )
   func endsAsSubmitted(seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))
     let (most, mostBytes) = (1 + generator.below(20), 200 + generator.below(1_000))

@@ -9,10 +9,10 @@ import CloudSyncCore
 
 /// How many scripts are run, and what is told about one that fails.
 enum Scripts {
-  /// The share of a test in the scripts that `CLOUDSYNC_SCRIPTS` asks for, 400 by default and 15,000 in the long run.
+  /// The share of a test in the scripts that `CLOUDSYNC_SCRIPTS` asks for, 240 by default and 15,000 in the long run.
   static func count(of share: Int) -> Int {
     let wanted = ProcessInfo.processInfo.environment["CLOUDSYNC_SCRIPTS"].flatMap { Int($0) }
-    return max(1, share * (wanted ?? SuiteSize.count(400, long: 15_000)) / 3000)
+    return max(1, share * (wanted ?? SuiteSize.count(240, long: 15_000)) / 3000)
   }
 
   /// The one seed that `CLOUDSYNC_SEED` asks for.

@@ -3,6 +3,7 @@ import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Two engines on one database")
@@ -113,7 +114,10 @@ struct TwoEnginesTests {
     #expect(try bench.unclean(app) == [])
   }
 
-  @Test("Whatever they do at once, all databases end equal", arguments: 0..<12)
+  @Test(
+    "Whatever they do at once, all databases end equal",
+    arguments: 0..<SuiteSize.count(5, long: 300)
+  )
   func random(seed: Int) throws {
     var script = try TwoEnginesScript(seed: UInt64(seed))
     try script.run()

@@ -1,5 +1,6 @@
 import CloudSyncSQLiteSupport
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncSQLite
@@ -38,7 +39,7 @@ struct RandomStatementTests {
 
   @Test("Replayed over a copy, what was read gives the table's rows", arguments: 0..<8)
   func replay(number: Int) throws {
-    for seed in 0..<12 {
+    for seed in 0..<SuiteSize.count(5, long: 120) {
       let fault = try fault(schema: number, seed: seed)
       #expect(fault == nil, "seed \(seed)")
     }

@@ -1,4 +1,5 @@
 import CloudSyncSQLite
+import CloudSyncTestSupport
 import Testing
 
 /// What one device does to a parent whose children another one has.
@@ -107,7 +108,7 @@ struct DeletedParentTests {
 
   @Test(
     "Its children do as the foreign key says, on every device, enforced or not, in every order",
-    arguments: DeletedParentCase.all
+    arguments: SuiteSize.some(20, of: DeletedParentCase.all)
   )
   func action(one: DeletedParentCase) throws {
     let (bench, mac, phone) = try meet(one)
@@ -126,7 +127,10 @@ struct DeletedParentTests {
 
   @Test(
     "Children whose foreign key forbids it do as the policy says",
-    arguments: DeletedParentCase.all.filter { $0.action == "RESTRICT" || $0.action == "NO ACTION" },
+    arguments: SuiteSize.some(
+      6,
+      of: DeletedParentCase.all.filter { $0.action == "RESTRICT" || $0.action == "NO ACTION" }
+    ),
     [OrphanPolicy.deleteChildren, .detachChildren]
   )
   func policy(one: DeletedParentCase, orphans: OrphanPolicy) throws {
