@@ -56,8 +56,7 @@ struct CloudRecords: TransactionPart {
     }
     let former = known.state
     let wasDirty = former.isDirty
-    known.recall(from: version, tag: tag, rules: tables[place].rules)
-    keep(known)
+    if known.recall(from: version, tag: tag, rules: tables[place].rules) { keep(known) }
     let event =
       sent.map { RecordEvent.conflict(tag: tag, over: $0.record.changeTag, version, now: now) }
       ?? .has(tag: tag, version)

@@ -75,8 +75,3 @@ struct KindTrial: TransactionPart {
     return try query.bind(table.id, at: 1).bind(kind.rawValue, at: 2).step()
   }
 }
-
-extension RecordFormat {
-  /// Whether values of a column lie aside whatever their kind is.
-  var hasDoubtedKinds: Bool { columns.contains { $0.kind == .bytes } }
-}

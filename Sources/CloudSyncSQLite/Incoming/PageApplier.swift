@@ -57,6 +57,7 @@ struct PageApplier: TransactionPart {
     try takeRows(of: open)
   }
 
+  /// Whether a page begins a fetch, or continues where the stored pages end.
   private func continuesStoredToken(
     at page: FetchOperation.Response
   ) throws(SQLiteError) -> Bool {
@@ -65,6 +66,7 @@ struct PageApplier: TransactionPart {
     return try facts.token() == token
   }
 
+  /// Has a fetch follow that continues where the stored pages end.
   private func fetchFromStoredToken() throws(SQLiteError) {
     let token = try facts.token()
     transaction.nextFetch = FetchOperation(changeToken: token, startingOver: token == nil)

@@ -31,6 +31,8 @@ struct RecordFormat: Sendable {
   let recordType: String
   /// The table's columns, in the order in which they were given.
   let columns: [ColumnFields]
+  /// Whether values of a column lie aside whatever their kind is.
+  let hasDoubtedKinds: Bool
   /// The columns of the primary key, in the key's order.
   let key: [KeyPlace]
   /// The size in bytes over which a BLOB is an asset.
@@ -80,6 +82,7 @@ struct RecordFormat: Sendable {
       fields.append(found)
     }
     self.columns = fields
+    hasDoubtedKinds = fields.contains { $0.kind == .bytes }
     places = fields.indices.sorted { UTF8Bytes.order(fields[$0].column, fields[$1].column) < 0 }
     var keyColumns: [KeyPlace] = []
     for (name, collationName) in key {

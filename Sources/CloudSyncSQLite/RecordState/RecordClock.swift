@@ -111,10 +111,17 @@ struct RecordClock: Sendable, Hashable {
   }
 
   /// Sets when a column was set.
-  mutating func set(_ column: ColumnTime) {
-    if let place = columns.place(of: column.name) { return columns[place] = column }
+  ///
+  /// - Returns: The column's place among all, and whether it is there only now.
+  @discardableResult
+  mutating func set(_ column: ColumnTime) -> (place: Int, isNew: Bool) {
+    if let place = columns.place(of: column.name) {
+      columns[place].time = column.time
+      return (place, false)
+    }
     let place = columns.indices.firstPlace { UTF8Bytes.order(columns[$0].name, column.name) > 0 }
     columns.insert(column, at: place)
+    return (place, true)
   }
 
   /// What is noted as seen of columns that are about to be forgotten here: nothing where deletions win.

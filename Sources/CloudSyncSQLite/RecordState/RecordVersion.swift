@@ -81,16 +81,8 @@ struct RecordVersion: Sendable, Hashable {
 
   /// Sets a column.
   mutating func set(_ column: VersionedColumn) {
-    if let place = clock.columns.place(of: column.name) {
-      clock.columns[place].time = column.time
-      values[place] = column.value
-    } else {
-      let place = clock.columns.indices.firstPlace {
-        UTF8Bytes.order(clock.columns[$0].name, column.name) > 0
-      }
-      clock.columns.insert(ColumnTime(name: column.name, time: column.time), at: place)
-      values.insert(column.value, at: place)
-    }
+    let (place, isNew) = clock.set(ColumnTime(name: column.name, time: column.time))
+    if isNew { values.insert(column.value, at: place) } else { values[place] = column.value }
   }
 
   /// Takes what a column has held since it was set: a row that is gone from its table has no values.

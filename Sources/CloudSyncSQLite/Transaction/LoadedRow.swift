@@ -71,13 +71,16 @@ struct LoadedRow {
   }
 
   /// Takes from the record in the version known here what was forgotten with the table's columns.
-  mutating func recall(from version: RecordVersion, tag: String, rules: RowRules) {
+  ///
+  /// - Returns: Whether there was anything to take.
+  mutating func recall(from version: RecordVersion, tag: String, rules: RowRules) -> Bool {
     // One that waits for the fetch does not tell any more which columns they are: those that only the record has.
     guard !forgottenColumns.isEmpty || state.hold == .nextFetch(missing: nil),
       UTF8Bytes.equal(state.known?.tag, tag)
-    else { return }
+    else { return false }
     forgottenColumns = []
     _ = reduce(.recalled(version.columns), rules: rules)
+    return true
   }
 
   /// Whether nobody can have changed a row in its table unseen, as far as was looked.
