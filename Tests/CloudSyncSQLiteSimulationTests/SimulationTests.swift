@@ -209,6 +209,16 @@ struct SimulationTests {
         5_013_832, 5_014_427, 5_014_763,
         // The checker did not allow for a key that was changed by who had not seen the newest edit of a record that went.
         2005,
+        // A row was found in a copied file before the change of its key was read, and all of it counted as set by that.
+        11_000_084,
+        // Whoever drops a column had its row die with a deletion that had not seen the column's edit.
+        11_000_268,
+        // Where edits win, an edit went with the deletion of a row that goes on under another key.
+        11_000_081,
+        // The checker took a row for known that its doubt had to reach, and a row for known that went with its file.
+        11_000_378, 11_000_447, 11_000_587, 11_000_290,
+        // The checker did not allow for a deletion of a row whose key somebody else has changed.
+        11_000_232, 11_000_882, 11_001_014, 11_001_439,
       ] as [UInt64]
     )
   )

@@ -1,4 +1,5 @@
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @testable import cloudsync
@@ -25,10 +26,7 @@ struct SimulateTests {
 
   /// Calls a function with a path in a folder of its own.
   private static func withPath(_ name: String, _ body: (String) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent(
-        "cloudsync-simulate-\(name)-\(ProcessInfo.processInfo.processIdentifier)"
-      )
+    let folder = URL(fileURLWithPath: TestPath.unique("simulate-\(name)"))
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     try body(folder.appendingPathComponent("logs").path)

@@ -34,10 +34,7 @@ struct ToolTests {
 
   /// A log of a session that fails once and then saves two records, in a folder of its own.
   private static func withLog(_ name: String = #function, _ body: (String) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent(
-        "cloudsync-tool-\(name.prefix { $0 != "(" })-\(ProcessInfo.processInfo.processIdentifier)"
-      )
+    let folder = URL(fileURLWithPath: TestPath.unique(name))
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appendingPathComponent("session.jsonl").path

@@ -13,14 +13,12 @@ extension RecordState {
       let actions: [RecordAction] = placement.isViolation ? [.writeRow] : []
       guard var row, !row.clock.isDeleted(by: rules.deletes) else { return actions }
       for column in columns { recall(column.value, of: column.name, in: &row) }
-      row.end(at: max(time, row.created), deletes: rules.deletes)
-      change(to: row, rules: rules)
+      end(row, at: time, rules: rules)
       return actions
     case .lost(let names, let time):
       guard var row, !row.clock.isDeleted(by: rules.deletes) else { return [] }
       row.forget(unsent: names, of: known?.clock)
-      row.end(at: max(time, row.created), deletes: rules.deletes)
-      change(to: row, rules: rules)
+      end(row, at: time, rules: rules)
       return []
     case .found(let columns):
       guard row == nil else { return [] }
@@ -46,6 +44,15 @@ extension RecordState {
       return takeMove(of: columns, from: origin, at: time, rules: rules)
     case .handed(let hand): return take(hand, rules: rules)
     }
+  }
+
+  /// Ends the row's life; whoever does that has seen all that is known of it.
+  private mutating func end(_ row: RecordVersion, at time: HybridTime, rules: RowRules) {
+    var row = row
+    row.end(at: max(time, row.created), deletes: rules.deletes)
+    row.note(seen: forgotten)
+    forgotten = []
+    change(to: row, rules: rules)
   }
 
   private mutating func settle(

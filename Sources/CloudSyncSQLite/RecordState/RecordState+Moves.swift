@@ -20,9 +20,10 @@ extension RecordState {
     clock.note(moves: mine.clock.moves)
     var actions: [RecordAction] = []
     for (version, isOfCloud) in [(mine, false), (server, true)] where isOfCloud || wasDirty {
-      guard !version.clock.isDeleted(by: rules.deletes),
-        let move = clock.move(ofLife: version.created)
-      else { continue }
+      guard let move = clock.move(ofLife: version.created) else { continue }
+      // Where edits win a row that was deleted has its columns still: they are the moved row's, unless they have gone along.
+      let hasGone = rules.deletes == .deleteWins || version.successor != nil
+      if hasGone, version.clock.isDeleted(by: rules.deletes) { continue }
       let hand = HandOver(
         move: move,
         version: version.handed(by: move),

@@ -129,6 +129,7 @@ extension RecordState {
       rules: rules
     )
     if wasDirty { addAncestors(rules: rules) }
+    forgotten = []
     row = joined
     cloud = .present(rules.record(server, tag: tag, over: joined))
     // What comes of it descends from both sides.
@@ -230,6 +231,7 @@ extension RecordState {
   private mutating func loseRecord(rules: RowRules) {
     addAncestors(rules: rules)
     cloud = .absent
+    forgotten = []
     conflicts = 0
     // It still waits for the fetch to end, but for no word of a record.
     if case .nextFetch = hold { hold = .nextFetch(missing: nil) }
@@ -330,6 +332,7 @@ extension RecordState {
       mine.set(column)
     }
     record.values.sort { UTF8Bytes.order($0.name, $1.name) < 0 }
+    forgotten.removeAll { one in columns.contains { UTF8Bytes.equal($0.name, one.column) } }
     row = mine
     cloud = .present(record)
     if !isDirty { settleEdits() }

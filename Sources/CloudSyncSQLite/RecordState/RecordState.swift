@@ -18,6 +18,11 @@ struct RecordState: Sendable, Hashable {
   var hold: Hold?
   /// What the row had before it was deleted elsewhere: as long as its table has the row it may come back.
   var former: [VersionedColumn] = []
+  /// Where edits win: what the cloud has in columns that the table has dropped.
+  ///
+  /// It is not known here any more, but whoever deletes the row here has seen it. It is no part of the row's clock: there
+  /// it would pass for seen by whoever has deleted the row elsewhere.
+  var forgotten: [SeenTime] = []
   /// How many conflicts have met its saves in a row.
   var conflicts = 0
 

@@ -73,6 +73,7 @@ struct RowRenaming: TransactionPart {
     row.foreignFields = rest?.foreignFields ?? []
     var state = RecordState()
     state.row = row
+    state.forgotten = rest?.forgotten ?? []
     state.cloud = .present(
       CloudRecord(
         tag: known.tag,

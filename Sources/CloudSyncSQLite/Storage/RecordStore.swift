@@ -101,10 +101,11 @@ struct RecordStore {
     }
     var row = RecordVersion(clock: clock, columns: columns)
     let dropped = clock.columns.map(\.name).filter { columns.place(of: $0) == nil }
-    row.note(seen: clock.seenTimes(of: dropped, deletes: rules.deletes))
     row.foreignFields = rest?.foreignFields ?? []
     var state = RecordState()
     state.row = row
+    state.forgotten =
+      (rest?.forgotten ?? []) + clock.seenTimes(of: dropped, deletes: rules.deletes)
     state.cloud = .present(
       CloudRecord(
         tag: known.tag,
@@ -149,7 +150,7 @@ struct RecordStore {
         clock: ClockCoding(numbers: numbers).bytes(of: row.clock),
         // One that it does not have tells whoever compares it that it may have been changed.
         digest: isSure ? digest(values) : ~digest(values),
-        rest: rest(of: row, beside: record)?.codedBytes
+        rest: rest(of: row, beside: record, forgotten: state.forgotten)?.codedBytes
       )
       try self.known.save(known, of: place)
       if source == .pending { try pending.remove(place) }
@@ -163,12 +164,17 @@ struct RecordStore {
 
   private func isStored(_ name: String) -> Bool { places.number(of: name) != nil }
 
-  private func rest(of row: RecordVersion, beside record: CloudRecord) -> RestOfRecord? {
+  private func rest(
+    of row: RecordVersion,
+    beside record: CloudRecord,
+    forgotten: [SeenTime]
+  ) -> RestOfRecord? {
     let unknown = row.columns.filter { !isStored($0.name) }
     let rest = RestOfRecord(
       columns: unknown,
       foreignFields: row.foreignFields,
-      aside: record.aside
+      aside: record.aside,
+      forgotten: forgotten
     )
     return rest.isEmpty ? nil : rest
   }
@@ -180,8 +186,12 @@ struct RestOfRecord: Sendable, Hashable {
   var foreignFields: [RecordField]
   /// The names of the fields that the record has beside its columns' own.
   var aside: [String]
+  /// What it has in columns that were dropped here.
+  var forgotten: [SeenTime]
 
-  var isEmpty: Bool { columns.isEmpty && foreignFields.isEmpty && aside.isEmpty }
+  var isEmpty: Bool {
+    columns.isEmpty && foreignFields.isEmpty && aside.isEmpty && forgotten.isEmpty
+  }
 }
 
 extension RestOfRecord: CodedStruct {
@@ -189,5 +199,6 @@ extension RestOfRecord: CodedStruct {
     columns = try coder.field("columns") { $0.columns }
     foreignFields = try coder.field("foreignFields") { $0.foreignFields }
     aside = try coder.field("aside") { $0.aside }
+    forgotten = try coder.field("forgotten") { $0.forgotten }
   }
 }

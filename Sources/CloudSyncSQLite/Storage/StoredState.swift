@@ -14,6 +14,7 @@ struct StoredState: Sendable, Hashable {
   private var conflicts: Int
   /// Of a row whose deletion is put off, what it had that its table does not have.
   private var former: [VersionedColumn]
+  private var forgotten: [SeenTime]
   private(set) var isDirty: Bool
   /// Whether it is of a row that is gone.
   private(set) var isTombstone: Bool
@@ -38,6 +39,7 @@ struct StoredState: Sendable, Hashable {
     conflicts = state.conflicts
     former =
       state.placement == .deletionDeferred ? state.former.filter { !isStored($0.name) } : []
+    forgotten = state.forgotten
     isDirty = state.isDirty
   }
 
@@ -58,9 +60,8 @@ struct StoredState: Sendable, Hashable {
       renamed.rename(old, to: new)
     }
     if let cloud {
-      let seen = cloud.clock.seenTimes(of: former, deletes: policy)
-      renamed.clock.note(seen: seen)
-      renamed.cloud = cloud.without(former, seen: seen)
+      renamed.forgotten += cloud.clock.seenTimes(of: former, deletes: policy)
+      renamed.cloud = cloud.without(former)
     }
     return renamed
   }
@@ -135,10 +136,10 @@ struct StoredState: Sendable, Hashable {
     var state = RecordState()
     var row = RecordVersion(clock: clock, columns: columns)
     row.foreignFields = foreignFields
+    state.forgotten = forgotten
     if let cloud {
-      let seen = cloud.clock.seenTimes(of: dropped, deletes: policy)
-      row.note(seen: seen)
-      state.cloud = .present(dropped.isEmpty ? cloud : cloud.without(dropped, seen: seen))
+      state.forgotten += cloud.clock.seenTimes(of: dropped, deletes: policy)
+      state.cloud = .present(dropped.isEmpty ? cloud : cloud.without(dropped))
     }
     state.row = row
     state.ancestors = ancestors
@@ -152,12 +153,11 @@ struct StoredState: Sendable, Hashable {
 
 extension CloudRecord {
   /// The record without columns that are not known here any more.
-  fileprivate func without(_ names: [String], seen: [SeenTime]) -> CloudRecord {
+  fileprivate func without(_ names: [String]) -> CloudRecord {
     let isDropped = { (name: String) in names.contains { UTF8Bytes.equal($0, name) } }
     var record = self
     record.clock.columns.removeAll { isDropped($0.name) }
     record.clock.shares.removeAll { isDropped($0.column) }
-    record.clock.note(seen: seen)
     record.values.removeAll { isDropped($0.name) }
     record.differing.removeAll(where: isDropped)
     return record
@@ -175,6 +175,7 @@ extension StoredState: CodedStruct {
     hold = try coder.field("hold") { $0.hold }
     conflicts = try coder.field("conflicts") { $0.conflicts }
     former = try coder.field("former") { $0.former }
+    forgotten = try coder.field("forgotten") { $0.forgotten }
     isDirty = try coder.field("isDirty") { $0.isDirty }
     isTombstone = try coder.field("isTombstone") { $0.isTombstone }
   }

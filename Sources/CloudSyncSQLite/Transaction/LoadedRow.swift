@@ -75,7 +75,9 @@ struct LoadedRow {
   /// - Returns: Whether there was anything to take.
   mutating func recall(from version: RecordVersion, tag: String, rules: RowRules) -> Bool {
     // One that waits for the fetch does not tell any more which columns they are: those that only the record has.
-    guard !forgottenColumns.isEmpty || state.hold == .nextFetch(missing: nil),
+    guard
+      !forgottenColumns.isEmpty || !state.forgotten.isEmpty
+        || state.hold == .nextFetch(missing: nil),
       UTF8Bytes.equal(state.known?.tag, tag)
     else { return false }
     forgottenColumns = []

@@ -68,7 +68,10 @@ extension SyncTransaction {
     before edits: [RowEdit]
   ) throws(SQLiteError) {
     let table = tables[place]
-    if case .inserted? = edits.first { return }
+    switch edits.first {
+    case .inserted, .moved: return
+    default: break
+    }
     let isSought = try facts.unreconciledTables().contains(table.id)
     guard isCopied || isSought else { return }
     let row = try row(key, in: place)

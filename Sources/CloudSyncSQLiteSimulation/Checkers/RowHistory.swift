@@ -103,7 +103,10 @@ struct RowHistories {
         inOrder[place].edits.append((device: device.setup.number, edit: edit))
       }
     }
-    RowRenames(inOrder).moveEdits(in: &inOrder, places: places)
+    RowRenames(inOrder)
+      .moveEdits(in: &inOrder, places: places) { table in
+        table == "items" ? devices.first?.schema.itemDeletes ?? .deleteWins : .deleteWins
+      }
   }
 
   subscript(id: RowID) -> RowHistory? { places[id].map { inOrder[$0] } }

@@ -35,6 +35,7 @@ struct RowOracle {
     }
     // Two of them may have become one.
     if table.name == "items", schema.uniqueness == .merged { return nil }
+    if row == nil, history.insertions.allSatisfy(\.isOfReplacedFile) { return nil }
     if history.hasUnknownLife {
       guard history.deletions.isEmpty, !mayGo(isShaken: isShaken), row == nil else { return nil }
       return "\(history.id) is gone, and nobody has deleted it"

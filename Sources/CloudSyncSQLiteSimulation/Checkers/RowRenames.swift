@@ -51,7 +51,16 @@ struct RowRenames {
   }
 
   /// Gives the edits of lives that go on to the histories of their new keys.
-  func moveEdits(in histories: inout [RowHistory], places: [RowID: Int]) {
+  ///
+  /// - Parameters:
+  ///   - histories: All of them.
+  ///   - places: Where each row's is.
+  ///   - deletes: What becomes of rows of a table that are deleted here and edited there.
+  func moveEdits(
+    in histories: inout [RowHistory],
+    places: [RowID: Int],
+    deletes: (String) -> DeletePolicy
+  ) {
     var targets: [Life: Set<RowID>] = [:]
     for one in renames {
       targets[Life(row: one.from, number: one.life), default: []].insert(one.to)
@@ -60,23 +69,57 @@ struct RowRenames {
     var unsure: Set<Life> = []
     for one in renames {
       let life = Life(row: one.from, number: one.life)
+      if targets[life].map({ $0.count > 1 }) ?? false { unsure.insert(life) }
+      guard let from = places[one.from], let to = places[one.to] else { continue }
       // Where two rows have met that were made under one key, edits of the one may be the other's too.
-      if let from = places[one.from], let to = places[one.to],
-        histories[from].isDoubled || histories[to].isDoubled || histories[from].isUnsure
+      if histories[from].isDoubled || histories[to].isDoubled
+        || isContested(one, in: histories[from], deletes)
       {
         unsure.insert(life)
       }
-      guard (targets[life]?.count ?? 0) > 1 || unsure.contains(life) else { continue }
-      unsure.insert(Life(row: one.to, number: one.born))
-      if let place = places[one.to] { histories[place].isUnsure = true }
-      if let place = places[one.from] { histories[place].isUnsure = true }
     }
+    spreadDoubt(from: unsure, in: &histories, places: places)
     for one in renames {
       guard let from = places[one.from], let to = places[one.to],
         !histories[from].isUnsure, !histories[to].isUnsure
       else { continue }
       strip(insertionAt: one.place, of: &histories[to])
       move(one, from: from, to: to, in: &histories)
+    }
+  }
+
+  /// Whether somebody else has ended the same life without knowing that it goes on: where deletions win, only the engines
+  /// know which edits that has ended; so they do of a row that was made anew meanwhile.
+  private func isContested(
+    _ rename: Rename,
+    in history: RowHistory,
+    _ deletes: (String) -> DeletePolicy
+  ) -> Bool {
+    // Of what a migration has deleted unseen nobody has noted which life it was.
+    let ends = history.edits.map(\.edit)
+      .filter { $0.isDeletion && ($0.life == rename.life || $0.life == nil) }
+    if ends.count < 2 { return false }
+    return deletes(rename.from.table) == .deleteWins || history.insertions.count > 1
+  }
+
+  /// What is unsure of a row is unsure of those that it becomes, and was.
+  private func spreadDoubt(
+    from lives: Set<Life>,
+    in histories: inout [RowHistory],
+    places: [RowID: Int]
+  ) {
+    var isSpreading = true
+    while isSpreading {
+      isSpreading = false
+      for one in renames {
+        guard let from = places[one.from], let to = places[one.to] else { continue }
+        let isUnsure =
+          lives.contains(Life(row: one.from, number: one.life)) || histories[from].isUnsure
+        guard isUnsure, !histories[from].isUnsure || !histories[to].isUnsure else { continue }
+        histories[from].isUnsure = true
+        histories[to].isUnsure = true
+        isSpreading = true
+      }
     }
   }
 

@@ -39,6 +39,8 @@ struct RowEdit: Sendable {
   var isOfUnopenedCopy = false
   /// Whether the row was there before any engine.
   var isSeed = false
+  /// Whether it was in a file that was replaced since by a copy of another one: it is gone, unless it had been sent.
+  var isOfReplacedFile = false
 
   var isDeletion: Bool {
     switch change {

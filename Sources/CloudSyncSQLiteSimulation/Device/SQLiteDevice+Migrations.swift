@@ -211,6 +211,7 @@ extension SQLiteDevice {
     let (version, seeds) = source.history.withLock { ($0.version, $0.seeds) }
     history.withLock { history in
       (history.version, history.isCopy, history.isUnopened) = (version, true, true)
+      for place in history.seeds.indices { history.seeds[place].isOfReplacedFile = true }
       history.seeds += seeds
     }
   }

@@ -63,6 +63,69 @@ struct DroppedColumnTests {
       #expect(try bench.unclean(device) == [])
     }
   }
+
+  private static func winningEdits() -> SyncEngineOptions {
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.deletes = .editWins
+    return options
+  }
+
+  /// The deleter has not seen the edit; that another device drops the column does not mean that it has.
+  @Test("An edit of a column that another device drops keeps its row from who has not seen it")
+  func unseenEdit() throws {
+    let options = Self.winningEdits()
+    let bench = SyncHarness()
+    let device = { (name: String) in
+      try bench.device(name, Self.schema, tables: ["notes"], options: options)
+    }
+    let (mac, phone, tablet) = (try device("mac"), try device("phone"), try device("tablet"))
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2)", at: 1_000)
+    try bench.sync(mac, phone, tablet)
+    try tablet.execute("UPDATE notes SET stars = 5 WHERE id = 'a'", at: 2_000)
+    try phone.execute("DELETE FROM notes WHERE id = 'a'", at: 3_000)
+    try bench.sync(tablet, mac)
+    mac.engine.stop()
+    try SyncEngine.withoutCapture(in: mac.database) {
+      try mac.database.execute("ALTER TABLE notes DROP COLUMN stars")
+    }
+    try bench.sync(phone)
+    try bench.restart(mac, ["notes"], options)
+    try bench.sync(mac, phone, tablet)
+    try bench.sync(mac, phone, tablet)
+
+    #expect(try mac.lines("SELECT id, title FROM notes ORDER BY id") == ["'a'|'A'", "'b'|'B'"])
+    for device in [phone, tablet] {
+      #expect(try device.lines(Self.query) == ["'a'|'A'|5", "'b'|'B'|2"])
+    }
+    for device in [mac, phone, tablet] { #expect(try bench.unclean(device) == []) }
+  }
+
+  @Test(
+    "Whoever has dropped a column and deletes a row has seen what the column had",
+    arguments: [true, false]
+  )
+  func deletion(isEditedBefore: Bool) throws {
+    let options = Self.winningEdits()
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", Self.schema, tables: ["notes"], options: options)
+    let phone = try bench.device("phone", Self.schema, tables: ["notes"], options: options)
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1)", at: 1_000)
+    try bench.sync(mac, phone)
+    mac.engine.stop()
+    try SyncEngine.withoutCapture(in: mac.database) {
+      try mac.database.execute("ALTER TABLE notes DROP COLUMN stars")
+    }
+    try bench.restart(mac, ["notes"], options)
+    if isEditedBefore { try mac.execute("UPDATE notes SET title = 'A2'", at: 2_000) }
+    try mac.execute("DELETE FROM notes", at: 3_000)
+    try bench.sync(mac, phone)
+    try bench.sync(mac, phone)
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT id FROM notes") == [])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
 }
 
 private final class Network: Sendable {

@@ -99,6 +99,32 @@ struct RenameOrderTests {
     #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
   }
 
+  @Test(
+    "Where edits win, what a device has edited goes along also if it deletes the row afterwards",
+    arguments: [true, false],
+    [true, false]
+  )
+  func deletedAfterwards(isFirst: Bool, isSentBetween: Bool) throws {
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.deletes = .editWins
+    let schema = "CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, x TEXT, y TEXT)"
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", schema, tables: ["lists"], options: options)
+    let phone = try bench.device("phone", schema, tables: ["lists"], options: options)
+    try mac.execute("INSERT INTO lists VALUES('a', 'x', 'y')", at: 1_000)
+    try bench.sync(mac, phone)
+    try phone.execute("UPDATE lists SET x = 'x2'", at: 2_000)
+    if isSentBetween { try bench.sync(phone) }
+    try phone.execute("DELETE FROM lists", at: 4_000)
+    try mac.execute("UPDATE lists SET id = 'b'", at: 3_000)
+    if isFirst { try bench.sync(mac, phone, mac) } else { try bench.sync(phone, mac, phone) }
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM lists") == ["'b'|'x2'|'y'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
   static let pairs = RenameStep.allCases.flatMap { one in
     RenameStep.allCases.map { [one, $0] }.filter { $0[0].rawValue <= $0[1].rawValue }
   }

@@ -1,3 +1,4 @@
+import CloudSyncTestSupport
 import Foundation
 
 /// A folder that goes when it is not needed any more.
@@ -5,8 +6,7 @@ final class TestFolder {
   let path: String
 
   init(_ name: String) throws {
-    let base = FileManager.default.temporaryDirectory.path
-    path = "\(base)/cloudsync-test-\(ProcessInfo.processInfo.processIdentifier)-\(name)"
+    path = TestPath.unique(name)
     if FileManager.default.fileExists(atPath: path) {
       try FileManager.default.removeItem(atPath: path)
     }

@@ -1,5 +1,6 @@
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
+import CloudSyncTestSupport
 import Testing
 
 @testable import cloudsync
@@ -28,9 +29,7 @@ struct ToolHarness {
 
   /// Runs a body with a folder that is removed afterwards.
   static func run(_ name: String = #function, _ body: (ToolHarness) throws -> Void) throws {
-    let folder =
-      FileManager.default.temporaryDirectory.path
-      + "/cloudsync-sqlite-\(name.prefix { $0 != "(" })-\(ProcessInfo.processInfo.processIdentifier)"
+    let folder = TestPath.unique(name)
     if FileManager.default.fileExists(atPath: folder) {
       try FileManager.default.removeItem(atPath: folder)
     }
