@@ -60,19 +60,13 @@ struct EngineSetup {
     let registered = try registry.tables()
     let captured = try CaptureInstallation(connection: connection, clock: options.captureClock)
       .install(ordered.map { request(for: $0, references: schema.references) })
-    for former in registered where !captured.contains(where: { $0.id == former.id }) {
-      guard let table = captured.first(where: { $0.name.isSameName(as: former.name) }) else {
-        continue
-      }
-      try FormerKeyEdits(connection: connection, clock: options.captureClock)
-        .capture(of: former, as: table)
-    }
-    try forget(registered, unlessIn: try registry.tables())
     let tables = SyncTables(
       try captured.map { (table) throws(SQLiteError) in try make(table) },
       references: schema.references,
       enforcesForeignKeys: isEnforcing
     )
+    try rekey(registered, to: tables)
+    try forget(registered, unlessIn: try registry.tables())
     try ActionTriggers(tables.inOrder, schema.references)
       .install(on: connection, isEnforcing: isEnforcing)
     try StatusView.install(on: connection)
@@ -107,6 +101,15 @@ struct EngineSetup {
       )
       let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
       try RowRenaming(transaction: transaction, renaming: renaming, place: 0).rename()
+    }
+  }
+
+  /// Carries over what is known of the rows of tables that got another number, because they have another key.
+  private func rekey(_ former: [RegisteredTable], to tables: SyncTables) throws(SQLiteError) {
+    for table in former where tables.place(ofID: table.id) == nil {
+      guard let place = tables.place(named: table.name) else { continue }
+      let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+      try RowRekeying(transaction: transaction, former: table, place: place).rekey()
     }
   }
 

@@ -48,6 +48,11 @@ struct StoredState: Sendable, Hashable {
     placement == .inTable && !isTombstone ? kept.map(\.name) : []
   }
 
+  /// A value that is kept beside the table; nil if none is.
+  func keptValue(of column: String) -> FieldValue? {
+    kept.place(of: column).map { kept[$0].value }
+  }
+
   /// The same of a table whose columns have other names: what the cloud has under the former ones counts no more.
   ///
   /// Another version of the app may have set a column under its new name before: the newer one stays.

@@ -89,6 +89,8 @@ struct CaptureInstallation {
     // A number is not given twice: what is kept under it is of another table.
     let next = (known.map(\.id).max() ?? 0) + 1
     var former = known.first { $0.name.isSameName(as: schema.name) }
+    // Numbers of columns keep their meaning for what is carried over.
+    var columns = former?.columns ?? []
     if let table = former, table.key != key, !table.hasRenamedKey(schema, key: key) {
       // What was captured names rows by a key that the table has no more.
       try removeTriggers(of: [table.name])
@@ -96,7 +98,6 @@ struct CaptureInstallation {
       known.removeAll { $0.id == table.id }
       former = nil
     }
-    var columns = former?.columns ?? []
     for name in schema.writableColumns.map(\.name) where !columns.contains(name) {
       columns.append(name)
     }

@@ -1,0 +1,129 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Rows of a table that a migration has changed, with what was known of them before.
+///
+/// What was edited last stays so, on whatever device: rows keep the times of their columns.
+struct CarriedRows: TransactionPart {
+  let transaction: SyncTransaction
+  /// The place of the table as it is now among the transaction's.
+  let place: Int
+  /// The columns as they were numbered before the migration.
+  let formerColumns: [String]
+  /// The new names of columns by the former ones.
+  var renamedColumns: [String: String] = [:]
+
+  var table: RecordTable { tables[place] }
+
+  /// What is known of a clean row, by its columns' former names.
+  func state(
+    of known: KnownRow,
+    key: SQLiteValue,
+    values: [SQLiteValue]?
+  ) throws(SQLiteError) -> StoredState? {
+    let (clock, rest) = try decoded(known, key: key)
+    let columns = clock.columns.compactMap { column -> VersionedColumn? in
+      if let kept = rest?.columns.first(where: { UTF8Bytes.equal($0.name, column.name) }) {
+        return kept
+      }
+      return value(of: renamedColumns[column.name] ?? column.name, in: values)
+        .map { VersionedColumn(name: column.name, value: $0, time: column.time) }
+    }
+    var row = RecordVersion(clock: clock, columns: columns)
+    row.foreignFields = rest?.foreignFields ?? []
+    var state = RecordState()
+    state.row = row
+    state.forgotten = rest?.forgotten ?? []
+    state.cloud = .present(
+      CloudRecord(
+        tag: known.tag,
+        clock: row.clock,
+        values: columns.filter { table.rules.looksAtValues(of: $0.name) },
+        aside: rest?.aside ?? []
+      )
+    )
+    return StoredState(state, policy: table.rules.deletes) { name in
+      rest?.columns.place(of: name) == nil
+        && table.places.number(of: renamedColumns[name] ?? name) != nil
+    }
+  }
+
+  private func decoded(
+    _ known: KnownRow,
+    key: SQLiteValue
+  ) throws(SQLiteError) -> (RecordClock, RestOfRecord?) {
+    do throws(CodedError) {
+      let clock = try ClockCoding(numbers: ColumnNumbers(formerColumns)).clock(from: known.clock)
+      let rest = try known.rest.map { (bytes) throws(CodedError) in
+        try RestOfRecord(codedBytes: bytes)
+      }
+      return (clock, rest)
+    } catch {
+      throw SQLiteError(
+        code: 11,
+        message: "row \(key.literal) in cloudsync_known is damaged: \(error)"
+      )
+    }
+  }
+
+  /// What a row has in a column; nil if its table has no such column.
+  private func value(of column: String, in values: [SQLiteValue]?) -> FieldValue? {
+    guard let number = table.places.number(of: column) else { return nil }
+    return values.map { table.transport.fieldValue($0[number]) } ?? .null
+  }
+
+  /// Has a row of the table go on with what was known of it.
+  ///
+  /// - Parameters:
+  ///   - state: What was known, by the columns' former names.
+  ///   - key: The key that it has now.
+  ///   - values: What the table has; nil if it has no such row.
+  ///   - source: What the state was put together from.
+  ///   - digest: The digest that was stored of a clean row.
+  ///   - isOtherRecord: Whether its record has another name, so that the cloud has none.
+  func keep(
+    _ state: StoredState,
+    of key: RecordKey,
+    values: [SQLiteValue]?,
+    source: RecordStore.Source,
+    digest: Int64? = nil,
+    isOtherRecord: Bool
+  ) {
+    let rules = table.rules
+    let renamed = state.renamed(renamedColumns, deletes: rules.deletes)
+    var loaded = RecordStore.Loaded()
+    loaded.state = renamed.state(deletes: rules.deletes) { self.value(of: $0, in: values) }
+    loaded.source = source
+    loaded.isStale = true
+    loaded.digest = digest
+    if values != nil {
+      loaded.unwrittenColumns = renamed.keptOfTable.filter { table.places.number(of: $0) != nil }
+    }
+    // What this database has added comes back under its own number.
+    loaded.state.noteAncestors(of: loaded.state.row?.clock, rules: rules)
+    if isOtherRecord { _ = loaded.state.reduce(.zoneReplaced, rules: rules) }
+    var row = LoadedRow(
+      place: place,
+      key: key,
+      rowKey: table.rowKey(of: key),
+      values: values,
+      loaded: loaded
+    )
+    if isOtherRecord { row.renameSuccessor(in: table) }
+    transaction.keep(row)
+  }
+}
+
+extension LoadedRow {
+  /// Has a row whose key was changed go on as the record that its successor is now.
+  fileprivate mutating func renameSuccessor(in table: RecordTable) {
+    state.row?
+      .renameMoves { name in
+        guard let parsed = RecordName.parse(name), case .values(let values) = parsed.key,
+          values.count == table.key.count
+        else { return name }
+        return table.format.key(spelled: values).name
+      }
+  }
+}
