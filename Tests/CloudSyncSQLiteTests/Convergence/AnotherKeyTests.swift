@@ -10,9 +10,12 @@ struct AnotherKeyTests {
 
   /// What the key of the table becomes.
   enum Change: String, CaseIterable {
-    case nocase = "id TEXT NOT NULL COLLATE NOCASE PRIMARY KEY, region TEXT NOT NULL DEFAULT 'eu'"
-    case secondColumn = "id TEXT NOT NULL, region TEXT NOT NULL DEFAULT 'eu', PRIMARY KEY(id, region)"
-    case otherColumn = "id TEXT NOT NULL, region TEXT NOT NULL DEFAULT 'eu', PRIMARY KEY(region, id)"
+    case nocase =
+      "id TEXT NOT NULL COLLATE NOCASE PRIMARY KEY, region TEXT NOT NULL DEFAULT 'eu'"
+    case secondColumn =
+      "id TEXT NOT NULL, region TEXT NOT NULL DEFAULT 'eu', PRIMARY KEY(id, region)"
+    case otherOrder =
+      "id TEXT NOT NULL, region TEXT NOT NULL DEFAULT 'eu', PRIMARY KEY(region, id)"
 
     /// The migration of a table.
     var sql: String {
@@ -90,7 +93,10 @@ struct AnotherKeyTests {
     try expect(["'B'|'us'|'B'|2", "'a'|'eu'|'A'|1", "'c'|'as'|'new'|8"])
   }
 
-  @Test("An edit and a deletion that were not sent before are sent after", arguments: Change.allCases)
+  @Test(
+    "An edit and a deletion that were not sent before are sent after",
+    arguments: Change.allCases
+  )
   func notSent(change: Change) throws {
     try mac.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'", at: 2_000)
     try mac.execute("DELETE FROM notes WHERE id = 'c'")
@@ -101,7 +107,10 @@ struct AnotherKeyTests {
     try expect(change == .nocase ? rows : rows + ["'c'|'as'|'C'|3"])
   }
 
-  @Test("A deletion that was sent before the others have migrated stays", arguments: Change.allCases)
+  @Test(
+    "A deletion that was sent before the others have migrated stays",
+    arguments: Change.allCases
+  )
   func deletedBefore(change: Change) throws {
     try mac.execute("DELETE FROM notes WHERE id = 'c'", at: 2_000)
     try bench.sync(mac, phone)
