@@ -167,6 +167,14 @@ struct CloudRecords: TransactionPart {
     try stored.seen.insert(table.rowKey(of: key))
   }
 
+  /// Notes that the cloud has saved a record while everything is fetched.
+  func noteSave(of record: Record) throws(SQLiteError) {
+    guard try transaction.isNotingSeenRows(),
+      let (place, key) = tables.place(ofRecord: record.recordID.name)
+    else { return }
+    try stored.seen.insert(tables[place].rowKey(of: key), isAnswer: true)
+  }
+
   /// Takes that a fetch has come to its end: what it has said nothing of, it had told before.
   func takeEndOfFetch() throws(SQLiteError) {
     for row in try stored.pending.awaitingFetch() {

@@ -106,7 +106,7 @@ struct FetchOfEverything: TransactionPart {
   }
 
   private func reduceUnseen(_ event: RecordEvent, in place: Int) throws(SQLiteError) {
-    let keys = try stored.seen.unseen(in: tables[place].id)
+    let keys = try stored.seen.unseen(in: tables[place].id, countsAnswers: event == .vanished)
     for key in keys { try reduce(event, of: try tables[place].key(key), in: place) }
   }
 

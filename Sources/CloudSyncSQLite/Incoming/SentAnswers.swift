@@ -31,6 +31,7 @@ struct SentAnswers: TransactionPart {
       }
       transaction.counts.sent += 1
       transaction.noteDate(of: record)
+      try transaction.cloud.noteSave(of: record)
       if settled.contains(record.recordID.name) { continue }
       if let row = sent[record.recordID.name] {
         guard let tag = record.changeTag else { continue }

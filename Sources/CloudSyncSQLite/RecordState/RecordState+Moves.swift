@@ -54,6 +54,8 @@ extension RecordState {
     }
     let joined = merged(mine, with: hand, rules: rules)
     if joined == mine { return [] }
+    // The next save writes over it, also over what others have sent of it and who has changed the key has not heard of.
+    if !mine.clock.isDeleted(by: rules.deletes), mine.created <= joined.deleted { endedLife = mine }
     change(to: joined, rules: rules)
     noteDifferences(from: mine)
     return placement == .inTable && joined.isSameRow(as: mine, deletes: rules.deletes)
@@ -74,6 +76,14 @@ extension RecordState {
     }
     record.differing.sort { UTF8Bytes.order($0, $1) < 0 }
     cloud = .present(record)
+  }
+
+  /// Hands on a life that was ended before anybody had told where it goes on.
+  mutating func handOverEndedLife(by clock: RecordClock) -> [RecordAction] {
+    guard let ended = endedLife, let move = clock.move(ofLife: ended.created) else { return [] }
+    endedLife = nil
+    let version = ended.handed(by: move)
+    return [.handOver(HandOver(move: move, version: version, base: [], isOfCloud: false))]
   }
 
   // MARK: Where it comes from

@@ -121,13 +121,15 @@ extension RecordState {
     let wasDirty = isDirty
     let isBehind = known.map { server.clock.isBehind($0.clock, deletes: rules.deletes) } ?? true
     let joined = wasDirty || isBehind ? merged(mine, with: server, rules: rules) : server
-    let handed = handOvers(
-      of: mine,
-      wasDirty: wasDirty,
-      base: known?.values ?? [],
-      beside: server,
-      rules: rules
-    )
+    let handed =
+      handOverEndedLife(by: joined.clock)
+      + handOvers(
+        of: mine,
+        wasDirty: wasDirty,
+        base: known?.values ?? [],
+        beside: server,
+        rules: rules
+      )
     if wasDirty { addAncestors(rules: rules) }
     forgotten = []
     row = joined
@@ -232,6 +234,7 @@ extension RecordState {
     addAncestors(rules: rules)
     cloud = .absent
     forgotten = []
+    endedLife = nil
     conflicts = 0
     // It still waits for the fetch to end, but for no word of a record.
     if case .nextFetch = hold { hold = .nextFetch(missing: nil) }

@@ -23,6 +23,8 @@ struct RecordState: Sendable, Hashable {
   /// It is not known here any more, but whoever deletes the row here has seen it. It is no part of the row's clock: there
   /// it would pass for seen by whoever has deleted the row elsewhere.
   var forgotten: [SeenTime] = []
+  /// A life that another row has ended by taking its key: where it goes on the record tells that has not come yet.
+  var endedLife: RecordVersion?
   /// How many conflicts have met its saves in a row.
   var conflicts = 0
 
@@ -45,7 +47,9 @@ struct RecordState: Sendable, Hashable {
   }
 
   /// Whether nothing is left to be done, so that little has to be remembered.
-  var isSettled: Bool { !isDirty && placement == .inTable && hold == nil }
+  var isSettled: Bool {
+    !isDirty && placement == .inTable && hold == nil && endedLife == nil
+  }
 
   /// Whether it may be sent, at a time in milliseconds since 1970.
   func isSendable(at now: Int64) -> Bool {

@@ -15,6 +15,8 @@ struct StoredState: Sendable, Hashable {
   /// Of a row whose deletion is put off, what it had that its table does not have.
   private var former: [VersionedColumn]
   private var forgotten: [SeenTime]
+  private var endedClock: RecordClock?
+  private var endedColumns: [VersionedColumn]
   private(set) var isDirty: Bool
   /// Whether it is of a row that is gone.
   private(set) var isTombstone: Bool
@@ -40,6 +42,8 @@ struct StoredState: Sendable, Hashable {
     former =
       state.placement == .deletionDeferred ? state.former.filter { !isStored($0.name) } : []
     forgotten = state.forgotten
+    endedClock = state.endedLife?.clock
+    endedColumns = state.endedLife?.columns ?? []
     isDirty = state.isDirty
   }
 
@@ -152,6 +156,7 @@ struct StoredState: Sendable, Hashable {
     state.hold = hold
     state.conflicts = conflicts
     state.former = former
+    state.endedLife = endedClock.map { RecordVersion(clock: $0, columns: endedColumns) }
     return state
   }
 }
@@ -181,6 +186,8 @@ extension StoredState: CodedStruct {
     conflicts = try coder.field("conflicts") { $0.conflicts }
     former = try coder.field("former") { $0.former }
     forgotten = try coder.field("forgotten") { $0.forgotten }
+    endedClock = try coder.field("endedClock") { $0.endedClock }
+    endedColumns = try coder.field("endedColumns") { $0.endedColumns }
     isDirty = try coder.field("isDirty") { $0.isDirty }
     isTombstone = try coder.field("isTombstone") { $0.isTombstone }
   }

@@ -113,6 +113,29 @@ struct LateNewsTests {
     #expect(try settle(isPage: true) == ["'b'|'B3'"])
   }
 
+  /// Without a word of it in the pages the row would be taken out, and come again with the next fetch.
+  @Test("A fetch of everything ends with a page that is older than a row which was saved since")
+  func fetchedBeforeItWasSaved() throws {
+    try app.execute(
+      """
+      CREATE TABLE gone(id TEXT);
+      CREATE TRIGGER goes AFTER DELETE ON notes BEGIN INSERT INTO gone VALUES(old.id); END
+      """
+    )
+    try bench.cloud.expireTokens(bench.zoneID, account: AccountIdentity("owner"))
+    way.state.withLock { $0.holdsFullPages = true }
+    fetch(app.engine)
+    bench.world.advance(by: .seconds(5))
+    #expect(way.state.withLock { $0.held.count } == 1)
+    try app.database.execute("INSERT INTO notes VALUES('c', 'C')")
+    widget.sendChanges()
+    bench.world.advance(by: .milliseconds(100))
+    #expect(try bench.cloudNames().contains("c:notes"))
+
+    #expect(try settle(isPage: true) == ["'a'|'A'", "'b'|'B'", "'c'|'C'"])
+    #expect(try app.lines("SELECT id FROM gone") == [])
+  }
+
   @Test("A page tells that a record has gone, which was made anew since")
   func fetchedBeforeItWasMadeAnew() throws {
     try bench.remove("a:notes")
@@ -134,6 +157,8 @@ private final class Way: Sendable {
     var hidesDeletions = false
     var holdsLookups = false
     var holdsPages = false
+    /// Whether pages are held that begin a fetch of everything.
+    var holdsFullPages = false
     /// The answers that have not arrived.
     var held: [@Sendable () -> Void] = []
   }
@@ -163,7 +188,8 @@ private struct LongWayHandler: WorkHandler {
       let isLookup = !operation.recordIDs.isEmpty
       handler.perform(work, context: context) { [way] result in
         let isHeld = way.state.withLock { state in
-          let isHeld = isLookup ? state.holdsLookups : state.holdsPages
+          let holdsPage = state.holdsPages || state.holdsFullPages && operation.changeToken == nil
+          let isHeld = isLookup ? state.holdsLookups : holdsPage
           if isHeld { state.held.append { completion(result) } }
           return isHeld
         }

@@ -43,6 +43,44 @@ struct RefusedSuccessorTests {
       #expect(try bench.unclean(device) == [])
     }
   }
+
+  @Test(
+    "Two rows swap their keys, and their records come one after the other",
+    arguments: ["a", "b"]
+  )
+  func swap(last: String) throws {
+    let schema = "CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, title TEXT, place TEXT)"
+    let bench = SyncHarness()
+    let refused = Locked(true)
+    bench.handler = { RefusingHandler(name: "\(last):lists", isRefusing: refused, handler: $0) }
+    refused.withLock { $0 = false }
+    let mac = try bench.device("mac", schema, tables: ["lists"])
+    bench.handler = { $0 }
+    let phone = try bench.device("phone", schema, tables: ["lists"])
+    try mac.execute("INSERT INTO lists VALUES('a', 'A', '1'), ('b', 'B', '2')", at: 1_000)
+    try bench.sync(mac, phone)
+    refused.withLock { $0 = true }
+    try mac.execute(
+      """
+      BEGIN; UPDATE lists SET id = 'none' WHERE id = 'a'; UPDATE lists SET id = 'a' WHERE id = 'b';
+      UPDATE lists SET id = 'b' WHERE id = 'none'; COMMIT
+      """,
+      at: 2_000
+    )
+    try phone.execute("UPDATE lists SET title = title || '2'", at: 3_000)
+    try bench.sync(mac, phone)
+    refused.withLock { $0 = false }
+    try mac.engine.retryParked()
+    try bench.sync(mac, phone, mac)
+
+    for device in [mac, phone] {
+      #expect(
+        try device.lines("SELECT * FROM lists ORDER BY id") == ["'a'|'B2'|'2'", "'b'|'A2'|'1'"],
+        "\(device.name)"
+      )
+      #expect(try bench.unclean(device) == [])
+    }
+  }
 }
 
 /// Says of each request with a record of a name that the account's storage has no room for it.
