@@ -4,6 +4,12 @@ import CloudSyncSQLiteSupport
 /// Takes commits of others into the log, each once, parents before children.
 struct Intake {
   let work: HistoryWork
+  private let frames: StateFrames
+
+  init(work: HistoryWork) throws(ChangesetError) {
+    self.work = work
+    frames = try StateFrames(work.connection)
+  }
 
   /// Takes a pack in; returns the commits that are new.
   func take(pack: Pack) throws(ChangesetError) -> [LogRow] {
@@ -14,6 +20,7 @@ struct Intake {
       // What the index lacks is searched one by one.
       try work.log.index(unlessFewerThan: 50)
     }
+    try frames.keep()
     for tag in pack.tags {
       try Tags(connection: work.connection).take(entry: tag, isRemote: true)
       try work.heads.notice(time: tag.time)
@@ -55,6 +62,7 @@ struct Intake {
       parents: parents.map(\.seq),
       isRemote: true
     )
+    try frames.notice(row: row, after: parents.first)
     for parent in parents { try work.heads.remove(seq: parent.seq, branch: row.branch) }
     try work.heads.add(row.seq, branch: row.branch)
     try work.heads.notice(time: row.time)
@@ -80,13 +88,18 @@ struct Intake {
     let latest = parents.map(\.time).max() ?? .zero
     let isInTime = header.kind == .edit ? header.time > latest : header.time == latest
     let before = parents.first?.stateHash ?? .zero
-    try Fills.keep(delta: commit.changes, work.connection)
-    let upgrade = try SchemaUpgrade(work.connection)
+    if commit.changes.tables.contains(where: { !$0.fills.isEmpty }) {
+      try Fills.keep(delta: commit.changes, work.connection)
+      try frames.refresh()
+    }
     guard let schema = try work.dictionaries.number(ofSchema: header.schema) else {
       throw ChangesetError(.damaged, "the schema of commit \(id.short) is not described")
     }
-    let changes = try upgrade.upgraded(delta: commit.changes, from: schema)
-    let after = before.adding(changes, fills: upgrade.fills)
+    let after = before.adding(
+      commit.changes,
+      from: try frames.frame(of: parents.first),
+      to: try frames.frame(of: schema, after: parents.first)
+    )
     guard header.generation == generation, isInTime, after == header.stateHash else {
       throw ChangesetError(
         .damaged,

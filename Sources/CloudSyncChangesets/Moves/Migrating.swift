@@ -103,6 +103,7 @@ struct Migrating {
     guard let seq = position.seq else { return }
     let parent = try work.log.row(seq)
     try Fills.keep(delta: changes, connection)
+    let frames = try StateFrames(connection)
     let header = CommitHeader(
       kind: .migration,
       schema: work.tables.id,
@@ -110,7 +111,11 @@ struct Migrating {
       generation: parent.generation + 1,
       time: parent.time,
       branch: try work.dictionaries.name(number: position.branch),
-      stateHash: parent.stateHash.adding(changes, fills: try work.fills())
+      stateHash: parent.stateHash.adding(
+        changes,
+        from: try frames.frame(of: parent),
+        to: try frames.frame(of: try work.schemaNumber(), after: parent)
+      )
     )
     let written = Commit(header: header, changes: changes.written(at: parent.time))
     let row = try Committing(work: work).store(commit: written, parents: [parent])

@@ -8,12 +8,15 @@ struct HistoryReset {
 
   func reset() throws(ChangesetError) {
     let connection = work.connection
-    for name in ["log", "ids", "tags", "waiting", "refused", "conflicts", "answers"] {
+    for name in ["log", "ids", "tags", "waiting", "refused", "conflicts", "answers", "fills"] {
       try connection.run("DELETE FROM changesets_\(name)")
     }
     try connection.run("DELETE FROM changesets_heads WHERE number <> 0")
     try connection.run("UPDATE changesets_heads SET branch = 1, seq = NULL, is_head = 1")
-    for name in [Info.Name.ids, .token, .horizon, .seen, .reach] {
+    let facts: [Info.Name] = [
+      .ids, .token, .zone, .account, .horizon, .seen, .reach, .pushed, .lines,
+    ]
+    for name in facts {
       try connection.run("DELETE FROM changesets_info WHERE name = ?1", .text(name.rawValue))
     }
     for table in work.tables.tables {

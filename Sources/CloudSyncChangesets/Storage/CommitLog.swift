@@ -124,7 +124,7 @@ struct CommitLog {
   }
 
   /// A whole commit as it was written.
-  private func written(row: LogRow) throws(ChangesetError) -> Commit {
+  func written(row: LogRow) throws(ChangesetError) -> Commit {
     var header = try header(row: row)
     guard let body = try body(seq: row.seq) else {
       throw ChangesetError(
