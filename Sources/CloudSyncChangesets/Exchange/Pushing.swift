@@ -17,37 +17,42 @@ struct Pushing {
   func push() async throws(ChangesetError) -> [Changeset] {
     try checkKeys()
     var pushed: [Changeset] = []
-    var last = try repository.read { (work) throws(ChangesetError) in
-      try work.info.integer(.pushed) ?? 0
-    }
-    while let next = try nextPack(after: last) {
+    while let next = try nextPack() {
       try await save(bytes: next.pack.bytes)
-      pushed += try note(numbers: next.numbers, tags: next.pack.tags)
-      last = next.numbers.last ?? last
+      pushed += try note(pack: next)
     }
-    if let pack = try tagPack() {
-      try await save(bytes: pack.bytes)
-      _ = try note(numbers: [], tags: pack.tags)
+    if let next = try tagPack() {
+      try await save(bytes: next.pack.bytes)
+      _ = try note(pack: next)
     }
     return pushed
   }
 
-  private func nextPack(
-    after seq: Int64
-  ) throws(ChangesetError) -> (pack: Pack, numbers: [Int64])? {
+  /// A pack on its way.
+  private struct NextPack {
+    var pack: Pack
+    /// The commits in it.
+    var numbers: [Int64]
+    /// Which cloud it is for: another one has come since if the history knows of a later.
+    var era: Int64?
+  }
+
+  private func nextPack() throws(ChangesetError) -> NextPack? {
     try repository.read { (work) throws(ChangesetError) in
       let builder = PackBuilder(work: work)
-      guard var next = try builder.next(after: seq) else { return nil }
+      let last = try work.info.integer(.pushed) ?? 0
+      guard var next = try builder.next(after: last) else { return nil }
       next.pack.tags = try builder.tags()
-      return next
+      return NextPack(pack: next.pack, numbers: next.numbers, era: try work.info.integer(.era))
     }
   }
 
-  private func tagPack() throws(ChangesetError) -> Pack? {
+  private func tagPack() throws(ChangesetError) -> NextPack? {
     try repository.read { (work) throws(ChangesetError) in
       var pack = Pack()
       pack.tags = try PackBuilder(work: work).tags()
-      return pack.tags.isEmpty ? nil : pack
+      if pack.tags.isEmpty { return nil }
+      return NextPack(pack: pack, numbers: [], era: try work.info.integer(.era))
     }
   }
 
@@ -88,19 +93,17 @@ struct Pushing {
     return record
   }
 
-  /// Notes that the cloud has commits and tags.
-  private func note(
-    numbers: [Int64],
-    tags: [Tags.Entry]
-  ) throws(ChangesetError) -> [Changeset] {
+  /// Notes that the cloud has the commits and tags of a pack, unless it was lost meanwhile.
+  private func note(pack: NextPack) throws(ChangesetError) -> [Changeset] {
     try repository.write { (work) throws(ChangesetError) in
+      guard try work.info.integer(.era) == pack.era else { return [] }
       var changesets: [Changeset] = []
-      for seq in numbers {
+      for seq in pack.numbers {
         try work.log.setRemote(seq: seq)
         changesets.append(try work.changeset(row: try work.log.row(seq)))
       }
-      if let last = numbers.last { try work.info.set(.pushed, .integer(last)) }
-      for tag in tags {
+      if let last = pack.numbers.last { try work.info.set(.pushed, .integer(last)) }
+      for tag in pack.pack.tags {
         try work.connection.run(
           "UPDATE changesets_tags SET remote = 1 WHERE kind = ?1 AND name = ?2 AND time = ?3",
           .integer(tag.kind.rawValue),

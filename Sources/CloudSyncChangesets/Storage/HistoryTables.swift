@@ -92,7 +92,7 @@ enum HistoryTables {
 struct Info {
   enum Name: String {
     case version, replica, schema, ids, imported
-    case token, zone, account, horizon, seen, reach, pushed, lines
+    case token, zone, account, horizon, seen, reach, pushed, lines, era
   }
 
   private let connection: HistoryConnection
