@@ -175,9 +175,13 @@ public final class ChangesetRemote: Sendable {
     let isDetached = try repository.head().isDetached
     if !isDetached { try repository.commit(meta: meta) }
     let received = try await fetch()
-    let merges = try repository.mergeAll()
+    let merges = try await fetchingWhatWasRemoved { () throws(ChangesetError) in
+      try repository.mergeAll()
+    }
     let settled = try repository.conflictCount(of: merges)
-    if !isDetached, try repository.status().isClean { try repository.pull() }
+    if !isDetached, try repository.status().isClean {
+      _ = try await fetchingWhatWasRemoved { () throws(ChangesetError) in try repository.pull() }
+    }
     let sent = try await push()
     return SyncSummary(
       sent: sent.count,
@@ -186,6 +190,18 @@ public final class ChangesetRemote: Sendable {
       conflicts: settled,
       head: try repository.head()
     )
+  }
+
+  /// Runs a body, and if it needs changes that were removed from this copy, once more with them.
+  private func fetchingWhatWasRemoved<Value: Sendable>(
+    _ body: () throws(ChangesetError) -> Value
+  ) async throws(ChangesetError) -> Value {
+    do throws(ChangesetError) { return try body() } catch {
+      guard error.code == .historyTooShort else { throw error }
+    }
+    try resetLastChangeToken()
+    _ = try await fetch()
+    return try body()
   }
 
   /// Fetches what the zone holds, deletes it, and sends all commits again.

@@ -5,10 +5,13 @@ import CloudSyncSQLiteSupport
 struct Intake {
   let work: HistoryWork
   private let frames: StateFrames
+  /// Whether changes of old commits were removed here, and everything is fetched again to get them.
+  private let bringsBack: Bool
 
   init(work: HistoryWork) throws(ChangesetError) {
     self.work = work
     frames = try StateFrames(work.connection)
+    bringsBack = try work.info.integer(.refill) != nil
   }
 
   /// Takes a pack in; returns the commits that are new.
@@ -31,6 +34,9 @@ struct Intake {
   private func take(entry: Pack.Entry) throws(ChangesetError) -> [LogRow] {
     if let seq = try work.log.number(of: entry.id) {
       try work.log.setRemote(seq: seq)
+      if bringsBack {
+        try GoneChanges(connection: work.connection).bringBack(body: entry.body, of: seq)
+      }
       return []
     }
     var new: [LogRow] = []

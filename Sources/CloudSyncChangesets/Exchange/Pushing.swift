@@ -25,6 +25,16 @@ struct Pushing {
       try await save(bytes: next.pack.bytes)
       _ = try note(pack: next)
     }
+    let lacks = try repository.read { (work) throws(ChangesetError) in
+      try GoneChanges(connection: work.connection).isAnyUnsent()
+    }
+    if lacks {
+      throw ChangesetError(
+        .historyTooShort,
+        "the cloud lacks old commits whose changes were removed from this copy; another copy has to send them,"
+          + " or reset the history to send the rows anew"
+      )
+    }
     return pushed
   }
 

@@ -39,6 +39,7 @@ enum RemoteState {
   static func forgetToken(in repository: ChangesetRepository) throws(ChangesetError) {
     try repository.write { (work) throws(ChangesetError) in
       try work.connection.run("DELETE FROM changesets_info WHERE name = 'token'")
+      if try work.info.integer(.horizon) != nil { try work.info.set(.refill, .integer(1)) }
     }
   }
 

@@ -52,6 +52,15 @@ struct Verification {
     return nil
   }
 
+  /// Whether the rows are those of HEAD, apart from what is known to be uncommitted.
+  var areRowsThoseOfHead: Bool {
+    get throws(ChangesetError) {
+      let seq = try work.heads.position().seq
+      let head: LogRow? = if let seq { try work.log.row(seq) } else { nil }
+      return try rowHash(at: head).hash == head?.stateHash ?? .zero
+    }
+  }
+
   /// The hash of the rows as they were at a commit, which HEAD is or becomes.
   func rowHash(at head: LogRow?) throws(ChangesetError) -> (count: Int, hash: StateHash) {
     let frame = try frames.frame(of: head)

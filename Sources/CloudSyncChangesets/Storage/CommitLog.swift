@@ -129,7 +129,7 @@ struct CommitLog {
     guard let body = try body(seq: row.seq) else {
       throw ChangesetError(
         .historyTooShort,
-        "the changes of commit \(row.id.short) were removed from this copy; clone the history again"
+        "the changes of commit \(row.id.short) were removed from this copy; fetch everything again to get them"
       )
     }
     return try reading("commit \(row.id.short)") { () throws(ByteFault) in
