@@ -222,7 +222,12 @@ let package = Package(
         "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation",
         "CloudSyncService",
         "CloudSyncWebServices", "CloudSyncLoopback",
+      ],
+      // The page of a history's report.
+      resources: [
+        "history.html", "history.css", "data.js", "graph.js", "panels.js", "controls.js",
       ]
+      .map { .embedInCode("History/Report/Files/\($0)") }
     ),
     .testTarget(
       name: "CloudSyncToolTests",
