@@ -234,7 +234,8 @@ let package = Package(
       dependencies: [
         "cloudsync", "CloudSyncChangesets", "CloudSyncTestSupport", "CloudSyncService",
         "CloudSyncLocalCloud", "CloudSyncLoopback",
-      ]
+      ],
+      exclude: ["History/browser-check.py"]
     ),
 
     // MARK: The house
