@@ -38,19 +38,16 @@ final class AccountWatch: Sendable {
     let states = session.statePublisher.sink { state in
       // Without a provider the cloud's answers tell.
       guard case .away(let trouble) = state.accountState else { return }
-      calls.fail(error: ChangesetError(trouble))
+      calls.begin(trouble: .account, error: ChangesetError(trouble))
     }
     subscriptions.withLock { $0 = [status, states] }
   }
 
   /// Starts the session, and waits until the account is known to be the history's.
   func begin() async throws(ChangesetError) {
+    calls.end(trouble: .halt)
     session.start()
-    switch session.state.accountState {
-    case .asking: state.withLock { $0.answer = .none }
-    case .away, .switched: askAgain()
-    case .ready, .noProvider: if isInTrouble { askAgain() }
-    }
+    let isAskedAgain = askIfInTrouble()
     guard hasProvider else { return }
     let error = await withCheckedContinuation { continuation in
       let answer = state.withLock { state in
@@ -58,7 +55,8 @@ final class AccountWatch: Sendable {
         return state.answer
       }
       switch answer {
-      case .none: break
+      // The answer may have come before anybody waited for it.
+      case .none: if !isAskedAgain { look() }
       case .ready: continuation.resume(returning: nil)
       case .trouble(let error): continuation.resume(returning: error)
       }
@@ -66,14 +64,20 @@ final class AccountWatch: Sendable {
     if let error { throw error }
   }
 
-  private var isInTrouble: Bool {
-    if case .trouble = state.withLock({ $0.answer }) { true } else { false }
-  }
-
-  /// Perhaps the account has changed since.
-  private func askAgain() {
+  /// Has the account looked at again where it may have changed since; false if there is no need to.
+  private func askIfInTrouble() -> Bool {
+    switch session.state.accountState {
+    case .asking:
+      state.withLock { $0.answer = .none }
+      return false
+    case .away, .switched: break
+    case .ready, .noProvider:
+      guard case .trouble = state.withLock({ $0.answer }) else { return false }
+    }
     state.withLock { $0.answer = .none }
+    calls.end(trouble: .account)
     session.accountDidChange()
+    return true
   }
 
   /// Looks at what the provider has told.
@@ -92,18 +96,19 @@ final class AccountWatch: Sendable {
   }
 
   /// Ends all that waits: for the account, or for the cloud.
-  func fail(error: ChangesetError) {
+  func fail(error: ChangesetError, trouble: RemoteCalls.Trouble) {
     let waiting = state.withLock { state in
       defer { state.waiting = [] }
       return state.waiting
     }
     for continuation in waiting { continuation.resume(returning: error) }
-    calls.fail(error: error)
+    calls.begin(trouble: trouble, error: error)
   }
 
   private func tell(answer: Answer) {
     state.withLock { $0.answer = answer }
-    if case .trouble(let error) = answer { return fail(error: error) }
+    if case .trouble(let error) = answer { return fail(error: error, trouble: .account) }
+    calls.end(trouble: .account)
     let waiting = state.withLock { state in
       defer { state.waiting = [] }
       return state.waiting

@@ -19,7 +19,7 @@ public final class ChangesetRemote: Sendable {
   let zoneID: ZoneID
   let assets: AssetFolder?
   let calls: RemoteCalls
-  private let pages: PageTaker
+  let pages: PageTaker
   let accounts: AccountWatch
   private let subscriptions: [SyncSubscription]
 
@@ -73,20 +73,23 @@ public final class ChangesetRemote: Sendable {
         session.acknowledge(page.page, isStored ? .stored : .notNow)
       },
       session.haltedSubject.sink { error in
-        if let error { accounts.fail(error: ChangesetError(error)) }
+        if let error { accounts.fail(error: ChangesetError(error), trouble: .halt) }
       },
       session.zoneSubject.sink { zone in
         switch zone {
-        case .creating(_?): pages.forgetCloud()
+        case .creating(_?):
+          calls.end(trouble: .zone)
+          pages.forgetCloud()
         case .lost:
           pages.forgetCloud()
-          calls.fail(
+          calls.begin(
+            trouble: .zone,
             error: ChangesetError(
               .cloud,
               "the zone's data were erased in the cloud; “reset” uploads everything again"
             )
           )
-        case .unknown, .creating(nil), .ready, .refused: break
+        case .unknown, .creating(nil), .ready, .refused: calls.end(trouble: .zone)
         }
       },
     ]
@@ -190,50 +193,6 @@ public final class ChangesetRemote: Sendable {
       conflicts: settled,
       head: try repository.head()
     )
-  }
-
-  /// Runs a body, and if it needs changes that were removed from this copy, once more with them.
-  private func fetchingWhatWasRemoved<Value: Sendable>(
-    _ body: () throws(ChangesetError) -> Value
-  ) async throws(ChangesetError) -> Value {
-    do throws(ChangesetError) { return try body() } catch {
-      guard error.code == .historyTooShort else { throw error }
-    }
-    try resetLastChangeToken()
-    _ = try await fetch()
-    return try body()
-  }
-
-  /// Fetches what the zone holds, deletes it, and sends all commits again.
-  ///
-  /// Records that hold what is not in this history stay: such as others' commits that cannot be read here, or
-  /// wait for one before them. After a failure the next push goes on with it.
-  ///
-  /// - Throws: Why the cloud did not do it.
-  public func reset() async throws(ChangesetError) {
-    try await accounts.begin()
-    session.decideZone(.recreate)
-    try resetLastChangeToken()
-    _ = try await fetch()
-    let names = pages.storedRecords()
-    // Were it noted afterwards, nobody would send again what a process deletes that ends between.
-    pages.forgetCloud()
-    try await Pushing(remote: self).delete(names: names)
-    try await push()
-  }
-
-  /// Gives the history to the account that is signed in now: all of its commits go there.
-  ///
-  /// The other account's cloud keeps what it has.
-  ///
-  /// - Throws: That no other account has signed in.
-  public func adopt() throws(ChangesetError) { try accounts.adopt() }
-
-  /// Has the next fetch bring everything that the zone holds.
-  ///
-  /// - Throws: What is wrong with the database.
-  public func resetLastChangeToken() throws(ChangesetError) {
-    try RemoteState.forgetToken(in: repository)
   }
 }
 

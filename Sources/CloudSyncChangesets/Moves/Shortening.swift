@@ -23,7 +23,7 @@ struct Shortening {
     for seq in log.ancestors(of: cut).sorted() {
       let row = try work.log.row(seq)
       guard includingUnsent || row.isRemote, let body = try work.log.body(seq: seq),
-        try !isNeeded(row: row)
+        try isNeeded(row: row) == false
       else { continue }
       try gone.keepPreamble(row: row, body: body)
       try work.connection.run(

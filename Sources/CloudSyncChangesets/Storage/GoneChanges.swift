@@ -28,7 +28,7 @@ struct GoneChanges {
       try CommitReader.preamble(reader: &reader, header: &header)
       return body.count - reader.remaining
     }
-    if try !isThere() {
+    if try isThere() == false {
       try connection.execute(
         "CREATE TABLE main.changesets_gone(seq INTEGER PRIMARY KEY, preamble BLOB NOT NULL)"
       )

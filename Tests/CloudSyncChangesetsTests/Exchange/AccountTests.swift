@@ -111,6 +111,42 @@ import Testing
     #expect(try desk.repository.log().allSatisfy(\.isPushed))
   }
 
+  @Test func aCallThatBeginsInATroubleEndsWithIt() async throws {
+    let calls = RemoteCalls()
+    calls.begin(trouble: .zone, error: ChangesetError(.cloud, "the zone is gone"))
+    calls.begin(trouble: .account, error: .anotherAccount)
+    let isSubmitted = Locked(false)
+    await Self.expect(.accountChanged) {
+      let _: Int = try await calls.run { _ in
+        isSubmitted.withLock { $0 = true }
+        return .unassigned
+      }
+    }
+    #expect(!isSubmitted.withLock { $0 })
+    calls.end(trouble: .account)
+    await Self.expect(.cloud) { let _: Int = try await calls.run { _ in .unassigned } }
+    calls.end(trouble: .zone)
+    let value: Int = try await calls.run { done in
+      done(.success(7))
+      return .unassigned
+    }
+    #expect(value == 7)
+  }
+
+  @Test func whoeverComesWhileTheZoneIsLostIsToldToo() async throws {
+    let cloud = LocalCloud()
+    let desk = try HistoryBench(replica: "desk")
+    let one = try RemoteBench.remote(desk, cloud)
+    try desk.commit("INSERT INTO people(id) VALUES('a')")
+    try await one.push()
+    one.calls.begin(trouble: .zone, error: ChangesetError(.cloud, "the zone is gone"))
+    try desk.commit("INSERT INTO people(id) VALUES('b')")
+    for _ in 0..<2 { await Self.expect(.cloud) { try await one.sync() } }
+    // A reset is the decision that is waited for.
+    try await one.reset()
+    #expect(try RemoteBench.packs(cloud).count == 1)
+  }
+
   @Test func adoptingIsDoneOrNotDoneWhenAProcessEnds() async throws {
     let cloud = LocalCloud()
     let desk = try HistoryBench(replica: "desk")
