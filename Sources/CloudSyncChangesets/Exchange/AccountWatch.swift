@@ -35,10 +35,14 @@ final class AccountWatch: Sendable {
     hasProvider = provider != nil
     if let provider { session.appendMiddleware(AccountStatusMiddleware(provider: provider)) }
     let status = session.accountStatusSubject.sink { [weak self] _ in self?.look() }
-    let states = session.statePublisher.sink { state in
-      // Without a provider the cloud's answers tell.
-      guard case .away(let trouble) = state.accountState else { return }
-      calls.begin(trouble: .account, error: ChangesetError(trouble))
+    let states = session.statePublisher.sink { [weak self] state in
+      // Without a provider the cloud's answers tell. States come in order: once one is good, no older one
+      // follows that is not.
+      if case .away(let trouble) = state.accountState {
+        calls.begin(trouble: .account, error: ChangesetError(trouble))
+      } else if provider == nil {
+        self?.tell(answer: .ready)
+      }
     }
     subscriptions.withLock { $0 = [status, states] }
   }
@@ -48,7 +52,7 @@ final class AccountWatch: Sendable {
     calls.end(trouble: .halt)
     session.start()
     let isAskedAgain = askIfInTrouble()
-    guard hasProvider else { return }
+    guard hasProvider || isAskedAgain else { return }
     let error = await withCheckedContinuation { continuation in
       let answer = state.withLock { state in
         if case .none = state.answer { state.waiting.append(continuation) }

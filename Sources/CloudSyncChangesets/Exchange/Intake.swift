@@ -7,11 +7,21 @@ struct Intake {
   private let frames: StateFrames
   /// Whether changes of old commits were removed here, and everything is fetched again to get them.
   private let bringsBack: Bool
+  /// What this copy is called, if nobody else may be.
+  private let replica: String?
+  private let found = Findings()
+
+  private final class Findings {
+    /// Whether a commit was new that this copy should have made.
+    var hasOwnName = false
+  }
 
   init(work: HistoryWork) throws(ChangesetError) {
     self.work = work
     frames = try StateFrames(work.connection)
     bringsBack = try work.info.integer(.refill) != nil
+    let mayForget = try work.info.integer(.forgets) != nil || work.options.replica != nil
+    replica = mayForget ? nil : try work.replica()
   }
 
   /// Takes a pack in; returns the commits that are new.
@@ -23,6 +33,7 @@ struct Intake {
       // What the index lacks is searched one by one.
       try work.log.index(unlessFewerThan: 50)
     }
+    if found.hasOwnName { try ReplicaName(work: work).change() }
     try frames.keep()
     for tag in pack.tags {
       try Tags(connection: work.connection).take(entry: tag, isRemote: true)
@@ -69,6 +80,9 @@ struct Intake {
       isRemote: true
     )
     try frames.notice(row: row, after: parents.first)
+    if let replica, row.kind == .edit, commit.header.replica.hasSameBytes(as: replica) {
+      found.hasOwnName = true
+    }
     for parent in parents { try work.heads.remove(seq: parent.seq, branch: row.branch) }
     try work.heads.add(row.seq, branch: row.branch)
     try work.heads.notice(time: row.time)

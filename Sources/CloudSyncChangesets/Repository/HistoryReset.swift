@@ -20,6 +20,8 @@ struct HistoryReset {
     for name in facts {
       try connection.run("DELETE FROM changesets_info WHERE name = ?1", .text(name.rawValue))
     }
+    // Own commits may come back from the cloud.
+    try work.info.set(.forgets, .integer(1))
     for table in work.tables.tables {
       try connection.run("DELETE FROM \(table.mirror)")
       // Since the empty database every row is new.
