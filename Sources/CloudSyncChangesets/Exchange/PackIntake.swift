@@ -98,7 +98,7 @@ enum PackRecord {
     case .asset?: false
     case .data(let data)?:
       record.recordType != type || Pack.name(of: Array(data)) != record.recordID.name
-    default: true
+    default: record[part(0)] == nil
     }
   }
 
@@ -110,7 +110,32 @@ enum PackRecord {
         return .failure(AssetFailure(reason: "it is a file, and the remote has no folder for such"))
       }
       return assets.read(asset)
-    default: return .failure(AssetFailure(reason: "it has no data"))
+    default: return parts(of: record, assets: assets)
     }
+  }
+
+  /// The name of one of several fields that a large pack is divided into.
+  static func part(_ number: Int) -> String { "part\(number)" }
+
+  /// The bytes of a pack that is in several files.
+  private static func parts(
+    of record: Record,
+    assets: AssetFolder?
+  ) -> Result<[UInt8], AssetFailure> {
+    var bytes: [UInt8] = []
+    var number = 0
+    while case .asset(let asset)? = record[part(number)] {
+      guard let assets else {
+        return .failure(
+          AssetFailure(reason: "it is several files, and the remote has no folder for such")
+        )
+      }
+      switch assets.read(asset) {
+      case .success(let more): bytes += more
+      case .failure(let failure): return .failure(failure)
+      }
+      number += 1
+    }
+    return number == 0 ? .failure(AssetFailure(reason: "it has no data")) : .success(bytes)
   }
 }

@@ -11,6 +11,8 @@ import Foundation
 /// Sends commits to the zone.
 struct Pushing {
   let remote: ChangesetRemote
+  /// The most bytes of one file: clouds take 50 MB.
+  var largestFile = 40_000_000
 
   private var repository: ChangesetRepository { remote.repository }
 
@@ -95,12 +97,21 @@ struct Pushing {
           + " AssetOptions"
       )
     }
+    // Never in the field of small packs: a cloud's schema gives a field one type.
+    let size = min(largestFile, bytes.count)
+    for (number, start) in stride(from: 0, to: bytes.count, by: size).enumerated() {
+      let part = Array(bytes[start..<min(start + size, bytes.count)])
+      record[PackRecord.part(number)] = .asset(try asset(of: part, in: folder))
+    }
+    return record
+  }
+
+  private func asset(of bytes: [UInt8], in folder: AssetFolder) throws(ChangesetError) -> Asset {
     let asset = folder.asset(of: bytes)
     do throws(SQLiteError) { try folder.write(bytes, as: asset) } catch {
       throw ChangesetError(error)
     }
-    record["data"] = .asset(asset)
-    return record
+    return asset
   }
 
   /// Notes that the cloud has the commits and tags of a pack, unless it was lost meanwhile.

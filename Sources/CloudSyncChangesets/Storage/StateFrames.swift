@@ -45,10 +45,11 @@ final class StateFrames {
 
   /// Of the state of a commit that is made on another, or on the empty database.
   func frame(
-    of schema: Int64,
+    of schema: @autoclosure () throws(ChangesetError) -> Int64,
     after parent: LogRow?
   ) throws(ChangesetError) -> HashFrame {
     if all.tables.isEmpty { return HashFrame() }
+    let schema = try schema()
     guard let parent else { return try frame(schema: schema, after: HashFrame(), nil) }
     return try frame(schema: schema, after: try frame(of: parent), parent.schema)
   }

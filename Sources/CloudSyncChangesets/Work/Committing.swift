@@ -102,7 +102,8 @@ extension HistoryWork {
 
   /// The number of the present schema.
   func schemaNumber() throws(ChangesetError) -> Int64 {
-    try dictionaries.number(for: tables.description)
+    if let number = try dictionaries.number(ofSchema: tables.id) { return number }
+    return try dictionaries.number(for: tables.description)
   }
 
   /// Whether the tables here have all that a schema has.
