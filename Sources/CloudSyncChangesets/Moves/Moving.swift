@@ -24,6 +24,12 @@ struct Moving {
     try work.heads.set(position)
   }
 
+  /// Throws if the rows cannot become those of a commit, as far as the history tells.
+  func check(target: LogRow) throws(ChangesetError) {
+    try checkSchema(target: target)
+    _ = try work.log.changes(from: try work.heads.position().seq, to: target.seq)
+  }
+
   /// Writes what differs into the tables, and holds the outcome against the commit's hash.
   private func apply(target: LogRow?, from seq: Int64?) throws(ChangesetError) {
     let start: LogRow? = if let seq { try work.log.row(seq) } else { nil }

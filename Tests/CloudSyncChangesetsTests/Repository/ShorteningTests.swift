@@ -13,6 +13,8 @@ import Testing
     do {
       try body()
       return nil
+    } catch let error as SyncEngineError {
+      return ChangesetError.Code(rawValue: error.code.rawValue)
     } catch { return (error as? ChangesetError)?.code }
   }
 
@@ -43,6 +45,13 @@ import Testing
     #expect(Self.code { _ = try bench.repository.diff("HEAD~7", "HEAD") } == .historyTooShort)
     #expect(Self.code { _ = try bench.repository.revert("HEAD~7") } == .historyTooShort)
     #expect(Self.code { _ = try bench.repository.show("HEAD~7") } == .historyTooShort)
+    // A file that cannot be had is not begun.
+    let folder = try ScratchFolder()
+    let path = folder.file("then.db")
+    #expect(Self.code { try bench.repository.export("HEAD~7", to: path) } == .historyTooShort)
+    #expect(Self.code { _ = try DatabaseFile(path: path) } == .cannotAccess)
+    try bench.repository.export("HEAD~5", to: path)
+    #expect(try DatabaseFile(path: path).rows("SELECT count(*) FROM people") == ["15"])
     // What the removed commits wrote is theirs together.
     let origins = try bench.repository.blame("people", [.string("p1")])
     #expect(origins.map(\.changeset.meta) == [#"{"message": "20"}"#])
