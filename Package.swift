@@ -222,14 +222,20 @@ let package = Package(
         "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncSQLite", "CloudSyncSQLiteSimulation",
         "CloudSyncService",
         "CloudSyncWebServices", "CloudSyncLoopback",
+      ],
+      // The page of a history's report.
+      resources: [
+        "history.html", "history.css", "data.js", "graph.js", "panels.js", "controls.js",
       ]
+      .map { .embedInCode("History/Report/Files/\($0)") }
     ),
     .testTarget(
       name: "CloudSyncToolTests",
       dependencies: [
         "cloudsync", "CloudSyncChangesets", "CloudSyncTestSupport", "CloudSyncService",
         "CloudSyncLocalCloud", "CloudSyncLoopback",
-      ]
+      ],
+      exclude: ["History/browser-check.py"]
     ),
 
     // MARK: The house

@@ -124,9 +124,14 @@ extension StateHash {
   ///
   /// - Parameters:
   ///   - delta: The changes.
-  ///   - fills: What columns hold in rows that say nothing of them.
+  ///   - before: What the hash of this state leaves out.
+  ///   - after: What that of the other state leaves out; no column of both is left out of one alone.
   /// - Returns: The other state's hash.
-  func adding(_ delta: StateDelta, fills: Fills = Fills()) -> StateHash {
+  func adding(
+    _ delta: StateDelta,
+    from before: HashFrame = HashFrame(),
+    to after: HashFrame = HashFrame()
+  ) -> StateHash {
     var sum = self
     for table in delta.tables {
       let hash = TableHash(table.name)
@@ -137,6 +142,7 @@ extension StateHash {
         if row.kind == .delete { sum -= presence }
         if row.kind != .update {
           // A row that says nothing of a column has NULL there, and not what others were filled with.
+          let fills = row.kind == .insert ? after.fills : before.fills
           let nulls = fills.hash(of: row, in: table.name, hash: hash, state: state)
           sum = row.kind == .insert ? sum + nulls : sum - nulls
         }
@@ -148,17 +154,23 @@ extension StateHash {
             column = TableHash.column(cell.column)
             columns[cell.column] = column
           }
-          let fill = fills.value(of: cell.column, in: table.name)
-          if cell.old != fill, row.kind != .insert {
+          if row.kind != .insert, before.counts(cell.old, cell.column, in: table.name) {
             sum -= hash.cell(column, cell.old, row: state)
           }
-          if cell.new != fill, row.kind != .delete {
+          if row.kind != .delete, after.counts(cell.new, cell.column, in: table.name) {
             sum += hash.cell(column, cell.new, row: state)
           }
         }
       }
     }
     return sum
+  }
+}
+
+extension HashFrame {
+  /// Whether a cell is part of the hash.
+  fileprivate func counts(_ value: SQLiteValue, _ column: String, in table: String) -> Bool {
+    value != fills.value(of: column, in: table) && !lacks(column: column, of: table)
   }
 }
 

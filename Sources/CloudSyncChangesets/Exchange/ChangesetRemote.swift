@@ -19,7 +19,8 @@ public final class ChangesetRemote: Sendable {
   let zoneID: ZoneID
   let assets: AssetFolder?
   let calls: RemoteCalls
-  private let pages: PageTaker
+  let pages: PageTaker
+  let accounts: AccountWatch
   private let subscriptions: [SyncSubscription]
 
   /// Connects a history with a zone.
@@ -29,6 +30,9 @@ public final class ChangesetRemote: Sendable {
   ///   - operationHandler: The cloud.
   ///   - zoneID: The zone, which is created if it is missing; always the same for one database.
   ///   - assets: Where files are on their way; commits over 600,000 bytes need it.
+  ///   - accountProvider: Who is signed in. The history belongs to the first account that it names, and
+  ///     nothing of it goes to another one until ``adopt()`` says so; without a provider whoever is signed in
+  ///     counts as that account.
   ///   - environment: Clock, threads and timer.
   /// - Throws: That the history belongs to another zone.
   public init(
@@ -36,6 +40,7 @@ public final class ChangesetRemote: Sendable {
     operationHandler: any OperationHandler,
     zoneID: ZoneID,
     assets: AssetOptions? = nil,
+    accountProvider: AccountStatusProvider? = nil,
     environment: SyncEnvironment = .live
   ) throws(ChangesetError) {
     self.repository = repository
@@ -43,49 +48,79 @@ public final class ChangesetRemote: Sendable {
     let folder = assets.map { AssetFolder(options: $0) }
     self.assets = folder
     try RemoteState.claim(zoneID: zoneID, in: repository)
-    var configuration = SyncConfiguration()
-    configuration.acknowledgesPages = true
-    configuration.refusedItems = .handBack
-    let session = CloudSyncSession(
-      operationHandler: folder?.resolving(operationHandler) ?? operationHandler,
+    let session = Self.session(
+      handler: folder?.resolving(operationHandler) ?? operationHandler,
       zoneID: zoneID,
-      configuration: configuration,
-      // Of one name there is one content.
-      resolver: ConflictResolver { _, server in server },
+      owner: try RemoteState.account(in: repository),
       environment: environment
     )
     self.session = session
     let calls = RemoteCalls()
     self.calls = calls
+    let accounts = AccountWatch(
+      session: session,
+      repository: repository,
+      calls: calls,
+      provider: accountProvider
+    )
+    self.accounts = accounts
     let pages = PageTaker(repository: repository, assets: folder, calls: calls)
     self.pages = pages
     subscriptions = [
       session.fetchWorkCompletedSubject.sink { [weak session] operation, page in
-        guard let session, operation.recordIDs.isEmpty else { return }
-        session.acknowledge(page.page, pages.take(page) ? .stored : .notNow)
+        guard let session else { return }
+        let isStored = operation.recordIDs.isEmpty ? pages.take(page) : pages.takeLookup(page)
+        session.acknowledge(page.page, isStored ? .stored : .notNow)
       },
       session.haltedSubject.sink { error in
-        if let error { calls.fail(error: ChangesetError(error)) }
+        if let error { accounts.fail(error: ChangesetError(error), trouble: .halt) }
       },
       session.zoneSubject.sink { zone in
         switch zone {
-        case .creating(_?): pages.forgetCloud()
+        case .creating(_?):
+          calls.end(trouble: .zone)
+          pages.forgetCloud()
         case .lost:
           pages.forgetCloud()
-          calls.fail(
+          calls.begin(
+            trouble: .zone,
             error: ChangesetError(
               .cloud,
               "the zone's data were erased in the cloud; “reset” uploads everything again"
             )
           )
-        case .unknown, .creating(nil), .ready, .refused: break
+        case .unknown, .creating(nil), .ready, .refused: calls.end(trouble: .zone)
         }
       },
     ]
   }
 
+  private static func session(
+    handler: any OperationHandler,
+    zoneID: ZoneID,
+    owner: AccountIdentity?,
+    environment: SyncEnvironment
+  ) -> CloudSyncSession {
+    var configuration = SyncConfiguration()
+    configuration.acknowledgesPages = true
+    configuration.refusedItems = .handBack
+    let essence = SyncState(zoneID: zoneID, configuration: configuration).essence
+    return CloudSyncSession(
+      restoring: essence.renewed(owner: owner),
+      operationHandler: handler,
+      configuration: configuration,
+      resolver: ConflictResolver { client, server in
+        // Of one name there is one content, unless it was damaged on the way or in the cloud.
+        if PackRecord.isDamaged(server) { client } else { server }
+      },
+      environment: environment
+    )
+  }
+
   /// Begins to talk to the cloud; the other calls do it too.
-  public func setup() async throws(ChangesetError) { session.start() }
+  ///
+  /// - Throws: That nobody is signed in, or somebody else than the history belongs to.
+  public func setup() async throws(ChangesetError) { try await accounts.begin() }
 
   /// Sends the commits that the cloud has not got.
   ///
@@ -93,7 +128,7 @@ public final class ChangesetRemote: Sendable {
   /// - Throws: Why the cloud did not take them; those that it took are not sent again.
   @discardableResult
   public func push() async throws(ChangesetError) -> [Changeset] {
-    session.start()
+    try await accounts.begin()
     return try await Pushing(remote: self).push()
   }
 
@@ -104,12 +139,31 @@ public final class ChangesetRemote: Sendable {
   /// - Throws: Why they could not be fetched; the next fetch goes on where this one ended.
   @discardableResult
   public func fetch() async throws(ChangesetError) -> [Changeset] {
-    session.start()
+    try await accounts.begin()
     try pages.retryRefused()
     let token = try RemoteState.token(in: repository)
     let operation = FetchOperation(changeToken: token, startingOver: token == nil)
     _ = try await calls.run { done in self.session.fetch(operation, completion: done) }
+    try await fetchMissing()
     return try pages.takeNew()
+  }
+
+  /// Asks by name for records that no page could bring: the token is behind them.
+  private func fetchMissing() async throws(ChangesetError) {
+    let names = try pages.missingRecords()
+    let limit = min(100, session.state.configuration.limits?.items ?? 100)
+    for start in stride(from: 0, to: names.count, by: limit) {
+      let ids = names[start..<min(start + limit, names.count)]
+        .map { RecordID(name: $0, zoneID: zoneID) }
+      let operation = FetchOperation(lookingUp: ids)
+      do throws(ChangesetError) {
+        _ = try await calls.run { done in self.session.fetch(operation, completion: done) }
+      } catch {
+        // What was fetched is stored; they are asked for again the next time.
+        guard error.code == .cloud else { throw error }
+        return
+      }
+    }
   }
 
   /// Commits, fetches, merges, pulls and pushes.
@@ -124,9 +178,13 @@ public final class ChangesetRemote: Sendable {
     let isDetached = try repository.head().isDetached
     if !isDetached { try repository.commit(meta: meta) }
     let received = try await fetch()
-    let merges = try repository.mergeAll()
+    let merges = try await fetchingWhatWasRemoved { () throws(ChangesetError) in
+      try repository.mergeAll()
+    }
     let settled = try repository.conflictCount(of: merges)
-    if !isDetached, try repository.status().isClean { try repository.pull() }
+    if !isDetached, try repository.status().isClean {
+      _ = try await fetchingWhatWasRemoved { () throws(ChangesetError) in try repository.pull() }
+    }
     let sent = try await push()
     return SyncSummary(
       sent: sent.count,
@@ -135,26 +193,6 @@ public final class ChangesetRemote: Sendable {
       conflicts: settled,
       head: try repository.head()
     )
-  }
-
-  /// Deletes what the zone holds, and sends all commits again.
-  ///
-  /// - Throws: Why the cloud did not do it.
-  public func reset() async throws(ChangesetError) {
-    session.start()
-    session.decideZone(.recreate)
-    _ = try await fetch()
-    let names = try pages.knownRecords()
-    try await Pushing(remote: self).delete(names: names)
-    pages.forgetCloud()
-    try await push()
-  }
-
-  /// Has the next fetch bring everything that the zone holds.
-  ///
-  /// - Throws: What is wrong with the database.
-  public func resetLastChangeToken() throws(ChangesetError) {
-    try RemoteState.forgetToken(in: repository)
   }
 }
 

@@ -15,6 +15,7 @@ extension ChangesetRemote {
   ///   - handler: The cloud.
   ///   - zoneID: The zone.
   ///   - assets: Where files are on their way.
+  ///   - accountProvider: Who is signed in; the history belongs to that account then.
   ///   - options: What is settled for merges, and what this copy is called.
   ///   - environment: Clock, threads and timer.
   /// - Returns: The history, at the head of its main branch.
@@ -25,6 +26,7 @@ extension ChangesetRemote {
     from handler: any OperationHandler,
     zoneID: ZoneID,
     assets: AssetOptions? = nil,
+    accountProvider: AccountStatusProvider? = nil,
     options: ChangesetOptions = ChangesetOptions(),
     environment: SyncEnvironment = .live
   ) async throws(ChangesetError) -> ChangesetRepository {
@@ -36,6 +38,7 @@ extension ChangesetRemote {
         operationHandler: handler,
         zoneID: zoneID,
         assets: assets,
+        accountProvider: accountProvider,
         environment: environment
       )
       defer { remote.session.stop() }

@@ -4,6 +4,25 @@ import CloudSyncSQLiteSupport
 /// Takes commits of others into the log, each once, parents before children.
 struct Intake {
   let work: HistoryWork
+  private let frames: StateFrames
+  /// Whether changes of old commits were removed here, and everything is fetched again to get them.
+  private let bringsBack: Bool
+  /// What this copy is called, if nobody else may be.
+  private let replica: String?
+  private let found = Findings()
+
+  private final class Findings {
+    /// Whether a commit was new that this copy should have made.
+    var hasOwnName = false
+  }
+
+  init(work: HistoryWork) throws(ChangesetError) {
+    self.work = work
+    frames = try StateFrames(work.connection)
+    bringsBack = try work.info.integer(.refill) != nil
+    let mayForget = try work.info.integer(.forgets) != nil || work.options.replica != nil
+    replica = mayForget ? nil : try work.replica()
+  }
 
   /// Takes a pack in; returns the commits that are new.
   func take(pack: Pack) throws(ChangesetError) -> [LogRow] {
@@ -14,6 +33,8 @@ struct Intake {
       // What the index lacks is searched one by one.
       try work.log.index(unlessFewerThan: 50)
     }
+    if found.hasOwnName { try ReplicaName(work: work).change() }
+    try frames.keep()
     for tag in pack.tags {
       try Tags(connection: work.connection).take(entry: tag, isRemote: true)
       try work.heads.notice(time: tag.time)
@@ -24,6 +45,9 @@ struct Intake {
   private func take(entry: Pack.Entry) throws(ChangesetError) -> [LogRow] {
     if let seq = try work.log.number(of: entry.id) {
       try work.log.setRemote(seq: seq)
+      if bringsBack {
+        try GoneChanges(connection: work.connection).bringBack(body: entry.body, of: seq)
+      }
       return []
     }
     var new: [LogRow] = []
@@ -55,6 +79,10 @@ struct Intake {
       parents: parents.map(\.seq),
       isRemote: true
     )
+    try frames.notice(row: row, after: parents.first)
+    if let replica, row.kind == .edit, commit.header.replica.hasSameBytes(as: replica) {
+      found.hasOwnName = true
+    }
     for parent in parents { try work.heads.remove(seq: parent.seq, branch: row.branch) }
     try work.heads.add(row.seq, branch: row.branch)
     try work.heads.notice(time: row.time)
@@ -80,13 +108,18 @@ struct Intake {
     let latest = parents.map(\.time).max() ?? .zero
     let isInTime = header.kind == .edit ? header.time > latest : header.time == latest
     let before = parents.first?.stateHash ?? .zero
-    try Fills.keep(delta: commit.changes, work.connection)
-    let upgrade = try SchemaUpgrade(work.connection)
+    if commit.changes.tables.contains(where: { !$0.fills.isEmpty }) {
+      try Fills.keep(delta: commit.changes, work.connection)
+      try frames.refresh()
+    }
     guard let schema = try work.dictionaries.number(ofSchema: header.schema) else {
       throw ChangesetError(.damaged, "the schema of commit \(id.short) is not described")
     }
-    let changes = try upgrade.upgraded(delta: commit.changes, from: schema)
-    let after = before.adding(changes, fills: upgrade.fills)
+    let after = before.adding(
+      commit.changes,
+      from: try frames.frame(of: parents.first),
+      to: try frames.frame(of: schema, after: parents.first)
+    )
     guard header.generation == generation, isInTime, after == header.stateHash else {
       throw ChangesetError(
         .damaged,

@@ -14,6 +14,8 @@ final class PageTaker: Sendable {
     var new: [ChangesetID] = []
     /// The records that pages have brought.
     var records: Set<String> = []
+    /// Those of them that hold something which is not in the log.
+    var needed: Set<String> = []
     var lastPage: PageID?
   }
 
@@ -38,20 +40,21 @@ final class PageTaker: Sendable {
       let names = packs.map(\.recordID.name)
       let failures = page.failures.map { ($0.recordID.name, "\($0.error)") }
       let token = page.changeToken
-      let new = try repository.write { (work) throws(ChangesetError) in
-        var new: [ChangesetID] = []
+      let taken = try repository.write { (work) throws(ChangesetError) in
+        var taken = TakenPacks()
         for (name, content) in zip(names, contents) {
-          new += try PackIntake(work: work).take(name: name, content)
+          taken.add(try PackIntake(work: work).take(name: name, content), name: name)
         }
         for (name, reason) in failures {
           try PackIntake(work: work).refuse(name: name, because: reason, bytes: nil)
         }
         if let token { try work.info.set(.token, .blob(Array(token.bytes))) }
         try work.log.index(unlessFewerThan: 200)
-        return new
+        return taken
       }
       state.withLock { state in
-        state.new += new
+        state.new += taken.new
+        state.needed.formUnion(taken.incomplete)
         state.records.formUnion(page.changedRecords.map(\.recordID.name))
         state.records.subtract(page.deletedRecordIDs.map(\.name))
         state.lastPage = page.page
@@ -63,6 +66,49 @@ final class PageTaker: Sendable {
     }
   }
 
+  /// Stores records that were looked up because no page could bring them; false if that fails.
+  func takeLookup(_ page: FetchOperation.Response) -> Bool {
+    do throws(ChangesetError) {
+      let packs = page.changedRecords.filter { $0.recordType == PackRecord.type }
+      let contents = packs.map { PackRecord.bytes(of: $0, assets: assets) }
+      let names = packs.map(\.recordID.name)
+      let failures = page.failures
+      let taken = try repository.write { (work) throws(ChangesetError) in
+        var taken = TakenPacks()
+        for (name, content) in zip(names, contents) {
+          taken.add(try PackIntake(work: work).take(name: name, content), name: name)
+        }
+        for failure in failures {
+          let name = failure.recordID.name
+          if failure.error.code == .unknownItem {
+            // It is gone, and with it what could be asked for.
+            try PackIntake(work: work).forget(name: name)
+          } else {
+            try PackIntake(work: work).refuse(name: name, because: "\(failure.error)", bytes: nil)
+          }
+        }
+        return taken
+      }
+      state.withLock { state in
+        state.new += taken.new
+        state.needed.formUnion(taken.incomplete)
+      }
+      return true
+    } catch {
+      calls.fail(error: error)
+      return false
+    }
+  }
+
+  /// The names of records that no page could bring.
+  func missingRecords() throws(ChangesetError) -> [String] {
+    try repository.read { (work) throws(ChangesetError) in
+      try work.connection.rows(
+        "SELECT name FROM changesets_refused WHERE bytes IS NULL ORDER BY name"
+      ) { $0.text(0) ?? "" }
+    }
+  }
+
   /// Tries again what was refused: this version may know what another did not.
   func retryRefused() throws(ChangesetError) {
     let new = try repository.write { (work) throws(ChangesetError) in
@@ -71,8 +117,7 @@ final class PageTaker: Sendable {
       ) { (name: $0.text(0) ?? "", bytes: $0.bytes(1)) }
       var new: [ChangesetID] = []
       for (name, bytes) in refused {
-        try work.connection.run("DELETE FROM changesets_refused WHERE name = ?1", .text(name))
-        new += try PackIntake(work: work).take(name: name, .success(bytes))
+        new += try PackIntake(work: work).take(name: name, .success(bytes)).new
       }
       return new
     }
@@ -95,8 +140,9 @@ final class PageTaker: Sendable {
     }
   }
 
-  func knownRecords() throws(ChangesetError) -> [String] {
-    state.withLock { $0.records.sorted() }
+  /// The names of the records that pages have brought, without those that hold what the log has not.
+  func storedRecords() -> [String] {
+    state.withLock { $0.records.subtracting($0.needed).sorted() }
   }
 
   /// Notes that the cloud has nothing any more.
@@ -105,71 +151,5 @@ final class PageTaker: Sendable {
       calls.fail(error: error)
     }
     state.withLock { $0.records = [] }
-  }
-}
-
-/// Takes packs in, or keeps them with the reason why that is impossible.
-struct PackIntake {
-  let work: HistoryWork
-
-  /// Returns the commits that are new.
-  func take(
-    name: String,
-    _ content: Result<[UInt8], AssetFailure>
-  ) throws(ChangesetError) -> [ChangesetID] {
-    let bytes: [UInt8]
-    switch content {
-    case .success(let found): bytes = found
-    case .failure(let failure):
-      try refuse(name: name, because: failure.reason, bytes: nil)
-      return []
-    }
-    let pack: Pack
-    do throws(PackFault) {
-      guard Pack.name(of: bytes) == name else {
-        throw .damaged(ByteFault("its bytes are not those that its name says"))
-      }
-      pack = try Pack(bytes)
-    } catch {
-      try refuse(name: name, because: error.reason, bytes: bytes)
-      return []
-    }
-    do throws(ChangesetError) {
-      return try work.connection.transaction { () throws(ChangesetError) in
-        try Intake(work: work).take(pack: pack).map(\.id)
-      }
-    } catch {
-      // What is wrong with the pack is no reason to stop; what is wrong with the database is.
-      guard [.damaged, .schemaMismatch].contains(error.code), work.connection.sqlite.isInTransaction
-      else { throw error }
-      try refuse(name: name, because: error.reason, bytes: bytes)
-      return []
-    }
-  }
-
-  func refuse(name: String, because reason: String, bytes: [UInt8]?) throws(ChangesetError) {
-    try work.connection.run(
-      "REPLACE INTO changesets_refused VALUES(?1, ?2, ?3)",
-      .text(name),
-      .text(reason),
-      bytes.map { .blob($0) } ?? .null
-    )
-  }
-}
-
-/// The record of a pack.
-enum PackRecord {
-  static let type = "ChangesetPack"
-
-  static func bytes(of record: Record, assets: AssetFolder?) -> Result<[UInt8], AssetFailure> {
-    switch record["data"] {
-    case .data(let data)?: return .success(Array(data))
-    case .asset(let asset)?:
-      guard let assets else {
-        return .failure(AssetFailure(reason: "it is a file, and the remote has no folder for such"))
-      }
-      return assets.read(asset)
-    default: return .failure(AssetFailure(reason: "it has no data"))
-    }
   }
 }

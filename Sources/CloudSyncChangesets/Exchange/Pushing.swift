@@ -11,43 +11,60 @@ import Foundation
 /// Sends commits to the zone.
 struct Pushing {
   let remote: ChangesetRemote
+  /// The most bytes of one file: clouds take 50 MB.
+  var largestFile = 40_000_000
 
   private var repository: ChangesetRepository { remote.repository }
 
   func push() async throws(ChangesetError) -> [Changeset] {
     try checkKeys()
     var pushed: [Changeset] = []
-    var last = try repository.read { (work) throws(ChangesetError) in
-      try work.info.integer(.pushed) ?? 0
-    }
-    while let next = try nextPack(after: last) {
+    while let next = try nextPack() {
       try await save(bytes: next.pack.bytes)
-      pushed += try note(numbers: next.numbers, tags: next.pack.tags)
-      last = next.numbers.last ?? last
+      pushed += try note(pack: next)
     }
-    if let pack = try tagPack() {
-      try await save(bytes: pack.bytes)
-      _ = try note(numbers: [], tags: pack.tags)
+    if let next = try tagPack() {
+      try await save(bytes: next.pack.bytes)
+      _ = try note(pack: next)
+    }
+    let lacks = try repository.read { (work) throws(ChangesetError) in
+      try GoneChanges(connection: work.connection).isAnyUnsent()
+    }
+    if lacks {
+      throw ChangesetError(
+        .historyTooShort,
+        "the cloud lacks old commits whose changes were removed from this copy; another copy has to send them,"
+          + " or reset the history to send the rows anew"
+      )
     }
     return pushed
   }
 
-  private func nextPack(
-    after seq: Int64
-  ) throws(ChangesetError) -> (pack: Pack, numbers: [Int64])? {
+  /// A pack on its way.
+  private struct NextPack {
+    var pack: Pack
+    /// The commits in it.
+    var numbers: [Int64]
+    /// Which cloud it is for: another one has come since if the history knows of a later.
+    var era: Int64?
+  }
+
+  private func nextPack() throws(ChangesetError) -> NextPack? {
     try repository.read { (work) throws(ChangesetError) in
       let builder = PackBuilder(work: work)
-      guard var next = try builder.next(after: seq) else { return nil }
+      let last = try work.info.integer(.pushed) ?? 0
+      guard var next = try builder.next(after: last) else { return nil }
       next.pack.tags = try builder.tags()
-      return next
+      return NextPack(pack: next.pack, numbers: next.numbers, era: try work.info.integer(.era))
     }
   }
 
-  private func tagPack() throws(ChangesetError) -> Pack? {
+  private func tagPack() throws(ChangesetError) -> NextPack? {
     try repository.read { (work) throws(ChangesetError) in
       var pack = Pack()
       pack.tags = try PackBuilder(work: work).tags()
-      return pack.tags.isEmpty ? nil : pack
+      if pack.tags.isEmpty { return nil }
+      return NextPack(pack: pack, numbers: [], era: try work.info.integer(.era))
     }
   }
 
@@ -80,27 +97,34 @@ struct Pushing {
           + " AssetOptions"
       )
     }
+    // Never in the field of small packs: a cloud's schema gives a field one type.
+    let size = min(largestFile, bytes.count)
+    for (number, start) in stride(from: 0, to: bytes.count, by: size).enumerated() {
+      let part = Array(bytes[start..<min(start + size, bytes.count)])
+      record[PackRecord.part(number)] = .asset(try asset(of: part, in: folder))
+    }
+    return record
+  }
+
+  private func asset(of bytes: [UInt8], in folder: AssetFolder) throws(ChangesetError) -> Asset {
     let asset = folder.asset(of: bytes)
     do throws(SQLiteError) { try folder.write(bytes, as: asset) } catch {
       throw ChangesetError(error)
     }
-    record["data"] = .asset(asset)
-    return record
+    return asset
   }
 
-  /// Notes that the cloud has commits and tags.
-  private func note(
-    numbers: [Int64],
-    tags: [Tags.Entry]
-  ) throws(ChangesetError) -> [Changeset] {
+  /// Notes that the cloud has the commits and tags of a pack, unless it was lost meanwhile.
+  private func note(pack: NextPack) throws(ChangesetError) -> [Changeset] {
     try repository.write { (work) throws(ChangesetError) in
+      guard try work.info.integer(.era) == pack.era else { return [] }
       var changesets: [Changeset] = []
-      for seq in numbers {
+      for seq in pack.numbers {
         try work.log.setRemote(seq: seq)
         changesets.append(try work.changeset(row: try work.log.row(seq)))
       }
-      if let last = numbers.last { try work.info.set(.pushed, .integer(last)) }
-      for tag in tags {
+      if let last = pack.numbers.last { try work.info.set(.pushed, .integer(last)) }
+      for tag in pack.pack.tags {
         try work.connection.run(
           "UPDATE changesets_tags SET remote = 1 WHERE kind = ?1 AND name = ?2 AND time = ?3",
           .integer(tag.kind.rawValue),

@@ -39,15 +39,68 @@ enum RemoteState {
   static func forgetToken(in repository: ChangesetRepository) throws(ChangesetError) {
     try repository.write { (work) throws(ChangesetError) in
       try work.connection.run("DELETE FROM changesets_info WHERE name = 'token'")
+      if try work.info.integer(.horizon) != nil { try work.info.set(.refill, .integer(1)) }
     }
   }
 
   /// Notes that the cloud has nothing.
   static func forgetCloud(in repository: ChangesetRepository) throws(ChangesetError) {
-    try repository.write { (work) throws(ChangesetError) in
-      try work.connection.run("DELETE FROM changesets_info WHERE name IN ('token', 'pushed')")
-      try work.connection.run("UPDATE changesets_log SET remote = 0 WHERE remote = 1")
-      try work.connection.run("UPDATE changesets_tags SET remote = 0")
+    try repository.write { (work) throws(ChangesetError) in try forgetCloud(work: work) }
+  }
+
+  static func forgetCloud(work: HistoryWork) throws(ChangesetError) {
+    // What is on its way was for the cloud that is gone.
+    try work.info.set(.era, .integer((try work.info.integer(.era) ?? 0) + 1))
+    try forget(connection: work.connection)
+  }
+
+  private static func forget(connection: HistoryConnection) throws(ChangesetError) {
+    try connection.run("DELETE FROM changesets_info WHERE name IN ('token', 'pushed')")
+    try connection.run("UPDATE changesets_log SET remote = 0 WHERE remote = 1")
+    try connection.run("UPDATE changesets_tags SET remote = 0")
+  }
+
+  // MARK: Account
+
+  /// Whose the history is; nil if no provider has told yet.
+  static func account(
+    in repository: ChangesetRepository
+  ) throws(ChangesetError) -> AccountIdentity? {
+    try repository.read { (work) throws(ChangesetError) in
+      try work.info.text(name: .account).map { AccountIdentity($0) }
     }
+  }
+
+  /// Notes whose the history is; throws if it is another's.
+  static func claim(
+    account: AccountIdentity,
+    in repository: ChangesetRepository
+  ) throws(ChangesetError) {
+    guard let known = try self.account(in: repository) else {
+      return try repository.write { (work) throws(ChangesetError) in
+        try work.info.set(.account, .text(account.value))
+      }
+    }
+    if known != account { throw .anotherAccount }
+  }
+
+  /// Gives the history to another account, in whose cloud nothing of it is.
+  static func adopt(
+    account: AccountIdentity,
+    in repository: ChangesetRepository
+  ) throws(ChangesetError) {
+    try repository.write { (work) throws(ChangesetError) in
+      try work.info.set(.account, .text(account.value))
+      try forgetCloud(work: work)
+    }
+  }
+}
+
+extension ChangesetError {
+  static var anotherAccount: ChangesetError {
+    ChangesetError(
+      .accountChanged,
+      "another account is signed in than the one that the history belongs to; “adopt” gives it to that one"
+    )
   }
 }

@@ -69,10 +69,16 @@ struct Merging {
     let plan = try settled(plan: plan)
     let first = try work.log.row(try graph.number(id: plan.parents[0]))
     let second = try work.log.row(try graph.number(id: plan.parents[1]))
+    let frames = try StateFrames(work.connection)
+    try frames.keep()
     let commit = plan.commit(
       branch: try work.dictionaries.name(number: branch),
       schema: work.tables.id,
-      stateHash: first.stateHash.adding(plan.changes, fills: try work.fills())
+      stateHash: first.stateHash.adding(
+        plan.changes,
+        from: try frames.frame(of: first),
+        to: try frames.frame(of: try work.schemaNumber(), after: first)
+      )
     )
     let row = try Committing(work: work).store(commit: commit, parents: [first, second])
     for parent in [first, second] { try work.heads.remove(seq: parent.seq, branch: branch) }

@@ -25,6 +25,8 @@ struct UndoSearch {
     var walk = try HistoryWalk(work: work).steps(from: try work.heads.position().seq)
     while let row = try walk.next() {
       guard row.kind == .edit else { continue }
+      // What lost its changes can neither be taken back nor put back.
+      guard try work.log.body(seq: row.seq) != nil else { return nil }
       let commit = try work.changeset(row: row)
       guard commit.replica == replica, !takenBack.contains(row.id) else { continue }
       if let reverts = commit.reverts { takenBack.insert(reverts) }

@@ -20,7 +20,7 @@ struct Migrating {
       throw ChangesetError(.detached, "an older commit is checked out; switch to a branch first")
     }
     let others = Set(try installation.readSchema().tables.map(\.name))
-    let state = try work.log.changes(from: nil, to: position.seq)
+    let state = try Self.state(at: position.seq, work)
     try installation.uninstall()
     try body(connection.sqlite.handle)
     guard connection.sqlite.isInTransaction else {
@@ -39,6 +39,29 @@ struct Migrating {
     if migrated.tables.id == former.id { return try Rescan(work: migrated).run() }
     _ = try migrated.dictionaries.number(for: migrated.tables.description)
     try commit(changes(from: state, former: former, in: migrated), at: position, in: migrated)
+  }
+
+  /// The rows of HEAD: as the history has them, or, where old changes were removed, as the tables have them
+  /// and HEAD's hash confirms.
+  private static func state(
+    at seq: Int64?,
+    _ work: HistoryWork
+  ) throws(ChangesetError) -> StateDelta {
+    do throws(ChangesetError) { return try work.log.changes(from: nil, to: seq) } catch {
+      guard error.code == .historyTooShort, try Verification(work: work).areRowsThoseOfHead else {
+        throw error
+      }
+    }
+    var tables: [TableDelta] = []
+    for table in work.tables.tables {
+      var rows: [RowDelta] = []
+      try TableRows(connection: work.connection, table: table)
+        .forEach { (row) throws(ChangesetError) in rows.append(row) }
+      if !rows.isEmpty {
+        tables.append(TableDelta(table.name, rows: rows.sorted { $0.key < $1.key }))
+      }
+    }
+    return StateDelta(tables: tables)
   }
 
   /// What became of the rows, with the constants that new columns were filled with.
@@ -103,6 +126,7 @@ struct Migrating {
     guard let seq = position.seq else { return }
     let parent = try work.log.row(seq)
     try Fills.keep(delta: changes, connection)
+    let frames = try StateFrames(connection)
     let header = CommitHeader(
       kind: .migration,
       schema: work.tables.id,
@@ -110,7 +134,11 @@ struct Migrating {
       generation: parent.generation + 1,
       time: parent.time,
       branch: try work.dictionaries.name(number: position.branch),
-      stateHash: parent.stateHash.adding(changes, fills: try work.fills())
+      stateHash: parent.stateHash.adding(
+        changes,
+        from: try frames.frame(of: parent),
+        to: try frames.frame(of: try work.schemaNumber(), after: parent)
+      )
     )
     let written = Commit(header: header, changes: changes.written(at: parent.time))
     let row = try Committing(work: work).store(commit: written, parents: [parent])

@@ -15,15 +15,7 @@ struct Moving {
     let target: LogRow? = if let seq { try work.log.row(seq) } else { nil }
     try checkSchema(target: target)
     if position.seq != seq {
-      let before = try hash(seq: position.seq)
-      let changes = try work.log.changes(from: position.seq, to: seq)
-      guard before.adding(changes, fills: try work.fills()) == target?.stateHash ?? .zero else {
-        throw ChangesetError(
-          .damaged,
-          "commit \(target?.id.short ?? "") leads to another state than it says; “verify” tells more"
-        )
-      }
-      try work.applying.apply(delta: changes)
+      try apply(target: target, from: position.seq)
     }
     position.seq = seq
     position.branch = branch ?? position.branch
@@ -32,9 +24,38 @@ struct Moving {
     try work.heads.set(position)
   }
 
-  private func hash(seq: Int64?) throws(ChangesetError) -> StateHash {
-    guard let seq else { return .zero }
-    return try work.log.row(seq).stateHash
+  /// Throws if the rows cannot become those of a commit, as far as the history tells.
+  func check(target: LogRow) throws(ChangesetError) {
+    try checkSchema(target: target)
+    _ = try work.log.changes(from: try work.heads.position().seq, to: target.seq)
+  }
+
+  /// Writes what differs into the tables, and holds the outcome against the commit's hash.
+  private func apply(target: LogRow?, from seq: Int64?) throws(ChangesetError) {
+    let start: LogRow? = if let seq { try work.log.row(seq) } else { nil }
+    let changes = try work.log.changes(from: seq, to: target?.seq)
+    let frames = try StateFrames(work.connection)
+    let (before, after) = (try frames.frame(of: start), try frames.frame(of: target))
+    let hash: StateHash
+    if before.isComparable(with: after, all: frames.all) {
+      hash = (start?.stateHash ?? .zero).adding(changes, from: before, to: after)
+      try check(hash: hash, of: target)
+      try work.applying.apply(delta: changes)
+    } else {
+      // One line had a column from its beginning and the other was given it: only all rows tell.
+      try work.applying.apply(delta: changes)
+      hash = try Verification(work: work).rowHash(at: target).hash
+      try check(hash: hash, of: target)
+    }
+  }
+
+  private func check(hash: StateHash, of target: LogRow?) throws(ChangesetError) {
+    guard hash == target?.stateHash ?? .zero else {
+      throw ChangesetError(
+        .damaged,
+        "commit \(target?.id.short ?? "") leads to another state than it says; “verify” tells more"
+      )
+    }
   }
 
   /// Throws if the tables here cannot hold a commit's state.

@@ -7,7 +7,8 @@ struct Blame {
   /// A change of one row, and the commit that made it.
   private struct Step {
     var commit: LogRow
-    var change: RowDelta
+    /// Nil if the changes were removed.
+    var change: RowDelta?
   }
 
   let work: HistoryWork
@@ -22,9 +23,7 @@ struct Blame {
     }
     guard let seq = try RevisionSearch(work: work).number(revision: revision) else { return [] }
     let steps = try steps(table: table, key, at: seq)
-    var cells: [String: SQLiteValue]?
-    for step in steps.reversed() { cells = step.change.applied(to: cells) }
-    guard let cells else { return [] }
+    guard let cells = try cells(of: steps, table: table, key, at: seq) else { return [] }
     var origins: [CellOrigin] = []
     for column in cells.keys.sortedByBytes() {
       guard let value = cells[column] else { continue }
@@ -41,6 +40,22 @@ struct Blame {
     return origins
   }
 
+  /// What a row holds, from its beginning on, or as the tables tell where that was removed.
+  private func cells(
+    of steps: [Step],
+    table: String,
+    _ key: RowKey,
+    at seq: Int64
+  ) throws(ChangesetError) -> [String: SQLiteValue]? {
+    if steps.contains(where: { $0.change == nil }) {
+      let row = try HistoryGraph(work).row(key, of: table, at: try work.log.id(seq: seq))
+      return row.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.column, $0.value) }) }
+    }
+    var cells: [String: SQLiteValue]?
+    for step in steps.reversed() { cells = step.change?.applied(to: cells) ?? nil }
+    return cells
+  }
+
   /// The changes of a row on the way to a commit, the latest first, back to where the row began.
   private func steps(
     table: String,
@@ -51,6 +66,11 @@ struct Blame {
     var next: Int64? = seq
     while let seq = next {
       let row = try work.log.row(seq)
+      if try work.log.body(seq: seq) == nil {
+        // It, or one before it, wrote what none of those after it did.
+        steps.append(Step(commit: row, change: nil))
+        break
+      }
       if let change = try work.log.commit(row).changes.table(table)?.row(key) {
         steps.append(Step(commit: row, change: change))
         if change.kind != .update { break }
@@ -67,12 +87,13 @@ struct Blame {
     table: String,
     key: RowKey
   ) throws(ChangesetError) -> LogRow? {
-    guard let step = steps.first(where: { $0.change.cell(column) != nil }) else { return nil }
+    let writer = steps.first { $0.change.map { $0.cell(column) != nil } ?? true }
+    guard let step = writer else { return nil }
     guard step.commit.kind == .merge, let merged = step.commit.merged else { return step.commit }
     // What a merge has of its second side, that side's commits have written.
     let others = try self.steps(table: table, key, at: merged)
-    let latest = others.first { $0.change.cell(column) != nil }
-    guard latest?.change.cell(column)?.new == value else { return step.commit }
+    let latest = others.first { $0.change?.cell(column) != nil }
+    guard latest?.change?.cell(column)?.new == value else { return step.commit }
     return try origin(of: column, value, steps: others, table: table, key: key)
   }
 }

@@ -44,6 +44,8 @@ struct HistoryWalk {
     key: RowKey?
   ) throws(ChangesetError) -> Bool {
     guard let table else { return true }
+    // Nobody can tell what a commit has changed whose changes were removed.
+    guard try work.log.body(seq: row.seq) != nil else { return false }
     let changes = try work.log.commit(row).changes
     guard let change = changes.tables.first(where: { $0.name.isSameName(as: table) }) else {
       return false

@@ -34,6 +34,8 @@ struct RevisionSearch {
 
   private func start(name: String) throws(ChangesetError) -> Int64? {
     if name == "HEAD" { return try work.heads.position().seq }
+    // Whatever others call so: a whole identifier is the commit's own.
+    if let id = ChangesetID(name), let seq = try work.log.number(of: id) { return seq }
     if let id = try Tags(connection: work.connection).tag(name: name) {
       guard let seq = try work.log.number(of: id) else { throw unknown(text: name) }
       return seq

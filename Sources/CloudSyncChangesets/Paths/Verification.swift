@@ -4,6 +4,12 @@ import CloudSyncSQLiteSupport
 /// Compares a history with itself, and with the rows.
 struct Verification {
   let work: HistoryWork
+  private let frames: StateFrames
+
+  init(work: HistoryWork) throws(ChangesetError) {
+    self.work = work
+    frames = try StateFrames(work.connection)
+  }
 
   func report() throws(ChangesetError) -> VerifyReport {
     var problems: [String] = []
@@ -18,11 +24,10 @@ struct Verification {
       }
       last = end.seq
     }
-    let (count, hash) = try rowHash()
     let position = try work.heads.position()
-    let wanted: StateHash =
-      if let seq = position.seq { try work.log.row(seq).stateHash } else { .zero }
-    if hash != wanted {
+    let head: LogRow? = if let seq = position.seq { try work.log.row(seq) } else { nil }
+    let (count, hash) = try rowHash(at: head)
+    if hash != head?.stateHash ?? .zero {
       problems.append(
         "the rows are not those of HEAD and what was changed since; “rescan” makes an uncommitted change of"
           + " the difference"
@@ -37,24 +42,37 @@ struct Verification {
     guard ChangesetID(digestOf: CommitWriter.head(of: header), body) == row.id else {
       return "commit \(row.id.short) is not what its identifier says"
     }
-    let before: StateHash =
-      if let seq = row.parent { try work.log.row(seq).stateHash } else { .zero }
-    let upgrade = try SchemaUpgrade(work.connection)
-    let commit = try work.log.commit(row, upgrade: upgrade)
-    if before.adding(commit.changes, fills: upgrade.fills) != row.stateHash {
+    let parent: LogRow? = if let seq = row.parent { try work.log.row(seq) } else { nil }
+    let changes = try work.log.written(row: row).changes
+    let after = (parent?.stateHash ?? .zero)
+      .adding(changes, from: try frames.frame(of: parent), to: try frames.frame(of: row))
+    if after != row.stateHash {
       return "commit \(row.id.short) leads to another state than it says"
     }
     return nil
   }
 
-  /// The hash of the rows as they were at HEAD.
-  private func rowHash() throws(ChangesetError) -> (count: Int, hash: StateHash) {
-    let fills = try work.fills()
+  /// Whether the rows are those of HEAD, apart from what is known to be uncommitted.
+  var areRowsThoseOfHead: Bool {
+    get throws(ChangesetError) {
+      let seq = try work.heads.position().seq
+      let head: LogRow? = if let seq { try work.log.row(seq) } else { nil }
+      return try rowHash(at: head).hash == head?.stateHash ?? .zero
+    }
+  }
+
+  /// The hash of the rows as they were at a commit, which HEAD is or becomes.
+  func rowHash(at head: LogRow?) throws(ChangesetError) -> (count: Int, hash: StateHash) {
+    let frame = try frames.frame(of: head)
     var (count, sum) = (0, StateHash.zero)
     for table in work.tables.tables {
       let hash = TableHash(table.name)
       let columns = table.columns.map { TableHash.column($0) }
-      let standing = table.columns.map { fills.value(of: $0, in: table.name) }
+      // A column that came after the commit holds what it was filled with.
+      let standing = table.columns.map { column in
+        (frame.lacks(column: column, of: table.name) ? frames.all : frame.fills)
+          .value(of: column, in: table.name)
+      }
       try TableRows(connection: work.connection, table: table)
         .forEachRow { key, values in
           count += 1
@@ -66,6 +84,6 @@ struct Verification {
         }
     }
     let back = try work.uncommitted.changes(at: .zero).inverted(at: .zero)
-    return (count, sum.adding(back, fills: fills))
+    return (count, sum.adding(back, from: frame, to: frame))
   }
 }

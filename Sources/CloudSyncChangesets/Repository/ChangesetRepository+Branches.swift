@@ -121,7 +121,10 @@ extension ChangesetRepository {
   /// - Throws: That there is no such commit, or what is wrong with the file.
   public func export(_ revision: Revision, to path: String) throws(ChangesetError) {
     let id = try read { (work) throws(ChangesetError) in
-      try RevisionSearch(work: work).row(revision).id
+      let row = try RevisionSearch(work: work).row(revision)
+      // What cannot be had is told before there is a file.
+      try Moving(work: work).check(target: row)
+      return row.id
     }
     try HistoryExport(database: database, options: options).export(id: id, to: path)
   }

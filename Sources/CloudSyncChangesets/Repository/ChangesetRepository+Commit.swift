@@ -95,6 +95,31 @@ extension ChangesetRepository {
     try read { (work) throws(ChangesetError) in try HistoryStatus(work: work).status() }
   }
 
+  /// Removes the changes of old commits from this copy; the log keeps them, with who made them and their meta.
+  ///
+  /// All from the latest possible commit on stays whole: its states, merges and comparisons. What is
+  /// before it cannot be checked out, compared or taken back here any more, with
+  /// ``ChangesetError/Code/historyTooShort``, until ``ChangesetRemote/resetLastChangeToken()`` and a fetch
+  /// bring it back. Merges that have lost values which nobody has put back keep them.
+  ///
+  /// The database has free pages then, which SQLite uses for what comes; `VACUUM` makes its file smaller.
+  ///
+  /// - Parameters:
+  ///   - depth: How many commits before HEAD stay whole at least.
+  ///   - includingUnsent: Whether also changes go that no cloud has. They cannot be got back, and the
+  ///     history cannot be sent to any cloud after it.
+  /// - Returns: What was removed.
+  /// - Throws: What is wrong with the database.
+  @discardableResult
+  public func gc(
+    depth: Int = 1_000,
+    includingUnsent: Bool = false
+  ) throws(ChangesetError) -> ShortenedHistory {
+    try write { (work) throws(ChangesetError) in
+      try Shortening(work: work).run(depth: depth, includingUnsent: includingUnsent)
+    }
+  }
+
   /// Forgets all commits; rows stay as they are, and are in the next commits.
   ///
   /// - Throws: What is wrong with the database.

@@ -8,14 +8,20 @@ struct HistoryReset {
 
   func reset() throws(ChangesetError) {
     let connection = work.connection
-    for name in ["log", "ids", "tags", "waiting", "refused", "conflicts", "answers"] {
+    for name in ["log", "ids", "tags", "waiting", "refused", "conflicts", "answers", "fills"] {
       try connection.run("DELETE FROM changesets_\(name)")
     }
+    try GoneChanges(connection: connection).forget()
     try connection.run("DELETE FROM changesets_heads WHERE number <> 0")
     try connection.run("UPDATE changesets_heads SET branch = 1, seq = NULL, is_head = 1")
-    for name in [Info.Name.ids, .token, .horizon, .seen, .reach] {
+    let facts: [Info.Name] = [
+      .ids, .token, .zone, .account, .horizon, .seen, .reach, .pushed, .lines, .refill,
+    ]
+    for name in facts {
       try connection.run("DELETE FROM changesets_info WHERE name = ?1", .text(name.rawValue))
     }
+    // Own commits may come back from the cloud.
+    try work.info.set(.forgets, .integer(1))
     for table in work.tables.tables {
       try connection.run("DELETE FROM \(table.mirror)")
       // Since the empty database every row is new.

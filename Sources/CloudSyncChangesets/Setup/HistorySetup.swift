@@ -76,10 +76,7 @@ struct HistorySetup {
     throw ChangesetError(.invalidName, "a replica cannot be called “\(name)”; name another one")
   }
 
-  private func randomName() -> String {
-    let number = SplitMix64.first(of: options.environment.nonce())
-    return "replica-" + StateHash(high: 0, low: number).text.suffix(12)
-  }
+  private func randomName() -> String { "replica-" + ReplicaName.random(options: options) }
 
   /// Commits the rows that are there, so many at a time that no commit is large.
   private func importRows(tracked: TrackedTables) throws(ChangesetError) {

@@ -124,12 +124,12 @@ struct CommitLog {
   }
 
   /// A whole commit as it was written.
-  private func written(row: LogRow) throws(ChangesetError) -> Commit {
+  func written(row: LogRow) throws(ChangesetError) -> Commit {
     var header = try header(row: row)
     guard let body = try body(seq: row.seq) else {
       throw ChangesetError(
         .historyTooShort,
-        "the changes of commit \(row.id.short) were removed from this copy; clone the history again"
+        "the changes of commit \(row.id.short) were removed from this copy; fetch everything again to get them"
       )
     }
     return try reading("commit \(row.id.short)") { () throws(ByteFault) in

@@ -92,7 +92,7 @@ enum HistoryTables {
 struct Info {
   enum Name: String {
     case version, replica, schema, ids, imported
-    case token, zone, account, horizon, seen, reach, pushed
+    case token, zone, account, horizon, seen, reach, pushed, lines, era, refill, forgets
   }
 
   private let connection: HistoryConnection

@@ -44,6 +44,8 @@ struct Committing {
     }
     let parent: LogRow? =
       if let seq = position.seq { try work.log.row(seq) } else { nil }
+    let frames = try StateFrames(work.connection)
+    try frames.keep()
     let header = CommitHeader(
       kind: .edit,
       schema: work.tables.id,
@@ -54,7 +56,12 @@ struct Committing {
       branch: try work.dictionaries.name(number: position.branch),
       reverts: reverts,
       meta: meta,
-      stateHash: (parent?.stateHash ?? .zero).adding(changes, fills: try work.fills())
+      stateHash: (parent?.stateHash ?? .zero)
+        .adding(
+          changes,
+          from: try frames.frame(of: parent),
+          to: try frames.frame(of: try work.schemaNumber(), after: parent)
+        )
     )
     let row = try store(commit: Commit(header: header, changes: changes), parents: [parent])
     try work.heads.advance(position: position, to: row.seq, clock: time)
@@ -71,13 +78,15 @@ struct Committing {
       )
     }
     let id = ChangesetID(digestOf: CommitWriter.head(of: commit.header), body)
-    return try work.log.append(
+    let row = try work.log.append(
       commit,
       id: id,
       body: body,
       parents: parents.compactMap { $0?.seq },
       isRemote: false
     )
+    if parents.first??.schema != row.schema { try StateFrames.forget(work.connection) }
+    return row
   }
 }
 
@@ -91,10 +100,10 @@ extension HistoryWork {
     return name
   }
 
-  /// What rows that were there hold in columns that were added since.
-  func fills() throws(ChangesetError) -> Fills {
-    let all = try Fills.read(connection)
-    return all.tables.isEmpty ? all : all.restricted(to: tables.description)
+  /// The number of the present schema.
+  func schemaNumber() throws(ChangesetError) -> Int64 {
+    if let number = try dictionaries.number(ofSchema: tables.id) { return number }
+    return try dictionaries.number(for: tables.description)
   }
 
   /// Whether the tables here have all that a schema has.

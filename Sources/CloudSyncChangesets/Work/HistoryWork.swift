@@ -33,9 +33,14 @@ struct HistoryWork {
 
   func changeset(row: LogRow) throws(ChangesetError) -> Changeset {
     var header = try log.header(row: row)
-    if let body = try log.body(seq: row.seq) {
+    let body = try log.body(seq: row.seq)
+    let start =
+      if let body { body } else {
+        try GoneChanges(connection: connection).preamble(seq: row.seq)
+      }
+    if let start {
       try reading("commit \(row.id.short)") { () throws(ByteFault) in
-        var reader = ByteReader(body)
+        var reader = ByteReader(start)
         try CommitReader.preamble(reader: &reader, header: &header)
       }
     }

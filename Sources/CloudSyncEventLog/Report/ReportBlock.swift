@@ -1,18 +1,22 @@
 import CloudSyncCore
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// Data in a page: JSON in a script element that is never run.
-enum ReportBlock {
+package enum ReportBlock {
   /// Puts JSON into the page.
   ///
   /// Where `<`, `>`, `&` and the line separators of Unicode stand in JSON they stand within a text,
   /// so all of them can be escaped as JSON escapes them: no text can end the element.
-  static func script(kind: StaticString, number: Int? = nil, json: [UInt8]) -> Data {
+  package static func script(
+    kind: StaticString,
+    number: Int? = nil,
+    json: [UInt8]
+  ) -> Data {
     var data = Data()
     data.reserveCapacity(json.count + json.count / 16 + 80)
     let mark = number.map { " data-number=\"\($0)\"" } ?? ""

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 #if canImport(Glibc)
@@ -13,14 +13,14 @@ import Darwin
 #endif
 
 /// A file that is written beside the one that it replaces once it is whole.
-struct ReportFile {
+package struct ReportFile {
   private let path: String
   private let file: UnsafeMutablePointer<FILE>
 
   private var pathBeside: String { "\(path).new" }
 
   /// Begins to write.
-  init(path: String) throws(LogError) {
+  package init(path: String) throws(LogError) {
     self.path = path
     guard let file = fopen("\(path).new", "w") else {
       throw LogError(.file, log: path, "it cannot be created: \(LogSource.lastError)")
@@ -28,20 +28,21 @@ struct ReportFile {
     self.file = file
   }
 
-  func append(_ piece: Data) throws(LogError) {
+  /// Writes a piece behind those before.
+  package func append(_ piece: Data) throws(LogError) {
     let count = piece.withUnsafeBytes { fwrite($0.baseAddress, 1, $0.count, file) }
     if count != piece.count { throw failure }
   }
 
   /// Has everything reach the disk, and puts the file in its place.
-  func finish() throws(LogError) {
+  package func finish() throws(LogError) {
     guard fflush(file) == 0, FileSync.synchronize(descriptor: fileno(file)) else { throw failure }
     guard rename(pathBeside, path) == 0 else { throw failure }
     fclose(file)
   }
 
   /// Leaves no trace of a file that did not become whole.
-  func discard() {
+  package func discard() {
     fclose(file)
     unlink(pathBeside)
   }

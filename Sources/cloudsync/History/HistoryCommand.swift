@@ -11,6 +11,7 @@ enum HistoryCommand {
       summary: "Keep a database's history: commit, look, go back, branch, merge and sync.",
       subcommands: HistoryBasics.commands + HistoryLooking.commands + HistoryMoving.commands
         + HistoryJoining.commands + HistoryCloud.commands
+        + [HistoryReportCommand.command, HistoryCollecting.command]
     )
   }
 

@@ -95,6 +95,48 @@ import Testing
     try Self.wanderBackAndForth(fresh, &random)
   }
 
+  @Test(arguments: 0..<UInt64(SuiteSize.count(12, long: 240)))
+  func aShortenedHistoryIsAsTheWholeOneAsFarAsItGoes(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let benches = try Self.benches(seed: seed, count: 3)
+    for _ in 0..<50 { try Self.step(benches, &random) }
+    if seed % 2 == 0 { try HistoryBench.settle(benches) }
+    let (whole, short) = (benches[1], benches[2])
+    for bench in [whole, short] {
+      for other in benches where other !== bench { try bench.take(from: other) }
+      try bench.repository.commit()
+    }
+    try whole.take(from: short)
+    try short.take(from: whole)
+    let depth = seed % 2 == 0 ? 0 : Int(random.below(12))
+    let removed = try short.repository.gc(depth: depth, includingUnsent: true)
+    // After a settling HEAD is made of all others.
+    #expect(removed.commits > 0 || seed % 2 == 1)
+    #expect(try short.repository.verify().problems == [])
+    for commit in try whole.repository.log(LogQuery(isOfAllBranches: true)) {
+      let states = try [whole, short]
+        .map { bench -> [String]? in
+          do throws(ChangesetError) { try bench.repository.checkout(Revision(commit.id)) } catch {
+            #expect(error.code == .historyTooShort && bench === short)
+            return nil
+          }
+          return try ["teams", "people", "notes"]
+            .flatMap { try bench.rows("SELECT * FROM \($0) ORDER BY id") }
+        }
+      if states[1] != nil { #expect(states[0] == states[1]) }
+      // A state that is not there is not needed on the way to another.
+      try short.repository.switchBranchToAnyHead()
+      try whole.repository.switchBranchToAnyHead()
+    }
+    // Both merge what is open, and go there.
+    for bench in [whole, short] {
+      try bench.repository.switchBranchToAnyHead()
+      try bench.repository.mergeAll()
+      try bench.repository.switchBranch("main")
+    }
+    try HistoryBench.expectEqual([whole, short], "SELECT * FROM people ORDER BY id")
+  }
+
   /// Goes to random commits of the whole history and back.
   private static func wanderBackAndForth(
     _ bench: HistoryBench,
@@ -107,5 +149,12 @@ import Testing
       try bench.repository.checkout(Revision(commit.id))
       #expect(try bench.repository.verify().problems == [])
     }
+  }
+}
+
+extension ChangesetRepository {
+  /// Goes to the head with the smallest identifier, of the several that the branch may have.
+  fileprivate func switchBranchToAnyHead() throws(ChangesetError) {
+    if let head = try status().heads.first { try checkout(Revision(head)) }
   }
 }

@@ -97,6 +97,19 @@ import Testing
     #expect(count > 10)
   }
 
+  @Test func oldChangesAreRemovedOrNotRemoved() throws {
+    let count = try Self.breaking(
+      { try Self.fill($0) },
+      { try $0.gc(depth: 2, includingUnsent: true) },
+      { bench in
+        try Self.state(bench)
+          + bench.rows("SELECT seq, body IS NULL FROM changesets_log ORDER BY seq")
+          + bench.repository.log().map(\.meta)
+      }
+    )
+    #expect(count > 10)
+  }
+
   @Test func aPageIsStoredWithItsTokenOrNotAtAll() throws {
     let other = try HistoryBench(replica: "phone")
     try Self.fill(other)

@@ -36,6 +36,20 @@ enum HistorySamples {
     // SAMPLE: end
   }
 
+  static func shorten(_ repository: ChangesetRepository) throws {
+    // SAMPLE: CloudSyncChangesets/LongHistories.md
+    let removed = try repository.gc(depth: 1_000)
+    print("\(removed.commits) commits have lost their changes, \(removed.bytes) bytes")
+    // SAMPLE: end
+  }
+
+  static func fetchAgain(_ remote: ChangesetRemote) async throws {
+    // SAMPLE: CloudSyncChangesets/LongHistories.md
+    try remote.resetLastChangeToken()
+    try await remote.fetch()
+    // SAMPLE: end
+  }
+
   static func step(_ repository: ChangesetRepository) throws {
     // SAMPLE: CloudSyncChangesets/UndoAndRedo.md
     try repository.commit(meta: #"{"message": "Move appointment"}"#) { connection in

@@ -104,13 +104,41 @@ struct HistoryToolTests {
         ["diff", shop], ["blame", shop, "customers", "c7"], ["branch", shop], ["tag", shop],
         ["verify", shop], ["resolve", shop], ["commit", shop], ["undo", shop], ["redo", shop],
         ["pull", shop], ["merge", shop], ["discard", shop], ["checkout", shop, "HEAD"],
-        ["switch", shop, "main"], ["restore", shop, "HEAD"], ["remove", shop],
+        ["switch", shop, "main"], ["restore", shop, "HEAD"], ["gc", shop], ["remove", shop],
       ] {
         let output = Self.run(call + ["--json"]).output
         let value = try SQLiteConnection(path: ":memory:").prepare("SELECT json_valid(?1)")
           .bind(output, at: 1).mapRows { $0.integer(0) }
         #expect(value == [1], "\(call): \(output)")
       }
+    }
+  }
+
+  @Test("gc removes what the cloud has, and a clone has it still")
+  func collecting() throws {
+    try ToolHarness.run { bench in
+      let (shop, cloud, phone) = (
+        bench.path("shop.db"), bench.path("cloud"), bench.path("phone.db")
+      )
+      try Self.edit(bench, "shop.db", Self.schema)
+      Self.run(["init", shop, "--all"])
+      for number in 1...5 {
+        try Self.edit(bench, "shop.db", "UPDATE customers SET since = \(number)")
+        Self.run(["commit", shop, "-m", "Number \(number)"])
+      }
+      let log = Self.run(["log", shop]).output
+      #expect(Self.run(["gc", shop, "--depth", "1"]).output == "nothing to remove\n")
+      Self.run(["push", shop, "--cloud", cloud, "--create", "--device", "desk"])
+      let line = Self.run(["gc", shop, "--depth", "1", "--vacuum"]).output
+      #expect(line.hasPrefix("the changes of 4 commits removed"))
+      #expect(Self.run(["log", shop]).output == log)
+      #expect(Self.run(["checkout", shop, "HEAD~4"], code: 1).errors.contains("were removed"))
+      Self.run(["verify", shop])
+      Self.run(["clone", phone, "--cloud", cloud, "--device", "phone"])
+      Self.run(["checkout", phone, "HEAD~4"])
+      Self.run(["gc", shop, "--depth", "x"], code: 2)
+      Self.run(["gc", shop, "--depth", "99999999999999999999"], code: 2)
+      Self.run(["gc", shop, "--depth", "18446744073709551615"], code: 2)
     }
   }
 

@@ -1,0 +1,145 @@
+import CloudSyncCore
+import CloudSyncSQLite
+
+/// Lets nothing be sent before it is known who is signed in, and nothing of one account's go to another.
+final class AccountWatch: Sendable {
+  private enum Answer: Sendable {
+    /// The provider has not told, or is asked again.
+    case none
+    case ready
+    case trouble(ChangesetError)
+  }
+
+  private struct State {
+    var answer = Answer.none
+    /// Those who wait for an answer.
+    var waiting: [CheckedContinuation<ChangesetError?, Never>] = []
+  }
+
+  private let session: CloudSyncSession
+  private let repository: ChangesetRepository
+  private let calls: RemoteCalls
+  private let hasProvider: Bool
+  private let state = Locked(State())
+  private let subscriptions = Locked<[SyncSubscription]>([])
+
+  init(
+    session: CloudSyncSession,
+    repository: ChangesetRepository,
+    calls: RemoteCalls,
+    provider: AccountStatusProvider?
+  ) {
+    self.session = session
+    self.repository = repository
+    self.calls = calls
+    hasProvider = provider != nil
+    if let provider { session.appendMiddleware(AccountStatusMiddleware(provider: provider)) }
+    let status = session.accountStatusSubject.sink { [weak self] _ in self?.look() }
+    let states = session.statePublisher.sink { [weak self] state in
+      // Without a provider the cloud's answers tell. States come in order: once one is good, no older one
+      // follows that is not.
+      if case .away(let trouble) = state.accountState {
+        calls.begin(trouble: .account, error: ChangesetError(trouble))
+      } else if provider == nil {
+        self?.tell(answer: .ready)
+      }
+    }
+    subscriptions.withLock { $0 = [status, states] }
+  }
+
+  /// Starts the session, and waits until the account is known to be the history's.
+  func begin() async throws(ChangesetError) {
+    calls.end(trouble: .halt)
+    session.start()
+    let isAskedAgain = askIfInTrouble()
+    guard hasProvider || isAskedAgain else { return }
+    let error = await withCheckedContinuation { continuation in
+      let answer = state.withLock { state in
+        if case .none = state.answer { state.waiting.append(continuation) }
+        return state.answer
+      }
+      switch answer {
+      // The answer may have come before anybody waited for it.
+      case .none: if !isAskedAgain { look() }
+      case .ready: continuation.resume(returning: nil)
+      case .trouble(let error): continuation.resume(returning: error)
+      }
+    }
+    if let error { throw error }
+  }
+
+  /// Has the account looked at again where it may have changed since; false if there is no need to.
+  private func askIfInTrouble() -> Bool {
+    switch session.state.accountState {
+    case .asking:
+      state.withLock { $0.answer = .none }
+      return false
+    case .away, .switched: break
+    case .ready, .noProvider:
+      guard case .trouble = state.withLock({ $0.answer }) else { return false }
+    }
+    state.withLock { $0.answer = .none }
+    calls.end(trouble: .account)
+    session.accountDidChange()
+    return true
+  }
+
+  /// Looks at what the provider has told.
+  private func look() {
+    switch session.state.accountState {
+    case .ready(let owner?):
+      do throws(ChangesetError) {
+        try RemoteState.claim(account: owner, in: repository)
+        tell(answer: .ready)
+      } catch { tell(answer: .trouble(error)) }
+    case .ready(nil): tell(answer: .ready)
+    case .switched: tell(answer: .trouble(.anotherAccount))
+    case .away(let trouble): tell(answer: .trouble(ChangesetError(trouble)))
+    case .noProvider, .asking: break
+    }
+  }
+
+  /// Ends all that waits: for the account, or for the cloud.
+  func fail(error: ChangesetError, trouble: RemoteCalls.Trouble) {
+    let waiting = state.withLock { state in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume(returning: error) }
+    calls.begin(trouble: trouble, error: error)
+  }
+
+  private func tell(answer: Answer) {
+    state.withLock { $0.answer = answer }
+    if case .trouble(let error) = answer { return fail(error: error, trouble: .account) }
+    calls.end(trouble: .account)
+    let waiting = state.withLock { state in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume(returning: nil) }
+  }
+
+  func adopt() throws(ChangesetError) {
+    guard case .switched(_, let newcomer) = session.state.accountState else {
+      throw ChangesetError(.misuse, "no other account has signed in than the history's own")
+    }
+    try RemoteState.adopt(account: newcomer, in: repository)
+    session.resolveAccountSwitch(.adopt)
+    tell(answer: .ready)
+  }
+}
+
+extension ChangesetError {
+  /// What it means for a history that the account cannot be used.
+  init(_ trouble: AccountTrouble) {
+    let what =
+      switch trouble {
+      case .signedOut: "nobody is signed in"
+      case .temporarilyUnavailable: "the account is not ready yet"
+      case .restricted: "the device restricts the use of accounts"
+      case .undetermined: "who is signed in cannot be found out"
+      }
+    self.init(.cloud, "the cloud cannot be reached: \(what)")
+  }
+}

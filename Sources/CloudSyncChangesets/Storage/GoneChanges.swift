@@ -1,0 +1,76 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// What is kept of commits whose changes were removed: who made them, and what was said of them.
+struct GoneChanges {
+  let connection: HistoryConnection
+
+  /// The table is made by the first removal.
+  private func isThere() throws(ChangesetError) -> Bool {
+    try connection.integer(
+      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'changesets_gone'"
+    ) != 0
+  }
+
+  /// Keeps what stands at the beginning of a body, which goes.
+  func keepPreamble(row: LogRow, body: [UInt8]) throws(ChangesetError) {
+    let count = try reading("commit \(row.id.short)") { () throws(ByteFault) in
+      var reader = ByteReader(body)
+      var header = CommitHeader(
+        kind: row.kind,
+        schema: SchemaID(row.id.digest),
+        parents: [],
+        generation: row.generation,
+        time: row.time,
+        branch: "",
+        stateHash: row.stateHash
+      )
+      try CommitReader.preamble(reader: &reader, header: &header)
+      return body.count - reader.remaining
+    }
+    if try isThere() == false {
+      try connection.execute(
+        "CREATE TABLE main.changesets_gone(seq INTEGER PRIMARY KEY, preamble BLOB NOT NULL)"
+      )
+    }
+    try connection.run(
+      "REPLACE INTO changesets_gone VALUES(?1, ?2)",
+      .integer(row.seq),
+      .blob(Array(body[..<count]))
+    )
+  }
+
+  /// What was kept of a commit; nil if it has its changes.
+  func preamble(seq: Int64) throws(ChangesetError) -> [UInt8]? {
+    guard try isThere() else { return nil }
+    return try connection.row(
+      "SELECT preamble FROM changesets_gone WHERE seq = ?1",
+      .integer(seq)
+    ) { $0.bytes(0) }
+  }
+
+  /// Gives a commit its changes back, which came from the cloud again.
+  func bringBack(body: [UInt8], of seq: Int64) throws(ChangesetError) {
+    try connection.run(
+      "UPDATE changesets_log SET body = ?2 WHERE seq = ?1 AND body IS NULL",
+      .integer(seq),
+      .blob(body)
+    )
+    guard connection.sqlite.changeCount > 0, try isThere() else { return }
+    try connection.run("DELETE FROM changesets_gone WHERE seq = ?1", .integer(seq))
+  }
+
+  func forget() throws(ChangesetError) {
+    guard try isThere() else { return }
+    try connection.run("DELETE FROM changesets_gone")
+  }
+
+  /// Whether a commit that the cloud has not got has lost its changes: nobody gets it from here.
+  func isAnyUnsent() throws(ChangesetError) -> Bool {
+    guard let horizon = try Info(connection).integer(.horizon) else { return false }
+    return try connection.integer(
+      "SELECT 1 FROM changesets_log WHERE seq < ?1 AND remote = 0 AND body IS NULL LIMIT 1",
+      .integer(horizon)
+    ) != nil
+  }
+}

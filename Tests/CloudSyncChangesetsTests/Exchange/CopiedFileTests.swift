@@ -1,0 +1,112 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+import Testing
+
+@testable import CloudSyncChangesets
+
+/// The database's file on a second machine: both go on.
+@Suite struct CopiedFileTests {
+  /// A machine that opens a file of the folder.
+  private struct Machine {
+    let database: DatabaseFile
+    let repository: ChangesetRepository
+    let remote: ChangesetRemote
+
+    init(_ path: String, _ cloud: LocalCloud, nonce: UInt64, replica: String? = nil) throws {
+      database = try DatabaseFile(path: path, createsFile: true)
+      try database.execute(
+        "CREATE TABLE IF NOT EXISTS people(id TEXT PRIMARY KEY NOT NULL, name TEXT)"
+      )
+      var options = HistoryBench.options()
+      options.replica = replica
+      options.environment.nonce = { nonce }
+      repository = try ChangesetRepository(database, options: options)
+      remote = try ChangesetRemote(
+        repository,
+        operationHandler: RemoteBench.handler(cloud, device: "machine \(nonce)"),
+        zoneID: RemoteBench.zone
+      )
+    }
+
+    func commit(_ sql: String) throws -> Changeset? {
+      try database.execute(sql)
+      return try repository.commit()
+    }
+  }
+
+  private static func copy(_ folder: ScratchFolder, _ machine: Machine) throws -> String {
+    let path = folder.file("copy.db")
+    try machine.database.write { handle in
+      let target = try SQLiteConnection(path: path, access: .create)
+      try SQLiteConnection(borrowing: handle).copy(to: target)
+    }
+    return path
+  }
+
+  @Test(arguments: [nil, "given"])
+  func bothCopiesKeepTheirCommitsAndTakeBackTheirOwn(name: String?) async throws {
+    let (folder, cloud) = (try ScratchFolder(), LocalCloud())
+    let one = try Machine(folder.file("one.db"), cloud, nonce: 1, replica: name)
+    let first = try one.commit("INSERT INTO people VALUES('a', 'Ada')")
+    try await one.remote.sync()
+    let other = try Machine(try Self.copy(folder, one), cloud, nonce: 2, replica: name)
+    _ = try one.commit("INSERT INTO people VALUES('b', 'Bob')")
+    let before = try other.commit("INSERT INTO people VALUES('c', 'Cy')")
+    #expect(before?.replica == first?.replica)
+    for machine in [one, other, one, other] { try await machine.remote.sync() }
+    for machine in [one, other] {
+      #expect(
+        try machine.database.rows("SELECT id FROM people ORDER BY id") == ["'a'", "'b'", "'c'"]
+      )
+      #expect(try machine.repository.verify().problems == [])
+    }
+    #expect(try one.repository.head() == other.repository.head())
+    let mine = try one.commit("UPDATE people SET name = 'One' WHERE id = 'a'")
+    let theirs = try other.commit("UPDATE people SET name = 'Other' WHERE id = 'b'")
+    for machine in [one, other, one, other] { try await machine.remote.sync() }
+    guard name == nil else {
+      // What the app calls both it keeps.
+      #expect(mine?.replica == "given" && theirs?.replica == "given")
+      return
+    }
+    #expect(Set([first, mine, theirs].map { $0?.replica }).count == 3)
+    // The names stay: own commits that come by once more are known.
+    let names = try [one, other]
+      .map { machine in
+        try machine.repository.read { (work) throws(ChangesetError) in try work.replica() }
+      }
+    #expect(names == [mine?.replica, theirs?.replica])
+    // Each takes its own edit back, though the other's is there too.
+    #expect(try one.repository.undo()?.reverts == mine?.id)
+    #expect(try other.repository.undo()?.reverts == theirs?.id)
+  }
+
+  @Test func aRestoredBackupGoesOnUnderAnotherNameAndGetsWhatItHadSent() async throws {
+    let (folder, cloud) = (try ScratchFolder(), LocalCloud())
+    let one = try Machine(folder.file("one.db"), cloud, nonce: 1)
+    _ = try one.commit("INSERT INTO people VALUES('a', 'Ada')")
+    try await one.remote.sync()
+    let backup = try Self.copy(folder, one)
+    _ = try one.commit("INSERT INTO people VALUES('b', 'Bob')")
+    try await one.remote.sync()
+    let restored = try Machine(backup, cloud, nonce: 2)
+    try await restored.remote.sync()
+    #expect(try restored.repository.head() == one.repository.head())
+    let commit = try restored.commit("DELETE FROM people WHERE id = 'a'")
+    #expect(commit?.replica != nil)
+    #expect(try restored.repository.log().dropFirst().allSatisfy { $0.replica != commit?.replica })
+  }
+
+  @Test func afterAResetOwnCommitsAreNobodyElses() async throws {
+    let (folder, cloud) = (try ScratchFolder(), LocalCloud())
+    let one = try Machine(folder.file("one.db"), cloud, nonce: 1)
+    let first = try one.commit("INSERT INTO people VALUES('a', 'Ada')")
+    try await one.remote.sync()
+    try one.repository.reset()
+    try await one.remote.sync()
+    let later = try one.commit("INSERT INTO people VALUES('b', 'Bob')")
+    #expect(later?.replica == first?.replica && later != nil)
+  }
+}

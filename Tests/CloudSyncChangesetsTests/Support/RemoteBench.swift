@@ -1,0 +1,102 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncLocalCloud
+import CloudSyncSQLite
+import Foundation
+import Testing
+
+/// A cloud of one account, and what tests do to it from outside.
+enum RemoteBench {
+  static let zone = ZoneID(name: "History")
+  static let ada = AccountIdentity("ada")
+  static let bob = AccountIdentity("bob")
+
+  static func handler(_ cloud: LocalCloud, device: String) -> LocalCloudConnection {
+    cloud.connect(device: device, account: ada, zoneID: zone)
+  }
+
+  static func remote(
+    _ bench: HistoryBench,
+    _ cloud: LocalCloud,
+    device: String = "desk"
+  ) throws -> ChangesetRemote {
+    try ChangesetRemote(
+      bench.repository,
+      operationHandler: handler(cloud, device: device),
+      zoneID: zone
+    )
+  }
+
+  static func packs(_ cloud: LocalCloud, of account: AccountIdentity = ada) throws -> [Record] {
+    try cloud.records(account: account, zone: zone).filter { $0.recordType == "ChangesetPack" }
+  }
+
+  /// Writes a record as a stranger would.
+  static func write(_ bytes: [UInt8], as name: String, _ cloud: LocalCloud) async throws {
+    let stranger = CloudSyncSession(
+      operationHandler: handler(cloud, device: "stranger"),
+      zoneID: zone,
+      resolver: .fieldwise(default: .client)
+    )
+    stranger.start()
+    defer { stranger.stop() }
+    var record = Record(
+      recordType: "ChangesetPack",
+      recordID: RecordID(name: name, zoneID: zone)
+    )
+    record["data"] = .data(Data(bytes))
+    _ = try await stranger.perform(ModifyOperation(records: [record]))
+  }
+}
+
+/// A handler that changes the answers of another one.
+final class ChangingHandler: OperationHandler {
+  typealias Change =
+    @Sendable (FetchOperation, FetchOperation.Response) -> FetchOperation.Response
+
+  private let handler: any OperationHandler
+  private let change: Locked<Change?>
+  /// Called before anything is saved or deleted.
+  let beforeModify = Locked<(@Sendable (ModifyOperation) -> Void)?>(nil)
+
+  init(_ handler: any OperationHandler, change: Change? = nil) {
+    self.handler = handler
+    self.change = Locked(change)
+  }
+
+  func set(_ change: Change?) { self.change.withLock { $0 = change } }
+
+  func handle(
+    createZoneOperation operation: CreateZoneOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) { handler.handle(createZoneOperation: operation, context: context, completion: completion) }
+
+  func handle(
+    createSubscriptionOperation operation: CreateSubscriptionOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) {
+    handler.handle(createSubscriptionOperation: operation, context: context, completion: completion)
+  }
+
+  func handle(
+    modifyOperation operation: ModifyOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
+  ) {
+    beforeModify.withLock { $0 }?(operation)
+    handler.handle(modifyOperation: operation, context: context, completion: completion)
+  }
+
+  func handle(
+    fetchOperation operation: FetchOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
+  ) {
+    let change = change.withLock { $0 }
+    handler.handle(fetchOperation: operation, context: context) { result in
+      completion(result.map { change?(operation, $0) ?? $0 })
+    }
+  }
+}
