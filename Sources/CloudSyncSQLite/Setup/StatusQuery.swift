@@ -34,14 +34,15 @@ struct StatusQuery {
   var pendingStatus: String {
     """
     CASE WHEN p.error_code IS NOT NULL THEN 'parked' WHEN p.waits_for IS NOT NULL THEN 'waiting'
-    WHEN p.is_dirty OR (p.table_id, p.key) IN (\(unread)) THEN 'dirty' ELSE 'clean' END
+    WHEN (p.table_id, p.key) IN (\(unread)) THEN 'dirty'
+    WHEN p.filtered_by IS NOT NULL THEN 'local' WHEN p.is_dirty THEN 'dirty' ELSE 'clean' END
     """
   }
 
   /// Whether a pending row `p` is one for users: a tombstone that the cloud has is none.
   var isShown: String {
     """
-    (NOT p.is_tombstone OR p.is_dirty OR p.error_code IS NOT NULL OR p.is_deferred IS NOT NULL
+    (NOT p.is_tombstone OR p.is_dirty AND p.filtered_by IS NULL OR p.error_code IS NOT NULL OR p.is_deferred IS NOT NULL
       OR (p.table_id, p.key) IN (\(unread)))
     """
   }

@@ -28,7 +28,8 @@ struct MetadataReading {
           SyncMetadata.Table(
             name: table.name,
             columns: table.present(in: schema),
-            counts: counts[table.id] ?? SyncMetadata.Counts()
+            counts: counts[table.id] ?? SyncMetadata.Counts(),
+            rowFilter: table.filter
           )
         }
       let lastSync = try Facts(connection: connection).integer(.lastSync)
@@ -112,7 +113,7 @@ struct MetadataReading {
     let isWhole = captured.hasKey("t").map { "\($0) AND " } ?? ""
     let count = try connection.integer(
       """
-      SELECT count(*) FROM main.\(table.name.quotedName) t
+      SELECT count(*) FROM \(captured.sentRows) t
       WHERE \(isWhole)NOT EXISTS(
           SELECT 1 FROM cloudsync_known k WHERE k.table_id = \(table.id) AND k.key = \(key))
         AND NOT EXISTS(
@@ -169,6 +170,7 @@ extension SyncMetadata.Counts {
     case "parked": parked += count
     case "waiting": waiting += count
     case "dirty": dirty += count
+    case "local": local += count
     case "unclean": clean -= count
     default: clean += count
     }

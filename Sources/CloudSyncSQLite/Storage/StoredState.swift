@@ -17,6 +17,8 @@ struct StoredState: Sendable, Hashable {
   private(set) var isDirty: Bool
   /// Whether it is of a row that is gone.
   private(set) var isTombstone: Bool
+  /// Why its edits stay on this device: in columns of its own, beside the coded state.
+  var filtering: Filtering?
 
   /// Takes a state apart; nil if nothing is known of the row.
   ///
@@ -39,6 +41,7 @@ struct StoredState: Sendable, Hashable {
     former =
       state.placement == .deletionDeferred ? state.former.filter { !isStored($0.name) } : []
     isDirty = state.isDirty
+    filtering = state.filtering
   }
 
   /// The columns of a row in its table whose values are kept beside it, because it did not have them.
@@ -146,6 +149,7 @@ struct StoredState: Sendable, Hashable {
     state.hold = hold
     state.conflicts = conflicts
     state.former = former
+    state.filtering = filtering
     return state
   }
 }
