@@ -154,6 +154,10 @@ struct RowFilterChangeTests {
         WHERE is_dirty AND is_sendable IS NULL
       """
     )
+    // Who reads only cannot add them.
+    let metadata = try #require(try SyncMetadata.read(from: mac.database))
+    #expect(metadata.counts.dirty == 4)
+    #expect(metadata.tables.map(\.rowFilter) == [nil])
     try restart(bench, mac, "private = 0")
     try bench.sync(mac, phone)
     #expect(try phone.lines("SELECT id FROM notes WHERE title = 'X'") == ["'a'", "'b'"])

@@ -56,13 +56,14 @@ struct RowFilterRandomTests {
     to device: SyncHarness.Device,
     in bench: SyncHarness,
     _ random: inout SeededRandom,
-    _ deletes: DeletePolicy
+    _ deletes: DeletePolicy,
+    losesZones: Bool
   ) throws {
-    switch random.below(8) {
+    switch random.below(losesZones ? 8 : 7) {
     case 0:
       let filter = random.pick(["private = 0", "private = 0 AND title <> ''", "NOT private"])
       try bench.restart(device, Self.tables, Self.options(filter, deletes))
-    case 1: try bench.deleteZone()
+    case 7: try bench.deleteZone()
     case 2:
       // Whatever is on its way counts as lost.
       device.engine.sendChanges()
@@ -80,6 +81,7 @@ struct RowFilterRandomTests {
     var random = SeededRandom(seed: seed)
     let deletes = random.pick([DeletePolicy.deleteWins, .editWins])
     let isEnforcing = random.below(3) > 0
+    let losesZones = random.below(3) == 0
     let bench = SyncHarness()
     let devices = try ["mac", "phone", "tablet"].enumerated()
       .map { place, name in
@@ -94,7 +96,7 @@ struct RowFilterRandomTests {
     for step in 1...60 {
       let device = devices[Int(random.below(2))]
       if random.below(4) == 0 {
-        try happen(to: device, in: bench, &random, deletes)
+        try happen(to: device, in: bench, &random, deletes, losesZones: losesZones)
       } else {
         try device.execute(edit(&random, step: step), at: Int64(step * 10))
       }
@@ -106,7 +108,9 @@ struct RowFilterRandomTests {
     try bench.sync(devices[0], devices[1], devices[2])
     try bench.sync(devices[0], devices[1], devices[2])
     for device in devices {
-      let open = try bench.unclean(device).filter { !$0.contains("'local'") }
+      // A parent that was lost with its zone, and does not match any more, is not uploaded again: its children wait.
+      let open = try bench.unclean(device)
+        .filter { !$0.contains("'local'") && !(losesZones && $0.contains("'waiting'")) }
       #expect(open == [], "\(device.name)")
       #expect(device.activity?.pendingRows == 0, "\(device.name)")
     }
