@@ -74,9 +74,8 @@ struct EngineSetup {
       enforcesForeignKeys: isEnforcing
     )
     // What a deletion causes is captured before the deletion itself only by triggers that were made later.
-    if !refiltered(tables, registered: registered).isEmpty {
-      try ActionTriggers.remove(from: connection)
-    }
+    let filters = RowFilterChange(connection: connection, tables: tables, registered: registered)
+    if !filters.places.isEmpty { try ActionTriggers.remove(from: connection) }
     try ActionTriggers(tables.inOrder, schema.references)
       .install(on: connection, isEnforcing: isEnforcing)
     try StatusView.install(on: connection)
@@ -93,7 +92,7 @@ struct EngineSetup {
     let isTrying = try kinds.isTrying()
     if !shown.isEmpty || isTrying { try retryInvalid(of: tables) }
     if !isSame { try holdForgetfulRows(of: tables) }
-    try refilter(tables, registered: registered)
+    try filters.askAgain()
     let prepared = PreparedTables(tables: tables, schemaVersion: try check.schemaVersion())
     try facts.set(.schemaVersion, to: .integer(prepared.schemaVersion))
     return prepared
@@ -132,29 +131,6 @@ struct EngineSetup {
       }
       try transaction.retryWriting(key)
     }
-    try transaction.finish()
-  }
-
-  /// The places of the tables whose condition of rows that are sent is another one than it was.
-  private func refiltered(_ tables: SyncTables, registered: [RegisteredTable]) -> [Int] {
-    tables.inOrder.indices.filter { place in
-      guard let former = registered.first(where: { $0.id == tables[place].id }) else {
-        return false
-      }
-      return !UTF8Bytes.equal(former.filter, tables[place].captured.filter)
-    }
-  }
-
-  /// Asks again which rows are sent, of tables whose condition is another one than it was.
-  private func refilter(
-    _ tables: SyncTables,
-    registered: [RegisteredTable]
-  ) throws(SQLiteError) {
-    let changed = refiltered(tables, registered: registered)
-    if changed.isEmpty { return }
-    let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
-    try transaction.readOutbox()
-    try RowFiltering(transaction: transaction).askAgain(in: changed)
     try transaction.finish()
   }
 

@@ -12,7 +12,7 @@ extension SyncEngineOptions {
       .rowFilter,
       table: table.name,
       reason:
-        "The row filter of \(table.name.quotedName) cannot be used: \(reason). It is: \(condition)"
+        "The row filter “\(condition)” of \(table.name.quotedName) cannot be used: \(reason)."
     )
   }
 

@@ -49,29 +49,14 @@ struct PendingRows {
     CREATE INDEX cloudsync_pending_next ON cloudsync_pending(next) WHERE next IS NOT NULL;
     """
 
-  private static let withheldIndex = """
+  static let withheldIndex = """
     CREATE INDEX cloudsync_pending_withheld ON cloudsync_pending(is_dirty)
       WHERE is_dirty AND is_sendable IS NULL AND filtered_by IS NULL;
     """
-  private static let filteredIndex = """
+  static let filteredIndex = """
     CREATE INDEX cloudsync_pending_filtered ON cloudsync_pending(filtered_by)
       WHERE filtered_by IS NOT NULL;
     """
-
-  /// Adds what earlier builds of this version do not have.
-  func widen() throws(SQLiteError) {
-    let columns = try OutboxSchema.columns(of: "cloudsync_pending", on: connection)
-    if columns.contains("filtered_by") { return }
-    try connection.execute(
-      """
-      ALTER TABLE main.cloudsync_pending ADD COLUMN filtered_by TEXT;
-      ALTER TABLE main.cloudsync_pending ADD COLUMN is_unsent INTEGER;
-      DROP INDEX main.cloudsync_pending_withheld;
-      \(Self.withheldIndex)
-      \(Self.filteredIndex)
-      """
-    )
-  }
 
   // MARK: One row
 
@@ -394,46 +379,6 @@ struct PendingRows {
     return try query.step() ? query.integer(0) : 0
   }
 
-  // MARK: What stays here
-
-  /// The rows that need a record in the cloud which stays on this device.
-  func filtered(by name: String) throws(SQLiteError) -> [RowKey] {
-    try Self.keys(
-      in:
-        try connection.fixedStatement(
-          """
-          SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_filtered
-          WHERE filtered_by = ?1 ORDER BY table_id, key
-          """
-        )
-        .bind(name, at: 1)
-    )
-  }
-
-  /// Whether any row needs a record that stays on this device.
-  func hasFilteredByRecord() throws(SQLiteError) -> Bool {
-    let query = try connection.fixedStatement(
-      """
-      SELECT 1 FROM cloudsync_pending INDEXED BY cloudsync_pending_filtered
-      WHERE filtered_by > '' LIMIT 1
-      """
-    )
-    defer { query.reset() }
-    return try query.step()
-  }
-
-  /// How many rows stay on this device with their edits, those that are deleted left out.
-  func filteredCount() throws(SQLiteError) -> Int {
-    Int(
-      clamping: try connection.integer(
-        """
-        SELECT count(*) FROM cloudsync_pending INDEXED BY cloudsync_pending_filtered
-        WHERE filtered_by IS NOT NULL AND NOT is_tombstone
-        """
-      )
-    )
-  }
-
   private enum Index: String { case sendable, next, violating, removable }
 
   /// The table by an index: left to itself SQLite goes through all rows where it is to sort them.
@@ -441,7 +386,7 @@ struct PendingRows {
     "cloudsync_pending INDEXED BY cloudsync_pending_\(index.rawValue)"
   }
 
-  private static func keys(in query: SQLiteStatement) throws(SQLiteError) -> [RowKey] {
+  static func keys(in query: SQLiteStatement) throws(SQLiteError) -> [RowKey] {
     try query.mapRows { RowKey(table: $0.integer(0), key: $0.value(1)) }
   }
 }

@@ -106,7 +106,7 @@ enum StatusCommand {
     let database = try target.open(access: .readOnly)
     guard let metadata = try target.naming(body: { try SyncMetadata.read(from: database) }) else {
       throw ToolError.failure(
-        "\(target.path): it is not synchronized; “cloudsync sync \(target.path)” begins with it"
+        "\(target.path): it is not synchronized; begin with “cloudsync sync \(target.path) --cloud CLOUD --create”"
       )
     }
     if arguments.has("--json") {
@@ -135,7 +135,7 @@ enum StatusCommand {
       console.line(console.styled("filtered", as: .heading))
       for table in filtered {
         console.line(
-          "  \(table.name): only rows are sent with \(Words.line(table.rowFilter ?? ""))"
+          "  \(table.name): sends only rows with \(Words.line(table.rowFilter ?? ""))"
         )
       }
     }

@@ -72,8 +72,8 @@ struct RowFilterCheckTests {
     #expect(found.first?.isWarning == false)
     let text = found.first?.reason ?? ""
     #expect(text.contains(reason), "\(text)")
-    #expect(text.contains("The row filter of \"notes\" cannot be used"), "\(text)")
-    #expect(text.hasSuffix(filter))
+    #expect(text.hasPrefix("The row filter “\(filter)” of \"notes\" cannot be used: "), "\(text)")
+    #expect(text.hasSuffix("."))
   }
 
   @Test("A table whose rows refer to filtered ones is named, as a warning")

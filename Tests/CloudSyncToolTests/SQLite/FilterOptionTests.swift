@@ -53,7 +53,7 @@ struct FilterOptionTests {
 
       let status = bench.tool("status", "@a.db")
       #expect(status.output.contains("local"))
-      #expect(status.output.contains("notes: only rows are sent with private = 0"), "\(status)")
+      #expect(status.output.contains("notes: sends only rows with private = 0"), "\(status)")
       let json = bench.tool("status", "@a.db", "--json").output
       #expect(json.contains("\"filter\" : \"private = 0\""), "\(json)")
       #expect(json.contains("\"local\" : 2"), "\(json)")
@@ -72,7 +72,10 @@ struct FilterOptionTests {
     try run { bench in
       let refused = sync(bench, "a.db", "--filter", "notes=privat = 0")
       #expect(refused.code == 1)
-      #expect(refused.errors.contains("The row filter of \"notes\" cannot be used"), "\(refused)")
+      #expect(
+        refused.errors.contains("The row filter “privat = 0” of \"notes\" cannot be used"),
+        "\(refused)"
+      )
       #expect(refused.errors.contains("no such column: privat"), "\(refused)")
       let traces = try bench.sql(
         "a.db",

@@ -61,7 +61,7 @@ struct OutboxTriggers {
     guard let filter = table.filterSQL else { return [] }
     let isSame = table.isSameKey(table.name.quotedName, as: "old")
     let source = "FROM \(table.name.quotedName) WHERE \(isSame) AND \(filter) IS NOT TRUE LIMIT 1"
-    let note = entry(of: "old", change: "\(CapturedEdit.Change.mismatching)", from: source)
+    let note = entry(of: "old", change: "-5", from: source)
     return [
       trigger(
         "mismatch",
@@ -140,7 +140,7 @@ struct OutboxTriggers {
     let isSame = table.isSameKey(name, as: row)
     let change =
       table.filterSQL
-      .map { "CASE WHEN \($0) THEN -3 ELSE \(CapturedEdit.Change.mismatchingReplaced) END" } ?? "-3"
+      .map { "CASE WHEN \($0) THEN -3 ELSE -6 END" } ?? "-3"
     return entry(of: name, change: change, from: search.source(unless: isSame))
   }
 

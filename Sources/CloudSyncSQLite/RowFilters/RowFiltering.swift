@@ -67,7 +67,9 @@ struct RowFiltering: TransactionPart {
   /// Whether the row of a key stays here, of which nothing is known.
   func isFiltered(rowOf key: RecordKey, in place: Int) throws(SQLiteError) -> Bool {
     guard tables.mayFilterRows(of: place) else { return false }
-    if let filter = tables[place].filter, try !filter.matches(rowOf: key, on: connection) {
+    if let filter = tables[place].filter,
+      try filter.matches(rowOf: key, on: connection) == false
+    {
       return true
     }
     // Whom it needs tells its state.
