@@ -47,6 +47,10 @@ struct CloudRecords: TransactionPart {
       if UTF8Bytes.equal(known.state.known?.tag, tag) { return false }
       // Of edits that were not sent the values are gone: there is nothing to join but the deletion.
       if known.state.isDirty {
+        if tables[place].filter != nil {
+          known.endsMismatched = true
+          keep(known)
+        }
         known = try reduce(
           .edited(.lost(tables[place].columns, at: try transaction.nextTime())),
           of: key,

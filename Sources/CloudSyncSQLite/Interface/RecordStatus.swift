@@ -6,6 +6,8 @@ public enum RecordStatus: Sendable, Hashable {
   case dirty
   /// Its edit is on its way to the cloud.
   case inFlight
+  /// It has an edit that stays on this device: it does not match its table's row filter, or refers to such a row.
+  case local
   /// What the cloud has of it cannot be stored before another record is here.
   case waiting(recordName: String)
   /// Its edit, or what the cloud has of it, was refused; ``SyncEngine/retryParked(in:keys:)`` tries again.
@@ -19,6 +21,7 @@ extension RecordStatus {
     case .clean: "clean"
     case .dirty: "dirty"
     case .inFlight: "inFlight"
+    case .local: "local"
     case .waiting: "waiting"
     case .parked: "parked"
     }

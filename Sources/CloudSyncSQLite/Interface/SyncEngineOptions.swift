@@ -37,6 +37,13 @@ public struct SyncEngineOptions: Sendable {
     /// foreign or unique key. A column that becomes local later keeps the value that the cloud has; one that is
     /// synchronized later is compared with it, and what differs from its default is sent.
     public var localColumns: Set<String> = []
+    /// Which rows this device sends: an SQL condition over the row's own columns, such as `is_private = 0`; nil, the
+    /// default, sends all.
+    ///
+    /// A row that does not match stays on this device with its edits and its deletion; one that is in the cloud already
+    /// stays there as it is. What other devices edit is stored here in any case, merged as always, and a row that matches
+    /// again is sent. A condition that is NULL does not match.
+    public var rowFilter: String?
     /// Whether `NOT NULL` columns without a default are allowed, although an app that does not know
     /// such a column cannot make rows then.
     public var allowsMissingDefaults = false

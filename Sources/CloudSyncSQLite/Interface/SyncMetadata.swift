@@ -15,6 +15,8 @@ public struct SyncMetadata: Sendable, Hashable {
     public var clean = 0
     /// There is an edit that the cloud has not got.
     public var dirty = 0
+    /// There is an edit that stays on this device, because of a row filter.
+    public var local = 0
     /// The record waits for another one.
     public var waiting = 0
     /// The record was refused.
@@ -35,6 +37,8 @@ public struct SyncMetadata: Sendable, Hashable {
     public let columns: [String]
     /// How many of its records have each status.
     public let counts: Counts
+    /// The condition of the rows that this device sends; nil for all.
+    public let rowFilter: String?
   }
 
   /// A record that is parked or waits.
@@ -79,6 +83,7 @@ public struct SyncMetadata: Sendable, Hashable {
     tables.reduce(into: Counts()) { sum, table in
       sum.clean += table.counts.clean
       sum.dirty += table.counts.dirty
+      sum.local += table.counts.local
       sum.waiting += table.counts.waiting
       sum.parked += table.counts.parked
     }

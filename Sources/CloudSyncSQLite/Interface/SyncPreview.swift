@@ -51,6 +51,8 @@ public struct SyncPreview: Sendable, Hashable {
   public internal(set) var waiting: [Refusal] = []
   /// How many records of the cloud would be kept for tables that this database does not have.
   public internal(set) var unknownRecords = 0
+  /// How many rows would stay on this device with their edits, because of a row filter.
+  public internal(set) var localRows = 0
   /// Whether the cloud has the zone; if not, it would be made.
   public internal(set) var hasZone = true
 

@@ -18,6 +18,9 @@ public struct SyncVerification: Sendable, Hashable {
   public internal(set) var records = 0
   /// How many rows were not compared with the cloud: they are still to be sent, wait, or are parked.
   public internal(set) var openRows = 0
+  /// How many rows have a record in the cloud and edits that stay on this device, because of a row filter: these were not
+  /// compared either.
+  public internal(set) var localRows = 0
   /// What differs: first the tables from what is known, then the cloud from both.
   public internal(set) var differences: [Difference] = []
 }

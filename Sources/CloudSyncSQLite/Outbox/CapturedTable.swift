@@ -11,6 +11,8 @@ struct CapturedTable: Sendable {
   let key: [KeyColumn]
   /// The columns whose values are captured before and after an edit, by their places in the outbox.
   let kept: [String]
+  /// The condition of the rows that are sent; nil for all.
+  var filter: String?
 
   var name: String { schema.name }
 
@@ -46,6 +48,17 @@ struct CapturedTable: Sendable {
       .joined(separator: " AND ")
     return "EXISTS(SELECT 1 FROM cloudsync_clock WHERE own_table = \(id)"
       + " AND (own_all OR (\(isKey))))"
+  }
+
+  /// The condition of the rows that are sent, to be used within another one; nil for all.
+  ///
+  /// A comment may end it.
+  var filterSQL: String? { filter.map { "(\($0)\n)" } }
+
+  /// The rows that are sent, as a table of a query.
+  var sentRows: String {
+    let table = "main.\(name.quotedName)"
+    return filterSQL.map { "(SELECT * FROM \(table) WHERE \($0))" } ?? table
   }
 
   /// Whether all of a row's key is there, as SQL; nil if it must be.

@@ -91,6 +91,8 @@ struct BatchBuilder {
     guard row.state.isSendable(at: now), !row.isLost, let version = row.state.row else {
       return nil
     }
+    // What it needs in the cloud may stay on this device since it was stored.
+    if try RowFiltering(transaction: transaction).stop(row) { return nil }
     let table = transaction.tables[place]
     let staging = AssetStaging(table, transaction.connection)
     let staged = staging?.staged(version) ?? version

@@ -54,9 +54,13 @@ struct UploadCursor {
     if let position, position.table == stored.table { end = position }
     if !end.isEnd {
       let tables = transaction.tables
+      let filtering = RowFiltering(transaction: transaction)
       var bytes = batch.rows.reduce(0) { $0 + $1.record.byteCount }
-      end = try reconciliation.compare(from: end, limit: Self.step) { found in
-        guard let row = row(found, of: tables) else { return .adopted }
+      end = try reconciliation.compare(from: end, limit: Self.step) {
+        (found) throws(SQLiteError) in
+        guard let row = row(found, of: tables),
+          try filtering.isFiltered(rowOf: found.key, in: found.place) == false
+        else { return .adopted }
         if onTheirWay.contains(row.key.name) { return .sent }
         bytes += row.record.byteCount
         if !batch.isEmpty, batch.count == limits.items || bytes > limits.bytes { return .postponed }

@@ -16,6 +16,8 @@ struct RecordState: Sendable, Hashable {
   var placement = Placement.inTable
   /// Why the row is not sent now.
   var hold: Hold?
+  /// Why its edits stay on this device; nil if they do not.
+  var filtering: Filtering?
   /// What the row had before it was deleted elsewhere: as long as its table has the row it may come back.
   var former: [VersionedColumn] = []
   /// Where edits win: what the cloud has in columns that the table has dropped.
@@ -53,7 +55,7 @@ struct RecordState: Sendable, Hashable {
 
   /// Whether it may be sent, at a time in milliseconds since 1970.
   func isSendable(at now: Int64) -> Bool {
-    guard isDirty else { return false }
+    guard isDirty, filtering == nil else { return false }
     if let record = known, record.clock.purge?.isValid(at: now) == true {
       return false
     }
@@ -116,6 +118,15 @@ enum Hold: Sendable, Hashable {
   /// A full storage takes no tombstone: the record itself is to be deleted, once a fetch has told what others have
   /// made of it.
   case removal(isDue: Bool)
+}
+
+/// Why the edits of a row stay on this device, although nobody refuses them.
+struct Filtering: Sendable, Hashable {
+  /// The record that it needs in the cloud, and that stays on this device too; nil if the row itself does not match the
+  /// condition of the rows that are sent.
+  var parent: String?
+  /// Whether no request can have had it: it has stayed here since it was inserted.
+  var isUnsent = false
 }
 
 /// The cloud's refusal of a row.

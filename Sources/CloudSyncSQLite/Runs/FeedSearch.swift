@@ -71,6 +71,8 @@ struct FeedSearch: TransactionPart {
     try addRows()
     if !step.batch.isEmpty || step.comparesMore { return step }
     try addOthers()
+    // They do not count as pending any more.
+    step.goesOn = step.goesOn || transaction.hasStoppedRows
     try noteWhatFollows()
     return step
   }

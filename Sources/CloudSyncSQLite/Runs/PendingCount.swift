@@ -19,16 +19,33 @@ struct PendingCount: TransactionPart {
     guard try isSearching() else { return Int(clamping: count) }
     let requested = try facts.unreconciledTables()
     for table in tables.inOrder where requested.contains(table.id) {
-      let unknown = try connection.integer(
+      let unknown = try unknownRows(of: table)
+      count += max(0, unknown)
+    }
+    return Int(clamping: count)
+  }
+
+  /// How many rows of a table nothing is known of.
+  private func unknownRows(of table: RecordTable) throws(SQLiteError) -> Int64 {
+    if table.filter == nil {
+      return try connection.integer(
         """
         SELECT (SELECT count(*) FROM main.\(table.name.quotedName))
           - (SELECT count(*) FROM cloudsync_known WHERE table_id = \(table.id))
           - (SELECT count(*) FROM cloudsync_pending WHERE table_id = \(table.id))
         """
       )
-      count += max(0, unknown)
     }
-    return Int(clamping: count)
+    let key = CompoundKey.sql(of: table.captured.key, in: "t")
+    return try connection.integer(
+      """
+      SELECT count(*) FROM \(table.captured.sentRows) t
+      WHERE NOT EXISTS(
+          SELECT 1 FROM cloudsync_known k WHERE k.table_id = \(table.id) AND k.key = \(key))
+        AND NOT EXISTS(
+          SELECT 1 FROM cloudsync_pending p WHERE p.table_id = \(table.id) AND p.key = \(key))
+      """
+    )
   }
 
   /// Whether tables are to be compared, and everything was fetched that is to tell of their rows first.

@@ -33,6 +33,7 @@ extension SyncTransaction {
     try DanglingRows(transaction: self).takeOut()
     try AppTriggerGuard(transaction: self).restore()
     try endWriting()
+    try RowFiltering(transaction: self).settle()
     let rebuilt = try facts.rebuiltTables()
     // Rows are large, so it is not them that are sorted.
     for one in rows.values.map(\.order).sorted(by: { $0.precedes($1) }) {

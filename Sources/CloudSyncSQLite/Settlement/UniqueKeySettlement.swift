@@ -25,6 +25,10 @@ struct UniqueKeySettlement: TransactionPart {
     let other = holder.row
     if taken.contains(other.rowKey) { return true }
     guard other.state.placement == .inTable, !other.needsWrite else { return false }
+    // A merge would send what is to stay here, or delete what only others have.
+    let filtering = RowFiltering(transaction: transaction)
+    let staysHere = [try filtering.isFiltered(row), try filtering.isFiltered(other)].contains(true)
+    if staysHere { return try contend(key) }
     let isDone =
       switch policy.kind {
       case .newest: false

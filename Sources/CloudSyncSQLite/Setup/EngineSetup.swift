@@ -67,6 +67,9 @@ struct EngineSetup {
     )
     try rekey(registered, to: tables)
     try forget(registered, unlessIn: try registry.tables())
+    // What a deletion causes is captured before the deletion itself only by triggers that were made later.
+    let filters = RowFilterChange(connection: connection, tables: tables, registered: registered)
+    if !filters.places.isEmpty { try ActionTriggers.remove(from: connection) }
     try ActionTriggers(tables.inOrder, schema.references)
       .install(on: connection, isEnforcing: isEnforcing)
     try StatusView.install(on: connection)
@@ -83,6 +86,7 @@ struct EngineSetup {
     let isTrying = try kinds.isTrying()
     if !shown.isEmpty || isTrying { try retryInvalid(of: tables) }
     if !isSame { try holdForgetfulRows(of: tables) }
+    try filters.askAgain()
     let prepared = PreparedTables(tables: tables, schemaVersion: try check.schemaVersion())
     try facts.set(.schemaVersion, to: .integer(prepared.schemaVersion))
     return prepared
@@ -205,7 +209,8 @@ struct EngineSetup {
         rules.deletes == .editWins || rules.isCounter(column) || rules.looksAtValues(of: column)
           || referenced.contains { $0.isSameName(as: column) }
       }
-    return CaptureInstallation.Request(schema: schema, kept: kept)
+    let filter = options.table(schema.name).rowFilter
+    return CaptureInstallation.Request(schema: schema, kept: kept, filter: filter)
   }
 
   private func make(_ captured: CapturedTable) throws(SQLiteError) -> RecordTable {

@@ -10,10 +10,11 @@ import CloudSyncSQLiteSupport
 /// | `table_name` | the table; NULL for a record that cannot be read |
 /// | `key` | the value of the row's key, in the spelling that stands for all equal ones; of several columns their values as SQL literals with commas between them |
 /// | `record_name` | the name of its record; NULL where SQL cannot tell it |
-/// | `status` | 'clean', 'dirty', 'waiting' or 'parked' |
+/// | `status` | 'clean', 'dirty', 'local', 'waiting' or 'parked' |
 /// | `error_code`, `error` | why it is parked |
 /// | `waits_for` | the record that it waits for |
 ///
+/// A row is local if it has an edit that stays on this device; deletions that stay here are not in the view.
 /// A row whose edit no engine has read yet is dirty, and so is a tombstone until the cloud has it. The rows that
 /// a table had before it was synchronized are in the view once they have been looked at, which is after the
 /// first fetch; until then one dirty row without a key stands for all of them.

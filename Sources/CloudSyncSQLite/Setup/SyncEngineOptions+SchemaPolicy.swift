@@ -17,7 +17,9 @@ extension SyncEngineOptions {
   func violations(in schema: DatabaseSchema, tables: [String]) -> [SchemaViolation] {
     let local = tables.compactMap { schema.table(named: $0) }
       .flatMap { localColumnViolations(in: $0) }
-    return local
+    let filters = tables.compactMap { schema.table(named: $0) }
+      .compactMap { rowFilterViolation(in: $0) }
+    return local + filters + rowFilterWarnings(in: schema, tables: tables)
       + SchemaRules.violations(
         in: local.isEmpty ? synchronized(schema) : schema,
         tables: tables,

@@ -28,7 +28,8 @@ struct MetadataReading {
           SyncMetadata.Table(
             name: table.name,
             columns: table.present(in: schema),
-            counts: counts[table.id] ?? SyncMetadata.Counts()
+            counts: counts[table.id] ?? SyncMetadata.Counts(),
+            rowFilter: table.filter
           )
         }
       let lastSync = try Facts(connection: connection).integer(.lastSync)
@@ -75,7 +76,8 @@ struct MetadataReading {
     of tables: [RegisteredTable],
     in schema: DatabaseSchema
   ) throws(SQLiteError) -> [Int64: SyncMetadata.Counts] {
-    let status = StatusQuery(tables)
+    let columns = try OutboxSchema.columns(of: "cloudsync_pending", on: connection)
+    let status = StatusQuery(tables, hasFilters: columns.contains("filtered_by"))
     var counts: [Int64: SyncMetadata.Counts] = [:]
     let query = try connection.prepare(
       """
@@ -110,9 +112,13 @@ struct MetadataReading {
     guard let captured = table.captured(in: schema) else { return 0 }
     let key = CompoundKey.sql(of: table.key, in: "t")
     let isWhole = captured.hasKey("t").map { "\($0) AND " } ?? ""
+    var counted = captured
+    // A migration may have renamed what the condition names.
+    let check = RowFilterCheck(table: captured.schema, whole: captured.schema)
+    if let filter = captured.filter, check.reason(against: filter) != nil { counted.filter = nil }
     let count = try connection.integer(
       """
-      SELECT count(*) FROM main.\(table.name.quotedName) t
+      SELECT count(*) FROM \(counted.sentRows) t
       WHERE \(isWhole)NOT EXISTS(
           SELECT 1 FROM cloudsync_known k WHERE k.table_id = \(table.id) AND k.key = \(key))
         AND NOT EXISTS(
@@ -169,6 +175,7 @@ extension SyncMetadata.Counts {
     case "parked": parked += count
     case "waiting": waiting += count
     case "dirty": dirty += count
+    case "local": local += count
     case "unclean": clean -= count
     default: clean += count
     }

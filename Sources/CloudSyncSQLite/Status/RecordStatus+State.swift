@@ -8,6 +8,9 @@ extension RecordStatus {
       self = .parked(code: Int(clamping: code), reason: reason)
     case (.heldBy(_, let reason), _):
       self = .parked(code: Int(clamping: SQLiteError.unique), reason: reason)
+    case (.inTable, _) where state.filtering != nil && state.isDirty,
+      (.deletionDeferred, _) where state.filtering != nil && state.isDirty:
+      self = .local
     case (_, .refusal(let refusal)):
       self = .parked(code: Int(clamping: refusal.code), reason: refusal.reason)
     case (.awaitsParent(let name), _): self = .waiting(recordName: name)

@@ -110,7 +110,7 @@ struct VerificationWork: Sendable {
       return "the table does not have what the cloud has: \(reason)"
     }
     guard row.state.isSettled else {
-      result.openRows += 1
+      if row.state.filtering == nil { result.openRows += 1 } else { result.localRows += 1 }
       return nil
     }
     guard let known = row.state.known, let tag = record.changeTag,

@@ -26,12 +26,14 @@ struct PendingRows {
       error_code INTEGER,
       error TEXT,
       next INTEGER,
+      filtered_by TEXT,
+      is_unsent INTEGER,
       PRIMARY KEY(table_id, key)
     ) WITHOUT ROWID;
     CREATE INDEX cloudsync_pending_sendable ON cloudsync_pending(table_id, is_tombstone, key)
       WHERE is_sendable IS NOT NULL;
-    CREATE INDEX cloudsync_pending_withheld ON cloudsync_pending(is_dirty)
-      WHERE is_dirty AND is_sendable IS NULL;
+    \(withheldIndex)
+    \(filteredIndex)
     CREATE INDEX cloudsync_pending_waits_for ON cloudsync_pending(waits_for)
       WHERE waits_for IS NOT NULL;
     CREATE INDEX cloudsync_pending_waiting ON cloudsync_pending(table_id)
@@ -47,17 +49,31 @@ struct PendingRows {
     CREATE INDEX cloudsync_pending_next ON cloudsync_pending(next) WHERE next IS NOT NULL;
     """
 
+  static let withheldIndex = """
+    CREATE INDEX cloudsync_pending_withheld ON cloudsync_pending(is_dirty)
+      WHERE is_dirty AND is_sendable IS NULL AND filtered_by IS NULL;
+    """
+  static let filteredIndex = """
+    CREATE INDEX cloudsync_pending_filtered ON cloudsync_pending(filtered_by)
+      WHERE filtered_by IS NOT NULL;
+    """
+
   // MARK: One row
 
   func state(of key: RowKey) throws(SQLiteError) -> StoredState? {
     let query =
       try connection.fixedStatement(
-        "SELECT state FROM cloudsync_pending WHERE table_id = ?1 AND key IS ?2"
+        "SELECT state, filtered_by, is_unsent FROM cloudsync_pending WHERE table_id = ?1 AND key IS ?2"
       )
       .bind(key.table, at: 1).bind(key.key, at: 2)
     defer { query.reset() }
     guard try query.step() else { return nil }
-    do throws(CodedError) { return try StoredState(codedBytes: query.bytes(0)) } catch {
+    do throws(CodedError) {
+      var state = try StoredState(codedBytes: query.bytes(0))
+      state.filtering = query.text(1)
+        .map { Filtering(parent: $0.isEmpty ? nil : $0, isUnsent: query.integer(2) == 1) }
+      return state
+    } catch {
       throw SQLiteError(
         code: 11,
         message: "row \(key.key.literal) in cloudsync_pending is damaged: \(error)"
@@ -101,11 +117,13 @@ struct PendingRows {
       """
       INSERT INTO cloudsync_pending(
         table_id, key, zone, state, is_dirty, is_tombstone, waits_for, is_deferred, awaits_fetch,
-        error_code, error, next, is_sendable, record_name, is_violating, is_removable
-      ) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+        error_code, error, next, is_sendable, record_name, is_violating, is_removable,
+        filtered_by, is_unsent
+      ) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
       ON CONFLICT DO UPDATE SET zone = ?3, state = ?4, is_dirty = ?5, is_tombstone = ?6,
         waits_for = ?7, is_deferred = ?8, awaits_fetch = ?9, error_code = ?10, error = ?11,
-        next = ?12, is_sendable = ?13, is_violating = ?15, is_removable = ?16
+        next = ?12, is_sendable = ?13, is_violating = ?15, is_removable = ?16,
+        filtered_by = ?17, is_unsent = ?18
       """
     )
     let facts = state.facts
@@ -118,9 +136,11 @@ struct PendingRows {
       .bind(facts.errorCode.map { .integer($0) } ?? .null, at: 10)
       .bind(facts.error.map { .text($0) } ?? .null, at: 11)
       .bind(facts.next.map { .integer($0) } ?? .null, at: 12)
-      .bind(state.isDirty && state.hold == nil ? .integer(1) : .null, at: 13)
+      .bind(facts.isSendable ? .integer(1) : .null, at: 13)
       .bind(name, at: 14).bind(facts.violation.map { .integer($0) } ?? .null, at: 15)
       .bind(facts.isRemovable ? .integer(1) : .null, at: 16)
+      .bind(facts.filteredBy.map { .text($0) } ?? .null, at: 17)
+      .bind(state.filtering?.isUnsent == true ? .integer(1) : .null, at: 18)
     try statement.run()
   }
 
@@ -349,7 +369,7 @@ struct PendingRows {
           SELECT 1 FROM cloudsync_pending INDEXED BY cloudsync_pending_sendable
             WHERE is_sendable IS NOT NULL
           UNION ALL SELECT 1 FROM cloudsync_pending INDEXED BY cloudsync_pending_withheld
-            WHERE is_dirty AND is_sendable IS NULL
+            WHERE is_dirty AND is_sendable IS NULL AND filtered_by IS NULL
           LIMIT ?1
         )
         """
@@ -366,7 +386,7 @@ struct PendingRows {
     "cloudsync_pending INDEXED BY cloudsync_pending_\(index.rawValue)"
   }
 
-  private static func keys(in query: SQLiteStatement) throws(SQLiteError) -> [RowKey] {
+  static func keys(in query: SQLiteStatement) throws(SQLiteError) -> [RowKey] {
     try query.mapRows { RowKey(table: $0.integer(0), key: $0.value(1)) }
   }
 }
@@ -382,6 +402,9 @@ private struct PendingFacts {
   var errorCode: Int64?
   var error: String?
   var next: Int64?
+  var isSendable = false
+  /// Empty for a row that does not match the condition of the rows that are sent.
+  var filteredBy: String?
 }
 
 extension StoredState {
@@ -398,9 +421,13 @@ extension StoredState {
       facts.violation = 2
     case .deletionDeferred: facts.isDeferred = true
     }
+    facts.isSendable = isDirty && hold == nil && filtering == nil
+    facts.filteredBy = filtering.map { $0.parent ?? "" }
     switch hold {
     case nil: break
     case .nextFetch, .removal(isDue: false): facts.awaitsFetch = true
+    // What stays on this device is neither deleted in the cloud nor tried again.
+    case _ where filtering != nil: break
     case .removal: facts.isRemovable = true
     case .refusal(let refusal):
       (facts.errorCode, facts.error) = (refusal.code, refusal.reason)

@@ -20,6 +20,8 @@ struct StoredState: Sendable, Hashable {
   private(set) var isDirty: Bool
   /// Whether it is of a row that is gone.
   private(set) var isTombstone: Bool
+  /// Why its edits stay on this device: in columns of its own, beside the coded state.
+  var filtering: Filtering?
 
   /// Takes a state apart; nil if nothing is known of the row.
   ///
@@ -45,6 +47,7 @@ struct StoredState: Sendable, Hashable {
     endedClock = state.endedLife?.clock
     endedColumns = state.endedLife?.columns ?? []
     isDirty = state.isDirty
+    filtering = state.filtering
   }
 
   /// The columns of a row in its table whose values are kept beside it, because it did not have them.
@@ -157,6 +160,7 @@ struct StoredState: Sendable, Hashable {
     state.conflicts = conflicts
     state.former = former
     state.endedLife = endedClock.map { RecordVersion(clock: $0, columns: endedColumns) }
+    state.filtering = filtering
     return state
   }
 }

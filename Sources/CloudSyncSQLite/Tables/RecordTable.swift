@@ -18,6 +18,8 @@ final class RecordTable: Sendable {
   let format: RecordFormat
   /// How its rows are merged.
   let rules: RowRules
+  /// The condition of the rows that are sent; nil for all.
+  let filter: RowFilter?
   /// What becomes of its rows whose parent is deleted elsewhere.
   let orphans: OrphanPolicy
   /// What becomes of those where the foreign key says `CASCADE`.
@@ -86,6 +88,7 @@ final class RecordTable: Sendable {
     var rules = RowRules(writer: writer, policy: options.merging, groups: schema.columnGroups)
     rules.asideFields = { format.asideFields(of: $0) }
     self.rules = rules
+    filter = options.rowFilter.map { RowFilter($0, of: schema) }
     orphans = options.orphans
     cascades = options.cascades
     uniqueKeys = options.uniqueKeys
@@ -124,6 +127,7 @@ final class RecordTable: Sendable {
     var rules = table.rules
     rules.writer = writer
     self.rules = rules
+    filter = table.filter
     orphans = table.orphans
     cascades = table.cascades
     uniqueKeys = table.uniqueKeys

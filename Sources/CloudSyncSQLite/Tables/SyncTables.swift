@@ -35,6 +35,11 @@ struct SyncTables: Sendable {
   private let linksTo: [[TableLink]]
   /// Whether rows may be stored without a look at others, by the places of the tables.
   private let plain: [Bool]
+  /// Whether rows may stay on this device, for their own condition or for that of a row that they need, by the places
+  /// of the tables.
+  private let filtered: [Bool]
+  /// Whether any of them may.
+  let hasFilters: Bool
 
   /// Takes tables.
   ///
@@ -75,9 +80,30 @@ struct SyncTables: Sendable {
             return link.refersToKey && (link.child != link.parent || isExact)
           }
       }
+    filtered = Self.filtered(tables, links)
+    hasFilters = filtered.contains(true)
     let pairs = tables.enumerated().map { ($0.element.id, $0.offset) }
     places = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
   }
+
+  /// The tables with a condition, and those that refer to such a table, by whatever way.
+  private static func filtered(_ tables: [RecordTable], _ links: [TableLink]) -> [Bool] {
+    var found = tables.map { $0.filter != nil }
+    if !found.contains(true) { return found }
+    var isComplete = false
+    while !isComplete {
+      isComplete = true
+      for link in links {
+        guard let child = link.child, found[link.parent], !found[child] else { continue }
+        found[child] = true
+        isComplete = false
+      }
+    }
+    return found
+  }
+
+  /// Whether rows of a table may stay on this device.
+  func mayFilterRows(of place: Int) -> Bool { filtered[place] }
 
   /// Whether rows of a table that are new may be stored as they come: neither triggers of the app's nor references to
   /// other keys than the primary one follow from that.

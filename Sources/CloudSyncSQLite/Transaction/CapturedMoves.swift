@@ -72,7 +72,7 @@ struct CapturedMoves {
     let table = transaction.tables[place]
     let rowKey = rowKey(of: edit, in: table)
     switch edit.change {
-    case .replaced: break
+    case .replaced, .mismatched: break
     case .updated(let bits):
       var life = try life(of: edit, in: place, transaction)
       for (number, column) in table.captured.watched where bits.contains(number) {

@@ -33,6 +33,8 @@ struct LoadedRow {
   var isCompared = false
   /// Whether edits of it were captured that had not been read yet: then its digest does not tell of unseen ones.
   var isCaptured = false
+  /// Whether it was none of the rows that are sent when it was deleted; nil if nobody looked.
+  var endsMismatched: Bool?
   /// Whether what is stored of it says otherwise.
   var isStoredOtherwise = false
 

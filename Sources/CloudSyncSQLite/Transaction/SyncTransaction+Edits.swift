@@ -21,15 +21,22 @@ extension SyncTransaction {
     let moves = try CapturedMoves(outbox, in: self)
     var batches: [CapturedBatch] = []
     try outbox.readAll { batches.append($0) }
+    // Batches may end between such a note and the deletion that it is of.
+    var mismatched: Set<RowKey> = []
     for var row in batches.flatMap(\.rows) {
       guard let place = tables.place(ofID: row.table) else { continue }
       moves.add(to: &row, in: tables[place])
       let key = tables[place].format.key(spelled: row.key)
+      let rowKey = tables[place].rowKey(of: key)
+      if row.endsMismatched == false, mismatched.contains(rowKey) { row.endsMismatched = true }
+      if row.isAboutToMismatch { mismatched.insert(rowKey) } else { mismatched.remove(rowKey) }
+      if row.edits.isEmpty { continue }
       try find(key, in: place, before: row.edits)
       try UnseenEdits(transaction: self).takeCounters(of: key, in: place, before: row.edits)
       try noteFormerKeys(of: key, in: place, before: row.edits)
       var captured = try self.row(key, in: place)
       captured.isCaptured = true
+      captured.endsMismatched = row.endsMismatched
       keep(captured)
       // A row that is known moves with its former life; one that was made since the last time is known after that.
       let own = moves.moves(of: key, in: tables[place])

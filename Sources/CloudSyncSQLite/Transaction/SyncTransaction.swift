@@ -75,6 +75,8 @@ final class SyncTransaction {
   var isWriting = false
   /// What is to be handed from row to row, because keys were changed.
   var transfers: [RowTransfer] = []
+  /// Whether rows that were to be sent turned out to stay on this device.
+  var hasStoppedRows = false
   /// Whether a write may have changed other rows: then what was read of them is read again.
   var hasSideEffects = false
 

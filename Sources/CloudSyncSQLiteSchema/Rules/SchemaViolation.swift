@@ -44,6 +44,9 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let tooManyColumns = Self("tooManyColumns")
     /// A column that is to stay on one device is needed by others.
     public static let localColumn = Self("localColumn")
+    /// The condition of the rows that are sent cannot be evaluated for a row by itself; as a warning, rows that refer to
+    /// rows which are not sent have to wait.
+    public static let rowFilter = Self("rowFilter")
     /// The default of a column is no constant, so it may differ from device to device.
     public static let computedDefault = Self("computedDefault")
   }

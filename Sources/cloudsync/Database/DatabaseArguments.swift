@@ -21,6 +21,12 @@ struct DatabaseArguments {
     name: "--keep-integer-keys",
     help: "AUTOINCREMENT keys stay: each device counts in a range of its own"
   )
+  static let filter = Command.Option(
+    name: "--filter",
+    value: "TABLE=CONDITION",
+    help: "send only rows that match the SQL condition; later runs keep it, and TABLE= ends it",
+    isRepeatable: true
+  )
   static let json = Command.Option(name: "--json", help: "JSON, for scripts")
   static let policies: [Command.Option] = [
     .init(
@@ -107,7 +113,14 @@ struct DatabaseArguments {
   }
 
   /// What the engine is told about the tables.
-  func options(tables: [String]) throws -> SyncEngineOptions {
+  ///
+  /// - Parameters:
+  ///   - tables: The tables.
+  ///   - metadata: What the database knows of former runs: their row filters are kept, since a forgotten option would
+  ///     send what is to stay.
+  /// - Returns: The options.
+  /// - Throws: What is wrong with the arguments.
+  func options(tables: [String], metadata: SyncMetadata? = nil) throws -> SyncEngineOptions {
     var chosen: [String: [String]] = [:]
     for option in Self.policies where option.value != nil {
       let names = list(of: option.name, known: tables)
@@ -119,6 +132,7 @@ struct DatabaseArguments {
     func isChosen(name: String, by option: String) -> Bool {
       chosen[option]?.contains(name) == true
     }
+    let filters = try filters(of: tables)
     var options = SyncEngineOptions()
     for name in tables {
       var table = SyncEngineOptions.Table()
@@ -128,9 +142,35 @@ struct DatabaseArguments {
       if isChosen(name: name, by: "--unique-newest") { table.uniqueKeys = .newest }
       if isChosen(name: name, by: "--unique-merge") { table.uniqueKeys = .merge }
       if isChosen(name: name, by: "--edit-wins") { table.merging.deletes = .editWins }
+      let known = metadata?.tables.first { $0.name.lowercased() == name.lowercased() }?.rowFilter
+      table.rowFilter = filters[name] ?? known
       options.tables[name] = table
     }
     return options
+  }
+
+  /// The row filters that are given, by table; nil in place of one that is to end.
+  private func filters(of tables: [String]) throws -> [String: String?] {
+    var filters: [String: String?] = [:]
+    for text in arguments.allValues(of: Self.filter.name) {
+      // A name may have the sign too.
+      let named = tables.filter { text.lowercased().hasPrefix($0.lowercased() + "=") }
+        .max { $0.count < $1.count }
+      guard let sign = text.firstIndex(of: "=") else {
+        throw ToolError.usage(
+          "--filter takes a table and a condition, as in --filter 'notes=private = 0', not “\(text)”"
+        )
+      }
+      guard let name = named else {
+        let wrong = Self.trimmed(text[..<sign])
+        let hint = Suggestion.text(for: wrong, among: tables)
+        throw ToolError.usage("--filter names “\(wrong)”, which is none of the tables\(hint)")
+      }
+      if filters[name] != nil { throw ToolError.usage("--filter is given twice for “\(name)”") }
+      let condition = Self.trimmed(text.dropFirst(name.count + 1))
+      filters[name] = .some(condition.isEmpty ? nil : condition)
+    }
+    return filters
   }
 
   /// The names that an option gives, as the database spells them, each once.

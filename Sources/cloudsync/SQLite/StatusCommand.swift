@@ -12,9 +12,9 @@ enum StatusCommand {
       options: [DatabaseArguments.json],
       discussion: """
         The file stays as it is. A record is clean if the cloud has what the row has, dirty if there is
-        an edit that it has not got, waiting if it needs another record first, and parked if the cloud or
-        the database has refused it. Rows that have no key to go by, because it is NULL, are in no
-        record.
+        an edit that it has not got, local if the edit stays in this copy because of a row filter, waiting
+        if it needs another record first, and parked if the cloud or the database has refused it. Rows that
+        have no key to go by, because it is NULL, are in no record.
         """,
       run: run
     )
@@ -25,18 +25,21 @@ enum StatusCommand {
     struct Counts: Encodable {
       var clean: Int
       var dirty: Int
+      var local: Int
       var waiting: Int
       var parked: Int
 
       init(_ counts: SyncMetadata.Counts) {
         clean = counts.clean
         dirty = counts.dirty
+        local = counts.local
         waiting = counts.waiting
         parked = counts.parked
       }
     }
     struct Table: Encodable {
       var name: String
+      var filter: String?
       var records: Counts
     }
     struct Held: Encodable {
@@ -85,7 +88,9 @@ enum StatusCommand {
       lastSync = metadata.lastSync.map { TimeText.date($0) }
       unknownRecords = metadata.unknownRecords
       records = Counts(metadata.counts)
-      tables = metadata.tables.map { Table(name: $0.name, records: Counts($0.counts)) }
+      tables = metadata.tables.map {
+        Table(name: $0.name, filter: $0.rowFilter, records: Counts($0.counts))
+      }
       held = (metadata.parked + metadata.waiting).map { Held($0) }
       unreadable = metadata.unreadableRecords.map {
         Unreadable(record: $0.recordName, reason: $0.reason)
@@ -101,7 +106,7 @@ enum StatusCommand {
     let database = try target.open(access: .readOnly)
     guard let metadata = try target.naming(body: { try SyncMetadata.read(from: database) }) else {
       throw ToolError.failure(
-        "\(target.path): it is not synchronized; “cloudsync sync \(target.path)” begins with it"
+        "\(target.path): it is not synchronized; begin with “cloudsync sync \(target.path) --cloud CLOUD --create”"
       )
     }
     if arguments.has("--json") {
@@ -114,14 +119,26 @@ enum StatusCommand {
     let time = metadata.lastSync.map { "last on \(TimeText.date($0))" } ?? "never to the end"
     console.line("\(console.styled(path, as: .heading)): synchronized \(time)")
     console.line()
-    var rows = [["table", "clean", "dirty", "waiting", "parked"]]
+    let filtered = metadata.tables.filter { $0.rowFilter != nil }
+    let local = filtered.isEmpty && metadata.counts.local == 0 ? [] : ["local"]
+    var rows = [["table", "clean", "dirty"] + local + ["waiting", "parked"]]
     func row(name: String, counts: SyncMetadata.Counts) -> [String] {
-      [name]
-        + [counts.clean, counts.dirty, counts.waiting, counts.parked].map { "\($0)" }
+      let kept = local.isEmpty ? [] : [counts.local]
+      return [name]
+        + ([counts.clean, counts.dirty] + kept + [counts.waiting, counts.parked]).map { "\($0)" }
     }
     rows += metadata.tables.map { row(name: $0.name, counts: $0.counts) }
     if metadata.tables.count > 1 { rows.append(row(name: "all", counts: metadata.counts)) }
     for line in Words.table(of: rows) { console.line(line) }
+    if !filtered.isEmpty {
+      console.line()
+      console.line(console.styled("filtered", as: .heading))
+      for table in filtered {
+        console.line(
+          "  \(table.name): sends only rows with \(Words.line(table.rowFilter ?? ""))"
+        )
+      }
+    }
     for (title, held) in [("parked", metadata.parked), ("waiting", metadata.waiting)]
     where !held.isEmpty {
       console.line()
@@ -155,7 +172,7 @@ extension SyncMetadata.HeldRecord {
     switch status {
     case .parked(_, let reason): Words.line(reason)
     case .waiting(let name): "it needs the record \(name)"
-    case .clean, .dirty, .inFlight: status.name
+    case .clean, .dirty, .local, .inFlight: status.name
     }
   }
 }

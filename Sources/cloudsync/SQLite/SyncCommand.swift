@@ -35,6 +35,11 @@ enum SyncCommand {
         and the most recent edit of each wins. Policies must be the same for all copies. Rows that were
         rejected are tried again by each run.
 
+        With --filter a copy keeps rows to itself: --filter 'notes=private = 0' sends the rows of notes whose
+        column private is 0. Rows of the others are stored in any case. A row that stops matching stays in the
+        cloud as it is, also when it is deleted here. The filter is this copy's own, and is kept until
+        --filter notes= ends it: then all rows are sent, and those come back that were deleted here alone.
+
         A server is that of Examples/Server, cloudsync-server: its address is https://HOST, or http:// on this
         machine, and its token is in the variable CLOUDSYNC_TOKEN or in --token-file. With --watch the server
         says when others have changed something.
@@ -80,7 +85,7 @@ enum SyncCommand {
         help: "store rows whose parents are missing, instead of keeping them waiting"
       ),
       .init(name: "--log", value: "FILE", help: "record what happens, for “cloudsync log”"),
-    ] + DatabaseArguments.policies + [DatabaseArguments.json]
+    ] + DatabaseArguments.policies + [DatabaseArguments.filter, DatabaseArguments.json]
 
   /// What the command line asks for.
   struct Request: Sendable {
@@ -215,9 +220,9 @@ enum SyncCommand {
   ) throws -> (tables: [String], options: SyncEngineOptions) {
     let database = try target.open(access: .readOnly)
     let names = try target.naming { try SyncEngine.tableNames(in: database) }
-    let known = try target.naming { try SyncMetadata.read(from: database) }?.tables.map(\.name)
-    let tables = try target.tables(names: names, orElse: known)
-    let options = try target.options(tables: tables)
+    let metadata = try target.naming { try SyncMetadata.read(from: database) }
+    let tables = try target.tables(names: names, orElse: metadata?.tables.map(\.name))
+    let options = try target.options(tables: tables, metadata: metadata)
     let violations = try target.naming {
       try SyncEngine.check(database, tables: tables, options: options)
     }

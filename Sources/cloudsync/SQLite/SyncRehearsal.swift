@@ -50,6 +50,8 @@ struct SyncRehearsal {
     var unknownRecords: Int
     /// How many of the deletions here are of rows that were never synchronized.
     var endedRows: Int
+    /// How many rows stay in this copy with their edits, because of a filter.
+    var localRows: Int
   }
 
   func run(console: Console) throws {
@@ -81,7 +83,8 @@ struct SyncRehearsal {
         refused: preview.refused.map { Report.Refusal($0) },
         waiting: preview.waiting.map { Report.Refusal($0) },
         unknownRecords: preview.unknownRecords,
-        endedRows: preview.endedRows
+        endedRows: preview.endedRows,
+        localRows: preview.localRows
       )
       console.line(try JSONText.block(for: report))
     } else {
@@ -144,6 +147,11 @@ struct SyncRehearsal {
             + " others have deleted them",
           as: .warning
         )
+      )
+    }
+    if preview.localRows > 0 {
+      console.line(
+        "\(Phrase.count(preview.localRows, "row")) would stay in this copy, because of --filter"
       )
     }
     console.line(

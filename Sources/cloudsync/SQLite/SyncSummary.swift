@@ -46,6 +46,8 @@ struct SyncSummary {
     /// What is held in the database, from whenever.
     var held: Int
     var pending: Int
+    /// The rows whose edits stay in this copy, because of a filter.
+    var local: Int
     var verification: Verification?
   }
 
@@ -89,6 +91,7 @@ struct SyncSummary {
         parked: counts.parked,
         held: parked.count + waiting.count,
         pending: metadata?.counts.pending ?? 0,
+        local: metadata?.counts.local ?? 0,
         verification: verification.map { Verification($0) }
       )
       let line =
@@ -101,12 +104,17 @@ struct SyncSummary {
       ? console.styled(TimeText.date(SyncEnvironment.live.now()), as: .faint) + "  " : ""
     console.line(
       "\(time)sent \(counts.sent), received \(counts.received), merged \(counts.merged),"
-        + " parked \(counts.parked)"
+        + " parked \(counts.parked)" + localRows
     )
     if isUpdate, counts.parked == 0 { return }
     show(held: parked, word: "parked", console: console)
     show(held: waiting, word: "waiting", console: console)
     if let verification { show(verification, console: console) }
+  }
+
+  private var localRows: String {
+    guard let local = metadata?.counts.local, local > 0 else { return "" }
+    return "; \(Phrase.count(local, "row")) stay\(local == 1 ? "s" : "") in this copy"
   }
 
   private func show(_ verification: SyncVerification, console: Console) {

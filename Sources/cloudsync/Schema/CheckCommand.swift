@@ -11,6 +11,7 @@ enum CheckCommand {
       options: [DatabaseArguments.tables, DatabaseArguments.all]
         + DatabaseArguments.policies
         + [
+          DatabaseArguments.filter,
           .init(name: "--sql", help: "nothing but the SQL that fixes it, for the program sqlite3"),
           DatabaseArguments.dropUnique,
           DatabaseArguments.json,
@@ -69,7 +70,10 @@ enum CheckCommand {
     let names = try target.naming { try SyncEngine.tableNames(in: database) }
     let tables = try target.tables(names: names, orElse: names)
     if tables.isEmpty { throw ToolError.failure("\(target.path): it has no tables") }
-    let options = try target.options(tables: tables)
+    let options = try target.options(
+      tables: tables,
+      metadata: try? SyncMetadata.read(from: database)
+    )
     let violations = try target.naming {
       try SyncEngine.check(database, tables: tables, options: options)
     }

@@ -11,6 +11,8 @@ struct CaptureInstallation {
     var schema: TableSchema
     /// The columns whose policies need values.
     var kept: [String] = []
+    /// The condition of the rows that are sent; nil for all.
+    var filter: String?
   }
 
   let connection: SQLiteConnection
@@ -64,7 +66,7 @@ struct CaptureInstallation {
     var tables: [CapturedTable] = []
     for table in former {
       guard let declared = schema.table(named: table.name) else { continue }
-      let request = Request(schema: declared, kept: table.kept)
+      let request = Request(schema: declared, kept: table.kept, filter: table.filter)
       tables.append(
         try register(request, among: &known, isSynchronized: table.isSynchronized)
       )
@@ -106,7 +108,14 @@ struct CaptureInstallation {
       kept.append(name)
     }
     let id = former?.id ?? next
-    let table = CapturedTable(id: id, schema: schema, columns: columns, key: key, kept: kept)
+    let table = CapturedTable(
+      id: id,
+      schema: schema,
+      columns: columns,
+      key: key,
+      kept: kept,
+      filter: request.filter
+    )
     try OutboxSchema.widen(on: connection, keys: key.count, kept: kept.count)
     let registered = RegisteredTable(
       id: id,
@@ -116,7 +125,8 @@ struct CaptureInstallation {
       kept: kept,
       sql: schema.sql,
       triggers: try installTriggers(of: table),
-      isSynchronized: isSynchronized
+      isSynchronized: isSynchronized,
+      filter: request.filter
     )
     if registered != former { try registry.save(registered) }
     known.removeAll { $0.id == id }

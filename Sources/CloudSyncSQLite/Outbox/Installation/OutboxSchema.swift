@@ -27,8 +27,10 @@ import CloudSyncSQLiteSupport
 /// lost of NULs, malformed text, reals and BLOBs. Tables with wider keys add columns to the outbox.
 ///
 /// **A change** is -1 for a row inserted, -2 for one deleted, -3 for one that may be replaced by another,
-/// -4 for one deleted because its row got another key, which is that of the next edit, and else the changed columns as bits, by their numbers: an integer, or for tables of more than
-/// ``ColumnBits/perWord`` columns, several joined by commas.
+/// -4 for one deleted because its row got another key, which is that of the next edit, and else the changed columns
+/// as bits, by their numbers: an integer, or for tables of more than ``ColumnBits/perWord`` columns, several joined
+/// by commas. Where not all rows are sent, -5 before a deletion says that the row does not match the condition, and -6
+/// is -3 of such a row.
 ///
 /// **Kept values** are there for columns whose policies need them: `kept` is how many columns of the
 /// table's list there were, `o0` and on what they held before, `n0` and on after.
@@ -59,7 +61,8 @@ enum OutboxSchema {
       kept TEXT NOT NULL,
       sql TEXT NOT NULL,
       triggers TEXT NOT NULL,
-      is_synchronized INTEGER NOT NULL
+      is_synchronized INTEGER NOT NULL,
+      filter TEXT
     );
     CREATE TABLE main.cloudsync_outbox(id INTEGER PRIMARY KEY, time, table_id INTEGER, change, k0);
     CREATE VIEW main.cloudsync_activity AS SELECT is_synchronizing FROM cloudsync_clock;
@@ -70,8 +73,9 @@ enum OutboxSchema {
     let isThere = try checkedVersion(on: connection) != nil
     try sqlite { () throws(SQLiteError) in
       if !isThere { return try connection.execute(tables) }
-      // Earlier builds of this version have no such column.
+      // Earlier builds of this version have no such columns.
       try add(["left_for"], to: "cloudsync_clock", on: connection)
+      try add(["filter"], to: "cloudsync_tables", on: connection)
     }
   }
 

@@ -16,10 +16,21 @@ struct RegisteredTable: Sendable, Hashable {
   var triggers: [String: String]
   /// Whether the last engine synchronized it.
   var isSynchronized: Bool
+  /// The condition of the rows that are sent, by which the triggers were made; nil for all.
+  var filter: String?
 
   /// The table as its triggers know it, with the columns that it has now.
   func captured(in schema: DatabaseSchema) -> CapturedTable? {
     schema.table(named: name)
-      .map { CapturedTable(id: id, schema: $0, columns: columns, key: key, kept: kept) }
+      .map { schema in
+        CapturedTable(
+          id: id,
+          schema: schema,
+          columns: columns,
+          key: key,
+          kept: kept,
+          filter: filter
+        )
+      }
   }
 }

@@ -12,9 +12,12 @@ struct TableRegistry {
 
   /// All of them, by number.
   func tables() throws(SQLiteError) -> [RegisteredTable] {
+    // Earlier builds of this version have no such column, and a reader adds none.
+    let columns = try OutboxSchema.columns(of: "cloudsync_tables", on: connection)
+    let filter = columns.contains("filter") ? "filter" : "NULL"
     let query = try connection.prepare(
       """
-      SELECT id, name, columns, key, kept, sql, triggers, is_synchronized
+      SELECT id, name, columns, key, kept, sql, triggers, is_synchronized, \(filter)
       FROM main.cloudsync_tables ORDER BY id
       """
     )
@@ -30,7 +33,8 @@ struct TableRegistry {
           kept: try decode(query.text(4), of: name),
           sql: query.text(5) ?? "",
           triggers: try decode(query.text(6), of: name),
-          isSynchronized: query.integer(7) != 0
+          isSynchronized: query.integer(7) != 0,
+          filter: query.text(8)
         )
       )
     }
@@ -42,8 +46,8 @@ struct TableRegistry {
     try connection.prepare(
       """
       INSERT OR REPLACE INTO main.cloudsync_tables(
-        id, name, columns, key, kept, sql, triggers, is_synchronized
-      ) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        id, name, columns, key, kept, sql, triggers, is_synchronized, filter
+      ) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
       """
     )
     .bind(table.id, at: 1).bind(table.name, at: 2)
@@ -53,6 +57,7 @@ struct TableRegistry {
     .bind(table.sql, at: 6)
     .bind(try encode(table.triggers, of: table.name), at: 7)
     .bind(table.isSynchronized ? 1 : 0, at: 8)
+    .bind(table.filter.map { .text($0) } ?? .null, at: 9)
     .run()
   }
 

@@ -8,16 +8,22 @@ struct CapturedEdit: Sendable, Hashable {
     /// Deleted if it is not there any more: another row may have been written over it.
     case replaced
     case updated(ColumnBits)
+    /// The row that the next edit deletes is not one of those that are sent.
+    case mismatched
 
     /// A deletion after which the row goes on under the key of the next edit.
     static let renaming: Int64 = -4
+    /// What says before a deletion that the row does not match, and the same of one that may be replaced.
+    static let mismatching: Int64 = -5
+    static let mismatchingReplaced: Int64 = -6
 
     /// What the outbox says; nil if it is no change.
     init?(_ value: SQLiteValue) {
       switch value {
       case .integer(-1): self = .inserted
       case .integer(-2), .integer(Self.renaming): self = .deleted
-      case .integer(-3): self = .replaced
+      case .integer(-3), .integer(Self.mismatchingReplaced): self = .replaced
+      case .integer(Self.mismatching): self = .mismatched
       default:
         guard let bits = ColumnBits(value) else { return nil }
         self = .updated(bits)
@@ -34,6 +40,10 @@ struct CapturedEdit: Sendable, Hashable {
   var key: [SQLiteValue]
   /// Whether a deleted row goes on under the key of the next edit.
   var isRenaming = false
+  /// Whether a row that may be replaced is not one of those that are sent.
+  var isMismatching = false
+  /// Whether a row was deleted because another one was that is not one of those that are sent.
+  var followsMismatching = false
   /// What kept columns held before and after, by their places.
   var former: [SQLiteValue] = []
   var values: [SQLiteValue] = []

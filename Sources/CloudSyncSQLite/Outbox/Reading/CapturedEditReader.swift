@@ -8,6 +8,10 @@ struct CapturedRow: Sendable, Hashable {
   /// Its key as the table spells it now, or as it did last.
   var key: [SQLiteValue]
   var edits: [RowEdit]
+  /// Whether it was one of those that are not sent when it was deleted last; nil if it was not deleted, or nobody looked.
+  var endsMismatched: Bool?
+  /// Whether it is about to be deleted, as one of those that are not sent.
+  var isAboutToMismatch = false
 }
 
 /// What was read from the outbox, and is removed when it is stored elsewhere.
@@ -52,13 +56,20 @@ struct CapturedEditReader {
   }
 
   /// Reads the oldest edits, at most so many.
-  func readBatch(limit: Int) throws(SQLiteError) -> CapturedBatch {
+  ///
+  /// - Parameters:
+  ///   - limit: How many at most.
+  ///   - consequences: The numbers of deletions that follow from those of rows which are not sent.
+  /// - Returns: What they come to.
+  /// - Throws: SQLite's reason.
+  func readBatch(limit: Int, consequences: Set<Int64> = []) throws(SQLiteError) -> CapturedBatch {
     let (edits, batch) = try edits(limit: limit)
     var result = batch
     var places: [RowIdentity: Int] = [:]
     var rows: [[CapturedEdit]] = []
-    for edit in edits {
+    for var edit in edits {
       guard let table = tables[edit.table] else { continue }
+      edit.followsMismatching = consequences.contains(edit.id)
       let row = RowIdentity(table: edit.table, key: table.identity(of: edit.key))
       if let place = places[row] {
         rows[place].append(edit)
@@ -108,8 +119,9 @@ struct CapturedEditReader {
     limit: Int = 5_000,
     _ take: (CapturedBatch) throws(SQLiteError) -> Void
   ) throws(SQLiteError) {
+    let consequences = try consequences()
     while true {
-      let batch = try readBatch(limit: limit)
+      let batch = try readBatch(limit: limit, consequences: consequences)
       try take(batch)
       try remove(batch)
       if batch.isLast { return }
@@ -140,6 +152,27 @@ struct CapturedEditReader {
       else { return }
       try visit(edit)
     }
+  }
+
+  /// The numbers of the deletions that follow from those of rows which are not sent: SQLite captures them between the note
+  /// before such a deletion and the deletion itself.
+  private func consequences() throws(SQLiteError) -> Set<Int64> {
+    let mark = CapturedEdit.Change.mismatching
+    let search = try connection.statement(
+      "SELECT 1 FROM main.cloudsync_outbox WHERE id > \(start) AND change = \(mark) LIMIT 1"
+    )
+    defer { search.reset() }
+    guard try search.step() else { return [] }
+    var found = ConsequenceSearch()
+    let layout = try OutboxLayout(connection)
+    let query = try connection.statement(layout.query).bind(try startOfEdits(), at: 1)
+    try query.forEachRow { () throws(SQLiteError) in
+      guard let table = tables[query.integer(2)],
+        let edit = layout.edit(in: query, of: table, at: .zero)
+      else { return }
+      found.take(edit, of: RowIdentity(table: table.id, key: table.identity(of: edit.key)))
+    }
+    return found.consequences
   }
 
   // MARK: Edits
@@ -202,10 +235,4 @@ struct CapturedEditReader {
     }
     return (edits, batch)
   }
-}
-
-/// What tells rows apart, however their keys are spelled.
-private struct RowIdentity: Hashable {
-  var table: Int64
-  var key: [SQLiteValue]
 }

@@ -25,12 +25,29 @@ struct CapturedRows {
 
   /// What the edits of one row, in their order, come to; nil if it is nothing.
   func row(of edits: [CapturedEdit]) throws(SQLiteError) -> CapturedRow? {
+    let changes = edits.filter { $0.change != .mismatched }
     guard let last = edits.last else { return nil }
     let present = try values(of: last.key)
-    let rowEdits = folding.rowEdits(of: edits, present: present)
-    if rowEdits.isEmpty { return nil }
+    let rowEdits = folding.rowEdits(of: changes, present: present)
+    let isAboutToMismatch = last.change == .mismatched
+    if rowEdits.isEmpty, !isAboutToMismatch { return nil }
     let key = present.map { values in keyPlaces.map { values[$0] } } ?? last.key
-    return CapturedRow(table: table.id, key: key, edits: rowEdits)
+    var row = CapturedRow(table: table.id, key: key, edits: rowEdits)
+    row.isAboutToMismatch = isAboutToMismatch
+    if present == nil { row.endsMismatched = endsMismatched(edits) }
+    return row
+  }
+
+  /// Whether a row was none of those that are sent when it was deleted last; nil if nobody looked.
+  private func endsMismatched(_ edits: [CapturedEdit]) -> Bool? {
+    guard let end = edits.lastIndex(where: { $0.change == .deleted || $0.change == .replaced })
+    else { return nil }
+    if edits[end].followsMismatching { return true }
+    if table.filter == nil { return nil }
+    if edits[end].change == .replaced { return edits[end].isMismatching }
+    // A key that was changed is no deletion: the row goes on.
+    if edits[end].isRenaming { return nil }
+    return end > 0 && edits[end - 1].change == .mismatched
   }
 
   /// What a row's writable columns hold, in their order; nil if there is no row.

@@ -79,7 +79,7 @@ struct EditFolding {
     switch edit.change {
     case .inserted: return [.inserted(keptColumns(edit.values), at: edit.time)]
     case .deleted: return [.deleted(keptColumns(edit.former), at: edit.time)]
-    case .replaced: return []
+    case .replaced, .mismatched: return []
     case .updated(let bits):
       let edits = keptColumns(edit.values, before: edit.former) { column in
         column.number.map { bits.contains($0) } ?? false

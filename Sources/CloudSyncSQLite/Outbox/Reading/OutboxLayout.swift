@@ -45,6 +45,7 @@ struct OutboxLayout {
       key: table.key.indices.map { query.value(Int32(5 + $0)) }
     )
     edit.isRenaming = query.value(3) == .integer(CapturedEdit.Change.renaming)
+    edit.isMismatching = query.value(3) == .integer(CapturedEdit.Change.mismatchingReplaced)
     let kept = (0..<min(Int(query.integer(4)), keptCount)).map { Int32(5 + keyCount + $0) }
     if change != .inserted { edit.former = kept.map { query.value($0) } }
     if change != .replaced { edit.values = kept.map { query.value($0 + Int32(keptCount)) } }

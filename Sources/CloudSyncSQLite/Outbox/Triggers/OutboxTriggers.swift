@@ -20,7 +20,7 @@ struct OutboxTriggers {
     let comparison = ColumnComparison(table: table)
     let isSame = table.isSameKey("old", as: "new")
     let renames = table.schema.hasIntegerKey ? "" : " OF \(names(table.key.map(\.name)))"
-    return replacements + [
+    return replacements + mismatches + [
       trigger(
         "insert",
         at: "AFTER INSERT",
@@ -50,6 +50,26 @@ struct OutboxTriggers {
         when: "NOT (\(isSame))",
         body: [renaming, arrival, changesBesideKey]
       ),
+    ]
+  }
+
+  /// Notes before a deletion that the row is not one of those that are sent: afterwards nobody can tell.
+  ///
+  /// The row itself is asked, since SQLite compares what a trigger is given without the columns' affinities and
+  /// collations.
+  private var mismatches: [CaptureTrigger] {
+    guard let filter = table.filterSQL else { return [] }
+    let isSame = table.isSameKey(table.name.quotedName, as: "old")
+    let source = "FROM \(table.name.quotedName) WHERE \(isSame) AND \(filter) IS NOT TRUE LIMIT 1"
+    let note = entry(of: "old", change: "-5", from: source)
+    return [
+      trigger(
+        "mismatch",
+        at: "BEFORE DELETE",
+        named: "old",
+        when: table.hasKey("old"),
+        body: [note]
+      )
     ]
   }
 
@@ -118,7 +138,10 @@ struct OutboxTriggers {
   private func note(_ search: ReplacedRowSearch, but row: String) -> String {
     let name = table.name.quotedName
     let isSame = table.isSameKey(name, as: row)
-    return entry(of: name, change: "-3", from: search.source(unless: isSame))
+    let change =
+      table.filterSQL
+      .map { "CASE WHEN \($0) THEN -3 ELSE -6 END" } ?? "-3"
+    return entry(of: name, change: change, from: search.source(unless: isSame))
   }
 
   private var sameKeyNote: String {

@@ -48,6 +48,9 @@ struct PreviewWork {
     try noteApplied(try log.take())
     let refused = try noteSent()
     try noteHeld(refused)
+    // Those that turned out to stay while they were to be sent are stored first.
+    try transaction.finish()
+    preview.localRows = try transaction.stored.pending.filteredCount()
     return preview
   }
 
@@ -167,7 +170,7 @@ struct PreviewWork {
         switch one.status {
         case .parked(_, let reason): reason
         case .waiting(let name): "it needs \(name), which is not here"
-        case .clean, .dirty, .inFlight: one.status.name
+        case .clean, .dirty, .local, .inFlight: one.status.name
         }
       return SyncPreview.Refusal(
         table: one.table,

@@ -1,0 +1,57 @@
+import CloudSyncSQLiteSupport
+
+/// Pending rows that stay on this device, because of a row filter.
+extension PendingRows {
+  /// Adds what earlier builds of this version do not have.
+  func widen() throws(SQLiteError) {
+    let columns = try OutboxSchema.columns(of: "cloudsync_pending", on: connection)
+    if columns.contains("filtered_by") { return }
+    try connection.execute(
+      """
+      ALTER TABLE main.cloudsync_pending ADD COLUMN filtered_by TEXT;
+      ALTER TABLE main.cloudsync_pending ADD COLUMN is_unsent INTEGER;
+      DROP INDEX IF EXISTS main.cloudsync_pending_withheld;
+      \(Self.withheldIndex)
+      \(Self.filteredIndex)
+      """
+    )
+  }
+
+  /// The rows that need a record in the cloud which stays on this device.
+  func filtered(by name: String) throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      in:
+        try connection.fixedStatement(
+          """
+          SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_filtered
+          WHERE filtered_by = ?1 ORDER BY table_id, key
+          """
+        )
+        .bind(name, at: 1)
+    )
+  }
+
+  /// Whether any row needs a record that stays on this device.
+  func hasFilteredByRecord() throws(SQLiteError) -> Bool {
+    let query = try connection.fixedStatement(
+      """
+      SELECT 1 FROM cloudsync_pending INDEXED BY cloudsync_pending_filtered
+      WHERE filtered_by > '' LIMIT 1
+      """
+    )
+    defer { query.reset() }
+    return try query.step()
+  }
+
+  /// How many rows stay on this device with their edits, those that are deleted left out.
+  func filteredCount() throws(SQLiteError) -> Int {
+    Int(
+      clamping: try connection.integer(
+        """
+        SELECT count(*) FROM cloudsync_pending INDEXED BY cloudsync_pending_filtered
+        WHERE filtered_by IS NOT NULL AND NOT is_tombstone
+        """
+      )
+    )
+  }
+}

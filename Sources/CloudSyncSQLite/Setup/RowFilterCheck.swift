@@ -1,0 +1,147 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+extension SyncEngineOptions {
+  /// Why the condition of a table's rows that are sent cannot be used; nil if it can, or there is none.
+  func rowFilterViolation(in table: TableSchema) -> SchemaViolation? {
+    guard let condition = self.table(table.name).rowFilter,
+      let reason = RowFilterCheck(table: synchronizedTable(table), whole: table)
+        .reason(against: condition)
+    else { return nil }
+    return SchemaViolation(
+      .rowFilter,
+      table: table.name,
+      reason:
+        "The row filter “\(condition)” of \(table.name.quotedName) cannot be used: \(reason)."
+    )
+  }
+
+  /// What follows from conditions for rows of other tables.
+  func rowFilterWarnings(in schema: DatabaseSchema, tables: [String]) -> [SchemaViolation] {
+    let present = tables.compactMap { schema.table(named: $0) }
+    let filtered = present.filter { table($0.name).rowFilter != nil }
+    return present.flatMap { child in
+      filtered.filter { parent in
+        child.foreignKeys.contains { $0.table.isSameName(as: parent.name) }
+      }
+      .map { parent in
+        SchemaViolation(
+          .rowFilter,
+          table: child.name,
+          reason:
+            "Rows of \(child.name.quotedName) stay on this device while they refer to a row of"
+            + " \(parent.name.quotedName) that does not match its row filter and is not in the cloud.",
+          isWarning: true
+        )
+      }
+    }
+  }
+
+  private func synchronizedTable(_ table: TableSchema) -> TableSchema {
+    synchronized(DatabaseSchema(tables: [table])).tables.first ?? table
+  }
+}
+
+/// Whether the condition of a table's rows that are sent tells of a row by itself, always the same.
+struct RowFilterCheck {
+  /// The table as others see it.
+  let table: TableSchema
+  /// The table with columns that stay on this device.
+  let whole: TableSchema
+
+  /// Why a condition cannot be used; nil if it can.
+  func reason(against condition: String) -> String? {
+    let text = SQLText(condition)
+    if text.meaningfulTokens.isEmpty { return "it is empty" }
+    if let reason = reason(againstTokensOf: text) { return reason }
+    do throws(SQLiteError) { try tryCondition(condition) } catch { return error.message }
+    return nil
+  }
+
+  // MARK: Tokens
+
+  private func reason(againstTokensOf text: SQLText) -> String? {
+    var depth = 0
+    for token in text.meaningfulTokens {
+      if token.kind == .invalid { return "\(text.text(token.range)) is no SQL" }
+      if token.kind == .variable {
+        return "it has a parameter, \(text.text(token.range)): write the value"
+      }
+      if text.isSymbol("(", at: token) { depth += 1 }
+      if text.isSymbol(")", at: token) { depth -= 1 }
+      if depth < 0 || text.isSymbol(";", at: token) { return "it is not one expression" }
+      if let reason = reason(againstName: token, in: text) { return reason }
+    }
+    if depth > 0 { return "it is not one expression" }
+    return text.readsClock
+      ? "it depends on the time or the time zone, so that a row may match at one moment and not at another"
+      : nil
+  }
+
+  private func reason(againstName token: SQLToken, in text: SQLText) -> String? {
+    guard token.kind == .word || token.kind == .quotedName, let name = text.name(of: token) else {
+      return nil
+    }
+    if table.column(named: name) != nil { return nil }
+    if whole.column(named: name) != nil {
+      return "column \(name.quotedName) stays on this device, so that its edits are not noticed"
+    }
+    // SQLite takes such a name for a text.
+    if token.kind == .quotedName, !name.isSameName(as: table.name) {
+      return "there is no column \(name.quotedName); a text is written in single quotes"
+    }
+    return nil
+  }
+
+  // MARK: SQLite
+
+  /// Has SQLite make an index of the rows that match, of a table with these columns.
+  ///
+  /// An index allows neither other tables nor functions whose results differ from time to time. The connection has no
+  /// functions of the app's: triggers run on connections that lack them.
+  private func tryCondition(_ condition: String) throws(SQLiteError) {
+    let connection = try SQLiteConnection(path: ":memory:")
+    var columns: [String] = []
+    for column in table.columns {
+      columns.append("\(column.name.quotedName) \(column.isGenerated ? "" : column.type)")
+    }
+    // Without a number of the row, which is another one on each device.
+    var unused = "cloudsync_key"
+    while table.column(named: unused) != nil { unused += "_" }
+    columns.append("\(unused.quotedName) INTEGER PRIMARY KEY NOT NULL")
+    let name = table.name.quotedName
+    try connection.execute(
+      "CREATE TABLE main.\(name)(\(columns.joined(separator: ", "))) WITHOUT ROWID"
+    )
+    var index = "matching"
+    while index.isSameName(as: table.name) { index += "_" }
+    try connection.execute(
+      "CREATE INDEX main.\(index.quotedName) ON \(name)(\(unused.quotedName)) WHERE (\(condition)\n)"
+    )
+  }
+}
+
+extension SQLText {
+  private static let clockFunctions = [
+    "date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff",
+  ]
+
+  /// Whether it reads the clock or the time zone, as far as its own text tells.
+  fileprivate var readsClock: Bool {
+    guard Self.clockFunctions.contains(where: calls) else { return false }
+    let words = ["now", "localtime", "utc"]
+    let tokens = meaningfulTokens
+    let hasWord = tokens.contains { token in
+      token.kind == .string
+        && name(of: token).map { text in words.contains { $0.isSameName(as: text) } } ?? false
+    }
+    // Without an argument they tell what time it is.
+    let isBare = tokens.indices.dropFirst(2)
+      .contains { place in
+        isSymbol("(", at: tokens[place - 1]) && isSymbol(")", at: tokens[place])
+          && name(of: tokens[place - 2])
+            .map { text in Self.clockFunctions.contains { $0.isSameName(as: text) } } ?? false
+      }
+    return hasWord || isBare
+  }
+}

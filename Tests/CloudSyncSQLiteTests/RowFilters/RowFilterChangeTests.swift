@@ -1,0 +1,166 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import Testing
+
+@Suite("Row filters that are given, changed and removed")
+struct RowFilterChangeTests {
+  private static let rows = "SELECT id FROM notes ORDER BY id"
+
+  private func pair(
+    _ filter: String? = "private = 0"
+  ) throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
+    let (bench, mac, phone) = try RowFilterTests.pair(RowFilterTests.options(filter))
+    try mac.execute(
+      "INSERT INTO notes VALUES('a', 'A', '', 0), ('b', 'B', '', 0), ('p', 'P', '', 1), ('q', 'Q', '', 2)",
+      at: 1
+    )
+    try bench.sync(mac, phone)
+    return (bench, mac, phone)
+  }
+
+  private func restart(
+    _ bench: SyncHarness,
+    _ mac: SyncHarness.Device,
+    _ filter: String?,
+    after sql: String = ""
+  ) throws {
+    try bench.restart(mac, RowFilterTests.tables, RowFilterTests.options(filter), after: sql)
+  }
+
+  @Test(
+    "Rows that match another filter are sent at the next start, those that stop matching are not"
+  )
+  func changed() throws {
+    let (bench, mac, phone) = try pair()
+    #expect(try phone.lines(Self.rows) == ["'a'", "'b'"])
+    try restart(bench, mac, "private < 2", after: "UPDATE notes SET title = 'Q2' WHERE id = 'q'")
+    try bench.sync(mac, phone)
+    #expect(try phone.lines(Self.rows) == ["'a'", "'b'", "'p'"])
+    #expect(try bench.unclean(mac) == ["'q:notes'|'local'|NULL"])
+    let edit = "UPDATE notes SET body = 'x' WHERE id <> 'q'"
+    try restart(bench, mac, "private = 1", after: edit)
+    try bench.sync(mac, phone)
+    #expect(try phone.lines("SELECT id FROM notes WHERE body = 'x'") == ["'p'"])
+  }
+
+  @Test("Without a filter everything is sent, and what was deleted here alone comes back")
+  func removed() throws {
+    let (bench, mac, phone) = try pair()
+    try mac.execute("UPDATE notes SET private = 1 WHERE id < 'c'", at: 2)
+    try bench.sync(mac)
+    try mac.execute("DELETE FROM notes WHERE id IN ('b', 'q')", at: 3)
+    try bench.sync(mac, phone)
+    try restart(bench, mac, nil)
+    try bench.sync(mac, phone, mac)
+    for device in [mac, phone] {
+      #expect(
+        try device.lines("SELECT id, title, private FROM notes ORDER BY id") == [
+          "'a'|'A'|1", "'b'|'B'|0", "'p'|'P'|1",
+        ]
+      )
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test("A filter that is given later holds back what is pending, and takes nothing from the cloud")
+  func given() throws {
+    let (bench, mac, phone) = try pair(nil)
+    #expect(try phone.lines(Self.rows) == ["'a'", "'b'", "'p'", "'q'"])
+    // A deletion of before was meant for all.
+    let edits = "UPDATE notes SET title = 'X' WHERE id < 'q'; DELETE FROM notes WHERE id = 'q'"
+    try restart(bench, mac, "private = 0", after: edits)
+    try bench.sync(mac, phone)
+    #expect(
+      try phone.lines("SELECT id, title FROM notes ORDER BY id") == [
+        "'a'|'X'", "'b'|'X'", "'p'|'P'",
+      ]
+    )
+    #expect(try bench.unclean(mac) == ["'p:notes'|'local'|NULL"])
+  }
+
+  @Test("Children go when the filter of their parents is removed, whatever other filters there are")
+  func removedFromParents() throws {
+    let schema = """
+      CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, private INTEGER);
+      CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, list TEXT REFERENCES lists(id));
+      CREATE TABLE others(id TEXT PRIMARY KEY NOT NULL, private INTEGER)
+      """
+    let tables = ["lists", "notes", "others"]
+    for keepsOther in [false, true] {
+      var options = RowFilterTests.options(of: "lists")
+      options.tables["others"] = options.tables["lists"]
+      let (bench, mac, phone) = try SyncHarness.pair(schema, tables: tables, options: options)
+      try mac.execute(
+        """
+        INSERT INTO lists VALUES('l', 1); INSERT INTO notes VALUES('n', 'l');
+        INSERT INTO others VALUES('o', 1)
+        """,
+        at: 1
+      )
+      try bench.sync(mac, phone)
+      #expect(try bench.cloudNames() == [])
+      options.tables["lists"] = nil
+      if !keepsOther { options.tables["others"] = nil }
+      try bench.restart(mac, tables, options)
+      try bench.sync(mac, phone)
+      #expect(try phone.lines("SELECT id FROM notes") == ["'n'"])
+      #expect(try phone.lines("SELECT id FROM others") == (keepsOther ? [] : ["'o'"]))
+    }
+  }
+
+  @Test("Engines with different filters on one file, one after the other: each sends what it may")
+  func twoEngines() throws {
+    let (bench, mac, phone) = try pair()
+    for (filter, rows) in [
+      ("private = 1", ["'a'", "'b'", "'p'"]), ("private = 0", ["'a'", "'b'", "'p'"]),
+      ("private = 2", ["'a'", "'b'", "'p'", "'q'"]),
+    ] {
+      try restart(bench, mac, filter)
+      try bench.sync(mac, phone)
+      #expect(try phone.lines(Self.rows) == rows)
+    }
+    #expect(try bench.unclean(mac) == [])
+  }
+
+  @Test("A migration that renames the condition's column changes the filter in the same version")
+  func migrated() throws {
+    let (bench, mac, phone) = try pair()
+    let rename = "ALTER TABLE notes RENAME COLUMN private TO secret"
+    #expect(throws: SyncEngineError.self) {
+      try restart(bench, mac, "private = 0", after: rename)
+    }
+    try restart(bench, mac, "secret = 0")
+    try mac.execute("UPDATE notes SET secret = 0 WHERE id = 'p'", at: 3)
+    try bench.restart(phone, RowFilterTests.tables, after: rename)
+    try bench.sync(mac, phone)
+    #expect(try phone.lines(Self.rows) == ["'a'", "'b'", "'p'"])
+    try mac.execute("UPDATE notes SET secret = 1 WHERE id = 'p'; DELETE FROM notes", at: 4)
+    try bench.sync(mac, phone)
+    #expect(try phone.lines(Self.rows) == ["'p'"])
+  }
+
+  @Test("A database of an earlier build gets the columns that it lacks")
+  func earlierBuild() throws {
+    let (bench, mac, phone) = try pair(nil)
+    try mac.execute("UPDATE notes SET title = 'X'")
+    mac.engine.stop()
+    try mac.execute(
+      """
+      DROP VIEW cloudsync_status; DROP INDEX cloudsync_pending_filtered; DROP INDEX cloudsync_pending_withheld;
+      ALTER TABLE cloudsync_pending DROP COLUMN filtered_by;
+      ALTER TABLE cloudsync_pending DROP COLUMN is_unsent;
+      ALTER TABLE cloudsync_tables DROP COLUMN filter;
+      CREATE INDEX cloudsync_pending_withheld ON cloudsync_pending(is_dirty)
+        WHERE is_dirty AND is_sendable IS NULL
+      """
+    )
+    // Who reads only cannot add them.
+    let metadata = try #require(try SyncMetadata.read(from: mac.database))
+    #expect(metadata.counts.dirty == 4)
+    #expect(metadata.tables.map(\.rowFilter) == [nil])
+    try restart(bench, mac, "private = 0")
+    try bench.sync(mac, phone)
+    #expect(try phone.lines("SELECT id FROM notes WHERE title = 'X'") == ["'a'", "'b'"])
+    #expect(try bench.unclean(mac) == ["'p:notes'|'local'|NULL", "'q:notes'|'local'|NULL"])
+  }
+}
