@@ -2,21 +2,6 @@ import CloudSyncSQLiteSupport
 
 /// Pending rows that stay on this device, because of a row filter.
 extension PendingRows {
-  /// Adds what earlier builds of this version do not have.
-  func widen() throws(SQLiteError) {
-    let columns = try OutboxSchema.columns(of: "cloudsync_pending", on: connection)
-    if columns.contains("filtered_by") { return }
-    try connection.execute(
-      """
-      ALTER TABLE main.cloudsync_pending ADD COLUMN filtered_by TEXT;
-      ALTER TABLE main.cloudsync_pending ADD COLUMN is_unsent INTEGER;
-      DROP INDEX IF EXISTS main.cloudsync_pending_withheld;
-      \(Self.withheldIndex)
-      \(Self.filteredIndex)
-      """
-    )
-  }
-
   /// The rows that need a record in the cloud which stays on this device.
   func filtered(by name: String) throws(SQLiteError) -> [RowKey] {
     try Self.keys(

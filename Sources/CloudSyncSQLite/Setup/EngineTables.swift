@@ -26,11 +26,7 @@ enum EngineTables {
   static func prepare(on connection: SQLiteConnection) throws(SyncEngineError) {
     let isNew = try OutboxSchema.installedVersion(on: connection) == nil
     try OutboxSchema.prepare(on: connection)
-    guard isNew else {
-      return try sqlite { () throws(SQLiteError) in
-        try PendingRows(connection: connection).widen()
-      }
-    }
+    guard isNew else { return }
     try sqlite { () throws(SQLiteError) in
       for table in [
         KnownRows.table, PendingRows.table, SeenRows.table, ForeignRecords.table,

@@ -9,13 +9,8 @@ import CloudSyncSQLiteSupport
 struct StatusQuery {
   /// The tables that are or were captured.
   private let tables: [RegisteredTable]
-  /// Whether pending rows tell why they stay on this device: those of earlier builds do not.
-  private let hasFilters: Bool
 
-  init(_ tables: [RegisteredTable], hasFilters: Bool = true) {
-    self.tables = tables
-    self.hasFilters = hasFilters
-  }
+  init(_ tables: [RegisteredTable]) { self.tables = tables }
 
   /// All rows, in the columns of ``StatusView``.
   var sql: String {
@@ -40,19 +35,17 @@ struct StatusQuery {
     """
     CASE WHEN p.error_code IS NOT NULL THEN 'parked' WHEN p.waits_for IS NOT NULL THEN 'waiting'
     WHEN (p.table_id, p.key) IN (\(unread)) THEN 'dirty'
-    WHEN \(filteredBy) IS NOT NULL THEN 'local' WHEN p.is_dirty THEN 'dirty' ELSE 'clean' END
+    WHEN p.filtered_by IS NOT NULL THEN 'local' WHEN p.is_dirty THEN 'dirty' ELSE 'clean' END
     """
   }
 
   /// Whether a pending row `p` is one for users: a tombstone that the cloud has is none.
   var isShown: String {
     """
-    (NOT p.is_tombstone OR p.is_dirty AND \(filteredBy) IS NULL OR p.error_code IS NOT NULL OR p.is_deferred IS NOT NULL
+    (NOT p.is_tombstone OR p.is_dirty AND p.filtered_by IS NULL OR p.error_code IS NOT NULL OR p.is_deferred IS NOT NULL
       OR (p.table_id, p.key) IN (\(unread)))
     """
   }
-
-  private var filteredBy: String { hasFilters ? "p.filtered_by" : "NULL" }
 
   // MARK: Rows
 

@@ -76,8 +76,7 @@ struct MetadataReading {
     of tables: [RegisteredTable],
     in schema: DatabaseSchema
   ) throws(SQLiteError) -> [Int64: SyncMetadata.Counts] {
-    let columns = try OutboxSchema.columns(of: "cloudsync_pending", on: connection)
-    let status = StatusQuery(tables, hasFilters: columns.contains("filtered_by"))
+    let status = StatusQuery(tables)
     var counts: [Int64: SyncMetadata.Counts] = [:]
     let query = try connection.prepare(
       """

@@ -32,8 +32,10 @@ struct PendingRows {
     ) WITHOUT ROWID;
     CREATE INDEX cloudsync_pending_sendable ON cloudsync_pending(table_id, is_tombstone, key)
       WHERE is_sendable IS NOT NULL;
-    \(withheldIndex)
-    \(filteredIndex)
+    CREATE INDEX cloudsync_pending_withheld ON cloudsync_pending(is_dirty)
+      WHERE is_dirty AND is_sendable IS NULL AND filtered_by IS NULL;
+    CREATE INDEX cloudsync_pending_filtered ON cloudsync_pending(filtered_by)
+      WHERE filtered_by IS NOT NULL;
     CREATE INDEX cloudsync_pending_waits_for ON cloudsync_pending(waits_for)
       WHERE waits_for IS NOT NULL;
     CREATE INDEX cloudsync_pending_waiting ON cloudsync_pending(table_id)
@@ -47,15 +49,6 @@ struct PendingRows {
     CREATE INDEX cloudsync_pending_removable ON cloudsync_pending(is_removable)
       WHERE is_removable IS NOT NULL;
     CREATE INDEX cloudsync_pending_next ON cloudsync_pending(next) WHERE next IS NOT NULL;
-    """
-
-  static let withheldIndex = """
-    CREATE INDEX cloudsync_pending_withheld ON cloudsync_pending(is_dirty)
-      WHERE is_dirty AND is_sendable IS NULL AND filtered_by IS NULL;
-    """
-  static let filteredIndex = """
-    CREATE INDEX cloudsync_pending_filtered ON cloudsync_pending(filtered_by)
-      WHERE filtered_by IS NOT NULL;
     """
 
   // MARK: One row

@@ -138,29 +138,4 @@ struct RowFilterChangeTests {
     try bench.sync(mac, phone)
     #expect(try phone.lines(Self.rows) == ["'p'"])
   }
-
-  @Test("A database of an earlier build gets the columns that it lacks")
-  func earlierBuild() throws {
-    let (bench, mac, phone) = try pair(nil)
-    try mac.execute("UPDATE notes SET title = 'X'")
-    mac.engine.stop()
-    try mac.execute(
-      """
-      DROP VIEW cloudsync_status; DROP INDEX cloudsync_pending_filtered; DROP INDEX cloudsync_pending_withheld;
-      ALTER TABLE cloudsync_pending DROP COLUMN filtered_by;
-      ALTER TABLE cloudsync_pending DROP COLUMN is_unsent;
-      ALTER TABLE cloudsync_tables DROP COLUMN filter;
-      CREATE INDEX cloudsync_pending_withheld ON cloudsync_pending(is_dirty)
-        WHERE is_dirty AND is_sendable IS NULL
-      """
-    )
-    // Who reads only cannot add them.
-    let metadata = try #require(try SyncMetadata.read(from: mac.database))
-    #expect(metadata.counts.dirty == 4)
-    #expect(metadata.tables.map(\.rowFilter) == [nil])
-    try restart(bench, mac, "private = 0")
-    try bench.sync(mac, phone)
-    #expect(try phone.lines("SELECT id FROM notes WHERE title = 'X'") == ["'a'", "'b'"])
-    #expect(try bench.unclean(mac) == ["'p:notes'|'local'|NULL", "'q:notes'|'local'|NULL"])
-  }
 }

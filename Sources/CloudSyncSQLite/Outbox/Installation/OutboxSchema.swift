@@ -72,10 +72,7 @@ enum OutboxSchema {
   static func prepare(on connection: SQLiteConnection) throws(SyncEngineError) {
     let isThere = try checkedVersion(on: connection) != nil
     try sqlite { () throws(SQLiteError) in
-      if !isThere { return try connection.execute(tables) }
-      // Earlier builds of this version have no such columns.
-      try add(["left_for"], to: "cloudsync_clock", on: connection)
-      try add(["filter"], to: "cloudsync_tables", on: connection)
+      if !isThere { try connection.execute(tables) }
     }
   }
 

@@ -12,12 +12,9 @@ struct TableRegistry {
 
   /// All of them, by number.
   func tables() throws(SQLiteError) -> [RegisteredTable] {
-    // Earlier builds of this version have no such column, and a reader adds none.
-    let columns = try OutboxSchema.columns(of: "cloudsync_tables", on: connection)
-    let filter = columns.contains("filter") ? "filter" : "NULL"
     let query = try connection.prepare(
       """
-      SELECT id, name, columns, key, kept, sql, triggers, is_synchronized, \(filter)
+      SELECT id, name, columns, key, kept, sql, triggers, is_synchronized, filter
       FROM main.cloudsync_tables ORDER BY id
       """
     )
