@@ -161,10 +161,19 @@ extension RecordState {
     noteAncestors(of: self.row?.clock, rules: rules)
     self.row = row
     noteAncestors(of: row.clock, rules: rules)
+    noteDifferences(fromEnded: row)
     guard var record = known, !record.differing.isEmpty else { return }
     // What differs in time does not differ by its value alone.
     record.differing.removeAll { row[$0]?.time != record.clock.time(of: $0) }
     cloud = .present(record)
+  }
+
+  /// Notes the columns of another life than the cloud's that are as old as the cloud's.
+  ///
+  /// Edits have times of their own; what was there before, or was filled later, has the same one in every row.
+  private mutating func noteDifferences(fromEnded row: RecordVersion) {
+    guard let record = known, record.clock.created != row.created else { return }
+    for column in row.clock.columns { noteDifference(in: column.name) }
   }
 
   /// Notes the versions of a clock that the row was made from.

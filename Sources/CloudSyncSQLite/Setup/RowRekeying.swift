@@ -74,7 +74,21 @@ struct RowRekeying: TransactionPart {
       digest: known.digest,
       isOtherRecord: isOther
     )
+    if isOther, known.digest != table.digest(of: values) { try noteEdit(of: key, values: values) }
     try stored.known.remove(formerKey)
+  }
+
+  /// Notes that a row was edited unseen: which columns they are nobody tells any more, for its old record is not fetched.
+  ///
+  /// All count as set just after the version that was known: so they outrank that on other devices, and no edit.
+  private func noteEdit(of key: RecordKey, values: [SQLiteValue]) throws(SQLiteError) {
+    let version = try row(key, in: place).state.row
+    let edits = table.edits(of: values)
+      .filter { edit in
+        table.rules.isCounter(edit.name) == false && version?[edit.name] != nil
+          && !table.key.contains(edit.name)
+      }
+    try reduce(.edited(.updated(edits, at: .zero)), of: key, in: place)
   }
 
   // MARK: The rest

@@ -65,7 +65,7 @@ struct UnseenEdits: TransactionPart {
     beside version: RecordVersion
   ) throws(SQLiteError) {
     let table = tables[row.place]
-    var changed: [ColumnEdit] = []
+    var (changed, converted): ([ColumnEdit], [ColumnEdit]) = ([], [])
     for (edit, content) in zip(table.edits(of: values), zip(values, table.defaults)) {
       // What is kept beside the table is not in it yet, if its column has just been added and nobody has filled it.
       let isFilled =
@@ -74,7 +74,16 @@ struct UnseenEdits: TransactionPart {
       guard isFilled, let former = formerValue(of: edit.name, in: row, than: mine, beside: version),
         !ValueContent.areEqual(former, edit.value)
       else { continue }
-      changed.append(ColumnEdit(name: edit.name, value: edit.value, former: former))
+      let change = ColumnEdit(name: edit.name, value: edit.value, former: former)
+      if ValueConversion.isConversion(edit.value, of: former) {
+        converted.append(change)
+      } else {
+        changed.append(change)
+      }
+    }
+    // Edits of others outrank it: it is later than the version that was converted, and than nothing else.
+    if !converted.isEmpty {
+      try reduce(.edited(.updated(converted, at: .zero)), of: row.key, in: row.place)
     }
     if changed.isEmpty { return }
     try reduce(
