@@ -21,6 +21,33 @@ struct ColumnTypeTests {
     """
   }
 
+  @Test(
+    "A migration that gives a column another type outranks no edit that others had not sent",
+    arguments: ["TEXT", "REAL"],
+    [true, false]
+  )
+  func conversion(type: String, migratesFirst: Bool) throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema("INTEGER"), tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 1), ('b', 2)", at: 1_000)
+    try bench.sync(mac, phone)
+    try mac.execute("UPDATE notes SET v = 55 WHERE id = 'a'", at: 2_000)
+    try bench.restart(phone, ["notes"], after: Self.rebuilding(type))
+    try bench.sync(phone)
+    if migratesFirst {
+      try bench.restart(mac, ["notes"], after: Self.rebuilding(type))
+      try bench.sync(mac)
+    } else {
+      try bench.sync(mac)
+      try bench.restart(mac, ["notes"], after: Self.rebuilding(type))
+    }
+    for _ in 0..<2 { try bench.sync(mac, phone) }
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT CAST(v AS INTEGER) FROM notes ORDER BY id") == ["55", "2"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
   @Test("A default that is a bare word is text, as SQLite takes it")
   func bareWord() throws {
     let (bench, mac, phone) = try SyncHarness.pair(
