@@ -14,13 +14,22 @@ package struct FetchRegion: Sendable {
 
   package init() {}
 
-  /// Whether there is a run; asked after every event, so that nothing of it is copied.
+  // What is asked after every event is inlined, so that nothing of the region is copied for it.
+
+  /// Whether there is a run.
+  @inline(__always)
   package var hasRun: Bool { if case .some = run { true } else { false } }
 
-  /// Whether a page waits for the app's acknowledgement; likewise.
+  /// Whether there is a run, or a fetch that waits for one.
+  @inline(__always)
+  var hasWork: Bool { hasRun || !waiting.isEmpty }
+
+  /// Whether a page waits for the app's acknowledgement.
+  @inline(__always)
   package var isAwaited: Bool { if case .some = awaited { true } else { false } }
 
   /// Whether a page could be asked for now.
+  @inline(__always)
   package var wantsRequest: Bool { !isAwaited && (hasRun || !waiting.isEmpty) }
 
   /// Whether the next request looks up records that the app has named.
@@ -33,61 +42,108 @@ package struct FetchRegion: Sendable {
     waiting = operations
     run = nil
   }
-}
 
-/// One run: page after page until there is no more.
-package struct FetchRun: Sendable {
-  /// The fetches that it answers, at least one.
-  package var operations: FetchQueue
-  package var token: ChangeToken?
-  /// Whether it began from nothing.
-  package var startedOver: Bool
-  package var pages = 0
-  /// How many pages in a row brought no new token although more was to come.
-  package var stuck = 0
-
-  /// Whether it looks single records up instead of fetching changes.
-  package var isLookup: Bool { operations.first?.isLookup ?? false }
-}
-
-/// A page that was announced and is not acknowledged.
-package struct AwaitedPage: Sendable {
-  private struct Contents: Sendable {
-    let operation: FetchOperation
-    let response: FetchOperation.Response
+  /// Queues a fetch.
+  mutating func enqueue(_ operation: FetchOperation) {
+    var operation = operation
+    // It begins where the present run ends, whatever token it carries.
+    if run != nil { operation.changeToken = nil }
+    waiting.append(operation)
   }
 
-  // Behind a reference: whether there is a page is asked far more often than what it holds.
-  private let contents: CopyOnWrite<Contents>
-  /// When it is offered again after the app said "not now".
-  package var nextOffer: Deadline?
-
-  package init(operation: FetchOperation, response: FetchOperation.Response) {
-    contents = CopyOnWrite(Contents(operation: operation, response: response))
+  /// Begins a run that answers every waiting fetch, if none is running.
+  ///
+  /// - Parameter isZoneLost: Whether only records can be looked up.
+  mutating func beginRun(isZoneLost: Bool) {
+    guard run == nil, let first = isZoneLost ? waiting.firstLookup : waiting.first else { return }
+    // Single records have nothing to do with where the changes begin.
+    if first.isLookup {
+      var operations = FetchQueue()
+      operations.append(first)
+      waiting.remove(first.id)
+      run = FetchRun(operations: operations, token: lastToken, startedOver: false)
+      return
+    }
+    var operations = FetchQueue()
+    var lookups = FetchQueue()
+    for operation in waiting {
+      if operation.isLookup { lookups.append(operation) } else { operations.append(operation) }
+    }
+    let token: ChangeToken? =
+      operations.contains(where: \.startingOver) ? nil : first.changeToken ?? lastToken
+    // Goes on with a run from nothing that was cut short, so that its end says what is gone.
+    let startedOver = token == nil || (isLastCut && token == lastToken)
+    waiting = lookups
+    lastToken = token
+    isLastCut = false
+    run = FetchRun(operations: operations, token: token, startedOver: startedOver)
   }
 
-  package var operation: FetchOperation { contents.value.operation }
-  package var response: FetchOperation.Response { contents.value.response }
-}
-
-extension FetchRun: CodedStruct {
-  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
-    operations = try coder.field("operations") { $0.operations }
-    token = try coder.field("token") { $0.token }
-    startedOver = try coder.field("startedOver") { $0.startedOver }
-    pages = try coder.amount("pages") { $0.pages }
-    stuck = try coder.amount("stuck") { $0.stuck }
-    try coder.check { operations.isEmpty ? "a fetch runs for nobody" : nil }
+  /// Takes the answer to the run's request: names it, and says what the session knows of it.
+  ///
+  /// A look-up ends with it; it is a page beside the others, without a token.
+  mutating func take(_ response: FetchOperation.Response) -> FetchOperation.Response {
+    var page = response
+    page.page = PageID(number: nextPage)
+    nextPage += 1
+    if run?.isLookup == true {
+      page.changeToken = nil
+      page.hasMore = false
+      page.startedOver = false
+      run = nil
+    } else {
+      run?.take(&page)
+      if let token = page.changeToken { lastToken = token }
+    }
+    return page
   }
-}
 
-extension AwaitedPage: CodedStruct {
-  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
-    self.init(
-      operation: try coder.field("operation") { $0.operation },
-      response: try coder.field("response") { $0.response }
-    )
-    nextOffer = try coder.field("nextOffer") { $0.nextOffer }
+  /// Ends a run before its last page.
+  mutating func cutRun() {
+    guard let run else { return }
+    self.run = nil
+    if !run.isLookup { isLastCut = run.startedOver && run.token != nil }
+  }
+
+  /// Takes a fetch out; nil if there is none of that name.
+  ///
+  /// - Returns: The fetch, and whether its run had no other.
+  mutating func cancel(_ id: OperationID) -> (operation: FetchOperation, endsRun: Bool)? {
+    if let whole = run, let operation = run?.operations.remove(id) {
+      guard run?.operations.isEmpty == true else { return (operation, false) }
+      // A run without fetches does not tell any more whether it looked records up.
+      run = whole
+      cutRun()
+      return (operation, true)
+    }
+    return waiting.remove(id).map { ($0, false) }
+  }
+
+  /// Whether there is a fetch of a name.
+  func contains(_ id: OperationID) -> Bool {
+    run?.operations.contains(id) == true || waiting.contains(id)
+  }
+
+  /// Makes the tokens of a zone or an account that is gone void: fetches begin from nothing.
+  mutating func forgetTokens() {
+    lastToken = nil
+    awaited = nil
+    run?.token = nil
+    run?.startedOver = true
+    var others = FetchQueue()
+    for var operation in waiting {
+      operation.changeToken = nil
+      others.append(operation)
+    }
+    waiting = others
+  }
+
+  /// Takes all fetches out: the run's, then those that wait.
+  mutating func removeAll() -> [FetchOperation] {
+    let all = Array(run?.operations ?? FetchQueue()) + waiting
+    run = nil
+    waiting.removeAll()
+    return all
   }
 }
 
