@@ -56,10 +56,7 @@ extension SyncRegions {
   /// What one request may hold.
   var limits: RequestLimits { cold.value.configuration.limits ?? RequestLimits() }
 
-  /// Whether anything is queued or on its way.
-  ///
-  /// Inlined: a call from outside would copy all regions.
-  @inline(__always)
+  /// Whether anything is queued or on its way; see ``SyncState/hasWorkQueued``.
   var hasWorkQueued: Bool {
     flight != nil || !modify.queue.isEmpty || !modify.batch.isEmpty || cold.value.fetch.hasWork
       || !cold.value.parked.returning.isEmpty || cold.value.zone.isStarting

@@ -76,7 +76,11 @@ extension SyncState {
   public var isModifying: Bool { flight?.mode == .modify }
 
   /// Whether anything is queued or on its way.
-  public var hasWorkQueued: Bool { contents.value.hasWorkQueued }
+  public var hasWorkQueued: Bool {
+    // Read piece by piece, because it is asked before every input: a call would copy all regions.
+    flight != nil || !modify.queue.isEmpty || !modify.batch.isEmpty || cold.value.fetch.hasWork
+      || !parked.returning.isEmpty || zone.isStarting
+  }
 
   /// Whether nothing is queued, on its way or to be announced.
   var isIdle: Bool { !hasWorkQueued && notifications.queue.isEmpty }
