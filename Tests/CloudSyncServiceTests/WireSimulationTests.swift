@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 /// Sends everything that the sessions of a simulation ask through the bytes of the API.
@@ -15,7 +16,7 @@ private struct WireMutation: SimulationMutation {
 struct WireSimulationTests {
   @Test(
     "Devices converge whatever goes wrong, through JSON both ways",
-    arguments: UInt64(1)...40
+    arguments: 1...UInt64(SuiteSize.count(15, long: 40))
   )
   func converges(seed: UInt64) {
     var options = SimulationOptions(seed: seed)

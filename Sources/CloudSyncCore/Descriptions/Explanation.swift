@@ -16,103 +16,115 @@ public struct Explanation: Sendable, Hashable, CustomStringConvertible {
   public let description: String
 }
 
-extension SyncState {
-  /// Explains in words and as a value why the session is or is not working at a time.
-  public func explain(at now: Timestamp) -> Explanation {
+extension Explanation {
+  /// Explains a state at a time.
+  fileprivate init(of state: SyncState, at now: Timestamp) {
     var reasons: WaitReasons = []
     var nextTry: Timestamp?
-    if case .wait(let first, let until) = next(at: now) {
+    if case .wait(let first, let until) = state.next(at: now) {
       reasons = first
       nextTry = until
     }
     // All that stands in the way, not only the first of it.
-    if case .created = phase { reasons.insert(.notStarted) }
-    if isHalted { reasons.insert(.stopped) }
-    switch account.status {
+    reasons.formUnion(Self.obstacles(in: state))
+    if let opening = state.gate.opening(at: now) {
+      reasons.insert(.gate)
+      nextTry = max(nextTry ?? opening, opening)
+    }
+    self.reasons = reasons
+    self.nextTry = nextTry
+    operationMode = state.operationMode
+    error = state.haltReason?.error ?? state.lastRetryError
+    waitingOperations = state.modify.open.count + state.modify.queue.count
+    parkedRecords = state.parked.entries.count
+    description = Self.words(for: reasons, until: nextTry, in: state, at: now)
+  }
+
+  /// What does not pass with time alone.
+  private static func obstacles(in state: SyncState) -> WaitReasons {
+    var reasons: WaitReasons = []
+    if case .created = state.phase { reasons.insert(.notStarted) }
+    if state.isHalted { reasons.insert(.stopped) }
+    switch state.account.status {
     case .noProvider, .ready: break
     case .asking: reasons.insert(.accountUnknown)
     case .away: reasons.insert(.accountAway)
     case .switched: reasons.insert(.accountSwitched)
     }
-    if let opening = gate.opening(at: now) {
-      reasons.insert(.gate)
-      nextTry = max(nextTry ?? opening, opening)
-    }
-    switch zone.zone {
+    switch state.zone.zone {
     case .lost, .refused: reasons.insert(.zone)
     case .unknown, .creating, .ready: break
     }
-    if fetch.awaited != nil { reasons.insert(.acknowledgement) }
-    if parked.quota != nil { reasons.insert(.quota) }
-    let waiting = modify.open.count + modify.queue.count
-    return Explanation(
-      operationMode: operationMode,
-      reasons: reasons,
-      nextTry: nextTry,
-      error: haltReason?.error ?? lastRetryError,
-      waitingOperations: waiting,
-      parkedRecords: parked.entries.count,
-      description: words(for: reasons, until: nextTry, at: now)
-    )
+    if state.fetch.awaited != nil { reasons.insert(.acknowledgement) }
+    if state.parked.quota != nil { reasons.insert(.quota) }
+    return reasons
   }
 
-  private func words(
+  private static func words(
     for reasons: WaitReasons,
     until nextTry: Timestamp?,
+    in state: SyncState,
     at now: Timestamp
   ) -> String {
     func delay(until end: Timestamp) -> String {
       "in \(Phrase.duration(max(0, now.distance(to: end)), decimals: 1))"
     }
     var parts: [String] = []
-    if let flight {
+    if let flight = state.flight {
       let end = flight.deadline.end(at: now)
       let name = StateDescription.text(of: flight)
       parts.append("Waiting for the response to \(name); it times out \(delay(until: end))")
     }
     if reasons.isEmpty { parts.append("About to send a request") }
-    parts += obstacles(in: reasons)
+    parts += remedies(for: reasons, in: state)
     if reasons.contains(.gate) {
-      parts.append("Waiting to retry (\(StateDescription.text(of: gate.cause)))")
+      parts.append("Waiting to retry (\(StateDescription.text(of: state.gate.cause)))")
     }
     if reasons == .idle { parts.append("Nothing to do") }
-    if let nextTry, flight == nil, let last = parts.popLast() {
+    if let nextTry, state.flight == nil, let last = parts.popLast() {
       // Behind a gate something else may stand in the way even then.
       let (what, limit) =
         reasons.contains(.gate)
         ? ("attempt", reasons == .gate ? "" : " at the earliest") : ("check", "")
       parts.append("\(last); next \(what) \(delay(until: nextTry))\(limit)")
     }
-    if !parked.entries.isEmpty {
-      parts.append("\(Phrase.count(parked.entries.count, "record")) could not be saved")
+    if !state.parked.entries.isEmpty {
+      parts.append("\(Phrase.count(state.parked.entries.count, "record")) could not be saved")
     }
     return parts.joined(separator: ". ") + "."
   }
 
   /// What does not pass with time alone, each with what ends it.
-  private func obstacles(in reasons: WaitReasons) -> [String] {
+  private static func remedies(for reasons: WaitReasons, in state: SyncState) -> [String] {
     var parts: [String] = []
     if reasons.contains(.notStarted) { parts.append("Waiting for start()") }
-    if let reason = haltReason {
+    if let reason = state.haltReason {
       // That stop() was called needs no words.
       let error = reason.error.code == .stopped ? "" : " (\(reason.error))"
       parts.append("Stopped\(error); call start() to continue")
     }
     if reasons.contains(.accountUnknown) { parts.append("Waiting for the account's status") }
-    if case .away(let trouble) = account.status {
+    if case .away(let trouble) = state.account.status {
       parts.append("Waiting for the account (\(trouble))")
     }
     if reasons.contains(.accountSwitched) {
       parts.append("Another account signed in; call resolveAccountSwitch(_:)")
     }
-    if case .lost(let loss) = zone.zone {
+    if case .lost(let loss) = state.zone.zone {
       parts.append("The zone was lost (\(loss)); call decideZone(_:)")
     }
-    if case .refused(let error) = zone.zone { parts.append("The zone was rejected (\(error))") }
+    if case .refused(let error) = state.zone.zone {
+      parts.append("The zone was rejected (\(error))")
+    }
     if reasons.contains(.acknowledgement) {
       parts.append("Waiting for acknowledge(_:_:) of a fetched page")
     }
     if reasons.contains(.quota) { parts.append("The storage is full; saves are parked") }
     return parts
   }
+}
+
+extension SyncState {
+  /// Explains in words and as a value why the session is or is not working at a time.
+  public func explain(at now: Timestamp) -> Explanation { Explanation(of: self, at: now) }
 }

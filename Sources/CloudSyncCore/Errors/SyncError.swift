@@ -50,6 +50,16 @@ public struct SyncError: Error, Sendable {
   }
 }
 
+extension SyncError {
+  /// The app has given an operation up before it was sent.
+  static var cancelled: SyncError { SyncError(.cancelled, "the operation was cancelled") }
+
+  /// A change was given up whose answer was lost.
+  static var outcomeUnknown: SyncError {
+    SyncError(.outcomeUnknown, "the answer was lost, and the change was given up: it may be done")
+  }
+}
+
 /// The failure of one record of a request.
 public struct ItemFailure: Sendable {
   /// The record that failed.

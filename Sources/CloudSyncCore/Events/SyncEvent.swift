@@ -2,37 +2,39 @@
 ///
 /// Events keep the names that the Redux-like predecessors gave them. Every event is accepted in
 /// every state; one that does not apply leaves the state as it was.
-public indirect enum SyncEvent: Sendable {
+///
+/// What is large lies behind a reference, but for what every operation brings.
+public enum SyncEvent: Sendable {
   // MARK: Calls
 
   /// The app starts the session, or starts it again.
   case start
   /// The session stops: by `stop()`, or because of an error. Work is kept.
-  case halt(SyncError)
+  indirect case halt(SyncError)
   /// The app gives everything up; a new epoch begins with this nonce.
-  case reset(nonce: UInt64)
+  indirect case reset(nonce: UInt64)
   /// A session was made from stored bytes; a new epoch begins with this nonce.
-  case restored(nonce: UInt64, configuration: SyncConfiguration)
+  indirect case restored(nonce: UInt64, configuration: SyncConfiguration)
   /// Work is queued: an operation of the app's, or the creation of zone or subscription.
   case doWork(SyncWork)
   /// The app gives up an operation.
-  case cancel(OperationID)
+  indirect case cancel(OperationID)
   /// The app asks to try now, whatever the waits.
   case retryNow
   /// The app says that the network is back.
   case connectivityChanged
   /// The app asks for parked records to be sent again: these, or all.
-  case retryParked([RecordID]?)
+  indirect case retryParked([RecordID]?)
   /// The app drops parked records: these, or all.
-  case dropParked([RecordID]?)
+  indirect case dropParked([RecordID]?)
   /// The app has stored a page, or could not.
-  case acknowledge(PageID, PageAnswer)
+  indirect case acknowledge(PageID, PageAnswer)
   /// The app says that the account may have changed.
   case accountDidChange
   /// The app decides what becomes of the work after a switch of accounts; a new epoch may begin.
-  case resolveAccountSwitch(AccountSwitchDecision, nonce: UInt64)
+  indirect case resolveAccountSwitch(AccountSwitchDecision, nonce: UInt64)
   /// The app decides what becomes of a lost zone.
-  case decideZone(ZoneDecision)
+  indirect case decideZone(ZoneDecision)
 
   // MARK: Reports
 
@@ -41,9 +43,9 @@ public indirect enum SyncEvent: Sendable {
   /// The provider is being asked.
   case accountCheckStarted
   /// The provider's answer.
-  case accountStatusChanged(AccountStatus, AccountIdentity?)
+  indirect case accountStatusChanged(AccountStatus, AccountIdentity?)
   /// Another session of the account was asked to wait.
-  case gateClosed(Wait)
+  indirect case gateClosed(Wait)
   /// The callbacks of all announcements before this number have returned.
   case delivered(upTo: UInt64)
   /// The timer fired.
@@ -58,19 +60,19 @@ public indirect enum SyncEvent: Sendable {
   /// The handler's answer: all is done.
   case workSuccess(Attempt, SyncWork.Result)
   /// The handler's answer: it failed.
-  case workFailure(Attempt, SyncError)
+  indirect case workFailure(Attempt, SyncError)
   /// An answer of which some items need a decision, as one verdict each.
-  case settleItems(Attempt, Settlement)
+  indirect case settleItems(Attempt, Settlement)
   /// Records that were looked up after a conflict, as one verdict each.
-  case resolveConflict(Attempt, Settlement)
+  indirect case resolveConflict(Attempt, Settlement)
   /// The request is sent again after a pause; unchanged if its answer was lost.
-  case retry(Attempt, Retry)
+  indirect case retry(Attempt, Retry)
   /// The request was too large, or one item of it spoils it: less is sent next time.
-  case split(Attempt, Split)
+  indirect case split(Attempt, Split)
   /// The change token is too old: the fetch begins anew, from this token or from nothing.
-  case startOver(Attempt, ChangeToken?, SyncError)
+  indirect case startOver(Attempt, ChangeToken?, SyncError)
   /// The fetch ends as failed.
-  case failFetch(Attempt, SyncError)
+  indirect case failFetch(Attempt, SyncError)
 
   /// Nothing.
   case noop

@@ -9,29 +9,45 @@ public struct SubjectMiddleware: Middleware {
     context: MiddlewareContext,
     next: (SyncEvent) -> SyncEvent
   ) -> SyncEvent {
-    let cold = context.state.cold
-    let progress = context.state.progress
-    let notes = context.state.notifications.end
+    let before = Seen(context.state)
     let reduced = next(event)
     guard context.didChange else {
       context.publish(.event)
       return reduced
     }
+    let after = Seen(context.state)
     var publication: Publication = [.event, .state]
-    if progress != context.state.progress { publication.insert(.progress) }
+    if before.progress != after.progress { publication.insert(.progress) }
     if case .accountStatusChanged = reduced { publication.insert(.accountStatus) }
-    let new = context.state.cold
-    if !cold.sharesStorage(with: new) {
-      if cold.value.haltCode != new.value.haltCode { publication.insert(.halted) }
-      if cold.value.zone.zone.kind != new.value.zone.zone.kind { publication.insert(.zone) }
-    }
+    if before.haltCode != after.haltCode { publication.insert(.halted) }
+    if before.zone != after.zone { publication.insert(.zone) }
     context.publish(publication)
     // What is announced is announced once, when it is decided; a restored session announces at
     // its start what an earlier process may not have.
-    let first = cold.value.redeliversOnStart ? context.state.notifications.first : notes
-    let end = context.state.notifications.end
-    if end > first, !new.value.redeliversOnStart { context.announce(first..<end) }
+    let first = before.redeliversOnStart ? context.state.notifications.first : before.end
+    if after.end > first, !after.redeliversOnStart { context.announce(first..<after.end) }
     return reduced
+  }
+}
+
+/// What tells whether there is something to publish.
+///
+/// It is read before and after every event. The state itself would have to be kept for that, and its
+/// rare regions be copied by the next change.
+private struct Seen {
+  let haltCode: SyncError.Code?
+  let zone: ZoneState.Kind
+  let redeliversOnStart: Bool
+  let progress: SyncProgress
+  /// The number that the next announcement gets.
+  let end: UInt64
+
+  init(_ state: SyncState) {
+    haltCode = state.cold.value.haltCode
+    zone = state.cold.value.zone.zone.kind
+    redeliversOnStart = state.cold.value.redeliversOnStart
+    progress = state.progress
+    end = state.notifications.end
   }
 }
 

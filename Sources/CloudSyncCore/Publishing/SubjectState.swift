@@ -67,6 +67,8 @@ struct SubjectState<Output: Sendable>: Sendable {
   mutating func step(after last: Step, of value: Output, limit: Int) -> Step? {
     let isThere = last.index < entries.count && entries[last.index].number == last.number
     let next = isThere ? last.index + 1 : place(of: last.number + 1)
+    // Mostly there is one observer.
+    if next == entries.count { return nil }
     return step(from: next, of: value, limit: limit)
   }
 
@@ -75,15 +77,33 @@ struct SubjectState<Output: Sendable>: Sendable {
     while index < entries.count {
       let number = entries[index].number
       guard number < limit else { return nil }
-      if let observer = entries[index].observer {
+      if let receive = entries[index].observer?.receive {
         if entries[index].backlog == nil {
-          return Step(number: number, index: index, receive: observer.receive)
+          return Step(number: number, index: index, receive: receive)
         }
         entries[index].backlog?.append(value)
       }
       index += 1
     }
     return nil
+  }
+
+  /// What follows a step.
+  enum End: Sendable {
+    case next(Step)
+    /// It was the last one, and these are to be delivered next.
+    case waiting([Round])
+    case done
+  }
+
+  /// Says what follows a step; when nothing does, delivery has ended.
+  mutating func end(of last: Step, _ value: Output, limit: Int) -> End {
+    if let next = step(after: last, of: value, limit: limit) { return .next(next) }
+    if pending.isEmpty {
+      isDelivering = false
+      return .done
+    }
+    return .waiting(takePending())
   }
 
   /// Takes all that waits to be delivered; when nothing does, delivery has ended.

@@ -78,20 +78,20 @@ public final class SyncSubject<Output: Sendable>: Sendable {
   /// Delivers the rest of a round, then what was sent meanwhile, until nothing is left.
   private func deliver(_ value: Output, limit: Int, from first: SubjectState<Output>.Step) {
     var step = first
-    var waiting: [SubjectState<Output>.Round] = []
+    // Mostly one step is all, and nothing waits.
     while true {
       step.receive(value)
-      let next = state.withLock { state -> SubjectState<Output>.Step? in
-        if let next = state.step(after: step, of: value, limit: limit) { return next }
-        waiting = state.takePending()
-        return nil
+      let end = state.withLock { $0.end(of: step, value, limit: limit) }
+      switch end {
+      case .next(let next): step = next
+      case .waiting(var waiting):
+        while !waiting.isEmpty {
+          for round in waiting { deliver(round) }
+          waiting = state.withLock { $0.takePending() }
+        }
+        return
+      case .done: return
       }
-      guard let next else { break }
-      step = next
-    }
-    while !waiting.isEmpty {
-      for round in waiting { deliver(round) }
-      waiting = state.withLock { $0.takePending() }
     }
   }
 

@@ -60,7 +60,7 @@ extension SyncGate.State {
 
   /// Keeps what ends later: the new wait, or what is left of the last one.
   mutating func remember(_ wait: Wait, at now: Timestamp) {
-    let asked = min(wait.serverNanoseconds ?? 0, SyncState.longestServerWait)
+    let asked = min(wait.serverNanoseconds ?? 0, Backoff.longestServerWait)
     let length = max(asked, wait.nanoseconds ?? 0)
     closed?.deadline.clamp(at: now)
     let deadline = Deadline(from: now, nanoseconds: length)

@@ -13,9 +13,7 @@ extension SyncState {
   public var isStarting: Bool {
     guard case .running = phase else { return false }
     if case .asking = account.status { return true }
-    if case .creating = zone.zone { return true }
-    if case .creating = zone.subscription { return true }
-    return false
+    return zone.isStarting
   }
 
   /// Whether the session was stopped, by the app or by an error.
@@ -79,9 +77,9 @@ extension SyncState {
 
   /// Whether anything is queued or on its way.
   public var hasWorkQueued: Bool {
-    flight != nil || !modify.queue.isEmpty || !modify.batch.isEmpty || cold.value.fetch.hasRun
-      || !fetch.waiting.isEmpty || !parked.returning.isEmpty || !createZoneQueue.isEmpty
-      || !createSubscriptionQueue.isEmpty
+    // Read piece by piece, because it is asked before every input: a call would copy all regions.
+    flight != nil || !modify.queue.isEmpty || !modify.batch.isEmpty || cold.value.fetch.hasWork
+      || !parked.returning.isEmpty || zone.isStarting
   }
 
   /// Whether nothing is queued, on its way or to be announced.
@@ -178,11 +176,5 @@ extension SyncState {
   public var lastRetryError: SyncError? { cold.value.lastError }
 
   /// How much the next request may take: the limits, or the smaller size that was learnt.
-  public var requestLimits: RequestLimits {
-    var limits = limits
-    let sizing = cold.value.sizing
-    if let learnt = sizing.learnt { limits.items = min(limits.items, max(1, learnt)) }
-    if let isolation = sizing.isolation { limits.items = min(limits.items, max(1, isolation)) }
-    return limits
-  }
+  public var requestLimits: RequestLimits { sizing.limits(within: limits) }
 }

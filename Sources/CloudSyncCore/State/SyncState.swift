@@ -8,23 +8,7 @@
 /// through costs little, and a change costs the same at any length of the queues.
 public struct SyncState: Sendable {
   /// Everything, behind one reference: states are copied far more often than they are changed.
-  private var contents: CopyOnWrite<Contents>
-
-  private struct Contents: Sendable {
-    var eventCount: UInt64 = 0
-    var epoch: UInt64 = 1
-    var nonce: UInt64
-    var nextOperation: UInt64 = 1
-    var nextAttempt: UInt64 = 1
-    var answered: UInt64 = 1
-    var lastTurn: OperationMode?
-    var gate = GateRegion()
-    var flight: Flight?
-    var modify = ModifyRegion()
-    var notifications = PendingNotifications()
-    var progress = SyncProgress()
-    var cold: CopyOnWrite<ColdState>
-  }
+  var contents: CopyOnWrite<SyncRegions>
 
   /// Creates the state of a new session.
   ///
@@ -34,7 +18,24 @@ public struct SyncState: Sendable {
   ///   - nonce: Where everything that must look random comes from; another one for each session.
   public init(zoneID: ZoneID, configuration: SyncConfiguration = .init(), nonce: UInt64 = 0) {
     let cold = CopyOnWrite(ColdState(zoneID: zoneID, configuration: configuration))
-    contents = CopyOnWrite(Contents(nonce: nonce, cold: cold))
+    contents = CopyOnWrite(SyncRegions(nonce: nonce, cold: cold))
+  }
+
+  /// Applies an event to the state.
+  ///
+  /// This is the only way a state changes. It is total and pure: every event is accepted in every
+  /// state, an event that does not apply leaves everything but ``eventCount`` as it was, and
+  /// nothing outside the state, the event and the time is read.
+  ///
+  /// - Parameters:
+  ///   - event: The event to apply.
+  ///   - now: When the input that led to it was taken.
+  /// - Returns: Whether the event applied.
+  /// - Complexity: O(1) amortised in the number of queued operations, but for events that end all
+  ///   of them.
+  @discardableResult
+  public mutating func reduce(_ event: SyncEvent, at now: Timestamp) -> Bool {
+    contents.value.reduce(event, at: now)
   }
 
   /// How many events have been reduced.
@@ -105,33 +106,6 @@ public struct SyncState: Sendable {
   }
 }
 
-/// The regions of a state that few events change.
-package struct ColdState: Sendable {
-  package var configuration: SyncConfiguration {
-    didSet { timeout = configuration.timeout.clampedNanoseconds }
-  }
-  package var phase = SessionPhase.created
-  /// Whether announcements wait for `start()` because the session was restored.
-  package var redeliversOnStart = false
-  package var account = AccountRegion()
-  package var zone: ZoneRegion
-  package var fetch = FetchRegion()
-  package var parked = ParkedRegion()
-  package var sizing = SizingRegion()
-  /// The last error that made the session wait.
-  package var lastError: SyncError?
-  /// Whether there is one; asked after every answer, so that nothing of it is copied.
-  package var hasLastError: Bool { if case .some = lastError { true } else { false } }
-  /// How many nanoseconds a request may take.
-  package internal(set) var timeout: Int64
-
-  package init(zoneID: ZoneID, configuration: SyncConfiguration) {
-    self.configuration = configuration
-    timeout = configuration.timeout.clampedNanoseconds
-    zone = ZoneRegion(zoneID: zoneID)
-  }
-}
-
 extension SyncState {
   package var configuration: SyncConfiguration {
     get { cold.value.configuration }
@@ -163,5 +137,5 @@ extension SyncState {
     _modify { yield &cold.value.sizing }
   }
   /// What one request may hold.
-  package var limits: RequestLimits { cold.value.configuration.limits ?? RequestLimits() }
+  package var limits: RequestLimits { contents.value.limits }
 }

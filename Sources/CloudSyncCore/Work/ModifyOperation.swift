@@ -174,6 +174,13 @@ public struct ModifyOperation: Sendable, Identifiable {
     )
   }
 
+  /// The records, saves before deletions, from an index on.
+  func itemIDs(from start: Int) -> [RecordID] {
+    let saves = contents.records.count
+    if start >= saves { return Array(contents.recordIDsToDelete.dropFirst(start - saves)) }
+    return contents.records.dropFirst(start).map(\.recordID) + contents.recordIDsToDelete
+  }
+
   /// The bytes of one item in a request; a deletion's are those of its name.
   package func byteCount(ofItem index: Int) -> Int {
     let saves = contents.records.count

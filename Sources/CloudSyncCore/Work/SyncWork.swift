@@ -7,7 +7,7 @@ public enum SyncWork: Sendable {
   /// Saves and deletes records.
   case modify(ModifyOperation)
   /// Fetches changes.
-  case fetch(FetchOperation)
+  indirect case fetch(FetchOperation)
 
   /// The kind of work.
   public var mode: OperationMode {
@@ -28,7 +28,7 @@ public enum SyncWork: Sendable {
     /// What became of the records.
     case modify(ModifyOperation.Response)
     /// A page of changes.
-    case fetch(FetchOperation.Response)
+    indirect case fetch(FetchOperation.Response)
   }
 }
 

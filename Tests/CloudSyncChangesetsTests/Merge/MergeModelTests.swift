@@ -34,6 +34,11 @@ struct MergeModelTests {
     return outcome
   }
 
+  /// Whether edits are lost in any of the histories; none is looked at after the first.
+  private func loses(_ seeds: Range<UInt64>, _ options: ModelHistoryOptions) -> Bool {
+    seeds.contains { !run($0..<$0 + 1, options).lost.isEmpty }
+  }
+
   private static let many = ModelHistoryOptions(replicas: 5, steps: 60, rows: 10, valueCount: 2)
 
   // MARK: One writer a row
@@ -55,14 +60,14 @@ struct MergeModelTests {
     var options = Self.many
     #expect(run(0..<100, options).lost == [])
     options.flaw = .oneOfSeveral
-    #expect(!run(0..<100, options).lost.isEmpty)
+    #expect(loses(0..<100, options))
   }
 
   @Test
   func withTheBaseOfTheFirstAndTheNextEditsAreLost() {
     var options = Self.many
     options.flaw = .firstAndNext
-    #expect(!run(0..<400, options).lost.isEmpty)
+    #expect(loses(0..<400, options))
     options.flaw = nil
     let outcome = run(0..<UInt64(SuiteSize.count(40, long: 400)), options)
     #expect(outcome.lost == [])
@@ -75,7 +80,7 @@ struct MergeModelTests {
   func conflictsEndWithEqualHeads() {
     var options = ModelHistoryOptions(replicas: 4, steps: 50, hasOneWriter: false)
     options.columns = [.newest, .maximum]
-    let outcome = run(0..<300, options)
+    let outcome = run(0..<UInt64(SuiteSize.count(100, long: 300)), options)
     #expect(outcome.unsettled == [])
     // One exchange after the last merges, and then silence.
     #expect(outcome.rounds <= 2)
@@ -87,7 +92,8 @@ struct MergeModelTests {
     options.columns = [.counter, .newest]
     options.deletes = false
     var mergesWithTwoBases = 0
-    for seed in UInt64(0)..<300 {
+    let seeds = SuiteSize.count(100, long: 300)
+    for seed in 0..<UInt64(seeds) {
       let history = ModelHistory(seed: seed, options)
       history.run()
       #expect(history.settle(rounds: 2) != nil)
@@ -97,7 +103,7 @@ struct MergeModelTests {
       }
       mergesWithTwoBases += history.model.mergesWithTwoBases
     }
-    #expect(mergesWithTwoBases > 30)
+    #expect(mergesWithTwoBases > seeds / 10)
   }
 
   // MARK: Unlike policies, and identifiers

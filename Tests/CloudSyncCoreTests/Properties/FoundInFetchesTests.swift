@@ -72,6 +72,30 @@ struct FoundInFetchesTests {
     #expect(bench.pages.entries.map(\.isBeginning) == [true, false])
   }
 
+  @Test("A look-up that is cancelled does not hide that a run from nothing was cut short")
+  func cutShortThenLookup() throws {
+    let bench = SessionHarness()
+    bench.handler.change { script in
+      script.fetch = { operation, number in
+        number == 1 || number == 2
+          ? .never
+          : .success(.init(changeToken: ChangeToken(text: "t\(number)"), hasMore: number == 0))
+      }
+    }
+    bench.start()
+    let id = bench.session.fetch()
+    bench.world.run()
+    bench.session.cancel(id)
+    let lookup = bench.session.fetch(FetchOperation(lookingUp: [SessionHarness.id("a")]))
+    bench.world.run()
+    bench.session.cancel(lookup)
+    bench.session.fetch()
+    bench.world.run()
+
+    #expect(bench.pages.entries.map(\.isLast) == [false, true])
+    #expect(bench.pages.entries.map(\.startedOver) == [true, true])
+  }
+
   @Test("A clock set back costs one more wait at most, although nothing else happens")
   func clockSetBack() throws {
     let bench = SessionHarness()

@@ -1,9 +1,11 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Restores at every event")
 struct RestoreEverywhereTests {
-  private static let parts = 6
+  /// Each ends with a whole script: at every event of it, however few are wanted.
+  private static let parts = SuiteSize.count(2, long: 6)
 
   @Test("A process may end before or after the effects of any event", arguments: 0..<parts)
   func everyEvent(part: Int) {

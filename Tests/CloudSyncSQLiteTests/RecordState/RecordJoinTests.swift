@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncSQLite
@@ -70,7 +71,8 @@ struct RecordJoinTests {
   )
   func laws(deletes: DeletePolicy, areMoved: Bool) {
     let join = RecordJoin(deletes: deletes, groups: [["a", "b"]])
-    for seed in UInt64(1)...(areMoved ? 4 : 10) {
+    let seeds = areMoved ? SuiteSize.count(2, long: 4) : SuiteSize.count(5, long: 10)
+    for seed in 1...UInt64(seeds) {
       let versions = versions(deletes, seed: seed, areMoved: areMoved)
       for one in versions {
         #expect(join.join(one, with: one) == one)

@@ -173,7 +173,7 @@ struct CloudRecognitionTests {
   func detach() throws {
     try ToolHarness.run { bench in
       let schema = "CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, b BLOB)"
-      try bench.sql("a.db", schema, "INSERT INTO f VALUES('x', zeroblob(2000000))", "SELECT 1")
+      try bench.sql("a.db", schema, "INSERT INTO f VALUES('x', zeroblob(200000))", "SELECT 1")
       let mode = "PRAGMA journal_mode"
       #expect(try bench.sql("a.db", mode) == ["'delete'"])
       #expect(bench.tool("sync", "@a.db", "--cloud", "@x.cloud", "--all", "--create").code == 0)

@@ -1,6 +1,7 @@
 extension Rule {
-  /// Types that are too long still: the façade of the state is to become one of its regions.
-  private static let longTypes = ["SyncState"]
+  /// Types that are too long still, and how long they may be: of what happens between the regions of
+  /// a state some has yet to find a type of its own.
+  private static let longTypes = ["SyncRegions": 1_320]
   private static let unlabelledLimit = 2
   private static let unlabelledPercent = 28
   private static let typeLimit = 800
@@ -108,7 +109,7 @@ extension Rule {
         let parts = tree.files(in: "Sources/\(module)").flatMap(\.typeParts)
         let lines = Dictionary(grouping: parts, by: \.name)
           .mapValues { $0.reduce(0) { $0 + $1.codeLineCount } }
-        return lines.filter { $0.value > typeLimit && !longTypes.contains($0.key) }
+        return lines.filter { $0.value > longTypes[$0.key] ?? typeLimit }
           .sorted { $0.key < $1.key }
           .map { Finding(place: module, message: "\($0.key) has \($0.value) lines of code") }
       }

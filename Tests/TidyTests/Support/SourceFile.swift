@@ -5,12 +5,17 @@ struct SourceFile: Sendable {
   let lineCount: Int
   let tokens: [Token]
   let comments: [Comment]
+  /// The texts of the tokens, each once: most of what is looked for is in few files.
+  private let texts: Set<String>
 
   init(path: String, source: String) {
     self.path = path
     let tokenizer = Tokenizer(source)
     tokens = tokenizer.tokens
     comments = tokenizer.comments
+    var texts: Set<String> = []
+    for token in tokenizer.tokens { texts.insert(token.text) }
+    self.texts = texts
     lineCount = source.isEmpty || source.hasSuffix("\n") ? tokenizer.line - 1 : tokenizer.line
   }
 
@@ -21,9 +26,10 @@ struct SourceFile: Sendable {
 
   /// The first tokens of all places where these texts stand one after the other.
   func places(of texts: [String]) -> [Token] {
-    tokens.indices
+    guard let first = texts.first, self.texts.contains(first) else { return [] }
+    return tokens.indices
       .filter { index in
-        tokens[index].text == texts.first
+        tokens[index].text == first
           && tokens[index...].prefix(texts.count).map(\.text) == texts
       }
       .map { tokens[$0] }

@@ -34,6 +34,108 @@ package struct AccountRegion: Sendable {
     case .asking, .away, .switched: false
     }
   }
+
+  // MARK: The provider
+
+  /// Notes that there is somebody to ask; false if that was known.
+  mutating func attachProvider() -> Bool {
+    guard !hasProvider else { return false }
+    hasProvider = true
+    status = .asking
+    isCheckDue = true
+    return true
+  }
+
+  /// Has the provider asked; without one, an account that was away is tried again.
+  ///
+  /// - Parameter isUrgent: Whether to ask also while an answer is waited for.
+  mutating func ask(isUrgent: Bool) {
+    guard hasProvider else { return trust() }
+    nextTry = nil
+    switch status {
+    case .ready, .away, .noProvider: status = .asking
+    case .asking, .switched: break
+    }
+    guard isUrgent else { return }
+    check = nil
+    isCheckDue = true
+  }
+
+  private mutating func trust() {
+    guard case .away = status else { return }
+    status = .noProvider
+    nextTry = nil
+  }
+
+  /// Notes that the provider is being asked; false if nobody wants to know.
+  mutating func beginCheck(timeout: Int64, at now: Timestamp) -> Bool {
+    guard hasProvider, isCheckDue else { return false }
+    isCheckDue = false
+    check = Deadline(from: now, nanoseconds: timeout)
+    return true
+  }
+
+  // MARK: What it tells
+
+  /// Takes the account that is signed in.
+  mutating func signIn(_ identity: AccountIdentity?) {
+    // The wait keeps its length until something goes well: the provider and the cloud may disagree.
+    nextTry = nil
+    if let owner, let identity, identity != owner {
+      status = .switched(from: owner, to: identity)
+      return
+    }
+    owner = identity ?? owner
+    status = .ready(owner)
+  }
+
+  /// Whether the account may become unusable: a quarantine is lifted only by its return or the app.
+  var canBeLost: Bool {
+    if case .switched = status { hasProvider } else { true }
+  }
+
+  /// Waits until the account is ready.
+  mutating func lose(_ trouble: AccountTrouble, askAgain: Deadline) {
+    status = .away(trouble)
+    nextTry = askAgain
+  }
+
+  /// Gives the session's work to the account that signed in.
+  mutating func adopt(_ newcomer: AccountIdentity) {
+    owner = newcomer
+    status = .ready(newcomer)
+  }
+
+  /// Goes on in a new process: what the provider was asked is lost.
+  mutating func restore() {
+    check = nil
+    isCheckDue = hasProvider
+    if hasProvider, case .ready = status { status = .asking }
+  }
+
+  // MARK: Time
+
+  /// Asks again when the time has come; false if it has not.
+  mutating func wake(at now: Timestamp) -> Bool {
+    var didChange = false
+    if let time = nextTry, time.isPassed(at: now) {
+      nextTry = nil
+      ask(isUrgent: true)
+      didChange = true
+    }
+    if let deadline = check, deadline.isPassed(at: now) {
+      check = nil
+      isCheckDue = true
+      didChange = true
+    }
+    return didChange
+  }
+
+  /// Moves deadlines that a clock set back has pushed away.
+  mutating func clamp(at now: Timestamp) {
+    check?.clamp(at: now)
+    nextTry?.clamp(at: now)
+  }
 }
 
 extension AccountState: CodedValue {

@@ -16,6 +16,55 @@ package struct GateRegion: Sendable {
     return end > now ? end : nil
   }
 
+  /// Closes the gate for every kind of work; one that is closed for longer stays so.
+  mutating func close(for wait: Wait, length: Int64, at now: Timestamp) {
+    retries[wait.cause] += 1
+    cause = wait.cause
+    let deadline = Deadline(from: now, nanoseconds: length)
+    if wait.serverNanoseconds != nil {
+      if deadline.until > servers?.until ?? now { servers = deadline }
+    } else if deadline.until > own?.until ?? now {
+      own = deadline
+    }
+  }
+
+  /// Forgets the session's own waits; a wait that the server asked for stays.
+  mutating func forgetOwnWaits() {
+    own = nil
+    let service = retries[.service]
+    retries = RetryCounters()
+    retries[.service] = service
+  }
+
+  /// Begins waits afresh, after something went well; whether storage is free, and whether the app can
+  /// store a page, is told by nothing else.
+  mutating func resetRetries() {
+    var kept = RetryCounters()
+    kept[.quota] = retries[.quota]
+    kept[.storage] = retries[.storage]
+    retries = kept
+  }
+
+  /// Opens the gate if its time has come; false if that changes nothing.
+  mutating func open(at now: Timestamp) -> Bool {
+    var didChange = false
+    if let deadline = own, deadline.isPassed(at: now) {
+      own = nil
+      didChange = true
+    }
+    if let deadline = servers, deadline.isPassed(at: now) {
+      servers = nil
+      didChange = true
+    }
+    return didChange
+  }
+
+  /// Moves deadlines that a clock set back has pushed away.
+  mutating func clamp(at now: Timestamp) {
+    own?.clamp(at: now)
+    servers?.clamp(at: now)
+  }
+
   /// Whether any wait has grown.
   package var hasRetries: Bool { retries.hasAny }
 }

@@ -1,15 +1,17 @@
 /// An announcement that is decided and not yet known to be delivered.
-package indirect enum SyncNotification: Sendable {
+///
+/// What is large and not the rule lies behind a reference.
+package enum SyncNotification: Sendable {
   /// Every record of the operation is saved, deleted or parked.
   case modifyCompleted(ModifyOperation, ModifyOperation.Response)
   /// The operation was given up; the response tells what had been saved, and what was not.
-  case modifyFailed(ModifyOperation, SyncError, ModifyOperation.Response)
+  indirect case modifyFailed(ModifyOperation, SyncError, ModifyOperation.Response)
   /// A page of a fetch; the last one completes the operation.
-  case fetchPage(FetchOperation, FetchOperation.Response)
+  indirect case fetchPage(FetchOperation, FetchOperation.Response)
   /// The fetch ended without its last page.
-  case fetchFailed(FetchOperation, SyncError)
+  indirect case fetchFailed(FetchOperation, SyncError)
   /// Something happened to a parked record whose operations have been answered before.
-  case parked(ParkedChange)
+  indirect case parked(ParkedChange)
 }
 
 /// What happened to a parked record after its operation had completed without it.

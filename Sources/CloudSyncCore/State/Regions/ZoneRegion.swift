@@ -49,6 +49,59 @@ package struct ZoneRegion: Sendable {
   package var creations = 0
 
   package init(zoneID: ZoneID) { self.zoneID = zoneID }
+
+  /// Whether the zone is lost, and the app has to decide.
+  var isLost: Bool { if case .lost = zone { true } else { false } }
+
+  /// Whether zone or subscription are to be created.
+  @inline(__always)
+  var isStarting: Bool {
+    if case .creating = zone { return true }
+    if case .creating = subscription { return true }
+    return false
+  }
+
+  /// Wishes for the zone; false if it is wished for already.
+  mutating func wishForZone() -> Bool {
+    switch zone {
+    case .unknown, .refused: zone = .creating(nil)
+    case .creating, .ready, .lost: return false
+    }
+    return true
+  }
+
+  /// Wishes for the subscription; false if it is wished for already.
+  mutating func wishForSubscription() -> Bool {
+    switch subscription {
+    case .unknown, .givenUp: subscription = .creating
+    case .creating, .ready: return false
+    }
+    return true
+  }
+
+  /// Forgets what was refused: it may be wished for again.
+  mutating func forgetRefusals() {
+    creations = 0
+    if case .refused = zone { zone = .unknown }
+    if case .givenUp = subscription { subscription = .unknown }
+  }
+
+  /// Wishes again for what was wished for: the account is another one.
+  mutating func renewWishes() {
+    zone = zone.isWished ? .creating(nil) : .unknown
+    subscription = subscription.isWished ? .creating : .unknown
+    creations = 0
+  }
+}
+
+extension ZoneState {
+  /// Whether somebody has asked for the zone.
+  fileprivate var isWished: Bool { if case .unknown = self { false } else { true } }
+}
+
+extension SubscriptionState {
+  /// Whether somebody has asked for the subscription.
+  var isWished: Bool { if case .unknown = self { false } else { true } }
 }
 
 extension ZoneState: CodedValue {

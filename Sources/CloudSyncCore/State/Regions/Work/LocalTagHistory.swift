@@ -55,12 +55,12 @@ package struct LocalTagHistory: Sendable {
       slots.initialize(repeating: 0, count: mask + 1)
       var outdated: [Int] = []
       for index in tags.indices {
-        let tag = tags[index]
-        var slot = Int(truncatingIfNeeded: tag.hash) & mask
+        let hash = tags[index].hash
+        var slot = Int(truncatingIfNeeded: hash) & mask
         while slots[slot] != 0 {
-          let other = tags[Int(slots[slot]) - 1]
+          let other = Int(slots[slot]) - 1
           // Identifiers are read only where their hashes agree.
-          if other.hash == tag.hash, other.recordID == tag.recordID { break }
+          if tags[other].hash == hash, tags[other].recordID == tags[index].recordID { break }
           slot = (slot + 1) & mask
         }
         if slots[slot] != 0 { outdated.append(Int(slots[slot]) - 1) }

@@ -41,15 +41,128 @@ package struct ModifyRegion: Sendable {
 
   package init() {}
 
-  /// Lets go of so many changes at the front of the batch, which were answered.
-  mutating func thaw(count: Int) {
-    repeated = 0
-    writeToken = nil
-    frozen = max(0, frozen - count)
-    guard frozen == 0 else { return }
-    part = 0
-    losses = 0
-    lostAt = nil
+  // MARK: Requests
+
+  /// How many changes at the front of the batch travel together.
+  func countForRequest(limits: RequestLimits) -> Int {
+    var count = 0
+    var bytes = 0
+    for place in 0..<min(limits.items, batch.count) {
+      bytes += batch[place].byteCount
+      // What has to be looked up first may have come in just now.
+      if batch[place].needsLookup || (count > 0 && bytes > limits.bytes) { break }
+      count += 1
+    }
+    return count
+  }
+
+  /// Whether an answer has as many saves and deletions as the request.
+  func isFitting(_ response: ModifyOperation.Response, to count: Int) -> Bool {
+    guard batch.count >= count,
+      response.savedRecords.count + response.deletedRecordIDs.count == count
+    else { return false }
+    var saves = 0
+    for place in 0..<count where batch[place].isSave { saves += 1 }
+    return saves == response.savedRecords.count
+  }
+
+  /// Puts a change at the end of the batch.
+  mutating func add(_ entry: consuming PendingChange) {
+    if entry.needsLookup { lookups += 1 }
+    // An array of one costs less to make than one that grows.
+    if batch.isEmpty { batch = [entry] } else { batch.append(entry) }
+  }
+
+  // MARK: The queue
+
+  /// Counts an operation as begun, once.
+  mutating func open(_ operation: ModifyOperation) {
+    guard cursor == 0, !operation.isWithdrawn, open.last?.number != operation.id.number else {
+      return
+    }
+    open.append(OpenOperation(operation))
+  }
+
+  /// Where an operation of this epoch is in the queue: numbers ascend in it.
+  func queueIndex(of id: OperationID) -> Int? {
+    let place = (0..<queue.count).firstPlace { queue[$0].id >= id }
+    guard place < queue.count, queue[place].id == id else { return nil }
+    return queue[place].isWithdrawn ? nil : place
+  }
+
+  /// Takes an operation out of the queue of which nothing has been taken.
+  mutating func withdraw(at index: Int) {
+    let operation = queue[index]
+    queuedItems -= operation.itemCount
+    queuedBytes -= operation.byteCount
+    // A queue has no gaps: what was given up leaves an empty operation that announces nothing.
+    queue.replace(at: index, with: operation.withdrawn)
+  }
+
+  /// Takes the part of an operation that no request has taken yet out of the queue.
+  mutating func withdrawRest(of number: UInt64) -> [RecordID] {
+    guard let first = queue.first, first.id.number == number else { return [] }
+    let rest = first.itemIDs(from: cursor)
+    queuedItems -= rest.count
+    for item in cursor..<first.itemCount { queuedBytes -= first.byteCount(ofItem: item) }
+    _ = queue.popFirst()
+    cursor = 0
+    return rest
+  }
+
+  /// Takes an operation's own entries out of the batch; a request that is sent again is given up if it
+  /// has any of them, and the rest of it is sent under a new write token.
+  ///
+  /// - Parameters:
+  ///   - number: The operation's number.
+  ///   - sent: How many entries are in flight.
+  /// - Returns: What was taken out, and whether some of it is in flight.
+  mutating func withdrawFromBatch(
+    _ number: UInt64,
+    sent: Int
+  ) -> (failures: [ItemFailure], endsRequest: Bool) {
+    var withdrawn: [ItemFailure] = []
+    var kept: [PendingChange] = []
+    var (stillFrozen, endsRequest) = (0, false)
+    let sent = max(repeated, sent)
+    for (place, entry) in batch.enumerated() {
+      // What was merged with another edit goes on with it, also with one that had been parked.
+      guard entry.source == number, entry.furtherSources.isEmpty, !entry.wasParked else {
+        kept.append(entry)
+        if place < frozen { stillFrozen += 1 }
+        continue
+      }
+      withdrawn.append(ItemFailure(entry.recordID, entry.isInDoubt ? .outcomeUnknown : .cancelled))
+      if place < sent { endsRequest = true }
+    }
+    guard !withdrawn.isEmpty else { return ([], false) }
+    batch = kept
+    if endsRequest { thaw(count: frozen - stillFrozen) } else { frozen = stillFrozen }
+    return (withdrawn, endsRequest)
+  }
+
+  /// The records of the open operations that are still in the batch, on the way back to it, or not
+  /// taken yet, by the operation's number.
+  func unsettledItems(returning: [PendingChange]) -> [UInt64: [RecordID]] {
+    // A dictionary is asked for single operations only; its order never shows.
+    var found: [UInt64: [RecordID]] = [:]
+    for entry in batch + returning where entry.source != 0 {
+      found[entry.source, default: []].append(entry.recordID)
+      for number in entry.furtherSources where number != entry.source {
+        found[number, default: []].append(entry.recordID)
+      }
+    }
+    if let first = queue.first, open.last?.number == first.id.number {
+      found[first.id.number, default: []] += first.itemIDs(from: cursor)
+    }
+    return found
+  }
+
+  /// Calls a function with every open operation that an entry carries.
+  mutating func forEachSource(of entry: PendingChange, body: (inout OpenOperation) -> Void) {
+    guard entry.source != 0 else { return }
+    open.change(entry.source, body)
+    for number in entry.furtherSources { open.change(number, body) }
   }
 
   /// Puts an operation at the end of the queue.

@@ -7,8 +7,8 @@ package struct OpenOperation: Sendable {
   package var left: Int
   /// Whether some of it was given up: it then ends as failed.
   package var wasGivenUp = false
-  /// What became of the others; nil as long as nothing did.
-  private var endings: CopyOnWrite<OperationEndings>?
+  /// What became of the others.
+  private var endings = OperationEndings()
 
   package init(_ operation: ModifyOperation) {
     self.operation = operation
@@ -18,40 +18,27 @@ package struct OpenOperation: Sendable {
 
   /// What became of its parked records meanwhile: to be announced after the operation itself.
   package var followUps: PersistentQueue<ParkedChange> {
-    endings?.value.followUps ?? PersistentQueue()
+    endings.followUps
   }
 
   /// Whether anything became of its parked records meanwhile.
-  package var hasFollowUps: Bool { endings?.value.hasFollowUps ?? false }
+  package var hasFollowUps: Bool { endings.hasFollowUps }
 
   /// How many of its records the cloud has as they were submitted.
-  package var doneCount: Int { endings?.value.doneCount ?? 0 }
+  package var doneCount: Int { endings.doneCount }
 
   /// Notes how one of its records ended.
-  package mutating func add(_ ending: ParkedChange) {
-    makeEndings()
-    endings?.value.add(ending)
-  }
+  package mutating func add(_ ending: ParkedChange) { endings.add(ending) }
 
-  package mutating func addFailure(_ failure: ItemFailure) {
-    makeEndings()
-    endings?.value.addFailure(failure)
-  }
+  package mutating func addFailure(_ failure: ItemFailure) { endings.addFailure(failure) }
 
   /// Notes what became of a parked record meanwhile.
   package mutating func addFollowUp(_ followUp: ParkedChange) {
-    makeEndings()
-    endings?.value.addFollowUp(followUp)
-  }
-
-  private mutating func makeEndings() {
-    if endings == nil { endings = CopyOnWrite(OperationEndings()) }
+    endings.addFollowUp(followUp)
   }
 
   /// The outcome with all its parts.
-  package var response: ModifyOperation.Response {
-    endings?.value.response ?? ModifyOperation.Response()
-  }
+  package var response: ModifyOperation.Response { endings.response }
 }
 
 extension OpenOperation: CodedValue {
@@ -74,14 +61,15 @@ extension OpenOperation: CodedValue {
     wasGivenUp = try reader.field("wasGivenUp")
     let followUps: PersistentQueue<ParkedChange> = try reader.field("followUps")
     try reader.endObject()
-    endings = CopyOnWrite(OperationEndings(outcome, followUps: followUps))
+    endings = OperationEndings(outcome, followUps: followUps)
   }
 }
 
 /// What became of an operation's records.
 private struct OperationEndings: Sendable {
-  /// The records that are saved, or in the cloud already, or gone; of a large operation the latest.
-  private var outcome = ModifyOperation.Response()
+  /// The records that are saved, or in the cloud already, or gone, if any; of a large operation the
+  /// latest.
+  private var outcome: ModifyOperation.Response?
   /// What few operations have.
   private var further: CopyOnWrite<Further>?
 
@@ -103,8 +91,10 @@ private struct OperationEndings: Sendable {
 
   /// What a response and the follow-ups tell.
   init(_ response: ModifyOperation.Response, followUps: PersistentQueue<ParkedChange>) {
-    outcome.alreadyInCloud = response.alreadyInCloud
-    outcome.deletedRecordIDs = response.deletedRecordIDs
+    outcome = ModifyOperation.Response(
+      deletedRecordIDs: response.deletedRecordIDs,
+      alreadyInCloud: response.alreadyInCloud
+    )
     for record in response.savedRecords { addSaved(record) }
     for failure in response.failures { addFailure(failure) }
     for followUp in followUps { addFollowUp(followUp) }
@@ -115,14 +105,18 @@ private struct OperationEndings: Sendable {
   var hasFollowUps: Bool { further.map { !$0.value.followUps.isEmpty } ?? false }
 
   var doneCount: Int {
-    outcome.doneCount + (further?.value.earlierSaved.reduce(0) { $0 + $1.count } ?? 0)
+    (outcome?.doneCount ?? 0) + (further?.value.earlierSaved.reduce(0) { $0 + $1.count } ?? 0)
   }
 
   mutating func add(_ ending: ParkedChange) {
     switch ending {
     case .saved(let record): addSaved(record)
-    case .alreadyInCloud(let record): outcome.alreadyInCloud.append(record)
-    case .deleted(let recordID): outcome.deletedRecordIDs.append(recordID)
+    case .alreadyInCloud(let record):
+      makeOutcome()
+      outcome?.alreadyInCloud.append(record)
+    case .deleted(let recordID):
+      makeOutcome()
+      outcome?.deletedRecordIDs.append(recordID)
     case .refused(let recordID, let error), .dropped(let recordID, let error):
       addFailure(ItemFailure(recordID, error))
     }
@@ -139,17 +133,26 @@ private struct OperationEndings: Sendable {
   }
 
   private mutating func addSaved(_ record: Record) {
-    if outcome.savedRecords.count == Self.partSize {
+    guard let saved = outcome?.savedRecords.count, saved > 0 else {
+      // An array of one costs less to make than one that grows.
+      if outcome == nil {
+        outcome = ModifyOperation.Response(savedRecords: [record])
+      } else {
+        outcome?.savedRecords = [record]
+      }
+      return
+    }
+    if saved == Self.partSize, let full = outcome?.savedRecords {
       makeFurther()
-      further?.value.earlierSaved.append(outcome.savedRecords)
-      outcome.savedRecords = []
-    }
-    // An array of one costs less to make than one that grows.
-    if outcome.savedRecords.isEmpty {
-      outcome.savedRecords = [record]
+      further?.value.earlierSaved.append(full)
+      outcome?.savedRecords = [record]
     } else {
-      outcome.savedRecords.append(record)
+      outcome?.savedRecords.append(record)
     }
+  }
+
+  private mutating func makeOutcome() {
+    if outcome == nil { outcome = ModifyOperation.Response() }
   }
 
   private mutating func makeFurther() {
@@ -158,10 +161,10 @@ private struct OperationEndings: Sendable {
 
   /// The outcome with all its parts.
   var response: ModifyOperation.Response {
-    guard let further = further?.value else { return outcome }
-    var whole = outcome
+    guard let further = further?.value else { return outcome ?? ModifyOperation.Response() }
+    var whole = outcome ?? ModifyOperation.Response()
     whole.failures = Array(further.failures)
-    whole.savedRecords = further.earlierSaved.flatMap(\.self) + outcome.savedRecords
+    whole.savedRecords = further.earlierSaved.flatMap(\.self) + whole.savedRecords
     return whole
   }
 }

@@ -50,6 +50,7 @@ package struct ParkedRegion: Sendable {
   package var firstForQuota: ParkedEntry? { waitingForQuota.first.flatMap { entries[$0.value] } }
 
   /// Whether any entry was refused because of another record.
+  @inline(__always)
   package var hasDependents: Bool { !dependents.isEmpty || !waitingForAny.isEmpty }
 
   /// The records that may be saved now that one is.
@@ -73,6 +74,7 @@ package struct ParkedRegion: Sendable {
   }
 
   /// Whether entries are to be tried again whose error may have passed.
+  @inline(__always)
   package func isProbeDue(at now: Timestamp) -> Bool {
     nextProbe.map { $0.end(at: now) <= now } ?? false
   }
@@ -120,6 +122,91 @@ package struct ParkedRegion: Sendable {
     }
     return parkedEntry
   }
+
+  // MARK: On the way back
+
+  /// Sends parked records again; those that are not parked are passed over.
+  ///
+  /// - Parameters:
+  ///   - records: The records.
+  ///   - isAskedFor: Whether the app asks for it: its word is worth a whole budget.
+  /// - Returns: Whether any was parked.
+  @discardableResult
+  mutating func returnToBatch(_ records: [RecordID], isAskedFor: Bool = false) -> Bool {
+    var isAnyParked = false
+    for recordID in records {
+      guard var change = unpark(recordID)?.entry else { continue }
+      if isAskedFor { change.endProbing() }
+      returning.append(change)
+      isAnyParked = true
+    }
+    return isAnyParked
+  }
+
+  /// Takes the records out whose time to be tried again has come, as many as one request may hold.
+  mutating func takeDue(limits: RequestLimits, at now: Timestamp) -> [PendingChange] {
+    var due: [PendingChange] = []
+    var bytes = 0
+    while due.count < limits.items, let next = firstDue(at: now) {
+      bytes += next.entry.byteCount
+      if !due.isEmpty, bytes > limits.bytes { break }
+      unpark(next.entry.recordID)
+      due.append(next.entry)
+    }
+    return due
+  }
+
+  /// Makes all change tags void: they belong to a zone or an account that is gone.
+  mutating func forgetServer() {
+    var others = PersistentQueue<PendingChange>()
+    for var entry in returning {
+      entry.forgetServer()
+      others.append(entry)
+    }
+    returning = others
+    for recordID in records {
+      guard var parkedEntry = unpark(recordID) else { continue }
+      parkedEntry.entry.forgetServer()
+      park(parkedEntry)
+    }
+  }
+
+  // MARK: Storage
+
+  /// Whether any save waits for storage.
+  var hasParkedForQuota: Bool { firstForQuota != nil }
+
+  /// Whether nothing waits any more for storage that was full.
+  var hasNoQuotaLeft: Bool { quota != nil && probe == nil && !hasParkedForQuota }
+
+  /// Waits for storage; nothing is probed meanwhile.
+  mutating func waitForQuota(until deadline: Deadline) {
+    quota = deadline
+    probe = nil
+  }
+
+  /// Whether the storage is to be probed now.
+  func isQuotaDue(at now: Timestamp) -> Bool {
+    probe == nil && (quota?.isPassed(at: now) ?? false)
+  }
+
+  /// Sends one save as a probe of the storage, or ends the wait if there is none.
+  mutating func probeQuota() {
+    guard let first = firstForQuota else {
+      quota = nil
+      return
+    }
+    probe = first.entry.recordID
+    returnToBatch([first.entry.recordID])
+  }
+
+  /// Storage is free again, or nothing waits for it.
+  mutating func endQuota() {
+    quota = nil
+    probe = nil
+  }
+
+  // MARK: All
 
   /// Forgets all entries, and what is on its way back.
   package mutating func removeAll() {
@@ -220,59 +307,6 @@ private struct ProbeTime: Comparable, Sendable {
 
   static func < (lhs: ProbeTime, rhs: ProbeTime) -> Bool {
     lhs.until != rhs.until ? lhs.until < rhs.until : lhs.number < rhs.number
-  }
-}
-
-/// One parked entry.
-package struct ParkedEntry: Sendable {
-  package var entry: PendingChange
-  package var error: SyncError
-  /// Counts parked entries, for their order.
-  package var number: UInt64
-  /// Whether it only waits for storage.
-  package var isQuota: Bool
-  /// When it is tried again by itself, if what was wrong with it may pass.
-  package var probe: Deadline?
-  /// Whether it returns when any parked record is saved: it was refused because of another record,
-  /// and refers to none that was parked then.
-  package var waitsForAny = false
-
-  /// The records that it waits for: those that it refers to, if it was refused because of them.
-  package var targets: [RecordID] {
-    error.code == .referenceViolation ? entry.edit?.referredRecordIDs ?? [] : []
-  }
-}
-
-extension Record {
-  /// The records that the record refers to by its fields and as its parent, each once.
-  package var referredRecordIDs: [RecordID] {
-    var found: [RecordID] = []
-    func add(_ recordID: RecordID) {
-      if recordID != self.recordID, !found.contains(recordID) { found.append(recordID) }
-    }
-    if let parent { add(parent) }
-    for field in fields {
-      switch field.value {
-      case .reference(let reference): add(reference.recordID)
-      case .list(let values):
-        for value in values {
-          if case .reference(let reference) = value { add(reference.recordID) }
-        }
-      default: break
-      }
-    }
-    return found
-  }
-}
-
-extension ParkedEntry: CodedStruct {
-  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
-    entry = try coder.field("entry") { $0.entry }
-    error = try coder.field("error") { $0.error }
-    number = try coder.field("number") { $0.number }
-    isQuota = try coder.field("isQuota") { $0.isQuota }
-    probe = try coder.field("probe") { $0.probe }
-    waitsForAny = try coder.field("waitsForAny") { $0.waitsForAny }
   }
 }
 

@@ -77,6 +77,18 @@ package struct PendingChange: Sendable {
     if source == 0 { source = number } else { change { $0.furtherSources.append(number) } }
   }
 
+  /// Takes the record that a conflict was resolved to.
+  mutating func resolve(to record: Record) {
+    endProbing()
+    doubt = .none
+    // A conflict that had to be looked up has been counted.
+    if !needsLookup { conflicts += 1 }
+    isMixed = false
+    needsLookup = false
+    intent = .save(record)
+    byteCount = record.byteCount
+  }
+
   package mutating func setChangeTag(tag: String?) {
     guard case .save(var record) = intent else { return }
     record.replaceChangeTag(by: tag)
@@ -94,6 +106,27 @@ package struct PendingChange: Sendable {
       endProbing()
     }
     needsLookup = isMixed
+  }
+}
+
+extension PendingChange {
+  /// Forgets what belongs to a server that has gone: the tag, and conflicts with it.
+  ///
+  /// The record has to be made anew, so an edit takes the other fields along where the app gave them.
+  mutating func forgetServer() {
+    if let ancestor, case .save(let edit) = intent {
+      let whole = ancestor.applying(edit)
+      intent = .save(whole)
+      byteCount = whole.byteCount
+      self.ancestor = nil
+    }
+    setChangeTag(tag: nil)
+    isMixed = false
+    needsLookup = false
+    guard hasHistory else { return }
+    base = nil
+    conflicts = 0
+    doubt = .none
   }
 }
 

@@ -13,6 +13,52 @@ package struct SizingRegion: Sendable {
   package static let patience = 16
 
   package init() {}
+
+  /// Whether anything was learnt.
+  @inline(__always)
+  var isEmpty: Bool { learnt == nil && isolation == nil }
+
+  /// How much the next request may take.
+  func limits(within limits: RequestLimits) -> RequestLimits {
+    var limits = limits
+    if let learnt { limits.items = min(limits.items, max(1, learnt)) }
+    if let isolation { limits.items = min(limits.items, max(1, isolation)) }
+    return limits
+  }
+
+  /// Notes that a request of several items was too large.
+  mutating func wasTooLarge(count: Int) {
+    learnt = count / 2
+    successes = 0
+  }
+
+  /// Notes that an item spoils a request of several.
+  mutating func isSpoilt(count: Int) {
+    isolation = count / 2
+    suspects = count
+  }
+
+  /// Notes that the culprit is found: the others need not travel in small parts because of it.
+  mutating func foundCulprit(isTooLarge: Bool) {
+    if isTooLarge { learnt = nil } else { isolation = nil }
+  }
+
+  /// Notes that a request went well.
+  ///
+  /// - Parameters:
+  ///   - count: How many items it had.
+  ///   - most: How many it could have at most.
+  mutating func succeeded(count: Int, most: Int) {
+    if let isolation {
+      suspects -= count
+      if suspects <= 0 || isolation < 1 { self.isolation = nil }
+    }
+    guard let learnt, count >= learnt else { return }
+    successes += 1
+    guard successes >= Self.patience else { return }
+    successes = 0
+    self.learnt = learnt * 2 >= most ? nil : learnt * 2
+  }
 }
 
 extension SizingRegion: CodedStruct {

@@ -1,5 +1,5 @@
 /// What the verdicts of ``ItemResultClassifier`` do to the entries of a request.
-extension SyncState {
+extension SyncRegions {
   /// Replaces the entries of a request by what the verdicts leave of them: in their places, or behind
   /// those that have not been answered.
   mutating func applyVerdicts(
@@ -7,7 +7,7 @@ extension SyncState {
     of flight: Flight,
     at now: Timestamp
   ) {
-    if flight.mode == .modify { thaw(count: flight.count) }
+    if flight.mode == .modify { modify.thaw(count: flight.count) }
     // Verdicts may park and return others, and must not find the batch half done.
     let unanswered = modify.frozen
     let batch = modify.batch
@@ -85,7 +85,7 @@ extension SyncState {
       return nil
     case .park(let error):
       // What was saved under that tag is gone: an edit without one is to make the record anew.
-      if error.code == .unknownItem { forgetLocalTag(recordID: entry.recordID) }
+      if error.code == .unknownItem { modify.forgetTag(of: entry.recordID, before: nextOperation) }
       park(entry, error: error, at: now)
       return nil
     case .parkForQuota(let error):
@@ -104,14 +104,7 @@ extension SyncState {
     at now: Timestamp
   ) -> PendingChange? {
     var entry = entry
-    entry.endProbing()
-    entry.doubt = .none
-    // A conflict that had to be looked up has been counted.
-    if !entry.needsLookup { entry.conflicts += 1 }
-    entry.isMixed = false
-    entry.needsLookup = false
-    entry.intent = .save(record)
-    entry.byteCount = record.byteCount
+    entry.resolve(to: record)
     if entry.conflicts <= configuration.conflictBudget { return entry }
     park(entry, error: Self.conflictBudgetSpent, at: now)
     return nil

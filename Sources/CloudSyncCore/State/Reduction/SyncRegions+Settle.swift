@@ -1,4 +1,4 @@
-extension SyncState {
+extension SyncRegions {
   /// Takes the answer that everything is done.
   mutating func reduceSuccess(
     attempt: Attempt,
@@ -41,7 +41,7 @@ extension SyncState {
     at now: Timestamp
   ) -> Bool {
     let count = flight.count
-    guard isFitting(response, to: count) else {
+    guard modify.isFitting(response, to: count) else {
       // Reached only without an error middleware, which turns such an answer into verdicts.
       let error = SyncError(.invalidAnswer, "the answer does not fit the request")
       let verdict = ItemVerdict.again(error, counted: true)
@@ -49,7 +49,7 @@ extension SyncState {
       return reduceSettlement(attempt: flight.attempt, settlement: settlement, at: now)
     }
     self.flight = nil
-    thaw(count: count)
+    modify.thaw(count: count)
     heardFromCloud()
     if zone.creations > 0 { zone.creations = 0 }
     let batch = modify.batch
@@ -65,20 +65,10 @@ extension SyncState {
       }
     }
     if modify.isProbing { modify.isProbing = false }
-    if sizing.learnt != nil || sizing.isolation != nil { learnFromSuccess(of: count) }
+    if !sizing.isEmpty { sizing.succeeded(count: count, most: limits.items) }
     applyCancellations()
     announceCompleted()
     return true
-  }
-
-  /// Whether an answer has as many saves and deletions as the request.
-  private func isFitting(_ response: ModifyOperation.Response, to count: Int) -> Bool {
-    guard modify.batch.count >= count,
-      response.savedRecords.count + response.deletedRecordIDs.count == count
-    else { return false }
-    var saves = 0
-    for place in 0..<count where modify.batch[place].isSave { saves += 1 }
-    return saves == response.savedRecords.count
   }
 
   /// Settles a change that was saved.
@@ -101,7 +91,7 @@ extension SyncState {
   /// Settles a deletion that is done.
   mutating func settleDeleted(entry: PendingChange) {
     let recordID = entry.recordID
-    forgetLocalTag(recordID: recordID)
+    modify.forgetTag(of: recordID, before: nextOperation)
     settle(entry, as: entry.ending(as: .deleted(recordID)))
   }
 
@@ -109,7 +99,7 @@ extension SyncState {
     _ entry: PendingChange,
     as ending: ParkedChange,
   ) {
-    forEachSource(of: entry) { open in
+    modify.forEachSource(of: entry) { open in
       open.left -= 1
       open.add(ending)
     }
@@ -128,16 +118,6 @@ extension SyncState {
     if parked.quota != nil { quotaIsFree() }
   }
 
-  /// Calls a function with every open operation that an entry carries.
-  mutating func forEachSource(
-    of entry: PendingChange,
-    body: (inout OpenOperation) -> Void
-  ) {
-    guard entry.source != 0 else { return }
-    modify.open.change(entry.source, body)
-    for number in entry.furtherSources { modify.open.change(number, body) }
-  }
-
   /// Takes an answer of which single items have verdicts, or which means something for the session.
   mutating func reduceSettlement(
     attempt: Attempt,
@@ -149,13 +129,11 @@ extension SyncState {
       applyVerdicts(verdicts: settlement.verdicts, of: flight, at: now)
     }
     if settlement.isTooLarge, flight.count > 1 {
-      sizing.learnt = flight.count / 2
-      sizing.successes = 0
+      sizing.wasTooLarge(count: flight.count)
     } else if flight.count == 1, case .park(let error) = settlement.verdicts.first,
       error.code == .limitExceeded
     {
-      // The culprit is found; the others need not travel in small parts because of it.
-      sizing.learnt = nil
+      sizing.foundCulprit(isTooLarge: true)
     }
     if let error = settlement.error { cold.value.lastError = error }
     if let wait = settlement.wait { closeGate(wait, at: now) }
@@ -200,7 +178,7 @@ extension SyncState {
   mutating func announce(_ open: OpenOperation) {
     progress.done += open.doneCount
     if open.wasGivenUp {
-      notifications.add(.modifyFailed(open.operation, Self.cancelled, open.response))
+      notifications.add(.modifyFailed(open.operation, .cancelled, open.response))
     } else {
       notifications.add(.modifyCompleted(open.operation, open.response))
     }

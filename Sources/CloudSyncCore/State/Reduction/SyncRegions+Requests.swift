@@ -1,4 +1,4 @@
-extension SyncState {
+extension SyncRegions {
   /// Makes the request that is due, if the state wants it.
   mutating func reduceRequest(request: SyncRequest, at now: Timestamp) -> Bool {
     guard case .request(let wanted) = next(at: now), wanted.mode == request.mode,
@@ -14,14 +14,14 @@ extension SyncState {
       guard count > 0 else { return true }
       if modify.repeated == 0 {
         modify.writeToken = WriteToken(nonce: nonce, number: nextAttempt)
-        forgetPages(ofFirst: count)
+        modify.forgetPages(ofFirst: count)
       }
       beginRequest(mode: .modify, count: count, at: now)
     case .fetch where request.isLookup:
       let most = (request.limits ?? limits).items
       beginRequest(mode: .fetch, isLookup: true, count: min(most, modify.lookups), at: now)
     case .fetch:
-      beginRun()
+      fetch.beginRun(isZoneLost: zone.isLost)
       beginRequest(mode: .fetch, at: now)
     }
     return true
@@ -58,15 +58,7 @@ extension SyncState {
     let probes = takeProbes(limits: limits, at: now)
     if probes > 0 { return probes }
     fillWithOthers(limits: limits, at: now)
-    var count = 0
-    var bytes = 0
-    for place in 0..<min(limits.items, modify.batch.count) {
-      bytes += modify.batch[place].byteCount
-      // What has to be looked up first may have come in just now.
-      if modify.batch[place].needsLookup || (count > 0 && bytes > limits.bytes) { break }
-      count += 1
-    }
-    return count
+    return modify.countForRequest(limits: limits)
   }
 
   /// Sends again after a pause; the same request if its answer was lost.
@@ -90,22 +82,19 @@ extension SyncState {
       halt(split.error, over: flight, at: now)
       return true
     }
-    putBehindFrozen(count: flight.count)
+    modify.putBehindFrozen(count: flight.count)
     cold.value.lastError = split.error
     if let asked = split.error.serverWait { closeGate(asked, at: now) }
     if flight.count > 1 {
       if split.isTooLarge {
-        sizing.learnt = flight.count / 2
-        sizing.successes = 0
+        sizing.wasTooLarge(count: flight.count)
       } else {
-        sizing.isolation = flight.count / 2
-        sizing.suspects = flight.count
+        sizing.isSpoilt(count: flight.count)
       }
     } else {
       let entry = modify.batch.remove(at: modify.frozen)
       park(entry, error: split.error, at: now)
-      // The culprit is found; the others need not travel in small parts because of it.
-      if split.isTooLarge { sizing.learnt = nil } else { sizing.isolation = nil }
+      sizing.foundCulprit(isTooLarge: split.isTooLarge)
       afterParking(over: flight, at: now)
     }
     parkProbesAgain(after: nil, at: now)
@@ -114,35 +103,10 @@ extension SyncState {
     return true
   }
 
-  /// Puts the first changes of the batch, which were answered and not settled, behind those that have
-  /// not been answered.
-  private mutating func putBehindFrozen(count: Int) {
-    let rest = modify.frozen - count
-    if rest > 0 {
-      let answered = Array(modify.batch.prefix(count))
-      modify.batch.removeFirst(count)
-      modify.batch.insert(contentsOf: answered, at: rest)
-    }
-    thaw(count: count)
-  }
-
   /// Ends the flight that an answer belongs to; nil if the answer is not for the current one.
   mutating func endRequest(attempt: Attempt) -> Flight? {
     guard let current = flight, current.attempt == attempt else { return nil }
     flight = nil
     return current
-  }
-
-  /// What a request that went well teaches about sizes.
-  mutating func learnFromSuccess(of count: Int) {
-    if let isolation = sizing.isolation {
-      sizing.suspects -= count
-      if sizing.suspects <= 0 || isolation < 1 { sizing.isolation = nil }
-    }
-    guard let learnt = sizing.learnt, count >= learnt else { return }
-    sizing.successes += 1
-    guard sizing.successes >= SizingRegion.patience else { return }
-    sizing.successes = 0
-    sizing.learnt = learnt * 2 >= limits.items ? nil : learnt * 2
   }
 }

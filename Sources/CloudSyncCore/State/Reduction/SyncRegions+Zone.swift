@@ -1,4 +1,4 @@
-extension SyncState {
+extension SyncRegions {
   mutating func zoneAnswered(isDone: Bool, over flight: Flight, at now: Timestamp) {
     guard isDone else {
       let error = SyncError(.serverRejectedRequest, "the handler refused to create the zone")
@@ -24,7 +24,7 @@ extension SyncState {
       zone.zone = .lost(loss == .purged ? loss : known)
       return failLookup(error)
     }
-    forgetFetchedTokens()
+    fetch.forgetTokens()
     invalidateTags()
     if zone.subscription.isWished { zone.subscription = .creating }
     guard configuration.zonePolicy.action(for: loss) == .recreate else {
@@ -64,12 +64,7 @@ extension SyncState {
       let error = SyncError(.zoneAbandoned, "the app gave the zone up")
       if let flight, flight.mode == .modify || flight.mode == .fetch { self.flight = nil }
       giveUpModifications(error: error)
-      for operation in fetch.run?.operations ?? FetchQueue() {
-        notifications.add(.fetchFailed(operation, error))
-      }
-      for operation in fetch.waiting { notifications.add(.fetchFailed(operation, error)) }
-      fetch.run = nil
-      fetch.waiting.removeAll()
+      for operation in fetch.removeAll() { notifications.add(.fetchFailed(operation, error)) }
     }
     return true
   }

@@ -1,4 +1,4 @@
-extension SyncState {
+extension SyncRegions {
   /// Starts the session, or starts it again: waits of its own are forgotten, refused zones and given
   /// up subscriptions are wished for anew, the account is asked about.
   mutating func reduceStart(at now: Timestamp) -> Bool {
@@ -6,14 +6,8 @@ extension SyncState {
     cold.value.redeliversOnStart = false
     parked.inRow = 0
     _ = forgetOwnWaits()
-    zone.creations = 0
-    if case .refused = zone.zone { zone.zone = .unknown }
-    if case .givenUp = zone.subscription { zone.subscription = .unknown }
-    if account.hasProvider {
-      askAboutAccount(isUrgent: account.check == nil)
-    } else {
-      trustAccount()
-    }
+    zone.forgetRefusals()
+    account.ask(isUrgent: account.check == nil)
     return true
   }
 
@@ -71,13 +65,7 @@ extension SyncState {
   mutating func giveUpEverything(error: SyncError) {
     flight = nil
     giveUpModifications(error: error)
-    let region = fetch
-    for operation in region.run?.operations ?? FetchQueue() {
-      notifications.add(.fetchFailed(operation, error))
-    }
-    for operation in region.waiting { notifications.add(.fetchFailed(operation, error)) }
-    fetch.run = nil
-    fetch.waiting.removeAll()
+    for operation in fetch.removeAll() { notifications.add(.fetchFailed(operation, error)) }
     fetch.awaited = nil
     fetch.lastToken = nil
   }
@@ -85,13 +73,13 @@ extension SyncState {
   /// Ends every modification with an error and forgets what is parked.
   mutating func giveUpModifications(error: SyncError) {
     // Whoever waits behind an error has an error of its own; the items tell which records.
-    let unsettled = unsettledItems
+    let unsettled = modify.unsettledItems(returning: Array(parked.returning))
     for open in modify.open {
       endGivenUp(open: open, items: unsettled[open.number] ?? [], error: error)
     }
     let begun = modify.open.last?.number
     for operation in modify.queue where operation.id.number != begun && !operation.isWithdrawn {
-      endGivenUp(open: OpenOperation(operation), items: allItems(of: operation), error: error)
+      endGivenUp(open: OpenOperation(operation), items: operation.itemIDs(from: 0), error: error)
     }
     for parkedEntry in parked.inOrder {
       notifications.add(.parked(.dropped(parkedEntry.entry.recordID, error)))
@@ -139,9 +127,7 @@ extension SyncState {
     }
     phase = .created
     cold.value.redeliversOnStart = true
-    account.check = nil
-    account.isCheckDue = account.hasProvider
-    if account.hasProvider, case .ready = account.status { account.status = .asking }
+    account.restore()
     // A page whose delivery is known may have been lost before the app had stored it.
     if let awaited = fetch.awaited, awaited.nextOffer == nil,
       !notifications.announces(awaited.response.page)
@@ -165,16 +151,11 @@ extension SyncState {
 
   /// Forgets the session's own waits; a wait that the server asked for stays.
   mutating func forgetOwnWaits() -> Bool {
-    gate.own = nil
-    let service = gate.retries[.service]
-    if gate.hasRetries {
-      gate.retries = RetryCounters()
-      gate.retries[.service] = service
-    }
+    gate.forgetOwnWaits()
     if fetch.awaited?.nextOffer != nil { offerPageAgain() }
     if account.nextTry != nil {
       account.nextTry = nil
-      if account.hasProvider { askAboutAccount(isUrgent: true) } else { trustAccount() }
+      account.ask(isUrgent: true)
     }
     return true
   }

@@ -1,18 +1,6 @@
-extension SyncState {
-  /// Applies an event to the state.
-  ///
-  /// This is the only way a state changes. It is total and pure: every event is accepted in every
-  /// state, an event that does not apply leaves everything but ``eventCount`` as it was, and
-  /// nothing outside the state, the event and the time is read.
-  ///
-  /// - Parameters:
-  ///   - event: The event to apply.
-  ///   - now: When the input that led to it was taken.
-  /// - Returns: Whether the event applied.
-  /// - Complexity: O(1) amortised in the number of queued operations, but for events that end all
-  ///   of them.
-  @discardableResult
-  public mutating func reduce(_ event: SyncEvent, at now: Timestamp) -> Bool {
+extension SyncRegions {
+  /// Applies an event; see ``SyncState/reduce(_:at:)``.
+  mutating func reduce(_ event: SyncEvent, at now: Timestamp) -> Bool {
     eventCount += 1
     clampDeadlines(at: now)
     return switch event {
@@ -55,8 +43,8 @@ extension SyncState {
     case .resolveAccountSwitch(let decision, let nonce):
       reduceAccountSwitch(decision: decision, nonce: nonce, at: now)
     case .decideZone(let decision): reduceZoneDecision(decision: decision)
-    case .accountProviderAttached: reduceProviderAttached()
-    case .accountCheckStarted: reduceAccountCheckStarted(at: now)
+    case .accountProviderAttached: account.attachProvider()
+    case .accountCheckStarted: account.beginCheck(timeout: cold.value.timeout, at: now)
     case .accountStatusChanged(let status, let identity):
       reduceAccountStatus(status: status, identity: identity, at: now)
     case .gateClosed(let wait): closeGate(wait, at: now)

@@ -1,4 +1,4 @@
-extension SyncState {
+extension SyncRegions {
   /// Sets an entry aside with its error, and tells its operations that it is not saved.
   mutating func park(
     _ entry: PendingChange,
@@ -41,7 +41,7 @@ extension SyncState {
 
   /// Tells the operations of an entry that it is not saved.
   mutating func tellSources(of entry: PendingChange, error: SyncError) {
-    forEachSource(of: entry) { open in
+    modify.forEachSource(of: entry) { open in
       open.left -= 1
       open.addFailure(ItemFailure(entry.recordID, error))
     }
@@ -59,8 +59,8 @@ extension SyncState {
   ) -> Deadline? {
     guard error.mayPass else { return nil }
     let asked = error.serverWait
-    let length = waitLength(
-      for: asked ?? Wait(.transient),
+    let length = backoff.length(
+      of: asked ?? Wait(.transient),
       retries: asked == nil ? configuration.failureBudget + entry.probes : entry.probes,
       place: parked.next
     )
@@ -78,8 +78,8 @@ extension SyncState {
     if !parked.entries.isEmpty {
       if let probe = parked.probe, parked.entries[probe] != nil {
         // The probe was refused, for want of storage or for a reason of its own.
-        if hasParkedForQuota { startQuotaWait(at: now) } else { endQuota() }
-      } else if parked.quota == nil, hasParkedForQuota {
+        if parked.hasParkedForQuota { startQuotaWait(at: now) } else { endQuota() }
+      } else if parked.quota == nil, parked.hasParkedForQuota {
         startQuotaWait(at: now)
       }
     }
@@ -94,34 +94,22 @@ extension SyncState {
     }
   }
 
-  private var hasParkedForQuota: Bool { parked.firstForQuota != nil }
-
   private mutating func startQuotaWait(at now: Timestamp) {
-    let wait = Wait(.quota)
-    let length = waitLength(for: wait)
+    let length = waitLength(for: Wait(.quota))
     gate.retries[.quota] += 1
-    parked.quota = Deadline(from: now, nanoseconds: length)
-    parked.probe = nil
+    parked.waitForQuota(until: Deadline(from: now, nanoseconds: length))
   }
 
   private mutating func endQuota() {
-    parked.quota = nil
-    parked.probe = nil
+    parked.endQuota()
     gate.retries[.quota] = 0
   }
 
   /// Sends one parked save as a probe when its time has come.
   @discardableResult
   mutating func probeQuota(at now: Timestamp) -> Bool {
-    guard let quota = parked.quota, quota.isPassed(at: now), parked.probe == nil else {
-      return false
-    }
-    guard let probe = parked.firstForQuota else {
-      parked.quota = nil
-      return true
-    }
-    parked.probe = probe.entry.recordID
-    returnToBatch(records: [probe.entry.recordID])
+    guard cold.value.parked.isQuotaDue(at: now) else { return false }
+    parked.probeQuota()
     return true
   }
 
@@ -134,14 +122,7 @@ extension SyncState {
     guard parked.isProbeDue(at: now) else { return 0 }
     let isAlone = modify.batch.isEmpty && modify.queue.isEmpty && parked.returning.isEmpty
     guard isAlone || !modify.othersFirst else { return 0 }
-    var probes: [PendingChange] = []
-    var bytes = 0
-    while probes.count < limits.items, let due = parked.firstDue(at: now) {
-      bytes += due.entry.byteCount
-      if !probes.isEmpty, bytes > limits.bytes { break }
-      parked.unpark(due.entry.recordID)
-      probes.append(due.entry)
-    }
+    let probes = parked.takeDue(limits: limits, at: now)
     modify.batch.insert(contentsOf: probes, at: 0)
     modify.isProbing = true
     modify.othersFirst = true
@@ -178,7 +159,7 @@ extension SyncState {
   /// Storage is free again: everything that waited for it is sent.
   mutating func quotaIsFree() {
     endQuota()
-    returnToBatch(records: parked.recordsForQuota)
+    parked.returnToBatch(parked.recordsForQuota)
   }
 
   /// Tries records again that were refused because of another one, which is saved now.
@@ -187,28 +168,13 @@ extension SyncState {
   /// knows what they wait for. One that refers to another parked record waits for that one: it would
   /// only be refused again.
   mutating func returnDependents(of recordID: RecordID, wasParked: Bool) {
-    returnToBatch(records: parked.dependents(of: recordID, wasParked: wasParked))
-  }
-
-  /// Sends parked records again; those that are not parked are passed over.
-  private mutating func returnToBatch(records: [RecordID]) {
-    for recordID in records {
-      guard let parkedEntry = parked.unpark(recordID) else { continue }
-      parked.returning.append(parkedEntry.entry)
-    }
+    parked.returnToBatch(parked.dependents(of: recordID, wasParked: wasParked))
   }
 
   /// Sends parked records again, before everything that is queued.
   mutating func reduceRetryParked(recordIDs: [RecordID]?) -> Bool {
-    var isAnyParked = false
-    for recordID in recordIDs ?? parked.records {
-      guard var change = parked.unpark(recordID)?.entry else { continue }
-      // The app's word is worth a whole budget.
-      change.endProbing()
-      parked.returning.append(change)
-      isAnyParked = true
-    }
-    if isAnyParked, hasNoQuotaLeft { endQuota() }
+    let isAnyParked = parked.returnToBatch(recordIDs ?? parked.records, isAskedFor: true)
+    if isAnyParked, parked.hasNoQuotaLeft { endQuota() }
     return isAnyParked
   }
 
@@ -221,11 +187,7 @@ extension SyncState {
       announce(.dropped(recordID, error), reporter: change.reporter)
       isAnyParked = true
     }
-    if isAnyParked, hasNoQuotaLeft { endQuota() }
+    if isAnyParked, parked.hasNoQuotaLeft { endQuota() }
     return isAnyParked
-  }
-
-  private var hasNoQuotaLeft: Bool {
-    parked.quota != nil && parked.probe == nil && !hasParkedForQuota
   }
 }

@@ -4,16 +4,14 @@
 /// answered. Fetches take their turn between the attempts. What a page tells of such a record meanwhile
 /// stands: a cloud that knows the write token answers a repeat with the records of that time, which
 /// may be older than the page.
-extension SyncState {
+extension SyncRegions {
   /// Notes that an answer was lost; a request that the cloud does not answer while it answers others is
   /// sent in ever smaller parts, until the change that cannot be answered is alone and is parked.
   mutating func loseAnswer(over flight: Flight, error: SyncError, at now: Timestamp) {
     if modify.isProbing {
       // A probe has one attempt, and is parked again: repeated, it would hold up the others.
-      for place in 0..<flight.count where !modify.batch[place].isInDoubt {
-        modify.batch[place].doubt = .unanswered
-      }
-      return thaw(count: flight.count)
+      modify.doubt(count: flight.count)
+      return modify.thaw(count: flight.count)
     }
     freeze(count: flight.count)
     // Only another answer shows that it is not the network that is away.
@@ -27,7 +25,7 @@ extension SyncState {
       return
     }
     let entry = modify.batch.removeFirst()
-    thaw(count: 1)
+    modify.thaw(count: 1)
     var lost = error
     lost.code = .timedOut
     lost.message = "the cloud never answered; the record may have been saved"
@@ -37,56 +35,9 @@ extension SyncState {
 
   /// Keeps the first changes of the batch as they were sent.
   mutating func freeze(count: Int) {
-    for place in 0..<count where !modify.batch[place].isInDoubt {
-      modify.batch[place].doubt = .unanswered
-    }
-    modify.frozen = max(modify.frozen, count)
-    modify.repeated = count
-    if configuration.refusedItems == .handBack { handBackDeletions() }
-  }
-
-  /// Lets go of so many changes at the front of the batch, which were answered.
-  mutating func thaw(count: Int) { modify.thaw(count: count) }
-
-  /// Hands deletions back whose answer was lost: repeated, they might delete what came since.
-  private mutating func handBackDeletions() {
-    let sent = Array(modify.batch.prefix(modify.frozen))
-    let deletions = sent.filter { $0.edit == nil && !$0.wasParked }
-    guard !deletions.isEmpty else { return }
-    modify.batch.replaceSubrange(
-      0..<modify.frozen,
-      with: sent.filter { $0.edit != nil || $0.wasParked }
-    )
-    thaw(count: deletions.count)
-    for entry in deletions { tellSources(of: entry, error: Self.outcomeUnknown) }
-  }
-
-  static var outcomeUnknown: SyncError {
-    SyncError(.outcomeUnknown, "the answer was lost, and the change was given up: it may be done")
-  }
-
-  /// Notes what a page tells of records whose answer was lost.
-  mutating func hearOfDoubtful(in page: FetchOperation.Response) {
-    guard modify.repeated > 0 else { return }
-    var places: [RecordID: Int] = [:]
-    for place in 0..<modify.repeated { places[modify.batch[place].recordID] = place }
-    for record in page.changedRecords {
-      if let place = places[record.recordID] { modify.batch[place].doubt = .found(record) }
-    }
-    for deleted in page.deletedRecords {
-      if let place = places[deleted.recordID] { modify.batch[place].doubt = .gone }
-    }
-  }
-
-  /// Forgets what pages told of changes that are about to be sent under a new write token: what is
-  /// answered to that is newer than any of them.
-  mutating func forgetPages(ofFirst count: Int) {
-    for place in 0..<count where modify.batch[place].hasHistory {
-      switch modify.batch[place].doubt {
-      case .found, .gone: modify.batch[place].doubt = .unanswered
-      case .none, .unanswered: break
-      }
-    }
+    modify.freeze(count: count)
+    guard configuration.refusedItems == .handBack else { return }
+    for entry in modify.takeLostDeletions() { tellSources(of: entry, error: .outcomeUnknown) }
   }
 }
 

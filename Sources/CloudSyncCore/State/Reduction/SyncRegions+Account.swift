@@ -1,0 +1,59 @@
+extension SyncRegions {
+  /// The app says that the account may have changed: nothing is sent before the provider has
+  /// answered.
+  mutating func reduceAccountDidChange() -> Bool {
+    // An answer that is on its way may be from before the change.
+    account.ask(isUrgent: true)
+    return true
+  }
+
+  mutating func reduceAccountStatus(
+    status: AccountStatus,
+    identity: AccountIdentity?,
+    at now: Timestamp
+  ) -> Bool {
+    account.check = nil
+    account.reported = status
+    switch status {
+    case .available: account.signIn(identity)
+    case .noAccount: loseAccount(.signedOut, at: now)
+    case .restricted: loseAccount(.restricted, at: now)
+    case .couldNotDetermine: loseAccount(.undetermined, at: now)
+    case .temporarilyUnavailable: loseAccount(.temporarilyUnavailable, at: now)
+    }
+    return true
+  }
+
+  /// Waits until the account is ready; it is asked about again after a growing wait.
+  mutating func loseAccount(_ trouble: AccountTrouble, at now: Timestamp) {
+    guard account.canBeLost else { return }
+    let length = waitLength(for: Wait(.account))
+    gate.retries[.account] += 1
+    account.lose(trouble, askAgain: Deadline(from: now, nanoseconds: length))
+  }
+
+  /// Takes the app's decision about the work of the account that is gone.
+  mutating func reduceAccountSwitch(
+    decision: AccountSwitchDecision,
+    nonce: UInt64,
+    at now: Timestamp
+  ) -> Bool {
+    guard case .switched(_, let newcomer) = account.status else { return false }
+    switch decision {
+    case .wait: return true
+    case .discard:
+      giveUpEverything(error: SyncError(.accountSwitched, "another account signed in"))
+      beginEpoch(nonce: nonce)
+      gate = GateRegion()
+      invalidateTags()
+    case .adopt:
+      beginEpoch(nonce: nonce)
+      gate = GateRegion()
+      invalidateTags()
+      fetch.forgetTokens()
+    }
+    account.adopt(newcomer)
+    zone.renewWishes()
+    return true
+  }
+}

@@ -1,0 +1,122 @@
+extension SyncRegions {
+  /// Takes the answer to a request for a page, or for single records.
+  mutating func receivePage(
+    _ response: FetchOperation.Response,
+    over flight: Flight,
+    at now: Timestamp
+  ) {
+    guard let run = fetch.run else { return }
+    let page = fetch.take(response)
+    progress.fetchedRecords += page.changedRecords.count + page.deletedRecords.count
+    if !run.isLookup {
+      progress.fetchedPages += 1
+      progress.isMoreToFetch = page.hasMore
+    }
+    if let asked = response.serverWait { closeGate(asked, at: now) }
+    modify.hear(of: page)
+    announce(page, of: run)
+    if let error = fetch.run?.error(after: page, in: configuration) {
+      failRun(error)
+      halt(error, over: flight, at: now)
+    } else if page.isLast {
+      fetch.run = nil
+    }
+  }
+
+  private mutating func announce(_ page: FetchOperation.Response, of run: FetchRun) {
+    for notification in run.notifications(of: page) { notifications.add(notification) }
+    if configuration.acknowledgesPages, let first = run.operations.first {
+      fetch.awaited = AwaitedPage(operation: first, response: page)
+    }
+  }
+
+  /// Ends a run as failed.
+  mutating func failRun(_ error: SyncError) {
+    guard let run = fetch.run else { return }
+    cutRun()
+    for operation in run.operations { notifications.add(.fetchFailed(operation, error)) }
+  }
+
+  private mutating func cutRun() {
+    if fetch.run?.isLookup == false { progress.isMoreToFetch = false }
+    fetch.cutRun()
+  }
+
+  /// Ends a fetch, or a lookup, that cannot succeed.
+  mutating func reduceFailFetch(
+    attempt: Attempt,
+    error: SyncError,
+    at now: Timestamp
+  ) -> Bool {
+    guard let flight = endRequest(attempt: attempt) else { return false }
+    cold.value.lastError = error
+    if let asked = error.serverWait { closeGate(asked, at: now) }
+    if !flight.isLookup { failRun(error) }
+    applyCancellations()
+    return true
+  }
+
+  /// Begins the run anew, from the token that the app gave, or from nothing.
+  mutating func reduceStartOver(
+    attempt: Attempt,
+    token: ChangeToken?,
+    error: SyncError,
+    at now: Timestamp
+  ) -> Bool {
+    guard let flight = endRequest(attempt: attempt), var run = fetch.run else { return false }
+    cold.value.lastError = error
+    if run.isLookup {
+      failRun(error)
+      return true
+    }
+    run.startOver(from: token)
+    fetch.lastToken = run.token
+    fetch.run = run
+    if let asked = error.serverWait { closeGate(asked, at: now) }
+    if run.stuck >= configuration.stuckTokenBudget {
+      failRun(error)
+      halt(error, over: flight, at: now)
+    }
+    return true
+  }
+
+  /// Gives up a fetch; false if there is none of that name.
+  mutating func cancelFetch(_ id: OperationID) -> Bool {
+    // Looked at first: what the state shares with others is copied only if there is something to do.
+    guard cold.value.fetch.contains(id) else { return false }
+    let isLookup = fetch.run?.isLookup == true
+    guard let (operation, endsRun) = fetch.cancel(id) else { return false }
+    let error = SyncError(.cancelled, "the fetch was cancelled")
+    notifications.add(.fetchFailed(operation, error))
+    guard endsRun else { return true }
+    if !isLookup { progress.isMoreToFetch = false }
+    if let flight, flight.mode == .fetch, !flight.isLookup { self.flight = nil }
+    return true
+  }
+
+  /// Takes the app's word about a page.
+  mutating func reduceAcknowledge(
+    page: PageID,
+    answer: PageAnswer,
+    at now: Timestamp
+  ) -> Bool {
+    guard let awaited = fetch.awaited, awaited.response.page == page else { return false }
+    switch answer {
+    case .stored:
+      fetch.awaited = nil
+      gate.retries[.storage] = 0
+    case .notNow:
+      let length = waitLength(for: Wait(.storage))
+      gate.retries[.storage] += 1
+      fetch.awaited?.nextOffer = Deadline(from: now, nanoseconds: length)
+    }
+    return true
+  }
+
+  /// Announces the page that the app could not store once more.
+  mutating func offerPageAgain() {
+    guard let awaited = fetch.awaited else { return }
+    fetch.awaited?.nextOffer = nil
+    notifications.add(.fetchPage(awaited.operation, awaited.response))
+  }
+}

@@ -1,0 +1,104 @@
+extension SyncRegions {
+  /// Whether counting can go on after a number: one that no session gave may be in a damaged log.
+  private func isCountable(id: OperationID) -> Bool { id.number < 1 << 62 }
+
+  /// Queues work.
+  mutating func reduceDoWork(work: SyncWork) -> Bool {
+    switch work {
+    case .modify(let operation):
+      if operation.id == .unassigned { return refuse(unsubmitted: operation) }
+      // Numbers ascend in the queue.
+      guard isCountable(id: operation.id), operation.id.number >= nextOperation else {
+        return false
+      }
+      beginProgressIfIdle()
+      nextOperation = operation.id.number + 1
+      modify.enqueue(operation)
+      progress.submitted += operation.itemCount
+      if operation.itemCount == 0 { announceCompleted() }
+      return true
+    case .fetch(let operation):
+      guard isCountable(id: operation.id) else { return false }
+      beginProgressIfIdle()
+      nextOperation = max(nextOperation, operation.id.number + 1)
+      fetch.enqueue(operation)
+      return true
+    case .createZone: return zone.wishForZone()
+    case .createSubscription: return zone.wishForSubscription()
+    }
+  }
+
+  /// Ends an operation that was not submitted as it has to be: it is told, and nothing is queued.
+  private mutating func refuse(unsubmitted operation: ModifyOperation) -> Bool {
+    var reason = "the operation has no name; put ModifyOperation.submitted(as:in:) in its place"
+    do throws(RecordRuleViolation) { _ = try Submission(operation, zoneID: zone.zoneID) } catch {
+      reason = "\(error)"
+    }
+    let error = SyncError(.invalidArguments, reason)
+    let failures = operation.itemIDs(from: 0).map { ItemFailure($0, error) }
+    notifications.add(
+      .modifyFailed(operation, error, ModifyOperation.Response(failures: failures))
+    )
+    return true
+  }
+
+  /// Counts anew, if this is the first work after the session had none.
+  private mutating func beginProgressIfIdle() {
+    if !hasWorkQueued { progress = SyncProgress() }
+  }
+
+  /// Gives up an operation: whatever of it has not been sent.
+  ///
+  /// What is in flight is waited for first; what was sent and not answered is given up at once, and
+  /// the operation says that it may be done. An edit that has been merged with another operation's
+  /// goes on with that.
+  mutating func reduceCancel(id: OperationID) -> Bool {
+    if cancelFetch(id) { return true }
+    if let open = modify.open[id.number], open.operation.id == id {
+      if !modify.cancelling.contains(id.number) { modify.cancelling.append(id.number) }
+      applyCancellations()
+      return true
+    }
+    guard let index = modify.queueIndex(of: id) else { return false }
+    let operation = modify.queue[index]
+    guard operation.itemCount > 0 else { return false }
+    let response = ModifyOperation.Response(
+      failures: operation.itemIDs(from: 0).map { ItemFailure($0, .cancelled) }
+    )
+    notifications.add(.modifyFailed(operation, .cancelled, response))
+    progress.notDone += operation.itemCount
+    modify.withdraw(at: index)
+    announceCompleted()
+    return true
+  }
+
+  /// Takes the cancelled operations' entries out of the batch, as soon as none of them is on its way
+  /// for the first time.
+  mutating func applyCancellations() {
+    guard !modify.cancelling.isEmpty else { return }
+    if let flight, flight.isLookup || (flight.mode == .modify && modify.frozen == 0) { return }
+    let numbers = modify.cancelling
+    modify.cancelling = []
+    for number in numbers { withdraw(number) }
+    modify.lookups = modify.batch.count { $0.needsLookup }
+    announceCompleted()
+  }
+
+  private mutating func withdraw(_ number: UInt64) {
+    guard modify.open[number] != nil else { return }
+    let sent = flight?.mode == .modify ? flight?.count ?? 0 : 0
+    var (withdrawn, endsRequest) = modify.withdrawFromBatch(number, sent: sent)
+    if endsRequest, flight?.mode == .modify { flight = nil }
+    withdrawn += modify.withdrawRest(of: number).map { ItemFailure($0, .cancelled) }
+    guard !withdrawn.isEmpty else { return }
+    progress.notDone += withdrawn.count
+    let hasEnded = modify.open.change(number) { open in
+      for failure in withdrawn { open.addFailure(failure) }
+      open.left -= withdrawn.count
+      open.wasGivenUp = true
+      return open.left == 0
+    }
+    // Whether or not its turn has come.
+    if hasEnded == true, let open = modify.open.remove(number) { announce(open) }
+  }
+}
