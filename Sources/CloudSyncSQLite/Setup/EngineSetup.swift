@@ -104,6 +104,7 @@ struct EngineSetup {
         enforcesForeignKeys: false
       )
       let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+      transaction.isCopied = try isCopy()
       try RowRenaming(transaction: transaction, renaming: renaming, place: 0).rename()
     }
   }

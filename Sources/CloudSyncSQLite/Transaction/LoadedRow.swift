@@ -126,6 +126,21 @@ struct LoadedRow {
     if !missing.isEmpty { _ = state.reduce(.completed(missing), rules: table.rules) }
   }
 
+  /// Takes what somebody has filled columns with that the table has got since, where others have no more than its default:
+  /// that nobody has set.
+  mutating func takeFilling(in table: RecordTable) {
+    guard let values, let version = state.row, !version.clock.isDeleted(by: table.rules.deletes)
+    else { return }
+    let filled = unwrittenColumns.compactMap { name -> ColumnEdit? in
+      guard let place = table.places.number(of: name), !table.isDefault(values[place], at: place),
+        let kept = version[name], kept.time == .zero, !table.rules.isCounter(name)
+      else { return nil }
+      return ColumnEdit(name: name, value: table.transport.fieldValue(values[place]))
+    }
+    // It is set just after the default, and before every edit.
+    if !filled.isEmpty { _ = reduce(.edited(.updated(filled, at: .zero)), rules: table.rules) }
+  }
+
   /// The row of which nothing is known any more, and which is to go.
   var forgotten: LoadedRow {
     var row = self

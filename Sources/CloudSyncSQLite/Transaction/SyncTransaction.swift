@@ -118,7 +118,9 @@ final class SyncTransaction {
     if let known = rows[rowKey] { return known }
     let values = try table.rows(on: connection).values(of: key.values)
     let loaded = try table.store(on: connection).state(of: rowKey.key, values: values)
-    return LoadedRow(place: place, key: key, rowKey: rowKey, values: values, loaded: loaded)
+    var row = LoadedRow(place: place, key: key, rowKey: rowKey, values: values, loaded: loaded)
+    if !row.unwrittenColumns.isEmpty { row.takeFilling(in: table) }
+    return row
   }
 
   /// The row of a key as the engine's tables have it; nil if its table is not synchronized.

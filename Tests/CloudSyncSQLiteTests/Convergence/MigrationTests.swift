@@ -149,6 +149,31 @@ struct MigrationTests {
     #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
   }
 
+  @Test(
+    "What a migration sets in a new column stays where a newer version has sent no more than its default",
+    arguments: ["TEXT NOT NULL DEFAULT 'd'", "TEXT", "INTEGER NOT NULL DEFAULT 0"],
+    [true, false]
+  )
+  func filledAfterDefault(type: String, isHeardBefore: Bool) throws {
+    let (bench, mac, phone) = try pair()
+    let migration = "ALTER TABLE notes ADD COLUMN z \(type)"
+    try bench.restart(mac, ["notes"], after: migration)
+    try bench.sync(mac)
+    try mac.execute("UPDATE notes SET z = 9 WHERE id = 'c'")
+    try bench.sync(mac)
+    if isHeardBefore { try bench.sync(phone) }
+    let filling = "UPDATE notes SET z = 5 WHERE id <> 'a'"
+    try bench.restart(phone, ["notes"], after: "\(migration); \(filling)")
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      let query = "SELECT id, CAST(z AS TEXT) FROM notes WHERE id <> 'a' ORDER BY id"
+      let rows = try device.lines(query)
+      #expect(rows == ["'b'|'5'", "'c'|'9'"], "\(device.name)")
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
   @Test("Names of a table and a column get letters of the other case: no row and no edit is lost")
   func spelledInOtherCase() throws {
     let (bench, mac, phone) = try pair()

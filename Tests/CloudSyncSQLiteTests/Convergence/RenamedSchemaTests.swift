@@ -22,6 +22,35 @@ struct RenamedSchemaTests {
     #expect(try mac.lines("SELECT name FROM notes") == ["'B'"])
   }
 
+  @Test(
+    "What is edited between the migration and the next start stays beside what was sent before",
+    arguments: [true, false]
+  )
+  func editedAfterwards(isFound: Bool) throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER)"
+    let rows = "INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2)"
+    let (bench, mac, phone) = try SyncHarness.pair(
+      isFound ? "\(schema); \(rows)" : schema,
+      tables: ["notes"]
+    )
+    if !isFound { try mac.execute(rows) }
+    try bench.sync(mac, phone)
+    let migration = "ALTER TABLE notes RENAME COLUMN title TO name"
+    try bench.restart(mac, ["notes"], after: migration)
+    // The phone keeps the new name's values beside its table.
+    try bench.sync(mac, phone)
+    let edit =
+      "UPDATE notes SET name = 'A2' WHERE id = 'a'; UPDATE notes SET stars = 7 WHERE id = 'b'"
+    try bench.restart(phone, ["notes"], after: "\(migration); \(edit)")
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      let rows = try device.lines("SELECT id, name, stars FROM notes ORDER BY id")
+      #expect(rows == ["'a'|'A2'|1", "'b'|'B'|7"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
   @Test("Edits and deletions of a renamed table stay")
   func table() throws {
     let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
