@@ -217,6 +217,8 @@ struct SimulationTests {
         11_000_081,
         // A row was gone from its old key before the cloud had taken it under the new one, and was brought back for a child.
         12_000_326,
+        // The checker did not allow for a moved row whose record was removed before the edits of others had come to it.
+        13_001_025,
         // The checker took a row for known that its doubt had to reach, and a row for known that went with its file.
         11_000_378, 11_000_447, 11_000_587, 11_000_290,
         // The checker did not allow for a deletion of a row whose key somebody else has changed.

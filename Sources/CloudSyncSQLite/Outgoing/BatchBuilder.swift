@@ -73,11 +73,10 @@ struct BatchBuilder {
   /// Whoever fetched in between would miss it, and take its children for orphans. They do not go in one request either: a
   /// session sends what is left of one that was refused for a single record.
   private func isAhead(_ row: SentRow) throws(SQLiteError) -> Bool {
-    guard let name = row.version.successor, let (place, key) = try transaction.place(ofRecord: name)
+    guard row.version.successor != nil,
+      let successor = try transaction.successor(of: transaction.row(row.key, in: row.table))
     else { return false }
-    let successor = try transaction.row(key, in: place)
     return successor.state.known == nil
-      && successor.isDeleted(by: transaction.tables[place].rules) == false
   }
 
   /// A row with the record that is to be sent; nil if there is nothing to be sent now.

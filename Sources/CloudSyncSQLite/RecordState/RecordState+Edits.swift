@@ -52,6 +52,7 @@ extension RecordState {
     row.end(at: max(time, row.created), deletes: rules.deletes)
     row.note(seen: forgotten)
     forgotten = []
+    endedLife = nil
     change(to: row, rules: rules)
   }
 

@@ -36,7 +36,8 @@ struct PendingCount: TransactionPart {
         """
       )
     }
-    let key = CompoundKey.sql(of: table.captured.key, in: "t")
+    // A column of its own would have SQLite convert what it is compared with, and then not look it up.
+    let key = "+(\(CompoundKey.sql(of: table.captured.key, in: "t")))"
     return try connection.integer(
       """
       SELECT count(*) FROM \(table.captured.sentRows) t

@@ -109,7 +109,8 @@ struct MetadataReading {
     status: StatusQuery
   ) throws(SQLiteError) -> Int {
     guard let captured = table.captured(in: schema) else { return 0 }
-    let key = CompoundKey.sql(of: table.key, in: "t")
+    // A column of its own would have SQLite convert what it is compared with, and then not look it up.
+    let key = "+(\(CompoundKey.sql(of: table.key, in: "t")))"
     let isWhole = captured.hasKey("t").map { "\($0) AND " } ?? ""
     var counted = captured
     // A migration may have renamed what the condition names.

@@ -31,7 +31,7 @@ struct Tombstones {
     try connection.fixedStatement(
       """
       INSERT INTO cloudsync_tombstones(table_id, key, due_after)
-      SELECT table_id, key, ?1 FROM cloudsync_pending WHERE is_tombstone
+      SELECT table_id, key, ?1 FROM cloudsync_pending WHERE is_tombstone AND NOT is_dirty
       ON CONFLICT DO NOTHING
       """
     )

@@ -46,7 +46,8 @@ final class RowEditChecker: ZoneLossChecker {
           if table.name == "tags", schema.followsKeys || mayHaveFollowed { continue }
           return "nobody has made \(row.line)"
         }
-        if history.isUnsure { continue }
+        // Of a record that was removed others may have made what they had not sent yet.
+        if history.isUnsure || histories.isVanished(history) { continue }
         // Under the key that it gets it may meet another row, with which it becomes one.
         if table.name == "tags", mayHaveFollowed { continue }
         for column in table.columns where !Self.isMade(column, schema) {
