@@ -45,8 +45,9 @@ struct CloudRecords: TransactionPart {
     if known.isLost {
       // It was deleted unseen, and the cloud has nothing newer: the reconciliation takes that for an edit.
       if UTF8Bytes.equal(known.state.known?.tag, tag) { return false }
-      // Of edits that were not sent the values are gone: there is nothing to join but the deletion.
-      if known.state.isDirty {
+      // Of edits that were not sent the values are gone: there is nothing to join but the deletion. Nor is there if others
+      // have only converted what the cloud had.
+      if known.state.isDirty || known.state.known?.clock.isConverted(in: version.clock) == true {
         if tables[place].filter != nil {
           known.endsMismatched = true
           keep(known)

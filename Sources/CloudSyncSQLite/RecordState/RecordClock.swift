@@ -157,6 +157,19 @@ struct RecordClock: Sendable, Hashable {
   }
 }
 
+extension RecordClock {
+  /// Whether another version of the same life has no edit that this one lacks: a migration has converted columns at most.
+  func isConverted(in other: RecordClock) -> Bool {
+    created == other.created && deleted == other.deleted && shares == other.shares
+      && moves == other.moves && columns.map(\.name) == other.columns.map(\.name)
+      && zip(columns, other.columns)
+        .allSatisfy { one, other in
+          other.time == one.time
+            || one.time > Self.filling && other.time == one.time.successor
+        }
+  }
+}
+
 /// What has a name, in lists that are sorted by it.
 protocol NamedByColumn {
   var columnName: String { get }

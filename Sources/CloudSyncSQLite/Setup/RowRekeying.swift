@@ -80,15 +80,16 @@ struct RowRekeying: TransactionPart {
 
   /// Notes that a row was edited unseen: which columns they are nobody tells any more, for its old record is not fetched.
   ///
-  /// All count as set just after the version that was known: so they outrank that on other devices, and no edit.
+  /// All count as set just after the version that was known, and after a conversion of that: so they outrank it on other
+  /// devices, and no edit.
   private func noteEdit(of key: RecordKey, values: [SQLiteValue]) throws(SQLiteError) {
     let version = try row(key, in: place).state.row
-    let edits = table.edits(of: values)
-      .filter { edit in
-        table.rules.isCounter(edit.name) == false && version?[edit.name] != nil
-          && !table.key.contains(edit.name)
-      }
-    try reduce(.edited(.updated(edits, at: .zero)), of: key, in: place)
+    for edit in table.edits(of: values)
+    where table.rules.isCounter(edit.name) == false && !table.key.contains(edit.name) {
+      guard let known = version?[edit.name] else { continue }
+      let time = known.time.successor.successor
+      try reduce(.edited(.updated([edit], at: time)), of: key, in: place)
+    }
   }
 
   // MARK: The rest

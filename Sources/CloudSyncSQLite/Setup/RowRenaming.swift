@@ -74,6 +74,7 @@ struct RowRenaming: TransactionPart {
       of: key,
       values: values,
       source: .known,
+      digest: known.digest,
       isOtherRecord: renaming.isOtherTable
     )
   }

@@ -35,6 +35,8 @@ struct LoadedRow {
   var isCaptured = false
   /// Whether it was none of the rows that are sent when it was deleted; nil if nobody looked.
   var endsMismatched: Bool?
+  /// Whether somebody has changed it unseen, and no more is to be written than what was kept beside its table.
+  private var isChangedUnseen = false
   /// Whether what is stored of it says otherwise.
   var isStoredOtherwise = false
 
@@ -94,6 +96,7 @@ struct LoadedRow {
   ///   - isRebuilt: Whether all of its rows are to be compared, for it was rebuilt.
   /// - Returns: Whether its digest may be kept as that of a row that is in step.
   func isSure(in table: RecordTable, isRebuilt: Bool) -> Bool {
+    if isChangedUnseen { return false }
     if source == .pending || isCaptured { return !isRebuilt }
     guard !isCompared, let digest, let formerValues else { return true }
     return table.digest(of: formerValues) == digest
@@ -129,6 +132,7 @@ struct LoadedRow {
   /// Takes what somebody has filled columns with that the table has got since, where others have no more than its default:
   /// that nobody has set.
   mutating func takeFilling(in table: RecordTable) {
+    if let digest, let values { isChangedUnseen = digest != table.digest(of: values) }
     guard let values, let version = state.row, !version.clock.isDeleted(by: table.rules.deletes)
     else { return }
     let filled = unwrittenColumns.compactMap { name -> ColumnEdit? in

@@ -100,8 +100,9 @@ struct UnseenEdits: TransactionPart {
     than mine: RecordVersion,
     beside version: RecordVersion
   ) -> FieldValue? {
-    // What the cloud has changed meanwhile is taken from there.
-    guard let theirs = version[column], theirs.time == mine.clock.time(of: column),
+    // What the cloud has changed meanwhile is taken from there, unless it was no more than converted.
+    guard let theirs = version[column], let known = mine.clock.time(of: column),
+      theirs.time == known || known > RecordClock.filling && theirs.time == known.successor,
       row.state.known?.differing.contains(where: { UTF8Bytes.equal($0, column) }) != true
     else { return nil }
     return theirs.value

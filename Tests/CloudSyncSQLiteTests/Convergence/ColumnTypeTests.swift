@@ -48,6 +48,25 @@ struct ColumnTypeTests {
     }
   }
 
+  @Test("An edit and a deletion after a migration stay when another device has migrated first")
+  func editedAfterConversion() throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema("INTEGER"), tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 1), ('b', 2), ('c', 3)", at: 1_000)
+    try bench.sync(mac, phone)
+    let migration = Self.rebuilding("TEXT")
+    try bench.restart(phone, ["notes"], after: migration)
+    try bench.sync(phone)
+    let edits =
+      "UPDATE notes SET v = '55' WHERE id = 'a'; DELETE FROM notes WHERE id = 'b'"
+    try bench.restart(mac, ["notes"], after: "\(migration); \(edits)")
+    for _ in 0..<2 { try bench.sync(mac, phone) }
+
+    for device in [mac, phone] {
+      #expect(try device.lines(Self.query) == ["'a'|'text'|'55'", "'c'|'text'|'3'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
   @Test("A default that is a bare word is text, as SQLite takes it")
   func bareWord() throws {
     let (bench, mac, phone) = try SyncHarness.pair(

@@ -51,6 +51,28 @@ struct RenamedSchemaTests {
     }
   }
 
+  @Test("What is edited unseen after a rebuild that renames a column is sent")
+  func rebuilt() throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER)"
+    let rows = "INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2), ('c', 'C', 3)"
+    let (bench, mac, phone) = try SyncHarness.pair("\(schema); \(rows)", tables: ["notes"])
+    try bench.sync(mac, phone)
+    let migration = """
+      CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, title TEXT, likes INTEGER);
+      INSERT INTO fresh SELECT * FROM notes; DROP TABLE notes; ALTER TABLE fresh RENAME TO notes
+      """
+    try bench.restart(mac, ["notes"], after: migration)
+    try bench.sync(mac, phone)
+    let edits = "UPDATE notes SET title = 'A2' WHERE id = 'a'; DELETE FROM notes WHERE id = 'b'"
+    try bench.restart(phone, ["notes"], after: "\(migration); \(edits)")
+    for _ in 0..<2 { try bench.sync(phone, mac) }
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM notes ORDER BY id") == ["'a'|'A2'|1", "'c'|'C'|3"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
   @Test("Edits and deletions of a renamed table stay")
   func table() throws {
     let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
