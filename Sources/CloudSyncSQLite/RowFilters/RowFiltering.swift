@@ -76,39 +76,6 @@ struct RowFiltering: TransactionPart {
     return tables.links(from: place).contains { tables.mayFilterRows(of: $0.parent) }
   }
 
-  /// Looks again which rows stay here, because the condition of some tables is another one.
-  ///
-  /// Without a condition all rows are sent, and those that have waited for others. What was deleted while it did not match,
-  /// and what has gone with that, was only meant for this device: it is fetched again.
-  func askAgain(in places: [Int]) throws(SQLiteError) {
-    let restores = places.contains { tables[$0].filter == nil }
-    for place in tables.inOrder.indices {
-      let id = tables[place].id
-      let isChanged = places.contains(place)
-      for key in try stored.pending.keys(in: id) {
-        guard var row = try row(RowKey(table: id, key: key)),
-          isChanged || row.state.filtering != nil
-        else { continue }
-        if restores, isDeletedHereAlone(row) {
-          row.state = RecordState()
-          try facts.set(.fetchAll, to: .integer(FullFetch.sweeps.rawValue))
-        } else if !tables.mayFilterRows(of: place) {
-          row.state.filtering = nil
-        }
-        keep(row)
-      }
-    }
-  }
-
-  /// Whether a row was deleted while it did not match, and its table has no condition any more.
-  private func isDeletedHereAlone(_ row: LoadedRow) -> Bool {
-    let table = tables[row.place]
-    guard table.filter == nil, row.values == nil, row.state.placement == .inTable,
-      let filtering = row.state.filtering
-    else { return false }
-    return filtering.parent == nil && row.isDeleted(by: table.rules)
-  }
-
   // MARK: One row
 
   /// Why a row stays here; nil if it does not, or has nothing to send.
