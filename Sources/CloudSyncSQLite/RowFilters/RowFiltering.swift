@@ -36,9 +36,10 @@ struct RowFiltering: TransactionPart {
     for (key, filtering) in found {
       guard var row = transaction.rows[key] else { continue }
       row.state.filtering = filtering
-      // Nobody has heard of it, and it was made and deleted on this device: nothing is left of it.
+      // Nobody has heard of it, and it was made and deleted on this device: nothing is left of it, unless it goes on
+      // under another key, which a record under a former one is to tell.
       if filtering?.isUnsent == true, row.values == nil, row.state.placement == .inTable,
-        row.isDeleted(by: tables[row.place].rules)
+        row.isDeleted(by: tables[row.place].rules), try transaction.successor(of: row) == nil
       {
         row.state = RecordState()
       }
@@ -117,10 +118,13 @@ struct RowFiltering: TransactionPart {
     // A row that has got another key is in the cloud until it is there under that one.
     if let move = version.clock.move(ofLife: version.created) {
       guard let (place, key) = try transaction.place(ofRecord: move.name) else { return former }
-      let target = try self.row(key, in: place)
+      var target = try self.row(key, in: place)
       guard target.state.row != nil else { return former ?? Reason() }
       if target.isDeleted(by: tables[place].rules) {
-        return try filtering(of: target) == nil ? former : Reason(parent: target.key.name)
+        guard let last = try transaction.successor(of: target) else {
+          return try filtering(of: target).map { _ in Reason(parent: target.key.name) }
+        }
+        target = last
       }
       var visited: Set<RowKey> = [row.rowKey]
       return try staysHere(target, visited: &visited) ? Reason(parent: target.key.name) : nil
