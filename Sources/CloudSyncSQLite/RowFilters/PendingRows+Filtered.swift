@@ -16,6 +16,29 @@ extension PendingRows {
     )
   }
 
+  /// All rows that stay on this device.
+  func filtered() throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      in: try connection.fixedStatement(
+        """
+        SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_filtered
+        WHERE filtered_by IS NOT NULL ORDER BY table_id, key
+        """
+      )
+    )
+  }
+
+  /// The numbers of the tables with rows that stay on this device.
+  func filteredTables() throws(SQLiteError) -> [Int64] {
+    try connection.fixedStatement(
+      """
+      SELECT DISTINCT table_id FROM cloudsync_pending INDEXED BY cloudsync_pending_filtered
+      WHERE filtered_by IS NOT NULL
+      """
+    )
+    .mapRows { $0.integer(0) }
+  }
+
   /// Whether any row needs a record that stays on this device.
   func hasFilteredByRecord() throws(SQLiteError) -> Bool {
     let query = try connection.fixedStatement(

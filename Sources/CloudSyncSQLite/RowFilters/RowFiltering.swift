@@ -36,9 +36,10 @@ struct RowFiltering: TransactionPart {
     for (key, filtering) in found {
       guard var row = transaction.rows[key] else { continue }
       row.state.filtering = filtering
-      // Nobody has heard of it, and it was made and deleted on this device: nothing is left of it.
+      // Nobody has heard of it, and it was made and deleted on this device: nothing is left of it, unless it goes on
+      // under another key, which a record under a former one is to tell.
       if filtering?.isUnsent == true, row.values == nil, row.state.placement == .inTable,
-        row.isDeleted(by: tables[row.place].rules)
+        row.isDeleted(by: tables[row.place].rules), try transaction.successor(of: row) == nil
       {
         row.state = RecordState()
       }
@@ -74,39 +75,6 @@ struct RowFiltering: TransactionPart {
     }
     // Whom it needs tells its state.
     return tables.links(from: place).contains { tables.mayFilterRows(of: $0.parent) }
-  }
-
-  /// Looks again which rows stay here, because the condition of some tables is another one.
-  ///
-  /// Without a condition all rows are sent, and those that have waited for others. What was deleted while it did not match,
-  /// and what has gone with that, was only meant for this device: it is fetched again.
-  func askAgain(in places: [Int]) throws(SQLiteError) {
-    let restores = places.contains { tables[$0].filter == nil }
-    for place in tables.inOrder.indices {
-      let id = tables[place].id
-      let isChanged = places.contains(place)
-      for key in try stored.pending.keys(in: id) {
-        guard var row = try row(RowKey(table: id, key: key)),
-          isChanged || row.state.filtering != nil
-        else { continue }
-        if restores, isDeletedHereAlone(row) {
-          row.state = RecordState()
-          try facts.set(.fetchAll, to: .integer(FullFetch.sweeps.rawValue))
-        } else if !tables.mayFilterRows(of: place) {
-          row.state.filtering = nil
-        }
-        keep(row)
-      }
-    }
-  }
-
-  /// Whether a row was deleted while it did not match, and its table has no condition any more.
-  private func isDeletedHereAlone(_ row: LoadedRow) -> Bool {
-    let table = tables[row.place]
-    guard table.filter == nil, row.values == nil, row.state.placement == .inTable,
-      let filtering = row.state.filtering
-    else { return false }
-    return filtering.parent == nil && row.isDeleted(by: table.rules)
   }
 
   // MARK: One row
@@ -150,10 +118,13 @@ struct RowFiltering: TransactionPart {
     // A row that has got another key is in the cloud until it is there under that one.
     if let move = version.clock.move(ofLife: version.created) {
       guard let (place, key) = try transaction.place(ofRecord: move.name) else { return former }
-      let target = try self.row(key, in: place)
+      var target = try self.row(key, in: place)
       guard target.state.row != nil else { return former ?? Reason() }
       if target.isDeleted(by: tables[place].rules) {
-        return try filtering(of: target) == nil ? former : Reason(parent: target.key.name)
+        guard let last = try transaction.successor(of: target) else {
+          return try filtering(of: target).map { _ in Reason(parent: target.key.name) }
+        }
+        target = last
       }
       var visited: Set<RowKey> = [row.rowKey]
       return try staysHere(target, visited: &visited) ? Reason(parent: target.key.name) : nil

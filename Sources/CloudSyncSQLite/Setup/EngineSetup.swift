@@ -86,7 +86,7 @@ struct EngineSetup {
     let isTrying = try kinds.isTrying()
     if !shown.isEmpty || isTrying { try retryInvalid(of: tables) }
     if !isSame { try holdForgetfulRows(of: tables) }
-    try filters.askAgain()
+    try filters.askAgain(isNewSchema: isNewSchema)
     let prepared = PreparedTables(tables: tables, schemaVersion: try check.schemaVersion())
     try facts.set(.schemaVersion, to: .integer(prepared.schemaVersion))
     return prepared

@@ -1,0 +1,56 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+extension RowFiltering {
+  /// Looks again which rows stay here, because the conditions are other ones or the tables are.
+  ///
+  /// Where there is no condition all rows are sent, and those that have waited for others. What was deleted while it
+  /// did not match, and what has gone with that, was only meant for this device: it is fetched again.
+  ///
+  /// - Parameter places: The tables whose condition is another one. Of all others only rows that have stayed here are
+  ///   looked at.
+  /// - Throws: SQLite's reason.
+  func askAgain(in places: [Int]) throws(SQLiteError) {
+    let opened = opened(by: places)
+    var keys = try stored.pending.filtered()
+    for id in places.map({ tables[$0].id }) {
+      keys += try stored.pending.keys(in: id).map { RowKey(table: id, key: $0) }
+    }
+    for key in keys {
+      guard let place = tables.place(ofID: key.table), var row = try row(key) else { continue }
+      let mayStay = tables.mayFilterRows(of: place)
+      if !mayStay || opened.contains(place), try isDeletedHereAlone(row) {
+        row.state = RecordState()
+        try facts.set(.fetchAll, to: .integer(FullFetch.sweeps.rawValue))
+      } else if !mayStay {
+        row.state.filtering = nil
+      }
+      keep(row)
+    }
+  }
+
+  /// The tables that have lost their condition, and those that refer to one of them by whatever way.
+  private func opened(by places: [Int]) -> Set<Int> {
+    var found = Set(places.filter { tables[$0].filter == nil })
+    var open = Array(found)
+    while let place = open.popLast() {
+      for child in tables.links(to: place).compactMap(\.child) where found.insert(child).inserted {
+        open.append(child)
+      }
+    }
+    return found
+  }
+
+  /// Whether a row was deleted while it did not match, and its table has no condition any more.
+  private func isDeletedHereAlone(_ row: LoadedRow) throws(SQLiteError) -> Bool {
+    let table = tables[row.place]
+    guard table.filter == nil, row.values == nil, row.state.placement == .inTable,
+      let filtering = row.state.filtering, row.isDeleted(by: table.rules)
+    else { return false }
+    if filtering.parent == nil { return true }
+    // One that went on under another key has gone under that one.
+    guard row.state.row?.successor != nil else { return false }
+    return try transaction.successor(of: row) == nil
+  }
+}
