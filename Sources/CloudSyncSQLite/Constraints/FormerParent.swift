@@ -6,12 +6,12 @@ import CloudSyncSQLiteSupport
 enum FormerParent {
   /// The row refers to nobody.
   case none
-  /// It is there, or nobody knows of it yet, or it was deleted on this device alone.
+  /// It is there, or nobody knows of it yet.
   case present
   /// It goes on, and these values are to be referred to instead.
   case goesOn([SQLiteValue])
   /// It was deleted, and is in no table any more.
-  case gone
+  case gone(LoadedRow)
 }
 
 extension SyncTransaction {
@@ -30,14 +30,7 @@ extension SyncTransaction {
     guard parent.values == nil, parent.state.row != nil,
       parent.isDeleted(by: tables[link.parent].rules)
     else { return .present }
-    if let next = try successor(of: parent, by: link) { return .goesOn(next) }
-    return try isDeletedHereAlone(parent) ? .present : .gone
-  }
-
-  /// Whether others keep a deleted row: nothing that follows from its deletion may be sent.
-  private func isDeletedHereAlone(_ row: LoadedRow) throws(SQLiteError) -> Bool {
-    guard row.state.isDirty else { return false }
-    return try RowFiltering(transaction: self).isFiltered(row)
+    return try successor(of: parent, by: link).map { .goesOn($0) } ?? .gone(parent)
   }
 
   /// The same by another key than the primary one.
@@ -55,9 +48,7 @@ extension SyncTransaction {
     else { return .present }
     if parent.isDeleted(by: table.rules) {
       if parent.values != nil { return .present }
-      guard let successor = try successor(of: parent) else {
-        return try isDeletedHereAlone(parent) ? .present : .gone
-      }
+      guard let successor = try successor(of: parent) else { return .gone(parent) }
       parent = successor
     }
     let next = link.referencedColumns.map { column in

@@ -20,7 +20,7 @@ extension RowFiltering {
     for key in keys {
       guard let place = tables.place(ofID: key.table), var row = try row(key) else { continue }
       let mayStay = tables.mayFilterRows(of: place)
-      if !mayStay || opened.contains(place), try isDeletedHereAlone(row) {
+      if !mayStay || opened.contains(place), try wasDeletedHereAlone(row) {
         row.state = RecordState()
         try facts.set(.fetchAll, to: .integer(FullFetch.sweeps.rawValue))
       } else if !mayStay {
@@ -43,7 +43,7 @@ extension RowFiltering {
   }
 
   /// Whether a row was deleted while it did not match, and its table has no condition any more.
-  private func isDeletedHereAlone(_ row: LoadedRow) throws(SQLiteError) -> Bool {
+  private func wasDeletedHereAlone(_ row: LoadedRow) throws(SQLiteError) -> Bool {
     let table = tables[row.place]
     guard table.filter == nil, row.values == nil, row.state.placement == .inTable,
       let filtering = row.state.filtering, row.isDeleted(by: table.rules)

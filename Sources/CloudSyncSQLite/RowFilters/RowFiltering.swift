@@ -65,6 +65,12 @@ struct RowFiltering: TransactionPart {
     return try reason(for: row, version: version) != nil
   }
 
+  /// Whether the deletion of a row stays here: others keep the row.
+  func isDeletedHereAlone(_ row: LoadedRow) throws(SQLiteError) -> Bool {
+    guard row.state.isDirty, row.isDeleted(by: tables[row.place].rules) else { return false }
+    return try isFiltered(row)
+  }
+
   /// Whether the row of a key stays here, of which nothing is known.
   func isFiltered(rowOf key: RecordKey, in place: Int) throws(SQLiteError) -> Bool {
     guard tables.mayFilterRows(of: place) else { return false }

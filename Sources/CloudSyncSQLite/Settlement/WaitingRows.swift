@@ -60,7 +60,9 @@ struct WaitingRows: TransactionPart {
           try transaction.set(link.columns, to: values, of: key)
         }
         continue
-      case .gone: break
+      case .gone(let parent):
+        // Others keep one that was deleted on this device alone, and what refers to it.
+        if try RowFiltering(transaction: transaction).isDeletedHereAlone(parent) { continue }
       }
       switch consequence {
       case .stay: break
