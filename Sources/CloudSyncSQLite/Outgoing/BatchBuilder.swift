@@ -38,9 +38,9 @@ struct BatchBuilder {
         )
         for rowKey in keys {
           let key = try table.key(rowKey.key)
-          guard !isOnItsWay(key.name), let row = try row(key, in: place, now: now),
-            try isAhead(row) == false
-          else { continue }
+          guard let row = try next(key, in: place, now: now, isOnItsWay: isOnItsWay) else {
+            continue
+          }
           bytes += row.record.byteCount
           if !batch.isEmpty, bytes > limits.bytes { return batch }
           batch.append(row)
@@ -58,9 +58,7 @@ struct BatchBuilder {
     ) {
       guard let place = transaction.tables.place(ofID: rowKey.table) else { continue }
       let key = try transaction.tables[place].key(rowKey.key)
-      guard !isOnItsWay(key.name), let row = try row(key, in: place, now: now),
-        try isAhead(row) == false
-      else { continue }
+      guard let row = try next(key, in: place, now: now, isOnItsWay: isOnItsWay) else { continue }
       bytes += row.record.byteCount
       if !batch.isEmpty, bytes > limits.bytes { break }
       batch.append(row)
@@ -68,14 +66,25 @@ struct BatchBuilder {
     return batch
   }
 
+  /// A row that may go into the batch; nil if it is on its way already, or has to wait for another one.
+  private func next(
+    _ key: RecordKey,
+    in place: Int,
+    now: Int64,
+    isOnItsWay: (String) -> Bool
+  ) throws(SQLiteError) -> SentRow? {
+    // Before its record is made: of those that wait there may be many, and they are asked again for each batch.
+    if isOnItsWay(key.name) { return nil }
+    if try isAhead(transaction.row(key, in: place)) { return nil }
+    return try row(key, in: place, now: now)
+  }
+
   /// Whether a row is deleted that goes on under another key, and the cloud does not have it there yet.
   ///
   /// Whoever fetched in between would miss it, and take its children for orphans. They do not go in one request either: a
   /// session sends what is left of one that was refused for a single record.
-  private func isAhead(_ row: SentRow) throws(SQLiteError) -> Bool {
-    guard row.version.successor != nil,
-      let successor = try transaction.successor(of: transaction.row(row.key, in: row.table))
-    else { return false }
+  private func isAhead(_ row: LoadedRow) throws(SQLiteError) -> Bool {
+    guard let successor = try transaction.successor(of: row) else { return false }
     return successor.state.known == nil
   }
 

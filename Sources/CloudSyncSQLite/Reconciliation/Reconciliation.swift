@@ -137,8 +137,7 @@ struct Reconciliation: TransactionPart {
     limit: Int
   ) throws(SQLiteError) -> SQLiteStatement {
     let key = table.captured.key
-    // The key's own column would have SQLite convert what it is compared with, and then not look it up.
-    let rowKey = "+(\(CompoundKey.sql(of: key, in: "t")))"
+    let rowKey = table.captured.lookedUpKey("t")
     let names =
       key
       .map { column in

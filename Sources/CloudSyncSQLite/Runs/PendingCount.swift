@@ -36,16 +36,9 @@ struct PendingCount: TransactionPart {
         """
       )
     }
-    // A column of its own would have SQLite convert what it is compared with, and then not look it up.
-    let key = "+(\(CompoundKey.sql(of: table.captured.key, in: "t")))"
+    let captured = table.captured
     return try connection.integer(
-      """
-      SELECT count(*) FROM \(table.captured.sentRows) t
-      WHERE NOT EXISTS(
-          SELECT 1 FROM cloudsync_known k WHERE k.table_id = \(table.id) AND k.key = \(key))
-        AND NOT EXISTS(
-          SELECT 1 FROM cloudsync_pending p WHERE p.table_id = \(table.id) AND p.key = \(key))
-      """
+      "SELECT count(*) FROM \(captured.sentRows) t WHERE \(captured.isUnknown("t"))"
     )
   }
 

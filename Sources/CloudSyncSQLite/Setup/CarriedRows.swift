@@ -110,7 +110,7 @@ struct CarriedRows: TransactionPart {
       values: values,
       loaded: loaded
     )
-    if !row.unwrittenColumns.isEmpty { row.takeFilling(in: table) }
+    row.takeFilling(in: table)
     if isOtherRecord { row.renameSuccessor(in: table) }
     transaction.keep(row)
   }

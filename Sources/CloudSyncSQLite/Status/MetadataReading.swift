@@ -109,8 +109,6 @@ struct MetadataReading {
     status: StatusQuery
   ) throws(SQLiteError) -> Int {
     guard let captured = table.captured(in: schema) else { return 0 }
-    // A column of its own would have SQLite convert what it is compared with, and then not look it up.
-    let key = "+(\(CompoundKey.sql(of: table.key, in: "t")))"
     let isWhole = captured.hasKey("t").map { "\($0) AND " } ?? ""
     var counted = captured
     // A migration may have renamed what the condition names.
@@ -119,11 +117,8 @@ struct MetadataReading {
     let count = try connection.integer(
       """
       SELECT count(*) FROM \(counted.sentRows) t
-      WHERE \(isWhole)NOT EXISTS(
-          SELECT 1 FROM cloudsync_known k WHERE k.table_id = \(table.id) AND k.key = \(key))
-        AND NOT EXISTS(
-          SELECT 1 FROM cloudsync_pending p WHERE p.table_id = \(table.id) AND p.key = \(key))
-        AND \(status.isRead(rowOf: "\(table.id), \(key)"))
+      WHERE \(isWhole)\(captured.isUnknown("t"))
+        AND \(status.isRead(rowOf: "\(table.id), \(captured.lookedUpKey("t"))"))
       """
     )
     return Int(clamping: count)

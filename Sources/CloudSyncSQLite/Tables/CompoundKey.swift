@@ -100,6 +100,21 @@ enum CompoundKey {
   }
 }
 
+extension CapturedTable {
+  /// The key of a row as the engine's tables have it, as SQL that SQLite looks up.
+  ///
+  /// The key's own column would have SQLite convert what it is compared with, and then go through all rows.
+  func lookedUpKey(_ row: String) -> String { "+(\(CompoundKey.sql(of: key, in: row)))" }
+
+  /// Whether nothing is known of a row, as SQL.
+  func isUnknown(_ row: String) -> String {
+    let key = lookedUpKey(row)
+    return ["known", "pending"]
+      .map { "NOT EXISTS(SELECT 1 FROM cloudsync_\($0) WHERE table_id = \(id) AND key = \(key))" }
+      .joined(separator: " AND ")
+  }
+}
+
 extension KeyColumn {
   /// A text as the one spelling that stands for all equal ones, as SQL.
   fileprivate func canonicalSQL(_ value: String) -> String {

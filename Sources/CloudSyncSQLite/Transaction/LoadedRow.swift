@@ -132,6 +132,7 @@ struct LoadedRow {
   /// Takes what somebody has filled columns with that the table has got since, where others have no more than its default:
   /// that nobody has set.
   mutating func takeFilling(in table: RecordTable) {
+    if unwrittenColumns.isEmpty { return }
     if let digest, let values { isChangedUnseen = digest != table.digest(of: values) }
     guard let values, let version = state.row, !version.clock.isDeleted(by: table.rules.deletes)
     else { return }

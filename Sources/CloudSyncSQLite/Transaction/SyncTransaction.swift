@@ -119,7 +119,7 @@ final class SyncTransaction {
     let values = try table.rows(on: connection).values(of: key.values)
     let loaded = try table.store(on: connection).state(of: rowKey.key, values: values)
     var row = LoadedRow(place: place, key: key, rowKey: rowKey, values: values, loaded: loaded)
-    if !row.unwrittenColumns.isEmpty { row.takeFilling(in: table) }
+    row.takeFilling(in: table)
     return row
   }
 
