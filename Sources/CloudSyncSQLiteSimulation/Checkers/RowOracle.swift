@@ -134,6 +134,12 @@ struct RowOracle {
     guard let newest = sure.map(\.time).max() else { return nil }
     let right = edits.filter { edit in
       if !edit.isSure(of: column.name) { return true }
+      // Of two of the same moment one looks as if it was made unseen, where a table waits to be compared.
+      if edits.contains(where: {
+        $0.time == edit.time && $0.row == edit.row && !$0.hasSameValue(as: edit, in: column.name)
+      }) {
+        return true
+      }
       return life.holds(edit) ? edit.time == newest : life.mayHold(edit) && edit.time > newest
     }
     let carried = history.edits.map(\.edit)
@@ -221,7 +227,7 @@ private struct Life {
   /// Whether a column has a version that nobody has seen who has deleted the row.
   private static func hasUnseen(_ history: RowHistory) -> Bool {
     var newest: [String: HybridTime] = [:]
-    var seen: [String: HybridTime] = [:]
+    let seen = seen(in: history)
     for (_, edit) in history.edits where !edit.isDeletion {
       for column in columns where edit.isSure(of: column) && edit.value(of: column) != nil {
         newest[column] = max(newest[column] ?? .zero, edit.time)
@@ -239,8 +245,18 @@ private struct Life {
           !$0.edit.isCaptured && !$0.edit.isSeed && $0.edit.value(of: column) == value
         }) {
           newest[column] = nil
-          continue
         }
+      }
+    }
+    return newest.contains { column, time in time > seen[column] ?? .zero }
+  }
+
+  /// The newest version of each column that was seen by somebody who has deleted the row.
+  private static func seen(in history: RowHistory) -> [String: HybridTime] {
+    var seen: [String: HybridTime] = [:]
+    for deletion in history.deletions {
+      for column in columns {
+        guard let value = deletion.former(of: column) else { continue }
         // Of several that have set it the newest, so that nothing is asked for in vain.
         let versions = history.edits.filter {
           $0.edit.value(of: column) == value && $0.edit.time < deletion.time
@@ -249,7 +265,7 @@ private struct Life {
         seen[column] = max(seen[column] ?? .zero, time)
       }
     }
-    return newest.contains { column, time in time > seen[column] ?? .zero }
+    return seen
   }
 
   /// Whether a column had the value more than once that a deleter has seen: which of them it was only the engine knows.
@@ -281,6 +297,11 @@ private struct Life {
 }
 
 extension RowEdit {
+  /// Whether another edit gives a column the same value.
+  fileprivate func hasSameValue(as other: RowEdit, in column: String) -> Bool {
+    value(of: column) == other.value(of: column)
+  }
+
   /// Whether the engine has seen when a column was edited, and what it got.
   fileprivate func isSure(of column: String) -> Bool { isCaptured && unsureColumn != column }
 }

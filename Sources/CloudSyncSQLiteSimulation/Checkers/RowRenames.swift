@@ -10,6 +10,8 @@ struct RowRenames {
   private struct Rename {
     let from: RowID
     let life: Int64
+    /// The device on which the key was changed.
+    let device: Int
     let to: RowID
     let born: Int64
     let time: HybridTime
@@ -39,6 +41,7 @@ struct RowRenames {
           Rename(
             from: origin,
             life: life,
+            device: device,
             to: history.id,
             born: born,
             time: edit.time,
@@ -74,6 +77,7 @@ struct RowRenames {
       // Where two rows have met that were made under one key, edits of the one may be the other's too.
       if histories[from].isDoubled || histories[to].isDoubled
         || isContested(one, in: histories[from], deletes)
+        || isOverborne(one, from: histories[from], to: histories[to], deletes)
       {
         unsure.insert(life)
       }
@@ -95,11 +99,36 @@ struct RowRenames {
     in history: RowHistory,
     _ deletes: (String) -> DeletePolicy
   ) -> Bool {
+    // What nobody had seen who has made the row anew goes along with that.
+    if deletes(rename.from.table) == .editWins,
+      history.edits.contains(where: { device, edit in
+        edit.life.map { $0 != rename.life } ?? false && !edit.isDeletion && device != rename.device
+      })
+    {
+      return true
+    }
     // Of what a migration has deleted unseen nobody has noted which life it was.
     let ends = history.edits.map(\.edit)
       .filter { $0.isDeletion && ($0.life == rename.life || $0.life == nil) }
     if ends.count < 2 { return false }
     return deletes(rename.from.table) == .deleteWins || history.insertions.count > 1
+  }
+
+  /// Whether edits of the row that others have made under its old key may be older than what the row had that was deleted
+  /// under the new key: where edits win that is there still, and what comes later outranks both.
+  private func isOverborne(
+    _ rename: Rename,
+    from former: RowHistory,
+    to history: RowHistory,
+    _ deletes: (String) -> DeletePolicy
+  ) -> Bool {
+    guard deletes(rename.from.table) == .editWins, !history.deletions.isEmpty else { return false }
+    let replaced = history.edits.map(\.edit)
+      .filter { !$0.isDeletion && $0.time < rename.time && ($0.life ?? $0.born) != rename.born }
+    guard let newest = replaced.map(\.time).max() else { return false }
+    return former.edits.contains { device, edit in
+      edit.life == rename.life && !edit.isDeletion && device != rename.device && edit.time <= newest
+    }
   }
 
   /// What is unsure of a row is unsure of those that it becomes, and was.

@@ -117,6 +117,13 @@ package final class SQLiteDevice: AcquaintedDevice {
     history.withLock { $0.source = source }
   }
 
+  /// Records that a page could not bring, or whose absence no fetch has told, are looked up after a wait.
+  package var hasPlans: Bool {
+    attempt { () throws in
+      try disk.file().rows(sql: "SELECT 1 FROM cloudsync_unfetched LIMIT 1").isEmpty == false
+    } ?? false
+  }
+
   /// The rows, with their whole numbers.
   package func contents() -> [DeviceRecord] {
     let records = attempt { () throws in

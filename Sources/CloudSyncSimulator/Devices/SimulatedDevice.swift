@@ -46,6 +46,9 @@ public protocol SimulatedDevice: AnyObject, Sendable {
   /// What the user sees, sorted by name.
   func contents() -> [DeviceRecord]
 
+  /// Whether it is going to ask the cloud for something by itself, of which its session does not know yet.
+  var hasPlans: Bool { get }
+
   /// The bytes from which the session would be restored; nil if the device does not tell.
   var archive: Data? { get }
 
@@ -64,6 +67,8 @@ public protocol SimulatedDevice: AnyObject, Sendable {
 }
 
 extension SimulatedDevice {
+  /// All that it does begins with an edit, a push or an answer.
+  public var hasPlans: Bool { false }
   /// Nothing is told.
   public var archive: Data? { nil }
   /// Writes are whole.

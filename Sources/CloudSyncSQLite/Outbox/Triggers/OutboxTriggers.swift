@@ -87,9 +87,10 @@ struct OutboxTriggers {
     return entry(of: "old", change: change, kept: ["o": "old"], if: table.hasKey("old"))
   }
 
-  /// The row under its new key, as it was under the former one.
+  /// The row under its new key, as it was under the former one but for the key itself.
   private var arrival: String {
-    entry(of: "new", change: "-1", kept: ["n": "old"], if: table.hasKey("new"))
+    let condition = table.hasKey("new")
+    return entry(of: "new", change: "-1", kept: ["n": "old"], keyOf: "new", if: condition)
   }
 
   /// What the update has changed beside the key: all else is as old as it was.
@@ -161,6 +162,7 @@ struct OutboxTriggers {
     of row: String,
     change: String,
     kept: [String: String] = [:],
+    keyOf keyRow: String? = nil,
     if condition: String? = nil,
     from source: String? = nil
   ) -> String {
@@ -175,7 +177,10 @@ struct OutboxTriggers {
       values.append("\(table.kept.count)")
       for (prefix, row) in kept.sorted(by: { $0.key < $1.key }) {
         columns += table.keptColumns.map { "\(prefix)\($0.place)" }
-        values += table.keptColumns.map { "\(row).\($0.name.quotedName)" }
+        values += table.keptColumns.map { column in
+          let isOfKey = table.key.contains { $0.name == column.name }
+          return "\(isOfKey ? keyRow ?? row : row).\(column.name.quotedName)"
+        }
       }
     }
     let target = "INSERT INTO cloudsync_outbox(\(columns.joined(separator: ", ")))"

@@ -96,7 +96,9 @@ extension SimulationRun {
       guard let state = host.device.session?.state, host.isAwake else { return false }
       if host.state.withLock({ $0.isPushed }) { return false }
       if case .lost = state.zoneState { return !isLookingUp(host, state) }
-      return state.isHalted || state.isRunning && !state.hasWorkQueued && state.parked.quota == nil
+      if state.isHalted { return true }
+      guard state.isRunning, !state.hasWorkQueued, state.parked.quota == nil else { return false }
+      return !host.device.hasPlans
     }
   }
 
