@@ -7,7 +7,7 @@ extension FieldValue {
   package init(_ value: SQLiteValue) {
     switch ValueCodec.encode(value, assetThreshold: .max) {
     case .field(let field): self = field
-    case .asset: self = .null
+    case .asset, .textAsset: self = .null
     }
   }
 

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How values of columns travel: large BLOBs as files.
+/// How values of columns travel: large BLOBs and texts as files.
 struct ValueTransport: Sendable {
   let assets: AssetFolder?
 
@@ -15,9 +15,17 @@ struct ValueTransport: Sendable {
 
   /// A value as it travels.
   func fieldValue(_ value: SQLiteValue) -> FieldValue {
-    switch ValueCodec.encode(value, assetThreshold: assets?.options.threshold ?? .max) {
-    case .field(let field): field
-    case .asset(let bytes): assets.map { .asset($0.asset(of: bytes)) } ?? .data(Data(bytes))
+    let encoded = ValueCodec.encode(
+      value,
+      assetThreshold: assets?.options.threshold ?? .max,
+      textThreshold: assets?.options.countedTextThreshold ?? .max
+    )
+    switch encoded {
+    case .field(let field): return field
+    case .asset(let bytes):
+      return assets.map { .asset($0.asset(of: bytes)) } ?? .data(Data(bytes))
+    case .textAsset(let bytes):
+      return assets.map { .textAsset($0.asset(of: bytes)) } ?? ValueCodec.field(ofText: bytes)
     }
   }
 
@@ -28,15 +36,19 @@ struct ValueTransport: Sendable {
   func stored(_ column: VersionedColumn) throws(SQLiteError) -> SQLiteValue? {
     switch ValueCodec.decode(column.value) {
     case .value(let value)?: return value
-    case .asset(let asset)?:
-      guard let assets else {
-        throw .missingAsset("column \(column.name) is an asset: set SyncEngineOptions.assets")
-      }
-      switch assets.read(asset) {
-      case .success(let bytes): return .blob(bytes)
-      case .failure(let failure): throw .missingAsset("column \(column.name): \(failure.reason)")
-      }
+    case .asset(let asset)?: return .blob(try bytes(of: asset, in: column))
+    case .textAsset(let asset)?: return ValueCodec.text(of: try bytes(of: asset, in: column))
     case nil: return nil
+    }
+  }
+
+  private func bytes(of asset: Asset, in column: VersionedColumn) throws(SQLiteError) -> [UInt8] {
+    guard let assets else {
+      throw .missingAsset("column \(column.name) is an asset: set SyncEngineOptions.assets")
+    }
+    switch assets.read(asset) {
+    case .success(let bytes): return bytes
+    case .failure(let failure): throw .missingAsset("column \(column.name): \(failure.reason)")
     }
   }
 }

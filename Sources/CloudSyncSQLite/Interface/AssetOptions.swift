@@ -1,6 +1,6 @@
 public import CloudSyncCore
 
-/// How large BLOBs travel: in files beside their records.
+/// How large BLOBs and texts travel: in files beside their records.
 public struct AssetOptions: Sendable {
   /// A folder of the engine's own for files that are on their way; it is created when it is needed.
   ///
@@ -15,6 +15,14 @@ public struct AssetOptions: Sendable {
   ///
   /// A record has room for a million bytes without its assets.
   public var threshold = 50_000
+  /// The size in bytes of UTF-8 over which a text becomes an asset; below 1,000 it counts as 1,000.
+  ///
+  /// A merge policy is given such a text as an asset, without its characters. Text that holds a NUL, or is no valid UTF-8, is
+  /// never an asset.
+  public var textThreshold = 200_000
+  /// Texts of up to so many bytes are no assets on any device: so all devices order them alike.
+  static let leastTextThreshold = 1_000
+  var countedTextThreshold: Int { max(textThreshold, Self.leastTextThreshold) }
   /// Reads the file of an asset that has come, whose location is absolute; nil reads the file there.
   public var read: (@Sendable (Asset) throws -> [UInt8])?
 

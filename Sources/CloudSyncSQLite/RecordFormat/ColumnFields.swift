@@ -11,12 +11,15 @@ final class ColumnFields: Sendable {
   let aside: String
   /// For BLOBs that are in a file.
   let asset: String
+  /// For texts that are in a file.
+  let textAsset: String
   /// The column's own kind; nil if the table does not have the column, so that its kind is not known.
   let kind: ColumnKind?
 
   /// What the names begin with of fields beside the columns' own.
   static let asidePrefix = "cloudsync_value_"
   static let assetPrefix = "cloudsync_asset_"
+  static let textAssetPrefix = "cloudsync_textasset_"
 
   /// Creates the fields of a column, or nothing if its name is too long for any field.
   init?(column: String, kind: ColumnKind?) {
@@ -26,9 +29,12 @@ final class ColumnFields: Sendable {
     own = field
     aside = Self.asidePrefix + field
     asset = Self.assetPrefix + field
+    textAsset = Self.textAssetPrefix + field
   }
 
-  var all: [String] { [own, aside, asset] }
+  var all: [String] { [own] + besides }
+  /// Those beside the column's own.
+  var besides: [String] { [aside, asset, textAsset] }
 
   /// Where a value lies, and how; nil for NULL, which has no field.
   ///
@@ -37,6 +43,7 @@ final class ColumnFields: Sendable {
     switch ColumnKind(of: value) {
     case nil: return value.isNull ? nil : RecordField(name: own, value: value)
     case .asset?: return RecordField(name: asset, value: value)
+    case .textAsset?: return value.textAsset.map { RecordField(name: textAsset, value: .asset($0)) }
     case .bytes?: break
     // Of a column that the table does not have it is not known what its own field takes.
     case let other?:

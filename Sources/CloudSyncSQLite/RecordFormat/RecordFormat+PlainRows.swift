@@ -46,7 +46,7 @@ extension RecordFormat {
       case (.real(let number), .real):
         fields.append(RecordField(name: slot.field, value: .double(number)))
       case (.text(let text), .text):
-        if UTF8Bytes.with(text, { $0.hasNUL }) { return nil }
+        if text.utf8.count > textThreshold || UTF8Bytes.with(text, { $0.hasNUL }) { return nil }
         fields.append(RecordField(name: slot.field, value: .string(text)))
       case (.blob(let bytes), .blob):
         if bytes.count > assetThreshold { return nil }

@@ -57,7 +57,7 @@ extension RecordFormat {
       // stays: its value is not known here any more.
       let isLeft =
         !(isGone && version.value(of: name) == .null)
-        && [column.aside, column.asset]
+        && column.besides
           .contains { field in
             known.hasAside(field) && !aside.contains { UTF8Bytes.equal($0, field) }
           }
@@ -127,12 +127,12 @@ extension RecordFormat {
   ) {
     if let field { fields.set(field) }
     let wasKnown = known.clock.knows(column.column)
-    let wasAside = known.hasAside(column.aside) || known.hasAside(column.asset)
+    let wasAside = column.besides.contains { known.hasAside($0) }
     // Nothing is known of where the value lies of a column that the table does not have; of a tombstone's key
     // neither.
     let mayBeAnywhere =
       column.kind == nil && wasKnown || RecordKey.isDigest(key.name) && isInKey(column)
-    for name in [column.aside, column.asset] where mayBeAnywhere || known.hasAside(name) {
+    for name in column.besides where mayBeAnywhere || known.hasAside(name) {
       fields.clear(name)
     }
     let staysAside = wasAside && field != nil

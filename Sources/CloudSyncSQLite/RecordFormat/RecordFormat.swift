@@ -11,6 +11,7 @@ import CloudSyncSQLiteSupport
 /// | `title` | the value, if it is of the column's own kind (see ``ColumnKind``); of a counter the sum |
 /// | `cloudsync_value_title` | a value of another kind, as bytes (see ``AsideValue``) |
 /// | `cloudsync_asset_title` | a BLOB over the threshold, as an asset |
+/// | `cloudsync_textasset_title` | a text over its threshold, as an asset |
 /// | `cloudsync_clock` | when what was set, as bytes (see ``ClockCoding``): only with it a record is a row's |
 ///
 /// At most one of the fields for a value is there, and none for NULL: which columns are known, the clock tells.
@@ -37,6 +38,8 @@ struct RecordFormat: Sendable {
   let key: [KeyPlace]
   /// The size in bytes over which a BLOB is an asset.
   let assetThreshold: Int
+  /// The size in bytes over which a text is an asset.
+  let textThreshold: Int
   /// The fields of records out of nothing unusual, sorted by the bytes of their names.
   let slots: [Slot]
   /// The clocks of rows out of nothing unusual.
@@ -61,6 +64,7 @@ struct RecordFormat: Sendable {
   ///   - key: The columns of its primary key, in the key's order, with the names of their collations.
   ///   - numbers: The numbers by which stored clocks call columns.
   ///   - assetThreshold: The size in bytes over which a BLOB is an asset.
+  ///   - textThreshold: The size in bytes over which a text is one.
   /// - Throws: Why the table has no format.
   init(
     table: String,
@@ -68,11 +72,13 @@ struct RecordFormat: Sendable {
     kinds: [String: ColumnKind] = [:],
     key: [(column: String, collation: String)],
     numbers: ColumnNumbers,
-    assetThreshold: Int
+    assetThreshold: Int,
+    textThreshold: Int = .max
   ) throws(RecordFormatError) {
     guard let recordType = CloudName.recordType(ofTable: table) else { throw .nameTooLong(table) }
     self.recordType = recordType
     self.assetThreshold = assetThreshold
+    self.textThreshold = textThreshold
     var fields: [ColumnFields] = []
     for column in columns {
       let kind = kinds[column.name] ?? ColumnKind(declaredType: column.declaredType)

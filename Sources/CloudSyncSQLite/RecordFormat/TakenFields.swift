@@ -10,12 +10,14 @@ struct TakenFields {
   init(_ record: Record) {
     fields = record.fields
     isTaken = Array(repeating: false, count: fields.count)
-    hasAside = [ColumnFields.asidePrefix, ColumnFields.assetPrefix]
-      .contains { prefix in
-        let place = Self.place(of: prefix, in: record.fields)
-        return place < record.fields.count
-          && record.fields[place].name.utf8.starts(with: prefix.utf8)
-      }
+    hasAside = [
+      ColumnFields.asidePrefix, ColumnFields.assetPrefix, ColumnFields.textAssetPrefix,
+    ]
+    .contains { prefix in
+      let place = Self.place(of: prefix, in: record.fields)
+      return place < record.fields.count
+        && record.fields[place].name.utf8.starts(with: prefix.utf8)
+    }
   }
 
   /// The place of a name in fields that are sorted, or where it would be.
@@ -51,6 +53,12 @@ struct TakenFields {
       return value
     }
     if hasAside, let asset = take(column.asset) { return asset }
+    if hasAside, let field = take(column.textAsset) {
+      guard let asset = field.assetValue else {
+        throw CodedError(place: column.textAsset, reason: "the text is in no file")
+      }
+      return .textAsset(asset)
+    }
     guard let value = take(column.own) else { return .null }
     if column.kind != nil, !column.isOwn(value) { leave(column.own) }
     return value
@@ -61,6 +69,6 @@ struct TakenFields {
 
   /// Takes the field that holds a column's value, whatever it is.
   mutating func skip(_ column: ColumnFields) {
-    for name in [column.aside, column.asset, column.own] where take(name) != nil { return }
+    for name in column.besides + [column.own] where take(name) != nil { return }
   }
 }

@@ -164,9 +164,13 @@ extension RecordClock {
       && moves == other.moves && columns.map(\.name) == other.columns.map(\.name)
       && zip(columns, other.columns)
         .allSatisfy { one, other in
-          other.time == one.time
-            || one.time > Self.filling && other.time == one.time.successor
+          other.time == one.time || Self.isConversion(from: one.time, to: other.time)
         }
+  }
+
+  /// Whether a time is one that a migration gives to what it converts, or fills, of an older version.
+  static func isConversion(from former: HybridTime, to time: HybridTime) -> Bool {
+    (former == .zero || former > filling) && time == former.successor
   }
 }
 

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Puts large BLOBs into files when they are sent, and into the engine's tables when their row is in no table.
+/// Puts large BLOBs and texts into files when they are sent, and into the engine's tables when their row is in no table.
 struct AssetStaging {
   let assets: AssetFolder
   let connection: SQLiteConnection
@@ -20,17 +20,24 @@ struct AssetStaging {
 
   // MARK: Sending
 
-  /// A version whose large BLOBs are assets, wherever their bytes are.
+  /// A version whose large BLOBs and texts are assets, wherever their bytes are.
   func staged(_ version: RecordVersion) -> RecordVersion {
     var staged = version
     for column in version.columns {
-      guard case .data(let data) = column.value, data.count > assets.options.threshold else {
-        continue
-      }
-      let asset = FieldValue.asset(assets.asset(of: Array(data)))
+      guard let asset = asset(of: column.value) else { continue }
       staged.set(VersionedColumn(name: column.name, value: asset, time: column.time))
     }
     return staged
+  }
+
+  private func asset(of value: FieldValue) -> FieldValue? {
+    switch value {
+    case .data(let data) where data.count > assets.options.threshold:
+      .asset(assets.asset(of: Array(data)))
+    case .string(let text) where text.utf8.count > assets.options.countedTextThreshold:
+      .textAsset(assets.asset(of: Array(text.utf8)))
+    default: nil
+    }
   }
 
   /// Writes the files of a record's assets.
@@ -50,15 +57,23 @@ struct AssetStaging {
   }
 
   private func bytes(of asset: Asset, in row: LoadedRow) -> [UInt8]? {
-    for case .blob(let bytes) in row.values ?? row.formerValues ?? []
-    where Int64(bytes.count) == asset.byteCount && assets.asset(of: bytes) == asset {
-      return bytes
+    let isMeant = { (bytes: [UInt8]) in
+      Int64(bytes.count) == asset.byteCount && assets.asset(of: bytes) == asset
+    }
+    for value in row.values ?? row.formerValues ?? [] {
+      switch value {
+      case .blob(let bytes) where isMeant(bytes): return bytes
+      case .text(let text) where text.utf8.count == asset.byteCount:
+        let bytes = Array(text.utf8)
+        if isMeant(bytes) { return bytes }
+      default: break
+      }
     }
     for column in row.state.row?.columns ?? [] {
-      if case .data(let data) = column.value, Int64(data.count) == asset.byteCount,
-        assets.asset(of: Array(data)) == asset
-      {
-        return Array(data)
+      switch column.value {
+      case .data(let data) where isMeant(Array(data)): return Array(data)
+      case .string(let text) where isMeant(Array(text.utf8)): return Array(text.utf8)
+      default: break
       }
     }
     return nil
@@ -75,13 +90,13 @@ struct AssetStaging {
   func inlined(_ version: RecordVersion, of row: LoadedRow) -> RecordVersion {
     var inlined = version
     for column in version.columns {
-      guard case .asset(let asset) = column.value else { continue }
+      let text = column.value.textAsset
+      guard let asset = text ?? column.value.assetValue else { continue }
       var found = bytes(of: asset, in: row)
       if found == nil, case .success(let bytes) = assets.read(asset) { found = bytes }
       guard let found else { continue }
-      inlined.set(
-        VersionedColumn(name: column.name, value: .data(Data(found)), time: column.time)
-      )
+      let value = text == nil ? .data(Data(found)) : ValueCodec.field(ofText: found)
+      inlined.set(VersionedColumn(name: column.name, value: value, time: column.time))
     }
     return inlined
   }

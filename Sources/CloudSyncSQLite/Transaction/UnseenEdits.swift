@@ -102,9 +102,15 @@ struct UnseenEdits: TransactionPart {
   ) -> FieldValue? {
     // What the cloud has changed meanwhile is taken from there, unless it was no more than converted.
     guard let theirs = version[column], let known = mine.clock.time(of: column),
-      theirs.time == known || known > RecordClock.filling && theirs.time == known.successor,
+      theirs.time == known || RecordClock.isConversion(from: known, to: theirs.time),
       row.state.known?.differing.contains(where: { UTF8Bytes.equal($0, column) }) != true
     else { return nil }
+    // A column that is new here, and that others have filled, has nothing to be compared with.
+    if known == .zero, theirs.time != known,
+      row.unwrittenColumns.contains(where: { UTF8Bytes.equal($0, column) })
+    {
+      return nil
+    }
     return theirs.value
   }
 

@@ -9,6 +9,8 @@ package enum ColumnKind: String, Sendable, Hashable, CaseIterable {
   case integer, real, text, blob
   /// A BLOB in a file; never a column's own kind.
   case asset
+  /// A text in a file; never a column's own kind.
+  case textAsset
   /// Text that is no UTF-8 or holds a NUL, as bytes; never a column's own kind.
   case bytes
 
@@ -20,6 +22,7 @@ package enum ColumnKind: String, Sendable, Hashable, CaseIterable {
     case .text: "cloudsync_text_"
     case .blob: "cloudsync_blob_"
     case .asset: "cloudsync_asset_"
+    case .textAsset: "cloudsync_textasset_"
     case .bytes: "cloudsync_bytes_"
     }
   }
@@ -32,7 +35,7 @@ package enum ColumnKind: String, Sendable, Hashable, CaseIterable {
     case .string: self = .text
     case .data: self = .blob
     case .asset: self = .asset
-    case .list: self = .bytes
+    case .list: self = value.textAsset == nil ? .bytes : .textAsset
     case .null, .timestamp, .reference, .location, .redacted: return nil
     }
   }

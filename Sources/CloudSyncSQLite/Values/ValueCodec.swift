@@ -11,13 +11,15 @@ import Foundation
 ///
 /// Text that a cloud may refuse or mend, because it is no UTF-8 or holds a NUL, is a list of one
 /// piece of data: so it differs from a BLOB of the same bytes, and every function on values works
-/// on it. ``RecordLayout`` says how it lies in a record.
+/// on it. In the same way a text that is in a file is a list of one asset. ``RecordLayout`` says how they lie in a record.
 package enum ValueCodec {
   /// The form in which a value travels.
   package enum Encoded: Sendable, Hashable {
     case field(FieldValue)
     /// A BLOB that is to be put into a file, of which the field then holds an asset.
     case asset([UInt8])
+    /// The UTF-8 of a text that is to be put into a file.
+    case textAsset([UInt8])
   }
 
   /// What a field holds.
@@ -25,6 +27,8 @@ package enum ValueCodec {
     case value(SQLiteValue)
     /// A BLOB whose bytes are in a file.
     case asset(Asset)
+    /// A text whose UTF-8 is in a file.
+    case textAsset(Asset)
   }
 
   /// Returns the form in which a value travels.
@@ -32,14 +36,25 @@ package enum ValueCodec {
   /// - Parameters:
   ///   - value: The value as it is stored.
   ///   - assetThreshold: The size in bytes over which a BLOB becomes an asset.
+  ///   - textThreshold: The size in bytes over which a text becomes one.
   /// - Returns: A field's value, or the bytes for a file.
-  package static func encode(_ value: SQLiteValue, assetThreshold: Int) -> Encoded {
+  package static func encode(
+    _ value: SQLiteValue,
+    assetThreshold: Int,
+    textThreshold: Int = .max
+  ) -> Encoded {
     switch value {
     case .null: .field(.null)
     case .integer(let value): .field(.int64(value))
     case .real(let value): .field(.double(value))
     case .text(let value):
-      .field(value.utf8.contains(0) ? rawText(Array(value.utf8)) : .string(value))
+      if value.utf8.contains(0) {
+        .field(rawText(Array(value.utf8)))
+      } else if value.utf8.count > textThreshold {
+        .textAsset(Array(value.utf8))
+      } else {
+        .field(.string(value))
+      }
     case .malformedText(let bytes): .field(rawText(bytes))
     case .blob(let bytes):
       bytes.count > assetThreshold ? .asset(bytes) : .field(.data(Data(bytes)))
@@ -61,7 +76,7 @@ package enum ValueCodec {
       if values.count == 1, case .data(let data) = values[0] {
         .value(text(of: Array(data)))
       } else {
-        nil
+        field.textAsset.map { .textAsset($0) }
       }
     case .timestamp, .reference, .location, .redacted: nil
     }
@@ -70,7 +85,25 @@ package enum ValueCodec {
   /// Text of any bytes as a field's value.
   private static func rawText(_ bytes: [UInt8]) -> FieldValue { .list([.data(Data(bytes))]) }
 
-  private static func text(of bytes: [UInt8]) -> SQLiteValue {
+  /// Text of any bytes as a field's value, whatever its length.
+  package static func field(ofText bytes: [UInt8]) -> FieldValue {
+    if case .text(let text) = text(of: bytes), !bytes.contains(0) { return .string(text) }
+    return rawText(bytes)
+  }
+
+  /// Text of any bytes as SQLite holds it.
+  package static func text(of bytes: [UInt8]) -> SQLiteValue {
     bytes.withUnsafeBytes { UTF8Bytes.text($0) }.map { .text($0) } ?? .malformedText(bytes)
+  }
+}
+
+extension FieldValue {
+  /// A text whose UTF-8 is in a file.
+  static func textAsset(_ asset: Asset) -> FieldValue { .list([.asset(asset)]) }
+
+  /// The file of a text that is in one; nil for all else.
+  var textAsset: Asset? {
+    guard case .list(let values) = self, values.count == 1 else { return nil }
+    return values[0].assetValue
   }
 }

@@ -8,8 +8,8 @@ import Foundation
 
 /// Comparison of values by what they hold, wherever their bytes lie.
 ///
-/// A BLOB may be data on one device and an asset on another, and two assets of the same content may
-/// lie in different places.
+/// A BLOB may be data on one device and an asset on another, as a text may be a string here and an asset there, and two
+/// assets of the same content may lie in different places.
 enum ValueContent {
   /// Whether two values hold the same.
   static func areEqual(_ lhs: FieldValue, _ rhs: FieldValue) -> Bool {
@@ -18,7 +18,26 @@ enum ValueContent {
       lhs.byteCount == rhs.byteCount && lhs.sha256 == rhs.sha256
     case (.asset(let asset), .data(let data)), (.data(let data), .asset(let asset)):
       asset.byteCount == data.count && SHA256.digest(of: Array(data)).elementsEqual(asset.sha256)
+    case (.list, .string), (.string, .list), (.list, .list):
+      if lhs.textAsset == nil, rhs.textAsset == nil {
+        lhs == rhs
+      } else {
+        areEqualTexts(lhs, rhs)
+      }
     default: lhs == rhs
+    }
+  }
+
+  /// The same for texts of which one at least is in a file.
+  private static func areEqualTexts(_ lhs: FieldValue, _ rhs: FieldValue) -> Bool {
+    switch (lhs, rhs) {
+    case (.string(let text), _):
+      guard let asset = rhs.textAsset, asset.byteCount == text.utf8.count else { return false }
+      return SHA256.digest(of: Array(text.utf8)).elementsEqual(asset.sha256)
+    case (_, .string): return areEqualTexts(rhs, lhs)
+    default:
+      guard let one = lhs.textAsset, let other = rhs.textAsset else { return false }
+      return one.byteCount == other.byteCount && one.sha256 == other.sha256
     }
   }
 
@@ -31,6 +50,9 @@ enum ValueContent {
     switch value {
     case .data(let data): [255] + SHA256.digest(of: Array(data))
     case .asset(let asset): [255] + Array(asset.sha256)
+    case .string(let text) where text.utf8.count > AssetOptions.leastTextThreshold:
+      [254] + SHA256.digest(of: Array(text.utf8))
+    case .list: value.textAsset.map { [254] + Array($0.sha256) } ?? value.codedBytes
     default: value.codedBytes
     }
   }

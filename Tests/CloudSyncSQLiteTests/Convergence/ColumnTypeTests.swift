@@ -48,10 +48,15 @@ struct ColumnTypeTests {
     }
   }
 
-  @Test("An edit and a deletion after a migration stay when another device has migrated first")
-  func editedAfterConversion() throws {
-    let (bench, mac, phone) = try SyncHarness.pair(Self.schema("INTEGER"), tables: ["notes"])
-    try mac.execute("INSERT INTO notes VALUES('a', 1), ('b', 2), ('c', 3)", at: 1_000)
+  @Test(
+    "An edit and a deletion after a migration stay when another device has migrated first",
+    arguments: [true, false]
+  )
+  func editedAfterConversion(areThereBefore: Bool) throws {
+    let rows = "INSERT INTO notes VALUES('a', 1), ('b', 2), ('c', 3)"
+    let schema = Self.schema("INTEGER") + (areThereBefore ? "; \(rows)" : "")
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    if !areThereBefore { try mac.execute(rows, at: 1_000) }
     try bench.sync(mac, phone)
     let migration = Self.rebuilding("TEXT")
     try bench.restart(phone, ["notes"], after: migration)

@@ -120,7 +120,11 @@ struct RecordFormatTests {
     #expect(set("price", .double(4)) == ["-cloudsync_value_price", "price"])
     #expect(set("count", "x") == ["cloudsync_value_count", "-count"])
     #expect(set("parent", "p") == ["cloudsync_column_parent"])
-    #expect(set("extra", 5) == ["-cloudsync_asset_extra", "cloudsync_value_extra", "-extra"])
+    #expect(
+      set("extra", 5) == [
+        "-cloudsync_asset_extra", "-cloudsync_textasset_extra", "cloudsync_value_extra", "-extra",
+      ]
+    )
     var same = base
     same.set(VersionedColumn(name: "title", value: "Cup", time: time))
     #expect(names(same) == ["title"])
