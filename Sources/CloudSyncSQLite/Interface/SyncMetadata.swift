@@ -39,6 +39,19 @@ public struct SyncMetadata: Sendable, Hashable {
     public let counts: Counts
     /// The condition of the rows that this device sends; nil for all.
     public let rowFilter: String?
+    /// What was done to the table since edits of it were captured; nil if nothing was.
+    public let change: Change?
+  }
+
+  /// Why edits of a table may have been made that nobody has captured: the next start of an engine finds them, and the
+  /// counts do not have them.
+  public enum Change: Sendable, Hashable {
+    /// It was dropped and made again, or has lost triggers.
+    case rebuilt
+    /// It has columns that are new.
+    case hasNewColumns([String])
+    /// It is not there any more.
+    case missing
   }
 
   /// A record that is parked or waits.

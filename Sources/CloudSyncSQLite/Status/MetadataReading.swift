@@ -23,13 +23,15 @@ struct MetadataReading {
       let registered = try TableRegistry(connection: connection).tables()
       let schema = try DatabaseSchema.read(connection)
       let counts = try counts(of: registered, in: schema)
+      let changes = try changes(of: registered, in: schema)
       let tables = registered.filter(\.isSynchronized)
         .map { table in
           SyncMetadata.Table(
             name: table.name,
             columns: table.present(in: schema),
             counts: counts[table.id] ?? SyncMetadata.Counts(),
-            rowFilter: table.filter
+            rowFilter: table.filter,
+            change: changes[table.id]
           )
         }
       let lastSync = try Facts(connection: connection).integer(.lastSync)
@@ -46,6 +48,31 @@ struct MetadataReading {
         lastSync: lastSync.map { Timestamp(nanoseconds: $0 * 1_000_000) }
       )
     }
+  }
+
+  /// What was done to tables since their edits were captured, or was done before and is still to be looked into.
+  private func changes(
+    of tables: [RegisteredTable],
+    in schema: DatabaseSchema
+  ) throws(SQLiteError) -> [Int64: SyncMetadata.Change] {
+    let synchronized = tables.filter(\.isSynchronized)
+    let findings = try CaptureCheck(connection: connection)
+      .findings(of: synchronized.map(\.name), in: schema)
+    var changes: [Int64: SyncMetadata.Change] = [:]
+    for id in try Facts(connection: connection).unreconciledTables() { changes[id] = .rebuilt }
+    for (name, finding) in findings {
+      guard let table = synchronized.first(where: { $0.name.isSameName(as: name) }) else {
+        continue
+      }
+      switch finding {
+      case .rebuilt: changes[table.id] = .rebuilt
+      case .missing: changes[table.id] = .missing
+      case .columnsChanged(let added, _) where !added.isEmpty:
+        changes[table.id] = .hasNewColumns(added)
+      case .unchanged, .columnsChanged, .leftOut, .new: break
+      }
+    }
+    return changes
   }
 
   /// The records that cannot be read, and those that the cloud could not give, by their names.

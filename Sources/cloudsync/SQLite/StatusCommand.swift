@@ -40,6 +40,7 @@ enum StatusCommand {
     struct Table: Encodable {
       var name: String
       var filter: String?
+      var change: String?
       var records: Counts
     }
     struct Held: Encodable {
@@ -89,7 +90,12 @@ enum StatusCommand {
       unknownRecords = metadata.unknownRecords
       records = Counts(metadata.counts)
       tables = metadata.tables.map {
-        Table(name: $0.name, filter: $0.rowFilter, records: Counts($0.counts))
+        Table(
+          name: $0.name,
+          filter: $0.rowFilter,
+          change: $0.change?.words,
+          records: Counts($0.counts)
+        )
       }
       held = (metadata.parked + metadata.waiting).map { Held($0) }
       unreadable = metadata.unreadableRecords.map {
@@ -139,6 +145,12 @@ enum StatusCommand {
         )
       }
     }
+    let changed = metadata.tables.filter { $0.change != nil }
+    if !changed.isEmpty {
+      console.line()
+      console.line(console.styled("changed", as: .heading))
+      for table in changed { console.line("  \(table.name): \(table.change?.words ?? "")") }
+    }
     for (title, held) in [("parked", metadata.parked), ("waiting", metadata.waiting)]
     where !held.isEmpty {
       console.line()
@@ -162,6 +174,19 @@ enum StatusCommand {
       console.line(
         "The cloud has \(Phrase.count(metadata.unknownRecords, "record")) for tables that are not here."
       )
+    }
+  }
+}
+
+extension SyncMetadata.Change {
+  /// What it means for the counts, in one line.
+  fileprivate var words: String {
+    let next = "the next sync looks for what was edited unseen"
+    return switch self {
+    case .rebuilt: "it was made anew, or has lost triggers; \(next)"
+    case .hasNewColumns(let columns):
+      "it has got \(Phrase.count(columns.count, "column")) (\(columns.joined(separator: ", "))); \(next)"
+    case .missing: "it is not there any more"
     }
   }
 }

@@ -110,6 +110,35 @@ struct StatusViewTests {
     #expect(try SyncMetadata.read(from: mac.database)?.counts.clean == 2)
   }
 
+  @Test("A table that was changed since the last start says so, until an engine has looked into it")
+  func changed() throws {
+    let bench = SyncHarness()
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
+    let mac = try bench.device("mac", schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A')")
+    try bench.sync(mac)
+    let change = { try SyncMetadata.read(from: mac.database)?.tables.first?.change }
+    #expect(try change() == nil)
+
+    mac.engine.stop()
+    try mac.execute("ALTER TABLE notes ADD COLUMN x; ALTER TABLE notes ADD COLUMN y")
+    #expect(try change() == .hasNewColumns(["x", "y"]))
+    try mac.execute(
+      """
+      CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, title TEXT);
+      INSERT INTO fresh SELECT id, 'AA' FROM notes; DROP TABLE notes;
+      """
+    )
+    #expect(try change() == .missing)
+    try mac.execute("ALTER TABLE fresh RENAME TO notes")
+    #expect(try change() == .rebuilt)
+
+    try bench.restart(mac, ["notes"], after: "")
+    try bench.sync(mac)
+    #expect(try change() == nil)
+    #expect(try bench.unclean(mac) == [])
+  }
+
   @Test("What cannot be read is parked without a table, and what waits says for what")
   func held() throws {
     let schema = """
