@@ -20,9 +20,8 @@ public struct AssetOptions: Sendable {
   /// A merge policy is given such a text as an asset, without its characters. Text that holds a NUL, or is no valid UTF-8, is
   /// never an asset.
   public var textThreshold = 200_000
-  /// Texts of up to so many bytes are no assets on any device: so all devices order them alike.
-  static let leastTextThreshold = 1_000
-  var countedTextThreshold: Int { max(textThreshold, Self.leastTextThreshold) }
+  /// The threshold that counts: texts that are ordered by their characters are no assets.
+  var countedTextThreshold: Int { max(textThreshold, ValueContent.longestOrderedText) }
   /// Reads the file of an asset that has come, whose location is absolute; nil reads the file there.
   public var read: (@Sendable (Asset) throws -> [UInt8])?
 

@@ -115,6 +115,7 @@ struct Reconciliation: TransactionPart {
     // Rows are counted as they are stored.
     try transaction.finish()
     if let place = transaction.tables.place(ofID: id) { try noteMissing(in: place) }
+    try FormerColumns(connection: connection).forget(table: id)
     return try facts.endReconciliation(of: id)
   }
 

@@ -72,7 +72,9 @@ struct RowReset: TransactionPart {
     try connection.execute(
       "DELETE FROM cloudsync_foreign_records; UPDATE cloudsync_clock SET left_until = 0"
     )
-    for fact in [Facts.Name.fullFetch, .fetchAll, .unreconciled, .reconciledTo] {
+    for fact in [
+      Facts.Name.fullFetch, .fetchAll, .unreconciled, .reconciledTo, .formerColumns,
+    ] {
       try facts.set(fact, to: nil)
     }
     transaction.fetchesAll = false

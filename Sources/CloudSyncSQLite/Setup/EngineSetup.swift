@@ -97,6 +97,10 @@ struct EngineSetup {
     let search = SchemaRenamingSearch(connection: connection, schema: schema)
     for renaming in try search.renamings(of: names) {
       try TableRegistry(connection: connection).save(renaming.present)
+      if !renaming.isTold, !renaming.columns.isEmpty {
+        let formerColumns = FormerColumns(connection: connection)
+        try formerColumns.note(renaming.columns, of: renaming.present.id)
+      }
       guard let captured = renaming.present.captured(in: schema) else { continue }
       let tables = SyncTables(
         [try make(captured)],

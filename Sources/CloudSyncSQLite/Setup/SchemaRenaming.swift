@@ -10,6 +10,8 @@ struct SchemaRenaming {
   let present: RegisteredTable
   /// The new names of columns by the former ones.
   let columns: [String: String]
+  /// Whether SQLite has renamed them in the triggers, so that all edits were captured.
+  let isTold: Bool
 
   /// Whether its rows are other records: to a cloud, letters of the other case are other ones.
   var isOtherTable: Bool { !UTF8Bytes.equal(former.name, present.name) }
@@ -41,11 +43,13 @@ struct SchemaRenamingSearch {
       guard let name, names.contains(where: name.isSameName), let table = schema.table(named: name)
       else { continue }
       let told = columnsInTriggers(of: former, named: name, as: table, installed: installed)
-      let columns = if let told { told } else { try columnsByPlace(of: former, as: table) }
+      let columns = if let told { told } else { try columnsByDeclaration(of: former, as: table) }
       if UTF8Bytes.equal(former.name, table.name), columns.isEmpty { continue }
       let present = former.renamed(to: table, columns: columns, installed: installed)
       guard try KeyColumn.read(of: table, in: connection) == present.key else { continue }
-      found.append(SchemaRenaming(former: former, present: present, columns: columns))
+      found.append(
+        SchemaRenaming(former: former, present: present, columns: columns, isTold: told != nil)
+      )
     }
     return found
   }
@@ -101,28 +105,50 @@ struct SchemaRenamingSearch {
     }
   }
 
-  /// The columns that stand where others stood, declared alike.
-  private func columnsByPlace(
+  /// The columns that stand where others stood, declared alike; where columns have come or gone besides, or stand in another
+  /// order, those of which there is one of a declaration among the new ones and among the former ones.
+  private func columnsByDeclaration(
     of former: RegisteredTable,
     as table: TableSchema
   ) throws(SQLiteError) -> [String: String] {
-    guard let then = TableDeclaration(former.sql), let now = TableDeclaration(table.sql),
-      then.columns.count == now.columns.count
-    else { return [:] }
+    guard let then = TableDeclaration(former.sql), let now = TableDeclaration(table.sql) else {
+      return [:]
+    }
+    if let renamed = columnsByPlace(in: then, as: now) {
+      // The last one may have been dropped, and another one added.
+      guard let last = then.columns.last?.name, let name = renamed[last],
+        try hasValues(of: former, in: table, column: name) == false
+      else { return renamed }
+      return renamed.filter { $0.key != last }
+    }
+    let gone = then.columns.filter { now.column(named: $0.name) == nil }
+    let come = now.columns.filter { then.column(named: $0.name) == nil }
+    var renamed: [String: String] = [:]
+    for one in gone {
+      let alike = come.filter { now.rest(of: $0) == then.rest(of: one) }
+      let rivals = gone.filter { then.rest(of: $0) == then.rest(of: one) }
+      guard alike.count == 1, rivals.count == 1,
+        try hasValues(of: former, in: table, column: alike[0].name)
+      else { continue }
+      renamed[one.name] = alike[0].name
+    }
+    return renamed
+  }
+
+  /// The columns that stand where others stood; nil if any other one is not what it was.
+  private func columnsByPlace(
+    in then: TableDeclaration,
+    as now: TableDeclaration
+  ) -> [String: String]? {
+    if then.columns.count != now.columns.count { return nil }
     var renamed: [String: String] = [:]
     for (one, other) in zip(then.columns, now.columns) where one.name != other.name {
       // SQLite finds a column in letters of whatever case.
       guard then.column(named: other.name).map({ $0.name == one.name }) ?? true,
         now.column(named: one.name).map({ $0.name == other.name }) ?? true,
         then.rest(of: one) == now.rest(of: other)
-      else { return [:] }
+      else { return nil }
       renamed[one.name] = other.name
-    }
-    // The last one may have been dropped, and another one added.
-    if let last = then.columns.last?.name, let name = renamed[last],
-      try hasValues(of: former, in: table, column: name) == false
-    {
-      renamed[last] = nil
     }
     return renamed
   }

@@ -52,6 +52,8 @@ struct Facts {
     case leftByErasure = "left_by_erasure"
     /// Why everything is to be fetched; there if it is, and has not begun.
     case fetchAll = "fetch_all"
+    /// What columns of tables that are to be compared were called before.
+    case formerColumns = "former_columns"
     /// The version of the schema when the engine was set up last: another one may take rows that were refused.
     case schemaVersion = "schema_version"
     /// When everything was fetched last, in milliseconds since 1970.

@@ -71,7 +71,8 @@ struct UnseenEdits: TransactionPart {
       let isFilled =
         content.0 != content.1
         || !row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
-      guard isFilled, let former = formerValue(of: edit.name, in: row, than: mine, beside: version),
+      guard isFilled,
+        let former = try formerValue(of: edit.name, in: row, than: mine, beside: version),
         !ValueContent.areEqual(former, edit.value)
       else { continue }
       let change = ColumnEdit(name: edit.name, value: edit.value, former: former)
@@ -99,19 +100,27 @@ struct UnseenEdits: TransactionPart {
     in row: LoadedRow,
     than mine: RecordVersion,
     beside version: RecordVersion
-  ) -> FieldValue? {
+  ) throws(SQLiteError) -> FieldValue? {
     // What the cloud has changed meanwhile is taken from there, unless it was no more than converted.
-    guard let theirs = version[column], let known = mine.clock.time(of: column),
+    guard let theirs = try self.column(column, of: row, in: version),
+      let known = mine.clock.time(of: column),
       theirs.time == known || RecordClock.isConversion(from: known, to: theirs.time),
       row.state.known?.differing.contains(where: { UTF8Bytes.equal($0, column) }) != true
     else { return nil }
-    // A column that is new here, and that others have filled, has nothing to be compared with.
-    if known == .zero, theirs.time != known,
-      row.unwrittenColumns.contains(where: { UTF8Bytes.equal($0, column) })
-    {
-      return nil
-    }
+    // Of that time is also what others have filled a new column with: there is nothing to compare it with.
+    if known == .zero, theirs.time != known, !tables[row.place].hasOtherKind(column) { return nil }
     return theirs.value
+  }
+
+  /// The cloud's version of a column, which may have it under the name that it had before the table was rebuilt.
+  private func column(
+    _ name: String,
+    of row: LoadedRow,
+    in version: RecordVersion
+  ) throws(SQLiteError) -> VersionedColumn? {
+    if let column = version[name] { return column }
+    let former = try FormerColumns(connection: connection).names(of: row.rowKey.table)[name]
+    return former.flatMap { version[$0] }
   }
 
   // MARK: Counters
@@ -185,6 +194,11 @@ extension LoadedRow {
 }
 
 extension RecordTable {
+  /// Whether a column's type is another one than when the cloud first got it: a migration has converted its values.
+  fileprivate func hasOtherKind(_ column: String) -> Bool {
+    format.fields(of: column)?.kind != captured.schema.column(named: column)?.kind
+  }
+
   fileprivate var hasCounters: Bool { columns.contains { rules.isCounter($0) } }
 }
 

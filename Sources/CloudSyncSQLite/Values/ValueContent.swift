@@ -11,6 +11,9 @@ import Foundation
 /// A BLOB may be data on one device and an asset on another, as a text may be a string here and an asset there, and two
 /// assets of the same content may lie in different places.
 enum ValueContent {
+  /// Longer texts, in bytes of UTF-8, are ordered by their digests: on some device they may be assets.
+  static let longestOrderedText = 1_000
+
   /// Whether two values hold the same.
   static func areEqual(_ lhs: FieldValue, _ rhs: FieldValue) -> Bool {
     switch (lhs, rhs) {
@@ -50,7 +53,7 @@ enum ValueContent {
     switch value {
     case .data(let data): [255] + SHA256.digest(of: Array(data))
     case .asset(let asset): [255] + Array(asset.sha256)
-    case .string(let text) where text.utf8.count > AssetOptions.leastTextThreshold:
+    case .string(let text) where text.utf8.count > longestOrderedText:
       [254] + SHA256.digest(of: Array(text.utf8))
     case .list: value.textAsset.map { [254] + Array($0.sha256) } ?? value.codedBytes
     default: value.codedBytes

@@ -206,7 +206,10 @@ struct DatabaseArguments {
     guard let first = errors.first else { return }
     // A table that is not there is not fixed.
     if [.missingTable, .notATable].contains(first.code) {
-      throw ToolError.failure("\(path): \(first.reason)")
+      let isNamed = arguments.has("--tables") || arguments.has("--all")
+      let advice =
+        " If it was renamed or dropped, sync with --all, or name all tables with --tables."
+      throw ToolError.failure("\(path): \(first.reason)\(isNamed ? "" : advice)")
     }
     let others = errors.count == 1 ? "" : " (the first of \(errors.count) errors)"
     let fixing =

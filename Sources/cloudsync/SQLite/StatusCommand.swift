@@ -78,12 +78,15 @@ enum StatusCommand {
     var unknownRecords: Int
     var records: Counts
     var tables: [Table]
+    /// The tables that stay in this copy.
+    var otherTables: [String]
     var held: [Held]
     var unreadable: [Unreadable]
     /// At most a hundred of each table.
     var unnamed: [Unnamed]
 
-    init(_ path: String, _ metadata: SyncMetadata) {
+    init(_ path: String, _ metadata: SyncMetadata, otherTables: [String]) {
+      self.otherTables = otherTables
       database = path
       version = metadata.version
       lastSync = metadata.lastSync.map { TimeText.date($0) }
@@ -115,10 +118,20 @@ enum StatusCommand {
         "\(target.path): it is not synchronized; begin with “cloudsync sync \(target.path) --cloud CLOUD --create”"
       )
     }
+    let names = try target.naming { try SyncEngine.tableNames(in: database) }
+    let others = names.filter { name in !metadata.tables.contains { $0.name == name } }
     if arguments.has("--json") {
-      return console.line(try JSONText.block(for: Report(target.path, metadata)))
+      let report = Report(target.path, metadata, otherTables: others)
+      return console.line(try JSONText.block(for: report))
     }
     show(metadata: metadata, path: target.path, console: console)
+    if !others.isEmpty {
+      console.line()
+      console.line(console.styled("not synchronized", as: .heading))
+      console.line(
+        "  \(others.joined(separator: ", ")): sync with --all, or name all tables with --tables"
+      )
+    }
   }
 
   private static func show(metadata: SyncMetadata, path: String, console: Console) {

@@ -73,6 +73,72 @@ struct RenamedSchemaTests {
     }
   }
 
+  private static func rebuilding(_ columns: String, _ names: String, from former: String) -> String
+  {
+    """
+    CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, \(columns));
+    INSERT INTO fresh(id, \(names)) SELECT id, \(former) FROM notes;
+    DROP TABLE notes; ALTER TABLE fresh RENAME TO notes
+    """
+  }
+
+  @Test(
+    "An edit that was not sent stays when a rebuild renames its column beside other changes",
+    arguments: [
+      rebuilding(
+        "name TEXT, stars INTEGER, z TEXT DEFAULT 'z'",
+        "name, stars",
+        from: "title, stars"
+      ),
+      rebuilding("name TEXT", "name", from: "title"),
+      rebuilding("stars INTEGER, name TEXT", "name, stars", from: "title, stars"),
+      rebuilding("name TEXT, likes INTEGER, z", "name, likes", from: "title, stars"),
+    ],
+    [true, false]
+  )
+  func renamedBesideOthers(migration: String, isMigratedFirst: Bool) throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER)"
+    let rows = "INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2)"
+    let (bench, mac, phone) = try SyncHarness.pair("\(schema); \(rows)", tables: ["notes"])
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    try phone.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'", at: 1_800_000_000_000)
+    for device in isMigratedFirst ? [mac, phone] : [phone, mac] {
+      try bench.restart(device, ["notes"], after: migration)
+      try bench.sync(device)
+    }
+    try bench.sync(mac, phone)
+
+    for device in [mac, phone] {
+      #expect(
+        try device.lines("SELECT id, name FROM notes ORDER BY id") == ["'a'|'A2'", "'b'|'B'"]
+      )
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test(
+    "The only edit, made after a rebuild that renames its column, stays, whoever is in step first",
+    arguments: [true, false]
+  )
+  func onlyEdit(isFirst: Bool) throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER)"
+    let rows = "INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2)"
+    let (bench, mac, phone) = try SyncHarness.pair("\(schema); \(rows)", tables: ["notes"])
+    try bench.sync(mac, phone)
+    let migration = Self.rebuilding("name TEXT, stars INTEGER", "name, stars", from: "title, stars")
+    let edit = "UPDATE notes SET name = 'A2' WHERE id = 'a'"
+    try bench.restart(mac, ["notes"], after: "\(migration); \(edit)")
+    try bench.restart(phone, ["notes"], after: migration)
+    for device in isFirst ? [mac, phone] : [phone, mac] { try bench.sync(device) }
+    try bench.sync(mac, phone)
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT name FROM notes ORDER BY id") == ["'A2'", "'B'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
   @Test("Edits and deletions of a renamed table stay")
   func table() throws {
     let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"

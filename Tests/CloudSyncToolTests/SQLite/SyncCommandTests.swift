@@ -248,17 +248,48 @@ struct SyncCommandTests {
     }
   }
 
-  @Test("Large BLOBs travel beside the cloud's file")
+  @Test("A table that came or was renamed since the last sync is told of, with what to do")
+  func otherTables() throws {
+    try ToolHarness.run { bench in
+      let schema = "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v)"
+      try bench.sql("a.db", schema, "INSERT INTO t VALUES('x', 1)", "SELECT 1")
+      let sync = { (rest: String...) in
+        bench.run(["sync", "@a.db", "--cloud", "@cloud"] + rest)
+      }
+      #expect(sync("--create", "--all").code == 0)
+      #expect(!bench.tool("status", "@a.db").output.contains("not synchronized"))
+
+      try bench.sql("a.db", "CREATE TABLE u(id TEXT PRIMARY KEY NOT NULL)", "SELECT 1")
+      #expect(
+        bench.tool("status", "@a.db").output.contains("not synchronized\n  u: sync with --all")
+      )
+      try bench.sql("a.db", "ALTER TABLE t ADD COLUMN w", "SELECT 1")
+      #expect(
+        bench.tool("status", "@a.db").output.contains("changed\n  t: it has got 1 column (w)")
+      )
+
+      try bench.sql("a.db", "ALTER TABLE t RENAME TO s", "SELECT 1")
+      let refused = sync()
+      #expect(refused.code == 1 && refused.errors.contains("sync with --all"), "\(refused)")
+      #expect(sync("--all").code == 0)
+    }
+  }
+
+  @Test("Large BLOBs and texts travel beside the cloud's file")
   func blobs() throws {
     try ToolHarness.run { bench in
-      let schema = "CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, b BLOB)"
-      try bench.sql("a.db", schema, "INSERT INTO f VALUES('x', zeroblob(1100000))", "SELECT 1")
+      let schema = "CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, b BLOB, t TEXT)"
+      let row = "INSERT INTO f VALUES('x', zeroblob(1100000), hex(zeroblob(600000)))"
+      try bench.sql("a.db", schema, row, "SELECT 1")
       try bench.sql("b.db", schema, "SELECT 1")
       for name in ["a.db", "b.db"] {
         let result = bench.tool("sync", "@\(name)", "--cloud", "@cloud", "--create", "--all")
         #expect(result.code == 0 && result.output.contains("parked 0"), "\(result)")
       }
-      #expect(try bench.sql("b.db", "SELECT b = zeroblob(1100000) FROM f") == ["1"])
+      #expect(
+        try bench.sql("b.db", "SELECT b = zeroblob(1100000) AND t = hex(zeroblob(600000)) FROM f")
+          == ["1"]
+      )
       let files = try bench.files()
       #expect(files == ["a.db", "b.db", "cloud", "cloud-assets"])
     }
