@@ -69,7 +69,7 @@ extension SyncEngine {
       operationHandler: operationHandler,
       options: options,
       environment: environment,
-      isAttaching: false,
+      attachedTo: nil,
       completion: completion
     )
   }
@@ -82,13 +82,13 @@ extension SyncEngine {
     operationHandler: any OperationHandler,
     options: SyncEngineOptions = SyncEngineOptions(),
     environment: SyncEnvironment = .live,
-    isAttaching: Bool,
+    attachedTo attached: AttachedCloud?,
     completion: @escaping @Sendable (Result<SyncPreview, any Error>) -> Void
   ) {
     let assets = options.assets.map { AssetFolder(options: $0) }
     let handler = assets?.resolving(operationHandler) ?? operationHandler
     var rehearsal = Rehearsal(tables: tables, zoneID: zoneID, options: options, environment)
-    rehearsal.isAttaching = isAttaching
+    rehearsal.attached = attached
     let begun: SyncPreview
     let token: ChangeToken?
     do throws(SyncEngineError) {

@@ -45,9 +45,10 @@ extension SyncEngine {
 
   /// Has all rows merged with those of another cloud, account or zone than they were synced with.
   ///
-  /// As ``uploadEverything()``, for whoever is signed in; the engine must not run.
-  package func attach() throws(SyncEngineError) {
-    try control.renew(.upload, keepsOwner: false)
+  /// As ``uploadEverything()``, for whoever is signed in; the engine must not run. Deletions that a former cloud had are
+  /// not of the rows of another one.
+  package func attach(to cloud: AttachedCloud) throws(SyncEngineError) {
+    try control.renew(cloud.renewal, keepsOwner: false)
   }
 
   /// Makes the rows what the cloud has, by fetching everything; returns at once.

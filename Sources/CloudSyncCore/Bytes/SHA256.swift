@@ -49,33 +49,50 @@ package struct SHA256 {
     }
   }
 
+  /// Takes one block of 64 bytes.
+  ///
+  /// Loops, shifts and accesses are those that cost little without optimization too: tests digest megabytes.
   private static func process(
     block: UnsafeBufferPointer<UInt8>,
     words: inout [UInt32],
     hash: inout [UInt32]
   ) {
-    for index in 0..<16 {
-      let place = index * 4
-      words[index] =
-        UInt32(block[place]) << 24 | UInt32(block[place + 1]) << 16
-        | UInt32(block[place + 2]) << 8 | UInt32(block[place + 3])
+    words.withUnsafeMutableBufferPointer { words in
+      var index = 0
+      while index < 16 {
+        let place = index &* 4
+        words[index] =
+          UInt32(block[place]) &<< 24 | UInt32(block[place &+ 1]) &<< 16
+          | UInt32(block[place &+ 2]) &<< 8 | UInt32(block[place &+ 3])
+        index &+= 1
+      }
+      while index < 64 {
+        let (old, new) = (words[index &- 15], words[index &- 2])
+        let low = (old &>> 7 | old &<< 25) ^ (old &>> 18 | old &<< 14) ^ (old &>> 3)
+        let high = (new &>> 17 | new &<< 15) ^ (new &>> 19 | new &<< 13) ^ (new &>> 10)
+        words[index] = words[index &- 16] &+ low &+ words[index &- 7] &+ high
+        index &+= 1
+      }
+      mix(UnsafeBufferPointer(words), into: &hash)
     }
-    for index in 16..<64 {
-      let (old, new) = (words[index - 15], words[index - 2])
-      let low = rotate(old, count: 7) ^ rotate(old, count: 18) ^ (old >> 3)
-      let high = rotate(new, count: 17) ^ rotate(new, count: 19) ^ (new >> 10)
-      words[index] = words[index - 16] &+ low &+ words[index - 7] &+ high
-    }
+  }
+
+  /// The 64 rounds over the words of a block.
+  private static func mix(_ words: UnsafeBufferPointer<UInt32>, into hash: inout [UInt32]) {
     var (a, b, c, d) = (hash[0], hash[1], hash[2], hash[3])
     var (e, f, g, h) = (hash[4], hash[5], hash[6], hash[7])
-    for index in 0..<64 {
-      let sum1 = rotate(e, count: 6) ^ rotate(e, count: 11) ^ rotate(e, count: 25)
-      let choice = (e & f) ^ (~e & g)
-      let first = h &+ sum1 &+ choice &+ constants[index] &+ words[index]
-      let sum0 = rotate(a, count: 2) ^ rotate(a, count: 13) ^ rotate(a, count: 22)
-      let majority = (a & b) ^ (a & c) ^ (b & c)
-      (h, g, f, e) = (g, f, e, d &+ first)
-      (d, c, b, a) = (c, b, a, first &+ sum0 &+ majority)
+    constants.withUnsafeBufferPointer { constants in
+      var index = 0
+      while index < 64 {
+        let sum1 = (e &>> 6 | e &<< 26) ^ (e &>> 11 | e &<< 21) ^ (e &>> 25 | e &<< 7)
+        let choice = (e & f) ^ (~e & g)
+        let first = h &+ sum1 &+ choice &+ constants[index] &+ words[index]
+        let sum0 = (a &>> 2 | a &<< 30) ^ (a &>> 13 | a &<< 19) ^ (a &>> 22 | a &<< 10)
+        let majority = (a & b) ^ (a & c) ^ (b & c)
+        (h, g, f, e) = (g, f, e, d &+ first)
+        (d, c, b, a) = (c, b, a, first &+ sum0 &+ majority)
+        index &+= 1
+      }
     }
     hash[0] &+= a
     hash[1] &+= b
@@ -85,11 +102,6 @@ package struct SHA256 {
     hash[5] &+= f
     hash[6] &+= g
     hash[7] &+= h
-  }
-
-  @inline(__always)
-  private static func rotate(_ word: UInt32, count: UInt32) -> UInt32 {
-    word >> count | word << (32 - count)
   }
 
   private static let initial: [UInt32] = [

@@ -9,8 +9,21 @@ enum Renewal: Sendable {
   case erasure
   /// What the cloud does not have is made there again.
   case upload
+  /// The same in another cloud; its rows stay also where this device had deleted some of those names, and had told its
+  /// former cloud.
+  case attachment
   /// The zone is there again, made by another device: its record says what becomes of the rows.
   case rejoining
+}
+
+/// The cloud that rows are attached to.
+package enum AttachedCloud: Sendable {
+  /// One that they were not synced with: deletions that the former one had are not of its rows.
+  case other
+  /// The one that they were synced with, which has lost changes.
+  case restored
+
+  var renewal: Renewal { self == .other ? .attachment : .upload }
 }
 
 /// Has all rows begin anew.
@@ -26,7 +39,10 @@ struct RowReset: TransactionPart {
     case .deletion, .erasure:
       try zone.noteZoneChange(isErasure: true)
       try deleteEverything()
-    case .upload:
+    case .upload, .attachment:
+      if renewal == .attachment {
+        try stored.pending.removeSettledTombstones(of: tables.inOrder.map(\.id))
+      }
       try facts.set(.fullFetch, to: .integer(FullFetch.uploads.rawValue))
       transaction.fetchesAll = true
       try stored.seen.removeAll()

@@ -372,6 +372,20 @@ struct PendingRows {
     return try query.step() ? query.integer(0) : 0
   }
 
+  /// Forgets the rows that are deleted, here and in the cloud.
+  func removeSettledTombstones(of tables: [Int64]) throws(SQLiteError) {
+    let isSettled = "is_tombstone AND NOT is_dirty AND is_deferred IS NULL"
+    let isOfTables = "table_id IN (\(list(of: tables)))"
+    try connection.execute(
+      """
+      DELETE FROM cloudsync_tombstones WHERE \(isOfTables) AND EXISTS(
+        SELECT 1 FROM cloudsync_pending p WHERE p.table_id = cloudsync_tombstones.table_id
+          AND p.key = cloudsync_tombstones.key AND \(isSettled));
+      DELETE FROM cloudsync_pending WHERE \(isOfTables) AND \(isSettled)
+      """
+    )
+  }
+
   private enum Index: String { case sendable, next, violating, removable }
 
   /// The table by an index: left to itself SQLite goes through all rows where it is to sort them.

@@ -17,7 +17,8 @@ enum AttachCommand {
         Use it when “cloudsync sync” says that the cloud is missing, was restored from an older backup, or is
         another one than before. Everything in the cloud is fetched, rows that both have are merged column by
         column, and what the cloud lacks is uploaded. Rows that were deleted in the cloud after they were
-        created are deleted here too; --dry-run names them.
+        created are deleted here too; --dry-run names them. What this copy had deleted in its former cloud
+        stays in another one.
 
         For a cloud that is gone add --create, once, with the first copy. Every other copy is attached
         without it.

@@ -43,6 +43,18 @@ enum CloudRelation: Sendable, Hashable {
   case restored
   /// The same, without the zone that the database was synced with.
   case emptied
+
+  /// What joining it means for the rows; nil if they belong to it already.
+  ///
+  /// - Parameter creates: Whether it was gone, and is created for them: then it goes on as the one before.
+  /// - Returns: Which cloud it is for them.
+  func attached(creates: Bool) -> AttachedCloud? {
+    switch self {
+    case .same: nil
+    case .other: creates ? .restored : .other
+    case .restored, .emptied: .restored
+    }
+  }
 }
 
 /// Notices what others change in a cloud.
@@ -70,7 +82,8 @@ extension CloudPlace {
     }
     if request.isAttaching, place == nil {
       throw ToolError.failure(
-        "\(path): it was never synced; “cloudsync sync \(path) --cloud \(name)” is enough"
+        "\(path): it is not synchronized, so there is nothing to attach; “cloudsync sync \(path) --cloud \(name)"
+          + " --all” begins: where the cloud has a row too, the cloud's values win"
       )
     }
     // A token says nothing of another zone.

@@ -12,7 +12,7 @@ enum DetachCommand {
       discussion: """
         The rows stay as they are, the file gets back the journal mode that it had, and the cloud is not
         touched. When the database is synced again its rows are merged with the cloud's, and where they differ
-        the cloud's values win: to join another cloud without that use “cloudsync attach”.
+        the cloud's values win. To join another cloud without that do not detach, but use “cloudsync attach”.
         """,
       run: run
     )

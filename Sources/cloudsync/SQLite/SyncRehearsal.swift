@@ -69,7 +69,7 @@ struct SyncRehearsal {
     let preview = try preview(
       database: database,
       cloud: cloud,
-      isAttaching: request.isAttaching && relation != .same,
+      attachedTo: request.isAttaching ? relation.attached(creates: request.creates) : nil,
       folder: folder
     )
     if request.isJSON {
@@ -96,7 +96,7 @@ struct SyncRehearsal {
   private func preview(
     database: DatabaseFile,
     cloud: any CloudPlace,
-    isAttaching: Bool,
+    attachedTo attached: AttachedCloud?,
     folder: String
   ) throws -> SyncPreview {
     let result = Locked<Result<SyncPreview, any Error>?>(nil)
@@ -109,7 +109,7 @@ struct SyncRehearsal {
       zoneID: request.zoneID,
       operationHandler: cloud.handler,
       options: options,
-      isAttaching: isAttaching
+      attachedTo: attached
     ) { new in
       result.withLock { $0 = new }
       done.signal()

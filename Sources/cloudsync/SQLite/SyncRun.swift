@@ -120,13 +120,13 @@ final class SyncRun {
 
   /// Has all rows merged with those of a cloud that they were not synced with, or that has lost changes.
   private func attach(console: Console) throws {
-    if relation == .same {
+    guard let attached = relation.attached(creates: request.creates) else {
       return console.note(
         "\(request.path) belongs to \(request.cloud) already; it is synced"
       )
     }
     if relation == .restored { try cloud.renewHistory(after: request.place?.token) }
-    try engine.attach()
+    try engine.attach(to: attached)
   }
 
   /// Sends and fetches until nothing is left; returns false if the user wants it to end before.

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncChangesets
@@ -38,7 +39,8 @@ import Testing
     try work(reference.repository)
     let after = try state(reference)
     #expect(before != after)
-    for statement in 1...2_000 {
+    // In the suite every second one.
+    for statement in stride(from: 1, through: 2_000, by: SuiteSize.count(2, long: 1)) {
       let bench = try HistoryBench()
       try prepare(bench)
       let database = BreakingDatabase(bench.database)

@@ -1,11 +1,11 @@
-#if canImport(FoundationEssentials)
+import CloudSyncCore
 import CloudSyncTestSupport
+
+#if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-
-import CloudSyncCore
 
 /// How many scripts are run, and what is told about one that fails.
 enum Scripts {

@@ -8,7 +8,7 @@ struct Rehearsal: Sendable {
   let options: SyncEngineOptions
   let environment: SyncEnvironment
   /// Whether what is known of the cloud is forgotten first, as when the rows are attached to another one.
-  var isAttaching = false
+  var attached: AttachedCloud?
 
   init(
     tables: [String],
@@ -41,7 +41,7 @@ struct Rehearsal: Sendable {
             tables: prepared.tables,
             now: environment.now().nanoseconds / 1_000_000
           ) { Int64(bitPattern: nonce()) }
-          if isAttaching { try RowReset(transaction: transaction).renew(.upload) }
+          if let attached { try RowReset(transaction: transaction).renew(attached.renewal) }
           return try body(transaction)
         }
       }
