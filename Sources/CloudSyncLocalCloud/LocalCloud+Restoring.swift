@@ -21,8 +21,8 @@ extension LocalCloud {
 }
 
 extension LocalCloud {
-  /// Whether a change token is from a time that the store knows nothing of: a backup was restored, and nobody has
-  /// called ``renew(nonce:)`` since.
+  /// Whether a change token tells of changes that the store has lost: a backup was restored, and nobody has called
+  /// ``renew(nonce:)`` since.
   package func isBehind(
     _ token: ChangeToken,
     account: AccountIdentity,
@@ -31,10 +31,11 @@ extension LocalCloud {
     try transaction(.read, frame: frame(device: "", account: account, zoneID: zone)) {
       (engine) throws(LocalCloudStoreError) in
       let counters = try engine.counters()
-      guard let place = FeedToken(token, seed: counters.seed), place.branch == counters.branch,
+      guard let place = FeedToken(token, counters.tokenSeal), place.branch == counters.branch,
         let account = try engine.account(), let zone = try engine.zone(of: account)
       else { return false }
-      return place.number == zone.number && place.position > zone.lastPosition
+      if place.number == zone.number, place.position > zone.lastPosition { return true }
+      return try engine.holds(place.history, in: account) == false
     }
   }
 }
@@ -43,7 +44,7 @@ extension CloudEngine {
   /// Begins a branch of the history.
   fileprivate func renew(branch: UInt64) throws(LocalCloudStoreError) {
     try store.lock(.counters)
-    var counters = try counters()
+    var counters = try storedCounters()
     counters.branch = branch
     try store.setDocument(StoreDocument(.counters(counters)), for: StoreCounters.key)
     // They tell of tags that are not given any more.
