@@ -2,6 +2,7 @@ import CloudSyncLocalCloud
 import CloudSyncSession
 import PostgresStore
 import PostgresTestServer
+import Synchronization
 import Testing
 
 @Suite("PostgresStore: what it keeps")
@@ -14,7 +15,17 @@ struct ContentTests {
       MemoryStore(), try PostgresStore(conninfo: try schema()),
     ]
     let pages = try stores.map { store in
-      let cloud = LocalCloud(store: store) { Timestamp(nanoseconds: 1_700_000_000_000_000_000) }
+      let count = Mutex<UInt64>(0)
+      let cloud = LocalCloud(
+        store: store,
+        now: { Timestamp(nanoseconds: 1_700_000_000_000_000_000) },
+        nonce: {
+          count.withLock { count in
+            count += 1
+            return count
+          }
+        }
+      )
       var log: [String] = []
       for account in ["alice", "bob"] {
         let handler = cloud.connect(
