@@ -3,10 +3,9 @@ public import CloudSyncCore
 extension LocalCloud {
   /// Begins a new branch of the store's history; call it once after a backup was restored.
   ///
-  /// Devices have seen what the backup lacks: change tags and positions of the feed that would be
-  /// given a second time. After this call none recurs: an edit that was made from a lost version is a
-  /// conflict, and a device that fetches with an older token is told that the zone was reset, so that
-  /// it uploads again what the backup lacks. Repeats of requests from before are not recognized.
+  /// Devices have seen what the backup lacks. Those whose change tokens are of what was lost are told so anyway; after
+  /// this call all are: whoever fetches with an older token is told that the zone was reset, so that it uploads again
+  /// what the backup lacks. Repeats of requests from before are not recognized.
   ///
   /// - Parameter nonce: A number that no other call gets; by default a random one.
   /// - Throws: What the store has to say.
