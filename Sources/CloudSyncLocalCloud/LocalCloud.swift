@@ -13,7 +13,8 @@ public import CloudSyncCore
 /// let session = CloudSyncSession(operationHandler: phone, zoneID: notes)
 /// ```
 ///
-/// The same calls at the same times give the same answers, tags and tokens, whatever the store.
+/// The same calls at the same times give the same answers, and with the same random numbers the same tags and
+/// tokens, whatever the store.
 public final class LocalCloud: Sendable {
   /// What changes in the course of a cloud's life, besides what is stored.
   private struct State: Sendable {
@@ -33,6 +34,8 @@ public final class LocalCloud: Sendable {
   private let now: @Sendable () -> Timestamp
   private let state: Locked<State>
   private let accountNumbers = AccountNumbers()
+  private let histories = HistoryBook()
+  private let nonce: @Sendable () -> UInt64
 
   /// Creates a cloud.
   ///
@@ -43,16 +46,28 @@ public final class LocalCloud: Sendable {
   ///     they are saved, so that devices need not keep theirs; without one records say where the
   ///     sender's lie.
   ///   - now: The server's clock.
+  ///   - nonce: Gives random numbers, by which a store that was restored from a backup is told from the one that it
+  ///     was; nil for the system's, or those of the options' seed where a ``MemoryStore`` is used.
   public init(
     store: any LocalCloudStore = MemoryStore(),
     options: LocalCloudOptions = LocalCloudOptions(),
     assetFolder: String? = nil,
-    now: @escaping @Sendable () -> Timestamp = SyncEnvironment.live.now
+    now: @escaping @Sendable () -> Timestamp = SyncEnvironment.live.now,
+    nonce: (@Sendable () -> UInt64)? = nil
   ) {
     self.store = store
     self.assetFolder = assetFolder
+    let isPassing = store is MemoryStore
+    self.nonce =
+      nonce ?? (isPassing ? Self.numbers(of: options.seed) : SyncEnvironment.live.nonce)
     self.now = now
     state = Locked(State(options: options, pushes: PushQueues(seed: options.seed)))
+  }
+
+  /// Numbers that look random, and are the same for each cloud of a seed.
+  private static func numbers(of seed: UInt64) -> @Sendable () -> UInt64 {
+    let generator = Locked(SplitMix64(seed: ~seed))
+    return { generator.withLock { $0.next() } }
   }
 
   /// How the cloud behaves; a change holds from the next request on.
@@ -112,8 +127,12 @@ public final class LocalCloud: Sendable {
     frame: RequestFrame,
     _ body: (CloudEngine) throws(LocalCloudStoreError) -> Value
   ) throws(LocalCloudStoreError) -> Value {
-    try store.transaction(kind) { (transaction) throws(LocalCloudStoreError) in
-      let engine = CloudEngine(store: transaction, frame: frame)
+    var last: HistoryPen?
+    let numbers = HistoryNumbers(nonce)
+    let value = try store.transaction(kind) { (transaction) throws(LocalCloudStoreError) in
+      let pen = HistoryPen(book: histories, opening: store.opening, numbers: numbers)
+      last = pen
+      let engine = CloudEngine(store: transaction, frame: frame, pen: pen)
       if kind == .write { try engine.lockAccount() }
       var isGuessed = false
       var known: Int64?
@@ -128,6 +147,8 @@ public final class LocalCloud: Sendable {
       }
       return value
     }
+    if let last { histories.note(last) }
+    return value
   }
 
   /// Lets a device pay for the items of a request.

@@ -58,7 +58,8 @@ struct ServiceTickets: Sendable {
   func read(_ ticket: some StringProtocol, now: Timestamp) -> Ticket? {
     let parts = ticket.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
-    guard parts.count == 2, Self.areEqual(parts[1], signature(of: parts[0])),
+    guard parts.count == 2,
+      ConstantTime.areEqual(Array(parts[1].utf8), Array(signature(of: parts[0]).utf8)),
       let payload = Self.text(ofDigits: parts[0])
     else { return nil }
     let slash = UInt8(ascii: "/")
@@ -72,18 +73,9 @@ struct ServiceTickets: Sendable {
 
   // MARK: Signatures
 
-  /// HMAC with SHA-256 (RFC 2104), as digits.
+  /// An HMAC, as digits.
   private func signature(of text: String) -> String {
-    var key = secret.count > 64 ? SHA256.digest(of: secret) : secret
-    key += [UInt8](repeating: 0, count: 64 - key.count)
-    let inner = SHA256.digest(of: key.map { $0 ^ 0x36 } + Array(text.utf8))
-    return Self.digits(SHA256.digest(of: key.map { $0 ^ 0x5c } + inner))
-  }
-
-  /// Compares to the end, so that time tells nothing of where they differ.
-  private static func areEqual(_ lhs: String, _ rhs: String) -> Bool {
-    guard lhs.utf8.count == rhs.utf8.count else { return false }
-    return zip(lhs.utf8, rhs.utf8).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    Self.digits(SHA256.code(of: Array(text.utf8), key: secret))
   }
 
   static func digits(_ bytes: some Sequence<UInt8>) -> String {

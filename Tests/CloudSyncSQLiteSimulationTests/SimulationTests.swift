@@ -34,6 +34,33 @@ struct SimulationTests {
   }
 
   @Test(
+    "A cloud that is put back unnoticed has everything again in the end",
+    arguments: SuiteSize.some(8, of: Array(UInt64(1)...60))
+  )
+  func storeRestored(seed: UInt64) throws {
+    var options = Self.options(seed)
+    options.faults = try FaultPlan(
+      parsing: "store-restored=1/25,answer-lost=1/30,killed=1/100,offline=1/20"
+    )
+    let outcome = Simulation<SQLiteDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
+  @Test(
+    "Seeds in which a cloud that was put back had broken a rule keep it",
+    arguments: [(205, 40), (261, 40), (261, 12)] as [(UInt64, Int)]
+  )
+  func formerRestorations(seed: UInt64, edits: Int) throws {
+    // A fetch of everything had come before the token was shown, and had told that rows were gone.
+    var options = Self.options(seed, edits: edits)
+    options.faults = try FaultPlan(parsing: "default,store-restored=1/60")
+    let outcome = Simulation<SQLiteDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
+  @Test(
     "Seeds that broke a rule once keep it",
     arguments: SuiteSize.some(
       3,

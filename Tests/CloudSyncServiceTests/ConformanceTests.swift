@@ -46,7 +46,7 @@ struct ConformanceTests {
       try? FileManager.default.removeItem(atPath: folder)
       let world = ServiceWorld(assetFolder: folder + "/cloud", change)
       let clients = [try world.client("a"), try world.client("b")]
-      let cloud = ConformanceCloud(
+      var cloud = ConformanceCloud(
         zoneID: ServiceWorld.zoneID,
         capabilities: capabilities,
         deleteZone: { reason in
@@ -63,6 +63,9 @@ struct ConformanceTests {
           isAtomic: isAtomic,
           assets: AssetCache(folder: "\(folder)/\(device)")
         )
+      }
+      cloud.connectToOther = { _, zoneID in
+        WebServicesOperationHandler(client: clients[0], zoneID: zoneID, isAtomic: isAtomic)
       }
       for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
     }

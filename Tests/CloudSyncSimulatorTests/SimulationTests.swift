@@ -28,6 +28,18 @@ struct SimulationTests {
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
   }
 
+  @Test(
+    "Devices see that a cloud was put back, also where they have saved since they fetched",
+    arguments: [UInt64(14), 36, 3, 4, 5, 6]
+  )
+  func storeRestored(seed: UInt64) throws {
+    var options = SimulationOptions(seed: seed)
+    options.faults = try FaultPlan(parsing: "default,store-restored=1/60")
+    let outcome = Simulation<NotesDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
   @Test("Nothing goes wrong where nothing is to go wrong")
   func withoutFaults() {
     var options = Self.options(7)

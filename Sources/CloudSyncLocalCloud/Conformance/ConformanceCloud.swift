@@ -4,6 +4,8 @@ public import CloudSyncCore
 public struct ConformanceCapabilities: Sendable {
   /// Whether files of assets are kept; the checks write theirs into this folder.
   public var assetFolder: String?
+  /// The bytes of the largest file that the checks save; some seconds' worth of work where code is not optimized.
+  public var largestAsset = 300_000
   /// Whether the marks of encrypted fields come back.
   public var keepsEncryptedKeys = true
   /// Whether records have parents.
@@ -32,6 +34,10 @@ public struct ConformanceCloud: Sendable {
   public var capabilities: ConformanceCapabilities
   /// Makes the handler of a device; called once for each device.
   public var connect: @Sendable (_ device: String) -> any OperationHandler
+  /// Makes the handler of a device for another zone of the same account, which must not exist either; nil if there is
+  /// only one.
+  public var connectToOther:
+    (@Sendable (_ device: String, _ zoneID: ZoneID) -> any OperationHandler)?
   /// Deletes the zone from outside, as the user or another app does; nil if that cannot be done.
   public var deleteZone: (@Sendable (_ reason: ZoneDeletionReason) -> Void)?
 

@@ -9,6 +9,8 @@ final class ConformanceProbe: Sendable {
   let deleteZone: (@Sendable (ZoneDeletionReason) -> Void)?
   let a: ConformanceDevice
   let b: ConformanceDevice
+  /// Device a in another zone.
+  let other: ConformanceDevice?
 
   init(_ cloud: ConformanceCloud) {
     zoneID = cloud.zoneID
@@ -16,11 +18,17 @@ final class ConformanceProbe: Sendable {
     deleteZone = cloud.deleteZone
     a = ConformanceDevice(cloud.connect("a"), cloud.zoneID, epoch: 1)
     b = ConformanceDevice(cloud.connect("b"), cloud.zoneID, epoch: 2)
+    let zone = cloud.zoneID
+    let another = ZoneID(name: zone.name + "-other", owner: zone.owner, scope: zone.scope)
+    other = cloud.connectToOther.map {
+      ConformanceDevice($0("a", another), another, epoch: 3)
+    }
   }
 
   var failures: [String] {
     found.withLock { $0 } + a.repeats.map { "device a: \($0)" }
       + b.repeats.map { "device b: \($0)" }
+      + (other?.repeats ?? []).map { "device a in another zone: \($0)" }
   }
 
   /// Notes what is wrong unless a condition holds.
@@ -113,7 +121,7 @@ final class ConformanceProbe: Sendable {
 /// A handler whose answers are awaited.
 final class ConformanceDevice: Sendable {
   private let handler: any OperationHandler
-  private let zoneID: ZoneID
+  let zoneID: ZoneID
   private let epoch: UInt64
   private let counter = Locked<UInt64>(0)
   private let found = Locked<[String]>([])

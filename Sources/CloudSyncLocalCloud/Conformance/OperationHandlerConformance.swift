@@ -35,5 +35,5 @@ public enum OperationHandlerConformance: Sendable {
   }
 
   /// All checks.
-  public static let all: [Check] = zones + saves + fetches + values + assets + crowds
+  public static let all: [Check] = zones + saves + fetches + values + assets + crowds + strangers
 }

@@ -7,9 +7,9 @@ extension CloudEngine {
   ) throws(LocalCloudStoreError) -> Result<FetchOperation.Response, SyncError> {
     switch try admitted() {
     case .failure(let error): .failure(error)
-    case .success(let (_, zone)):
+    case .success(let (account, zone)):
       operation.recordIDs.isEmpty
-        ? try page(of: zone, after: operation.changeToken)
+        ? try page(of: zone, in: account, after: operation.changeToken)
         : try lookUp(recordIDs: operation.recordIDs, in: zone)
     }
   }
@@ -44,29 +44,31 @@ extension CloudEngine {
 
   private func page(
     of zone: ZoneDocument,
+    in account: AccountDocument,
     after token: ChangeToken?
   ) throws(LocalCloudStoreError) -> Result<FetchOperation.Response, SyncError> {
     if UTF8Bytes.equal(zone.zoneID.name, ZoneID.defaultZoneName) {
       return .failure(SyncError(.invalidArguments, "the default zone has no feed of changes"))
     }
     let counters = try counters()
-    let seed = counters.seed
+    let seal = counters.tokenSeal
     var place = FeedToken(
       feed: .zone,
       zoneHash: zone.zoneID.stableHash,
       number: zone.number,
       generation: zone.generation,
-      branch: counters.branch
+      branch: counters.branch,
+      history: account.place(of: frame.account)
     )
     if let token {
-      switch Self.place(of: token, like: place, last: zone.lastPosition, seed: seed) {
+      switch try self.place(of: token, like: place, last: zone.lastPosition, in: account, seal) {
       case .failure(let error): return .failure(error)
       case .success(let found): place = found
       }
     }
     if place.position < zone.lastPosition, place.emptyPages < Int64(options.emptyPages) {
       place.emptyPages += 1
-      return .success(FetchOperation.Response(changeToken: place.token(seed: seed), hasMore: true))
+      return .success(FetchOperation.Response(changeToken: place.token(seal), hasMore: true))
     }
     let items = try store.items(
       in: zone.key,
@@ -88,19 +90,20 @@ extension CloudEngine {
       place.position = last.position
       place.emptyPages = 0
     }
-    response.changeToken = place.token(seed: seed)
+    response.changeToken = place.token(seal)
     response.hasMore = place.position < zone.lastPosition
     return .success(response)
   }
 
   /// What a token stands for, if it is one of this feed and still good.
-  private static func place(
+  private func place(
     of token: ChangeToken,
     like start: FeedToken,
     last: Int64,
-    seed: UInt64
-  ) -> Result<FeedToken, SyncError> {
-    guard let place = FeedToken(token, seed: seed), place.feed == start.feed,
+    in account: AccountDocument?,
+    _ seal: TokenSeal
+  ) throws(LocalCloudStoreError) -> Result<FeedToken, SyncError> {
+    guard var place = FeedToken(token, seal), place.feed == start.feed,
       place.zoneHash == start.zoneHash
     else {
       return .failure(SyncError(.invalidArguments, "the change token does not belong to the feed"))
@@ -108,15 +111,23 @@ extension CloudEngine {
     let expired = SyncError(.changeTokenExpired, "the change token is too old")
     // What the store has lost, devices may still have: an expired token would have them delete it.
     guard place.branch == start.branch else {
-      return .failure(start.feed == .zone ? lostHistory : expired)
+      return .failure(start.feed == .zone ? Self.lostHistory : expired)
     }
-    // Another account's, one of a zone that is gone, or one that was made void.
+    // Another account's.
+    guard place.history.account == start.history.account || place.history.index == 0 else {
+      return .failure(expired)
+    }
+    // From a time that the store knows nothing of: it was put back, and nobody has renewed it.
+    if let account, try holds(place.history, in: account) == false {
+      return .failure(start.feed == .zone ? Self.lostHistory : expired)
+    }
+    // One of a zone that is gone, of another account's, or one that was made void.
     guard place.number == start.number, place.generation == start.generation, place.position >= 0
     else { return .failure(expired) }
-    // From a time that the store knows nothing of: it was put back, and nobody has renewed it.
     guard place.position <= last else {
-      return .failure(start.feed == .zone ? lostHistory : expired)
+      return .failure(start.feed == .zone ? Self.lostHistory : expired)
     }
+    place.history = start.history
     return .success(place)
   }
 
@@ -137,16 +148,17 @@ extension CloudEngine {
     let account = try account()
     if let error = Self.refusal(status: account?.status ?? .available) { return .failure(error) }
     let counters = try counters()
-    let seed = counters.seed
+    let seal = counters.tokenSeal
     var place = FeedToken(
       feed: .database,
       number: account?.number ?? 0,
       generation: account?.generation ?? 0,
-      branch: counters.branch
+      branch: counters.branch,
+      history: account?.place(of: frame.account) ?? HistoryPlace()
     )
     if let token {
       let last = account?.position ?? 0
-      switch Self.place(of: token, like: place, last: last, seed: seed) {
+      switch try self.place(of: token, like: place, last: last, in: account, seal) {
       case .failure(let error): return .failure(error)
       case .success(let found): place = found
       }
@@ -165,7 +177,7 @@ extension CloudEngine {
     place.variation =
       options.variesDatabaseTokens
       ? SplitMix64.mix(UInt64(bitPattern: frame.now.nanoseconds)) : 0
-    guard let next = place.token(seed: seed) else {
+    guard let next = place.token(seal) else {
       return .failure(SyncError(.internalError, "no change token can be made"))
     }
     return .success(

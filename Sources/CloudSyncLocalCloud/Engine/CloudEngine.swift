@@ -18,6 +18,7 @@ struct RequestFrame: Sendable {
 struct CloudEngine {
   let store: any LocalCloudTransaction
   let frame: RequestFrame
+  let pen: HistoryPen
 
   var options: LocalCloudOptions { frame.options }
 
@@ -43,7 +44,7 @@ struct CloudEngine {
   func madeAccount() throws(LocalCloudStoreError) -> AccountDocument {
     if let account = try account() { return account }
     try store.lock(.counters)
-    var counters = try counters()
+    var counters = try storedCounters()
     counters.accounts += 1
     try store.setDocument(StoreDocument(.counters(counters)), for: StoreCounters.key)
     let account = AccountDocument(number: counters.accounts)
@@ -51,7 +52,20 @@ struct CloudEngine {
     return account
   }
 
+  /// The counters as they are to be kept: with a secret, if the store is a new one.
+  func storedCounters() throws(LocalCloudStoreError) -> StoreCounters {
+    var counters = try counters()
+    guard counters.accounts == 0, counters.secret.isEmpty else { return counters }
+    for _ in 0..<4 {
+      let number = pen.nonce()
+      counters.secret += (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
+    }
+    return counters
+  }
+
   func set(account: AccountDocument) throws(LocalCloudStoreError) {
+    if pen.mark != nil { pen.written = (account.number, account.place(of: frame.account)) }
+    try keepMark(of: account)
     try store.setDocument(
       StoreDocument(.account(account)),
       for: AccountDocument.key(for: frame.account)
@@ -151,6 +165,7 @@ struct CloudEngine {
       throw LocalCloudStoreError(.limitReached, "the store has had too many zones")
     }
     try store.setDocument(StoreDocument(.counters(counters)), for: StoreCounters.key)
+    account = try marked(account)
     account.position += 1
     try set(account: account)
     var zone = ZoneDocument(number: counters.zones, zoneID: frame.zoneID)
@@ -184,6 +199,7 @@ struct CloudEngine {
     }
     let subscribers = zone.subscribers
     try store.removeItems(in: zone.key)
+    account = try marked(account)
     account.position += 1
     account.usedBytes = max(0, account.usedBytes - zone.usedBytes)
     try set(account: account)

@@ -30,10 +30,30 @@ struct FeedToken {
   var variation: UInt64 = 0
   /// The branch of the store that gave the token.
   var branch: UInt64 = 0
+  /// Where the account's history stood when the token was given.
+  var history = HistoryPlace()
+
+  /// The beginning of a feed.
+  init(
+    feed: Feed,
+    zoneHash: UInt64 = 0,
+    number: Int64,
+    generation: Int64,
+    branch: UInt64,
+    history: HistoryPlace
+  ) {
+    self.feed = feed
+    self.zoneHash = zoneHash
+    self.number = number
+    self.generation = generation
+    position = 0
+    self.branch = branch
+    self.history = history
+  }
 
   /// The token as a client gets it; nil cannot be, since there are always bytes.
-  func token(seed: UInt64) -> ChangeToken? {
-    var writer = BinaryWriter(reserving: 40)
+  func token(_ seal: TokenSeal) -> ChangeToken? {
+    var writer = BinaryWriter(reserving: 80)
     writer.write(feed.rawValue)
     writer.write(zoneHash)
     writer.write(number)
@@ -42,21 +62,16 @@ struct FeedToken {
     writer.write(emptyPages)
     writer.write(variation)
     writer.write(branch)
-    let payload = writer.bytes
-    let check = Self.check(bytes: payload, seed: seed)
-    var bytes = (0..<8).map { UInt8(truncatingIfNeeded: check >> UInt64(8 * $0)) }
-    bytes += Self.shuffled(bytes: payload, key: check)
-    return ChangeToken(Data(bytes))
+    writer.write(history.account)
+    writer.write(history.index)
+    writer.write(history.number)
+    writer.write(history.position)
+    return ChangeToken(Data(seal.closing(writer.bytes)))
   }
 
   /// Reads a token that this store gave; nil for any other bytes.
-  init?(_ token: ChangeToken, seed: UInt64) {
-    let bytes = [UInt8](token.bytes)
-    guard bytes.count > 8, bytes.count < 100 else { return nil }
-    var check: UInt64 = 0
-    for index in 0..<8 { check |= UInt64(bytes[index]) << UInt64(8 * index) }
-    let payload = Self.shuffled(bytes: Array(bytes[8...]), key: check)
-    guard Self.check(bytes: payload, seed: seed) == check else { return nil }
+  init?(_ token: ChangeToken, _ seal: TokenSeal) {
+    guard let payload = seal.opening([UInt8](token.bytes)) else { return nil }
     do throws(CodedError) {
       var reader = BinaryReader(payload)
       guard let feed = Feed(rawValue: try reader.readUInt64()) else { return nil }
@@ -67,27 +82,14 @@ struct FeedToken {
       position = try reader.readInt64()
       emptyPages = try reader.readInt64()
       variation = try reader.readUInt64()
-      // Tokens of version 1 have none.
+      // Tokens of version 1 have none, and those of version 2 no place.
       if !reader.isAtEnd { branch = try reader.readUInt64() }
+      if !reader.isAtEnd {
+        history.account = try reader.readUInt64()
+        history.index = try reader.readInt64()
+        history.number = try reader.readUInt64()
+        history.position = try reader.readInt64()
+      }
     } catch { return nil }
-  }
-
-  /// The beginning of a feed.
-  init(feed: Feed, zoneHash: UInt64 = 0, number: Int64, generation: Int64, branch: UInt64) {
-    self.feed = feed
-    self.zoneHash = zoneHash
-    self.number = number
-    self.generation = generation
-    position = 0
-    self.branch = branch
-  }
-
-  private static func check(bytes: [UInt8], seed: UInt64) -> UInt64 {
-    bytes.reduce(UTF8Bytes.mix(seed, UInt64(bytes.count))) { UTF8Bytes.mix($0, UInt64($1)) }
-  }
-
-  private static func shuffled(bytes: [UInt8], key: UInt64) -> [UInt8] {
-    var generator = SplitMix64(seed: key)
-    return bytes.map { $0 ^ UInt8(truncatingIfNeeded: generator.next()) }
   }
 }

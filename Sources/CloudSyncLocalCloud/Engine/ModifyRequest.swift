@@ -153,7 +153,7 @@ extension CloudEngine {
     case .failure(let error): return (.failure(error), nil)
     case .success(let found): (account, zone) = found
     }
-    let seed = try counters().tagSeed
+    let counters = try counters()
     let answerKey = AnswerDocument.key(
       account: account.number,
       device: frame.device,
@@ -164,11 +164,19 @@ extension CloudEngine {
       known.token == token, known.zone == zone.number
     {
       return (
-        repeated(known: known, operation: operation, digest: digest, zone: zone.number, seed: seed),
+        repeated(
+          known: known,
+          operation: operation,
+          digest: digest,
+          zone: zone.number,
+          seed: counters.tagSeed(mark: known.mark)
+        ),
         nil
       )
     }
-    let request = ModifyRequest(operation, self, account, zone, seed: seed)
+    let marked = try marked(account)
+    let seed = counters.tagSeed(mark: marked.mark.number)
+    let request = ModifyRequest(operation, self, marked, zone, seed: seed)
     let result = try request.run()
     guard case .success(let response) = result else { return (result, nil) }
     guard !request.outcomes.isEmpty else { return (shaped(response: response), nil) }
@@ -177,6 +185,7 @@ extension CloudEngine {
       digest: digest,
       zone: zone.number,
       time: frame.now,
+      mark: marked.mark.number,
       outcomes: request.outcomes
     )
     if options.knowsWriteTokens { try keep(answer, for: answerKey, of: account) }

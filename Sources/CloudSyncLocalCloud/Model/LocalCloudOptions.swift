@@ -158,6 +158,11 @@ public struct LocalCloudOptions: Sendable {
   /// Whether a token of the database differs from call to call although nothing changed.
   public var variesDatabaseTokens = false
 
+  /// How many documents an account has for its marks; those of the oldest openings are forgotten.
+  ///
+  /// A device that was away for longer is told that history was lost, and uploads what it has.
+  package var historyDocumentLimit: Int64 = 128
+
   // MARK: Pushes and chance
 
   /// What becomes of pushes.

@@ -10,11 +10,12 @@ import CloudSyncSQLiteSupport
 ///
 /// A zone is the number of one of its lives. Bodies are in the binary form of coded values: that of
 /// an item is ``StoredItem/bytes``. Since places rise, a change is added at the end of `items`, and
-/// a page of the feed is one range of it. `application_id` is "LCld", `user_version` is 2.
+/// a page of the feed is one range of it. `application_id` is "LCld", `user_version` is 3.
 enum SQLiteSchema {
   static let applicationID: Int64 = 0x4c43_6c64
-  /// Version 1 had no branch in its counters and tokens; it is read, and becomes version 2.
-  static let version: Int64 = 2
+  /// Version 1 had no branch in its counters and tokens, version 2 no marks in accounts; both are read, and become
+  /// version 3.
+  static let version: Int64 = 3
 
   private static let tables = """
     CREATE TABLE documents(key TEXT PRIMARY KEY NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;

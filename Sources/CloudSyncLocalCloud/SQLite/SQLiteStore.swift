@@ -7,7 +7,7 @@ import CloudSyncCore
 /// so that a power failure does not take it. Who wants to write waits up to five seconds for others;
 /// after that a request answers `zoneBusy`. Who reads waits for nobody.
 ///
-/// After a backup of the file was restored, call ``LocalCloud/renew(nonce:)``.
+/// A backup of the file is restored while no process has it open; devices then upload what it lacks.
 public final class SQLiteStore: LocalCloudStore {
   /// What a test hears of while a transaction runs.
   package enum Step: Sendable, CaseIterable {

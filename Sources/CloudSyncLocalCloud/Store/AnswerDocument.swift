@@ -52,13 +52,23 @@ struct AnswerDocument: CodedValue {
   /// The life of the zone.
   var zone: Int64
   var time: Timestamp
+  /// The number of the mark under which records were saved.
+  var mark: UInt64
   var outcomes: [Outcome]
 
-  init(token: WriteToken, digest: UInt64, zone: Int64, time: Timestamp, outcomes: [Outcome]) {
+  init(
+    token: WriteToken,
+    digest: UInt64,
+    zone: Int64,
+    time: Timestamp,
+    mark: UInt64,
+    outcomes: [Outcome]
+  ) {
     self.token = token
     self.digest = digest
     self.zone = zone
     self.time = time
+    self.mark = mark
     self.outcomes = outcomes
   }
 
@@ -68,16 +78,22 @@ struct AnswerDocument: CodedValue {
       $0.field("digest", digest)
       $0.field("zone", zone)
       $0.field("time", time)
+      $0.field("mark", mark)
       $0.field("outcomes", outcomes)
     }
   }
 
   init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try self.init(from: &reader, hasMark: true)
+  }
+
+  init<R: CodedReader>(from reader: inout R, hasMark: Bool) throws(CodedError) {
     try reader.beginObject()
     token = try reader.field("token")
     digest = try reader.field("digest")
     zone = try reader.field("zone")
     time = try reader.field("time")
+    mark = hasMark ? try reader.field("mark") : 0
     outcomes = try reader.field("outcomes")
     try reader.endObject()
   }

@@ -6,6 +6,10 @@ public import CloudSyncCore
 /// links between names. The rules are in one engine above it, so that every store behaves the same.
 /// ``MemoryStore`` and ``SQLiteStore`` are here; the package of `cloudsync-server` has one for PostgreSQL.
 public protocol LocalCloudStore: Sendable {
+  /// Another number whenever the storage may have been replaced while the store was open: after the connection to a
+  /// database was lost, say. Read at the beginning of each transaction; always 0 by default.
+  var opening: UInt64 { get }
+
   /// Runs a body that sees a consistent state, and of whose writes either all or none remain.
   ///
   /// Transactions that write the same account run one after the other, those of other processes
@@ -17,6 +21,11 @@ public protocol LocalCloudStore: Sendable {
     _ kind: LocalCloudTransactionKind,
     _ body: (any LocalCloudTransaction) throws(LocalCloudStoreError) -> Value
   ) throws(LocalCloudStoreError) -> Value
+}
+
+extension LocalCloudStore {
+  /// Nobody replaces the storage of an open store.
+  public var opening: UInt64 { 0 }
 }
 
 /// Whether a transaction writes.

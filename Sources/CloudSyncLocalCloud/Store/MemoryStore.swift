@@ -3,9 +3,26 @@ import CloudSyncCore
 /// Keeps a local cloud in memory, for as long as it lives.
 public final class MemoryStore: LocalCloudStore {
   private let contents = Locked(MemoryContents())
+  private let openings = Locked<UInt64>(0)
 
   /// Creates an empty store.
   public init() {}
+
+  /// Counts how often a backup was restored as if the store had been closed meanwhile.
+  public var opening: UInt64 { openings.withLock { $0 } }
+
+  /// What the store holds now, to be restored later.
+  package func backup() -> MemoryBackup { contents.withLock { $0.backup } }
+
+  /// Puts the store back to what it held, without a word to whoever uses it.
+  ///
+  /// - Parameters:
+  ///   - backup: What it held.
+  ///   - isClosed: Whether it was closed for that, as the rules say.
+  package func restore(_ backup: MemoryBackup, isClosed: Bool) {
+    contents.withLock { $0.restore(backup) }
+    if isClosed { openings.withLock { $0 += 1 } }
+  }
 
   /// Runs a body while nobody else uses the store.
   ///
@@ -16,6 +33,20 @@ public final class MemoryStore: LocalCloudStore {
   ) throws(LocalCloudStoreError) -> Value {
     try contents.withLock { contents throws(LocalCloudStoreError) in try body(contents) }
   }
+}
+
+/// What a memory store held at some time.
+package struct MemoryBackup: Sendable {
+  fileprivate struct Zone: Sendable {
+    let items: [StoredItem]
+    let names: NameTable
+    let feed: FeedIndex
+    let sources: [ByteKey: [String]]
+  }
+
+  fileprivate let documents: [ByteKey: StoreDocument]
+  fileprivate let keys: [String]
+  fileprivate let zones: [Int64: Zone]
 }
 
 /// What a memory store holds.
@@ -31,12 +62,32 @@ private final class MemoryContents: LocalCloudTransaction {
     func number(of name: String, hash: UInt64) -> Int? {
       names.find(hash: hash) { UTF8Bytes.equal(items[$0].recordID.name, name) }
     }
+
+    var backup: MemoryBackup.Zone {
+      MemoryBackup.Zone(items: items, names: names, feed: feed, sources: sources)
+    }
+
+    init() {}
+
+    init(_ backup: MemoryBackup.Zone) {
+      (items, names) = (backup.items, backup.names)
+      (feed, sources) = (backup.feed, backup.sources)
+    }
   }
 
   private var documents: [ByteKey: StoreDocument] = [:]
   /// The keys of the documents, sorted.
   private var keys: [String] = []
   private var zones: [Int64: Zone] = [:]
+
+  var backup: MemoryBackup {
+    MemoryBackup(documents: documents, keys: keys, zones: zones.mapValues(\.backup))
+  }
+
+  func restore(_ backup: MemoryBackup) {
+    (documents, keys) = (backup.documents, backup.keys)
+    zones = backup.zones.mapValues(Zone.init)
+  }
 
   func document(_ key: String) -> StoreDocument? { documents[ByteKey(key)] }
 

@@ -1,5 +1,11 @@
 import CloudSyncCore
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A small value of the engine's own, which a store keeps as it is or as bytes.
 public struct StoreDocument: Sendable {
   /// What there is to keep beside items.
@@ -9,6 +15,7 @@ public struct StoreDocument: Sendable {
     case zone(ZoneDocument)
     case schema(SchemaDocument)
     case answer(AnswerDocument)
+    case history(HistoryDocument)
   }
 
   let content: Content
@@ -19,11 +26,12 @@ public struct StoreDocument: Sendable {
   public var bytes: [UInt8] {
     var writer = BinaryWriter()
     switch content {
-    case .counters(let value): writer.write(UInt64(5), then: value)
-    case .account(let value): writer.write(UInt64(1), then: value)
+    case .counters(let value): writer.write(UInt64(6), then: value)
+    case .account(let value): writer.write(UInt64(7), then: value)
     case .zone(let value): writer.write(UInt64(2), then: value)
     case .schema(let value): writer.write(UInt64(3), then: value)
-    case .answer(let value): writer.write(UInt64(4), then: value)
+    case .answer(let value): writer.write(UInt64(8), then: value)
+    case .history(let value): writer.write(UInt64(9), then: value)
     }
     return writer.bytes
   }
@@ -44,12 +52,17 @@ public struct StoreDocument: Sendable {
   private static func content(from reader: inout BinaryReader) throws(CodedError) -> Content {
     switch try reader.readUInt64() {
     // As version 1 wrote them, without a branch.
-    case 0: .counters(try StoreCounters(from: &reader, hasBranch: false))
-    case 1: .account(try reader.read())
+    case 0: .counters(try StoreCounters(from: &reader, version: 1))
+    // As version 2 wrote them, without a secret and marks.
+    case 1: .account(try AccountDocument(from: &reader, hasMark: false))
+    case 4: .answer(try AnswerDocument(from: &reader, hasMark: false))
+    case 5: .counters(try StoreCounters(from: &reader, version: 2))
     case 2: .zone(try reader.read())
     case 3: .schema(try reader.read())
-    case 4: .answer(try reader.read())
-    case 5: .counters(try reader.read())
+    case 6: .counters(try reader.read())
+    case 7: .account(try reader.read())
+    case 8: .answer(try reader.read())
+    case 9: .history(try reader.read())
     case let other: throw reader.failure("\(other) is no kind of document")
     }
   }
@@ -72,9 +85,14 @@ struct StoreCounters: CodedValue {
   var seed: UInt64 = 0
   /// The branch of the store's history: another one after a backup was restored.
   var branch: UInt64 = 0
+  /// Signs change tokens; empty in a store that version 2 has made.
+  var secret: [UInt8] = []
 
-  /// Shapes change tags: no two branches of a store give the same ones.
-  var tagSeed: UInt64 { branch == 0 ? seed : seed ^ SplitMix64.mix(branch) }
+  /// Shapes change tags: no two branches of a store give the same ones, and no two marks of an account.
+  func tagSeed(mark number: UInt64) -> UInt64 {
+    let branched = branch == 0 ? seed : seed ^ SplitMix64.mix(branch)
+    return number == 0 ? branched : branched ^ SplitMix64.mix(~number)
+  }
 
   init(seed: UInt64) { self.seed = seed }
 
@@ -84,19 +102,21 @@ struct StoreCounters: CodedValue {
       $0.field("zones", zones)
       $0.field("seed", seed)
       $0.field("branch", branch)
+      $0.field("secret", Data(secret))
     }
   }
 
   init<R: CodedReader>(from reader: inout R) throws(CodedError) {
-    try self.init(from: &reader, hasBranch: true)
+    try self.init(from: &reader, version: 3)
   }
 
-  init<R: CodedReader>(from reader: inout R, hasBranch: Bool) throws(CodedError) {
+  init<R: CodedReader>(from reader: inout R, version: Int) throws(CodedError) {
     try reader.beginObject()
     accounts = try reader.field("accounts")
     zones = try reader.field("zones")
     seed = try reader.field("seed")
-    if hasBranch { branch = try reader.field("branch") }
+    if version > 1 { branch = try reader.field("branch") }
+    if version > 2 { secret = [UInt8](try reader.field("secret") as Data) }
     try reader.endObject()
   }
 }
@@ -114,6 +134,8 @@ struct AccountDocument: CodedValue {
   var position: Int64 = 0
   /// Tokens of the database carry it; another one makes them void.
   var generation: Int64 = 0
+  /// The stretch of its history that goes on.
+  var mark = HistoryMark()
 
   init(number: Int64) { self.number = number }
 
@@ -125,10 +147,15 @@ struct AccountDocument: CodedValue {
       $0.field("usedBytes", usedBytes)
       $0.field("position", position)
       $0.field("generation", generation)
+      $0.field("mark", mark)
     }
   }
 
   init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try self.init(from: &reader, hasMark: true)
+  }
+
+  init<R: CodedReader>(from reader: inout R, hasMark: Bool) throws(CodedError) {
     try reader.beginObject()
     number = try reader.field("number")
     status = try reader.field("status")
@@ -136,6 +163,7 @@ struct AccountDocument: CodedValue {
     usedBytes = try reader.field("usedBytes")
     position = try reader.field("position")
     generation = try reader.field("generation")
+    if hasMark { mark = try reader.field("mark") }
     try reader.endObject()
   }
 }

@@ -76,6 +76,7 @@ struct PageApplier: TransactionPart {
   private func takeEnd(of page: FetchedPage) throws(SQLiteError) {
     transaction.isFetchComplete = true
     // One that began before a restart has gone on from its last page.
+    try SaveEcho(transaction: transaction).takeEnd()
     if try transaction.isFetchingAll() { try zone.endFullFetch() }
     if try page.absencesBefore == transaction.absences() {
       try transaction.cloud.takeEndOfFetch()
@@ -89,6 +90,7 @@ struct PageApplier: TransactionPart {
   /// Takes what pages tell of rows, and the token of the last one.
   private func takeRows(of pages: [FetchOperation.Response]) throws(SQLiteError) {
     guard let last = pages.last else { return }
+    for page in pages { try SaveEcho(transaction: transaction).take(page) }
     let isStored = try PlainRows(transaction: transaction).takePlainRows(of: pages)
     var number = 0
     for page in pages {

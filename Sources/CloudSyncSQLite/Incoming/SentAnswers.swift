@@ -24,6 +24,7 @@ struct SentAnswers: TransactionPart {
     let (settled, others) = try FoundRows(transaction: transaction)
       .settle(batch.found, with: response)
     for row in batch.rows + others { sent[row.key.name] = row }
+    var saved: (recordID: RecordID, tag: String)?
     for record in response.savedRecords {
       if let zone = ZoneRecord(record) ?? ownZone(savedAs: record) {
         try FetchOfEverything(transaction: transaction).takeAnswer(zone)
@@ -32,9 +33,15 @@ struct SentAnswers: TransactionPart {
       transaction.counts.sent += 1
       transaction.noteDate(of: record)
       try transaction.cloud.noteSave(of: record)
-      if settled.contains(record.recordID.name) { continue }
+      if settled.contains(record.recordID.name) {
+        saved = record.changeTag.map { (record.recordID, $0) } ?? saved
+        continue
+      }
       if let row = sent[record.recordID.name] {
         guard let tag = record.changeTag else { continue }
+        if try self.row(row.key, in: row.table).state.awaitsAnswer(over: row.record.changeTag) {
+          saved = (record.recordID, tag)
+        }
         try KindTrial(transaction: transaction).takeSave(of: row)
         let event = RecordEvent.saved(tag: tag, over: row.record.changeTag, row.version)
         let row = try reduce(event, of: row.key, in: row.table)
@@ -43,6 +50,7 @@ struct SentAnswers: TransactionPart {
         try stored.foreign.noteSent(named: record.recordID.name)
       }
     }
+    if let saved { try SaveEcho(transaction: transaction).note(saved.recordID, tag: saved.tag) }
     for record in response.alreadyInCloud {
       if let row = sent[record.recordID.name], try isOvertaken(row) { continue }
       // Others may have edited it meanwhile.

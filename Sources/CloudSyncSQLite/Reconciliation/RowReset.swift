@@ -35,6 +35,7 @@ struct RowReset: TransactionPart {
   /// Forgets what is known of the cloud.
   func renew(_ renewal: Renewal) throws(SQLiteError) {
     try transaction.finish()
+    try SaveEcho(transaction: transaction).end()
     switch renewal {
     case .deletion, .erasure:
       try zone.noteZoneChange(isErasure: true)

@@ -99,8 +99,9 @@ final class EngineControl: Sendable {
       guard let token = try transaction.facts.token() else {
         return FetchOperation(startingOver: true)
       }
-      let isAll = try transaction.isFetchAllAsked()
-      return FetchOperation(changeToken: token, startingOver: isAll)
+      // Should everything be asked for, it follows: only a token tells a cloud that was restored from a backup, and what
+      // that lacks is not gone.
+      return FetchOperation(changeToken: token)
     }
   }
 

@@ -20,9 +20,8 @@ extension EngineRun {
         let id = fetch(FetchOperation(lookingUp: recordIDs))
         state.withLock { $0.lookups[id] = step.lookups }
       }
-      if step.isFetchAllDue, state.withLock({ $0.fetches == 0 }) {
-        fetch(FetchOperation(startingOver: true))
-      }
+      // Everything is fetched once this has told that the cloud has lost nothing.
+      if step.isFetchAllDue, state.withLock({ $0.fetches == 0 }) { fetch(FetchOperation()) }
       noteNextLook(in: step.next)
       if let next = step.next, state.withLock({ $0.backlog.isEmpty }) {
         retryTimer?.schedule(after: (next + 1) * 1_000_000)

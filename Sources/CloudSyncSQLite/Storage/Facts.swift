@@ -25,6 +25,12 @@ struct Facts {
     case zone
     /// The token of the last page that was stored.
     case token
+    /// The tag and name of what was saved last, if no page has told of it since.
+    case unechoedSave = "unechoed_save"
+    /// Those of what a fetch should have told of, and has not; there while everything is fetched for that.
+    case missingSave = "missing_save"
+    /// How often such a fetch has found it in the cloud after all.
+    case foundSaves = "found_saves"
     /// How many answers have said that the cloud lacks a record.
     case absences
     /// There if an answer has told which zone it is, and no page has come since that continues from what is known.

@@ -54,7 +54,7 @@ final class AnswerChecker: SimulationChecker {
       let names = Set(response.deletedRecordIDs.map(\.name))
       if !names.isEmpty { heard = heard.filter { !names.contains($0.name) } }
     case .recordRemoved(let recordID): heard = heard.filter { $0.name != recordID.name }
-    case .zoneLost:
+    case .zoneLost, .storeRestored:
       overtaken = open
       heard = []
     default: break

@@ -27,7 +27,7 @@ final class FoundValueChecker: SimulationChecker {
       }
     case .recordRemoved(let recordID): removed.insert(recordID.name)
     // Whoever makes the next one has its own values.
-    case .zoneLost: first = [:]
+    case .zoneLost, .storeRestored: first = [:]
     default: break
     }
     return nil

@@ -21,7 +21,7 @@ final class DeletionChecker: SimulationChecker {
     repeats.note(event, on: device)
     switch event {
     case .edited(let edits): for edit in edits { makers[edit.number] = device }
-    case .zoneLost:
+    case .zoneLost, .storeRestored:
       // What was in the zone was deleted with it.
       deleted.formUnion(present)
       present = []

@@ -37,7 +37,7 @@ final class OrderChecker: SimulationChecker {
         let key = DeviceRecordKey(device: device, name: edit.name)
         trails[key, default: Trail()].lastDeletion = edit.number
       }
-    case .zoneLost: zoneLosses += 1
+    case .zoneLost, .storeRestored: zoneLosses += 1
     case .carriedOut(.modify(let operation), _, .success(.modify(let response))):
       return check(operation: operation, response: response, device: device)
     default: break

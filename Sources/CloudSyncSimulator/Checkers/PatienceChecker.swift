@@ -55,7 +55,7 @@ final class PatienceChecker: SimulationChecker {
         return "device \(device) waits for operation \(oldest) while the cloud answered"
           + " \(hosts[device].answers) modify requests"
       }
-    case .launched, .zoneLost: hosts[device] = Host()
+    case .launched, .zoneLost, .storeRestored: hosts[device] = Host()
     default: break
     }
     return nil

@@ -26,6 +26,7 @@ extension NotesDevice {
       disk.withLock { disk in
         disk.lastPage = 0
         disk.seen = nil
+        disk.unechoed = []
       }
       session = CloudSyncSession(
         operationHandler: process.handler,
@@ -130,9 +131,9 @@ extension NotesDevice {
     session.modifyWorkCompletedSubject.sink { [weak self] operation, response in
       if process.isAlive { self?.completed(operation: operation, response: response) }
     }
-    session.fetchWorkCompletedSubject.sink { [weak self, weak session] _, page in
+    session.fetchWorkCompletedSubject.sink { [weak self, weak session] operation, page in
       guard process.isAlive else { return }
-      self?.store(page: page)
+      self?.store(page: page, of: operation)
       if process.configuration.acknowledgesPages { session?.acknowledge(page.page, .stored) }
     }
     session.parkedSubject.sink { [weak self] change in
@@ -152,9 +153,11 @@ extension NotesDevice {
       guard !numbers.isEmpty else { return }
       let mine = Set(numbers)
       for record in response.savedRecords + response.alreadyInCloud {
+        disk.noteChange(of: record.recordID.name, tag: record.changeTag)
         disk.notes[record.recordID.name, default: Note()].settle(mine: mine, record: record)
       }
       for recordID in response.deletedRecordIDs {
+        disk.noteChange(of: recordID.name, tag: nil)
         disk.notes[recordID.name, default: Note()].settle(mine: mine, record: nil)
         disk.forgetIfEmpty(name: recordID.name)
       }
@@ -170,34 +173,52 @@ extension NotesDevice {
       let name = change.recordID.name
       switch change {
       case .saved(let record), .alreadyInCloud(let record):
+        disk.noteChange(of: name, tag: record.changeTag)
         disk.notes[name, default: Note()].settleParked(record: record)
-      case .deleted: disk.notes[name, default: Note()].settleParked(record: nil)
+      case .deleted:
+        disk.noteChange(of: name, tag: nil)
+        disk.notes[name, default: Note()].settleParked(record: nil)
       case .refused, .dropped: break
       }
       disk.forgetIfEmpty(name: name)
     }
   }
 
-  /// Takes a page.
-  private func store(page: FetchOperation.Response) {
-    disk.withLock { disk in
-      guard page.page.number > disk.lastPage else { return }
-      disk.lastPage = page.page.number
-      if page.isBeginning { disk.seen = [] }
-      if page.startedOver {
-        disk.seen = (disk.seen ?? []).union(page.changedRecords.map(\.recordID.name))
-      }
-      for record in page.changedRecords {
-        disk.merge(record: record, of: record.recordID.name)
-      }
-      for recordID in page.deletedRecordIDs { disk.merge(record: nil, of: recordID.name) }
-      guard page.isLast, page.startedOver, let seen = disk.seen else { return }
-      // After a fetch of everything, what was in no page is gone.
-      for name in disk.notes.keys.sorted() where !seen.contains(name) {
-        disk.merge(record: nil, of: name)
-      }
-      disk.seen = nil
+  /// Takes a page; if it should have told of a save and has not, the cloud has lost it, and everything is fetched.
+  private func store(page: FetchOperation.Response, of operation: FetchOperation) {
+    let lacksSaves = disk.withLock { disk in
+      disk.store(page: page)
+      guard page.isLast, !operation.isLookup, !disk.unechoed.isEmpty else { return false }
+      disk.unechoed = []
+      return !page.startedOver
     }
+    if lacksSaves { session?.fetch(FetchOperation(startingOver: true)) }
+  }
+}
+
+extension NotesDevice.Disk {
+  /// Notes that a record was saved, or deleted without a tag, unless a page has told of that already.
+  fileprivate mutating func noteChange(of name: String, tag: String?) {
+    let known = notes[name]?.server?.changeTag
+    if known != tag { unechoed.insert(name) }
+  }
+
+  /// Takes what a page tells.
+  fileprivate mutating func store(page: FetchOperation.Response) {
+    guard page.page.number > lastPage else { return }
+    lastPage = page.page.number
+    let (changed, deleted) = (
+      page.changedRecords.map(\.recordID.name), page.deletedRecordIDs.map(\.name)
+    )
+    unechoed.subtract(changed + deleted)
+    if page.isBeginning { seen = [] }
+    if page.startedOver { seen = (seen ?? []).union(changed) }
+    for record in page.changedRecords { merge(record: record, of: record.recordID.name) }
+    for name in deleted { merge(record: nil, of: name) }
+    guard page.isLast, page.startedOver, let all = seen else { return }
+    // After a fetch of everything, what was in no page is gone.
+    for name in notes.keys.sorted() where !all.contains(name) { merge(record: nil, of: name) }
+    seen = nil
   }
 }
 

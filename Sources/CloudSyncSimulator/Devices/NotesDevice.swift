@@ -29,6 +29,9 @@ public final class NotesDevice: SimulatedDevice {
     var lastPage: UInt64 = 0
     /// While everything is fetched: the names that were in a page.
     var seen: Set<String>?
+    /// The names of records that were saved or deleted, and of which no page has told since: a feed tells of a
+    /// device's own changes too, unless the cloud was put back to what it had before.
+    var unechoed: Set<String> = []
   }
 
   /// What does not.

@@ -40,6 +40,8 @@ public enum SimulationEvent: Sendable {
   case clockSet
   /// The zone is gone.
   case zoneLost
+  /// A backup of the cloud was put back: what was changed since is lost there.
+  case storeRestored
   /// Somebody has removed a record from the cloud with another tool.
   case recordRemoved(RecordID)
   /// The device goes on with a copy of what another one has stored.

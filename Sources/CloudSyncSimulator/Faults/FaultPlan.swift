@@ -113,6 +113,7 @@ extension FaultPoint {
     case .recordRemoved: 40
     case .recordDenied: 41
     case .otherEngine: 42
+    case .storeRestored: 43
     }
   }
 
@@ -149,6 +150,7 @@ extension FaultPoint {
     case .recordRemoved: FaultPlan.Ratio(1, in: 100)
     case .recordDenied: FaultPlan.Ratio(1, in: 60)
     case .otherEngine: FaultPlan.Ratio(1, in: 20)
+    case .storeRestored: FaultPlan.Ratio(1, in: 600)
     }
   }
 }

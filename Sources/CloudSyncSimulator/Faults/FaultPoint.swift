@@ -118,6 +118,11 @@ public enum FaultPoint: String, Sendable, CaseIterable {
   /// For each request: the cloud says that it lacks a record which was to be changed, and has it; of an atomic request
   /// nothing is saved then.
   case recordDenied = "record-denied"
+
+  // MARK: More of the world, before a request
+
+  /// A backup of the cloud is made now, and put back later without a word; whoever has seen more uploads it again.
+  case storeRestored = "store-restored"
 }
 
 extension FaultPoint {
@@ -147,7 +152,7 @@ extension FaultPoint {
   public var isOfWorld: Bool {
     switch self {
     case .tokenExpired, .zoneDeleted, .zonePurged, .zoneReset, .signedOut, .accountSwitched,
-      .accountUnavailable, .quotaFull:
+      .accountUnavailable, .quotaFull, .storeRestored:
       true
     default: false
     }

@@ -136,6 +136,7 @@ extension FaultPoint {
     case (.limitExceeded, _), (.assetMissing, _), (.recordDenied, _), (.tokenExpired, _): false
     // Another device cannot lose a zone that this one is still creating.
     case (.zoneDeleted, .createZone), (.zonePurged, .createZone), (.zoneReset, .createZone): false
+    case (.storeRestored, .createZone): false
     case (.quotaFull, .modify): true
     case (.quotaFull, _): false
     default: true
@@ -166,7 +167,7 @@ extension FaultPoint {
     case .tokenExpired: SyncError(.changeTokenExpired)
     case .zoneDeleted: SyncError(.zoneNotFound)
     case .zonePurged: SyncError(.userDeletedZone)
-    case .zoneReset: SyncError(.zoneNotFound, isEncryptedDataReset: true)
+    case .zoneReset, .storeRestored: SyncError(.zoneNotFound, isEncryptedDataReset: true)
     case .signedOut, .accountSwitched: SyncError(.notAuthenticated)
     case .accountUnavailable: SyncError(.accountTemporarilyUnavailable)
     case .quotaFull: SyncError(.quotaExceeded)

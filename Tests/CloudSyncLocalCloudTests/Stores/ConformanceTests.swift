@@ -14,7 +14,7 @@ struct ConformanceTests {
     let check = OperationHandlerConformance.all[index]
     for change in Self.variants(index) {
       let world = try CloudWorld(kind, change)
-      let cloud = ConformanceCloud(
+      var cloud = ConformanceCloud(
         zoneID: CloudWorld.zoneID,
         deleteZone: { reason in
           _ = try? world.cloud.deleteZone(
@@ -24,6 +24,9 @@ struct ConformanceTests {
           )
         }
       ) { device in world.connect(device).connection }
+      cloud.connectToOther = { device, zoneID in
+        world.connect(device, CloudWorld.alice, zoneID).connection
+      }
 
       for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
     }
@@ -72,7 +75,8 @@ struct ConformanceTests {
   @Test("Every check tells a handler apart that does nothing")
   func brokenHandler() async {
     for check in OperationHandlerConformance.all.dropFirst() {
-      let cloud = ConformanceCloud(zoneID: CloudWorld.zoneID) { _ in IdleHandler() }
+      var cloud = ConformanceCloud(zoneID: CloudWorld.zoneID) { _ in IdleHandler() }
+      cloud.connectToOther = { _, _ in IdleHandler() }
 
       let failures = await check.run(cloud)
 

@@ -29,15 +29,24 @@ final class CloudWorld: Sendable {
     self.init(store: store, change)
   }
 
+  /// A cloud over any store, with random numbers of its own.
   init(
     store: any LocalCloudStore,
-    _ change: (inout LocalCloudOptions) -> Void = { _ in }
+    _ change: (inout LocalCloudOptions) -> Void = { _ in },
+    nonce: (@Sendable () -> UInt64)? = nil
   ) {
+    let numbers = Locked(SplitMix64(seed: 3))
+    let seeded = { @Sendable () -> UInt64 in numbers.withLock { $0.next() } }
     var options = LocalCloudOptions()
     change(&options)
     let clock = Locked(Timestamp(nanoseconds: 1_700_000_000_000_000_000))
     self.clock = clock
-    cloud = LocalCloud(store: store, options: options) { clock.withLock { $0 } }
+    cloud = LocalCloud(
+      store: store,
+      options: options,
+      now: { clock.withLock { $0 } },
+      nonce: nonce ?? seeded
+    )
   }
 
   var now: Timestamp { clock.withLock { $0 } }

@@ -165,6 +165,40 @@ struct CloudRecognitionTests {
     }
   }
 
+  @Test(
+    "1. A cloud file that was put back, and in which others have made as many edits since, loses nothing"
+  )
+  func restoredUnnoticed() throws {
+    try ToolHarness.run { bench in
+      try two(bench)
+      try restore("x.cloud", as: "old.cloud", in: bench)
+      for number in 1...3 {
+        try bench.sql("a.db", "INSERT INTO t VALUES('a\(number)', 'a')", "SELECT 1")
+      }
+      #expect(bench.tool("sync", "@a.db", "--cloud", "@x.cloud").code == 0)
+      try restore("old.cloud", as: "x.cloud", in: bench)
+      for number in 1...3 {
+        try bench.sql("b.db", "INSERT INTO t VALUES('b\(number)', 'b')", "SELECT 1")
+      }
+      #expect(bench.tool("sync", "@b.db", "--cloud", "@x.cloud").code == 0)
+
+      try expectRefusal("a.db", "restored from an older backup", in: bench)
+      #expect(bench.tool("attach", "@a.db", "--cloud", "@x.cloud", "--merge").code == 0)
+      // Who has seen all that is there is told too, unless there is nothing that it could have lost.
+      if bench.tool("sync", "@b.db", "--cloud", "@x.cloud").code != 0 {
+        #expect(bench.tool("attach", "@b.db", "--cloud", "@x.cloud", "--merge").code == 0)
+      }
+      for name in ["a.db", "b.db"] {
+        let result = bench.tool("sync", "@\(name)", "--cloud", "@x.cloud", "--verify")
+        #expect(result.code == 0, "\(result)")
+        #expect(
+          try bench.sql(name, "SELECT id FROM t ORDER BY id")
+            == ["1", "2", "a1", "a2", "a3", "b1", "b2", "b3"].map { "'\($0)'" }
+        )
+      }
+    }
+  }
+
   @Test("A copy joins another cloud or zone, and both sides keep their rows")
   func others() throws {
     try ToolHarness.run { bench in

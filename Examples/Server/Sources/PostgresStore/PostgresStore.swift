@@ -11,8 +11,8 @@ public import CloudSyncLocalCloud
 /// let cloud = LocalCloud(store: store, assetFolder: folder)
 /// ```
 ///
-/// Calls wait for the database on the calling thread. After a backup was restored, call
-/// `LocalCloud.renew(nonce:)`.
+/// Calls wait for the database on the calling thread. A backup is restored while no process uses the database; devices
+/// then upload what it lacks. Once `LocalCloud.renew(nonce:)` was called, all devices do.
 public final class PostgresStore: LocalCloudStore {
   /// How often a transaction is run again before its request is told to come later.
   private static let repeats = 3
@@ -50,6 +50,9 @@ public final class PostgresStore: LocalCloudStore {
     do throws(PostgresFailure) { connection = try pool.connect() } catch { throw error.storeError }
     try PostgresSchema.prepare(connection)
   }
+
+  /// Another number after each start of the database server that was noticed.
+  public var opening: UInt64 { pool.opening }
 
   /// A connection beside those that carry out transactions.
   func newConnection() throws(PostgresFailure) -> PostgresConnection { try pool.connect() }

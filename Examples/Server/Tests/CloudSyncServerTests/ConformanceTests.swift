@@ -17,13 +17,14 @@ struct ConformanceTests {
       let outside = LocalCloud(store: try SQLiteStore(path: server.data + "/cloud.sqlite"))
       var capabilities = ConformanceCapabilities()
       capabilities.assetFolder = server.folder.path("files")
+      capabilities.largestAsset = 5_000_000
       var clients: [String: WebServicesClient] = [:]
       for device in ["a", "b"] {
         clients[device] = try server.client(try await server.token(device))
       }
       let (folder, known) = (server.folder.path("cache"), clients)
       guard let spare = clients["a"] else { throw TestFailure("there is no client") }
-      let cloud = ConformanceCloud(
+      var cloud = ConformanceCloud(
         zoneID: notes,
         capabilities: capabilities,
         deleteZone: { reason in
@@ -38,6 +39,9 @@ struct ConformanceTests {
           zoneID: notes,
           assets: AssetCache(folder: "\(folder)/\(device)")
         )
+      }
+      cloud.connectToOther = { _, zoneID in
+        WebServicesOperationHandler(client: spare, zoneID: zoneID)
       }
       for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
       #expect(server.process.isRunning)

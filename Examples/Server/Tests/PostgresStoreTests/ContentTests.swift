@@ -2,6 +2,7 @@ import CloudSyncLocalCloud
 import CloudSyncSession
 import PostgresStore
 import PostgresTestServer
+import Synchronization
 import Testing
 
 @Suite("PostgresStore: what it keeps")
@@ -14,7 +15,17 @@ struct ContentTests {
       MemoryStore(), try PostgresStore(conninfo: try schema()),
     ]
     let pages = try stores.map { store in
-      let cloud = LocalCloud(store: store) { Timestamp(nanoseconds: 1_700_000_000_000_000_000) }
+      let count = Mutex<UInt64>(0)
+      let cloud = LocalCloud(
+        store: store,
+        now: { Timestamp(nanoseconds: 1_700_000_000_000_000_000) },
+        nonce: {
+          count.withLock { count in
+            count += 1
+            return count
+          }
+        }
+      )
       var log: [String] = []
       for account in ["alice", "bob"] {
         let handler = cloud.connect(
@@ -219,6 +230,61 @@ struct ContentTests {
     try server.execute("DROP TRIGGER refuse ON cloudsync_items", at: conninfo)
     #expect(client.modify([Client.note("a")], token: 1).error == nil)
     #expect(try client.names() == ["a"])
+  }
+
+  @Test(
+    "1. A database that was put back unnoticed: others have written as much, a lost token means a reset zone",
+    arguments: [true, false]
+  )
+  func putBackUnnoticed(isReopened: Bool) throws {
+    let server = try PostgresServer.shared.get()
+    let conninfo = try schema()
+    let tables = ["cloudsync_documents", "cloudsync_items", "cloudsync_links"]
+    let store = try PostgresStore(conninfo: conninfo)
+    let client = try Client.ready(store)
+    _ = try client.modify([Client.note("r")], token: 1).get()
+    let early = try client.fetch().get().changeToken
+    for table in tables {
+      try server.execute("CREATE TABLE kept_\(table) AS SELECT * FROM \(table)", at: conninfo)
+    }
+    var tags: [String?] = []
+    var tokens: [ChangeToken?] = []
+    for number in 0..<3 {
+      let saved = try client.modify([Client.note("a\(number)")], token: UInt64(2 + number)).get()
+      tags += saved.savedRecords.map(\.changeTag)
+      tokens.append(try client.fetch().get().changeToken)
+    }
+    for table in tables {
+      try server.execute("TRUNCATE \(table)", at: conninfo)
+      try server.execute("INSERT INTO \(table) SELECT * FROM kept_\(table)", at: conninfo)
+    }
+    // One that was open all the while notices too, as long as it is the first to write.
+    let other = Client(isReopened ? try PostgresStore(conninfo: conninfo) : store, device: "pad")
+    var others: [String?] = []
+    for number in 0..<4 {
+      let saved = try other.modify([Client.note("a\(number)")], token: UInt64(20 + number)).get()
+      others += saved.savedRecords.map(\.changeTag)
+    }
+    for token in tokens {
+      let error = other.fetch(token).error
+      #expect(error?.code == .zoneNotFound && error?.isEncryptedDataReset == true)
+    }
+    #expect(Set(tags).isDisjoint(with: others))
+    #expect(try other.fetch(early).get().changedRecords.count == 4)
+  }
+
+  @Test("A database of version 1, without marks, is read, and its tokens and tags stay good")
+  func firstVersion() throws {
+    let server = try PostgresServer.shared.get()
+    let conninfo = try schema()
+    let client = try Client.ready(try PostgresStore(conninfo: conninfo))
+    let saved = try client.modify([Client.note("a")], token: 1).get().savedRecords
+    let token = try client.fetch().get().changeToken
+    try server.execute("UPDATE cloudsync_store SET version = 1", at: conninfo)
+    let later = Client(try PostgresStore(conninfo: conninfo))
+    #expect(try later.fetch(token).get().changedRecords.isEmpty)
+    let edit = Client.note("a", ["x": 2], tag: saved.first?.changeTag)
+    #expect(try later.modify([edit], token: 2).get().savedRecords.count == 1)
   }
 
   @Test("After renew() no tag recurs, and an old token means a reset zone")

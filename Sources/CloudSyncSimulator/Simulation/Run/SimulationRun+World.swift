@@ -18,6 +18,7 @@ extension SimulationRun {
     case .signedOut: return changeAccount(status: .noAccount, isForeign: false, host: host)
     case .accountUnavailable:
       return changeAccount(status: .temporarilyUnavailable, isForeign: false, host: host)
+    case .storeRestored: keepBackup(host: host)
     case .accountSwitched: return changeAccount(status: .available, isForeign: true, host: host)
     default: return false
     }
@@ -28,6 +29,24 @@ extension SimulationRun {
   func later(seconds: ClosedRange<Int>, body: @escaping @Sendable () -> Void) {
     let delay = memory.withLock { $0.random.within(seconds) }
     world.schedule(after: .seconds(delay), body)
+  }
+
+  /// Makes a backup of the cloud, which somebody puts back later without a word to anybody.
+  private func keepBackup(host: SimulatedHost) {
+    let drawn = memory.withLock { memory -> (seconds: Int, isClosed: Bool)? in
+      if memory.hasBackup { return nil }
+      memory.hasBackup = true
+      return (memory.backups.within(1...600), memory.backups.chance(1, in: 2))
+    }
+    guard let drawn else { return }
+    let backup = store.backup()
+    world.schedule(after: .seconds(drawn.seconds)) { [self] in
+      // Whoever begins anew then would never come to rest.
+      guard memory.withLock({ $0.hasBackup && !$0.isQuiet && !$0.isOver }) else { return }
+      store.restore(backup, isClosed: drawn.isClosed)
+      memory.withLock { $0.hasBackup = false }
+      report(event: .storeRestored, device: host.number)
+    }
   }
 
   private func deleteZone(reason: ZoneDeletionReason, host: SimulatedHost) {

@@ -14,9 +14,12 @@ struct SimulationMemory {
   /// How often the cloud has changed something.
   var commits = 0
   var stalled: [Int] = []
+  /// Whether a backup of the cloud is going to be put back.
+  var hasBackup = false
   var random: SeededRandom
   var clockSteps: SeededRandom
   var removals: SeededRandom
+  var backups: SeededRandom
 }
 
 /// One simulation on its way.
@@ -27,6 +30,7 @@ final class SimulationRun: Sendable {
   let mutation: (any SimulationMutation)?
   let world = SimulatedEnvironment(jobLimit: 2_000_000)
   let cloud: LocalCloud
+  let store: MemoryStore
   let hosts: [SimulatedHost]
   let variant: SimulationVariant
   let root: SeededRandom
@@ -52,7 +56,9 @@ final class SimulationRun: Sendable {
     let variant = SimulationVariant(root.fork(1))
     self.variant = variant
     let world = world
-    let cloud = LocalCloud(options: variant.cloud, now: { world.now })
+    let store = MemoryStore()
+    self.store = store
+    let cloud = LocalCloud(store: store, options: variant.cloud, now: { world.now })
     cloud.options.refusal = options.faults.refusal(seed: root.fork(5))
     self.cloud = cloud
     hosts = (0..<options.devices)
@@ -74,7 +80,8 @@ final class SimulationRun: Sendable {
         outcome: SimulationOutcome(options: options),
         random: root.fork(3),
         clockSteps: root.fork(4),
-        removals: root.fork(6)
+        removals: root.fork(6),
+        backups: root.fork(7)
       )
     )
     memory.withLock { memory in

@@ -24,6 +24,8 @@ final class PostgresConnection: @unchecked Sendable {
   private(set) var roundTrips = 0
   /// What the locks of this store are told apart by from those of others in the same database.
   var namespace: Int32 = 0
+  /// Tells the database from one that was restored from a backup in its place.
+  var origin: Int64 = 0
 
   /// Connects.
   ///

@@ -8,6 +8,14 @@ final class PostgresPool: Sendable {
     var idle: [PostgresConnection] = []
     /// Rises when idle connections are given up: those of before are not kept any more.
     var generation = 0
+    /// The origin of the newest connection, and how often it was another one.
+    var origin: Int64?
+    var openings: UInt64 = 0
+
+    mutating func note(origin new: Int64) {
+      if let origin, origin != new { openings += 1 }
+      origin = new
+    }
   }
 
   /// A connection, and when it was made.
@@ -28,6 +36,9 @@ final class PostgresPool: Sendable {
     count = max(1, options.connections)
     free = DispatchSemaphore(value: count)
   }
+
+  /// Another number whenever the database may have been restored from a backup.
+  var opening: UInt64 { state.withLock { $0.openings } }
 
   /// Makes a connection that can carry out transactions, once the tables are there.
   func connect() throws(PostgresFailure) -> PostgresConnection {
@@ -50,6 +61,7 @@ final class PostgresPool: Sendable {
     do throws(PostgresFailure) {
       let connection = try connect()
       try connection.prepare(PostgresStatement.prepared)
+      state.withLock { $0.note(origin: connection.origin) }
       return Loan(connection: connection, generation: generation)
     } catch {
       free.signal()

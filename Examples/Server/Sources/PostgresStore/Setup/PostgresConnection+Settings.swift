@@ -13,7 +13,17 @@ extension PostgresConnection {
     "SELECT oid FROM pg_namespace WHERE nspname = current_schema()"
   )
 
-  /// Bounds what may take long, and tells which schema the connection is in.
+  /// Another number after each start of the database server, and once the table was made anew or emptied: then it may
+  /// have been restored from a backup.
+  private static let findOrigin = PostgresStatement(
+    "",
+    """
+    SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint
+      # coalesce(pg_relation_filenode(to_regclass('cloudsync_items')), 0)::bigint
+    """
+  )
+
+  /// Bounds what may take long, and tells which schema the connection is in, and of which database's life.
   func applySettings(_ options: PostgresOptions) throws(PostgresFailure) {
     let settings: [(name: String, value: String)] = [
       ("lock_timeout", "\(options.lockWait.milliseconds)"),
@@ -26,11 +36,14 @@ extension PostgresConnection {
     ]
     let calls =
       settings.map { PostgresCall(Self.set, .text($0.name), .text($0.value)) }
-      + [PostgresCall(Self.makeDurable), PostgresCall(Self.schema)]
+      + [
+        PostgresCall(Self.makeDurable), PostgresCall(Self.findOrigin), PostgresCall(Self.schema),
+      ]
     let rows = try run(calls)
     guard let found = rows.last, found.count == 1 else {
       throw .refused(state: "3F000", message: "the search path names no schema")
     }
     namespace = Int32(truncatingIfNeeded: found.integer(row: 0, column: 0))
+    origin = rows[rows.count - 2].integer(row: 0, column: 0)
   }
 }

@@ -14,7 +14,8 @@ import CloudSyncLocalCloud
 /// Keys, names and bodies are `bytea`: compared byte by byte whatever the database's collation, and free to
 /// have NUL in them. The branch of the history is in the document of the counters, as in every store.
 enum PostgresSchema {
-  static let version: Int64 = 1
+  /// Version 1 had no marks in accounts; it is read, and becomes version 2.
+  static let version: Int64 = 2
 
   /// Asks the catalog as a table: what `to_regclass` knows may be older than a lock that was waited for.
   private static let find = PostgresStatement(
@@ -27,9 +28,13 @@ enum PostgresSchema {
     """
   )
   private static let readVersion = PostgresStatement("", "SELECT version FROM cloudsync_store")
+  private static let raiseVersion = PostgresStatement(
+    "",
+    "UPDATE cloudsync_store SET version = 2 WHERE version = 1"
+  )
   private static let tables: [PostgresStatement] = [
     PostgresStatement("", "CREATE TABLE cloudsync_store(version bigint NOT NULL)"),
-    PostgresStatement("", "INSERT INTO cloudsync_store VALUES (1)"),
+    PostgresStatement("", "INSERT INTO cloudsync_store VALUES (2)"),
     PostgresStatement(
       "",
       "CREATE TABLE cloudsync_documents(key bytea PRIMARY KEY, body bytea NOT NULL)"
@@ -79,11 +84,15 @@ enum PostgresSchema {
       )
     }
     let found = rows[0].integer(row: 0, column: 0)
-    guard found == version else {
+    guard (1...version).contains(found) else {
       throw LocalCloudStoreError(
         .unknownVersion,
-        "the tables have version \(found), and this program knows version \(version); update it"
+        "the tables have version \(found), and this program knows versions up to \(version); update it"
       )
+    }
+    guard found < version else { return }
+    do throws(PostgresFailure) { _ = try connection.run([PostgresCall(raiseVersion)]) } catch {
+      throw error.settingUp
     }
   }
 
