@@ -103,7 +103,8 @@ extension ChangesetRepository {
 
   // MARK: Taking back
 
-  /// Commits the opposite of a commit; what was changed since stays, as a merge would have it.
+  /// Commits the opposite of a commit; what was changed since stays, as a merge would have it, and is in
+  /// ``conflicts()``.
   ///
   /// - Parameters:
   ///   - revision: The commit to take back.
