@@ -215,6 +215,9 @@ struct HistoryRowMerges {
     var value = isOther ? other.value : mine.value
     switch (rule, mine.value, other.value) {
     case (.maximum, .integer(let one), .integer(let other)): value = .integer(max(one, other))
+    // Whatever there is counts as more than nothing.
+    case (.maximum, .null, let other): value = other
+    case (.maximum, let one, .null): value = one
     case (.counter, .integer(let one), .integer(let other)):
       // Rows of one key that two have made began with nothing.
       var start: Int64 = 0

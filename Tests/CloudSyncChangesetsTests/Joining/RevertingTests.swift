@@ -75,4 +75,28 @@ import Testing
     #expect(try desk.repository.conflicts() == [conflict])
     #expect(try desk.rows("SELECT * FROM people") == [])
   }
+
+  @Test func aRowWhoseUniqueValueIsTakenStaysWhereItIs() throws {
+    let settings = [
+      "people": ChangesetOptions.Table(merging: TableMergePolicy(deletes: .deleteWins))
+    ]
+    let schema =
+      "CREATE TABLE people(id TEXT PRIMARY KEY NOT NULL, name TEXT UNIQUE, score INTEGER)"
+    let desk = try HistoryBench(schema, replica: "desk", settings: settings)
+    let phone = try HistoryBench(schema, replica: "phone", settings: settings)
+    try desk.commit("INSERT INTO people VALUES('a', 'Ada', 1)")
+    try phone.sync(from: desk)
+    try phone.commit("UPDATE people SET score = 2")
+    try desk.commit("DELETE FROM people")
+    try desk.sync(from: phone)
+    try desk.commit("INSERT INTO people VALUES('b', 'Ada', 3)")
+    let conflict = try #require(try desk.repository.conflicts().first)
+    let error = #expect(throws: ChangesetError.self) {
+      try desk.repository.restoreConflict(conflict)
+    }
+    #expect(error?.code == .misuse)
+    try desk.commit("DELETE FROM people")
+    try desk.repository.restoreConflict(conflict)
+    #expect(try desk.rows("SELECT * FROM people") == ["'a', 'Ada', 2"])
+  }
 }
