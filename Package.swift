@@ -203,14 +203,16 @@ let package = Package(
     .target(
       name: "CloudSyncSQLiteSimulation",
       dependencies: [
-        "CloudSyncCore", "CloudSyncSQLite", "CloudSyncSQLiteSupport", "CloudSyncSimulator",
+        "CloudSyncChangesets", "CloudSyncCore", "CloudSyncSQLite", "CloudSyncSQLiteSchema",
+        "CloudSyncSQLiteSupport", "CloudSyncSimulator",
       ]
     ),
     .testTarget(
       name: "CloudSyncSQLiteSimulationTests",
       dependencies: [
-        "CloudSyncSQLiteSimulation", "CloudSyncSQLite", "CloudSyncSQLiteSupport",
-        "CloudSyncLocalCloud", "CloudSyncSimulator", "CloudSyncTestSupport",
+        "CloudSyncSQLiteSimulation", "CloudSyncChangesets", "CloudSyncSQLite",
+        "CloudSyncSQLiteSupport", "CloudSyncLocalCloud", "CloudSyncSimulator",
+        "CloudSyncTestSupport",
       ]
     ),
 

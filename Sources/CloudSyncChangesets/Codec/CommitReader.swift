@@ -86,10 +86,11 @@ enum CommitReader {
       tables.append(table)
     }
     var conflicts: [MergeConflict] = []
-    if header.kind == .merge {
+    if header.kind == .merge || header.reverts != nil && !reader.isAtEnd {
       for _ in 0..<(try reader.count(ofAtLeast: 5)) {
         conflicts.append(try conflict(reader: &reader))
       }
+      if conflicts.isEmpty, header.kind != .merge { throw ByteFault("its conflicts are none") }
     }
     return Commit(header: header, changes: StateDelta(tables: tables), conflicts: conflicts)
   }

@@ -15,12 +15,20 @@ struct HashFrame: Sendable, Hashable {
 }
 
 extension HashFrame {
-  /// Whether what is left out of this state is left out of another too, as far as both have the columns.
+  /// Whether changes tell all that differs between the hashes of this state and another.
+  ///
+  /// They do not where a cell counts in one state and not in the other, though both have it.
   func isComparable(with other: HashFrame, all: Fills) -> Bool {
     all.tables.allSatisfy { table, columns in
-      columns.keys.allSatisfy { column in
-        lacks(column: column, of: table) || other.lacks(column: column, of: table)
-          || fills.tables[table]?[column] == other.fills.tables[table]?[column]
+      columns.allSatisfy { column, constant in
+        let standing = [self, other].filter { !$0.lacks(column: column, of: table) }
+          .map { $0.fills.tables[table]?[column] }
+        return switch standing.count {
+        case 0: true
+        // Rows hold the constant where one state has the column, which the other knows nothing of.
+        case 1: constant == .null || standing[0] != nil
+        default: standing[0] == standing[1]
+        }
       }
     }
   }

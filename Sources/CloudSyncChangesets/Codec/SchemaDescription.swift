@@ -1,9 +1,10 @@
 package import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
-/// What a history says of the tables that it is about, in canonical bytes whose digest names the schema.
+/// What a history says of the tables that it is about; the digest of its canonical bytes names the schema.
 ///
-/// Neither the order of columns counts, nor triggers, CHECKs and the names of indexes.
+/// Triggers, CHECKs and the names of indexes do not count. Nor does the order of columns, which is told all the
+/// same: whoever makes the tables from it makes them as they were declared.
 package struct SchemaDescription: Sendable, Hashable {
   package struct Column: Sendable, Hashable {
     package var name: String
@@ -28,7 +29,7 @@ package struct SchemaDescription: Sendable, Hashable {
     package var isWithoutRowID: Bool
     package var isStrict: Bool
     package var hasIntegerKey: Bool
-    /// By the bytes of their names.
+    /// In the order in which they are declared.
     package var columns: [Column]
     package var uniqueKeys: [UniqueKey]
     package var foreignKeys: [TableSchema.ForeignKey]
@@ -75,7 +76,6 @@ extension SchemaDescription.Table {
           keyPlace: (schema.primaryKey.firstIndex { $0.isSameName(as: column.name) } ?? -1) + 1
         )
       }
-      .sorted { $0.name.precedesByBytes($1.name) }
     uniqueKeys = schema.uniqueKeys
       .map { .init(columns: $0.columns, collations: $0.collations, isPartial: $0.isPartial) }
       .sorted { $0.codedBytes.lexicographicallyPrecedes($1.codedBytes) }
@@ -87,7 +87,17 @@ extension SchemaDescription.Table {
 // MARK: Bytes
 
 extension SchemaDescription {
-  package var id: SchemaID { SchemaID(Digest(of: [Self.magic, bytes])) }
+  /// Whatever the order of the columns.
+  package var id: SchemaID { SchemaID(Digest(of: [Self.magic, ordered.bytes])) }
+
+  /// The same with the columns by the bytes of their names.
+  private var ordered: SchemaDescription {
+    var description = self
+    for place in description.tables.indices {
+      description.tables[place].columns.sort { $0.name.precedesByBytes($1.name) }
+    }
+    return description
+  }
 
   private static let magic = Array("cloudsync-schema".utf8) + [1]
 

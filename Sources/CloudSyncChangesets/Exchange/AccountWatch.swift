@@ -38,10 +38,11 @@ final class AccountWatch: Sendable {
     let states = session.statePublisher.sink { [weak self] state in
       // Without a provider the cloud's answers tell. States come in order: once one is good, no older one
       // follows that is not.
-      if case .away(let trouble) = state.accountState {
-        calls.begin(trouble: .account, error: ChangesetError(trouble))
-      } else if provider == nil {
-        self?.tell(answer: .ready)
+      switch state.accountState {
+      case .away(let trouble): calls.begin(trouble: .account, error: ChangesetError(trouble))
+      case .noProvider where provider == nil: self?.tell(answer: .ready)
+      // Of a provider, also one that the app has given to the session, its answers tell.
+      case .noProvider, .asking, .ready, .switched: break
       }
     }
     subscriptions.withLock { $0 = [status, states] }
@@ -52,7 +53,7 @@ final class AccountWatch: Sendable {
     calls.end(trouble: .halt)
     session.start()
     let isAskedAgain = askIfInTrouble()
-    guard hasProvider || isAskedAgain else { return }
+    guard hasProvider || isAskedAgain else { return try check() }
     let error = await withCheckedContinuation { continuation in
       let answer = state.withLock { state in
         if case .none = state.answer { state.waiting.append(continuation) }
@@ -66,6 +67,11 @@ final class AccountWatch: Sendable {
       }
     }
     if let error { throw error }
+  }
+
+  /// Throws what is known of an account that a provider of the session's tells.
+  private func check() throws(ChangesetError) {
+    if case .trouble(let error) = state.withLock({ $0.answer }) { throw error }
   }
 
   /// Has the account looked at again where it may have changed since; false if there is no need to.

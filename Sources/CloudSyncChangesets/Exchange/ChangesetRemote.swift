@@ -52,6 +52,7 @@ public final class ChangesetRemote: Sendable {
       handler: folder?.resolving(operationHandler) ?? operationHandler,
       zoneID: zoneID,
       owner: try RemoteState.account(in: repository),
+      number: try RemoteState.nextSession(in: repository),
       environment: environment
     )
     self.session = session
@@ -84,10 +85,7 @@ public final class ChangesetRemote: Sendable {
           pages.forgetCloud()
           calls.begin(
             trouble: .zone,
-            error: ChangesetError(
-              .cloud,
-              "the zone's data were erased in the cloud; “reset” uploads everything again"
-            )
+            error: .lostZone
           )
         case .unknown, .creating(nil), .ready, .refused: calls.end(trouble: .zone)
         }
@@ -99,14 +97,17 @@ public final class ChangesetRemote: Sendable {
     handler: any OperationHandler,
     zoneID: ZoneID,
     owner: AccountIdentity?,
+    number: UInt64,
     environment: SyncEnvironment
   ) -> CloudSyncSession {
     var configuration = SyncConfiguration()
     configuration.acknowledgesPages = true
     configuration.refusedItems = .handBack
-    let essence = SyncState(zoneID: zoneID, configuration: configuration).essence
+    var state = SyncState(zoneID: zoneID, configuration: configuration)
+    // Nothing else of a session is stored; but no attempt has the name of one before it.
+    state.epoch = number
     return CloudSyncSession(
-      restoring: essence.renewed(owner: owner),
+      restoring: state.essence.renewed(owner: owner),
       operationHandler: handler,
       configuration: configuration,
       resolver: ConflictResolver { client, server in
@@ -121,6 +122,12 @@ public final class ChangesetRemote: Sendable {
   ///
   /// - Throws: That nobody is signed in, or somebody else than the history belongs to.
   public func setup() async throws(ChangesetError) { try await accounts.begin() }
+
+  /// Talks to the cloud no more, until the next call; calls that wait end with an error.
+  public func stop() {
+    session.stop()
+    accounts.fail(error: ChangesetError(.cloud, "the remote was stopped"), trouble: .halt)
+  }
 
   /// Sends the commits that the cloud has not got.
   ///
@@ -168,7 +175,8 @@ public final class ChangesetRemote: Sendable {
 
   /// Commits, fetches, merges, pulls and pushes.
   ///
-  /// While an older commit is checked out nothing is committed, and rows stay.
+  /// While an older commit is checked out nothing is committed, and rows stay. They stay too where others' commits
+  /// have a schema that this app lacks: what was committed here is sent first, then that is thrown.
   ///
   /// - Parameter meta: What is said of the commit.
   /// - Returns: What was done.
@@ -182,10 +190,21 @@ public final class ChangesetRemote: Sendable {
       try repository.mergeAll()
     }
     let settled = try repository.conflictCount(of: merges)
+    var obstacle: ChangesetError?
     if !isDetached, try repository.status().isClean {
-      _ = try await fetchingWhatWasRemoved { () throws(ChangesetError) in try repository.pull() }
+      do throws(ChangesetError) {
+        _ = try await fetchingWhatWasRemoved { () throws(ChangesetError) in try repository.pull() }
+      } catch {
+        // Rows stay where they are; what was committed here goes to the others all the same.
+        guard [.needsUpgrade, .unmerged, .uncommittedChanges].contains(error.code) else {
+          throw error
+        }
+        // Somebody has edited since they were looked at: the next sync commits it.
+        if error.code != .uncommittedChanges { obstacle = error }
+      }
     }
     let sent = try await push()
+    if let obstacle { throw obstacle }
     return SyncSummary(
       sent: sent.count,
       received: received.count,

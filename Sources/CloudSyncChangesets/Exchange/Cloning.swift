@@ -10,6 +10,8 @@ extension ChangesetRemote {
   /// keys on expressions or some rows cannot be told so: then let the app make the tables, begin a history
   /// of them and sync.
   ///
+  /// A clone whose process has ended in the midst is begun anew by the next one into the same database.
+  ///
   /// - Parameters:
   ///   - database: A database without tables.
   ///   - handler: The cloud.
@@ -32,7 +34,7 @@ extension ChangesetRemote {
   ) async throws(ChangesetError) -> ChangesetRepository {
     try Cloning.begin(in: database, options: options)
     do throws(ChangesetError) {
-      let repository = try ChangesetRepository(database, options: options)
+      let repository = try ChangesetRepository(clonedInto: database, options: options)
       let remote = try ChangesetRemote(
         repository,
         operationHandler: handler,
@@ -48,10 +50,25 @@ extension ChangesetRemote {
       }
       try repository.mergeAll()
       try repository.pull()
+      try repository.write { (work) throws(ChangesetError) in try Cloning(work: work).complete() }
       return repository
     } catch {
       try Cloning.undo(in: database)
       throw error
+    }
+  }
+}
+
+extension ChangesetRemote {
+  /// Whether a database was to become a clone, and its process ended before it was one.
+  ///
+  /// - Parameter database: The database.
+  /// - Returns: Whether ``clone(into:from:zoneID:assets:accountProvider:options:environment:)`` begins anew there.
+  /// - Throws: What is wrong with the database.
+  public static func isUnfinishedClone(_ database: some SyncDatabase) throws(ChangesetError) -> Bool
+  {
+    try database.use { (connection) throws(ChangesetError) in
+      try Cloning.isUnfinished(connection: connection)
     }
   }
 }
@@ -65,15 +82,30 @@ struct Cloning {
     in database: some SyncDatabase,
     options: ChangesetOptions
   ) throws(ChangesetError) {
-    try database.use { (connection) throws(ChangesetError) in
+    let isUnfinished = try database.use { (connection) throws(ChangesetError) in
       try ChangesetRepository.refuseTransaction(connection: connection)
+      return try Self.isUnfinished(connection: connection)
+    }
+    if isUnfinished { try undo(in: database) }
+    try database.use { (connection) throws(ChangesetError) in
       try connection.transaction { () throws(ChangesetError) in
         guard try connection.integer("SELECT count(*) FROM main.sqlite_schema") == 0 else {
           throw ChangesetError(.misuse, "the database is not empty; clone into a new file")
         }
         try HistorySetup(connection: connection, options: options).createEmpty()
+        try Info(connection).set(.cloning, .integer(1))
       }
     }
+  }
+
+  /// Whether a clone has been begun and not completed.
+  static func isUnfinished(connection: HistoryConnection) throws(ChangesetError) -> Bool {
+    guard try HistoryTables.installedVersion(connection: connection) != nil else { return false }
+    return try Info(connection).integer(.cloning) != nil
+  }
+
+  func complete() throws(ChangesetError) {
+    try work.connection.run("DELETE FROM changesets_info WHERE name = 'cloning'")
   }
 
   /// Takes away what a clone has made that could not be completed.
@@ -107,6 +139,12 @@ struct Cloning {
         "the tables cannot be made from what commits say of them; let the app make them, and sync"
       )
     }
+    let made = HistoryWork(
+      connection: work.connection,
+      tables: try installation.tracked(),
+      options: work.options
+    )
+    try DefaultFills(work: made).keep()
     var position = try work.heads.position()
     position.branch = head.branch
     try work.heads.set(position)

@@ -40,7 +40,16 @@ final class PageTaker: Sendable {
       let names = packs.map(\.recordID.name)
       let failures = page.failures.map { ($0.recordID.name, "\($0.error)") }
       let token = page.changeToken
+      if let token, HistoryMutant.tokenBeforeRows.isPresent {
+        try repository.write { (work) throws(ChangesetError) in
+          try work.info.set(.token, .blob(Array(token.bytes)))
+        }
+      }
+      let startsOver = page.startedOver && page.isBeginning && !HistoryMutant.trustedZone.isPresent
       let taken = try repository.write { (work) throws(ChangesetError) in
+        // Everything that the zone holds comes now: what does not is not there, as in a zone that others have made
+        // again after it was lost.
+        if startsOver { try RemoteState.forgetCloud(work: work) }
         var taken = TakenPacks()
         for (name, content) in zip(names, contents) {
           taken.add(try PackIntake(work: work).take(name: name, content), name: name)
@@ -53,6 +62,7 @@ final class PageTaker: Sendable {
         return taken
       }
       state.withLock { state in
+        if startsOver { state.records = [] }
         state.new += taken.new
         state.needed.formUnion(taken.incomplete)
         state.records.formUnion(page.changedRecords.map(\.recordID.name))

@@ -20,6 +20,7 @@ struct Pushing {
     try checkKeys()
     var pushed: [Changeset] = []
     while let next = try nextPack() {
+      if HistoryMutant.watermarkFirst.isPresent { _ = try note(pack: next) }
       try await save(bytes: next.pack.bytes)
       pushed += try note(pack: next)
     }

@@ -64,6 +64,13 @@ final class RemoteCalls: Sendable {
 }
 
 extension ChangesetError {
+  static var lostZone: ChangesetError {
+    ChangesetError(
+      .cloud,
+      "the zone's data were erased in the cloud; “reset” uploads everything again"
+    )
+  }
+
   /// What an error of the cloud's means for a history.
   init(_ error: SyncError) {
     self.init(.cloud, "the cloud failed: \(error)")

@@ -30,6 +30,15 @@ enum RemoteState {
     }
   }
 
+  /// The number of a session that begins: one more than that of the last.
+  static func nextSession(in repository: ChangesetRepository) throws(ChangesetError) -> UInt64 {
+    try repository.write { (work) throws(ChangesetError) in
+      let number = (try work.info.integer(.session) ?? 0) + 1
+      try work.info.set(.session, .integer(number))
+      return UInt64(number)
+    }
+  }
+
   static func token(in repository: ChangesetRepository) throws(ChangesetError) -> ChangeToken? {
     try repository.read { (work) throws(ChangesetError) in
       try work.info.bytes(name: .token).flatMap { ChangeToken(Data($0)) }
@@ -56,6 +65,7 @@ enum RemoteState {
 
   private static func forget(connection: HistoryConnection) throws(ChangesetError) {
     try connection.run("DELETE FROM changesets_info WHERE name IN ('token', 'pushed')")
+    if HistoryMutant.forgottenZone.isPresent { return }
     try connection.run("UPDATE changesets_log SET remote = 0 WHERE remote = 1")
     try connection.run("UPDATE changesets_tags SET remote = 0")
   }

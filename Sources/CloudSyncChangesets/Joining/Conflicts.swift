@@ -17,7 +17,11 @@ struct Conflicts {
       conflicts.append(ChangesetConflict(try questions.conflict(row: row), number: number))
     }
     let merges = try work.connection.rows(
-      "SELECT seq FROM changesets_log WHERE kind = 2 ORDER BY seq DESC"
+      """
+      SELECT seq FROM changesets_log
+      WHERE kind = 2 OR id IN (SELECT id FROM changesets_conflicts WHERE number = -1)
+      ORDER BY seq DESC
+      """
     ) { $0.integer(0) }
     for seq in merges {
       let row = try work.log.row(seq)
@@ -32,12 +36,50 @@ struct Conflicts {
     return conflicts
   }
 
+  /// Remembers an edit that has decided something, as merges do: one that takes a commit back.
+  static func note(
+    commit: Commit,
+    id: ChangesetID,
+    _ connection: HistoryConnection
+  ) throws(ChangesetError) {
+    guard commit.header.kind != .merge, !commit.conflicts.isEmpty else { return }
+    try connection.run(
+      "INSERT OR IGNORE INTO changesets_conflicts VALUES(?1, -1, 0)",
+      .blob(id.bytes)
+    )
+  }
+
   private func isRestored(id: ChangesetID, _ number: Int) throws(ChangesetError) -> Bool {
     try work.connection.integer(
       "SELECT state FROM changesets_conflicts WHERE id = ?1 AND number = ?2",
       .blob(id.bytes),
       .integer(Int64(number))
     ) != nil
+  }
+
+  /// Puts a row back that a merge has deleted although it was edited, as it was then.
+  private func restored(
+    _ lost: MergeConflict,
+    of merge: ChangesetID,
+    to target: RowKey,
+    in table: TrackedTable
+  ) throws(ChangesetError) -> StateDelta {
+    let graph = HistoryGraph(work)
+    var row: [CellValue]?
+    if lost.kind == .deletion {
+      for parent in try graph.header(of: merge).parents where row == nil {
+        row = try graph.row(lost.key, of: lost.table, at: parent)
+      }
+    }
+    guard let row else {
+      throw ChangesetError(
+        .misuse,
+        "the row is not in table \(table.name.quotedName) any more, and what it lost is no row; put it back first"
+      )
+    }
+    let cells = row.map { CellDelta($0.column, old: .null, new: $0.value, time: .zero) }
+    let insertion = RowDelta(.insert, target, cells: cells, time: .zero)
+    return StateDelta(tables: [TableDelta(table.name, rows: [insertion])])
   }
 
   /// Puts what a merge lost back into the table: the row that was set aside, or the values of its columns.
@@ -69,6 +111,9 @@ struct Conflicts {
         .misuse,
         "there is a row of this key in table \(table.name.quotedName) again; give another key"
       )
+    }
+    if !lost.isSetAside, present == nil {
+      return try restored(lost, of: merge, to: target, in: table)
     }
     let cells = lost.lost.sorted { $0.column.precedesByBytes($1.column) }
       .compactMap { cell -> CellDelta? in

@@ -12,11 +12,12 @@ struct Merging {
     let graph = HistoryGraph(work)
     self.graph = graph
     let questions = Questions(work: work, graph: graph)
-    merges = MergeWork(graph, rules: MergeRules(work), handler: questions.handler)
+    merges = MergeWork(graph, rules: MergeRules(work).mutated(work), handler: questions.handler)
   }
 
   /// Merges the heads of a branch until one is left; those about which a question is open stay.
   func mergeAll(branch: Int64) throws(ChangesetError) -> [LogRow] {
+    try DefaultFills(work: work).keep()
     var queue = MergeQueue()
     for head in try work.heads.heads(ofBranch: branch) {
       let row = try work.log.row(head.seq)
@@ -60,18 +61,19 @@ struct Merging {
   }
 
   /// What takes a commit back, or puts it back, against HEAD.
-  func reversal(of row: LogRow, head: LogRow) throws(ChangesetError) -> StateDelta {
+  func reversal(of row: LogRow, head: LogRow) throws(ChangesetError) -> MergePlan {
     let parent = try work.log.id(seq: row.parent)
-    return try settled(plan: try merges.plan(over: row.id, ours: head.id, theirs: parent)).changes
+    return try settled(plan: try merges.plan(over: row.id, ours: head.id, theirs: parent))
   }
 
   private func keep(plan: MergePlan, branch: Int64) throws(ChangesetError) -> LogRow {
-    let plan = try settled(plan: plan)
+    var plan = try settled(plan: plan.mutated(work))
     let first = try work.log.row(try graph.number(id: plan.parents[0]))
+    plan.changes = try DefaultFills(work: work).stating(plan.changes, after: first)
     let second = try work.log.row(try graph.number(id: plan.parents[1]))
     let frames = try StateFrames(work.connection)
     try frames.keep()
-    let commit = plan.commit(
+    var commit = plan.commit(
       branch: try work.dictionaries.name(number: branch),
       schema: work.tables.id,
       stateHash: first.stateHash.adding(
@@ -80,6 +82,7 @@ struct Merging {
         to: try frames.frame(of: try work.schemaNumber(), after: first)
       )
     )
+    commit.mutate(work)
     let row = try Committing(work: work).store(commit: commit, parents: [first, second])
     for parent in [first, second] { try work.heads.remove(seq: parent.seq, branch: branch) }
     try work.heads.add(row.seq, branch: branch)

@@ -12,7 +12,8 @@ struct Reverting {
         "commit \(row.id.short) is not one that HEAD is made of"
       )
     }
-    let changes = try Merging(work).reversal(of: row, head: try work.log.row(seq))
-    return try Recording(work: work).record(changes: changes, meta: meta, reverts: row.id)
+    let plan = try Merging(work).reversal(of: row, head: try work.log.row(seq))
+    return try Recording(work: work)
+      .record(changes: plan.changes, meta: meta, reverts: row.id, conflicts: plan.conflicts)
   }
 }

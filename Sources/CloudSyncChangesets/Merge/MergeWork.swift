@@ -97,7 +97,9 @@ package final class MergeWork {
     of commits: [ChangesetID],
     isPlain: Bool
   ) throws(ChangesetError) -> MergeBase {
-    guard commits.count > 1 else { return MergeBase(commit: commits.first) }
+    guard commits.count > 1, !HistoryMutant.oneBase.isPresent else {
+      return MergeBase(commit: commits.first)
+    }
     let name = BaseName(commits: commits, isPlain: isPlain)
     if let known = bases[name] { return known }
     var merged = MergeBase(commit: commits[0])
@@ -106,7 +108,7 @@ package final class MergeWork {
       let common = try AncestorSearch.search(
         graph,
         one: [commits[place]],
-        other: Array(commits[..<place])
+        other: HistoryMutant.baseOfPair.isPresent ? [commits[0]] : Array(commits[..<place])
       )
       let isPlain = isPlain || !common.hasEditsBeside
       let below = try base(of: common.best, isPlain: isPlain)

@@ -58,7 +58,14 @@ struct Branches {
   func head(of name: String) throws(ChangesetError) -> (branch: Int64, seq: Int64?) {
     let position = try work.heads.position()
     let number = try number(name: name)
-    let heads = try work.heads.heads(ofBranch: number)
+    var heads = try work.heads.heads(ofBranch: number)
+    if heads.count > 1 {
+      // What a newer app has made waits for an update, and for nothing else.
+      let known = try heads.filtered { (head) throws(ChangesetError) in
+        try work.knows(schema: try work.log.row(head.seq).schema)
+      }
+      if known.count == 1 { heads = known }
+    }
     // A branch that rows are on already may have others' heads beside its own.
     if heads.count > 1 {
       throw ChangesetError(
@@ -83,6 +90,11 @@ struct Branches {
       guard try work.log.isAncestor(ancestor: position.seq, of: head.seq) else { continue }
       found.append(try work.log.row(head.seq))
     }
+    // What a newer app has made waits for an update, and for nothing else.
+    let known = try found.filtered { (row) throws(ChangesetError) in
+      try work.knows(schema: row.schema)
+    }
+    if known.count == 1 || known.isEmpty { return known.first ?? found.first }
     guard found.count < 2 else {
       throw ChangesetError(
         .unmerged,
@@ -136,5 +148,16 @@ struct Branches {
     guard name.isValidName(upTo: CommitReader.longestName), !isReserved else {
       throw ChangesetError(.invalidName, "a \(kind) cannot be called “\(name)”; name another one")
     }
+  }
+}
+
+extension Array {
+  /// The elements of which something holds.
+  fileprivate func filtered(
+    _ isIncluded: (Element) throws(ChangesetError) -> Bool
+  ) throws(ChangesetError) -> [Element] {
+    var result: [Element] = []
+    for element in self where try isIncluded(element) { result.append(element) }
+    return result
   }
 }

@@ -77,7 +77,12 @@ struct Migrating {
       if let before = former.table(table.name) {
         for name in table.columns where !before.columns.contains(where: { $0.isSameName(as: name) })
         {
-          fills.append(.init(column: name, value: try constant(of: name, in: table)))
+          fills.append(
+            .init(
+              column: name,
+              value: try ColumnDefault(connection: connection).value(of: name, in: table)
+            )
+          )
         }
       }
       var wanted: [RowKey: RowDelta] = [:]
@@ -99,22 +104,6 @@ struct Migrating {
       tables.append(TableDelta(gone.name, rows: gone.rows.map { $0.inverted(at: time) }))
     }
     return StateDelta(tables: tables.sorted { $0.name.precedesByBytes($1.name) })
-  }
-
-  /// What a column's default is for rows that are there: NULL unless it is a literal.
-  private func constant(
-    of name: String,
-    in table: TrackedTable
-  ) throws(ChangesetError) -> SQLiteValue {
-    guard let column = table.schema.column(named: name), let sql = column.defaultSQL,
-      SQLText(sql).isLiteral
-    else { return .null }
-    try connection.execute("CREATE TEMP TABLE changesets_fill(c \(column.type) DEFAULT \(sql))")
-    defer { try? connection.sqlite.execute("DROP TABLE temp.changesets_fill") }
-    try connection.execute("INSERT INTO temp.changesets_fill DEFAULT VALUES")
-    return try connection.failing { () throws(SQLiteError) in
-      try connection.sqlite.value("SELECT c FROM temp.changesets_fill") ?? .null
-    }
   }
 
   private func commit(

@@ -47,7 +47,7 @@ struct Shortening {
     let count = try work.log.written(row: row).conflicts.count
     if count == 0 { return false }
     let restored = try work.connection.integer(
-      "SELECT count(*) FROM changesets_conflicts WHERE id = ?1",
+      "SELECT count(*) FROM changesets_conflicts WHERE id = ?1 AND number >= 0",
       .blob(row.id.bytes)
     )
     return Int64(count) > restored ?? 0

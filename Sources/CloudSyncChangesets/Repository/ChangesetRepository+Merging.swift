@@ -97,13 +97,23 @@ extension ChangesetRepository {
     try move { (work) throws(ChangesetError) in
       try work.checkNothingIsUncommitted()
       let changes = try Conflicts(work: work).restore(conflict: conflict, key: key)
-      return try Recording(work: work).record(changes: changes, meta: "{}")
+      do throws(ChangesetError) {
+        return try Recording(work: work).record(changes: changes, meta: "{}")
+      } catch {
+        // Nothing was uncommitted, so the rows are those of HEAD: what comes back does not go with them.
+        guard error.code == .diverged else { throw error }
+        throw ChangesetError(
+          .misuse,
+          "what was lost cannot be put back beside the rows that are there: \(error.reason)"
+        )
+      }
     }
   }
 
   // MARK: Taking back
 
-  /// Commits the opposite of a commit; what was changed since stays, as a merge would have it.
+  /// Commits the opposite of a commit; what was changed since stays, as a merge would have it, and is in
+  /// ``conflicts()``.
   ///
   /// - Parameters:
   ///   - revision: The commit to take back.

@@ -36,10 +36,32 @@ public final class ChangesetRepository: Sendable {
   ///     NULL, and refer to no other tables.
   ///   - options: What is settled for merges, and what this copy is called.
   /// - Throws: What is wrong with the database or its tables, and what to do.
-  public init(
+  public convenience init(
     _ database: some SyncDatabase,
     tables: [String]? = nil,
     options: ChangesetOptions = ChangesetOptions()
+  ) throws(ChangesetError) {
+    if try ChangesetRemote.isUnfinishedClone(database) {
+      throw ChangesetError(
+        .damaged,
+        "a clone into this database was not completed; clone once more, which begins it anew"
+      )
+    }
+    try self.init(opening: database, tables: tables, options: options)
+  }
+
+  /// Opens the history of a database that is to become a clone.
+  convenience init(
+    clonedInto database: some SyncDatabase,
+    options: ChangesetOptions
+  ) throws(ChangesetError) {
+    try self.init(opening: database, tables: nil, options: options)
+  }
+
+  private init(
+    opening database: some SyncDatabase,
+    tables: [String]?,
+    options: ChangesetOptions
   ) throws(ChangesetError) {
     self.database = database
     self.options = options

@@ -55,12 +55,22 @@ extension Settlement {
     if let key = referenced.move(values) {
       let parent = RowID(table: name, key: key)
       if let now = try self.row(parent) { return .moved(referenced.values(of: key, now)) }
-      return fate(of: parent)
+      return fate(of: parent) ?? deletion(of: parent)
     }
     guard let deletion = referenced.deletion(values) else { return nil }
     var row = SettledRow()
     for cell in deletion.cells { row.set(cell.column, cell.old, at: deletion.time) }
     return .deleted(RowID(table: name, key: deletion.key), row, deletion.time)
+  }
+
+  /// A row that one side has deleted, and the other has edited: as it would be with these edits.
+  private func deletion(of id: RowID) -> ParentLoss? {
+    let changes = [plan.firstNet, plan.secondNet].compactMap { $0.table(id.table)?.row(id.key) }
+    guard let deletion = changes.first(where: { $0.kind == .delete }) else { return nil }
+    var row = SettledRow()
+    for cell in deletion.cells { row.set(cell.column, cell.old, at: deletion.time) }
+    for change in changes where change.kind == .update { row = row.changed(by: change) }
+    return .deleted(id, row, deletion.time)
   }
 
   /// What settling has done with a row that is gone.

@@ -13,10 +13,13 @@ extension Settlement {
       if !table.searches.isEmpty { try takeOutHolders(in: name) }
       let ids = waiting.keys.filter { $0.table == name }
       let ranks = Dictionary(uniqueKeysWithValues: ids.map { ($0, rank(of: $0, in: table)) })
-      let ranked = ids.sorted { one, other in
-        let (mine, theirs) = (ranks[one] ?? .zero, ranks[other] ?? .zero)
-        return mine != theirs ? mine > theirs : one < other
-      }
+      let ranked =
+        HistoryMutant.unsortedSettlement.isPresent
+        ? Array(ids)
+        : ids.sorted { one, other in
+          let (mine, theirs) = (ranks[one] ?? .zero, ranks[other] ?? .zero)
+          return mine != theirs ? mine > theirs : one < other
+        }
       for id in ranked {
         if let row = waiting[id] { try place(id, row, in: table) }
       }

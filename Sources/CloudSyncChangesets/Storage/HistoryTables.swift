@@ -91,8 +91,8 @@ enum HistoryTables {
 /// Single facts of a history.
 struct Info {
   enum Name: String {
-    case version, replica, schema, ids, imported
-    case token, zone, account, horizon, seen, reach, pushed, lines, era, refill, forgets
+    case version, replica, schema, ids, imported, cloning
+    case token, zone, account, horizon, seen, reach, pushed, lines, era, refill, forgets, session
   }
 
   private let connection: HistoryConnection

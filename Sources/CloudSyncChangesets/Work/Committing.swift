@@ -33,6 +33,7 @@ struct Committing {
     _ changes: StateDelta,
     meta: String,
     reverts: ChangesetID? = nil,
+    conflicts: [MergeConflict] = [],
     at time: HybridTime,
     on position: Heads.Position
   ) throws(ChangesetError) -> LogRow {
@@ -44,6 +45,7 @@ struct Committing {
     }
     let parent: LogRow? =
       if let seq = position.seq { try work.log.row(seq) } else { nil }
+    let changes = try DefaultFills(work: work).stating(changes, after: parent)
     let frames = try StateFrames(work.connection)
     try frames.keep()
     let header = CommitHeader(
@@ -63,7 +65,8 @@ struct Committing {
           to: try frames.frame(of: try work.schemaNumber(), after: parent)
         )
     )
-    let row = try store(commit: Commit(header: header, changes: changes), parents: [parent])
+    let commit = Commit(header: header, changes: changes, conflicts: conflicts)
+    let row = try store(commit: commit, parents: [parent])
     try work.heads.advance(position: position, to: row.seq, clock: time)
     return row
   }
@@ -85,6 +88,7 @@ struct Committing {
       parents: parents.compactMap { $0?.seq },
       isRemote: false
     )
+    try Conflicts.note(commit: commit, id: id, work.connection)
     if parents.first??.schema != row.schema { try StateFrames.forget(work.connection) }
     return row
   }

@@ -8,7 +8,8 @@ struct Recording {
   func record(
     changes: StateDelta,
     meta: String,
-    reverts: ChangesetID? = nil
+    reverts: ChangesetID? = nil,
+    conflicts: [MergeConflict] = []
   ) throws(ChangesetError) -> Changeset? {
     let position = try work.heads.position()
     guard !position.isDetached else {
@@ -21,7 +22,14 @@ struct Recording {
     try work.applying.apply(delta: changes)
     let time = HybridTime.next(after: position.clock, now: work.now)
     let row = try Committing(work: work)
-      .append(changes.written(at: time), meta: meta, reverts: reverts, at: time, on: position)
+      .append(
+        changes.written(at: time),
+        meta: meta,
+        reverts: reverts,
+        conflicts: conflicts,
+        at: time,
+        on: position
+      )
     return try work.changeset(row: row)
   }
 }

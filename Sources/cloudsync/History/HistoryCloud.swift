@@ -113,9 +113,7 @@ enum HistoryCloud {
 
   private static func clone(target: HistoryTarget) throws {
     let cloud = try place(target: target, creates: nil)
-    guard SamePath.Identity(path: target.path) == nil else {
-      throw ToolError.failure("\(target.path): it exists already; name a new file")
-    }
+    try checkIsFree(path: target.path)
     let zoneID = zone(target: target)
     let options = ChangesetOptions(replica: target.arguments.value(of: "--replica"))
     let database = try DatabaseFile(path: target.path, createsFile: true)
@@ -143,6 +141,14 @@ enum HistoryCloud {
     target.console.line(
       "\(target.path): \(Phrase.count(count, "commit")), \(Phrase.count(rows, "row"))"
     )
+  }
+
+  /// Throws if there is a file already, unless it is a clone that was not completed.
+  private static func checkIsFree(path: String) throws {
+    guard SamePath.Identity(path: path) != nil else { return }
+    let file = try? DatabaseFile(path: path, access: .readOnly)
+    if let file, (try? ChangesetRemote.isUnfinishedClone(file)) == true { return }
+    throw ToolError.failure("\(path): it exists already; name a new file")
   }
 
   // MARK: The cloud

@@ -20,7 +20,7 @@ enum SimulateCommand {
         .init(
           name: "--device",
           value: "KIND",
-          help: "notes, or sqlite for databases behind a sync engine; notes by default"
+          help: "notes, sqlite for databases behind a sync engine, or history; notes by default"
         ),
         .init(name: "--devices", value: "D", help: "devices of each simulation; 3 by default"),
         .init(
@@ -74,7 +74,7 @@ enum SimulateCommand {
     options.seed = try seed ?? number("--from", in: 0...UInt64.max / 2, from: arguments) ?? 1
     if let name = arguments.value(of: "--device") {
       guard let kind = SimulatedKind(rawValue: name) else {
-        let names = SimulatedKind.allCases.map(\.rawValue).joined(separator: " and ")
+        let names = SimulatedKind.allCases.map(\.rawValue).joined(separator: ", ")
         throw ToolError.usage("--device: there is no kind “\(name)”; there are \(names)")
       }
       options.device = kind == .notes ? nil : kind.rawValue

@@ -7,6 +7,8 @@ enum SimulatedKind: String, Sendable, CaseIterable {
   case notes
   /// Rows of SQLite databases, which a sync engine keeps in step.
   case sqlite
+  /// Rows of SQLite databases, of which histories are kept and exchanged.
+  case history
 
   /// The kind that options name.
   init(_ options: SimulationOptions) {
@@ -17,7 +19,7 @@ enum SimulatedKind: String, Sendable, CaseIterable {
   var usualEdits: Int { self == .notes ? 200 : 40 }
 
   /// Whether the devices' storage layers draw faults.
-  var hasStorage: Bool { self == .sqlite }
+  var hasStorage: Bool { self != .notes }
 }
 
 extension SimulationOptions {
@@ -26,6 +28,7 @@ extension SimulationOptions {
     switch SimulatedKind(self) {
     case .notes: Simulation<NotesDevice>(self).run()
     case .sqlite: Simulation<SQLiteDevice>(self).run()
+    case .history: Simulation<ChangesetDevice>(self).run()
     }
   }
 
@@ -34,6 +37,7 @@ extension SimulationOptions {
     switch SimulatedKind(self) {
     case .notes: Simulation<NotesDevice>(self).runTwice()
     case .sqlite: Simulation<SQLiteDevice>(self).runTwice()
+    case .history: Simulation<ChangesetDevice>(self).runTwice()
     }
   }
 
@@ -42,6 +46,7 @@ extension SimulationOptions {
     switch SimulatedKind(self) {
     case .notes: Simulation<NotesDevice>(self).shrunk(violation)
     case .sqlite: Simulation<SQLiteDevice>(self).shrunk(violation)
+    case .history: Simulation<ChangesetDevice>(self).shrunk(violation)
     }
   }
 }

@@ -112,4 +112,56 @@ import Testing
     try HistoryBench.settle([one, other])
     try HistoryBench.expectEqual([one, other], "SELECT id, score, height FROM people ORDER BY id")
   }
+
+  @Test func rowsOfAnOlderAppHaveTheDefaultBeforeAnyMigrationSaysSo() throws {
+    let (old, born) = (
+      try HistoryBench(replica: "desk"), try HistoryBench(Self.born, replica: "phone")
+    )
+    try old.commit("INSERT INTO people(id, score) VALUES('a', 1)")
+    try born.commit("INSERT INTO people(id, score) VALUES('c', 3), ('d', 4)")
+    try born.sync(from: old)
+    #expect(try Self.rows(born) == ["'a', 1, 170", "'c', 3, 170", "'d', 4, 170"])
+    #expect(try born.repository.conflicts().isEmpty)
+    // Whoever hears of the migration first has the same rows.
+    try old.commit("INSERT INTO people(id, score) VALUES('b', 2)")
+    try Self.migrate(old, Self.height)
+    let third = try HistoryBench(Self.born, replica: "pad")
+    try third.sync(from: old, born)
+    try HistoryBench.settle([old, born, third])
+    let query = "SELECT id, score, height FROM people ORDER BY id"
+    try HistoryBench.expectEqual([old, born, third], query)
+    #expect(
+      try Self.rows(old) == ["'a', 1, 170", "'b', 2, 170", "'c', 3, 170", "'d', 4, 170"]
+    )
+  }
+
+  @Test func aNewerAppGoesOnFromAnOlderOnesCommitAndSaysWhatItsRowsHold() throws {
+    let (old, born) = (
+      try HistoryBench(replica: "desk"), try HistoryBench(Self.born, replica: "phone")
+    )
+    try old.commit("INSERT INTO people(id, score) VALUES('a', 1), ('b', 2)")
+    try born.sync(from: old)
+    try born.commit("UPDATE people SET height = 180 WHERE id = 'a'")
+    #expect(try born.repository.verify().problems == [])
+    let third = try HistoryBench(Self.born, replica: "pad")
+    try third.sync(from: born)
+    try HistoryBench.expectEqual([born, third], "SELECT id, score, height FROM people ORDER BY id")
+  }
+
+  @Test func aLineThatCountsAColumnIsReachedFromOneThatLacksIt() throws {
+    let (old, born) = (
+      try HistoryBench(replica: "desk"), try HistoryBench(Self.born, replica: "phone")
+    )
+    let third = try HistoryBench(Self.born, replica: "pad")
+    try old.commit("INSERT INTO people(id, score) VALUES('a', 1)")
+    try third.sync(from: old)
+    try born.commit("INSERT INTO people(id, score) VALUES('a', 3), ('d', 4)")
+    try born.sync(from: old)
+    // From the older app's commit to a merge on the line that had the column from its beginning.
+    try third.sync(from: born)
+    try HistoryBench.expectEqual([born, third], "SELECT id, score, height FROM people ORDER BY id")
+    try third.repository.checkout("HEAD~1")
+    try third.repository.switchBranch("main")
+    #expect(try third.repository.verify().problems == [])
+  }
 }

@@ -295,4 +295,34 @@ struct ForeignKeyScenarioTests {
 
   private static let all =
     "SELECT 'a', id FROM a UNION ALL SELECT 'b', id FROM b UNION ALL SELECT 'c', id FROM c"
+
+  /// A parent got another unique value and a child by it on one side, and was deleted on the other.
+  @Test(arguments: [OrphanPolicy.restoreParent, .deleteChildren, .detachChildren])
+  func aParentThatWasRenamedHereAndDeletedThere(orphans: OrphanPolicy) throws {
+    let schema = """
+      CREATE TABLE items(id TEXT PRIMARY KEY NOT NULL, name TEXT UNIQUE, price INTEGER);
+      CREATE TABLE uses(id TEXT PRIMARY KEY NOT NULL, item TEXT REFERENCES items(name));
+      """
+    let settings = [
+      "items": ChangesetOptions.Table(merging: TableMergePolicy(deletes: .deleteWins)),
+      "uses": ChangesetOptions.Table(orphans: orphans),
+    ]
+    let desk = try HistoryBench(schema, replica: "desk", settings: settings)
+    let phone = try HistoryBench(schema, replica: "phone", settings: settings)
+    try desk.commit("INSERT INTO items VALUES('k', 'w', 5)")
+    try phone.sync(from: desk)
+    try phone.commit("UPDATE items SET name = 'X'; INSERT INTO uses VALUES('u', 'X')")
+    try desk.commit("DELETE FROM items")
+    try HistoryBench.settle([desk, phone])
+    for query in ["SELECT * FROM items", "SELECT * FROM uses"] {
+      try HistoryBench.expectEqual([desk, phone], query)
+    }
+    #expect(try desk.rows("PRAGMA foreign_key_check") == [])
+    let (items, uses) = (try desk.rows("SELECT * FROM items"), try desk.rows("SELECT * FROM uses"))
+    switch orphans {
+    case .restoreParent: #expect((items, uses) == (["'k', 'X', 5"], ["'u', 'X'"]))
+    case .deleteChildren: #expect((items, uses) == ([], []))
+    case .detachChildren: #expect((items, uses) == ([], ["'u', NULL"]))
+    }
+  }
 }

@@ -1,0 +1,87 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// What rows of older apps hold in the columns that these lack: the constant defaults of the tables here.
+///
+/// A migration says so when it adds a column. Where a database had the column from its beginning no commit has said
+/// it yet when the first one of an older app comes. Were its rows taken as they are, NULL would stand where others
+/// that know of a migration have the default, and one commit would have two states.
+struct DefaultFills {
+  let work: HistoryWork
+
+  /// Notes them for all schemas that the history knows.
+  func keep() throws(ChangesetError) {
+    let numbers = try work.connection.rows("SELECT number FROM changesets_schemas ORDER BY number")
+    {
+      $0.integer(0)
+    }
+    var known = try Fills.read(work.connection)
+    var isNew = false
+    for number in numbers where try work.dictionaries.schemaID(number: number) != work.tables.id {
+      let schema = try work.dictionaries.schema(number: number)
+      for (table, fill) in try missing(in: schema) where known.tables[table]?[fill.column] == nil {
+        _ = known.add(fill, of: table)
+        let delta = StateDelta(tables: [TableDelta(table, fills: [fill], rows: [])])
+        try Fills.keep(delta: delta, work.connection)
+        isNew = true
+      }
+    }
+    if isNew { try StateFrames.forget(work.connection) }
+  }
+
+  /// The columns here that a schema lacks in tables which it has, with what rows hold there.
+  private func missing(
+    in schema: SchemaDescription
+  ) throws(ChangesetError) -> [(table: String, fill: TableDelta.Fill)] {
+    var missing: [(table: String, fill: TableDelta.Fill)] = []
+    for table in work.tables.tables {
+      guard let theirs = schema.table(table.name) else { continue }
+      for column in table.columns where theirs.column(column) == nil {
+        let value = try ColumnDefault(connection: work.connection).value(of: column, in: table)
+        missing.append((table.name, TableDelta.Fill(column: column, value: value)))
+      }
+    }
+    return missing
+  }
+
+  /// Changes with what they have to say of columns that the commit before them lacks: whoever reads them knows
+  /// then what they lead to, whatever else it has.
+  func stating(_ changes: StateDelta, after parent: LogRow?) throws(ChangesetError) -> StateDelta {
+    guard let parent, try work.dictionaries.schemaID(number: parent.schema) != work.tables.id else {
+      return changes
+    }
+    let known = try Fills.read(work.connection)
+    var tables = Dictionary(
+      changes.tables.map { ($0.name, $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    for (name, fill) in try missing(in: try work.dictionaries.schema(number: parent.schema)) {
+      var table = tables[name] ?? TableDelta(name, rows: [])
+      if table.fills.contains(where: { $0.column.hasSameBytes(as: fill.column) }) { continue }
+      let value = known.tables[name]?[fill.column] ?? fill.value
+      table.fills.append(TableDelta.Fill(column: fill.column, value: value))
+      table.fills.sort { $0.column.precedesByBytes($1.column) }
+      tables[name] = table
+    }
+    return StateDelta(tables: tables.keys.sortedByBytes().compactMap { tables[$0] })
+  }
+}
+
+/// The constant that a column's default is.
+struct ColumnDefault {
+  let connection: HistoryConnection
+
+  /// What rows that are there get in a column that is added: NULL unless its default is a literal.
+  func value(of name: String, in table: TrackedTable) throws(ChangesetError) -> SQLiteValue {
+    guard let column = table.schema.column(named: name), let sql = column.defaultSQL,
+      SQLText(sql).isLiteral
+    else { return .null }
+    try connection.execute("CREATE TEMP TABLE changesets_fill(c \(column.type) DEFAULT \(sql))")
+    defer { try? connection.sqlite.execute("DROP TABLE temp.changesets_fill") }
+    try connection.execute("INSERT INTO temp.changesets_fill DEFAULT VALUES")
+    return try connection.failing { () throws(SQLiteError) in
+      try connection.sqlite.value("SELECT c FROM temp.changesets_fill") ?? .null
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+package import CloudSyncSimulator
+
+extension ChangesetDevice {
+  /// Makes edits: through the app's connection or another, now or when the app does not run.
+  package func apply(_ edits: [DeviceEdit]) {
+    guard let process = app.withLock({ $0.process }) else { return }
+    copyIfDue(process)
+    let choice = history.withLock { $0.random.below(40) }
+    switch choice {
+    case 0: history.withLock { $0.postponed += edits }
+    case 1..<10: write(edits, elsewhere: true)
+    default:
+      if draw(.otherProcess, process) {
+        history.withLock { $0.imminent += edits }
+      } else {
+        write(edits, elsewhere: false)
+      }
+    }
+    open()
+    // Some apps commit every edit, some what has come together.
+    guard choice % 4 != 3 else { return }
+    commit()
+    if choice % 3 != 2 { sync() }
+  }
+
+  /// Commits what was edited.
+  func commit() {
+    guard let repository else { return }
+    do throws(ChangesetError) { try repository.commit() } catch { note(error: error) }
+  }
+
+  /// Fetches what has changed, and sends what others may have edited.
+  package func fetch() {
+    if let process = app.withLock({ $0.process }) { copyIfDue(process) }
+    open()
+    sync()
+  }
+
+  /// Does what a user can do to get going again.
+  package func repair() {
+    let postponed = history.withLock { history in
+      defer { (history.postponed, history.imminent) = ([], []) }
+      return history.imminent + history.postponed
+    }
+    if !postponed.isEmpty { write(postponed, elsewhere: true) }
+    open()
+    guard let process = app.withLock({ $0.process }), let remote else { return }
+    if process.ratio(of: .killed).hits == 0, !version.hasAdditions { update(process) }
+    // Only the user can tell whether what was erased on purpose is to be uploaded again: here it always is.
+    if case .lost = remote.session.state.zoneState { reset() } else { sync() }
+  }
+
+  // MARK: Writing
+
+  /// Writes edits in one transaction.
+  func write(_ edits: [DeviceEdit], elsewhere: Bool) {
+    guard let process = app.withLock({ $0.process }) else { return }
+    attempt { () throws in
+      let file = try elsewhere ? disk.otherFile() : disk.file()
+      try file.write { [self] handle in
+        try write(edits, to: SQLiteConnection(borrowing: handle), process: process)
+      }
+    }
+  }
+
+  /// Writes what another process writes just now: the history is about to be asked for something.
+  func writeImminent(_ connection: SQLiteConnection, _ process: DeviceProcess) throws {
+    let edits = history.withLock { history in
+      defer { history.imminent = [] }
+      return history.imminent
+    }
+    if edits.isEmpty { return }
+    process.fail(at: .otherProcess)
+    guard disk.isInFile else { return try write(edits, to: connection, process: process) }
+    try disk.otherFile()
+      .write { [self] handle in
+        try write(edits, to: SQLiteConnection(borrowing: handle), process: process)
+      }
+  }
+
+  private func write(
+    _ edits: [DeviceEdit],
+    to connection: SQLiteConnection,
+    process: DeviceProcess
+  ) throws(SQLiteError) {
+    // Whoever looks at an old commit can only look.
+    let detached = "SELECT count(*) FROM changesets_heads WHERE is_head = 2"
+    if try isInstalled(connection), try connection.integer(detached) > 0 { return }
+    let (schema, version) = (schema, version)
+    let made = try connection.transaction { () throws(SQLiteError) in
+      var editor = RowEditor(connection: connection, schema: schema, version: version)
+      var edited: [RowEdit] = []
+      for edit in edits {
+        if let made = try replace(edit, editor) {
+          edited += made
+          continue
+        }
+        let former = editor.edits.count
+        try make(edit, by: &editor, process: process)
+        edited += editor.edits[former...]
+      }
+      return edited
+    }
+    history.withLock { $0.edits += made }
+  }
+
+  private func isInstalled(_ connection: SQLiteConnection) throws(SQLiteError) -> Bool {
+    try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'changesets_heads'") > 0
+  }
+
+  private func make(
+    _ edit: DeviceEdit,
+    by editor: inout RowEditor,
+    process: DeviceProcess
+  ) throws(SQLiteError) {
+    let number = Int(edit.name.drop { !$0.isNumber }) ?? 0
+    let row = schema.row(number: number, version: version)
+    let (offset, isSwap) = history.withLock { history in
+      (history.random.within(1...7), history.random.chance(1, in: 2))
+    }
+    let other = schema.row(number: number + offset, version: version)
+    let former = editor.edits.count
+    if draw(.valueMoved, process), try editor.takeName(row, from: other, isSwap: isSwap) {
+      return process.fail(at: .valueMoved)
+    }
+    if draw(.keyRespelled, process), row.table == "items" {
+      try editor.respell(row, number: edit.number)
+      if editor.edits.count > former { return process.fail(at: .keyRespelled) }
+    }
+    if draw(.keyChanged, process), ["lists", "notes", "items"].contains(row.table) {
+      try editor.rename(row, to: other, number: edit.number)
+      if editor.edits.count > former { return process.fail(at: .keyChanged) }
+    }
+    switch edit.change {
+    case .set(let field): try editor.set(field: field, of: row, to: edit.number)
+    case .delete: try editor.delete(row: row)
+    }
+  }
+
+  // MARK: Copies
+
+  /// Begins with a copy of the first device's file, once, before anybody has edited here.
+  private func copyIfDue(_ process: DeviceProcess) {
+    let source = history.withLock { history -> ChangesetDevice? in
+      guard let source = history.source, !history.hasDrawnCopy, history.edits.isEmpty,
+        history.postponed.isEmpty, history.imminent.isEmpty
+      else { return nil }
+      return source
+    }
+    guard let source, process.isAlive, process.ratio(of: .fileCopied).hits > 0,
+      source.repository != nil, app.withLock({ !$0.isSyncing })
+    else { return }
+    history.withLock { $0.hasDrawnCopy = true }
+    guard draw(.fileCopied, process) else { return }
+    process.fail(at: .fileCopied)
+    let old = app.withLock { app in
+      defer { (app.database, app.repository, app.remote) = (nil, nil, nil) }
+      return app
+    }
+    old.remote?.stop()
+    withExtendedLifetime(old) {}  // Released outside the lock.
+    attempt { () throws in
+      try disk.replace { path in try source.disk.file().execute("VACUUM INTO '\(path)'") }
+    }
+    history.withLock { $0.version = source.version }
+  }
+}

@@ -1,0 +1,145 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+package import CloudSyncSimulator
+
+extension ChangesetDevice {
+  /// Starts the app, which another process may have been ahead of.
+  package func launch(_ process: DeviceProcess) {
+    app.withLock { $0 = App(process: process, tasks: SimulatedTasks(on: process.executor)) }
+    let (postponed, isUpdated) = history.withLock { history in
+      history.launches += 1
+      defer { (history.postponed, history.imminent) = ([], []) }
+      let isUpdated =
+        history.launches > 1 && !history.version.hasAdditions && history.random.chance(1, in: 2)
+      return (history.imminent + history.postponed, isUpdated)
+    }
+    // In memory the connection outlives the process, and with it what that had switched off.
+    if schema.isEnforced {
+      attempt { () throws in try disk.file().execute("PRAGMA foreign_keys = ON") }
+    }
+    if !postponed.isEmpty { write(postponed, elsewhere: true) }
+    open()
+    if isUpdated { update(process) }
+  }
+
+  /// Forgets the app, and leaves the database as a crash does.
+  package func quit() {
+    let old = app.withLock { app in
+      defer { app = App() }
+      return app
+    }
+    old.database?.end()
+    old.remote?.stop()
+    old.tasks?.drain()
+    withExtendedLifetime(old) {}  // Released outside the lock.
+    attempt { () throws in _ = try disk.crash() }
+  }
+
+  /// Opens the history, and connects it with the cloud.
+  func open() {
+    guard let process = app.withLock({ $0.process }), process.isAlive, remote == nil else { return }
+    let database: FaultyDatabase
+    do { database = try makeDatabase(process: process) } catch { return note("\(error)") }
+    app.withLock { $0.database = database }
+    do throws(ChangesetError) {
+      let options = ChangesetOptions(
+        tables: rules.tables(schema: schema),
+        environment: process.environment
+      )
+      let repository = try ChangesetRepository(database, options: options)
+      let remote = try ChangesetRemote(
+        repository,
+        operationHandler: process.handler,
+        zoneID: setup.zoneID,
+        environment: process.environment
+      )
+      app.withLock { app in
+        app.repository = repository
+        app.remote = remote
+      }
+      process.adopt(remote.session)
+      sync()
+    } catch { note(error: error) }
+  }
+
+  /// Takes an error of the history's: it is none of its own where a write was made to fail, or the cloud did not work.
+  func note(error: any Error) {
+    guard let process = app.withLock({ $0.process }), process.isAlive else { return }
+    if app.withLock({ $0.database?.takeStrike() ?? false }) { return }
+    guard let error = error as? ChangesetError else { return note("\(error)") }
+    if [.cloud, .accountChanged].contains(error.code) { return }
+    // An old app waits for its update, with what is beyond it.
+    if error.code == .needsUpgrade, !version.hasAdditions { return }
+    note("the history stopped: \(error.code.rawValue): \(error)")
+  }
+
+  private func makeDatabase(process: DeviceProcess) throws -> FaultyDatabase {
+    FaultyDatabase(
+      try disk.file(),
+      willWrite: { [weak self] database, connection in
+        guard let self, process.isAlive else { throw FaultyDatabase.ProcessHasEnded() }
+        try writeImminent(connection, process)
+        disk.willWrite()
+        draw(database: database, process: process)
+      },
+      didStrike: { fault in
+        switch fault {
+        case .ends: process.fail(at: .killedWriting)
+        case .fails: process.fail(at: .writeFails)
+        }
+      }
+    )
+  }
+
+  /// Draws what goes wrong with the statements to come.
+  private func draw(database: FaultyDatabase, process: DeviceProcess) {
+    let points = [FaultPoint.killedWriting, .writeFails].filter { process.ratio(of: $0).hits > 0 }
+    // When everything heals, nothing waits for its statement.
+    if points.isEmpty { database.disarm() }
+    guard !database.isArmed else { return }
+    for point in points {
+      let ratio = process.ratio(of: point)
+      let statement = history.withLock { history in
+        history.random.chance(ratio.hits, in: ratio.cases) ? history.random.within(1...120) : nil
+      }
+      guard let statement else { continue }
+      return database.arm(fault: point == .writeFails ? .fails : .ends, at: statement)
+    }
+  }
+
+  // MARK: Versions
+
+  /// Brings the tables to the newest version, and fills some of what is new, in each database otherwise.
+  func update(_ process: DeviceProcess) {
+    guard let repository, let database = app.withLock({ $0.database }) else { return }
+    let (old, all) = (schema.tables(version: version), schema.tables(version: .init()))
+    var sql: [String] = []
+    for table in all {
+      guard let former = old.first(where: { $0.name == table.name }) else {
+        sql.append(schema.sql(table: table))
+        continue
+      }
+      for column in table.columns where former.column(column.name) == nil {
+        let initial = column.initial == "NULL" ? "" : " DEFAULT \(column.initial)"
+        sql.append("ALTER TABLE \(table.name) ADD COLUMN \(column.name) \(column.type)\(initial)")
+        guard column.type == "REAL", history.withLock({ $0.random.chance(1, in: 2) }) else {
+          continue
+        }
+        let value = Double(Int64(setup.number + 1) * 10_000_000) + 0.25
+        sql.append("UPDATE \(table.name) SET \(column.name) = \(SQLiteValue.real(value).literal)")
+      }
+    }
+    do {
+      try repository.commit()
+      let statements = sql
+      try ChangesetRepository.migrate(database) { handle in
+        let connection = SQLiteConnection(borrowing: handle)
+        for statement in statements { try connection.execute(statement) }
+      }
+      history.withLock { $0.version.hasAdditions = true }
+      process.fail(at: .migrated)
+    } catch { note(error: error) }
+  }
+}

@@ -1,0 +1,137 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncSimulator
+
+extension ChangesetDevice {
+  /// Commits, exchanges, merges and pulls, unless that is on its way: then once more after it.
+  func sync() { begin { (remote) async throws(ChangesetError) in _ = try await remote.sync() } }
+
+  /// Uploads everything again: the zone is gone.
+  func reset() { begin { (remote) async throws(ChangesetError) in try await remote.reset() } }
+
+  private func begin(
+    _ body: @escaping @Sendable (ChangesetRemote) async throws(ChangesetError) -> Void
+  ) {
+    let tasks = app.withLock { app -> SimulatedTasks? in
+      guard app.remote != nil else { return nil }
+      app.wantsSync = app.isSyncing
+      guard !app.isSyncing else { return nil }
+      app.isSyncing = true
+      return app.tasks
+    }
+    tasks?
+      .begin { [weak self] in
+        guard let self, let process = app.withLock({ $0.process }), process.isAlive else { return }
+        await run(body)
+        let isWanted = app.withLock { app in
+          app.isSyncing = false
+          defer { app.wantsSync = false }
+          return app.wantsSync
+        }
+        if isWanted { sync() }
+      }
+  }
+
+  private func run(
+    _ body: @escaping @Sendable (ChangesetRemote) async throws(ChangesetError) -> Void
+  ) async {
+    guard let remote, let process = app.withLock({ $0.process }) else { return }
+    do throws(ChangesetError) {
+      try doChore(process)
+      try await body(remote)
+    } catch {
+      if process.isAlive { note(error: error) }
+    }
+  }
+
+  // MARK: What users do with a history
+
+  /// Does one of the things that users do now and then, where it is possible.
+  private func doChore(_ process: DeviceProcess) throws(ChangesetError) {
+    guard let repository else { return }
+    let isFaultFree = process.ratio(of: .killed).hits == 0
+    let choice = history.withLock { $0.chores.below(24) }
+    do throws(ChangesetError) {
+      if try repository.head().isDetached { try comeBack(repository) }
+      // In the end all are on one branch.
+      if isFaultFree || choice == 0 { return try goToMain(repository) }
+      switch choice {
+      case 1: _ = try repository.undo()
+      case 2: _ = try repository.redo()
+      case 3: try revert(repository)
+      case 4: try lookBack(repository)
+      case 5: try branch(repository)
+      case 6: try repository.tag("mark-\(setup.number)", .head)
+      case 7: if !(try repository.head().branch == "main") { _ = try repository.mergeAll("main") }
+      case 8: try restoreConflict(repository)
+      default: break
+      }
+    } catch {
+      // Not everything can be done always.
+      let usual: [ChangesetError.Code] = [
+        .uncommittedChanges, .unmerged, .detached, .noSuchRevision, .noSuchBranch, .needsUpgrade,
+        .misuse,
+        .schema,
+      ]
+      if !usual.contains(error.code) { throw error }
+    }
+  }
+
+  private func goToMain(_ repository: ChangesetRepository) throws(ChangesetError) {
+    let head = try repository.head()
+    guard head.branch != "main" || head.isDetached else { return }
+    try repository.commit()
+    _ = try repository.mergeAll("main")
+    try repository.switchBranch("main")
+  }
+
+  private func branch(_ repository: ChangesetRepository) throws(ChangesetError) {
+    try repository.commit()
+    let names = try repository.branches().map(\.name)
+    let current = try repository.head().branch
+    if current != "main" {
+      _ = try repository.mergeAll()
+      _ = try repository.mergeAll("main")
+      try repository.switchBranch("main")
+      _ = try repository.merge(current)
+      _ = try repository.pull()
+      return
+    }
+    if !names.contains("side") { try repository.createBranch("side") }
+    _ = try repository.mergeAll("side")
+    try repository.switchBranch("side")
+  }
+
+  private func revert(_ repository: ChangesetRepository) throws(ChangesetError) {
+    let log = try repository.log(LogQuery(count: 8))
+    guard !log.isEmpty else { return }
+    let place = history.withLock { $0.chores.below(log.count) }
+    _ = try repository.revert(Revision(log[place].id))
+  }
+
+  /// Looks at an old commit, and comes back.
+  private func lookBack(_ repository: ChangesetRepository) throws(ChangesetError) {
+    let log = try repository.log(LogQuery(count: 12))
+    let branch = try repository.head().branch
+    guard let old = log.last else { return }
+    try repository.commit()
+    _ = try repository.mergeAll()
+    try repository.checkout(Revision(old.id))
+    if let problem = try repository.verify().problems.first { note("at \(old.id): \(problem)") }
+    try repository.switchBranch(branch)
+  }
+
+  /// Goes on where a process has ended that looked at an old commit.
+  private func comeBack(_ repository: ChangesetRepository) throws(ChangesetError) {
+    let branch = try repository.head().branch
+    _ = try repository.mergeAll()
+    try repository.switchBranch(branch)
+  }
+
+  private func restoreConflict(_ repository: ChangesetRepository) throws(ChangesetError) {
+    guard let conflict = try repository.conflicts().first(where: { $0.kind != .question }) else {
+      return
+    }
+    _ = try repository.restoreConflict(conflict)
+  }
+}

@@ -1,0 +1,149 @@
+import CloudSyncChangesets
+package import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+package import CloudSyncSimulator
+
+/// An app with tables in a SQLite database, of which a history is kept and exchanged.
+///
+/// Some have an old version of the app, which lacks a table and two columns, and some of these are updated on the
+/// way. Commits are made after edits or later; users make branches, merge them, take commits back and look at old
+/// ones. Another process edits, and a kill or a failure breaks the history off in the midst of a transaction.
+package final class ChangesetDevice: AcquaintedDevice {
+  /// What does not survive the process.
+  struct App {
+    var process: DeviceProcess?
+    var database: FaultyDatabase?
+    var repository: ChangesetRepository?
+    var remote: ChangesetRemote?
+    var tasks: SimulatedTasks?
+    /// Whether a sync is on its way, and whether another one is to follow.
+    var isSyncing = false
+    var wantsSync = false
+  }
+
+  /// What does, beside the database.
+  struct History {
+    var version = SimulatedSchema.Version()
+    var launches = 0
+    /// Edits that another process will make while the app does not run.
+    var postponed: [DeviceEdit] = []
+    /// Edits that another process will make just before the history is asked for anything.
+    var imminent: [DeviceEdit] = []
+    /// What users have done.
+    var edits: [RowEdit] = []
+    /// How many values migrations have made.
+    var inventions: Int64 = 0
+    var hasDrawnCopy = false
+    /// The device whose file others may have a copy of.
+    weak var source: ChangesetDevice?
+    /// What went wrong without having been made to.
+    var failures: [String] = []
+    var random: SeededRandom
+    /// Says what users do with the history.
+    var chores: SeededRandom
+  }
+
+  let setup: DeviceSetup
+  let schema: SimulatedSchema
+  let rules: SimulatedMergeRules
+  let disk: SimulatedDisk
+  let app = Locked(App())
+  let history: Locked<History>
+
+  /// Creates a device with empty tables.
+  package init(_ setup: DeviceSetup) {
+    self.setup = setup
+    schema = SimulatedSchema(seed: setup.commonSeed)
+    rules = SimulatedMergeRules(schema: schema, commonSeed: setup.commonSeed, device: setup.number)
+    var random = SeededRandom(seed: setup.seed)
+    // The same for all of them, so that a campaign can tell what a seed costs.
+    var common = SeededRandom(seed: setup.commonSeed).fork(79)
+    let isInFile = common.chance(1, in: 12)
+    var history = History(random: random.fork(1), chores: random.fork(2))
+    if setup.number > 0, random.chance(1, in: 3) { history.version.hasAdditions = false }
+    do {
+      disk = try SimulatedDisk(inFile: isInFile, enforcesForeignKeys: schema.isEnforced)
+      try disk.file().execute(schema.sql(version: history.version))
+    } catch {
+      preconditionFailure("A simulation needs a folder for temporary files: \(error)")
+    }
+    self.history = Locked(history)
+  }
+
+  // MARK: What the simulation sees
+
+  /// The session of the running app.
+  package var session: CloudSyncSession? { remote?.session }
+
+  var remote: ChangesetRemote? { app.withLock { $0.remote } }
+  var repository: ChangesetRepository? { app.withLock { $0.repository } }
+
+  /// Remembers whose file it may begin with a copy of.
+  package func meet(_ devices: [any SimulatedDevice]) {
+    guard let source = devices.first as? ChangesetDevice, source !== self else { return }
+    history.withLock { $0.source = source }
+  }
+
+  /// The rows, with their whole numbers.
+  package func contents() -> [DeviceRecord] {
+    rows.map { row in
+      var fields: [DeviceRecord.Field] = []
+      if case .integer(let number)? = row["a"] { fields = [.init(name: "a", value: number)] }
+      return DeviceRecord(name: "\(row.id)", fields: fields)
+    }
+    .sorted { $0.name < $1.name }
+  }
+
+  /// All rows of the tables that there are, by table and key as it is spelled.
+  var rows: [EndRow] {
+    let rows = attempt { () throws in
+      try schema.tables(version: version)
+        .flatMap { table -> [EndRow] in
+          let key = table.key.map(\.name)
+          let list = (key + table.columns.map(\.name)).joined(separator: ", ")
+          return try disk.file()
+            .rows(sql: "SELECT \(list) FROM \(table.name) ORDER BY \(key.joined(separator: ", "))")
+            .map { row in
+              let id = RowID(table: table.name, key: Array(row.prefix(key.count)))
+              let values = zip(table.columns.map(\.name), row.dropFirst(key.count))
+              return EndRow(id: id, values: values.map { (column: $0, value: $1) })
+            }
+        }
+    }
+    return rows ?? []
+  }
+
+  /// The history as who only looks at it has it: nothing goes wrong.
+  func inspected() throws(ChangesetError) -> ChangesetRepository {
+    guard let file = attempt({ () throws in try disk.file() }) else {
+      throw ChangesetError(.cannotAccess, "the database cannot be opened")
+    }
+    return try ChangesetRepository(
+      file,
+      options: ChangesetOptions(tables: rules.tables(schema: schema))
+    )
+  }
+
+  // MARK: Errors
+
+  var version: SimulatedSchema.Version { history.withLock { $0.version } }
+
+  /// Notes what must not happen.
+  func note(_ failure: String) { history.withLock { $0.failures.append(failure) } }
+
+  /// Does something with the database that must not fail.
+  func attempt<Value>(_ body: () throws -> Value) -> Value? {
+    do { return try body() } catch {
+      note("\(error)")
+      return nil
+    }
+  }
+
+  /// Whether something happens now.
+  func draw(_ point: FaultPoint, _ process: DeviceProcess) -> Bool {
+    let ratio = process.ratio(of: point)
+    guard ratio.hits > 0 else { return false }
+    return history.withLock { $0.random.chance(ratio.hits, in: ratio.cases) }
+  }
+}

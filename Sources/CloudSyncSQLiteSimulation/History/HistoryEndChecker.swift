@@ -1,0 +1,146 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+package import CloudSyncSimulator
+
+extension ChangesetDevice {
+  package static func makeCheckers() -> sending [any SimulationChecker]? {
+    [HistoryStateChecker(), HistoryEqualityChecker(), HistoryMergeChecker(), HistoryEditChecker()]
+  }
+}
+
+extension SimulationEnd {
+  var changesetDevices: [ChangesetDevice] { devices.compactMap { $0.device as? ChangesetDevice } }
+}
+
+/// In the end every history is what it says, and its database holds what its tables demand.
+final class HistoryStateChecker: SimulationChecker {
+  let rule = "in the end every history is whole and every database is sound"
+
+  /// Queries that must give nothing.
+  private static let empty = [
+    "PRAGMA foreign_key_check",
+    "SELECT * FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
+  ]
+
+  func finish(_ end: SimulationEnd) -> String? {
+    for device in end.changesetDevices {
+      let name = "device \(device.setup.number)"
+      if let failure = device.history.withLock({ $0.failures.first }) {
+        return "\(name): \(failure)"
+      }
+      do throws(ChangesetError) {
+        let repository = try device.inspected()
+        if let problem = try repository.verify().problems.first {
+          return "\(name): \(problem)"
+        }
+        let status = try repository.status()
+        if !status.isClean { return "\(name) has rows that are not committed: \(status.tables)" }
+        if status.unpushedCount > 0 {
+          return "\(name) has not sent \(status.unpushedCount) commits"
+        }
+        if status.waitingCount > 0 {
+          return "\(name) waits for the parents of \(status.waitingCount) commits"
+        }
+        if let refused = status.refused.first {
+          return "\(name) refuses \(refused.name): \(refused.reason)"
+        }
+      } catch { return "\(name) cannot be read: \(error)" }
+      for query in Self.empty {
+        let lines = device.attempt { () throws in try device.disk.file().lines(sql: query) }
+        if let line = lines?.first ?? (lines == nil ? "nothing" : nil) {
+          return "\(name): \(line) is left by \(query)"
+        }
+      }
+    }
+    return nil
+  }
+}
+
+/// In the end all replicas have the same commits, heads and rows, and so has who gets all from the cloud.
+final class HistoryEqualityChecker: SimulationChecker {
+  let rule = "in the end all histories are equal, and equal to the cloud"
+
+  func finish(_ end: SimulationEnd) -> String? {
+    let devices = end.changesetDevices
+    guard let first = devices.first else { return nil }
+    do {
+      let wanted = try Self.summary(first.inspected(), first.rows)
+      for device in devices.dropFirst() {
+        let found = try Self.summary(device.inspected(), device.rows)
+        if let text = found.difference(from: wanted) {
+          return "device \(device.setup.number) \(text), unlike device 0"
+        }
+      }
+      let clone = try Self.clone(of: first, from: end.records)
+      let text = try Self.summary(clone.repository, clone.rows).difference(from: wanted)
+      return text.map { "a clone \($0), unlike device 0" }
+    } catch { return "a history cannot be read: \(error)" }
+  }
+
+  /// What must be equal of two histories.
+  private struct Summary {
+    var commits: Set<ChangesetID>
+    var branches: [String]
+    var tags: [String]
+    var head: Head
+    var rows: [String]
+
+    func difference(from other: Summary) -> String? {
+      if let id = commits.subtracting(other.commits).min() { return "has commit \(id.short)" }
+      if let id = other.commits.subtracting(commits).min() { return "lacks commit \(id.short)" }
+      if branches != other.branches { return "has branches \(branches) for \(other.branches)" }
+      if tags != other.tags { return "has tags \(tags) for \(other.tags)" }
+      if head != other.head { return "is at \(head) instead of \(other.head)" }
+      if let row = rows.first(where: { !other.rows.contains($0) }) { return "has \(row)" }
+      if let row = other.rows.first(where: { !rows.contains($0) }) { return "lacks \(row)" }
+      return nil
+    }
+  }
+
+  private static func summary(
+    _ repository: ChangesetRepository,
+    _ rows: [EndRow]
+  ) throws(ChangesetError) -> Summary {
+    // A branch that one replica has just begun is nobody else's concern before its first commit.
+    let commits = try repository.log(LogQuery(isOfAllBranches: true))
+    let used = Set(commits.map(\.branch))
+    let names = Dictionary(commits.map { ($0.id, $0.branch) }, uniquingKeysWith: { one, _ in one })
+    let heads = try repository.branches().filter { used.contains($0.name) }
+    return Summary(
+      commits: Set(commits.map(\.id)),
+      branches: heads.map { branch in
+        "\(branch.name) \(branch.heads.filter { names[$0] == branch.name }.map(\.short))"
+      },
+      tags: try repository.tags().map { "\($0.name) \($0.id.short)" },
+      head: try repository.head(),
+      rows: rows.map(\.line)
+    )
+  }
+
+  /// A copy that begins with nothing but what the cloud has.
+  static func clone(
+    of device: ChangesetDevice,
+    from records: [Record]
+  ) throws -> (repository: ChangesetRepository, rows: [EndRow]) {
+    let copy = ChangesetDevice(
+      DeviceSetup(
+        number: 0,
+        zoneID: device.setup.zoneID,
+        seed: device.setup.seed,
+        commonSeed: device.setup.commonSeed
+      )
+    )
+    let repository = try ChangesetRepository(
+      copy.disk.file(),
+      options: ChangesetOptions(replica: "clone", tables: copy.rules.tables(schema: copy.schema))
+    )
+    for record in records {
+      guard case .data(let data)? = record["data"] else { continue }
+      try repository.take(packNamed: record.recordID.name, Array(data))
+    }
+    _ = try repository.pull()
+    return (repository, copy.rows)
+  }
+}

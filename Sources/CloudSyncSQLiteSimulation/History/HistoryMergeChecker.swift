@@ -1,0 +1,97 @@
+import CloudSyncChangesets
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+import CloudSyncSimulator
+
+/// Every commit follows from its parents, and every merge is what the specification makes of them.
+final class HistoryMergeChecker: SimulationChecker {
+  let rule = "every merge is what the model makes of its parents"
+
+  func finish(_ end: SimulationEnd) -> String? {
+    let devices = end.changesetDevices
+    guard let device = devices.first else { return nil }
+    var models: [HistoryMergeModel] = []
+    for rules in Set(devices.map(\.rules)) { models.append(HistoryMergeModel(rules: rules)) }
+    do {
+      var known: [ChangesetID: HistoryCommit] = [:]
+      for (number, entry) in try device.inspected().commits().enumerated() {
+        let parents = entry.commit.header.parents.compactMap { known[$0] }
+        let state = try HistoryFold.state(
+          after: parents.first,
+          entry.commit.changes,
+          writer: number
+        )
+        let isMerge = entry.commit.header.kind == .merge
+        let commit = HistoryCommit(
+          number: number,
+          id: entry.id,
+          parents: parents,
+          time: entry.commit.header.time,
+          isMerge: isMerge,
+          state: state
+        )
+        if isMerge, parents.count == 2 {
+          // Where devices settle unlike rules any of them may have made it.
+          let differences = models.compactMap { Self.difference(of: commit, entry.commit, $0) }
+          if differences.count == models.count {
+            return
+              "merge \(entry.id.short) of \(parents.compactMap { $0.id?.short }): \(differences[0])"
+          }
+        }
+        known[entry.id] = commit
+        for model in models { model.add(commit) }
+      }
+    } catch { return "\((error as? HistoryFault)?.text ?? "\(error)")" }
+    return nil
+  }
+
+  /// What a merge has otherwise than the model; nil if nothing.
+  private static func difference(
+    of merge: HistoryCommit,
+    _ data: Commit,
+    _ model: HistoryMergeModel
+  ) -> String? {
+    let (first, base, wanted) = model.merge(
+      merge.parents[0],
+      merge.parents[1],
+      number: merge.number
+    )
+    if first !== merge.parents[0] { return "the first parent is the one with fewer changes" }
+    // What constraints demand is decided in the open.
+    let settled = Set(
+      data.conflicts.filter { [.unique, .foreignKey, .check].contains($0.kind) }
+        .map { HistoryRowID(table: $0.table, key: $0.key) }
+    )
+    for id in Set(wanted.keys).union(merge.state.keys).sorted() where !settled.contains(id) {
+      switch (wanted[id], merge.state[id]) {
+      case (nil, nil): break
+      case (nil, _?): return "\(id.text) is there"
+      case (_?, nil): return "\(id.text) is not there"
+      case (let wanted?, let found?):
+        for column in wanted.columns.union(found.columns).sorted() {
+          let (one, other) = (wanted[column], found[column])
+          // Who merged it may not have known yet what a migration fills the rows of an older app with.
+          if column == "c", one.value == .null || other.value == .null { continue }
+          // A change of a row to NULL is as old as the row to whoever has not met the row before.
+          if base?.state[id] == nil, one.value == .null || other.value == .null { continue }
+          if one.value != other.value {
+            let sides = ([base].compactMap(\.self) + merge.parents)
+              .map { Self.words($0.state[id], column) }
+            return
+              "\(id.text).\(column) is \(other.value.literal), not \(one.value.literal), of \(sides)"
+          }
+          if one.value != .null, one.time != other.time {
+            return "\(id.text).\(column) is of \(other.time), not of \(one.time)"
+          }
+        }
+      }
+    }
+    return nil
+  }
+
+  private static func words(_ row: HistoryRow?, _ column: String) -> String {
+    guard let row else { return "no row" }
+    let cell = row[column]
+    return "\(cell.value.literal) at \(cell.time) in a row of \(row.time)"
+  }
+}

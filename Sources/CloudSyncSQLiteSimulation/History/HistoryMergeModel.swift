@@ -1,0 +1,258 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// The merge as it is specified, made of whole states: slow, and plain enough to be believed.
+///
+/// It knows nothing of constraints: what these make of a merge is for others to judge.
+final class HistoryMergeModel {
+  private let rules: SimulatedMergeRules
+  private(set) var commits: [Int: HistoryCommit] = [:]
+  private var virtualCount = 0
+  private var virtualBases: [String: HistoryCommit] = [:]
+
+  init(rules: SimulatedMergeRules) { self.rules = rules }
+
+  func add(_ commit: HistoryCommit) { commits[commit.number] = commit }
+
+  // MARK: Bases
+
+  /// The common ancestors of a commit and some others that no other common ancestor descends from, in order.
+  private func bestCommonAncestors(
+    of commit: HistoryCommit,
+    and others: [HistoryCommit]
+  ) -> [HistoryCommit] {
+    var ancestors: Set<Int> = []
+    for other in others { ancestors.formUnion(other.ancestors) }
+    let common = commit.ancestors.intersection(ancestors).compactMap { commits[$0] }
+    var best: [HistoryCommit] = []
+    for candidate in common.sorted(by: { $1.precedes($0) })
+    where !best.contains(where: { $0.ancestors.contains(candidate.number) }) {
+      best.append(candidate)
+    }
+    return best.sorted { $0.precedes($1) }
+  }
+
+  private func base(of bases: [HistoryCommit], _ rules: SimulatedMergeRules) -> HistoryCommit? {
+    guard bases.count > 1 else { return bases.first }
+    let name = "\(rules == .plain) \(bases.map(\.number))"
+    if let known = virtualBases[name] { return known }
+    var merged = bases[0]
+    for place in 1..<bases.count {
+      let others = Array(bases[..<place])
+      let below = bestCommonAncestors(of: bases[place], and: others)
+      let rules = hasEdits(beside: [bases[place]], others) ? rules : .plain
+      merged = virtual(merged, bases[place], base: base(of: below, rules), rules)
+    }
+    virtualBases[name] = merged
+    return merged
+  }
+
+  private func virtual(
+    _ ours: HistoryCommit,
+    _ theirs: HistoryCommit,
+    base: HistoryCommit?,
+    _ rules: SimulatedMergeRules
+  ) -> HistoryCommit {
+    virtualCount += 1
+    let number = 1_000_000 + virtualCount
+    let merge = HistoryRowMerges(
+      base: base,
+      first: ours,
+      second: theirs,
+      rules: rules,
+      number: number
+    )
+    // It stands where the first of its bases stands.
+    return HistoryCommit(
+      number: number,
+      id: nil,
+      parents: [ours, theirs],
+      time: ours.time,
+      isMerge: true,
+      state: merge.state
+    )
+  }
+
+  // MARK: Merging
+
+  /// What the merge of two commits comes to, and which of them is the first.
+  func merge(
+    _ one: HistoryCommit,
+    _ other: HistoryCommit,
+    number: Int
+  ) -> (first: HistoryCommit, base: HistoryCommit?, state: HistoryState) {
+    let isSorted = one.id.map { mine in other.id.map { mine < $0 } ?? true } ?? true
+    let (ours, theirs) = isSorted ? (one, other) : (other, one)
+    let bases = bestCommonAncestors(of: ours, and: [theirs])
+    let rules = hasEdits(beside: [ours], [theirs]) ? rules : .plain
+    let base = base(of: bases, rules)
+    let (mine, others) = (changedCells(from: base, to: ours), changedCells(from: base, to: theirs))
+    let (first, second) = others > mine ? (theirs, ours) : (ours, theirs)
+    let merge = HistoryRowMerges(
+      base: base,
+      first: first,
+      second: second,
+      rules: rules,
+      number: number
+    )
+    return (first, base, merge.state)
+  }
+
+  /// Whether there is an edit that only one of two sides descends from.
+  private func hasEdits(beside one: [HistoryCommit], _ other: [HistoryCommit]) -> Bool {
+    var (mine, theirs): (Set<Int>, Set<Int>) = ([], [])
+    for commit in one { mine.formUnion(commit.ancestors) }
+    for commit in other { theirs.formUnion(commit.ancestors) }
+    return mine.symmetricDifference(theirs).contains { commits[$0]?.isMerge == false }
+  }
+
+  private func changedCells(from base: HistoryCommit?, to side: HistoryCommit) -> Int {
+    let (before, after) = (base?.state ?? [:], side.state)
+    var count = 0
+    for id in Set(before.keys).union(after.keys) {
+      switch (before[id], after[id]) {
+      case (nil, nil): break
+      case (nil, let row?), (let row?, nil):
+        count += 1 + row.cells.values.count { $0.value != .null }
+      case (let old?, let new?):
+        count += old.columns.union(new.columns).count { old[$0].value != new[$0].value }
+      }
+    }
+    return count
+  }
+}
+
+/// The rows of one merge.
+struct HistoryRowMerges {
+  let base: HistoryCommit?
+  let first: HistoryCommit
+  let second: HistoryCommit
+  let rules: SimulatedMergeRules
+  /// Of the merge.
+  let number: Int
+
+  var state: HistoryState {
+    var state: HistoryState = [:]
+    for id in Set(first.state.keys).union(second.state.keys) {
+      state[id] = merged(
+        id.table,
+        base: base?.state[id],
+        mine: first.state[id],
+        other: second.state[id]
+      )
+    }
+    return state
+  }
+
+  private func merged(
+    _ table: String,
+    base row: HistoryRow?,
+    mine: HistoryRow?,
+    other: HistoryRow?
+  ) -> HistoryRow? {
+    if isSame(other, row) { return mine }
+    let isDeletionStronger = rules.deleteWins.contains(table)
+    guard let other else {
+      // The second deleted it. What the first left alone goes.
+      return isSame(mine, row) || isDeletionStronger ? nil : mine
+    }
+    guard let mine else {
+      guard let row else { return written(other) }
+      return isDeletionStronger ? nil : restored(other, base: row)
+    }
+    var merged = mine
+    if row == nil { merged.time = max(mine.time, time(of: other)) }
+    for column in mine.columns.union(other.columns).union(row?.columns ?? []) {
+      merged.cells[column] = cell(
+        mine[column],
+        other[column],
+        base: row?[column],
+        rule: rules.column(column, of: table)
+      )
+    }
+    return merged
+  }
+
+  private func isSame(_ one: HistoryRow?, _ other: HistoryRow?) -> Bool {
+    switch (one, other) {
+    case (nil, nil): true
+    case (let one?, let other?): one.hasSameValues(as: other)
+    default: false
+    }
+  }
+
+  /// A row that the first deleted and the second edited: whole, as new as its latest edit.
+  private func restored(_ row: HistoryRow, base: HistoryRow) -> HistoryRow {
+    var back = written(row)
+    let changed = row.columns.union(base.columns).filter { row[$0].value != base[$0].value }
+    let latest = changed.map { time(of: row[$0], at: second) }.max() ?? .zero
+    back.time = latest
+    for column in row.columns.union(base.columns) {
+      var cell = back[column]
+      cell.time = changed.contains(column) ? time(of: row[column], at: second) : latest
+      cell.writer = number
+      back.cells[column] = cell
+    }
+    return back
+  }
+
+  private func cell(
+    _ mine: HistoryCell,
+    _ other: HistoryCell,
+    base: HistoryCell?,
+    rule: SimulatedMergeRules.Column
+  ) -> HistoryCell {
+    if other.value == base?.value { return mine }
+    if mine.value == base?.value { return written(other) }
+    // Two additions of the same amount are two.
+    let isSum = rule == .counter && base != nil
+    let (own, theirs) = (time(of: mine, at: first), time(of: other, at: second))
+    if mine.value == other.value, !isSum { return mine }
+    let isOther =
+      own == theirs ? Self.precedes(mine.value, other.value) : own < theirs
+    var value = isOther ? other.value : mine.value
+    switch (rule, mine.value, other.value) {
+    case (.maximum, .integer(let one), .integer(let other)): value = .integer(max(one, other))
+    // Whatever there is counts as more than nothing.
+    case (.maximum, .null, let other): value = other
+    case (.maximum, let one, .null): value = one
+    case (.counter, .integer(let one), .integer(let other)):
+      // Rows of one key that two have made began with nothing.
+      var start: Int64 = 0
+      if case .integer(let base)? = base?.value { start = base }
+      value = .integer(one + other - start)
+    default: break
+    }
+    if value == mine.value { return mine }
+    let time = value == other.value ? theirs : max(own, theirs)
+    return HistoryCell(value: value, time: time, writer: number)
+  }
+
+  private func written(_ row: HistoryRow) -> HistoryRow {
+    var row = row
+    row.time = time(of: row)
+    row.cells = row.cells.mapValues { written($0) }
+    row.writer = number
+    return row
+  }
+
+  private func written(_ cell: HistoryCell) -> HistoryCell {
+    HistoryCell(value: cell.value, time: time(of: cell, at: second), writer: number)
+  }
+
+  /// When a cell became what it is, on the way from the base: what was written before is a taking back.
+  private func time(of cell: HistoryCell, at side: HistoryCommit) -> HybridTime {
+    base?.isBuilt(on: cell.writer) == true ? side.time : cell.time
+  }
+
+  private func time(of row: HistoryRow) -> HybridTime {
+    base?.isBuilt(on: row.writer) == true ? second.time : row.time
+  }
+
+  /// Of two values of one time the one with the later bytes counts.
+  private static func precedes(_ one: SQLiteValue, _ other: SQLiteValue) -> Bool {
+    FieldValue(one).codedBytes.lexicographicallyPrecedes(FieldValue(other).codedBytes)
+  }
+}

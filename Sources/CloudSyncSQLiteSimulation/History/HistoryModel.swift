@@ -1,0 +1,138 @@
+import CloudSyncChangesets
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// A cell of the model: its value, when it was set, and which commit wrote it.
+struct HistoryCell: Sendable, Hashable {
+  var value: SQLiteValue
+  var time: HybridTime
+  var writer: Int
+}
+
+/// A row of the model: the cells that were ever set, and when and by whom it was inserted.
+struct HistoryRow: Sendable, Hashable {
+  var cells: [String: HistoryCell] = [:]
+  var time: HybridTime
+  var writer: Int
+
+  /// What a column holds: NULL since the row was inserted where nobody has set it.
+  subscript(column: String) -> HistoryCell {
+    cells[column] ?? HistoryCell(value: .null, time: time, writer: writer)
+  }
+
+  var columns: Set<String> { Set(cells.keys) }
+
+  func hasSameValues(as other: HistoryRow) -> Bool {
+    columns.union(other.columns).allSatisfy { self[$0].value == other[$0].value }
+  }
+}
+
+/// The key of a row and its table.
+struct HistoryRowID: Sendable, Hashable, Comparable {
+  var table: String
+  var key: RowKey
+
+  static func < (lhs: Self, rhs: Self) -> Bool {
+    lhs.table != rhs.table ? lhs.table < rhs.table : lhs.key < rhs.key
+  }
+
+  var text: String { "\(table)(\(key.values.map(\.literal).joined(separator: ", ")))" }
+}
+
+typealias HistoryState = [HistoryRowID: HistoryRow]
+
+/// A commit of the model, with all of its state.
+final class HistoryCommit {
+  let number: Int
+  let id: ChangesetID?
+  /// The first is the data parent.
+  let parents: [HistoryCommit]
+  let generation: Int64
+  let time: HybridTime
+  let isMerge: Bool
+  let state: HistoryState
+  /// The numbers of all commits that it descends from, and its own unless it is virtual.
+  let ancestors: Set<Int>
+
+  init(
+    number: Int,
+    id: ChangesetID?,
+    parents: [HistoryCommit],
+    time: HybridTime,
+    isMerge: Bool,
+    state: HistoryState
+  ) {
+    self.number = number
+    self.id = id
+    self.parents = parents
+    self.time = time
+    self.isMerge = isMerge
+    self.state = state
+    generation = 1 + (parents.map(\.generation).max() ?? 0)
+    var ancestors: Set<Int> = []
+    for parent in parents { ancestors.formUnion(parent.ancestors) }
+    if id != nil { ancestors.insert(number) }
+    self.ancestors = ancestors
+  }
+
+  /// Whether a commit is on the way of data parents from this one to the root.
+  func isBuilt(on writer: Int) -> Bool {
+    var commit: HistoryCommit? = self
+    while let one = commit {
+      if one.number == writer { return true }
+      commit = one.parents.first
+    }
+    return false
+  }
+
+  /// In the order in which bases and heads are merged.
+  func precedes(_ other: HistoryCommit) -> Bool {
+    if generation != other.generation { return generation < other.generation }
+    guard let id, let theirs = other.id else { return false }
+    return id < theirs
+  }
+}
+
+/// What a commit's data say of the state after it.
+enum HistoryFold {
+  /// Folds a commit's changes into the state of its first parent; throws words if they do not follow from it.
+  static func state(
+    after parent: HistoryCommit?,
+    _ delta: StateDelta,
+    writer: Int
+  ) throws(HistoryFault) -> HistoryState {
+    var state = parent?.state ?? [:]
+    for table in delta.tables {
+      for change in table.rows {
+        let id = HistoryRowID(table: table.name, key: change.key)
+        let old = state[id]
+        guard (old == nil) == (change.kind == .insert) else {
+          throw HistoryFault(
+            "\(id.text) was \(old == nil ? "not " : "")there before its \(change.kind)"
+          )
+        }
+        for cell in change.cells where (old?[cell.column].value ?? .null) != cell.old {
+          throw HistoryFault("\(id.text).\(cell.column) was not \(cell.old.literal)")
+        }
+        state[id] = row(old, change, writer: writer)
+      }
+    }
+    return state
+  }
+
+  private static func row(_ old: HistoryRow?, _ change: RowDelta, writer: Int) -> HistoryRow? {
+    if change.kind == .delete { return nil }
+    var row = old ?? HistoryRow(time: change.time, writer: writer)
+    for cell in change.cells {
+      row.cells[cell.column] = HistoryCell(value: cell.new, time: cell.time, writer: writer)
+    }
+    return row
+  }
+}
+
+/// Something that cannot be.
+struct HistoryFault: Error {
+  var text: String
+
+  init(_ text: String) { self.text = text }
+}

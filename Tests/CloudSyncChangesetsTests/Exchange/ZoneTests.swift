@@ -1,0 +1,124 @@
+import CloudSyncCore
+import CloudSyncLocalCloud
+import CloudSyncSQLite
+import Testing
+
+@testable import CloudSyncChangesets
+
+/// Zones that go and come again, and apps of several versions in one: every commit is in the cloud in the end.
+@Suite struct ZoneTests {
+  @Test func whatAZoneLacksThatAnotherReplicaHasMadeAgainIsSentAgain() async throws {
+    let cloud = LocalCloud()
+    let desk = try HistoryBench(replica: "desk")
+    let (phone, pad) = (try HistoryBench(replica: "phone"), try HistoryBench(replica: "pad"))
+    let one = try RemoteBench.remote(desk, cloud)
+    let other = try RemoteBench.remote(phone, cloud, device: "phone")
+    let third = try RemoteBench.remote(pad, cloud, device: "pad")
+    try desk.commit("INSERT INTO people(id) VALUES('a')")
+    for remote in [one, other, third] { try await remote.sync() }
+    // Two have a commit that the third has not got.
+    try desk.commit("INSERT INTO people(id) VALUES('b')")
+    try await one.sync()
+    try await other.sync()
+    try cloud.deleteZone(RemoteBench.zone, account: RemoteBench.ada, reason: .deleted)
+    // The third makes the zone again, with what it has; the others find a zone that is there.
+    try pad.commit("INSERT INTO people(id) VALUES('c')")
+    try await third.sync()
+    for remote in [one, other, third, one, other] { try await remote.sync() }
+    try HistoryBench.expectEqual([desk, phone, pad])
+    let fresh = try HistoryBench(replica: "fresh")
+    let last = try RemoteBench.remote(fresh, cloud, device: "fresh")
+    try await last.sync()
+    try HistoryBench.expectEqual([desk, fresh])
+    #expect(try fresh.repository.status().waitingCount == 0)
+  }
+
+  @Test func anAppThatHasToBeUpdatedSendsItsCommitsAllTheSame() async throws {
+    let cloud = LocalCloud()
+    let desk = try HistoryBench(
+      "CREATE TABLE people(id TEXT PRIMARY KEY NOT NULL, name TEXT, score INTEGER, note, age INTEGER DEFAULT 1)",
+      replica: "desk"
+    )
+    let phone = try HistoryBench(replica: "phone")
+    let one = try RemoteBench.remote(desk, cloud)
+    let other = try RemoteBench.remote(phone, cloud, device: "phone")
+    try phone.commit("INSERT INTO people(id) VALUES('a')")
+    try await other.sync()
+    try await one.sync()
+    try desk.commit("INSERT INTO people(id, age) VALUES('b', 7)")
+    try await one.sync()
+    try phone.repository.tag("then", .head)
+    let error = await #expect(throws: ChangesetError.self) { try await other.sync() }
+    #expect(error?.code == .needsUpgrade)
+    try await one.sync()
+    #expect(try desk.repository.tags().map(\.name) == ["then"])
+    try phone.commit("INSERT INTO people(id) VALUES('c')")
+    try await other.sync()
+    #expect(try phone.repository.status().unpushedCount == 0)
+    try await one.sync()
+    #expect(
+      try desk.rows("SELECT id, age FROM people ORDER BY id") == ["'a', 1", "'b', 7", "'c', 1"]
+    )
+    // What it has itself it can look at, and come back from.
+    try phone.repository.checkout("HEAD~1")
+    try phone.repository.switchBranch("main")
+    #expect(try phone.rows("SELECT id FROM people ORDER BY id") == ["'a'", "'c'"])
+  }
+
+  @Test func callsEndWhenTheRemoteIsStopped() async throws {
+    let cloud = LocalCloud()
+    let desk = try HistoryBench(replica: "desk")
+    let handler = StoppingHandler(RemoteBench.handler(cloud, device: "desk"))
+    let remote = try ChangesetRemote(
+      desk.repository,
+      operationHandler: handler,
+      zoneID: RemoteBench.zone
+    )
+    handler.remote.withLock { $0 = remote }
+    let error = await #expect(throws: ChangesetError.self) { try await remote.fetch() }
+    #expect(error?.code == .cloud)
+    handler.remote.withLock { $0 = nil }
+    try await remote.fetch()
+  }
+}
+
+/// Stops its remote when it is asked for a page, and answers nothing; without one it answers.
+private final class StoppingHandler: OperationHandler {
+  let remote = Locked<ChangesetRemote?>(nil)
+  private let handler: any OperationHandler
+
+  init(_ handler: any OperationHandler) { self.handler = handler }
+
+  func handle(
+    createZoneOperation operation: CreateZoneOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) { handler.handle(createZoneOperation: operation, context: context, completion: completion) }
+
+  func handle(
+    createSubscriptionOperation operation: CreateSubscriptionOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+  ) {
+    handler.handle(createSubscriptionOperation: operation, context: context, completion: completion)
+  }
+
+  func handle(
+    modifyOperation operation: ModifyOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
+  ) { handler.handle(modifyOperation: operation, context: context, completion: completion) }
+
+  func handle(
+    fetchOperation operation: FetchOperation,
+    context: RequestContext,
+    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
+  ) {
+    let known = remote.withLock { $0 }
+    guard let known else {
+      return handler.handle(fetchOperation: operation, context: context, completion: completion)
+    }
+    known.stop()
+    completion(.failure(SyncError(.networkUnavailable)))
+  }
+}

@@ -1,0 +1,65 @@
+import CloudSyncSQLiteSimulation
+import CloudSyncSimulator
+import CloudSyncTestSupport
+import Testing
+
+@Suite("Simulation of histories")
+struct HistorySimulationTests {
+  private static func options(_ seed: UInt64, edits: Int = 40) -> SimulationOptions {
+    var options = SimulationOptions(seed: seed)
+    options.device = "history"
+    options.edits = edits
+    return options
+  }
+
+  @Test("Histories are equal where nothing goes wrong", arguments: UInt64(1)...6)
+  func withoutFaults(seed: UInt64) {
+    var options = Self.options(seed, edits: 30)
+    options.faults = .none
+    let outcome = Simulation<ChangesetDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+    #expect(outcome.eventCount > 50)
+  }
+
+  @Test("Histories are equal in the end, whatever goes wrong", arguments: UInt64(101)...106)
+  func withFaults(seed: UInt64) {
+    let outcome = Simulation<ChangesetDevice>(Self.options(seed)).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
+  @Test("The same seed gives the same logs byte for byte", arguments: [4, 7])
+  func isDeterministic(seed: UInt64) {
+    let outcome = Simulation<ChangesetDevice>(Self.options(seed)).runTwice()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+    #expect(outcome.logs.count >= 3)
+  }
+
+  @Test(
+    "Seeds that broke a rule once keep it",
+    arguments: SuiteSize.some(
+      3,
+      of: [
+        // A zone was made again by one replica, and the others took what it had held for sent.
+        (45, "default"),
+        // Rows of an older app were NULL on one replica and had the default on others.
+        (16, "none"),
+        // A state that counts a column was held against one that lacks it.
+        (30, "none"),
+        // What a merge had lost of a row came back without the row.
+        (29, "default"),
+        // A zone that the user had erased.
+        (34, "default"),
+      ]
+    )
+  )
+  func isKept(seed: UInt64, faults: String) throws {
+    var options = Self.options(seed)
+    options.faults = try FaultPlan(parsing: faults)
+    let outcome = Simulation<ChangesetDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+}

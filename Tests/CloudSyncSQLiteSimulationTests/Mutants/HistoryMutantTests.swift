@@ -1,0 +1,49 @@
+import CloudSyncChangesets
+import CloudSyncSQLiteSimulation
+import CloudSyncSimulator
+import CloudSyncTestSupport
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if DEBUG  // a release has no place where a mistake can be put
+/// The checkers of a simulation of histories, checked.
+@Suite("Mutants of histories")
+struct HistoryMutantTests {
+  /// A few by default; all, or the one that is named, if `CLOUDSYNC_MUTANTS` asks for it.
+  static var mutants: [HistoryMutant] {
+    let wanted = ProcessInfo.processInfo.environment["CLOUDSYNC_MUTANTS"]
+    if wanted == "all" { return HistoryMutant.allCases }
+    return wanted.flatMap { HistoryMutant(rawValue: $0) }.map { [$0] }
+      ?? SuiteSize.some(3, of: [.randomMergeIDs, .ownTime, .unsortedParents])
+  }
+
+  /// How many seeds may pass before one finds a mistake.
+  private static let patience: UInt64 = 500
+
+  @Test("Every mistake is found within its number of seeds", arguments: mutants)
+  func isFound(mutant: HistoryMutant) {
+    var found: SimulationOutcome.Violation?
+    var tried: UInt64 = 0
+    while found == nil, tried < Self.patience {
+      tried += 1
+      var options = SimulationOptions(seed: 900_000 + tried)
+      options.device = "history"
+      options.edits = 40
+      let simulation = Simulation<ChangesetDevice>(options)
+      let violation = HistoryMutant.$present.withValue(mutant) { simulation.run().violation }
+      // A seed that fails without the mistake too says nothing of it.
+      if let violation, simulation.run().violation == nil { found = violation }
+    }
+
+    #expect(found != nil, "\(mutant) was not found by \(tried) seeds")
+    if ProcessInfo.processInfo.environment["CLOUDSYNC_VERBOSE"] != nil {
+      print("| \(mutant) | \(tried) | \(found.map { $0.rule } ?? "-") |")
+    }
+  }
+}
+#endif
