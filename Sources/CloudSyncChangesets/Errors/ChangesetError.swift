@@ -81,3 +81,12 @@ public struct ChangesetError: Error, Sendable, Hashable, CustomStringConvertible
   /// The file and the reason in one line.
   public var description: String { path.map { "\($0): \(reason)" } ?? reason }
 }
+
+extension ChangesetError {
+  /// That an older commit is checked out, on which nothing can be committed.
+  static let onOlderCommit = ChangesetError(
+    .detached,
+    "an older commit is checked out, on which nothing can be committed; create a branch and switch to it: rows"
+      + " that are not committed go along"
+  )
+}

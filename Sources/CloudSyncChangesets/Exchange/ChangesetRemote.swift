@@ -175,7 +175,8 @@ public final class ChangesetRemote: Sendable {
 
   /// Commits, fetches, merges, pulls and pushes.
   ///
-  /// While an older commit is checked out nothing is committed, and rows stay. They stay too where others' commits
+  /// While an older commit is checked out nothing is committed, and rows stay; were any changed, that is thrown once all else
+  /// is done. They stay too where others' commits
   /// have a schema that this app lacks: what was committed here is sent first, then that is thrown.
   ///
   /// - Parameter meta: What is said of the commit.
@@ -202,6 +203,9 @@ public final class ChangesetRemote: Sendable {
         // Somebody has edited since they were looked at: the next sync commits it.
         if error.code != .uncommittedChanges { obstacle = error }
       }
+    }
+    if isDetached, try repository.status().isClean == false {
+      obstacle = .onOlderCommit
     }
     let sent = try await push()
     if let obstacle { throw obstacle }

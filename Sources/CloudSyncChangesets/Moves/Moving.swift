@@ -5,13 +5,15 @@ struct Moving {
   let work: HistoryWork
 
   /// Makes the rows those of a commit, and HEAD that commit; nil is the empty database.
+  ///
+  /// Rows that are not committed stay in the way, but of a move to where HEAD is: they go along with it.
   func move(
     to seq: Int64?,
     branch: Int64? = nil,
     isDetached: Bool = false
   ) throws(ChangesetError) {
-    try work.checkNothingIsUncommitted()
     var position = try work.heads.position()
+    if position.seq != seq { try work.checkNothingIsUncommitted() }
     let target: LogRow? = if let seq { try work.log.row(seq) } else { nil }
     try checkSchema(target: target)
     if position.seq != seq {

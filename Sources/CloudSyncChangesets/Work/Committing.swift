@@ -18,10 +18,7 @@ struct Committing {
       return nil
     }
     guard !position.isDetached else {
-      throw ChangesetError(
-        .detached,
-        "an older commit is checked out, on which nothing can be committed; switch to a branch first"
-      )
+      throw ChangesetError.onOlderCommit
     }
     let row = try append(changes, meta: meta, reverts: reverts, at: time, on: position)
     try work.uncommitted.clear()

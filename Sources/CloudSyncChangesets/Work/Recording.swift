@@ -13,10 +13,7 @@ struct Recording {
   ) throws(ChangesetError) -> Changeset? {
     let position = try work.heads.position()
     guard !position.isDetached else {
-      throw ChangesetError(
-        .detached,
-        "an older commit is checked out, on which nothing can be committed; switch to a branch first"
-      )
+      throw ChangesetError.onOlderCommit
     }
     if changes.isEmpty { return nil }
     try work.applying.apply(delta: changes)

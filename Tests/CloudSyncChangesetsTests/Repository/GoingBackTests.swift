@@ -48,6 +48,25 @@ import Testing
     #expect(try bench.repository.status().isClean == false)
   }
 
+  @Test func aBranchThatBeginsAtHEADTakesRowsAlongThatAreNotCommitted() throws {
+    let bench = try Self.bench(commits: 3)
+    try bench.repository.checkout("HEAD~1")
+    try bench.database.execute("UPDATE people SET name = 'x' WHERE id = 'p1'")
+    let rows = try bench.rows(Self.all)
+    #expect(throws: ChangesetError.self) { try bench.repository.switchBranch("main") }
+
+    try bench.repository.createBranch("mine")
+    try bench.repository.switchBranch("mine")
+    #expect(try bench.rows(Self.all) == rows)
+    #expect(try bench.repository.status().isClean == false)
+    try bench.repository.commit()
+    #expect(try bench.repository.status().isClean && bench.repository.head().branch == "mine")
+    try bench.repository.switchBranch("main")
+    try bench.repository.switchBranch("mine")
+    #expect(try bench.rows(Self.all) == rows)
+    #expect(try bench.repository.verify().problems == [])
+  }
+
   @Test func rowsThatAreNotCommittedStopEveryMove() throws {
     let bench = try Self.bench(commits: 3)
     try bench.repository.createBranch("other", at: "HEAD~1")
