@@ -37,7 +37,9 @@ struct WireFigureTests {
     Record(
       recordType: "Note",
       recordID: RecordID(name: "record-\(number)", zoneID: zone),
-      fields: ["text": .string(text), "stars": .int64(Int64(number)), "title": "é \(number)"],
+      fields: [
+        "text": .string(text), "stars": .int64(Int64(number)), "title": .string("é \(number)"),
+      ],
       changeTag: "tag-\(number)"
     )
   }

@@ -75,10 +75,11 @@ struct SaveEcho: TransactionPart {
       if try transaction.isFetchAllAsked() == false { try facts.set(.missingSave, to: nil) }
       return
     }
-    guard let saves = try facts.value(.unechoedSave) else { return }
+    let last = try records(of: .unechoedSave).suffix(1)
+    if last.isEmpty { return }
     try end()
     if try facts.integer(.foundSaves) ?? 0 >= Self.patience { return }
-    try facts.set(.missingSave, to: saves)
+    try facts.set(.missingSave, to: Self.text(of: last))
     try fetchEverything()
   }
 
@@ -112,7 +113,8 @@ struct SaveEcho: TransactionPart {
 
   private static func text(of records: some Collection<Answered>) -> SQLiteValue? {
     if records.isEmpty { return nil }
-    return .text(records.map { "\($0.tag)\(separator)\($0.name)" }.joined(separator: "\(separator)"))
+    let texts = records.map { "\($0.tag)\(separator)\($0.name)" }
+    return .text(texts.joined(separator: "\(separator)"))
   }
 
   /// Whether a record lacks an edit that was answered.
