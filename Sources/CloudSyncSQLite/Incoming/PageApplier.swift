@@ -33,6 +33,13 @@ struct PageApplier: TransactionPart {
     var open: [FetchOperation.Response] = []
     for page in pages {
       let response = page.response
+      // It has told that the cloud has lost nothing; what it has, a fetch of everything tells, before which nothing is
+      // sure of rows whose tables have changed.
+      if !response.isBeginning, try transaction.isFetchAllAsked(),
+        try transaction.isFetchingAll() == false
+      {
+        continue
+      }
       if page.tellsZone {
         try takeRows(of: open)
         open = []

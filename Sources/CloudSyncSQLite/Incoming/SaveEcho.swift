@@ -1,41 +1,71 @@
 import CloudSyncCore
 import CloudSyncSQLiteSupport
 
-/// Whether the feed has told of what this device has saved last.
+/// Whether the feed has told of what answers have: of this device's last saves, and of records that saves have met.
 ///
 /// A feed brings a device's own saves too. If a fetch ends that began after a save was answered, and has not brought
 /// it, the cloud has lost it: a backup was restored. The token may be from before the save, so that nothing else tells.
 /// Then everything is fetched, and what the cloud lacks is made there again.
 struct SaveEcho: TransactionPart {
+  /// A record as an answer has told of it.
+  private typealias Answered = (tag: String, name: String)
+
   let transaction: SyncTransaction
 
   /// How often a fetch of everything may find what a feed had not brought, before a feed is taken for one without a
   /// device's own saves.
   private static let patience: Int64 = 3
+  /// Of how many records it is remembered that an answer has told of them: the last ones prove what was before them.
+  private static let limit = 8
+  /// What separates a tag from a name, and the name from the next tag: no text of CloudKit's has it.
+  private static let separator: Character = "\u{1F}"
 
-  /// What separates a tag from a name.
-  private static let separator: Character = "\n"
-
-  /// Notes a save that was answered, and of which no page has told.
+  /// Notes a record that an answer has told of, and no page.
   func note(_ recordID: RecordID, tag: String) throws(SQLiteError) {
-    try facts.set(.unechoedSave, to: .text("\(tag)\(Self.separator)\(recordID.name)"))
+    let others = try records(of: .unechoedSave).filter { !UTF8Bytes.equal($0.name, recordID.name) }
+    let all = others.suffix(Self.limit - 1) + [(tag, recordID.name)]
+    try facts.set(.unechoedSave, to: Self.text(of: all))
+  }
+
+  /// Notes a record that a save has met, before it is taken, unless it is known as it is.
+  func note(met record: Record) throws(SQLiteError) {
+    guard let tag = record.changeTag, !ZoneRecord.isName(record.recordID.name),
+      let (place, key) = tables.place(ofRecord: record.recordID.name),
+      try UTF8Bytes.equal(row(key, in: place).state.known?.tag, tag) == false
+    else { return }
+    try note(record.recordID, tag: tag)
   }
 
   /// Takes what a page tells, before its rows are.
   func take(_ page: FetchOperation.Response) throws(SQLiteError) {
-    guard let save = try unseenSave() else { return }
-    let isSame = { (recordID: RecordID) in UTF8Bytes.equal(recordID.name, save.name) }
-    guard let record = page.changedRecords.first(where: { isSame($0.recordID) }) else {
-      if page.deletedRecordIDs.contains(where: isSame) { try end() }
-      return
+    for fact in [Facts.Name.unechoedSave, .missingSave] {
+      let all = try records(of: fact)
+      if all.isEmpty { continue }
+      var left: [Answered] = []
+      for answered in all where try isToldOf(answered, by: page, of: fact) == false {
+        left.append(answered)
+      }
+      if left.count < all.count { try facts.set(fact, to: Self.text(of: left)) }
     }
-    let isAsSaved = UTF8Bytes.equal(record.changeTag, save.tag)
-    if isAsSaved, try facts.value(.missingSave) != nil {
+  }
+
+  /// Whether a page tells of a record; one that is older than what was answered is lost.
+  private func isToldOf(
+    _ answered: Answered,
+    by page: FetchOperation.Response,
+    of fact: Facts.Name
+  ) throws(SQLiteError) -> Bool {
+    let isSame = { (recordID: RecordID) in UTF8Bytes.equal(recordID.name, answered.name) }
+    guard let record = page.changedRecords.first(where: { isSame($0.recordID) }) else {
+      return page.deletedRecordIDs.contains(where: isSame)
+    }
+    if !UTF8Bytes.equal(record.changeTag, answered.tag) {
+      // Somebody has changed it since, unless the cloud has an older one again.
+      if try isBehind(record, tag: answered.tag) { try fetchEverything() }
+    } else if fact == .missingSave {
       try facts.set(.foundSaves, to: .integer((try facts.integer(.foundSaves) ?? 0) + 1))
     }
-    try end()
-    // Somebody has changed it since, unless the cloud has an older one again.
-    if !isAsSaved, try isBehind(record, tag: save.tag) { try fetchEverything() }
+    return true
   }
 
   /// Takes that a fetch is coming to its end, before what it has not told of is.
@@ -45,10 +75,11 @@ struct SaveEcho: TransactionPart {
       if try transaction.isFetchAllAsked() == false { try facts.set(.missingSave, to: nil) }
       return
     }
-    guard let save = try facts.value(.unechoedSave) else { return }
+    let last = try records(of: .unechoedSave).suffix(1)
+    if last.isEmpty { return }
     try end()
     if try facts.integer(.foundSaves) ?? 0 >= Self.patience { return }
-    try facts.set(.missingSave, to: save)
+    try facts.set(.missingSave, to: Self.text(of: last))
     try fetchEverything()
   }
 
@@ -61,7 +92,7 @@ struct SaveEcho: TransactionPart {
     try facts.set(.fullFetch, to: .integer(FullFetch.restores.rawValue))
   }
 
-  /// Forgets what was saved: it has come, or the zone is another one.
+  /// Forgets what was answered: it has come, or the zone is another one.
   func end() throws(SQLiteError) {
     for fact in [Facts.Name.unechoedSave, .missingSave] where try facts.value(fact) != nil {
       try facts.set(fact, to: nil)
@@ -73,16 +104,20 @@ struct SaveEcho: TransactionPart {
     try facts.set(.fetchAll, to: .integer(FullFetch.restores.rawValue))
   }
 
-  /// The save of which nothing has told yet.
-  private func unseenSave() throws(SQLiteError) -> (tag: String, name: String)? {
-    var value = try facts.value(.unechoedSave)
-    if value == nil { value = try facts.value(.missingSave) }
-    guard case .text(let text)? = value else { return nil }
-    let parts = text.split(separator: Self.separator, maxSplits: 1)
-    return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
+  private func records(of fact: Facts.Name) throws(SQLiteError) -> [Answered] {
+    guard case .text(let text)? = try facts.value(fact) else { return [] }
+    let parts = text.split(separator: Self.separator, omittingEmptySubsequences: false)
+      .map(String.init)
+    return stride(from: 0, to: parts.count - 1, by: 2).map { (parts[$0], parts[$0 + 1]) }
   }
 
-  /// Whether a record lacks an edit that was saved.
+  private static func text(of records: some Collection<Answered>) -> SQLiteValue? {
+    if records.isEmpty { return nil }
+    let texts = records.map { "\($0.tag)\(separator)\($0.name)" }
+    return .text(texts.joined(separator: "\(separator)"))
+  }
+
+  /// Whether a record lacks an edit that was answered.
   private func isBehind(_ record: Record, tag: String) throws(SQLiteError) -> Bool {
     guard let (place, key) = tables.place(ofRecord: record.recordID.name),
       let known = try row(key, in: place).state.known, UTF8Bytes.equal(known.tag, tag)

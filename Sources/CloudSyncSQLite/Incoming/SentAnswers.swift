@@ -54,6 +54,7 @@ struct SentAnswers: TransactionPart {
     for record in response.alreadyInCloud {
       if let row = sent[record.recordID.name], try isOvertaken(row) { continue }
       // Others may have edited it meanwhile.
+      try SaveEcho(transaction: transaction).note(met: record)
       try transaction.cloud.take(record)
     }
     let removed = Set(batch.removals.map(\.key.name))
@@ -88,7 +89,10 @@ struct SentAnswers: TransactionPart {
         return try FetchOfEverything(transaction: transaction).takeAnswer(zone)
       }
       if let row, try isOvertaken(row) { return }
-      if let server = error.serverRecord { try transaction.cloud.take(server, meeting: row) }
+      if let server = error.serverRecord {
+        try SaveEcho(transaction: transaction).note(met: server)
+        try transaction.cloud.take(server, meeting: row)
+      }
       guard let row, try isUnmoved(row) else { return }
       // Nothing was learnt of it: sent again, it would only meet the same.
       let reason = "the cloud has a record of this name that cannot be read: \(error)"

@@ -25,7 +25,7 @@ struct Facts {
     case zone
     /// The token of the last page that was stored.
     case token
-    /// The tag and name of what was saved last, if no page has told of it since.
+    /// The tags and names of what answers have told of last, if no page has since.
     case unechoedSave = "unechoed_save"
     /// Those of what a fetch should have told of, and has not; there while everything is fetched for that.
     case missingSave = "missing_save"

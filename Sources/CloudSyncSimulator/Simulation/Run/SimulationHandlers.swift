@@ -65,6 +65,9 @@ struct CloudEnd: WorkHandler {
       run.report(event: .carriedOut(work, context, result), device: host.number)
       if case .modify = work { run.push(from: host.number) }
       completion(result)
+      if case .success(.modify(let response)) = result, !response.savedRecords.isEmpty {
+        run.restoreStore(afterSaveOf: host)
+      }
     }
   }
 }

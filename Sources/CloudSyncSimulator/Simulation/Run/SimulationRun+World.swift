@@ -32,21 +32,48 @@ extension SimulationRun {
   }
 
   /// Makes a backup of the cloud, which somebody puts back later without a word to anybody.
+  ///
+  /// That is at any time, or right after a save was answered. One device is offline then, so that others may write as
+  /// much as was lost before it fetches.
   private func keepBackup(host: SimulatedHost) {
-    let drawn = memory.withLock { memory -> (seconds: Int, isClosed: Bool)? in
+    let drawn = memory.withLock { memory -> (seconds: Int, isClosed: Bool, followsSave: Bool)? in
       if memory.hasBackup { return nil }
       memory.hasBackup = true
-      return (memory.backups.within(1...600), memory.backups.chance(1, in: 2))
+      return (
+        memory.backups.within(1...300), memory.backups.chance(1, in: 2),
+        memory.backups.chance(1, in: 2)
+      )
     }
     guard let drawn else { return }
     let backup = store.backup()
-    world.schedule(after: .seconds(drawn.seconds)) { [self] in
+    let restore: @Sendable (SimulatedHost) -> Void = { [self] absent in
       // Whoever begins anew then would never come to rest.
       guard memory.withLock({ $0.hasBackup && !$0.isQuiet && !$0.isOver }) else { return }
       store.restore(backup, isClosed: drawn.isClosed)
       memory.withLock { $0.hasBackup = false }
       report(event: .storeRestored, device: host.number)
+      leave(host: absent)
     }
+    world.schedule(after: .seconds(drawn.seconds)) { [self] in
+      if drawn.followsSave { return memory.withLock { $0.restoration = restore } }
+      restore(hosts[memory.withLock { $0.backups.below(hosts.count) }])
+    }
+  }
+
+  /// Puts a backup back that waits for a save.
+  func restoreStore(afterSaveOf host: SimulatedHost) {
+    let restoration = memory.withLock { memory in
+      defer { memory.restoration = nil }
+      return memory.restoration
+    }
+    restoration?(host)
+  }
+
+  /// Has a device be offline for a while.
+  private func leave(host: SimulatedHost) {
+    host.state.withLock { $0.isOffline = true }
+    let seconds = memory.withLock { $0.backups.within(10...400) }
+    world.schedule(after: .seconds(seconds)) { [self] in connect(host: host) }
   }
 
   private func deleteZone(reason: ZoneDeletionReason, host: SimulatedHost) {

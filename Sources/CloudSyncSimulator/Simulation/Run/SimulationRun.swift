@@ -16,6 +16,8 @@ struct SimulationMemory {
   var stalled: [Int] = []
   /// Whether a backup of the cloud is going to be put back.
   var hasBackup = false
+  /// What puts it back right after the next save of somebody's, who is offline then.
+  var restoration: (@Sendable (SimulatedHost) -> Void)?
   var random: SeededRandom
   var clockSteps: SeededRandom
   var removals: SeededRandom
