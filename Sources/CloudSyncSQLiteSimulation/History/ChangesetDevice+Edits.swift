@@ -166,6 +166,9 @@ extension ChangesetDevice {
     attempt { () throws in
       try disk.replace { path in try source.disk.file().execute("VACUUM INTO '\(path)'") }
     }
-    history.withLock { $0.version = source.version }
+    history.withLock { history in
+      history.version = source.version
+      history.wasOld = !source.version.hasAdditions
+    }
   }
 }

@@ -70,8 +70,8 @@ extension ChangesetDevice {
     if app.withLock({ $0.database?.takeStrike() ?? false }) { return }
     guard let error = error as? ChangesetError else { return note("\(error)") }
     if [.cloud, .accountChanged].contains(error.code) { return }
-    // An old app waits for its update, with what is beyond it.
-    if error.code == .needsUpgrade, !version.hasAdditions { return }
+    // An old app waits for its update, with what is beyond it; a call may end after that.
+    if error.code == .needsUpgrade, history.withLock({ $0.wasOld }) { return }
     note("the history stopped: \(error.code.rawValue): \(error)")
   }
 
