@@ -83,7 +83,7 @@ struct Intake {
       parents: parents.map(\.seq),
       isRemote: true
     )
-    try Conflicts.note(commit: commit, id: entry.id, work.connection)
+    try DecidedEdits(connection: work.connection).note(commit: commit, id: entry.id)
     try frames.notice(row: row, after: parents.first)
     if let replica, row.kind == .edit, commit.header.replica.hasSameBytes(as: replica) {
       found.hasOwnName = true

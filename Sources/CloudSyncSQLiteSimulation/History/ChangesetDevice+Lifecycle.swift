@@ -19,9 +19,9 @@ extension ChangesetDevice {
     if schema.isEnforced {
       attempt { () throws in try disk.file().execute("PRAGMA foreign_keys = ON") }
     }
-    if !postponed.isEmpty { write(postponed, elsewhere: true) }
+    if !postponed.isEmpty { write(edits: postponed, elsewhere: true) }
     open()
-    if isUpdated { update(process) }
+    if isUpdated { update(process: process) }
   }
 
   /// Forgets the app, and leaves the database as a crash does.
@@ -80,7 +80,7 @@ extension ChangesetDevice {
       try disk.file(),
       willWrite: { [weak self] database, connection in
         guard let self, process.isAlive else { throw FaultyDatabase.ProcessHasEnded() }
-        try writeImminent(connection, process)
+        try writeImminent(connection: connection, process: process)
         disk.willWrite()
         draw(database: database, process: process)
       },
@@ -112,7 +112,7 @@ extension ChangesetDevice {
   // MARK: Versions
 
   /// Brings the tables to the newest version, and fills some of what is new, in each database otherwise.
-  func update(_ process: DeviceProcess) {
+  func update(process: DeviceProcess) {
     guard let repository, let database = app.withLock({ $0.database }) else { return }
     let (old, all) = (schema.tables(version: version), schema.tables(version: .init()))
     var sql: [String] = []

@@ -18,7 +18,7 @@ final class HistoryMergeChecker: SimulationChecker {
         let parents = entry.commit.header.parents.compactMap { known[$0] }
         let state = try HistoryFold.state(
           after: parents.first,
-          entry.commit.changes,
+          changes: entry.commit.changes,
           writer: number
         )
         let isMerge = entry.commit.header.kind == .merge
@@ -39,7 +39,7 @@ final class HistoryMergeChecker: SimulationChecker {
           }
         }
         known[entry.id] = commit
-        for model in models { model.add(commit) }
+        for model in models { model.add(commit: commit) }
       }
     } catch { return "\((error as? HistoryFault)?.text ?? "\(error)")" }
     return nil
@@ -76,7 +76,7 @@ final class HistoryMergeChecker: SimulationChecker {
           if base?.state[id] == nil, one.value == .null || other.value == .null { continue }
           if one.value != other.value {
             let sides = ([base].compactMap(\.self) + merge.parents)
-              .map { Self.words($0.state[id], column) }
+              .map { Self.words(row: $0.state[id], column: column) }
             return
               "\(id.text).\(column) is \(other.value.literal), not \(one.value.literal), of \(sides)"
           }
@@ -89,7 +89,7 @@ final class HistoryMergeChecker: SimulationChecker {
     return nil
   }
 
-  private static func words(_ row: HistoryRow?, _ column: String) -> String {
+  private static func words(row: HistoryRow?, column: String) -> String {
     guard let row else { return "no row" }
     let cell = row[column]
     return "\(cell.value.literal) at \(cell.time) in a row of \(row.time)"

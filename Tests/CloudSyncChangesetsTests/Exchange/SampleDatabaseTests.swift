@@ -12,7 +12,6 @@ import Testing
 /// `northwind.sql`, which are published under the MIT licence.
 @Suite(.enabled(if: SampleFolder.path != nil))
 struct SampleDatabaseTests {
-
   /// The database of a sample, in a file that the test may change.
   private static func database(_ name: String, in scratch: ScratchFolder) throws -> DatabaseFile {
     let source = "\(SampleFolder.path ?? "")/\(name)"
