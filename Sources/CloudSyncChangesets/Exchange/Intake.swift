@@ -125,8 +125,7 @@ struct Intake {
       from: try frames.frame(of: parents.first),
       to: try frames.frame(of: schema, after: parents.first)
     )
-    let isHashRight = after == header.stateHash || HistoryMutant.uncheckedHash.isPresent
-    guard header.generation == generation, isInTime, isHashRight else {
+    guard header.generation == generation, isInTime, after == header.stateHash else {
       throw ChangesetError(
         .damaged,
         "commit \(id.short) is not what it says: it does not follow its parents"
