@@ -68,7 +68,7 @@ extension ChangesetRemote {
   public static func isUnfinishedClone(_ database: some SyncDatabase) throws(ChangesetError) -> Bool
   {
     try database.use { (connection) throws(ChangesetError) in
-      try Cloning.isUnfinished(connection: connection)
+      try HistoryTables.isUnfinishedClone(connection: connection)
     }
   }
 }
@@ -84,7 +84,7 @@ struct Cloning {
   ) throws(ChangesetError) {
     let isUnfinished = try database.use { (connection) throws(ChangesetError) in
       try ChangesetRepository.refuseTransaction(connection: connection)
-      return try Self.isUnfinished(connection: connection)
+      return try HistoryTables.isUnfinishedClone(connection: connection)
     }
     if isUnfinished { try undo(in: database) }
     try database.use { (connection) throws(ChangesetError) in
@@ -96,12 +96,6 @@ struct Cloning {
         try Info(connection).set(.cloning, .integer(1))
       }
     }
-  }
-
-  /// Whether a clone has been begun and not completed.
-  static func isUnfinished(connection: HistoryConnection) throws(ChangesetError) -> Bool {
-    guard try HistoryTables.installedVersion(connection: connection) != nil else { return false }
-    return try Info(connection).integer(.cloning) != nil
   }
 
   func complete() throws(ChangesetError) {

@@ -83,7 +83,7 @@ struct Intake {
       parents: parents.map(\.seq),
       isRemote: true
     )
-    try Conflicts.note(commit: commit, id: entry.id, work.connection)
+    try DecidedEdits(connection: work.connection).note(commit: commit, id: entry.id)
     try frames.notice(row: row, after: parents.first)
     if let replica, row.kind == .edit, commit.header.replica.hasSameBytes(as: replica) {
       found.hasOwnName = true
@@ -125,8 +125,7 @@ struct Intake {
       from: try frames.frame(of: parents.first),
       to: try frames.frame(of: schema, after: parents.first)
     )
-    let isHashRight = after == header.stateHash || HistoryMutant.uncheckedHash.isPresent
-    guard header.generation == generation, isInTime, isHashRight else {
+    guard header.generation == generation, isInTime, after == header.stateHash else {
       throw ChangesetError(
         .damaged,
         "commit \(id.short) is not what it says: it does not follow its parents"

@@ -36,19 +36,6 @@ struct Conflicts {
     return conflicts
   }
 
-  /// Remembers an edit that has decided something, as merges do: one that takes a commit back.
-  static func note(
-    commit: Commit,
-    id: ChangesetID,
-    _ connection: HistoryConnection
-  ) throws(ChangesetError) {
-    guard commit.header.kind != .merge, !commit.conflicts.isEmpty else { return }
-    try connection.run(
-      "INSERT OR IGNORE INTO changesets_conflicts VALUES(?1, -1, 0)",
-      .blob(id.bytes)
-    )
-  }
-
   private func isRestored(id: ChangesetID, _ number: Int) throws(ChangesetError) -> Bool {
     try work.connection.integer(
       "SELECT state FROM changesets_conflicts WHERE id = ?1 AND number = ?2",
@@ -59,7 +46,7 @@ struct Conflicts {
 
   /// Puts a row back that a merge has deleted although it was edited, as it was then.
   private func restored(
-    _ lost: MergeConflict,
+    lost: MergeConflict,
     of merge: ChangesetID,
     to target: RowKey,
     in table: TrackedTable
@@ -113,7 +100,7 @@ struct Conflicts {
       )
     }
     if !lost.isSetAside, present == nil {
-      return try restored(lost, of: merge, to: target, in: table)
+      return try restored(lost: lost, of: merge, to: target, in: table)
     }
     let cells = lost.lost.sorted { $0.column.precedesByBytes($1.column) }
       .compactMap { cell -> CellDelta? in

@@ -12,7 +12,7 @@ extension HistoryWork {
 }
 
 extension MergeRules {
-  func mutated(_ work: HistoryWork) -> MergeRules {
+  func mutated(by work: HistoryWork) -> MergeRules {
     guard HistoryMutant.winnerByReplica.isPresent, work.isOdd else { return self }
     var rules = self
     for name in rules.tables.keys { rules.tables[name]?.merging.columns["a"] = .maximum }
@@ -21,7 +21,7 @@ extension MergeRules {
 }
 
 extension MergePlan {
-  func mutated(_ work: HistoryWork) -> MergePlan {
+  func mutated(by work: HistoryWork) -> MergePlan {
     var plan = self
     if HistoryMutant.unsortedParents.isPresent, work.isOdd, conflicts.isEmpty {
       plan.parents.reverse()
@@ -44,7 +44,7 @@ extension MergePlan {
 }
 
 extension Commit {
-  mutating func mutate(_ work: HistoryWork) {
+  mutating func mutate(by work: HistoryWork) {
     guard HistoryMutant.randomMergeIDs.isPresent else { return }
     header.meta = "\(work.options.environment.nonce())"
   }

@@ -12,7 +12,7 @@ struct Merging {
     let graph = HistoryGraph(work)
     self.graph = graph
     let questions = Questions(work: work, graph: graph)
-    merges = MergeWork(graph, rules: MergeRules(work).mutated(work), handler: questions.handler)
+    merges = MergeWork(graph, rules: MergeRules(work).mutated(by: work), handler: questions.handler)
   }
 
   /// Merges the heads of a branch until one is left; those about which a question is open stay.
@@ -67,9 +67,9 @@ struct Merging {
   }
 
   private func keep(plan: MergePlan, branch: Int64) throws(ChangesetError) -> LogRow {
-    var plan = try settled(plan: plan.mutated(work))
+    var plan = try settled(plan: plan.mutated(by: work))
     let first = try work.log.row(try graph.number(id: plan.parents[0]))
-    plan.changes = try DefaultFills(work: work).stating(plan.changes, after: first)
+    plan.changes = try DefaultFills(work: work).stating(changes: plan.changes, after: first)
     let second = try work.log.row(try graph.number(id: plan.parents[1]))
     let frames = try StateFrames(work.connection)
     try frames.keep()
@@ -82,7 +82,7 @@ struct Merging {
         to: try frames.frame(of: try work.schemaNumber(), after: first)
       )
     )
-    commit.mutate(work)
+    commit.mutate(by: work)
     let row = try Committing(work: work).store(commit: commit, parents: [first, second])
     for parent in [first, second] { try work.heads.remove(seq: parent.seq, branch: branch) }
     try work.heads.add(row.seq, branch: branch)

@@ -41,7 +41,10 @@ public final class ChangesetRepository: Sendable {
     tables: [String]? = nil,
     options: ChangesetOptions = ChangesetOptions()
   ) throws(ChangesetError) {
-    if try ChangesetRemote.isUnfinishedClone(database) {
+    let isUnfinished = try database.use { (connection) throws(ChangesetError) in
+      try HistoryTables.isUnfinishedClone(connection: connection)
+    }
+    if isUnfinished {
       throw ChangesetError(
         .damaged,
         "a clone into this database was not completed; clone once more, which begins it anew"

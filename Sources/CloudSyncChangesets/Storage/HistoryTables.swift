@@ -56,6 +56,12 @@ enum HistoryTables {
     return version
   }
 
+  /// Whether the database is to become a clone, which has been begun and not completed.
+  static func isUnfinishedClone(connection: HistoryConnection) throws(ChangesetError) -> Bool {
+    guard try installedVersion(connection: connection) != nil else { return false }
+    return try Info(connection).integer(.cloning) != nil
+  }
+
   /// Throws unless the tables are of this version.
   static func check(version: Int64) throws(ChangesetError) {
     if version > Self.version {

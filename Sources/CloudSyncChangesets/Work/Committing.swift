@@ -42,7 +42,7 @@ struct Committing {
     }
     let parent: LogRow? =
       if let seq = position.seq { try work.log.row(seq) } else { nil }
-    let changes = try DefaultFills(work: work).stating(changes, after: parent)
+    let changes = try DefaultFills(work: work).stating(changes: changes, after: parent)
     let frames = try StateFrames(work.connection)
     try frames.keep()
     let header = CommitHeader(
@@ -85,7 +85,7 @@ struct Committing {
       parents: parents.compactMap { $0?.seq },
       isRemote: false
     )
-    try Conflicts.note(commit: commit, id: id, work.connection)
+    try DecidedEdits(connection: work.connection).note(commit: commit, id: id)
     if parents.first??.schema != row.schema { try StateFrames.forget(work.connection) }
     return row
   }

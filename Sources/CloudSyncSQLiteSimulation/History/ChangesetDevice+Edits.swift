@@ -8,16 +8,16 @@ extension ChangesetDevice {
   /// Makes edits: through the app's connection or another, now or when the app does not run.
   package func apply(_ edits: [DeviceEdit]) {
     guard let process = app.withLock({ $0.process }) else { return }
-    copyIfDue(process)
+    copyIfDue(process: process)
     let choice = history.withLock { $0.random.below(40) }
     switch choice {
     case 0: history.withLock { $0.postponed += edits }
-    case 1..<10: write(edits, elsewhere: true)
+    case 1..<10: write(edits: edits, elsewhere: true)
     default:
       if draw(.otherProcess, process) {
         history.withLock { $0.imminent += edits }
       } else {
-        write(edits, elsewhere: false)
+        write(edits: edits, elsewhere: false)
       }
     }
     open()
@@ -35,7 +35,7 @@ extension ChangesetDevice {
 
   /// Fetches what has changed, and sends what others may have edited.
   package func fetch() {
-    if let process = app.withLock({ $0.process }) { copyIfDue(process) }
+    if let process = app.withLock({ $0.process }) { copyIfDue(process: process) }
     open()
     sync()
   }
@@ -46,10 +46,10 @@ extension ChangesetDevice {
       defer { (history.postponed, history.imminent) = ([], []) }
       return history.imminent + history.postponed
     }
-    if !postponed.isEmpty { write(postponed, elsewhere: true) }
+    if !postponed.isEmpty { write(edits: postponed, elsewhere: true) }
     open()
     guard let process = app.withLock({ $0.process }), let remote else { return }
-    if process.ratio(of: .killed).hits == 0, !version.hasAdditions { update(process) }
+    if process.ratio(of: .killed).hits == 0, !version.hasAdditions { update(process: process) }
     // Only the user can tell whether what was erased on purpose is to be uploaded again: here it always is.
     if case .lost = remote.session.state.zoneState { reset() } else { sync() }
   }
@@ -57,50 +57,50 @@ extension ChangesetDevice {
   // MARK: Writing
 
   /// Writes edits in one transaction.
-  func write(_ edits: [DeviceEdit], elsewhere: Bool) {
+  func write(edits: [DeviceEdit], elsewhere: Bool) {
     guard let process = app.withLock({ $0.process }) else { return }
     attempt { () throws in
       let file = try elsewhere ? disk.otherFile() : disk.file()
       try file.write { [self] handle in
-        try write(edits, to: SQLiteConnection(borrowing: handle), process: process)
+        try write(edits: edits, to: SQLiteConnection(borrowing: handle), process: process)
       }
     }
   }
 
   /// Writes what another process writes just now: the history is about to be asked for something.
-  func writeImminent(_ connection: SQLiteConnection, _ process: DeviceProcess) throws {
+  func writeImminent(connection: SQLiteConnection, process: DeviceProcess) throws {
     let edits = history.withLock { history in
       defer { history.imminent = [] }
       return history.imminent
     }
     if edits.isEmpty { return }
     process.fail(at: .otherProcess)
-    guard disk.isInFile else { return try write(edits, to: connection, process: process) }
+    guard disk.isInFile else { return try write(edits: edits, to: connection, process: process) }
     try disk.otherFile()
       .write { [self] handle in
-        try write(edits, to: SQLiteConnection(borrowing: handle), process: process)
+        try write(edits: edits, to: SQLiteConnection(borrowing: handle), process: process)
       }
   }
 
   private func write(
-    _ edits: [DeviceEdit],
+    edits: [DeviceEdit],
     to connection: SQLiteConnection,
     process: DeviceProcess
   ) throws(SQLiteError) {
     // Whoever looks at an old commit can only look.
     let detached = "SELECT count(*) FROM changesets_heads WHERE is_head = 2"
-    if try isInstalled(connection), try connection.integer(detached) > 0 { return }
+    if try isInstalled(connection: connection), try connection.integer(detached) > 0 { return }
     let (schema, version) = (schema, version)
     let made = try connection.transaction { () throws(SQLiteError) in
       var editor = RowEditor(connection: connection, schema: schema, version: version)
       var edited: [RowEdit] = []
       for edit in edits {
-        if let made = try replace(edit, editor) {
+        if let made = try replace(edit: edit, by: editor) {
           edited += made
           continue
         }
         let former = editor.edits.count
-        try make(edit, by: &editor, process: process)
+        try make(edit: edit, by: &editor, process: process)
         edited += editor.edits[former...]
       }
       return edited
@@ -108,12 +108,12 @@ extension ChangesetDevice {
     history.withLock { $0.edits += made }
   }
 
-  private func isInstalled(_ connection: SQLiteConnection) throws(SQLiteError) -> Bool {
+  private func isInstalled(connection: SQLiteConnection) throws(SQLiteError) -> Bool {
     try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'changesets_heads'") > 0
   }
 
   private func make(
-    _ edit: DeviceEdit,
+    edit: DeviceEdit,
     by editor: inout RowEditor,
     process: DeviceProcess
   ) throws(SQLiteError) {
@@ -144,7 +144,7 @@ extension ChangesetDevice {
   // MARK: Copies
 
   /// Begins with a copy of the first device's file, once, before anybody has edited here.
-  private func copyIfDue(_ process: DeviceProcess) {
+  private func copyIfDue(process: DeviceProcess) {
     let source = history.withLock { history -> ChangesetDevice? in
       guard let source = history.source, !history.hasDrawnCopy, history.edits.isEmpty,
         history.postponed.isEmpty, history.imminent.isEmpty
@@ -166,6 +166,9 @@ extension ChangesetDevice {
     attempt { () throws in
       try disk.replace { path in try source.disk.file().execute("VACUUM INTO '\(path)'") }
     }
-    history.withLock { $0.version = source.version }
+    history.withLock { history in
+      history.version = source.version
+      history.wasOld = !source.version.hasAdditions
+    }
   }
 }

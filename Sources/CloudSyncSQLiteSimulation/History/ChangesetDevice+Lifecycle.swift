@@ -19,9 +19,9 @@ extension ChangesetDevice {
     if schema.isEnforced {
       attempt { () throws in try disk.file().execute("PRAGMA foreign_keys = ON") }
     }
-    if !postponed.isEmpty { write(postponed, elsewhere: true) }
+    if !postponed.isEmpty { write(edits: postponed, elsewhere: true) }
     open()
-    if isUpdated { update(process) }
+    if isUpdated { update(process: process) }
   }
 
   /// Forgets the app, and leaves the database as a crash does.
@@ -70,8 +70,8 @@ extension ChangesetDevice {
     if app.withLock({ $0.database?.takeStrike() ?? false }) { return }
     guard let error = error as? ChangesetError else { return note("\(error)") }
     if [.cloud, .accountChanged].contains(error.code) { return }
-    // An old app waits for its update, with what is beyond it.
-    if error.code == .needsUpgrade, !version.hasAdditions { return }
+    // An old app waits for its update, with what is beyond it; a call may end after that.
+    if error.code == .needsUpgrade, history.withLock({ $0.wasOld }) { return }
     note("the history stopped: \(error.code.rawValue): \(error)")
   }
 
@@ -80,7 +80,7 @@ extension ChangesetDevice {
       try disk.file(),
       willWrite: { [weak self] database, connection in
         guard let self, process.isAlive else { throw FaultyDatabase.ProcessHasEnded() }
-        try writeImminent(connection, process)
+        try writeImminent(connection: connection, process: process)
         disk.willWrite()
         draw(database: database, process: process)
       },
@@ -112,7 +112,7 @@ extension ChangesetDevice {
   // MARK: Versions
 
   /// Brings the tables to the newest version, and fills some of what is new, in each database otherwise.
-  func update(_ process: DeviceProcess) {
+  func update(process: DeviceProcess) {
     guard let repository, let database = app.withLock({ $0.database }) else { return }
     let (old, all) = (schema.tables(version: version), schema.tables(version: .init()))
     var sql: [String] = []

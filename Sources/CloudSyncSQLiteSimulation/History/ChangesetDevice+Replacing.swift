@@ -7,24 +7,24 @@ extension ChangesetDevice {
   /// Makes an edit as apps do that replace rows: SQLite calls no triggers for the rows that have to go.
   ///
   /// - Returns: What became of the rows; nil if the edit is to be made as usual.
-  func replace(_ edit: DeviceEdit, _ editor: RowEditor) throws(SQLiteError) -> [RowEdit]? {
+  func replace(edit: DeviceEdit, by editor: RowEditor) throws(SQLiteError) -> [RowEdit]? {
     let choice = history.withLock { $0.random.below(12) }
     guard choice < 3, case .set = edit.change else { return nil }
     let number = Int(edit.name.drop { !$0.isNumber }) ?? 0
     let row = schema.row(number: number, version: version)
     let other = schema.row(number: number + 1 + Int(edit.number % 5), version: version)
     guard let table = editor.table(of: row) else { return nil }
-    if choice > 0 { return try writeOver(row, edit.number, table, editor) }
+    if choice > 0 { return try writeOver(row: row, number: edit.number, in: table, by: editor) }
     guard row.table == "items", other.table == "items", row != other else { return nil }
-    return try takeName(row, of: other, edit.number, table, editor)
+    return try takeName(row: row, of: other, number: edit.number, in: table, by: editor)
   }
 
   /// Sets a column twice, each time with a conflict clause of its own.
   private func writeOver(
-    _ row: RowID,
-    _ number: Int64,
-    _ table: SimulatedSchema.Table,
-    _ editor: RowEditor
+    row: RowID,
+    number: Int64,
+    in table: SimulatedSchema.Table,
+    by editor: RowEditor
   ) throws(SQLiteError) -> [RowEdit]? {
     guard try editor.values(of: row, in: table) != nil else { return nil }
     for value in [-number, number] {
@@ -37,11 +37,11 @@ extension ChangesetDevice {
 
   /// Makes a row anew with the name of another one, which goes where names are unique.
   private func takeName(
-    _ row: RowID,
+    row: RowID,
     of other: RowID,
-    _ number: Int64,
-    _ table: SimulatedSchema.Table,
-    _ editor: RowEditor
+    number: Int64,
+    in table: SimulatedSchema.Table,
+    by editor: RowEditor
   ) throws(SQLiteError) -> [RowEdit]? {
     var gone: [RowEdit] = []
     for id in [row, other] {

@@ -10,7 +10,7 @@ extension ChangesetDevice {
   func reset() { begin { (remote) async throws(ChangesetError) in try await remote.reset() } }
 
   private func begin(
-    _ body: @escaping @Sendable (ChangesetRemote) async throws(ChangesetError) -> Void
+    body: @escaping @Sendable (ChangesetRemote) async throws(ChangesetError) -> Void
   ) {
     let tasks = app.withLock { app -> SimulatedTasks? in
       guard app.remote != nil else { return nil }
@@ -22,7 +22,7 @@ extension ChangesetDevice {
     tasks?
       .begin { [weak self] in
         guard let self, let process = app.withLock({ $0.process }), process.isAlive else { return }
-        await run(body)
+        await run(body: body)
         let isWanted = app.withLock { app in
           app.isSyncing = false
           defer { app.wantsSync = false }
@@ -33,11 +33,11 @@ extension ChangesetDevice {
   }
 
   private func run(
-    _ body: @escaping @Sendable (ChangesetRemote) async throws(ChangesetError) -> Void
+    body: @escaping @Sendable (ChangesetRemote) async throws(ChangesetError) -> Void
   ) async {
     guard let remote, let process = app.withLock({ $0.process }) else { return }
     do throws(ChangesetError) {
-      try doChore(process)
+      try doChore(process: process)
       try await body(remote)
     } catch {
       if process.isAlive { note(error: error) }
@@ -47,23 +47,23 @@ extension ChangesetDevice {
   // MARK: What users do with a history
 
   /// Does one of the things that users do now and then, where it is possible.
-  private func doChore(_ process: DeviceProcess) throws(ChangesetError) {
+  private func doChore(process: DeviceProcess) throws(ChangesetError) {
     guard let repository else { return }
     let isFaultFree = process.ratio(of: .killed).hits == 0
     let choice = history.withLock { $0.chores.below(24) }
     do throws(ChangesetError) {
-      if try repository.head().isDetached { try comeBack(repository) }
+      if try repository.head().isDetached { try comeBack(repository: repository) }
       // In the end all are on one branch.
-      if isFaultFree || choice == 0 { return try goToMain(repository) }
+      if isFaultFree || choice == 0 { return try goToMain(repository: repository) }
       switch choice {
       case 1: _ = try repository.undo()
       case 2: _ = try repository.redo()
-      case 3: try revert(repository)
-      case 4: try lookBack(repository)
-      case 5: try branch(repository)
+      case 3: try revert(repository: repository)
+      case 4: try lookBack(repository: repository)
+      case 5: try branch(repository: repository)
       case 6: try repository.tag("mark-\(setup.number)", .head)
       case 7: if !(try repository.head().branch == "main") { _ = try repository.mergeAll("main") }
-      case 8: try restoreConflict(repository)
+      case 8: try restoreConflict(repository: repository)
       default: break
       }
     } catch {
@@ -77,7 +77,7 @@ extension ChangesetDevice {
     }
   }
 
-  private func goToMain(_ repository: ChangesetRepository) throws(ChangesetError) {
+  private func goToMain(repository: ChangesetRepository) throws(ChangesetError) {
     let head = try repository.head()
     guard head.branch != "main" || head.isDetached else { return }
     try repository.commit()
@@ -85,7 +85,7 @@ extension ChangesetDevice {
     try repository.switchBranch("main")
   }
 
-  private func branch(_ repository: ChangesetRepository) throws(ChangesetError) {
+  private func branch(repository: ChangesetRepository) throws(ChangesetError) {
     try repository.commit()
     let names = try repository.branches().map(\.name)
     let current = try repository.head().branch
@@ -102,7 +102,7 @@ extension ChangesetDevice {
     try repository.switchBranch("side")
   }
 
-  private func revert(_ repository: ChangesetRepository) throws(ChangesetError) {
+  private func revert(repository: ChangesetRepository) throws(ChangesetError) {
     let log = try repository.log(LogQuery(count: 8))
     guard !log.isEmpty else { return }
     let place = history.withLock { $0.chores.below(log.count) }
@@ -110,7 +110,7 @@ extension ChangesetDevice {
   }
 
   /// Looks at an old commit, and comes back.
-  private func lookBack(_ repository: ChangesetRepository) throws(ChangesetError) {
+  private func lookBack(repository: ChangesetRepository) throws(ChangesetError) {
     let log = try repository.log(LogQuery(count: 12))
     let branch = try repository.head().branch
     guard let old = log.last else { return }
@@ -122,13 +122,13 @@ extension ChangesetDevice {
   }
 
   /// Goes on where a process has ended that looked at an old commit.
-  private func comeBack(_ repository: ChangesetRepository) throws(ChangesetError) {
+  private func comeBack(repository: ChangesetRepository) throws(ChangesetError) {
     let branch = try repository.head().branch
     _ = try repository.mergeAll()
     try repository.switchBranch(branch)
   }
 
-  private func restoreConflict(_ repository: ChangesetRepository) throws(ChangesetError) {
+  private func restoreConflict(repository: ChangesetRepository) throws(ChangesetError) {
     guard let conflict = try repository.conflicts().first(where: { $0.kind != .question }) else {
       return
     }

@@ -25,6 +25,8 @@ package final class ChangesetDevice: AcquaintedDevice {
   /// What does, beside the database.
   struct History {
     var version = SimulatedSchema.Version()
+    /// Whether the app has been, or is, an old version.
+    var wasOld = false
     var launches = 0
     /// Edits that another process will make while the app does not run.
     var postponed: [DeviceEdit] = []
@@ -61,7 +63,9 @@ package final class ChangesetDevice: AcquaintedDevice {
     var common = SeededRandom(seed: setup.commonSeed).fork(79)
     let isInFile = common.chance(1, in: 12)
     var history = History(random: random.fork(1), chores: random.fork(2))
-    if setup.number > 0, random.chance(1, in: 3) { history.version.hasAdditions = false }
+    if setup.number > 0, random.chance(1, in: 3) {
+      (history.version.hasAdditions, history.wasOld) = (false, true)
+    }
     do {
       disk = try SimulatedDisk(inFile: isInFile, enforcesForeignKeys: schema.isEnforced)
       try disk.file().execute(schema.sql(version: history.version))

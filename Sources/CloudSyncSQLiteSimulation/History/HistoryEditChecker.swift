@@ -27,7 +27,7 @@ final class HistoryEditChecker: SimulationChecker {
     for device in devices {
       let edits = device.history.withLock { $0.edits }
       for (place, edit) in edits.enumerated() {
-        for (column, value) in Self.values(edit) where value != .null {
+        for (column, value) in Self.values(of: edit) where value != .null {
           let wanted = Written(row: edit.row, column: column, value: value)
           if written.contains(wanted) { continue }
           // It was written over before anything was committed.
@@ -35,9 +35,11 @@ final class HistoryEditChecker: SimulationChecker {
             .contains { later in
               later.row == edit.row
                 && (later.isDeletion || later.isInsertion
-                  || Self.values(later).contains { $0.0 == column })
+                  || Self.values(of: later).contains { $0.0 == column })
             }
-          if isOver || Self.hasLostParent(edit, column, value, since: edits[(place + 1)...]) {
+          if isOver
+            || Self.hasLostParent(column: column, value: value, since: edits[(place + 1)...])
+          {
             continue
           }
           return
@@ -55,7 +57,7 @@ final class HistoryEditChecker: SimulationChecker {
   }
 
   /// What an edit has written that is like nothing else.
-  private static func values(_ edit: RowEdit) -> [(String, SQLiteValue)] {
+  private static func values(of edit: RowEdit) -> [(String, SQLiteValue)] {
     switch edit.change {
     case .inserted(let values): values.filter { $0.column == "born" }.map { ($0.column, $0.value) }
     case .set(let column, let value): column == "id" ? [] : [(column, value)]
@@ -65,9 +67,8 @@ final class HistoryEditChecker: SimulationChecker {
 
   /// Whether the row was deleted that a value refers to, which may have made it NULL.
   private static func hasLostParent(
-    _ edit: RowEdit,
-    _ column: String,
-    _ value: SQLiteValue,
+    column: String,
+    value: SQLiteValue,
     since later: ArraySlice<RowEdit>
   ) -> Bool {
     switch column {

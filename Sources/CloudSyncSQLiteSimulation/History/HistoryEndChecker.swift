@@ -138,7 +138,7 @@ final class HistoryEqualityChecker: SimulationChecker {
     )
     for record in records {
       guard case .data(let data)? = record["data"] else { continue }
-      try repository.take(packNamed: record.recordID.name, Array(data))
+      try repository.take(packNamed: record.recordID.name, bytes: Array(data))
     }
     _ = try repository.pull()
     return (repository, copy.rows)

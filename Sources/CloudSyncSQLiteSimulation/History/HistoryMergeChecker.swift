@@ -14,11 +14,12 @@ final class HistoryMergeChecker: SimulationChecker {
     for rules in Set(devices.map(\.rules)) { models.append(HistoryMergeModel(rules: rules)) }
     do {
       var known: [ChangesetID: HistoryCommit] = [:]
+      var twins = MergeTwins(hasOneRule: models.count == 1)
       for (number, entry) in try device.inspected().commits().enumerated() {
         let parents = entry.commit.header.parents.compactMap { known[$0] }
         let state = try HistoryFold.state(
           after: parents.first,
-          entry.commit.changes,
+          changes: entry.commit.changes,
           writer: number
         )
         let isMerge = entry.commit.header.kind == .merge
@@ -31,6 +32,7 @@ final class HistoryMergeChecker: SimulationChecker {
           state: state
         )
         if isMerge, parents.count == 2 {
+          if let text = twins.difference(of: entry.commit, id: entry.id) { return text }
           // Where devices settle unlike rules any of them may have made it.
           let differences = models.compactMap { Self.difference(of: commit, entry.commit, $0) }
           if differences.count == models.count {
@@ -39,7 +41,7 @@ final class HistoryMergeChecker: SimulationChecker {
           }
         }
         known[entry.id] = commit
-        for model in models { model.add(commit) }
+        for model in models { model.add(commit: commit) }
       }
     } catch { return "\((error as? HistoryFault)?.text ?? "\(error)")" }
     return nil
@@ -76,7 +78,7 @@ final class HistoryMergeChecker: SimulationChecker {
           if base?.state[id] == nil, one.value == .null || other.value == .null { continue }
           if one.value != other.value {
             let sides = ([base].compactMap(\.self) + merge.parents)
-              .map { Self.words($0.state[id], column) }
+              .map { Self.words(row: $0.state[id], column: column) }
             return
               "\(id.text).\(column) is \(other.value.literal), not \(one.value.literal), of \(sides)"
           }
@@ -89,9 +91,41 @@ final class HistoryMergeChecker: SimulationChecker {
     return nil
   }
 
-  private static func words(_ row: HistoryRow?, _ column: String) -> String {
+  private static func words(row: HistoryRow?, column: String) -> String {
     guard let row else { return "no row" }
     let cell = row[column]
     return "\(cell.value.literal) at \(cell.time) in a row of \(row.time)"
+  }
+}
+
+/// Merges of the same parents, which different replicas have made.
+private struct MergeTwins {
+  /// Whether all replicas merge by the same rules.
+  let hasOneRule: Bool
+  private var known: [Set<ChangesetID>: [(id: ChangesetID, commit: Commit)]] = [:]
+
+  init(hasOneRule: Bool) { self.hasOneRule = hasOneRule }
+
+  /// What is wrong with a merge beside others of its parents; nil if nothing is.
+  mutating func difference(of merge: Commit, id: ChangesetID) -> String? {
+    let parents = Set(merge.header.parents)
+    let others = known[parents] ?? []
+    known[parents] = others + [(id, merge)]
+    for other in others where other.commit.header.branch == merge.header.branch {
+      if other.commit.changes == merge.changes, other.commit.conflicts == merge.conflicts {
+        return "merges \(other.id.short) and \(id.short) say the same"
+      }
+      // Who does not know yet what a migration fills columns with makes another merge.
+      let hasFills = [merge, other.commit]
+        .contains { commit in
+          commit.changes.tables.contains { !$0.fills.isEmpty }
+        }
+      if hasOneRule, !hasFills,
+        other.commit.changes.tables.map(\.name) == merge.changes.tables.map(\.name)
+      {
+        return "merges \(other.id.short) and \(id.short) make unlike things of the same parents"
+      }
+    }
+    return nil
   }
 }

@@ -14,7 +14,7 @@ final class HistoryMergeModel {
 
   init(rules: SimulatedMergeRules) { self.rules = rules }
 
-  func add(_ commit: HistoryCommit) { commits[commit.number] = commit }
+  func add(commit: HistoryCommit) { commits[commit.number] = commit }
 
   // MARK: Bases
 
@@ -34,7 +34,7 @@ final class HistoryMergeModel {
     return best.sorted { $0.precedes($1) }
   }
 
-  private func base(of bases: [HistoryCommit], _ rules: SimulatedMergeRules) -> HistoryCommit? {
+  private func base(of bases: [HistoryCommit], rules: SimulatedMergeRules) -> HistoryCommit? {
     guard bases.count > 1 else { return bases.first }
     let name = "\(rules == .plain) \(bases.map(\.number))"
     if let known = virtualBases[name] { return known }
@@ -42,18 +42,23 @@ final class HistoryMergeModel {
     for place in 1..<bases.count {
       let others = Array(bases[..<place])
       let below = bestCommonAncestors(of: bases[place], and: others)
-      let rules = hasEdits(beside: [bases[place]], others) ? rules : .plain
-      merged = virtual(merged, bases[place], base: base(of: below, rules), rules)
+      let rules = hasEdits(beside: [bases[place]], other: others) ? rules : .plain
+      merged = virtual(
+        ours: merged,
+        theirs: bases[place],
+        base: base(of: below, rules: rules),
+        rules: rules
+      )
     }
     virtualBases[name] = merged
     return merged
   }
 
   private func virtual(
-    _ ours: HistoryCommit,
-    _ theirs: HistoryCommit,
+    ours: HistoryCommit,
+    theirs: HistoryCommit,
     base: HistoryCommit?,
-    _ rules: SimulatedMergeRules
+    rules: SimulatedMergeRules
   ) -> HistoryCommit {
     virtualCount += 1
     let number = 1_000_000 + virtualCount
@@ -86,8 +91,8 @@ final class HistoryMergeModel {
     let isSorted = one.id.map { mine in other.id.map { mine < $0 } ?? true } ?? true
     let (ours, theirs) = isSorted ? (one, other) : (other, one)
     let bases = bestCommonAncestors(of: ours, and: [theirs])
-    let rules = hasEdits(beside: [ours], [theirs]) ? rules : .plain
-    let base = base(of: bases, rules)
+    let rules = hasEdits(beside: [ours], other: [theirs]) ? rules : .plain
+    let base = base(of: bases, rules: rules)
     let (mine, others) = (changedCells(from: base, to: ours), changedCells(from: base, to: theirs))
     let (first, second) = others > mine ? (theirs, ours) : (ours, theirs)
     let merge = HistoryRowMerges(
@@ -101,7 +106,7 @@ final class HistoryMergeModel {
   }
 
   /// Whether there is an edit that only one of two sides descends from.
-  private func hasEdits(beside one: [HistoryCommit], _ other: [HistoryCommit]) -> Bool {
+  private func hasEdits(beside one: [HistoryCommit], other: [HistoryCommit]) -> Bool {
     var (mine, theirs): (Set<Int>, Set<Int>) = ([], [])
     for commit in one { mine.formUnion(commit.ancestors) }
     for commit in other { theirs.formUnion(commit.ancestors) }
@@ -159,7 +164,7 @@ struct HistoryRowMerges {
       return isSame(mine, row) || isDeletionStronger ? nil : mine
     }
     guard let mine else {
-      guard let row else { return written(other) }
+      guard let row else { return written(row: other) }
       return isDeletionStronger ? nil : restored(other, base: row)
     }
     var merged = mine
@@ -185,7 +190,7 @@ struct HistoryRowMerges {
 
   /// A row that the first deleted and the second edited: whole, as new as its latest edit.
   private func restored(_ row: HistoryRow, base: HistoryRow) -> HistoryRow {
-    var back = written(row)
+    var back = written(row: row)
     let changed = row.columns.union(base.columns).filter { row[$0].value != base[$0].value }
     let latest = changed.map { time(of: row[$0], at: second) }.max() ?? .zero
     back.time = latest
@@ -230,7 +235,7 @@ struct HistoryRowMerges {
     return HistoryCell(value: value, time: time, writer: number)
   }
 
-  private func written(_ row: HistoryRow) -> HistoryRow {
+  private func written(row: HistoryRow) -> HistoryRow {
     var row = row
     row.time = time(of: row)
     row.cells = row.cells.mapValues { written($0) }

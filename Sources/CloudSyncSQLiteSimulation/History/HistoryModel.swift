@@ -98,7 +98,7 @@ enum HistoryFold {
   /// Folds a commit's changes into the state of its first parent; throws words if they do not follow from it.
   static func state(
     after parent: HistoryCommit?,
-    _ delta: StateDelta,
+    changes delta: StateDelta,
     writer: Int
   ) throws(HistoryFault) -> HistoryState {
     var state = parent?.state ?? [:]
@@ -114,13 +114,13 @@ enum HistoryFold {
         for cell in change.cells where (old?[cell.column].value ?? .null) != cell.old {
           throw HistoryFault("\(id.text).\(cell.column) was not \(cell.old.literal)")
         }
-        state[id] = row(old, change, writer: writer)
+        state[id] = row(old: old, change: change, writer: writer)
       }
     }
     return state
   }
 
-  private static func row(_ old: HistoryRow?, _ change: RowDelta, writer: Int) -> HistoryRow? {
+  private static func row(old: HistoryRow?, change: RowDelta, writer: Int) -> HistoryRow? {
     if change.kind == .delete { return nil }
     var row = old ?? HistoryRow(time: change.time, writer: writer)
     for cell in change.cells {

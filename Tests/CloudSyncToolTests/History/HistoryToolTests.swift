@@ -142,6 +142,25 @@ struct HistoryToolTests {
     }
   }
 
+  @Test("A clone whose process ended in the midst is begun anew in the same file")
+  func cloneAgain() throws {
+    try ToolHarness.run { bench in
+      let (shop, cloud, phone) = (
+        bench.path("shop.db"), bench.path("cloud"), bench.path("phone.db")
+      )
+      try Self.edit(bench, "shop.db", Self.schema)
+      Self.run(["init", shop, "--all"])
+      Self.run(["push", shop, "--cloud", cloud, "--create", "--device", "desk"])
+      let clone = ["clone", phone, "--cloud", cloud, "--device", "phone"]
+      Self.run(clone)
+      #expect(Self.run(clone, code: 1).errors.contains("it exists already"))
+      try Self.edit(bench, "phone.db", "INSERT INTO changesets_info VALUES('cloning', 1)")
+      #expect(Self.run(["status", phone], code: 1).errors.contains("was not completed"))
+      Self.run(clone)
+      Self.run(["verify", phone])
+    }
+  }
+
   @Test("Wrong arguments are one line, and write nothing")
   func wrongArguments() throws {
     try ToolHarness.run { bench in

@@ -32,8 +32,6 @@ package enum HistoryMutant: String, Sendable, CaseIterable {
   case tokenBeforeRows
   /// Commits count as sent before the cloud has them.
   case watermarkFirst
-  /// What a commit leads to is not held against what it says.
-  case uncheckedHash
   /// A fetch that begins anew says nothing of what the zone lacks.
   case trustedZone
   /// After its zone is gone the cloud counts as having what it had.

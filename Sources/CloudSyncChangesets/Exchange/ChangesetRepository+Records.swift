@@ -17,7 +17,7 @@ extension ChangesetRepository {
   }
 
   /// Takes a record of a pack in, as a fetch does.
-  package func take(packNamed name: String, _ bytes: [UInt8]) throws(ChangesetError) {
+  package func take(packNamed name: String, bytes: [UInt8]) throws(ChangesetError) {
     _ = try write { (work) throws(ChangesetError) in
       try PackIntake(work: work).take(name: name, .success(bytes))
     }

@@ -47,7 +47,7 @@ struct DefaultFills {
 
   /// Changes with what they have to say of columns that the commit before them lacks: whoever reads them knows
   /// then what they lead to, whatever else it has.
-  func stating(_ changes: StateDelta, after parent: LogRow?) throws(ChangesetError) -> StateDelta {
+  func stating(changes: StateDelta, after parent: LogRow?) throws(ChangesetError) -> StateDelta {
     guard let parent, try work.dictionaries.schemaID(number: parent.schema) != work.tables.id else {
       return changes
     }
