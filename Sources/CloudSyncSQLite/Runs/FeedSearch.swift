@@ -56,9 +56,10 @@ struct FeedSearch: TransactionPart {
     step.batch.zoneChanges = try transaction.zoneChanges()
     // What was captured may have others to be written first.
     try transaction.finish()
-    // A fetch has to tell what the cloud has before anything is uploaded again.
+    // A fetch has to tell what the cloud has before anything is uploaded again, or rows are sent that were changed unseen.
     let fetchesFirst = try transaction.fullFetch() == .uploads
-    step.isFull = isFull || fetchesFirst
+    step.isFetchAllDue = try transaction.isFetchAllDue()
+    step.isFull = isFull || fetchesFirst || step.isFetchAllDue
     let count = PendingCount(transaction: transaction)
     step.pending = try count.upToLimit()
     if countsAll, step.pending == PendingCount.limit { step.allPending = try count.all() }
@@ -112,7 +113,6 @@ struct FeedSearch: TransactionPart {
     ]
     .compactMap { $0 }.min()
     step.next = due.map { max(0, $0 - now) }
-    step.isFetchAllDue = try transaction.isFetchAllDue()
   }
 
   /// The zone's record, if a fetch has told that there is none; nil if there is, or nobody knows.
