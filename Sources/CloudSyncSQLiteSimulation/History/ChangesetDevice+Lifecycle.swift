@@ -132,6 +132,8 @@ extension ChangesetDevice {
       }
     }
     do {
+      // Whoever looks at an old commit comes back first, or waits with the update.
+      if try repository.head().isDetached { try comeBack(repository: repository) }
       try repository.commit()
       let statements = sql
       try ChangesetRepository.migrate(database) { handle in
@@ -140,6 +142,9 @@ extension ChangesetDevice {
       }
       history.withLock { $0.version.hasAdditions = true }
       process.fail(at: .migrated)
+    } catch let error as ChangesetError where [.unmerged, .uncommittedChanges].contains(error.code)
+    {
+      return
     } catch { note(error: error) }
   }
 }
