@@ -132,6 +132,18 @@ extension ChangesetDevice {
       }
     }
     do {
+      // Whoever looks at an old commit comes back first, or waits with the update.
+      if try repository.head().isDetached {
+        do throws(ChangesetError) { try comeBack(repository: repository) } catch {
+          guard error.code == .needsUpgrade else { throw error }
+          // The branch is beyond this version by now: a branch of its own is not.
+          let name = "aside-\(setup.number)-\(history.withLock { $0.launches })"
+          if try repository.branches().contains(where: { $0.name == name }) == false {
+            try repository.createBranch(name)
+          }
+          try repository.switchBranch(name)
+        }
+      }
       try repository.commit()
       let statements = sql
       try ChangesetRepository.migrate(database) { handle in
@@ -140,6 +152,9 @@ extension ChangesetDevice {
       }
       history.withLock { $0.version.hasAdditions = true }
       process.fail(at: .migrated)
+    } catch let error as ChangesetError where [.unmerged, .uncommittedChanges].contains(error.code)
+    {
+      return
     } catch { note(error: error) }
   }
 }

@@ -122,7 +122,7 @@ extension ChangesetDevice {
   }
 
   /// Goes on where a process has ended that looked at an old commit.
-  private func comeBack(repository: ChangesetRepository) throws(ChangesetError) {
+  func comeBack(repository: ChangesetRepository) throws(ChangesetError) {
     let branch = try repository.head().branch
     _ = try repository.mergeAll()
     try repository.switchBranch(branch)
