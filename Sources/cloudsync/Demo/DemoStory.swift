@@ -35,9 +35,12 @@ final class DemoStory {
     view = DemoView(feed, isVerbose: isVerbose, console)
     let world = world
     let feed = feed
+    // Tokens and tags hold them: the same seed leaves the same logs.
+    let nonces = Locked(SeededRandom(seed: seed).fork(100))
     let cloud = LocalCloud(
       store: try SQLiteStore(path: folder.file(named: "cloud.sqlite")),
-      now: { world.now }
+      now: { world.now },
+      nonce: { nonces.withLock { $0.next() } }
     )
     self.cloud = cloud
     devices = try ["laptop", "phone"].enumerated()
