@@ -12,7 +12,10 @@ struct HistorySimulationTests {
     return options
   }
 
-  @Test("Histories are equal where nothing goes wrong", arguments: UInt64(1)...6)
+  @Test(
+    "Histories are equal where nothing goes wrong",
+    arguments: UInt64(1)...UInt64(SuiteSize.count(3, long: 6))
+  )
   func withoutFaults(seed: UInt64) {
     var options = Self.options(seed, edits: 30)
     options.faults = .none
@@ -22,14 +25,20 @@ struct HistorySimulationTests {
     #expect(outcome.eventCount > 50)
   }
 
-  @Test("Histories are equal in the end, whatever goes wrong", arguments: UInt64(101)...106)
+  @Test(
+    "Histories are equal in the end, whatever goes wrong",
+    arguments: UInt64(101)...UInt64(SuiteSize.count(103, long: 106))
+  )
   func withFaults(seed: UInt64) {
     let outcome = Simulation<ChangesetDevice>(Self.options(seed)).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
   }
 
-  @Test("The same seed gives the same logs byte for byte", arguments: [4, 7])
+  @Test(
+    "The same seed gives the same logs byte for byte",
+    arguments: SuiteSize.some(1, of: [4, 7])
+  )
   func isDeterministic(seed: UInt64) {
     let outcome = Simulation<ChangesetDevice>(Self.options(seed)).runTwice()
 
