@@ -42,7 +42,7 @@ struct CloudRecords: TransactionPart {
       try UnseenEdits(transaction: transaction).takeCounters(of: key, in: place)
     }
     var known = try row(key, in: place)
-    if known.isLost {
+    if known.isLost(by: tables[place].rules) {
       // It was deleted unseen, and the cloud has nothing newer: the reconciliation takes that for an edit.
       if UTF8Bytes.equal(known.state.known?.tag, tag) { return false }
       // Of edits that were not sent the values are gone: there is nothing to join but the deletion. Nor is there if others

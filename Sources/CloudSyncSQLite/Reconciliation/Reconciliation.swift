@@ -214,7 +214,7 @@ struct Reconciliation: TransactionPart {
     let missing = try query.mapRows { $0.value(0) }
     for rowKey in missing {
       var row = try transaction.row(try table.key(rowKey), in: place)
-      guard row.isLost else { continue }
+      guard row.isLost(by: table.rules) else { continue }
       if table.filter != nil {
         // Nobody knows whether it was one of those that are sent.
         row.endsMismatched = true

@@ -155,9 +155,9 @@ struct LoadedRow {
   }
 
   /// Whether the table should have the row and does not: somebody has deleted it unseen.
-  var isLost: Bool {
+  func isLost(by rules: RowRules) -> Bool {
     values == nil && source != .unknown && state.placement == .inTable && !needsWrite
-      && state.row?.clock.isDeleted(by: .deleteWins) == false
+      && !state.isDeleted(by: rules)
   }
 
   /// The row as the cloud has it, whatever was done to the table unseen.

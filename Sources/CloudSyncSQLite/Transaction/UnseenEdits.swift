@@ -16,7 +16,7 @@ struct UnseenEdits: TransactionPart {
     let row = try row(key, in: place)
     // An answer of the same transaction may have brought what the table does not have yet: that is no edit.
     if row.isOutdated { return }
-    if row.isLost, try transaction.fullFetch() == .restores {
+    if row.isLost(by: tables[place].rules), try transaction.fullFetch() == .restores {
       // Of edits that were not sent the values are gone with the row.
       return keep(row.restored(to: version))
     }
