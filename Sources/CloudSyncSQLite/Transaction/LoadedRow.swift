@@ -36,7 +36,7 @@ struct LoadedRow {
   /// Whether it was none of the rows that are sent when it was deleted; nil if nobody looked.
   var endsMismatched: Bool?
   /// Whether somebody has changed it unseen, and no more is to be written than what was kept beside its table.
-  private var isChangedUnseen = false
+  private(set) var isChangedUnseen = false
   /// Whether what is stored of it says otherwise.
   var isStoredOtherwise = false
 

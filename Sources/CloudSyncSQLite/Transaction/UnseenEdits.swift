@@ -21,7 +21,10 @@ struct UnseenEdits: TransactionPart {
       return keep(row.restored(to: version))
     }
     let table = tables[place]
-    if row.source == .pending { return try takeUnseenColumns(of: row, beside: version) }
+    // One that was filled in a new column is not clean any more, and may have been changed besides.
+    if row.source == .pending || row.isChangedUnseen {
+      return try takeUnseenColumns(of: row, beside: version)
+    }
     guard row.source == .known, !row.state.isDirty, let mine = row.state.row,
       let known = try stored.known.row(row.rowKey),
       known.digest != row.values.map(table.digest)
@@ -107,6 +110,8 @@ struct UnseenEdits: TransactionPart {
       theirs.time == known || RecordClock.isConversion(from: known, to: theirs.time),
       row.state.known?.differing.contains(where: { UTF8Bytes.equal($0, column) }) != true
     else { return nil }
+    // What was there before the cloud had the row is as old as what the cloud has, and gives way to it.
+    if known <= RecordClock.filling, row.state.known == nil { return nil }
     // Of that time is also what others have filled a new column with: there is nothing to compare it with.
     if known == .zero, theirs.time != known, !tables[row.place].hasOtherKind(column) { return nil }
     return theirs.value

@@ -58,6 +58,30 @@ struct UnseenEditTests {
     #expect(try phone.lines(Self.query).first == "'a'|'A'|1")
   }
 
+  @Test("A rebuild fills a new column and changes another one: both are sent")
+  func filledAndChanged() throws {
+    let bench = SyncHarness()
+    let wide = "\(Self.schema.dropLast()), c REAL DEFAULT 0.5)"
+    let mac = try bench.device("mac", Self.schema, tables: ["notes"])
+    let phone = try bench.device("phone", wide, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', NULL)")
+    try bench.sync(mac, phone, mac)
+    let migration = """
+      ALTER TABLE notes RENAME TO old; \(wide);
+      INSERT INTO notes SELECT id, title, 7, 2.5 FROM old; DROP TABLE old
+      """
+    try SyncEngine.withoutCapture(of: ["notes"], in: mac.database) {
+      try mac.database.execute(migration)
+    }
+    try bench.restart(mac, ["notes"])
+    for _ in 0..<2 { try bench.sync(mac, phone) }
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM notes") == ["'a'|'A'|7|2.5"], "\(device.name)")
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
   @Test(
     "A row that an edit has kept from being deleted, and that a migration deletes unseen, is gone"
   )
