@@ -175,9 +175,9 @@ public final class ChangesetRemote: Sendable {
 
   /// Commits, fetches, merges, pulls and pushes.
   ///
-  /// While an older commit is checked out nothing is committed, and rows stay; were any changed, that is thrown once all else
-  /// is done. They stay too where others' commits
-  /// have a schema that this app lacks: what was committed here is sent first, then that is thrown.
+  /// While an older commit is checked out nothing is committed, and rows stay; were any changed, that is thrown once
+  /// all else is done. They stay too where others' commits have a schema that this app lacks: what was committed here
+  /// is sent first, then that is thrown.
   ///
   /// - Parameter meta: What is said of the commit.
   /// - Returns: What was done.

@@ -11,14 +11,19 @@ import Foundation
 struct ValueTransport: Sendable {
   let assets: AssetFolder?
 
+  /// The size in bytes over which a BLOB is an asset.
+  var assetThreshold: Int { assets?.options.threshold ?? .max }
+  /// The size in bytes over which a text is one.
+  var textThreshold: Int { assets?.options.countedTextThreshold ?? .max }
+
   init(_ options: SyncEngineOptions) { assets = options.assets.map { AssetFolder(options: $0) } }
 
   /// A value as it travels.
   func fieldValue(_ value: SQLiteValue) -> FieldValue {
     let encoded = ValueCodec.encode(
       value,
-      assetThreshold: assets?.options.threshold ?? .max,
-      textThreshold: assets?.options.countedTextThreshold ?? .max
+      assetThreshold: assetThreshold,
+      textThreshold: textThreshold
     )
     switch encoded {
     case .field(let field): return field

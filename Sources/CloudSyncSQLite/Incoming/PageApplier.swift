@@ -82,8 +82,8 @@ struct PageApplier: TransactionPart {
   /// Takes what the last page of a fetch says by its being the last one.
   private func takeEnd(of page: FetchedPage) throws(SQLiteError) {
     transaction.isFetchComplete = true
-    // One that began before a restart has gone on from its last page.
     try SaveEcho(transaction: transaction).takeEnd()
+    // One that began before a restart has gone on from its last page.
     if try transaction.isFetchingAll() { try zone.endFullFetch() }
     if try page.absencesBefore == transaction.absences() {
       try transaction.cloud.takeEndOfFetch()

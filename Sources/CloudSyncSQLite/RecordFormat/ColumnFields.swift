@@ -13,6 +13,9 @@ final class ColumnFields: Sendable {
   let asset: String
   /// For texts that are in a file.
   let textAsset: String
+  /// Those beside the column's own.
+  let besides: [String]
+  let all: [String]
   /// The column's own kind; nil if the table does not have the column, so that its kind is not known.
   let kind: ColumnKind?
 
@@ -30,11 +33,9 @@ final class ColumnFields: Sendable {
     aside = Self.asidePrefix + field
     asset = Self.assetPrefix + field
     textAsset = Self.textAssetPrefix + field
+    besides = [aside, asset, textAsset]
+    all = [own] + besides
   }
-
-  var all: [String] { [own] + besides }
-  /// Those beside the column's own.
-  var besides: [String] { [aside, asset, textAsset] }
 
   /// Where a value lies, and how; nil for NULL, which has no field.
   ///

@@ -69,6 +69,7 @@ struct TakenFields {
 
   /// Takes the field that holds a column's value, whatever it is.
   mutating func skip(_ column: ColumnFields) {
-    for name in column.besides + [column.own] where take(name) != nil { return }
+    for name in column.besides where take(name) != nil { return }
+    _ = take(column.own)
   }
 }

@@ -59,7 +59,7 @@ struct MetadataReading {
     let findings = try CaptureCheck(connection: connection)
       .findings(of: synchronized.map(\.name), in: schema)
     var changes: [Int64: SyncMetadata.Change] = [:]
-    for id in try Facts(connection: connection).unreconciledTables() { changes[id] = .rebuilt }
+    for id in try Facts(connection: connection).rebuiltTables() { changes[id] = .rebuilt }
     for (name, finding) in findings {
       guard let table = synchronized.first(where: { $0.name.isSameName(as: name) }) else {
         continue

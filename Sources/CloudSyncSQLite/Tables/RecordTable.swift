@@ -82,8 +82,8 @@ final class RecordTable: Sendable {
       kinds: kinds,
       key: captured.key.map { ($0.name, $0.collation.rawValue) },
       numbers: numbers,
-      assetThreshold: transport.assets?.options.threshold ?? .max,
-      textThreshold: transport.assets?.options.countedTextThreshold ?? .max
+      assetThreshold: transport.assetThreshold,
+      textThreshold: transport.textThreshold
     )
     self.format = format
     var rules = RowRules(writer: writer, policy: options.merging, groups: schema.columnGroups)

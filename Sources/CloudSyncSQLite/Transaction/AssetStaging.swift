@@ -57,22 +57,23 @@ struct AssetStaging {
   }
 
   private func bytes(of asset: Asset, in row: LoadedRow) -> [UInt8]? {
-    let isMeant = { (bytes: [UInt8]) in
-      Int64(bytes.count) == asset.byteCount && assets.asset(of: bytes) == asset
+    // Most values are of another length, and are not copied.
+    func meant(_ bytes: some Collection<UInt8>) -> [UInt8]? {
+      guard Int64(bytes.count) == asset.byteCount else { return nil }
+      let bytes = Array(bytes)
+      return assets.asset(of: bytes) == asset ? bytes : nil
     }
     for value in row.values ?? row.formerValues ?? [] {
       switch value {
-      case .blob(let bytes) where isMeant(bytes): return bytes
-      case .text(let text) where text.utf8.count == asset.byteCount:
-        let bytes = Array(text.utf8)
-        if isMeant(bytes) { return bytes }
-      default: break
+      case .blob(let bytes): if let found = meant(bytes) { return found }
+      case .text(let text): if let found = meant(text.utf8) { return found }
+      case .null, .integer, .real, .malformedText: break
       }
     }
     for column in row.state.row?.columns ?? [] {
       switch column.value {
-      case .data(let data) where isMeant(Array(data)): return Array(data)
-      case .string(let text) where isMeant(Array(text.utf8)): return Array(text.utf8)
+      case .data(let data): if let found = meant(data) { return found }
+      case .string(let text): if let found = meant(text.utf8) { return found }
       default: break
       }
     }

@@ -68,6 +68,7 @@ struct UnseenEdits: TransactionPart {
     beside version: RecordVersion
   ) throws(SQLiteError) {
     let table = tables[row.place]
+    let formerNames = try FormerColumns(connection: connection).names(of: table.id)
     var (changed, converted): ([ColumnEdit], [ColumnEdit]) = ([], [])
     for (edit, content) in zip(table.edits(of: values), zip(values, table.defaults)) {
       // What is kept beside the table is not in it yet, if its column has just been added and nobody has filled it.
@@ -75,7 +76,8 @@ struct UnseenEdits: TransactionPart {
         content.0 != content.1
         || !row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
       guard isFilled,
-        let former = try formerValue(of: edit.name, in: row, than: mine, beside: version),
+        let theirs = version[edit.name] ?? formerNames[edit.name].flatMap({ version[$0] }),
+        let former = formerValue(of: theirs, as: edit.name, in: row, than: mine),
         !ValueContent.areEqual(former, edit.value)
       else { continue }
       let change = ColumnEdit(name: edit.name, value: edit.value, former: former)
@@ -98,15 +100,21 @@ struct UnseenEdits: TransactionPart {
   }
 
   /// What the cloud has in a column in the version known here; nil if it has another version, or has differed before.
+  ///
+  /// - Parameters:
+  ///   - theirs: The cloud's version of it, which may have the name that it had before the table was rebuilt.
+  ///   - column: The name that it has here.
+  ///   - row: The row.
+  ///   - mine: What is known of it.
+  /// - Returns: The value.
   private func formerValue(
-    of column: String,
+    of theirs: VersionedColumn,
+    as column: String,
     in row: LoadedRow,
-    than mine: RecordVersion,
-    beside version: RecordVersion
-  ) throws(SQLiteError) -> FieldValue? {
+    than mine: RecordVersion
+  ) -> FieldValue? {
     // What the cloud has changed meanwhile is taken from there, unless it was no more than converted.
-    guard let theirs = try self.column(column, of: row, in: version),
-      let known = mine.clock.time(of: column),
+    guard let known = mine.clock.time(of: column),
       theirs.time == known || RecordClock.isConversion(from: known, to: theirs.time),
       row.state.known?.differing.contains(where: { UTF8Bytes.equal($0, column) }) != true
     else { return nil }
@@ -115,17 +123,6 @@ struct UnseenEdits: TransactionPart {
     // Of that time is also what others have filled a new column with: there is nothing to compare it with.
     if known == .zero, theirs.time != known, !tables[row.place].hasOtherKind(column) { return nil }
     return theirs.value
-  }
-
-  /// The cloud's version of a column, which may have it under the name that it had before the table was rebuilt.
-  private func column(
-    _ name: String,
-    of row: LoadedRow,
-    in version: RecordVersion
-  ) throws(SQLiteError) -> VersionedColumn? {
-    if let column = version[name] { return column }
-    let former = try FormerColumns(connection: connection).names(of: row.rowKey.table)[name]
-    return former.flatMap { version[$0] }
   }
 
   // MARK: Counters

@@ -1,6 +1,7 @@
 import CloudSyncCore
 package import CloudSyncSQLite
 package import CloudSyncSQLiteSupport
+import CloudSyncSimulator
 
 /// A database whose writes break off in the midst, because the process ends or the disk fails.
 package final class FaultyDatabase: StatementKeeping {
@@ -10,6 +11,14 @@ package final class FaultyDatabase: StatementKeeping {
     case ends
     /// The statement fails, and its transaction with it; the next one is as good as ever.
     case fails
+
+    /// What the simulation calls it.
+    var point: FaultPoint {
+      switch self {
+      case .ends: .killedWriting
+      case .fails: .writeFails
+      }
+    }
   }
 
   /// Nothing is written by a process that has ended.
@@ -51,6 +60,22 @@ package final class FaultyDatabase: StatementKeeping {
     state.withLock { state in
       state.fault = fault
       state.statement = statement
+    }
+  }
+
+  /// Draws what goes wrong with the statements to come.
+  ///
+  /// - Parameters:
+  ///   - process: The process that writes.
+  ///   - draw: Draws at which statement something goes wrong that does so often; nil for at none.
+  func arm(for process: DeviceProcess, draw: (FaultPlan.Ratio) -> Int?) {
+    let faults = [Fault.ends, .fails].filter { process.ratio(of: $0.point).hits > 0 }
+    // When everything heals, nothing waits for its statement.
+    if faults.isEmpty { disarm() }
+    guard !isArmed else { return }
+    for fault in faults {
+      guard let statement = draw(process.ratio(of: fault.point)) else { continue }
+      return arm(fault: fault, at: statement)
     }
   }
 

@@ -134,28 +134,16 @@ extension SQLiteDevice {
         disk.willWrite()
         draw(database: database, process: process)
       },
-      didStrike: { fault in
-        switch fault {
-        case .ends: process.fail(at: .killedWriting)
-        case .fails: process.fail(at: .writeFails)
-        }
-      }
+      didStrike: { process.fail(at: $0.point) }
     )
   }
 
   /// Draws what goes wrong with the writes to come.
   private func draw(database: FaultyDatabase, process: DeviceProcess) {
-    let points = [FaultPoint.killedWriting, .writeFails].filter { process.ratio(of: $0).hits > 0 }
-    // When everything heals, nothing waits for its statement.
-    if points.isEmpty { database.disarm() }
-    guard !database.isArmed else { return }
-    for point in points {
-      let ratio = process.ratio(of: point)
-      let statement = history.withLock { history in
+    database.arm(for: process) { ratio in
+      history.withLock { history in
         history.random.chance(ratio.hits, in: ratio.cases) ? history.random.within(1...60) : nil
       }
-      guard let statement else { continue }
-      return database.arm(fault: point == .writeFails ? .fails : .ends, at: statement)
     }
   }
 

@@ -117,28 +117,11 @@ extension ChangesetDevice {
     by editor: inout RowEditor,
     process: DeviceProcess
   ) throws(SQLiteError) {
-    let number = Int(edit.name.drop { !$0.isNumber }) ?? 0
-    let row = schema.row(number: number, version: version)
     let (offset, isSwap) = history.withLock { history in
       (history.random.within(1...7), history.random.chance(1, in: 2))
     }
-    let other = schema.row(number: number + offset, version: version)
-    let former = editor.edits.count
-    if draw(.valueMoved, process), try editor.takeName(row, from: other, isSwap: isSwap) {
-      return process.fail(at: .valueMoved)
-    }
-    if draw(.keyRespelled, process), row.table == "items" {
-      try editor.respell(row, number: edit.number)
-      if editor.edits.count > former { return process.fail(at: .keyRespelled) }
-    }
-    if draw(.keyChanged, process), ["lists", "notes", "items"].contains(row.table) {
-      try editor.rename(row, to: other, number: edit.number)
-      if editor.edits.count > former { return process.fail(at: .keyChanged) }
-    }
-    switch edit.change {
-    case .set(let field): try editor.set(field: field, of: row, to: edit.number)
-    case .delete: try editor.delete(row: row)
-    }
+    let point = try editor.make(edit, offset: offset, isSwap: isSwap) { draw($0, process) }
+    if let point { process.fail(at: point) }
   }
 
   // MARK: Copies

@@ -68,57 +68,21 @@ import Testing
   @Test func callsEndWhenTheRemoteIsStopped() async throws {
     let cloud = LocalCloud()
     let desk = try HistoryBench(replica: "desk")
-    let handler = StoppingHandler(RemoteBench.handler(cloud, device: "desk"))
+    let handler = ChangingHandler(RemoteBench.handler(cloud, device: "desk"))
     let remote = try ChangesetRemote(
       desk.repository,
       operationHandler: handler,
       zoneID: RemoteBench.zone
     )
-    handler.remote.withLock { $0 = remote }
+    handler.beforeFetch.withLock {
+      $0 = {
+        remote.stop()
+        return SyncError(.networkUnavailable)
+      }
+    }
     let error = await #expect(throws: ChangesetError.self) { try await remote.fetch() }
     #expect(error?.code == .cloud)
-    handler.remote.withLock { $0 = nil }
+    handler.beforeFetch.withLock { $0 = nil }
     try await remote.fetch()
-  }
-}
-
-/// Stops its remote when it is asked for a page, and answers nothing; without one it answers.
-private final class StoppingHandler: OperationHandler {
-  let remote = Locked<ChangesetRemote?>(nil)
-  private let handler: any OperationHandler
-
-  init(_ handler: any OperationHandler) { self.handler = handler }
-
-  func handle(
-    createZoneOperation operation: CreateZoneOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) { handler.handle(createZoneOperation: operation, context: context, completion: completion) }
-
-  func handle(
-    createSubscriptionOperation operation: CreateSubscriptionOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-  ) {
-    handler.handle(createSubscriptionOperation: operation, context: context, completion: completion)
-  }
-
-  func handle(
-    modifyOperation operation: ModifyOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
-  ) { handler.handle(modifyOperation: operation, context: context, completion: completion) }
-
-  func handle(
-    fetchOperation operation: FetchOperation,
-    context: RequestContext,
-    completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
-  ) {
-    let known = remote.withLock { $0 }
-    guard let known else {
-      return handler.handle(fetchOperation: operation, context: context, completion: completion)
-    }
-    known.stop()
-    completion(.failure(SyncError(.networkUnavailable)))
   }
 }

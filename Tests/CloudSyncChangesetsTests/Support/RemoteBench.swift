@@ -58,6 +58,8 @@ final class ChangingHandler: OperationHandler {
   private let change: Locked<Change?>
   /// Called before anything is saved or deleted.
   let beforeModify = Locked<(@Sendable (ModifyOperation) -> Void)?>(nil)
+  /// Called before a page is asked for; an error is the answer then.
+  let beforeFetch = Locked<(@Sendable () -> SyncError?)?>(nil)
 
   init(_ handler: any OperationHandler, change: Change? = nil) {
     self.handler = handler
@@ -94,6 +96,7 @@ final class ChangingHandler: OperationHandler {
     context: RequestContext,
     completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
   ) {
+    if let error = beforeFetch.withLock({ $0 })?() { return completion(.failure(error)) }
     let change = change.withLock { $0 }
     handler.handle(fetchOperation: operation, context: context) { result in
       completion(result.map { change?(operation, $0) ?? $0 })

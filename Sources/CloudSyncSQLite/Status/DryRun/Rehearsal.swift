@@ -7,7 +7,7 @@ struct Rehearsal: Sendable {
   let zoneID: ZoneID
   let options: SyncEngineOptions
   let environment: SyncEnvironment
-  /// Whether what is known of the cloud is forgotten first, as when the rows are attached to another one.
+  /// The cloud that the rows are attached to, so that what is known of the former one is forgotten first; nil for none.
   var attached: AttachedCloud?
 
   init(

@@ -1,11 +1,5 @@
 import CloudSyncSQLiteSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Of which kind the values are that the cloud has in the own fields of columns.
 ///
 /// A cloud fixes the kind of a field when it is first saved. So a column whose type a migration changes keeps the
@@ -102,28 +96,10 @@ struct ColumnKinds {
   // MARK: Storing
 
   private func kinds(named name: Facts.Name) throws(SQLiteError) -> Kinds {
-    guard case .text(let text)? = try facts.value(name) else { return [:] }
-    do {
-      return try JSONDecoder()
-        .decode([String: [String: String]].self, from: Data(text.utf8))
-        .mapValues { $0.compactMapValues { ColumnKind(rawValue: $0) } }
-    } catch {
-      throw SQLiteError(
-        code: 11,
-        message: "cloudsync_facts is damaged at \(name.rawValue): \(error)"
-      )
-    }
+    try facts.names(name).mapValues { $0.compactMapValues { ColumnKind(rawValue: $0) } }
   }
 
   private func set(_ kinds: Kinds, as name: Facts.Name) throws(SQLiteError) {
-    if kinds.isEmpty { return try facts.set(name, to: nil) }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    do throws(any Error) {
-      let data = try encoder.encode(kinds.mapValues { $0.mapValues(\.rawValue) })
-      try facts.set(name, to: .text(String(decoding: data, as: UTF8.self)))
-    } catch let error as SQLiteError { throw error } catch {
-      throw SQLiteError(code: 1, message: "the kinds of columns cannot be kept: \(error)")
-    }
+    try facts.set(name, toNames: kinds.mapValues { $0.mapValues(\.rawValue) })
   }
 }
