@@ -38,7 +38,7 @@ let package = Package(
     .target(name: "CloudSyncRecordCoding", dependencies: ["CloudSyncCore"]),
     .testTarget(
       name: "CloudSyncRecordCodingTests",
-      dependencies: ["CloudSyncRecordCoding", "CloudSyncCore"]
+      dependencies: ["CloudSyncRecordCoding", "CloudSyncCore", "CloudSyncTestSupport"]
     ),
 
     // MARK: Umbrella
@@ -198,7 +198,10 @@ let package = Package(
         "CloudSyncCore", "CloudSyncEventLog", "CloudSyncLocalCloud", "CloudSyncVirtualTime",
       ]
     ),
-    .testTarget(name: "CloudSyncSimulatorTests", dependencies: ["CloudSyncSimulator"]),
+    .testTarget(
+      name: "CloudSyncSimulatorTests",
+      dependencies: ["CloudSyncSimulator", "CloudSyncTestSupport"]
+    ),
 
     .target(
       name: "CloudSyncSQLiteSimulation",

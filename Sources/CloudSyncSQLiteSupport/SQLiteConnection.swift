@@ -16,10 +16,15 @@ package final class SQLiteConnection {
     case readWrite
     /// The file is created if it is missing.
     case create
+    /// The file is read, and nobody changes it meanwhile: it is not locked, and nothing is made beside it.
+    ///
+    /// What a log beside it has is not seen.
+    case unchanging
 
     fileprivate var flags: Int32 {
       switch self {
       case .readOnly: SQLITE_OPEN_READONLY
+      case .unchanging: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       case .readWrite: SQLITE_OPEN_READWRITE
       case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
@@ -41,7 +46,8 @@ package final class SQLiteConnection {
     try SQLiteVersion.check()
     var handle: OpaquePointer?
     let flags = access.flags | SQLITE_OPEN_NOMUTEX
-    let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
+    let name = access == .unchanging ? Self.unchangingName(path: path) : path
+    let code = unsafe sqlite3_open_v2(name, &handle, flags, nil)
     guard code == SQLITE_OK, let handle = unsafe handle else {
       let error = unsafe Self.error(code, handle: handle)
       unsafe sqlite3_close_v2(handle)
@@ -50,6 +56,16 @@ package final class SQLiteConnection {
     unsafe self.handle = handle
     isOwned = true
     unsafe sqlite3_extended_result_codes(handle, 1)
+  }
+
+  /// The URI of a file that nobody changes; every byte that is no letter or digit is escaped.
+  private static func unchangingName(path: String) -> String {
+    let bytes = path.utf8.map { byte in
+      let isPlain =
+        byte < 0x80 && (Character(UnicodeScalar(byte)).isLetter || byte == UInt8(ascii: "/"))
+      return isPlain ? String(UnicodeScalar(byte)) : "%" + Hexadecimal.text(of: [byte])
+    }
+    return "file:\(bytes.joined())?immutable=1"
   }
 
   /// Uses a connection of somebody else's, who keeps it open meanwhile.

@@ -1,4 +1,5 @@
 import Foundation
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncCore
@@ -8,7 +9,10 @@ import Testing
 struct RecordCodingTests {
   typealias Models = CodingModels
 
-  @Test("Random models come back equal, whatever the options", arguments: UInt64(0)..<200)
+  @Test(
+    "Random models come back equal, whatever the options",
+    arguments: 0..<UInt64(SuiteSize.count(80, long: 200))
+  )
   func roundTrip(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let model = Models.everything(&random)

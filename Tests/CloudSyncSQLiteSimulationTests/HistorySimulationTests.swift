@@ -14,7 +14,7 @@ struct HistorySimulationTests {
 
   @Test(
     "Histories are equal where nothing goes wrong",
-    arguments: UInt64(1)...UInt64(SuiteSize.count(3, long: 6))
+    arguments: UInt64(1)...UInt64(SuiteSize.count(1, long: 6))
   )
   func withoutFaults(seed: UInt64) {
     var options = Self.options(seed, edits: 30)
@@ -27,7 +27,7 @@ struct HistorySimulationTests {
 
   @Test(
     "Histories are equal in the end, whatever goes wrong",
-    arguments: UInt64(101)...UInt64(SuiteSize.count(103, long: 106))
+    arguments: UInt64(101)...UInt64(SuiteSize.count(102, long: 106))
   )
   func withFaults(seed: UInt64) {
     let outcome = Simulation<ChangesetDevice>(Self.options(seed)).run()
@@ -49,7 +49,7 @@ struct HistorySimulationTests {
   @Test(
     "Seeds that broke a rule once keep it",
     arguments: SuiteSize.some(
-      3,
+      1,
       of: [
         // A zone was made again by one replica, and the others took what it had held for sent.
         (45, "default"),

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Simulation")
@@ -10,7 +11,10 @@ struct SimulationTests {
     return options
   }
 
-  @Test("Devices converge whatever goes wrong", arguments: UInt64(1)...24)
+  @Test(
+    "Devices converge whatever goes wrong",
+    arguments: 1...UInt64(SuiteSize.count(12, long: 24))
+  )
   func converges(seed: UInt64) {
     let outcome = Simulation<NotesDevice>(Self.options(seed)).run()
 

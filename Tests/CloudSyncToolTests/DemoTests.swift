@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncEventLog
+import CloudSyncTestSupport
 import Testing
 
 @testable import cloudsync
@@ -28,7 +29,10 @@ struct DemoTests {
     try check(code, output.replacing(folder, with: "FOLDER"), folder)
   }
 
-  @Test("Both devices and the cloud end with the same, whatever goes wrong", arguments: 1...4)
+  @Test(
+    "Both devices and the cloud end with the same, whatever goes wrong",
+    arguments: SuiteSize.some(2, of: [1, 2, 3, 4])
+  )
   func converges(seed: Int) throws {
     let faults = "request-lost=1/4,answer-lost=1/4,duplicated=1/4,late=1/5,zone-busy=1/6"
     try demo(["--seed", "\(seed)", "--faults", faults]) { code, output, _ in
@@ -61,7 +65,7 @@ struct DemoTests {
 
   @Test(
     "The story has at most 40 lines, opens with what comes and ends with the report",
-    arguments: 1...3
+    arguments: SuiteSize.some(1, of: [1, 2, 3])
   )
   func isShort(seed: Int) throws {
     var count = 0

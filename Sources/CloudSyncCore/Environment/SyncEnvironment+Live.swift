@@ -27,11 +27,19 @@ extension SyncEnvironment {
     makeTimer: { executor, fire in DispatchTimer(executor: executor, fire: fire) }
   )
 
+  /// No clock is further from 1970 than 285 years: timestamps end at 292, and waits are added to them.
+  private static let longestSeconds: Int64 = 9_000_000_000
+
   /// The time since 1970 by the system's clock, which is set to something else now and then.
   private static func wallClockNanoseconds() -> Int64 {
     var time = timespec()
     let code = clock_gettime(CLOCK_REALTIME, &time)
     precondition(code == 0, "The system has no wall clock: give a SyncEnvironment of your own.")
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    return nanoseconds(seconds: Int64(time.tv_sec), rest: Int64(time.tv_nsec))
+  }
+
+  /// The time of a clock; of one that is set out of all bounds the next that there is.
+  package static func nanoseconds(seconds: Int64, rest: Int64) -> Int64 {
+    min(max(seconds, -longestSeconds), longestSeconds) * 1_000_000_000 + rest
   }
 }

@@ -26,9 +26,8 @@ final class SQLiteContents: LocalCloudTransaction {
     // Names come in any order: with room for their index, pages are written seldom.
     let cacheSize = cachePages > 0 ? cachePages : -32_000
     try mapped { () throws(SQLiteError) in
-      try database.execute(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON"
-      )
+      try database.useWriteAheadLog()
+      try database.execute("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON")
       try database.execute("PRAGMA cache_size = \(cacheSize); PRAGMA wal_autocheckpoint = 4000")
     }
   }

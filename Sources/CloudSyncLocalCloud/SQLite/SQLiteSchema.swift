@@ -74,7 +74,7 @@ enum SQLiteSchema {
 
   private static func fillIfEmpty(database: SQLiteConnection) throws(SQLiteError) {
     guard try isEmpty(database: database) else { return }
-    try database.execute("PRAGMA journal_mode = WAL")
+    try database.useWriteAheadLog()
     try database.transaction { () throws(SQLiteError) in
       // Somebody else may have been faster.
       if try isEmpty(database: database) { try database.execute(tables) }

@@ -20,6 +20,8 @@ public struct LocalCloudStoreError: Error, Hashable, Sendable, CustomStringConve
     public static let full = Code("full")
     /// The file cannot be opened, read or written.
     public static let cannotAccess = Code("cannotAccess")
+    /// The file may be read and not written.
+    public static let readOnly = Code("readOnly")
     /// The connection was lost while a transaction was completed: it may be done or not.
     public static let outcomeUnknown = Code("outcomeUnknown")
     /// A limit of the store's own is reached.
@@ -52,6 +54,7 @@ public struct LocalCloudStoreError: Error, Hashable, Sendable, CustomStringConve
     case .busy: SyncError(.zoneBusy, "others are writing")
     case .full: SyncError(.serviceUnavailable, "the cloud's storage is full")
     case .cannotAccess: SyncError(.serviceUnavailable, "the cloud's storage cannot be reached")
+    case .readOnly: SyncError(.serviceUnavailable, "the cloud's storage may only be read")
     case .outcomeUnknown:
       SyncError(.serverResponseLost, "the cloud's storage did not say whether it is done")
     default: SyncError(.internalError, "the cloud's storage failed: \(code)")

@@ -1,6 +1,12 @@
 import CloudSyncCore
 import CloudSyncSQLiteSupport
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension DatabaseFile {
   /// What is done with a file that no engine runs on.
   public enum Access: Sendable, Hashable {
@@ -23,11 +29,7 @@ extension DatabaseFile {
     enforcesForeignKeys: Bool = true
   ) throws(SyncEngineError) {
     let connection = try sqlite(path: path) { () throws(SQLiteError) in
-      // SQLite falls back to reading by itself; who may write leaves no files beside this one.
-      let connection = try SQLiteConnection(path: path, access: .readWrite)
-      connection.setBusyTimeout(milliseconds: 5_000)
-      // The first look at the file: what is no database is found here.
-      _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
+      let connection = try Self.opened(path: path, access: access)
       try connection.execute(
         "PRAGMA foreign_keys = \(enforcesForeignKeys ? "ON" : "OFF");"
           + "PRAGMA query_only = \(access == .readOnly ? "ON" : "OFF")"
@@ -35,6 +37,38 @@ extension DatabaseFile {
       return Locked(connection)
     }
     self.init(path: path, opened: connection)
+  }
+
+  private static func opened(
+    path: String,
+    access: Access
+  ) throws(SQLiteError) -> SQLiteConnection {
+    do throws(SQLiteError) {
+      // SQLite falls back to reading by itself; who may write leaves no files beside this one.
+      return try firstLook(try SQLiteConnection(path: path, access: .readWrite))
+    } catch {
+      // Where neither the file nor its folder can be written, SQLite cannot make the files that readers of a
+      // log share. Without a log there is nothing to share.
+      guard access == .readOnly, [.readOnly, .cannotOpen].contains(error.kind),
+        !hasLog(path: path)
+      else { throw error }
+      return try firstLook(try SQLiteConnection(path: path, access: .unchanging))
+    }
+  }
+
+  /// Whether something lies beside a file that is not in it yet.
+  private static func hasLog(path: String) -> Bool {
+    let facts = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
+    return (facts?[.size] as? Int).map { $0 > 0 } ?? false
+  }
+
+  /// Looks at a file: what is no database is found here.
+  private static func firstLook(
+    _ connection: SQLiteConnection
+  ) throws(SQLiteError) -> SQLiteConnection {
+    connection.setBusyTimeout(milliseconds: 5_000)
+    _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
+    return connection
   }
 }
 

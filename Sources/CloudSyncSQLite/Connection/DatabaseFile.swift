@@ -31,7 +31,7 @@ public final class DatabaseFile: StatementKeeping {
       let connection = try SQLiteConnection(path: path, access: createsFile ? .create : .readWrite)
       connection.setBusyTimeout(milliseconds: 5_000)
       // The first look at the file: what is no database is found here.
-      if path != ":memory:" { try connection.execute("PRAGMA journal_mode = WAL") }
+      if path != ":memory:" { try connection.useWriteAheadLog() }
       try connection.execute(
         // Keys that are random come to every page of an index: they should be here. What fsync leaves
         // in a drive's memory on Apple's systems is written too; elsewhere that says nothing.

@@ -167,7 +167,7 @@ struct RowRemoval: TransactionPart {
     let values = row.values
     let hasTriggers = try transaction.mayCallTriggers(of: table)
     let placement = try transaction.withoutCapture(of: row) { () throws(SQLiteError) in
-      let writer = RowWriter(table: table, connection: connection, mayCallTriggers: hasTriggers)
+      let writer = RowWriter(of: table, in: transaction, mayCallTriggers: hasTriggers)
       return try writer.write(nil, key: spelled, values: values).placement
     }
     guard placement == .inTable else {

@@ -23,20 +23,24 @@ extension EngineControl {
       let run = try present(turn)
       let (essence, group) = run?.state.withLock { ($0.essence, $0.group) } ?? (nil, CloudGroup())
       if try followSchema(on: connection), let run { return .outdated(run) }
+      let rolledBack = RolledBackWrites()
       let (value, done) = try sqlite { () throws(SQLiteError) in
-        try connection.transaction { () throws(SQLiteError) in
-          try checkSchema(on: connection)
-          let transaction = try makeTransaction(on: connection)
-          if let essence { try transaction.facts.set(.essence, to: .blob(essence)) }
-          try transaction.readOutbox()
-          try transaction.store(group)
-          let value = try body(transaction)
-          try transaction.finish()
-          try transaction.noteEchoes()
-          // What has come may have raised a table's count into the range of another device.
-          try IntegerKeyRanges(connection: connection, writer: transaction.tables.writer)
-            .settle(context.options.countedTables(of: transaction.tables))
-          return (value, try TransactionOutcome(transaction))
+        try rolledBack.run { () throws(SQLiteError) in
+          try connection.transaction { () throws(SQLiteError) in
+            try checkSchema(on: connection)
+            let transaction = try makeTransaction(on: connection)
+            transaction.rolledBack = rolledBack
+            if let essence { try transaction.facts.set(.essence, to: .blob(essence)) }
+            try transaction.readOutbox()
+            try transaction.store(group)
+            let value = try body(transaction)
+            try transaction.finish()
+            try transaction.noteEchoes()
+            // What has come may have raised a table's count into the range of another device.
+            try IntegerKeyRanges(connection: connection, writer: transaction.tables.writer)
+              .settle(context.options.countedTables(of: transaction.tables))
+            return (value, try TransactionOutcome(transaction))
+          }
         }
       }
       state.withLock { state in

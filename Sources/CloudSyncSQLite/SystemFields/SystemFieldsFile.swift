@@ -64,7 +64,7 @@ public final class SystemFieldsFile: SystemFieldsStore {
   private static func opened(path: String) throws(SQLiteError) -> SQLiteConnection {
     let sqlite = try SQLiteConnection(path: path)
     sqlite.setBusyTimeout(milliseconds: busyMilliseconds)
-    _ = try sqlite.value("PRAGMA journal_mode = WAL")
+    try sqlite.useWriteAheadLog()
     // What a loss of power takes is looked up.
     try sqlite.execute("PRAGMA synchronous = NORMAL")
     try sqlite.transaction { () throws(SQLiteError) in

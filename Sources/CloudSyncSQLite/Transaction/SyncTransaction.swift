@@ -71,6 +71,8 @@ final class SyncTransaction {
   /// Whether the connection has triggers of its own, whose tables nobody can tell beforehand; nil until that was
   /// asked for.
   private var knowsTemporaryTriggers: Bool?
+  /// What triggers have rolled back this transaction over, when it was run before.
+  var rolledBack = RolledBackWrites()
   /// Whether the app's triggers can see that the engine writes.
   var isWriting = false
   /// What is to be handed from row to row, because keys were changed.

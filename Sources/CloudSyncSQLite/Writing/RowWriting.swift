@@ -260,7 +260,7 @@ struct RowWriting: TransactionPart {
     let table = tables[row.place]
     let hasTriggers = try transaction.mayCallTriggers(of: table)
     return try transaction.withoutCapture(of: row) { () throws(SQLiteError) in
-      let writer = RowWriter(table: table, connection: connection, mayCallTriggers: hasTriggers)
+      let writer = RowWriter(of: table, in: transaction, mayCallTriggers: hasTriggers)
       if let version, spellsItselfOtherwise(version, of: row) {
         return writer.selfReference(of: row.key.values)
       }

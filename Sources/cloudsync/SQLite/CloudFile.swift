@@ -102,6 +102,12 @@ struct CloudFile: CloudPlace {
     try cloud.renew()
   }
 
+  func checkAccess() throws {
+    guard FileManager.default.isWritableFile(atPath: name) else {
+      throw ToolError.failure("\(name): it cannot be written; check its permissions")
+    }
+  }
+
   /// Looks at the file's number of changes now and then.
   func changes(every interval: Duration) throws -> any CloudChanges {
     try CloudFileChanges(path: name, interval: interval)

@@ -29,8 +29,14 @@ protocol CloudPlace {
   ) throws -> CloudRelation
   /// Makes a cloud that was restored from a backup one that all other copies recognize as such.
   func renewHistory(after token: ChangeToken?) throws
+  /// Throws if what is to be sent can never be taken.
+  func checkAccess() throws
   /// Notices from now on what others change.
   func changes(every interval: Duration) throws -> any CloudChanges
+}
+
+extension CloudPlace {
+  func checkAccess() throws {}
 }
 
 /// What a cloud is to a database.

@@ -139,7 +139,7 @@ final class SyncRun {
       try throwIfStuck()
       if Interrupt.hasCome { return false }
       if counts != last.counts { last = (counts, clock.now) }
-      if clock.now - last.time > Self.patience { explainWait(console: console) }
+      if clock.now - last.time > Self.patience { try explainWait(console: console) }
       progress.note(activity.withLock { $0 })
       console.progress(progress.text)
     }
@@ -200,11 +200,12 @@ final class SyncRun {
     )
   }
 
-  /// Says once why nothing goes on.
-  private func explainWait(console: Console) {
+  /// Says once why nothing goes on, and throws if waiting does not help.
+  private func explainWait(console: Console) throws {
     guard !hasExplained, let session = engine.session, session.explain().reasons.contains(.gate)
     else { return }
     hasExplained = true
+    try cloud.checkAccess()
     let error = session.state.lastRetryError.map { ": \($0)" } ?? ""
     console.note("waiting for \(request.cloud)\(Words.line(error))")
   }

@@ -8,6 +8,19 @@ import Testing
 struct SyncEnvironmentLiveTests {
   private let live = SyncEnvironment.live
 
+  @Test(
+    "A clock that is set out of all bounds tells the next time that there is",
+    arguments: [
+      (0, 5), (1_764_115_200, 1_764_115_200_000_000_005),
+      (32_503_680_000, 9_000_000_000_000_000_005),
+      (-62_135_596_800, -8_999_999_999_999_999_995), (Int64.max, 9_000_000_000_000_000_005),
+      (.min, -8_999_999_999_999_999_995),
+    ] as [(Int64, Int64)]
+  )
+  func clockOutOfBounds(seconds: Int64, expected: Int64) {
+    #expect(SyncEnvironment.nanoseconds(seconds: seconds, rest: 5) == expected)
+  }
+
   @Test("A timer fires on its executor, and again when it is scheduled again")
   func timerFires() async {
     let (fired, continuation) = AsyncStream.makeStream(of: Void.self)

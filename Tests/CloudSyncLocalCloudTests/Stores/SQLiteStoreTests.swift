@@ -158,7 +158,7 @@ struct SQLiteStoreTests {
 
   @Test(
     "Wherever a process is killed, the file is as before or after a request",
-    arguments: [0, 10]
+    arguments: SuiteSize.some(1, of: [10, 0])
   )
   func killPoints(cachePages: Int) throws {
     let path = ScratchFolder.shared.newPath()

@@ -102,7 +102,8 @@ struct StoreErrorTests {
     let device = CloudWorld(store: store).connect()
     let cases: [(LocalCloudStoreError.Code, SyncError.Code)] = [
       (.busy, .zoneBusy), (.full, .serviceUnavailable), (.cannotAccess, .serviceUnavailable),
-      (.outcomeUnknown, .serverResponseLost), (.damaged, .internalError),
+      (.readOnly, .serviceUnavailable), (.outcomeUnknown, .serverResponseLost),
+      (.damaged, .internalError),
       (.foreign, .internalError), (.limitReached, .internalError),
     ]
     for (code, expected) in cases {

@@ -104,7 +104,7 @@ struct UnnoticedRestoreTests {
     let accident = Accident()
     do { _ = try accident.open("a").createZone().get() }
     var tokens = [try accident.open("a").fetch().get().changeToken]
-    for number in UInt64(0)..<300 {
+    for number in UInt64(0)..<UInt64(SuiteSize.count(170, long: 300)) {
       let device = try accident.open("a")
       _ = try device.modify([device.note("r\(number)")], token: 1_000 + number).get()
       if number % 29 == 0 { tokens.append(try device.fetch().get().changeToken) }

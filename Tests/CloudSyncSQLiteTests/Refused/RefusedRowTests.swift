@@ -64,6 +64,14 @@ struct RefusedRowTests {
       """,
       "the app fails"
     ),
+    (
+      """
+      CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars, body);
+      CREATE TRIGGER guard AFTER INSERT ON notes WHEN new.title = 'bad'
+        BEGIN SELECT RAISE(ROLLBACK, 'the app rolls back'); END
+      """,
+      "the app rolls back"
+    ),
   ]
 
   @Test(
@@ -143,7 +151,7 @@ struct RefusedRowTests {
 
   @Test("A deletion that a trigger refuses keeps the row, says so, and is made up for later")
   func deleted() throws {
-    for action in ["ABORT, 'keep'", "IGNORE"] {
+    for action in ["ABORT, 'keep'", "ROLLBACK, 'keep'", "IGNORE"] {
       let (bench, mac, phone) = try pair(
         Self.open
           + """

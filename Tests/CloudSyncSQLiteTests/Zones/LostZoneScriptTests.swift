@@ -10,7 +10,7 @@ struct LostZoneScriptTests {
   )
   func converge(part: Int) throws {
     let count =
-      (TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? SuiteSize.count(4, long: 160)) / 2
+      (TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? SuiteSize.count(2, long: 160)) / 2
     for number in 0..<count {
       let seed = 7_000_000 + part * 1_000_000 + number
       if let only = TestSettings.number("CLOUDSYNC_ENGINE_SEED"), only != seed { continue }

@@ -20,6 +20,8 @@ struct WatchTests {
     private let process = Process()
     private let output = Pipe()
     private var rest = Data()
+    /// What it has written, line by line.
+    private(set) var lines: [String] = []
 
     init(_ bench: ToolHarness, _ name: String, _ program: String) throws {
       process.executableURL = URL(fileURLWithPath: program)
@@ -36,6 +38,7 @@ struct WatchTests {
     func wait(until isSo: () throws -> Bool) throws -> Bool {
       while true {
         while let end = rest.firstIndex(of: 0x0a) {
+          lines.append(String(decoding: rest[..<end], as: UTF8.self))
           rest.removeSubrange(rest.startIndex...end)
           if try isSo() { return true }
         }
@@ -99,7 +102,13 @@ struct WatchTests {
         _ = one.interrupt()
         _ = other.interrupt()
       }
-      #expect(try one.wait { true } && other.wait { true })
+      for watcher in [one, other] {
+        // One that could not begin would let the other wait for ever.
+        try #require(
+          try watcher.wait { true } && watcher.lines[0].contains("sent 0"),
+          "\(watcher.lines)"
+        )
+      }
 
       try bench.sql("a.db", "INSERT INTO t VALUES('x', 1), ('y', 2)", "SELECT 1")
       #expect(try other.wait { try bench.contents("b.db").count == 2 })

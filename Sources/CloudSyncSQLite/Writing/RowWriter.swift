@@ -7,6 +7,15 @@ struct RowWriter {
   let connection: SQLiteConnection
   /// Whether triggers of the app's may be called: what one has done before it fails is undone.
   let mayCallTriggers: Bool
+  /// What a trigger is known to roll back the whole transaction over.
+  let rolledBack: RolledBackWrites
+
+  init(of table: RecordTable, in transaction: SyncTransaction, mayCallTriggers: Bool) {
+    self.table = table
+    connection = transaction.connection
+    self.mayCallTriggers = mayCallTriggers
+    rolledBack = transaction.rolledBack
+  }
 
   /// A column with what it is to hold.
   typealias Change = (column: String, value: SQLiteValue)
@@ -35,6 +44,10 @@ struct RowWriter {
     values: [SQLiteValue]?,
     isNewLife: Bool = false
   ) throws(SQLiteError) -> (placement: Placement, wanted: [Change]) {
+    let write = RolledBackWrites.Write(table: table.name, key: key, isDeletion: version == nil)
+    if mayCallTriggers, let error = rolledBack.error(of: write) {
+      return (violation(error, key: key, isDeletion: write.isDeletion), [])
+    }
     if let version, let column = foreignColumn(of: version) {
       let reason = "the value of column \(column.quotedName) is of a kind that no column can hold"
       return (violation(code: Self.mismatch, reason: reason, key: key), [])
@@ -57,15 +70,11 @@ struct RowWriter {
       )
     } catch {
       guard error.isRefusal || mayCallTriggers && error.isOfTrigger else { throw error }
-      guard connection.isInTransaction else { throw rolledBack(by: error, at: key) }
-      return (
-        violation(
-          code: Int64(error.code),
-          reason: error.message,
-          key: key,
-          isDeletion: version == nil
-        ), []
-      )
+      guard connection.isInTransaction else {
+        rolledBack.note(write, error: error)
+        throw explained(error, at: key)
+      }
+      return (violation(error, key: key, isDeletion: write.isDeletion), [])
     }
   }
 
@@ -151,6 +160,14 @@ struct RowWriter {
   }
 
   private func violation(
+    _ error: SQLiteError,
+    key: [SQLiteValue],
+    isDeletion: Bool
+  ) -> Placement {
+    violation(code: Int64(error.code), reason: error.message, key: key, isDeletion: isDeletion)
+  }
+
+  private func violation(
     code: Int64,
     reason: String,
     key: [SQLiteValue],
@@ -160,7 +177,8 @@ struct RowWriter {
     return .violates(code: code, reason: "\(described(key: key)) cannot be \(verb): \(reason)")
   }
 
-  private func rolledBack(by error: SQLiteError, at key: [SQLiteValue]) -> SQLiteError {
+  /// The error of a trigger that has rolled the whole transaction back.
+  private func explained(_ error: SQLiteError, at key: [SQLiteValue]) -> SQLiteError {
     SQLiteError(
       code: error.code,
       message: "a trigger has rolled back what came from the cloud, at \(described(key: key)):"
