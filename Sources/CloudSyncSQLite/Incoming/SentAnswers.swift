@@ -24,7 +24,6 @@ struct SentAnswers: TransactionPart {
     let (settled, others) = try FoundRows(transaction: transaction)
       .settle(batch.found, with: response)
     for row in batch.rows + others { sent[row.key.name] = row }
-    var saved: (recordID: RecordID, tag: String)?
     for record in response.savedRecords {
       if let zone = ZoneRecord(record) ?? ownZone(savedAs: record) {
         try FetchOfEverything(transaction: transaction).takeAnswer(zone)
@@ -33,15 +32,9 @@ struct SentAnswers: TransactionPart {
       transaction.counts.sent += 1
       transaction.noteDate(of: record)
       try transaction.cloud.noteSave(of: record)
-      if settled.contains(record.recordID.name) {
-        saved = record.changeTag.map { (record.recordID, $0) } ?? saved
-        continue
-      }
+      if settled.contains(record.recordID.name) { continue }
       if let row = sent[record.recordID.name] {
         guard let tag = record.changeTag else { continue }
-        if try self.row(row.key, in: row.table).state.awaitsAnswer(over: row.record.changeTag) {
-          saved = (record.recordID, tag)
-        }
         try KindTrial(transaction: transaction).takeSave(of: row)
         let event = RecordEvent.saved(tag: tag, over: row.record.changeTag, row.version)
         let row = try reduce(event, of: row.key, in: row.table)
@@ -50,11 +43,8 @@ struct SentAnswers: TransactionPart {
         try stored.foreign.noteSent(named: record.recordID.name)
       }
     }
-    if let saved { try SaveEcho(transaction: transaction).note(saved.recordID, tag: saved.tag) }
     for record in response.alreadyInCloud {
       if let row = sent[record.recordID.name], try isOvertaken(row) { continue }
-      // Others may have edited it meanwhile.
-      try SaveEcho(transaction: transaction).note(met: record)
       try transaction.cloud.take(record)
     }
     let removed = Set(batch.removals.map(\.key.name))
@@ -89,10 +79,7 @@ struct SentAnswers: TransactionPart {
         return try FetchOfEverything(transaction: transaction).takeAnswer(zone)
       }
       if let row, try isOvertaken(row) { return }
-      if let server = error.serverRecord {
-        try SaveEcho(transaction: transaction).note(met: server)
-        try transaction.cloud.take(server, meeting: row)
-      }
+      if let server = error.serverRecord { try transaction.cloud.take(server, meeting: row) }
       guard let row, try isUnmoved(row) else { return }
       // Nothing was learnt of it: sent again, it would only meet the same.
       let reason = "the cloud has a record of this name that cannot be read: \(error)"

@@ -28,6 +28,7 @@ extension EngineControl {
           try checkSchema(on: connection)
           let transaction = try makeTransaction(on: connection)
           if let essence { try transaction.facts.set(.essence, to: .blob(essence)) }
+          let history = try run?.storeHistory(in: transaction)
           try transaction.readOutbox()
           try transaction.store(group)
           let value = try body(transaction)
@@ -36,7 +37,9 @@ extension EngineControl {
           // What has come may have raised a table's count into the range of another device.
           try IntegerKeyRanges(connection: connection, writer: transaction.tables.writer)
             .settle(context.options.countedTables(of: transaction.tables))
-          return (value, try TransactionOutcome(transaction))
+          var outcome = try TransactionOutcome(transaction)
+          outcome.history = history ?? []
+          return (value, outcome)
         }
       }
       state.withLock { state in
@@ -169,6 +172,8 @@ struct TransactionOutcome: Sendable {
   let absences: Int64
   let nextFetch: FetchOperation?
   let changes: RowChanges?
+  /// How far the cloud's history had come with all that is stored now.
+  var history: [ChangeToken] = []
 
   init(_ transaction: SyncTransaction) throws(SQLiteError) {
     absences = try transaction.absences()

@@ -78,6 +78,9 @@ package struct WireDatabase: Sendable, Hashable {
 package enum WireHeader {
   /// The key by which the server recognizes a repeat of a modification.
   package static let writeToken = "X-CloudSync-Write-Token"
+  /// How far the history had come when the cloud answered: one token in a response, and those of a device in its
+  /// requests, joined by commas.
+  package static let history = "X-CloudSync-History"
   package static let contentType = "Content-Type"
   package static let json = "application/json"
 
@@ -88,5 +91,21 @@ package enum WireHeader {
       let number = UInt64(parts[1], radix: 16)
     else { return nil }
     return WriteToken(nonce: nonce, number: number)
+  }
+
+  /// Of how many tokens of a request's the server takes note.
+  private static let mostHistoryTokens = 8
+
+  /// The tokens that a client shows, as a server reads them.
+  package static func historyTokens(of request: HTTPRequest) -> [ChangeToken] {
+    let text = request.headers[history] ?? ""
+    return text.split(separator: ",").prefix(mostHistoryTokens)
+      .compactMap { WireToken.token(String($0)) }
+  }
+
+  /// What a client shows of tokens that it was told; nil if it has none.
+  static func text(ofHistory tokens: [ChangeToken]) -> String? {
+    let texts = tokens.compactMap(WireToken.syncToken)
+    return texts.isEmpty ? nil : texts.joined(separator: ",")
   }
 }
