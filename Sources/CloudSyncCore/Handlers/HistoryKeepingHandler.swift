@@ -177,11 +177,6 @@ public final class HistoryKeepingHandler: OperationHandler {
   }
 }
 
-/// An answer that may tell how far the cloud's history had come.
-package protocol HistoryAnswer: Sendable {
-  var historyToken: ChangeToken? { get set }
-}
-
 extension Result {
   /// Why it failed; nil if it did not.
   fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }

@@ -15,7 +15,8 @@ struct SentAnswers: TransactionPart {
     // Should the record be there all the same, the next save meets it.
     response.savedRecords.removeAll { batch.overtaken.contains($0.recordID.name) }
     if try transaction.zoneChanges() != batch.zoneChanges {
-      // An answer that was told late tells of a zone that is gone.
+      // An answer that was told late tells of a zone that is gone, or of this one before everything of it was known.
+      transaction.counts.sent += response.savedRecords.filter { ZoneRecord($0) == nil }.count
       _ = try FoundRows(transaction: transaction)
         .settle(batch.found, with: ModifyOperation.Response())
       return

@@ -92,20 +92,4 @@ package enum WireHeader {
     else { return nil }
     return WriteToken(nonce: nonce, number: number)
   }
-
-  /// Of how many tokens of a request's the server takes note.
-  private static let mostHistoryTokens = 8
-
-  /// The tokens that a client shows, as a server reads them.
-  package static func historyTokens(of request: HTTPRequest) -> [ChangeToken] {
-    let text = request.headers[history] ?? ""
-    return text.split(separator: ",").prefix(mostHistoryTokens)
-      .compactMap { WireToken.token(String($0)) }
-  }
-
-  /// What a client shows of tokens that it was told; nil if it has none.
-  static func text(ofHistory tokens: [ChangeToken]) -> String? {
-    let texts = tokens.compactMap(WireToken.syncToken)
-    return texts.isEmpty ? nil : texts.joined(separator: ",")
-  }
 }
