@@ -135,6 +135,7 @@ public final class LocalCloudConnection: OperationHandler {
       } catch { return completion(.failure(error)) }
       var framed = frame
       framed.assetErrors = kept.errors
+      framed.historyTokens = context.historyTokens
       let answer = self.cloud.answer(kind: .write, frame: framed) {
         (engine) throws(LocalCloudStoreError) in
         let (result, subscribers) = try engine.modify(kept.operation, token)
@@ -154,7 +155,10 @@ public final class LocalCloudConnection: OperationHandler {
     completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
   ) {
     serve(completion: completion) { cloud, frame in
-      cloud.answer(kind: .read, frame: frame) { (engine) throws(LocalCloudStoreError) in
+      var frame = frame
+      // The token of the feed is looked at anyway.
+      frame.historyTokens = context.historyTokens.filter { $0 != operation.changeToken }
+      return cloud.answer(kind: .read, frame: frame) { (engine) throws(LocalCloudStoreError) in
         try engine.fetch(operation)
       }
     }

@@ -91,6 +91,7 @@ extension SyncEngine {
     rehearsal.attached = attached
     let begun: SyncPreview
     let token: ChangeToken?
+    let history: [ChangeToken]
     do throws(SyncEngineError) {
       begun = SyncPreview(violations: try check(database, tables: tables, options: options))
       if begun.isForbidden { return completion(.success(begun)) }
@@ -98,8 +99,10 @@ extension SyncEngine {
       token = try rehearsal.run(on: database) { (transaction) throws(SQLiteError) in
         try transaction.firstToken()
       }
+      history = attached == nil ? try database.storedHistory() : []
     } catch { return completion(.failure(error)) }
-    SessionlessFetch(handler, after: token, environment) { [rehearsal] fetched in
+    SessionlessFetch(handler, after: token, showing: history, environment) {
+      [rehearsal] fetched in
       do {
         let fetched = try fetched.get()
         let preview = try rehearsal.run(on: database) { (transaction) throws(SQLiteError) in
@@ -139,7 +142,12 @@ extension SyncEngine {
     let token = try database.use { (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in try Facts(connection: connection).token() }
     }
-    return SyncPlace(zoneID: essence.zoneID, owner: essence.accountOwner, token: token)
+    return SyncPlace(
+      zoneID: essence.zoneID,
+      owner: essence.accountOwner,
+      token: token,
+      historyTokens: try database.storedHistory()
+    )
   }
 }
 
@@ -150,4 +158,6 @@ package struct SyncPlace: Sendable {
   package let owner: AccountIdentity?
   /// Where the next fetch begins; nil for all from the beginning.
   package let token: ChangeToken?
+  /// How far the cloud's history had come with all that is stored.
+  package let historyTokens: [ChangeToken]
 }

@@ -14,7 +14,8 @@ public import CloudSyncLocalCloud
 /// It serves the private database of one container: `records/modify`, `records/lookup`, `changes/zone`,
 /// `changes/database`, `zones/list`, `zones/lookup`, `zones/modify`, `subscriptions/modify`,
 /// `assets/upload`, `users/caller` and `tokens/create`, the bytes of assets and the courier by signed addresses.
-/// Beside what Apple documents, a modification may carry the header `X-CloudSync-Write-Token`, a conflict has a
+/// Beside what Apple documents, a modification may carry the header `X-CloudSync-Write-Token`, and responses and requests
+/// the header `X-CloudSync-History`; a conflict has a
 /// `serverRecord`, an asset a `sha256`, an error a `cloudErrorCode`, and numbers that are not finite are text. What
 /// belongs to another account is answered as what does not exist.
 ///

@@ -42,12 +42,20 @@ struct EndpointDesk: Sendable {
     HTTPResponse(status: 200, headers: [WireHeader.contentType: WireHeader.json], body: body)
   }
 
+  /// A response that tells how far the history has come.
+  private static func success(_ body: [UInt8], telling token: ChangeToken?) -> HTTPResponse {
+    var response = success(body)
+    response.headers[WireHeader.history] = token.map(WireToken.text)
+    return response
+  }
+
   private func context(of request: HTTPRequest) -> RequestContext {
     let known = request.headers[WireHeader.writeToken].flatMap(WireHeader.writeToken)
     return RequestContext(
       attempt: Attempt(epoch: 0, number: 1),
       writeToken: known ?? WriteToken(nonce: nonce(), number: nonce()),
-      deadline: .distantFuture
+      deadline: .distantFuture,
+      historyTokens: WireHeader.historyTokens(of: request)
     )
   }
 
@@ -70,13 +78,15 @@ struct EndpointDesk: Sendable {
     ) { result in
       switch result {
       case .success(let response):
-        completion(Self.success(modification.body(of: response, with: wireAsset)))
+        let body = modification.body(of: response, with: wireAsset)
+        completion(Self.success(body, telling: response.historyToken))
       case .failure(let error):
         guard error.code == .partialFailure, !error.itemErrors.isEmpty else {
           return completion(ServiceRefusal(error).response)
         }
         let response = ModifyOperation.Response(failures: error.itemErrors)
-        completion(Self.success(modification.body(of: response, with: wireAsset)))
+        let body = modification.body(of: response, with: wireAsset)
+        completion(Self.success(body, telling: error.historyToken))
       }
     }
   }
@@ -96,7 +106,8 @@ struct EndpointDesk: Sendable {
       ) { result in
         switch result {
         case .success(let response):
-          completion(Self.success(lookup.body(of: response, with: wireAsset)))
+          let body = lookup.body(of: response, with: wireAsset)
+          completion(Self.success(body, telling: response.historyToken))
         case .failure(let error): completion(ServiceRefusal(error).response)
         }
       }
@@ -125,7 +136,9 @@ struct EndpointDesk: Sendable {
         if case .failure(let error) = result, !Self.zoneErrors.contains(error.code) {
           return completion(ServiceRefusal(error).response)
         }
-        completion(Self.success(changes.body(of: result, with: wireAsset)))
+        let body = changes.body(of: result, with: wireAsset)
+        let page = try? result.get()
+        completion(Self.success(body, telling: page?.historyToken))
       }
   }
 

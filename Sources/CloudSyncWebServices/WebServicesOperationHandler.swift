@@ -93,7 +93,8 @@ public final class WebServicesOperationHandler: OperationHandler {
       let partContext = RequestContext(
         attempt: context.attempt,
         writeToken: WriteToken(nonce: nonce, number: context.writeToken.number),
-        deadline: context.deadline
+        deadline: context.deadline,
+        historyTokens: context.historyTokens
       )
       var response = try await send(part, partContext)
       var places: [RecordID: Int] = [:]
@@ -109,19 +110,22 @@ public final class WebServicesOperationHandler: OperationHandler {
     _ modification: WireModification,
     _ context: RequestContext
   ) async throws(SyncError) -> ModifyOperation.Response {
-    let call = WireCall.modify(
+    var call = WireCall.modify(
       modification,
       // No other service knows it.
       writeToken: client.isApple ? nil : context.writeToken,
       with: files.uploaded,
       reading: files.located
     )
+    if !client.isApple { call.historyTokens = context.historyTokens }
     var response = try await client.perform(call, deadline: context.deadline)
     if let conflicts = WireConflicts(in: response) {
       let operation = FetchOperation(lookingUp: conflicts.recordIDs)
       let lookup: Result<FetchOperation.Response, SyncError>
       do throws(SyncError) {
-        let call = try WireCall.fetch(operation, in: zoneID, with: files.located).get()
+        var call = try WireCall.fetch(operation, in: zoneID, with: files.located).get()
+        // The cloud may be put back between the two.
+        call.historyTokens = response.historyToken.map { [$0] } ?? []
         lookup = .success(try await client.perform(call, deadline: context.deadline))
       } catch { lookup = .failure(error) }
       response = conflicts.resolved(by: lookup)
@@ -163,7 +167,8 @@ public final class WebServicesOperationHandler: OperationHandler {
     completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
   ) {
     run(in: context, completion: completion) { [self] () async throws(SyncError) in
-      let call = try WireCall.fetch(operation, in: zoneID, with: files.located).get()
+      var call = try WireCall.fetch(operation, in: zoneID, with: files.located).get()
+      if !client.isApple { call.historyTokens = context.historyTokens }
       var page = try await client.perform(call, deadline: context.deadline)
       page = try await files.localized(page, deadline: context.deadline)
       if !encryptedFields.isEmpty { page.changedRecords = page.changedRecords.map(marked) }

@@ -36,6 +36,18 @@ struct HistorySimulationTests {
   }
 
   @Test(
+    "What a cloud has lost that was put back is sent again",
+    arguments: SuiteSize.some(2, of: [UInt64(141)] + Array(1...12))
+  )
+  func storeRestored(seed: UInt64) throws {
+    var options = Self.options(seed)
+    options.faults = try FaultPlan(parsing: "default,store-restored=1/25")
+    let outcome = Simulation<ChangesetDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
+  @Test(
     "The same seed gives the same logs byte for byte",
     arguments: SuiteSize.some(1, of: [4, 7])
   )

@@ -34,7 +34,7 @@ struct SimulationTests {
 
   @Test(
     "Devices see that a cloud was put back, also where they have saved since they fetched",
-    arguments: [UInt64(14), 36, 3, 4, 5, 6]
+    arguments: [UInt64(14), 36, 270, 3, 4, 5]
   )
   func storeRestored(seed: UInt64) throws {
     var options = SimulationOptions(seed: seed)

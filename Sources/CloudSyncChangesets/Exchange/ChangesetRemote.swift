@@ -21,6 +21,7 @@ public final class ChangesetRemote: Sendable {
   let calls: RemoteCalls
   let pages: PageTaker
   let accounts: AccountWatch
+  let history: RemoteHistory
   private let subscriptions: [SyncSubscription]
 
   /// Connects a history with a zone.
@@ -48,8 +49,13 @@ public final class ChangesetRemote: Sendable {
     let folder = assets.map { AssetFolder(options: $0) }
     self.assets = folder
     try RemoteState.claim(zoneID: zoneID, in: repository)
+    let history = try RemoteHistory(
+      folder?.resolving(operationHandler) ?? operationHandler,
+      in: repository
+    )
+    self.history = history
     let session = Self.session(
-      handler: folder?.resolving(operationHandler) ?? operationHandler,
+      handler: history.handler,
       zoneID: zoneID,
       owner: try RemoteState.account(in: repository),
       number: try RemoteState.nextSession(in: repository),
@@ -65,7 +71,12 @@ public final class ChangesetRemote: Sendable {
       provider: accountProvider
     )
     self.accounts = accounts
-    let pages = PageTaker(repository: repository, assets: folder, calls: calls)
+    let pages = PageTaker(
+      repository: repository,
+      assets: folder,
+      calls: calls,
+      history: history
+    )
     self.pages = pages
     subscriptions = [
       session.fetchWorkCompletedSubject.sink { [weak session] operation, page in

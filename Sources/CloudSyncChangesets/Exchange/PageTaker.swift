@@ -22,12 +22,19 @@ final class PageTaker: Sendable {
   private let repository: ChangesetRepository
   private let assets: AssetFolder?
   private let calls: RemoteCalls
+  private let history: RemoteHistory
   private let state = Locked(State())
 
-  init(repository: ChangesetRepository, assets: AssetFolder?, calls: RemoteCalls) {
+  init(
+    repository: ChangesetRepository,
+    assets: AssetFolder?,
+    calls: RemoteCalls,
+    history: RemoteHistory
+  ) {
     self.repository = repository
     self.assets = assets
     self.calls = calls
+    self.history = history
   }
 
   /// Stores a page; if that fails whoever waits for it is told, and false returned.
@@ -58,6 +65,7 @@ final class PageTaker: Sendable {
           try PackIntake(work: work).refuse(name: name, because: reason, bytes: nil)
         }
         if let token { try work.info.set(.token, .blob(Array(token.bytes))) }
+        try history.store(in: work)
         try work.log.index(unlessFewerThan: 200)
         return taken
       }
@@ -97,6 +105,7 @@ final class PageTaker: Sendable {
             try PackIntake(work: work).refuse(name: name, because: "\(failure.error)", bytes: nil)
           }
         }
+        try history.store(in: work)
         return taken
       }
       state.withLock { state in

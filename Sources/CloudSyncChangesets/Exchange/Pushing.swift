@@ -119,6 +119,7 @@ struct Pushing {
   private func note(pack: NextPack) throws(ChangesetError) -> [Changeset] {
     try repository.write { (work) throws(ChangesetError) in
       guard try work.info.integer(.era) == pack.era else { return [] }
+      try remote.history.store(in: work)
       var changesets: [Changeset] = []
       for seq in pack.numbers {
         try work.log.setRemote(seq: seq)

@@ -21,6 +21,8 @@ public struct SyncError: Error, Sendable {
   ///
   /// CloudKit's `CKErrorUserDidResetEncryptedDataKey`.
   public var isEncryptedDataReset: Bool
+  /// How far the cloud's history had come, where a partial failure tells of its records; not coded.
+  package var historyToken: ChangeToken?
 
   /// Creates an error.
   public init(

@@ -53,11 +53,23 @@ public struct RequestContext: Sendable, Hashable {
   public let writeToken: WriteToken
   /// When the session stops waiting and counts the answer as lost.
   public let deadline: Timestamp
+  /// How far the cloud's history had come when it answered this device last: see ``HistoryKeepingHandler``.
+  ///
+  /// There may be several, if several sessions share a store. A cloud whose history lacks one of them was put
+  /// back from a backup: it fails the request with ``SyncError/Code/zoneNotFound`` and
+  /// ``SyncError/isEncryptedDataReset``.
+  public var historyTokens: [ChangeToken]
 
   /// Creates a context: handlers' own tests need one.
-  public init(attempt: Attempt, writeToken: WriteToken, deadline: Timestamp) {
+  public init(
+    attempt: Attempt,
+    writeToken: WriteToken,
+    deadline: Timestamp,
+    historyTokens: [ChangeToken] = []
+  ) {
     self.attempt = attempt
     self.writeToken = writeToken
     self.deadline = deadline
+    self.historyTokens = historyTokens
   }
 }

@@ -9,6 +9,10 @@ extension FetchOperation {
     public var failures: [ItemFailure]
     /// Where the next fetch begins: store it with the records of the page, never before them.
     public var changeToken: ChangeToken?
+    /// How far the cloud's history had come with this answer, if the handler tells: see ``HistoryKeepingHandler``.
+    ///
+    /// It is for handlers: neither events nor announcements have it.
+    public var historyToken: ChangeToken?
     /// Whether more pages follow.
     public var hasMore: Bool
     /// Whether this page belongs to a run that began from nothing: after its last page, whatever
@@ -102,6 +106,8 @@ public enum PageAnswer: Int, Sendable, CaseIterable {
 
   package static let codedNames: [StaticString] = ["stored", "notNow"]
 }
+
+extension FetchOperation.Response: HistoryAnswer {}
 
 extension FetchOperation.Response: CodedValue {
   package func write<W: CodedWriter>(to writer: inout W) {

@@ -11,6 +11,7 @@ extension ModifyOperation {
       var alreadyInCloud: [Record]
       var deletedRecordIDs: [RecordID]
       var failures: [ItemFailure]
+      var historyToken: ChangeToken?
     }
 
     /// The saved records with their new change tags.
@@ -42,6 +43,13 @@ extension ModifyOperation {
     public var failures: [ItemFailure] {
       get { contents.value.failures }
       _modify { yield &contents.value.failures }
+    }
+    /// How far the cloud's history has come with this answer, if the handler tells: see ``HistoryKeepingHandler``.
+    ///
+    /// It is for handlers: neither events nor announcements have it.
+    public var historyToken: ChangeToken? {
+      get { contents.value.historyToken }
+      _modify { yield &contents.value.historyToken }
     }
 
     /// Creates a response.
@@ -86,6 +94,8 @@ extension ModifyOperation {
     }
   }
 }
+
+extension ModifyOperation.Response: HistoryAnswer {}
 
 extension ModifyOperation.Response: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {

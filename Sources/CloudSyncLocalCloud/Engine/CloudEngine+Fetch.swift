@@ -6,17 +6,19 @@ extension CloudEngine {
     _ operation: FetchOperation
   ) throws(LocalCloudStoreError) -> Result<FetchOperation.Response, SyncError> {
     switch try admitted() {
-    case .failure(let error): .failure(error)
+    case .failure(let error): return .failure(error)
     case .success(let (account, zone)):
-      operation.recordIDs.isEmpty
+      if let error = try lostHistory(of: account) { return .failure(error) }
+      return operation.recordIDs.isEmpty
         ? try page(of: zone, in: account, after: operation.changeToken)
-        : try lookUp(recordIDs: operation.recordIDs, in: zone)
+        : try lookUp(recordIDs: operation.recordIDs, in: zone, of: account)
     }
   }
 
   private func lookUp(
     recordIDs: [RecordID],
-    in zone: ZoneDocument
+    in zone: ZoneDocument,
+    of account: AccountDocument
   ) throws(LocalCloudStoreError) -> Result<FetchOperation.Response, SyncError> {
     if recordIDs.count > options.itemLimit {
       return .failure(SyncError(.limitExceeded, "a request has at most \(options.itemLimit) items"))
@@ -39,6 +41,7 @@ extension CloudEngine {
         response.failures.append(ItemFailure(recordID, error))
       }
     }
+    response.historyToken = try historyToken(of: account, zone)
     return .success(response)
   }
 
@@ -52,14 +55,7 @@ extension CloudEngine {
     }
     let counters = try counters()
     let seal = counters.tokenSeal
-    var place = FeedToken(
-      feed: .zone,
-      zoneHash: zone.zoneID.stableHash,
-      number: zone.number,
-      generation: zone.generation,
-      branch: counters.branch,
-      history: account.place(of: frame.account)
-    )
+    var place = start(of: zone, in: account, branch: counters.branch)
     if let token {
       switch try self.place(of: token, like: place, last: zone.lastPosition, in: account, seal) {
       case .failure(let error): return .failure(error)
@@ -68,7 +64,9 @@ extension CloudEngine {
     }
     if place.position < zone.lastPosition, place.emptyPages < Int64(options.emptyPages) {
       place.emptyPages += 1
-      return .success(FetchOperation.Response(changeToken: place.token(seal), hasMore: true))
+      var response = FetchOperation.Response(changeToken: place.token(seal), hasMore: true)
+      response.historyToken = response.changeToken
+      return .success(response)
     }
     let items = try store.items(
       in: zone.key,
@@ -91,8 +89,21 @@ extension CloudEngine {
       place.emptyPages = 0
     }
     response.changeToken = place.token(seal)
+    response.historyToken = response.changeToken
     response.hasMore = place.position < zone.lastPosition
     return .success(response)
+  }
+
+  /// Where a zone's feed begins.
+  func start(of zone: ZoneDocument, in account: AccountDocument, branch: UInt64) -> FeedToken {
+    FeedToken(
+      feed: .zone,
+      zoneHash: zone.zoneID.stableHash,
+      number: zone.number,
+      generation: zone.generation,
+      branch: branch,
+      history: account.place(of: frame.account)
+    )
   }
 
   /// What a token stands for, if it is one of this feed and still good.
@@ -131,7 +142,7 @@ extension CloudEngine {
     return .success(place)
   }
 
-  private static var lostHistory: SyncError {
+  static var lostHistory: SyncError {
     SyncError(
       .zoneNotFound,
       "the store was restored from a backup; upload again what it lacks",

@@ -77,4 +77,34 @@ extension CloudEngine {
       HistoryDocument.key(account: account.number, number: number - options.historyDocumentLimit)
     )
   }
+
+  // MARK: What devices were told
+
+  /// What an answer leaves with a device: how far the history has come.
+  func historyToken(
+    of account: AccountDocument,
+    _ zone: ZoneDocument
+  ) throws(LocalCloudStoreError) -> ChangeToken? {
+    let counters = try counters()
+    return start(of: zone, in: account, branch: counters.branch).token(counters.tokenSeal)
+  }
+
+  /// Why a request fails whose device was told what the history has not; nil if all that it shows is there.
+  ///
+  /// It is asked of every request before anything is done: whoever was told of a save would else take it for kept.
+  func lostHistory(of account: AccountDocument) throws(LocalCloudStoreError) -> SyncError? {
+    if frame.historyTokens.isEmpty { return nil }
+    let counters = try counters()
+    let present = account.place(of: frame.account)
+    for token in frame.historyTokens {
+      // Of what another cloud has given, or this one to another account, nothing can be said.
+      guard let shown = FeedToken(token, counters.tokenSeal),
+        shown.history.account == present.account
+      else { continue }
+      guard shown.branch == counters.branch, try holds(shown.history, in: account) else {
+        return Self.lostHistory
+      }
+    }
+    return nil
+  }
 }

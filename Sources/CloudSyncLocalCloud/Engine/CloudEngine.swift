@@ -7,6 +7,8 @@ struct RequestFrame: Sendable {
   var zoneID: ZoneID
   var now: Timestamp
   var options: LocalCloudOptions
+  /// How far the history had come when the device was answered last.
+  var historyTokens: [ChangeToken] = []
   /// What is wrong with the files of records' assets; looked into, never iterated.
   var assetErrors: [RecordID: SyncError] = [:]
 }

@@ -153,6 +153,7 @@ extension CloudEngine {
     case .failure(let error): return (.failure(error), nil)
     case .success(let found): (account, zone) = found
     }
+    if let error = try lostHistory(of: account) { return (.failure(error), nil) }
     let counters = try counters()
     let answerKey = AnswerDocument.key(
       account: account.number,
@@ -163,23 +164,25 @@ extension CloudEngine {
     if options.knowsWriteTokens, case .answer(let known) = try store.document(answerKey)?.content,
       known.token == token, known.zone == zone.number
     {
-      return (
-        repeated(
-          known: known,
-          operation: operation,
-          digest: digest,
-          zone: zone.number,
-          seed: counters.tagSeed(mark: known.mark)
-        ),
-        nil
+      let again = repeated(
+        known: known,
+        operation: operation,
+        digest: digest,
+        zone: zone.number,
+        seed: counters.tagSeed(mark: known.mark)
       )
+      return (again.telling(try historyToken(of: account, zone)), nil)
     }
     let marked = try marked(account)
     let seed = counters.tagSeed(mark: marked.mark.number)
     let request = ModifyRequest(operation, self, marked, zone, seed: seed)
     let result = try request.run()
     guard case .success(let response) = result else { return (result, nil) }
-    guard !request.outcomes.isEmpty else { return (shaped(response: response), nil) }
+    guard !request.outcomes.isEmpty else {
+      // The mark of a request that has changed nothing is none.
+      let token = try historyToken(of: account, zone)
+      return (shaped(response: response).telling(token), nil)
+    }
     let answer = AnswerDocument(
       token: token,
       digest: digest,
@@ -189,7 +192,7 @@ extension CloudEngine {
       outcomes: request.outcomes
     )
     if options.knowsWriteTokens { try keep(answer, for: answerKey, of: account) }
-    return (result, zone.subscribers)
+    return (result.telling(try historyToken(of: request.account, zone)), zone.subscribers)
   }
 
   /// Keeps a device's last answer; makes room for that of a device that had none.
@@ -261,5 +264,19 @@ extension CloudEngine {
       }
     }
     return .success(response)
+  }
+}
+
+extension Result where Success == ModifyOperation.Response, Failure == SyncError {
+  /// The answer with how far the history has come.
+  fileprivate func telling(_ token: ChangeToken?) -> Self {
+    switch self {
+    case .success(var response):
+      response.historyToken = token
+      return .success(response)
+    case .failure(var error):
+      if error.code == .partialFailure { error.historyToken = token }
+      return .failure(error)
+    }
   }
 }

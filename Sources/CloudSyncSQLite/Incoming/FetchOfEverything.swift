@@ -93,7 +93,6 @@ struct FetchOfEverything: TransactionPart {
   /// leaves out.
   func noteZoneChange(isErasure: Bool) throws(SQLiteError) {
     try facts.set(.zoneChanges, to: .integer(try transaction.zoneChanges() + 1))
-    try SaveEcho(transaction: transaction).end()
     let own = tables.inOrder.map(\.id)
     let others = try TableRegistry(connection: connection).tables().map(\.id)
     try facts.noteZoneLoss(

@@ -82,7 +82,6 @@ struct PageApplier: TransactionPart {
   /// Takes what the last page of a fetch says by its being the last one.
   private func takeEnd(of page: FetchedPage) throws(SQLiteError) {
     transaction.isFetchComplete = true
-    try SaveEcho(transaction: transaction).takeEnd()
     // One that began before a restart has gone on from its last page.
     if try transaction.isFetchingAll() { try zone.endFullFetch() }
     if try page.absencesBefore == transaction.absences() {
@@ -97,7 +96,6 @@ struct PageApplier: TransactionPart {
   /// Takes what pages tell of rows, and the token of the last one.
   private func takeRows(of pages: [FetchOperation.Response]) throws(SQLiteError) {
     guard let last = pages.last else { return }
-    for page in pages { try SaveEcho(transaction: transaction).take(page) }
     let isStored = try PlainRows(transaction: transaction).takePlainRows(of: pages)
     var number = 0
     for page in pages {

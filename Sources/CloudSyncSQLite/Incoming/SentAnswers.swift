@@ -15,7 +15,8 @@ struct SentAnswers: TransactionPart {
     // Should the record be there all the same, the next save meets it.
     response.savedRecords.removeAll { batch.overtaken.contains($0.recordID.name) }
     if try transaction.zoneChanges() != batch.zoneChanges {
-      // An answer that was told late tells of a zone that is gone.
+      // An answer that was told late tells of a zone that is gone, or of this one before everything of it was known.
+      transaction.counts.sent += response.savedRecords.filter { ZoneRecord($0) == nil }.count
       _ = try FoundRows(transaction: transaction)
         .settle(batch.found, with: ModifyOperation.Response())
       return
@@ -24,7 +25,6 @@ struct SentAnswers: TransactionPart {
     let (settled, others) = try FoundRows(transaction: transaction)
       .settle(batch.found, with: response)
     for row in batch.rows + others { sent[row.key.name] = row }
-    var saved: (recordID: RecordID, tag: String)?
     for record in response.savedRecords {
       if let zone = ZoneRecord(record) ?? ownZone(savedAs: record) {
         try FetchOfEverything(transaction: transaction).takeAnswer(zone)
@@ -33,15 +33,9 @@ struct SentAnswers: TransactionPart {
       transaction.counts.sent += 1
       transaction.noteDate(of: record)
       try transaction.cloud.noteSave(of: record)
-      if settled.contains(record.recordID.name) {
-        saved = record.changeTag.map { (record.recordID, $0) } ?? saved
-        continue
-      }
+      if settled.contains(record.recordID.name) { continue }
       if let row = sent[record.recordID.name] {
         guard let tag = record.changeTag else { continue }
-        if try self.row(row.key, in: row.table).state.awaitsAnswer(over: row.record.changeTag) {
-          saved = (record.recordID, tag)
-        }
         try KindTrial(transaction: transaction).takeSave(of: row)
         let event = RecordEvent.saved(tag: tag, over: row.record.changeTag, row.version)
         let row = try reduce(event, of: row.key, in: row.table)
@@ -50,11 +44,8 @@ struct SentAnswers: TransactionPart {
         try stored.foreign.noteSent(named: record.recordID.name)
       }
     }
-    if let saved { try SaveEcho(transaction: transaction).note(saved.recordID, tag: saved.tag) }
     for record in response.alreadyInCloud {
       if let row = sent[record.recordID.name], try isOvertaken(row) { continue }
-      // Others may have edited it meanwhile.
-      try SaveEcho(transaction: transaction).note(met: record)
       try transaction.cloud.take(record)
     }
     let removed = Set(batch.removals.map(\.key.name))
@@ -89,10 +80,7 @@ struct SentAnswers: TransactionPart {
         return try FetchOfEverything(transaction: transaction).takeAnswer(zone)
       }
       if let row, try isOvertaken(row) { return }
-      if let server = error.serverRecord {
-        try SaveEcho(transaction: transaction).note(met: server)
-        try transaction.cloud.take(server, meeting: row)
-      }
+      if let server = error.serverRecord { try transaction.cloud.take(server, meeting: row) }
       guard let row, try isUnmoved(row) else { return }
       // Nothing was learnt of it: sent again, it would only meet the same.
       let reason = "the cloud has a record of this name that cannot be read: \(error)"

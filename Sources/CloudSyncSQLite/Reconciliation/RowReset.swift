@@ -35,7 +35,6 @@ struct RowReset: TransactionPart {
   /// Forgets what is known of the cloud.
   func renew(_ renewal: Renewal) throws(SQLiteError) {
     try transaction.finish()
-    try SaveEcho(transaction: transaction).end()
     switch renewal {
     case .deletion, .erasure:
       try zone.noteZoneChange(isErasure: true)
@@ -57,7 +56,9 @@ struct RowReset: TransactionPart {
       try facts.set(.shownZone, to: nil)
       return
     }
-    for fact in [Facts.Name.zone, .shownZone, .token, .erases] { try facts.set(fact, to: nil) }
+    for fact in [Facts.Name.zone, .shownZone, .token, .erases, .history] {
+      try facts.set(fact, to: nil)
+    }
     if renewal == .erasure { try facts.set(.erases, to: .integer(1)) }
   }
 

@@ -37,7 +37,10 @@ extension EngineContext {
   }
 
   /// A session that goes on where the last one has stopped.
-  func makeSession(restoring essence: SyncEssence?) -> CloudSyncSession {
+  func makeSession(
+    restoring essence: SyncEssence?,
+    by handler: HistoryKeepingHandler
+  ) -> CloudSyncSession {
     let later = ConflictResolver { _ in .later }
     let session =
       essence.map { essence in
@@ -81,6 +84,18 @@ extension EngineContext {
 }
 
 extension SyncDatabase {
+  /// How far the cloud's history had come with all that the database has stored of it.
+  func storedHistory() throws(SyncEngineError) -> [ChangeToken] {
+    try use { (connection) throws(SyncEngineError) in
+      guard try OutboxSchema.installedVersion(on: connection) == OutboxSchema.version else {
+        return []
+      }
+      return try sqlite { () throws(SQLiteError) in
+        try Facts(connection: connection).historyTokens()
+      }
+    }
+  }
+
   /// What the last session has left in the database, which an engine may never have seen.
   func storedEssence() throws(SyncEngineError) -> SyncEssence? {
     let value = try use { (connection) throws(SyncEngineError) in

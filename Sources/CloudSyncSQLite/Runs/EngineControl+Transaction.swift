@@ -25,22 +25,23 @@ extension EngineControl {
       if try followSchema(on: connection), let run { return .outdated(run) }
       let rolledBack = RolledBackWrites()
       let (value, done) = try sqlite { () throws(SQLiteError) in
-        try rolledBack.run { () throws(SQLiteError) in
-          try connection.transaction { () throws(SQLiteError) in
-            try checkSchema(on: connection)
-            let transaction = try makeTransaction(on: connection)
-            transaction.rolledBack = rolledBack
-            if let essence { try transaction.facts.set(.essence, to: .blob(essence)) }
-            try transaction.readOutbox()
-            try transaction.store(group)
-            let value = try body(transaction)
-            try transaction.finish()
-            try transaction.noteEchoes()
-            // What has come may have raised a table's count into the range of another device.
-            try IntegerKeyRanges(connection: connection, writer: transaction.tables.writer)
-              .settle(context.options.countedTables(of: transaction.tables))
-            return (value, try TransactionOutcome(transaction))
-          }
+        try rolledBack.transaction(on: connection) { () throws(SQLiteError) in
+          try checkSchema(on: connection)
+          let transaction = try makeTransaction(on: connection)
+          transaction.rolledBack = rolledBack
+          if let essence { try transaction.facts.set(.essence, to: .blob(essence)) }
+          let history = try run?.storeHistory(in: transaction)
+          try transaction.readOutbox()
+          try transaction.store(group)
+          let value = try body(transaction)
+          try transaction.finish()
+          try transaction.noteEchoes()
+          // What has come may have raised a table's count into the range of another device.
+          try IntegerKeyRanges(connection: connection, writer: transaction.tables.writer)
+            .settle(context.options.countedTables(of: transaction.tables))
+          var outcome = try TransactionOutcome(transaction)
+          outcome.history = history ?? []
+          return (value, outcome)
         }
       }
       state.withLock { state in
@@ -173,6 +174,8 @@ struct TransactionOutcome: Sendable {
   let absences: Int64
   let nextFetch: FetchOperation?
   let changes: RowChanges?
+  /// How far the cloud's history had come with all that is stored now.
+  var history: [ChangeToken] = []
 
   init(_ transaction: SyncTransaction) throws(SQLiteError) {
     absences = try transaction.absences()

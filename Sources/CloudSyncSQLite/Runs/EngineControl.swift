@@ -53,8 +53,13 @@ final class EngineControl: Sendable {
     try context.database.use { (connection) throws(SyncEngineError) in
       _ = try followSchema(on: connection)
     }
-    let session = context.makeSession(restoring: try context.database.storedEssence())
-    let run = EngineRun(session, control: self)
+    let stored = try context.database.storedHistory()
+    let history = HistoryKeepingHandler(context.handler, tokens: stored)
+    let session = context.makeSession(
+      restoring: try context.database.storedEssence(),
+      by: history
+    )
+    let run = EngineRun(session, by: history, storedHistory: stored, control: self)
     state.withLock { state in
       state.run = run
       state.renewal = nil
@@ -76,8 +81,9 @@ final class EngineControl: Sendable {
   /// Goes on with another run, since the tables were read anew: what the old one has sent and fetched names rows by
   /// the tables of that time.
   func replace(_ old: EngineRun) {
-    let session = context.makeSession(restoring: old.session.state.essence)
-    let run = EngineRun(session, control: self)
+    let session = context.makeSession(restoring: old.session.state.essence, by: old.history)
+    let stored = old.state.withLock { $0.storedHistory }
+    let run = EngineRun(session, by: old.history, storedHistory: stored, control: self)
     let isReplaced = state.withLock { state in
       guard state.run === old else { return false }
       state.run = run

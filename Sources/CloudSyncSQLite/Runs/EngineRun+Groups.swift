@@ -25,12 +25,25 @@ extension EngineRun {
   /// Stores what has come, and sends what follows from it.
   private func store() { take { (run) throws(SyncEngineError) in try run.feed() } }
 
+  /// Stores how far the cloud's history had come, which the session was told no later than anything that is stored now.
+  ///
+  /// - Returns: What is stored.
+  func storeHistory(in transaction: SyncTransaction) throws(SQLiteError) -> [ChangeToken] {
+    let stored = try transaction.facts.historyTokens()
+    // Another engine on the same database may have stored what only it was told.
+    history.take(stored, insteadOf: state.withLock { $0.storedHistory })
+    let tokens = history.tokens
+    if tokens != stored { try transaction.facts.setHistoryTokens(tokens) }
+    return tokens
+  }
+
   /// Notes that a transaction has stored a group, and what the session had learnt.
   func noteStored(_ group: CloudGroup, essence: [UInt8]?, outcome: TransactionOutcome) {
     state.withLock { state in
       state.isFetchDue = state.isFetchDue || outcome.needsFetch
       state.nextFetch = outcome.nextFetch ?? state.nextFetch
       if state.essence == essence { state.essence = nil }
+      state.storedHistory = outcome.history
       state.group.remove(group)
     }
   }

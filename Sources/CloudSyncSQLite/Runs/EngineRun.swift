@@ -40,6 +40,8 @@ final class EngineRun: Sendable {
     var essence: [UInt8]?
     /// The essence that was seen last.
     var lastEssence: [UInt8]?
+    /// How far the cloud's history had come when that was stored last.
+    var storedHistory: [ChangeToken]
     /// Whether the cloud has refused the zone's record since anything was fetched.
     var isZoneRecordRefused = false
     /// What has come from the cloud and is not stored yet.
@@ -62,6 +64,8 @@ final class EngineRun: Sendable {
   }
 
   let session: CloudSyncSession
+  /// Carries the session's requests, and shows with each what the cloud has told.
+  let history: HistoryKeepingHandler
   let control: EngineControl
   let state: Locked<State>
   private let timers = Locked<(retry: any SyncTimer, group: any SyncTimer)?>(nil)
@@ -72,12 +76,20 @@ final class EngineRun: Sendable {
   /// Whether it is the one that is under way.
   var isUnderWay: Bool { control.run === self }
 
-  init(_ session: CloudSyncSession, control: EngineControl) {
+  init(
+    _ session: CloudSyncSession,
+    by history: HistoryKeepingHandler,
+    storedHistory: [ChangeToken],
+    control: EngineControl
+  ) {
     self.session = session
+    self.history = history
     self.control = control
     // The session's new epoch is stored before anything is sent.
     let essence = [UInt8](session.state.essence.data)
-    state = Locked(State(essence: essence, lastEssence: essence))
+    state = Locked(
+      State(essence: essence, lastEssence: essence, storedHistory: storedHistory)
+    )
     let context = control.context
     let retryTimer = context.environment.makeTimer(context.executor) { [weak self] in self?.retry()
     }

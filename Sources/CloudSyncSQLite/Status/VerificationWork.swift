@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// Compares tables with what is known of their rows, and both with the cloud, part by part.
@@ -90,9 +91,9 @@ struct VerificationWork: Sendable {
     }
     let row = try transaction.row(key, in: place)
     seen.insert(row.rowKey)
-    if let reason = difference(of: row, from: record, version: version, table: table) {
-      note(key, of: table, reason: reason)
-    }
+    let conversion = ColumnConversion(row: row, table: table, connection: transaction.connection)
+    let reason = try difference(of: row, from: record, version: version, conversion: conversion)
+    if let reason { note(key, of: table, reason: reason) }
   }
 
   /// In what a row is not what the cloud has; nil if in nothing, or if that is not settled yet.
@@ -100,8 +101,9 @@ struct VerificationWork: Sendable {
     of row: LoadedRow,
     from record: Record,
     version: RecordVersion,
-    table: RecordTable
-  ) -> String? {
+    conversion: ColumnConversion
+  ) throws(SQLiteError) -> String? {
+    let table = conversion.table
     guard let mine = row.state.row else {
       return version.clock.isDeleted(by: table.rules.deletes)
         ? nil : "the cloud has the row, and nothing is known of it here"
@@ -130,9 +132,13 @@ struct VerificationWork: Sendable {
     }
     // A column that was dropped here is the cloud's alone.
     let names = Set(mine.columnNames + version.columnNames).filter(isKnown).sortedByBytes()
-    let differing = names.filter { name in
-      guard let one = mine.value(of: name), let other = version.value(of: name) else { return true }
-      return !ValueContent.areEqual(one, other)
+    var differing: [String] = []
+    for name in names {
+      if let one = mine.value(of: name), let other = version.value(of: name) {
+        if ValueContent.areEqual(one, other) { continue }
+        if try conversion.makes(other, of: name) { continue }
+      }
+      differing.append(name)
     }
     if !differing.isEmpty {
       return "the cloud has other values in \(differing.joined(separator: ", "))"
@@ -186,6 +192,29 @@ struct VerificationWork: Sendable {
         reason: reason
       )
     )
+  }
+}
+
+/// What the columns of a table make of the cloud's values, whose type may be another one on the device that has set them.
+private struct ColumnConversion {
+  let row: LoadedRow
+  let table: RecordTable
+  let connection: SQLiteConnection
+
+  /// Whether a column would have what it has if it were given a value: SQLite compares by the column's affinity.
+  func makes(_ value: FieldValue, of name: String) throws(SQLiteError) -> Bool {
+    guard let column = table.schema.column(named: name), column.affinity != .blob,
+      !(table.schema.isStrict && column.type.isSameName(as: "ANY")),
+      case .value(let given)? = ValueCodec.decode(value)
+    else { return false }
+    let key = row.key.values
+    let query = try connection.prepare(
+      "SELECT \(name.quotedName) IS ?\(key.count + 1) COLLATE BINARY FROM main.\(table.name.quotedName)"
+        + " WHERE \(TableSQL.isRow(of: table.key))"
+    )
+    for (place, value) in key.enumerated() { query.bind(value, at: Int32(place + 1)) }
+    query.bind(given, at: Int32(key.count + 1))
+    return try query.mapRows { $0.integer(0) } == [1]
   }
 }
 

@@ -25,12 +25,8 @@ struct Facts {
     case zone
     /// The token of the last page that was stored.
     case token
-    /// The tags and names of what answers have told of last, if no page has since.
-    case unechoedSave = "unechoed_save"
-    /// Those of what a fetch should have told of, and has not; there while everything is fetched for that.
-    case missingSave = "missing_save"
-    /// How often such a fetch has found it in the cloud after all.
-    case foundSaves = "found_saves"
+    /// How far the cloud's history had come with all that is stored: what the next request shows.
+    case history
     /// How many answers have said that the cloud lacks a record.
     case absences
     /// There if an answer has told which zone it is, and no page has come since that continues from what is known.
@@ -96,6 +92,18 @@ struct Facts {
   func token() throws(SQLiteError) -> ChangeToken? {
     guard case .blob(let bytes)? = try value(.token) else { return nil }
     return ChangeToken(Data(bytes))
+  }
+
+  /// How far the cloud's history had come with all that is stored.
+  func historyTokens() throws(SQLiteError) -> [ChangeToken] {
+    guard case .text(let text)? = try value(.history) else { return [] }
+    return text.split(separator: ",")
+      .compactMap { Data(base64Encoded: String($0)).flatMap(ChangeToken.init) }
+  }
+
+  func setHistoryTokens(_ tokens: [ChangeToken]) throws(SQLiteError) {
+    let texts = tokens.map { $0.bytes.base64EncodedString() }
+    try set(.history, to: texts.isEmpty ? nil : .text(texts.joined(separator: ",")))
   }
 
   /// Keeps a value, or forgets the one there is.

@@ -77,9 +77,6 @@ package final class ChangesetDevice: AcquaintedDevice {
 
   // MARK: What the simulation sees
 
-  /// A history takes what it has sent for there: a pack that a cloud has lost is not sent again.
-  package var uploadsToRestoredClouds: Bool { false }
-
   /// The session of the running app.
   package var session: CloudSyncSession? { remote?.session }
 

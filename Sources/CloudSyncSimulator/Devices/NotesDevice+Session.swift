@@ -10,13 +10,17 @@ extension NotesDevice {
   /// Starts the app.
   public func launch(_ process: DeviceProcess) {
     let session: CloudSyncSession
+    let handler = HistoryKeepingHandler(process.handler, tokens: disk.withLock { $0.history }) {
+      [weak self] tokens in
+      if process.isAlive { self?.disk.withLock { $0.history = tokens } }
+    }
     var known: Set<Int64> = []
     if let archive = stored() {
       // As it was stored: what the session does with it from now on, it will say.
       for operation in archive.state.modifyQueue { known.formUnion(Self.numbers(of: operation)) }
       session = CloudSyncSession(
         restoring: archive,
-        operationHandler: process.handler,
+        operationHandler: handler,
         configuration: process.configuration,
         resolver: process.resolver,
         callbackExecutor: process.callbackExecutor,
@@ -26,10 +30,9 @@ extension NotesDevice {
       disk.withLock { disk in
         disk.lastPage = 0
         disk.seen = nil
-        disk.unechoed = []
       }
       session = CloudSyncSession(
-        operationHandler: process.handler,
+        operationHandler: handler,
         zoneID: setup.zoneID,
         configuration: process.configuration,
         resolver: process.resolver,
@@ -131,9 +134,9 @@ extension NotesDevice {
     session.modifyWorkCompletedSubject.sink { [weak self] operation, response in
       if process.isAlive { self?.completed(operation: operation, response: response) }
     }
-    session.fetchWorkCompletedSubject.sink { [weak self, weak session] operation, page in
+    session.fetchWorkCompletedSubject.sink { [weak self, weak session] _, page in
       guard process.isAlive else { return }
-      self?.store(page: page, of: operation)
+      self?.disk.withLock { $0.store(page: page) }
       if process.configuration.acknowledgesPages { session?.acknowledge(page.page, .stored) }
     }
     session.parkedSubject.sink { [weak self] change in
@@ -153,11 +156,9 @@ extension NotesDevice {
       guard !numbers.isEmpty else { return }
       let mine = Set(numbers)
       for record in response.savedRecords + response.alreadyInCloud {
-        disk.noteChange(of: record.recordID.name, tag: record.changeTag)
         disk.notes[record.recordID.name, default: Note()].settle(mine: mine, record: record)
       }
       for recordID in response.deletedRecordIDs {
-        disk.noteChange(of: recordID.name, tag: nil)
         disk.notes[recordID.name, default: Note()].settle(mine: mine, record: nil)
         disk.forgetIfEmpty(name: recordID.name)
       }
@@ -173,36 +174,17 @@ extension NotesDevice {
       let name = change.recordID.name
       switch change {
       case .saved(let record), .alreadyInCloud(let record):
-        disk.noteChange(of: name, tag: record.changeTag)
         disk.notes[name, default: Note()].settleParked(record: record)
       case .deleted:
-        disk.noteChange(of: name, tag: nil)
         disk.notes[name, default: Note()].settleParked(record: nil)
       case .refused, .dropped: break
       }
       disk.forgetIfEmpty(name: name)
     }
   }
-
-  /// Takes a page; if it should have told of a save and has not, the cloud has lost it, and everything is fetched.
-  private func store(page: FetchOperation.Response, of operation: FetchOperation) {
-    let lacksSaves = disk.withLock { disk in
-      disk.store(page: page)
-      guard page.isLast, !operation.isLookup, !disk.unechoed.isEmpty else { return false }
-      disk.unechoed = []
-      return !page.startedOver
-    }
-    if lacksSaves { session?.fetch(FetchOperation(startingOver: true)) }
-  }
 }
 
 extension NotesDevice.Disk {
-  /// Notes that a record was saved, or deleted without a tag, unless a page has told of that already.
-  fileprivate mutating func noteChange(of name: String, tag: String?) {
-    let known = notes[name]?.server?.changeTag
-    if known != tag { unechoed.insert(name) }
-  }
-
   /// Takes what a page tells.
   fileprivate mutating func store(page: FetchOperation.Response) {
     guard page.page.number > lastPage else { return }
@@ -210,7 +192,6 @@ extension NotesDevice.Disk {
     let (changed, deleted) = (
       page.changedRecords.map(\.recordID.name), page.deletedRecordIDs.map(\.name)
     )
-    unechoed.subtract(changed + deleted)
     if page.isBeginning { seen = [] }
     if page.startedOver { seen = (seen ?? []).union(changed) }
     for record in page.changedRecords { merge(record: record, of: record.recordID.name) }

@@ -15,6 +15,8 @@ public import Foundation
 ///   know are submitted again, in their order.
 /// - What the user sees is the cloud's record with the edits over it that are not in the cloud.
 /// - A page is taken once, by its number.
+/// - What the cloud has told of its history is stored before what it has answered: so a cloud that was put back from a
+///   backup is recognized.
 /// - What was saved has only the fields that were sent. The end of an operation may be told after a
 ///   page that brought something newer; so a record of which a page has told since the edit is taken
 ///   from pages only.
@@ -29,9 +31,8 @@ public final class NotesDevice: SimulatedDevice {
     var lastPage: UInt64 = 0
     /// While everything is fetched: the names that were in a page.
     var seen: Set<String>?
-    /// The names of records that were saved or deleted, and of which no page has told since: a feed tells of a
-    /// device's own changes too, unless the cloud was put back to what it had before.
-    var unechoed: Set<String> = []
+    /// How far the cloud's history had come with what is stored.
+    var history: [ChangeToken] = []
   }
 
   /// What does not.

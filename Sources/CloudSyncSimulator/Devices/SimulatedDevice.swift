@@ -49,9 +49,6 @@ public protocol SimulatedDevice: AnyObject, Sendable {
   /// Whether it is going to ask the cloud for something by itself, of which its session does not know yet.
   var hasPlans: Bool { get }
 
-  /// Whether it uploads again what a cloud lacks that was put back from a backup.
-  var uploadsToRestoredClouds: Bool { get }
-
   /// The bytes from which the session would be restored; nil if the device does not tell.
   var archive: Data? { get }
 
@@ -72,8 +69,6 @@ public protocol SimulatedDevice: AnyObject, Sendable {
 extension SimulatedDevice {
   /// All that it does begins with an edit, a push or an answer.
   public var hasPlans: Bool { false }
-  /// Nothing that it has seen in the cloud is lost.
-  public var uploadsToRestoredClouds: Bool { true }
   /// Nothing is told.
   public var archive: Data? { nil }
   /// Writes are whole.

@@ -150,7 +150,7 @@ extension FaultPoint {
     case .recordRemoved: FaultPlan.Ratio(1, in: 100)
     case .recordDenied: FaultPlan.Ratio(1, in: 60)
     case .otherEngine: FaultPlan.Ratio(1, in: 20)
-    case .storeRestored: FaultPlan.Ratio(1, in: 3_000)
+    case .storeRestored: FaultPlan.Ratio(1, in: 300)
     }
   }
 }

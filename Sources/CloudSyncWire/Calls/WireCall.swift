@@ -5,6 +5,8 @@ package struct WireCall<Answer: Sendable>: Sendable {
   package let endpoint: WireEndpoint
   package let headers: HTTPHeaders
   package let body: [UInt8]
+  /// What the server had told of its history.
+  package var historyTokens: [ChangeToken] = []
   private let zoneID: ZoneID
   private let isModification: Bool
   /// Reads the body of a response that is a success.
@@ -29,6 +31,9 @@ package struct WireCall<Answer: Sendable>: Sendable {
   package func request(to database: WireDatabase) -> HTTPRequest {
     var headers = headers
     if !body.isEmpty { headers[WireHeader.contentType] = WireHeader.json }
+    if let history = WireHeader.text(ofHistory: historyTokens) {
+      headers[WireHeader.history] = history
+    }
     return HTTPRequest(
       method: endpoint.method,
       target: database.path(of: endpoint),
@@ -44,7 +49,11 @@ package struct WireCall<Answer: Sendable>: Sendable {
   ///   - now: The time, which a wait may be told as a date of.
   /// - Returns: The answer, or the session's error.
   package func answer(_ response: HTTPResponse, now: Timestamp) -> Result<Answer, SyncError> {
-    if (200..<300).contains(response.status) { return read(response.body) }
+    if (200..<300).contains(response.status) {
+      let answer = read(response.body)
+      let token = response.headers[WireHeader.history].flatMap(WireToken.token(syncToken:))
+      return answer.map { Self.telling(token, $0) }
+    }
     var error = WireErrorTable.error(
       of: response,
       zoneID: zoneID,
@@ -54,6 +63,12 @@ package struct WireCall<Answer: Sendable>: Sendable {
     // Of a whole request it says that some item failed, and not which.
     if error.code == .batchRequestFailed { error.code = .partialFailure }
     return .failure(error)
+  }
+
+  private static func telling(_ token: ChangeToken?, _ answer: Answer) -> Answer {
+    guard let token, var telling = answer as? any HistoryAnswer else { return answer }
+    telling.historyToken = token
+    return telling as? Answer ?? answer
   }
 
   /// What it means that there was no response.

@@ -28,6 +28,7 @@ package struct WireConflicts: Sendable {
     let gone = Set(page.failures.filter { $0.error.code == .unknownItem }.map(\.recordID))
     let wanted = Set(recordIDs)
     var response = response
+    response.historyToken = page.historyToken ?? response.historyToken
     for index in response.failures.indices
     where wanted.contains(response.failures[index].recordID) {
       let recordID = response.failures[index].recordID

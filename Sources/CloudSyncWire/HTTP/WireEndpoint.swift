@@ -78,6 +78,9 @@ package struct WireDatabase: Sendable, Hashable {
 package enum WireHeader {
   /// The key by which the server recognizes a repeat of a modification.
   package static let writeToken = "X-CloudSync-Write-Token"
+  /// How far the history had come when the cloud answered: one token in a response, and those of a device in its
+  /// requests, joined by commas.
+  package static let history = "X-CloudSync-History"
   package static let contentType = "Content-Type"
   package static let json = "application/json"
 

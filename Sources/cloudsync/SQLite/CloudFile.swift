@@ -88,9 +88,7 @@ struct CloudFile: CloudPlace {
     of path: String,
     console: Console
   ) throws -> CloudRelation {
-    guard let token = place?.token, case .failure(let error) = fetch(after: token) else {
-      return .same
-    }
+    guard case .failure(let error)? = fetch(from: place) else { return .same }
     return CloudRelation(error)
   }
 

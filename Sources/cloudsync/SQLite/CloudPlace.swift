@@ -127,14 +127,16 @@ extension CloudPlace {
     "cloudsync attach \(request.path) --cloud \(request.cloud) --merge"
   }
 
-  /// Fetches one page, and waits for it.
-  func fetch(after token: ChangeToken) -> Result<FetchOperation.Response, SyncError> {
+  /// Fetches the first page after what a database has stored, and waits for it; nil if it has stored none.
+  func fetch(from place: SyncPlace?) -> Result<FetchOperation.Response, SyncError>? {
+    guard let place, let token = place.token else { return nil }
     let result = Locked<Result<FetchOperation.Response, SyncError>?>(nil)
     let done = DispatchSemaphore(value: 0)
     let context = RequestContext(
       attempt: Attempt(epoch: 0, number: 0),
       writeToken: WriteToken(nonce: 0, number: 0),
-      deadline: SyncEnvironment.live.now().adding(.seconds(60))
+      deadline: SyncEnvironment.live.now().adding(.seconds(60)),
+      historyTokens: place.historyTokens
     )
     handler.handle(fetchOperation: FetchOperation(changeToken: token), context: context) { new in
       result.withLock { $0 = $0 ?? new }

@@ -75,9 +75,10 @@ struct CloudServer: CloudPlace {
           + " \(name) --merge”"
       )
     }
-    guard let token = place?.token else { return .same }
     do throws(SyncError) {
-      _ = try repeating(console: console) { fetch(after: token).map { _ in true } }
+      _ = try repeating(console: console) {
+        fetch(from: place)?.map { _ in true } ?? .success(true)
+      }
     } catch { return CloudRelation(error) }
     return .same
   }

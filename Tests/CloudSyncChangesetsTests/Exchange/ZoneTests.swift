@@ -85,4 +85,34 @@ import Testing
     handler.beforeFetch.withLock { $0 = nil }
     try await remote.fetch()
   }
+
+  @Test(arguments: [true, false])
+  func whatACloudHasLostThatWasPutBackIsSentAgain(restarts: Bool) async throws {
+    let store = MemoryStore()
+    let cloud = LocalCloud(store: store)
+    let (desk, phone) = (try HistoryBench(replica: "desk"), try HistoryBench(replica: "phone"))
+    var one = try RemoteBench.remote(desk, cloud)
+    let other = try RemoteBench.remote(phone, cloud, device: "phone")
+    try desk.commit("INSERT INTO people(id) VALUES('a')")
+    for remote in [one, other] { try await remote.sync() }
+    let backup = store.backup()
+    // The commit is sent, and no page has told of it.
+    try desk.commit("INSERT INTO people(id) VALUES('b')")
+    try await one.push()
+    store.restore(backup, isClosed: true)
+    // The other one sends as much as was lost.
+    try phone.commit("INSERT INTO people(id) VALUES('c')")
+    try await other.sync()
+    if restarts {
+      one.stop()
+      one = try RemoteBench.remote(desk, cloud)
+    }
+    for remote in [one, other, one] { try await remote.sync() }
+    try HistoryBench.expectEqual([desk, phone])
+    #expect(try phone.rows("SELECT id FROM people ORDER BY id") == ["'a'", "'b'", "'c'"])
+    #expect(try desk.repository.status().unpushedCount == 0)
+    let fresh = try HistoryBench(replica: "fresh")
+    try await RemoteBench.remote(fresh, cloud, device: "fresh").sync()
+    try HistoryBench.expectEqual([desk, fresh])
+  }
 }

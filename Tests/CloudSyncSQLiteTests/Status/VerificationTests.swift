@@ -125,4 +125,29 @@ struct VerificationTests {
       #expect(words(try await device.engine.verify()) == [], "\(device.name)")
     }
   }
+
+  @Test("What a column of another type makes of the cloud's values is no difference")
+  func otherType() async throws {
+    let bench = SyncHarness()
+    let numbers = "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, n INTEGER, x)"
+    let texts = "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, n TEXT, x)"
+    let mac = try bench.device("mac", numbers, tables: ["t"])
+    let phone = try bench.device("phone", texts, tables: ["t"])
+    try mac.execute("INSERT INTO t VALUES('a', 5, 1), ('b', 6, 2), ('c', 'six', 3)")
+    try bench.sync(mac, phone)
+    try phone.execute("UPDATE t SET n = '7' WHERE id = 'b'; INSERT INTO t VALUES('d', '12', 4)")
+    try bench.sync(phone, mac)
+
+    #expect(try mac.lines("SELECT n FROM t ORDER BY id") == ["5", "7", "'six'", "12"])
+    #expect(try phone.lines("SELECT n FROM t ORDER BY id") == ["'5'", "'7'", "'six'", "'12'"])
+    for device in [mac, phone] {
+      #expect(words(try await device.engine.verify()) == [], "\(device.name)")
+    }
+    // A difference is one all the same.
+    mac.engine.stop()
+    try SyncEngine.withoutCapture(of: ["t"], in: mac.database) {
+      try mac.database.execute("UPDATE t SET n = 8 WHERE id = 'b'")
+    }
+    #expect(words(try await mac.engine.verify()).contains { $0.contains("'b'") })
+  }
 }

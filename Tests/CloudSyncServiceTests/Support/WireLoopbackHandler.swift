@@ -81,7 +81,9 @@ struct WireLoopbackHandler: OperationHandler {
       wireAsset: { WireAsset($0) }
     ) { (_, _) in server }
     let database = WireDatabase(container: "loopback", environment: "production")
-    desk.respond(to: call.request(to: database), at: call.endpoint) { response in
+    var call = call
+    call.historyTokens = context.historyTokens
+    desk.respond(to: call.request(to: database), at: call.endpoint) { [call] response in
       completion(call.answer(response, now: .distantPast))
     }
   }
@@ -96,7 +98,8 @@ private struct SameCallHandler: OperationHandler {
     RequestContext(
       attempt: context.attempt,
       writeToken: other.writeToken.nonce == 0 ? context.writeToken : other.writeToken,
-      deadline: context.deadline
+      deadline: context.deadline,
+      historyTokens: other.historyTokens
     )
   }
 

@@ -19,7 +19,6 @@ struct OutboxTriggers {
   var all: [CaptureTrigger] {
     let comparison = ColumnComparison(table: table)
     let isSame = table.isSameKey("old", as: "new")
-    let renames = table.schema.hasIntegerKey ? "" : " OF \(names(table.key.map(\.name)))"
     return replacements + mismatches + [
       trigger(
         "insert",
@@ -42,7 +41,6 @@ struct OutboxTriggers {
         when: conditions(comparison.isAnyChanged, isSame, table.hasKey("new")),
         body: [entry(of: "new", change: comparison.bits, kept: ["o": "old", "n": "new"])]
       ),
-      // An update may name the key's column `rowid`, which is none of its names for SQLite.
       trigger(
         "rename",
         at: "AFTER UPDATE\(renames)",
@@ -71,6 +69,12 @@ struct OutboxTriggers {
         body: [note]
       )
     ]
+  }
+
+  /// The columns that an update of the key names; an update may name an integer key `rowid`, which is none of its
+  /// column's names for SQLite.
+  private var renames: String {
+    table.schema.hasIntegerKey ? "" : " OF \(names(table.key.map(\.name)))"
   }
 
   private func insertion(when condition: String?) -> String {
@@ -133,16 +137,30 @@ struct OutboxTriggers {
         trigger("displace", at: "BEFORE UPDATE\(filter)", named: "new", when: nil, body: notes)
       )
     }
+    // The row whose key is taken may take the one along that takes it: then the update is none, and tells nothing.
+    if table.schema.foreignKeys.contains(where: { $0.onDelete == .cascade }) {
+      triggers.append(
+        trigger(
+          "overwrite",
+          at: "BEFORE UPDATE\(renames)",
+          named: "new",
+          when: "NOT (\(table.isSameKey("old", as: "new")))",
+          body: [sameKeyNote]
+        )
+      )
+    }
     return triggers
   }
 
   private func note(_ search: ReplacedRowSearch, but row: String) -> String {
     let name = table.name.quotedName
     let isSame = table.isSameKey(name, as: row)
-    let change =
-      table.filterSQL
-      .map { "CASE WHEN \($0) THEN -3 ELSE -6 END" } ?? "-3"
-    return entry(of: name, change: change, from: search.source(unless: isSame))
+    return entry(of: name, change: replacement, from: search.source(unless: isSame))
+  }
+
+  /// That a row may be about to be replaced.
+  private var replacement: String {
+    table.filterSQL.map { "CASE WHEN \($0) THEN -3 ELSE -6 END" } ?? "-3"
   }
 
   private var sameKeyNote: String {
@@ -152,7 +170,7 @@ struct OutboxTriggers {
       return "\(table.name.quotedName).\(name) = new.\(name) COLLATE \(column.collation.rawValue)"
     }
     let source = "FROM \(name) WHERE \(condition.joined(separator: " AND ")) LIMIT 1"
-    return entry(of: name, change: "-3", kept: ["o": name], from: source)
+    return entry(of: name, change: replacement, kept: ["o": name], from: source)
   }
 
   // MARK: SQL

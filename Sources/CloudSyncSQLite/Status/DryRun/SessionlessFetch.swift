@@ -25,6 +25,7 @@ final class SessionlessFetch: Sendable {
   }
 
   private let handler: any OperationHandler
+  private let historyTokens: [ChangeToken]
   private let environment: SyncEnvironment
   private let pageHandler: (@Sendable (FetchOperation.Response) -> Void)?
   private let completion: @Sendable (Result<Fetched, SyncError>) -> Void
@@ -35,18 +36,21 @@ final class SessionlessFetch: Sendable {
   /// - Parameters:
   ///   - handler: Talks to the cloud.
   ///   - token: Where it begins; nil for everything.
+  ///   - historyTokens: What the cloud has told of its history.
   ///   - environment: The clock.
   ///   - pageHandler: Takes the pages one by one, which are not kept then.
   ///   - completion: Called once, on any thread.
   init(
     _ handler: any OperationHandler,
     after token: ChangeToken?,
+    showing historyTokens: [ChangeToken] = [],
     _ environment: SyncEnvironment,
     pageHandler: (@Sendable (FetchOperation.Response) -> Void)? = nil,
     completion: @escaping @Sendable (Result<Fetched, SyncError>) -> Void
   ) {
     self.pageHandler = pageHandler
     self.handler = handler
+    self.historyTokens = historyTokens
     self.environment = environment
     self.completion = completion
     state = Locked(State(token: token, startedOver: token == nil))
@@ -61,7 +65,8 @@ final class SessionlessFetch: Sendable {
       let context = RequestContext(
         attempt: Attempt(epoch: 0, number: number),
         writeToken: WriteToken(nonce: 0, number: 0),
-        deadline: environment.now().adding(SyncConfiguration().timeout)
+        deadline: environment.now().adding(SyncConfiguration().timeout),
+        historyTokens: historyTokens
       )
       handler.handle(fetchOperation: FetchOperation(changeToken: token), context: context) {
         [self] answer in

@@ -18,7 +18,6 @@ extension SimulationRun {
     case .signedOut: return changeAccount(status: .noAccount, isForeign: false, host: host)
     case .accountUnavailable:
       return changeAccount(status: .temporarilyUnavailable, isForeign: false, host: host)
-    case .storeRestored where !host.device.uploadsToRestoredClouds: return false
     case .storeRestored: keepBackup(host: host)
     case .accountSwitched: return changeAccount(status: .available, isForeign: true, host: host)
     default: return false

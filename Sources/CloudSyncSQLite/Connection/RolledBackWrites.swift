@@ -27,11 +27,14 @@ final class RolledBackWrites {
     errors[write] = error
   }
 
-  /// Runs a body, and runs it again as long as a write that it did not know of is rolled back.
-  func run<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+  /// Runs a body in a transaction, and again as long as a write is rolled back that it did not know of.
+  func transaction<Value>(
+    on connection: SQLiteConnection,
+    _ body: () throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> Value {
     while true {
       isToBeRunAgain = false
-      do throws(SQLiteError) { return try body() } catch {
+      do throws(SQLiteError) { return try connection.transaction(body) } catch {
         guard isToBeRunAgain else { throw error }
       }
     }
