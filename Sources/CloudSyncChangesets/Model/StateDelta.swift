@@ -43,7 +43,7 @@ package struct StateDelta: Sendable, Hashable {
   /// How many cells differ; a row that came or went counts as one more.
   package var cellCount: Int {
     tables.reduce(0) { sum, table in
-      table.rows.reduce(sum) { $0 + $1.cells.count + ($1.kind == .update ? 0 : 1) }
+      table.rows.reduce(sum) { $0 + $1.cells.count(where: \.isChange) + ($1.kind == .update ? 0 : 1) }
     }
   }
 

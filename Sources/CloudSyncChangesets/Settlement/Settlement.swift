@@ -164,8 +164,10 @@ final class Settlement {
   }
 
   private func change(of id: RowID, from old: SettledRow?, to new: SettledRow?) -> RowDelta? {
-    let columns = Set((old?.values.keys).map(Array.init) ?? [])
+    var columns = Set((old?.values.keys).map(Array.init) ?? [])
       .union((new?.values.keys).map(Array.init) ?? [])
+    // NULLs of a row that the merge inserts may have been written after it.
+    if old == nil, new != nil { columns.formUnion(written[id, default: [:]].keys) }
     let cells = columns.sortedByBytes()
       .map { column in
         CellDelta(
@@ -180,7 +182,7 @@ final class Settlement {
     case (nil, _?):
       let planned = plan.changes.table(id.table)?.row(id.key)?.time
       let latest = cells.map(\.time).max() ?? .zero
-      return RowDelta(.insert, id.key, cells: cells, time: planned ?? latest)
+      return RowDelta(inserting: id.key, cells: cells, time: planned ?? latest)
     case (_?, nil): return RowDelta(.delete, id.key, cells: cells, time: departure(of: id))
     case (_?, _?): return RowDelta(updating: id.key, cells: cells.filter(\.isChange))
     }

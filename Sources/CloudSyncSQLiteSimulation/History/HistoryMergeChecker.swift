@@ -74,8 +74,6 @@ final class HistoryMergeChecker: SimulationChecker {
           let (one, other) = (wanted[column], found[column])
           // Who merged it may not have known yet what a migration fills the rows of an older app with.
           if column == "c", one.value == .null || other.value == .null { continue }
-          // A change of a row to NULL is as old as the row to whoever has not met the row before.
-          if base?.state[id] == nil, one.value == .null || other.value == .null { continue }
           if one.value != other.value {
             let sides = ([base].compactMap(\.self) + merge.parents)
               .map { Self.words(row: $0.state[id], column: column) }
