@@ -11,6 +11,8 @@ struct TrackedTables: Sendable {
   let id: SchemaID
   /// The number that SQLite gives the declarations of the whole database.
   let version: Int64
+  /// Whether rows of HEAD are parked.
+  var isParking = false
 
   func table(_ name: String) -> TrackedTable? { tables.first { $0.name.isSameName(as: name) } }
 }
@@ -92,13 +94,17 @@ struct CaptureInstallation {
       }
       tables.append(table)
     }
-    let description = SchemaDescription(tables: tables.map(\.schema))
+    let description = SchemaDescription(
+      tables: tables.map(\.schema),
+      declarations: try Declarations(connection: connection).read(of: schema)
+    )
     return TrackedTables(
       tables: tables.sorted { $0.name.precedesByBytes($1.name) },
       schema: schema,
       description: description,
       id: description.id,
-      version: try Self.version(connection: connection)
+      version: try Self.version(connection: connection),
+      isParking: try ParkedRows(connection: connection).exist()
     )
   }
 

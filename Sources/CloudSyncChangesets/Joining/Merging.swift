@@ -98,8 +98,8 @@ struct Merging {
     let present = try work.heads.position().seq
     return try work.connection.undoing { () throws(ChangesetError) in
       try work.connection.withoutTriggers { () throws(ChangesetError) in
-        try work.applying.write(try work.uncommitted.changes(at: .zero).inverted(at: .zero))
-        try work.applying.write(try work.log.changes(from: present, to: first))
+        try work.parking.write(try work.uncommitted.changes(at: .zero).inverted(at: .zero))
+        try work.parking.write(try work.log.changes(from: present, to: first))
         return try Settlement(plan, connection: work.connection, tables: work.tables).settled()
       }
     }

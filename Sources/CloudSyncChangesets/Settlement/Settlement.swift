@@ -17,6 +17,8 @@ final class Settlement {
   var waiting: [RowID: SettledRow] = [:]
   /// The rows that were touched since foreign keys were looked at.
   var unchecked: Set<RowID> = []
+  /// The rows that one side has made by itself and that the tables here do not take: they stay as that side has them.
+  private(set) var parked: [RowID: SettledRow] = [:]
   /// The rows that are out of their tables for good, as they were.
   private(set) var setAside: [RowID: SettledRow] = [:]
   /// The rows that settling has deleted, as they were, with the time of that.
@@ -34,11 +36,17 @@ final class Settlement {
     _ plan: MergePlan,
     connection: HistoryConnection,
     tables tracked: TrackedTables
-  ) {
+  ) throws(ChangesetError) {
     self.plan = plan
+    let hasParkedRows = try ParkedRows(connection: connection).exist()
     tables = Dictionary(
       uniqueKeysWithValues: tracked.tables.map {
-        ($0.name, SettlementTable(connection: connection, tracked: $0))
+        let table = SettlementTable(
+          connection: connection,
+          tracked: $0,
+          hasParkedRows: hasParkedRows
+        )
+        return ($0.name, table)
       }
     )
     links = tracked.schema.references.filter { link in
@@ -117,6 +125,12 @@ final class Settlement {
     written[id, default: [:]].merge(row.times) { $1 }
   }
 
+  /// Leaves a row as the side has it that has made it: only the tables here have a rule against it.
+  func park(_ id: RowID, _ row: SettledRow) {
+    notePlaced(id, row)
+    parked[id] = row
+  }
+
   /// Keeps a row out of its table for good.
   func setAside(_ id: RowID, _ row: SettledRow, because kind: MergeConflict.Kind) {
     let lost = row.cells { row.times[$0] ?? time(of: id, $0) }
@@ -151,7 +165,8 @@ final class Settlement {
       let ids = before.keys.filter { $0.table == name }.sorted()
       var rows: [RowDelta] = []
       for id in ids {
-        if let change = change(of: id, from: before[id] ?? nil, to: try row(id)) {
+        let present = if let row = parked[id] { row } else { try row(id) }
+        if let change = change(of: id, from: before[id] ?? nil, to: present) {
           rows.append(change)
         }
       }

@@ -98,7 +98,8 @@ enum HistoryTables {
 struct Info {
   enum Name: String {
     case version, replica, schema, ids, imported, cloning
-    case token, zone, account, horizon, seen, reach, pushed, lines, era, refill, forgets, session
+    case token, zone, account, horizon, seen, reach, pushed, lines, era, refill, forgets, session,
+      declared
   }
 
   private let connection: HistoryConnection

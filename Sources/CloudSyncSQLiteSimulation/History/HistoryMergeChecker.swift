@@ -58,7 +58,10 @@ final class HistoryMergeChecker: SimulationChecker {
       merge.parents[1],
       number: merge.number
     )
-    if first !== merge.parents[0] { return "the first parent is the one with fewer changes" }
+    if first !== merge.parents[0] {
+      let counts = merge.parents.map { model.changedCells(from: base, to: $0) }
+      return "the first parent is the one with fewer changes: \(counts[0]) of \(counts)"
+    }
     // What constraints demand is decided in the open.
     let settled = Set(
       data.conflicts.filter { [.unique, .foreignKey, .check].contains($0.kind) }

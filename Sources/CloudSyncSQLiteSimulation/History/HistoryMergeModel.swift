@@ -113,7 +113,8 @@ final class HistoryMergeModel {
     return mine.symmetricDifference(theirs).contains { commits[$0]?.isMerge == false }
   }
 
-  private func changedCells(from base: HistoryCommit?, to side: HistoryCommit) -> Int {
+  /// How many cells a side has changed since a base.
+  func changedCells(from base: HistoryCommit?, to side: HistoryCommit) -> Int {
     let (before, after) = (base?.state ?? [:], side.state)
     var count = 0
     for id in Set(before.keys).union(after.keys) {

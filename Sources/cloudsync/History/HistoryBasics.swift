@@ -94,6 +94,7 @@ enum HistoryBasics {
     var heads: [String]
     var waiting: Int
     var refused: [String: String]
+    var parked: [ParkedReport]
     var tables: [Table]
 
     init(_ status: ChangesetStatus) {
@@ -107,6 +108,7 @@ enum HistoryBasics {
         status.refused.map { ($0.name, $0.reason) },
         uniquingKeysWith: { first, _ in first }
       )
+      parked = status.parked.map { ParkedReport($0) }
       tables = status.tables.map {
         Table(name: $0.name, new: $0.inserted, changed: $0.updated, deleted: $0.deleted)
       }
@@ -135,6 +137,11 @@ enum HistoryBasics {
     }
     if status.waitingCount > 0 {
       console.line("\(Phrase.count(status.waitingCount, "commit")) wait for others before them")
+    }
+    for row in status.parked {
+      console.line(
+        "table \(row.table), row \(HistoryWords.key(row.key)) is parked: \(Words.line(row.reason))"
+      )
     }
     for refused in status.refused {
       console.line("\(refused.name) was refused: \(Words.line(refused.reason))")

@@ -1,3 +1,4 @@
+import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 import CloudSyncTestSupport
@@ -83,7 +84,8 @@ import Testing
       in: memory
     )
     for column in Self.columns {
-      let (mine, theirs) = (try #require(one.cells[column]), try #require(other.cells[column]))
+      let mine = try #require(one.cells[column])
+      let theirs = try #require(other.cells[column])
       let wanted = mine.time > theirs.time ? mine.value : theirs.value
       #expect(merged[column] ?? .null == wanted, "seed \(seed), column \(column)")
     }
@@ -112,9 +114,34 @@ import Testing
     let other = try Self.side(memory, &random, isOdd: true)
     let merged = try Self.row(at: try Self.merge(carrier, other.commit, in: memory), in: memory)
     for column in Self.columns {
-      let (mine, theirs) = (try #require(one.cells[column]), try #require(other.cells[column]))
+      let mine = try #require(one.cells[column])
+      let theirs = try #require(other.cells[column])
       let wanted = mine.time > theirs.time ? mine.value : theirs.value
       #expect(merged[column] ?? .null == wanted, "seed \(seed), column \(column)")
     }
+  }
+
+  @Test func aNullThatIsAsOldAsItsRowIsNoCell() throws {
+    let time = HybridTime(rawValue: 5)
+    func bytes(_ kind: CommitHeader.Kind, nullAt other: Int64) -> [UInt8] {
+      let cell = CellDelta("a", old: .null, new: .null, time: HybridTime(rawValue: other))
+      let row = RowDelta(.insert, Self.key, cells: [cell], time: time)
+      let parents = [1, 2].map { ChangesetID(Digest(of: [[$0]])) }
+      let header = CommitHeader(
+        kind: kind,
+        schema: MemoryHistory.schema,
+        parents: kind == .merge ? parents : [],
+        generation: kind == .merge ? 2 : 1,
+        time: time,
+        replica: kind == .edit ? "desk" : "",
+        branch: "main",
+        stateHash: .zero
+      )
+      let changes = StateDelta(tables: [TableDelta("t", rows: [row])])
+      return Commit(header: header, changes: changes).canonicalBytes
+    }
+    _ = try CommitReader.commit(bytes(.merge, nullAt: 4))
+    #expect(throws: ByteFault.self) { try CommitReader.commit(bytes(.merge, nullAt: 5)) }
+    #expect(throws: ByteFault.self) { try CommitReader.commit(bytes(.edit, nullAt: 5)) }
   }
 }
