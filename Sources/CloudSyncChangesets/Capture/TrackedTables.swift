@@ -13,6 +13,7 @@ struct TrackedTables: Sendable {
   let version: Int64
   /// Whether rows of HEAD are parked.
   var isParking = false
+  let defaults = ConstantDefaults()
 
   func table(_ name: String) -> TrackedTable? { tables.first { $0.name.isSameName(as: name) } }
 }

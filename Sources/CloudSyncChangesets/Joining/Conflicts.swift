@@ -10,7 +10,7 @@ struct Conflicts {
   /// Open questions, then rows that are parked here, then decisions that nobody has taken back, the latest merge
   /// first.
   func all() throws(ChangesetError) -> [ChangesetConflict] {
-    let merging = Merging(work)
+    let merging = try Merging(work)
     let questions = Questions(work: work, graph: merging.graph)
     var conflicts: [ChangesetConflict] = []
     let branch = try work.heads.position().branch

@@ -7,12 +7,17 @@ struct Merging {
   let graph: HistoryGraph
   private let merges: MergeWork
 
-  init(_ work: HistoryWork) {
+  init(_ work: HistoryWork) throws(ChangesetError) {
     self.work = work
     let graph = HistoryGraph(work)
     self.graph = graph
     let questions = Questions(work: work, graph: graph)
-    merges = MergeWork(graph, rules: MergeRules(work).mutated(by: work), handler: questions.handler)
+    var rules = MergeRules(work).mutated(by: work)
+    rules.constants = [
+      try work.tables.defaults.fills(of: work.tables, work.connection),
+      try Fills.read(work.connection),
+    ]
+    merges = MergeWork(graph, rules: rules, handler: questions.handler)
   }
 
   /// Merges the heads of a branch until one is left; those about which a question is open stay.

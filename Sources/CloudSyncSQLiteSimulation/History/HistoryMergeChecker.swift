@@ -11,7 +11,9 @@ final class HistoryMergeChecker: SimulationChecker {
     let devices = end.changesetDevices
     guard let device = devices.first else { return nil }
     var models: [HistoryMergeModel] = []
-    for rules in Set(devices.map(\.rules)) { models.append(HistoryMergeModel(rules: rules)) }
+    for rules in Set(devices.map(\.rules)) {
+      models.append(HistoryMergeModel(rules: rules, schema: device.schema))
+    }
     do {
       var known: [ChangesetID: HistoryCommit] = [:]
       var twins = MergeTwins(hasOneRule: models.count == 1)
