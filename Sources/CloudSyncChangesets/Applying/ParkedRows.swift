@@ -30,15 +30,16 @@ struct ParkedRows {
 
   func all() throws(ChangesetError) -> [Row] {
     guard try exist() else { return [] }
-    return try connection.rows("SELECT name, row, reason FROM \(Self.table) ORDER BY name, key") {
-      (name: $0.text(0) ?? "", bytes: $0.bytes(1), reason: $0.text(2) ?? "")
-    }
-    .map { (entry) throws(ChangesetError) in
-      let row = try reading("a parked row") { () throws(ByteFault) in
-        try RowDelta(parked: entry.bytes)
+    return
+      try connection.rows("SELECT name, row, reason FROM \(Self.table) ORDER BY name, key") {
+        (name: $0.text(0) ?? "", bytes: $0.bytes(1), reason: $0.text(2) ?? "")
       }
-      return Row(table: entry.name, row: row, reason: entry.reason)
-    }
+      .map { (entry) throws(ChangesetError) in
+        let row = try reading("a parked row") { () throws(ByteFault) in
+          try RowDelta(parked: entry.bytes)
+        }
+        return Row(table: entry.name, row: row, reason: entry.reason)
+      }
   }
 
   /// The row of a key; nil if none is parked.

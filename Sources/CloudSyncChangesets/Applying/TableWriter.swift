@@ -176,7 +176,8 @@ extension RowDelta {
   fileprivate func changed(by change: RowDelta) -> RowDelta {
     var cells = Dictionary(uniqueKeysWithValues: self.cells.map { ($0.column, $0) })
     for cell in change.cells { cells[cell.column] = cell }
-    let whole = cells.values.filter { $0.new != .null }.sorted { $0.column.precedesByBytes($1.column) }
+    let whole = cells.values.filter { $0.new != .null }
+      .sorted { $0.column.precedesByBytes($1.column) }
     return RowDelta(.insert, key, cells: whole, time: .zero)
   }
 }

@@ -112,7 +112,7 @@ struct CaptureInstallation {
   private static func changed(table: String, _ what: String) -> ChangesetError {
     ChangesetError(
       .needsMigration,
-      "table \(table.quotedName) \(what) without the history; change them with “migrate” instead, or remove the history and begin another"
+      "table \(table.quotedName) \(what) without the history; “rescan” takes up what was done"
     )
   }
 }

@@ -109,20 +109,37 @@ struct Cloning {
       try connection.withoutForeignKeys { () throws(ChangesetError) in
         try connection.transaction { () throws(ChangesetError) in
           try HistoryTables.remove(connection: connection)
-          let kinds: [(kind: String, condition: String)] = [
-            ("trigger", "type = 'trigger'"), ("view", "type = 'view'"),
-            ("table", "type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"),
-            ("table", "type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"),
-          ]
-          for (kind, condition) in kinds {
-            let names = try connection.rows(
-              "SELECT name FROM main.sqlite_schema WHERE \(condition) ORDER BY rowid"
-            ) { $0.text(0) ?? "" }
-            for name in names { try connection.execute("DROP \(kind) main.\(name.quotedName)") }
-          }
+          try dropTables(of: connection)
         }
       }
     }
+  }
+
+  /// Drops everything that is not the history's own, SQLite's or an engine's.
+  static func dropTables(of connection: HistoryConnection) throws(ChangesetError) {
+    let foreign =
+      "name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'changesets\\_%' ESCAPE '\\'"
+    let kinds: [(kind: String, condition: String)] = [
+      ("trigger", "type = 'trigger'"), ("view", "type = 'view'"),
+      ("table", "type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"), ("table", "type = 'table'"),
+    ]
+    for (kind, condition) in kinds {
+      let names = try connection.rows(
+        "SELECT name FROM main.sqlite_schema WHERE \(condition) AND \(foreign) ORDER BY rowid"
+      ) { $0.text(0) ?? "" }
+      for name in names { try connection.execute("DROP \(kind) main.\(name.quotedName)") }
+    }
+  }
+
+  /// Makes the tables of a schema as they were declared, or as it describes them.
+  static func makeTables(
+    of schema: SchemaDescription,
+    on connection: HistoryConnection
+  ) throws(ChangesetError) {
+    if !schema.declarations.isEmpty {
+      return try Declarations(connection: connection).make(schema.declarations)
+    }
+    for table in schema.tables { try connection.execute(try TableMaking(table: table).sql()) }
   }
 
   func makeTables() throws(ChangesetError) {
@@ -133,11 +150,7 @@ struct Cloning {
     guard let head = (wanted.isEmpty ? heads : wanted).max(by: { $0.generation < $1.generation })
     else { throw ChangesetError(.foreignCloud, "the zone holds no history") }
     let schema = try work.dictionaries.schema(number: head.schema)
-    if schema.declarations.isEmpty {
-      for table in schema.tables { try work.connection.execute(try TableMaking(table: table).sql()) }
-    } else {
-      try Declarations(connection: work.connection).make(schema.declarations)
-    }
+    try Self.makeTables(of: schema, on: work.connection)
     let installation = CaptureInstallation(connection: work.connection)
     try installation.install(names: schema.tables.map(\.name))
     guard try installation.tracked().id == schema.id else {

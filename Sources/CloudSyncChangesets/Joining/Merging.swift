@@ -96,9 +96,25 @@ struct Merging {
     return row
   }
 
+  /// Whether one of the parents was made where a unique key was missing that the tables here have.
+  private func lacksUniqueKeys(plan: MergePlan) throws(ChangesetError) -> Bool {
+    for parent in plan.parents {
+      let row = try work.log.row(try graph.number(id: parent))
+      if try work.dictionaries.schemaID(number: row.schema) == work.tables.id { continue }
+      let theirs = try work.dictionaries.schema(number: row.schema)
+      for table in work.tables.description.tables {
+        guard let before = theirs.table(table.name) else { continue }
+        if !Set(table.uniqueKeys).isSubset(of: before.uniqueKeys) { return true }
+      }
+    }
+    return false
+  }
+
   /// The plan after the constraints of the tables are settled.
   private func settled(plan: MergePlan) throws(ChangesetError) -> MergePlan {
-    guard plan.needsSettlement(in: work.tables) else { return plan }
+    var isTied = plan.needsSettlement(in: work.tables)
+    if !isTied { isTied = try lacksUniqueKeys(plan: plan) }
+    guard isTied else { return plan }
     let first = try graph.number(id: plan.parents[0])
     let present = try work.heads.position().seq
     return try work.connection.undoing { () throws(ChangesetError) in

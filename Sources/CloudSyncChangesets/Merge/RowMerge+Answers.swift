@@ -28,7 +28,8 @@ extension RowMerge {
       kept: [],
       lost: []
     )
-    let written = [ours, theirs].filter { $0.kind != .delete }.flatMap { $0.cells.filter(\.isChange) }
+    let written = [ours, theirs].filter { $0.kind != .delete }
+      .flatMap { $0.cells.filter(\.isChange) }
     conflict.lost = written.map { MergeConflict.Cell($0.column, $0.new, time: $0.time) }
       .sorted { $0.column.precedesByBytes($1.column) }
     guard let base else { return Outcome(change: nil, conflict: conflict) }

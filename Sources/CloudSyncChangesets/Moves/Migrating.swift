@@ -128,7 +128,8 @@ struct Migrating {
     }
   }
 
-  private func commit(
+  /// Makes the commit of a migration, and moves HEAD to it.
+  func commit(
     _ changes: StateDelta,
     at position: Heads.Position,
     in work: HistoryWork

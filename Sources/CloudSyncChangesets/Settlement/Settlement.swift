@@ -9,6 +9,7 @@ import CloudSyncSQLiteSupport
 /// the rules, so every replica makes the same commit.
 final class Settlement {
   let plan: MergePlan
+  private let connection: HistoryConnection
   let tables: [String: SettlementTable]
   let links: [TableReference]
   /// The rows at the first parent that the merge has touched.
@@ -38,6 +39,7 @@ final class Settlement {
     tables tracked: TrackedTables
   ) throws(ChangesetError) {
     self.plan = plan
+    self.connection = connection
     let hasParkedRows = try ParkedRows(connection: connection).exist()
     tables = Dictionary(
       uniqueKeysWithValues: tracked.tables.map {
@@ -58,6 +60,7 @@ final class Settlement {
   /// The merge as it can be: its changes and what was decided.
   func settled() throws(ChangesetError) -> MergePlan {
     try apply()
+    try takeUpParked()
     try settleChecks()
     try place()
     try settleSharedKeys()
@@ -93,6 +96,19 @@ final class Settlement {
         }
         waiting[id] = (present ?? SettledRow()).changed(by: row)
       }
+    }
+  }
+
+  /// Takes up the rows of the first parent that its own tables have taken and these do not, because of a unique key
+  /// that has come since: what else they break is for no merge to mend.
+  private func takeUpParked() throws(ChangesetError) {
+    for parked in try ParkedRows(connection: connection).all() {
+      let id = RowID(table: parked.table, key: parked.row.key)
+      guard before[id] == nil, let table = tables[parked.table] else { continue }
+      let row = SettledRow(parked.row)
+      let holders = try table.holders(of: row, id.key)
+      guard holders.contains(where: { $0.search.columns != table.tracked.key }) else { continue }
+      if let present = try takeOut(id) { waiting[id] = present }
     }
   }
 

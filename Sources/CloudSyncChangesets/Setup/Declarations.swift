@@ -25,12 +25,13 @@ struct Declarations {
     let objects = try connection.rows(
       "SELECT name, tbl_name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid"
     ) { (name: $0.text(0) ?? "", table: $0.text(1) ?? "", sql: $0.text(2) ?? "") }
-    return objects.filter { object in
-      // A virtual table makes these itself.
-      !Self.isForeign(name: object.name) && !Self.isForeign(name: object.table)
-        && schema.kind(ofObjectNamed: object.table) != .shadowTable
-    }
-    .map(\.sql)
+    return
+      objects.filter { object in
+        // A virtual table makes these itself.
+        !Self.isForeign(name: object.name) && !Self.isForeign(name: object.table)
+          && schema.kind(ofObjectNamed: object.table) != .shadowTable
+      }
+      .map(\.sql)
   }
 
   private static func isForeign(name: String) -> Bool {

@@ -33,10 +33,14 @@ enum HistoryBasics {
       ),
       HistoryCommand.command(
         name: "rescan",
-        "Find rows that were written past the triggers, to be committed.",
+        "Find rows that were written past the triggers, and take up tables that were changed.",
+        options: [DatabaseArguments.tables],
+        discussion: """
+          Columns that were added or dropped become a migration; what else differs is to be committed. Where a table
+          was dropped or renamed, --tables names all that the history is about from now on.
+          """,
         run: { target in
-          let repository = try target.repository()
-          try repository.rescan()
+          let repository = try rescanned(target: target)
           let count = try repository.changes().count
           if target.isJSON { return try target.show(value: ["rows": count]) }
           target.console.line("\(Phrase.count(count, "row")) to be committed")
@@ -77,6 +81,25 @@ enum HistoryBasics {
       "\(target.path): \(Phrase.count(tables.count, "table")), \(Phrase.count(rows, "row"))\(start) on"
         + " \(try repository.head().branch)"
     )
+  }
+
+  /// The history after its tables are taken up, if they were changed, and its rows are compared.
+  private static func rescanned(target: HistoryTarget) throws -> ChangesetRepository {
+    let database = try target.database(access: .readWrite)
+    var names: [String]?
+    if target.arguments.has("--tables") {
+      let all = try ChangesetRepository.tables(of: database)
+      names = try DatabaseArguments(target.arguments).tables(names: all, orElse: nil)
+    }
+    do {
+      let repository = try target.repository()
+      if names == nil {
+        try repository.rescan()
+        return repository
+      }
+    } catch let error as ChangesetError where error.code == .needsMigration {}
+    try ChangesetRepository.rescan(database, tables: names)
+    return try target.repository()
   }
 
   private struct StatusReport: Encodable {

@@ -6,7 +6,8 @@ import Testing
 
 /// A trigger of the app's that refuses or fails keeps no commit out: rows are what the history says.
 @Suite struct RaisingTriggerTests {
-  private static let schema = HistoryBench.people + "CREATE TABLE sums(total INTEGER);"
+  private static let schema =
+    HistoryBench.people + "CREATE TABLE sums(total INTEGER);"
     + "INSERT INTO sums VALUES(0);"
   private static let sum = """
     CREATE TRIGGER summed AFTER UPDATE OF score ON people BEGIN
@@ -87,7 +88,9 @@ import Testing
     )
     try free.commit("INSERT INTO people(id, score) VALUES('a', 1), ('b', 2)")
     try strict.sync(from: free)
-    try free.commit("UPDATE people SET score = 100 WHERE id = 'a'; UPDATE people SET score = 3 WHERE id = 'b'")
+    try free.commit(
+      "UPDATE people SET score = 100 WHERE id = 'a'; UPDATE people SET score = 3 WHERE id = 'b'"
+    )
     try strict.sync(from: free)
     #expect(try strict.rows("SELECT id, score, note FROM people") == ["'b', 3, NULL"])
     #expect(try strict.repository.status().parked.map(\.key) == [[.string("a")]])
