@@ -6,29 +6,42 @@ import CloudSyncSQLiteSupport
 struct DeltaApplier {
   let connection: HistoryConnection
   let tables: TrackedTables
+  /// What becomes of rows that the tables here refuse.
+  var refusals = TableWriter.Refusals.fails
 
   private var uncommitted: UncommittedRows {
-    UncommittedRows(connection: connection, tables: tables.tables)
+    UncommittedRows(connection: connection, tables: tables)
   }
 
   /// Writes changes; nothing is uncommitted before, and nothing is afterwards.
   ///
   /// Triggers of the app run, so that what they keep up to date follows; but a row is what the history says: what
-  /// they have changed of it is put back.
+  /// they have changed of it is put back. What a trigger does not let through is written without it.
   func apply(delta: StateDelta) throws(ChangesetError) {
     let touched = try delta.tables.map { (change) throws(ChangesetError) in
       try table(name: change.name)
     }
-    guard touched.contains(where: \.hasAppTriggers) else {
+    guard touched.contains(where: \.hasAppTriggers), try mayRunTriggers() else {
       return try connection.withoutTriggers { () throws(ChangesetError) in try write(delta) }
     }
-    try write(delta)
+    try write(delta, refusals: .leaves)
     let actual = try uncommitted.changes(at: .zero)
     let correction = try reading("what triggers have done") { () throws(ByteFault) in
       try actual.inverted(at: .zero).followed(by: delta)
     }
     try connection.withoutTriggers { () throws(ChangesetError) in try write(correction) }
     try uncommitted.clear()
+  }
+
+  /// Whether no trigger can end the transaction, of which nothing would be left to go on with.
+  private func mayRunTriggers() throws(ChangesetError) -> Bool {
+    let texts = try connection.rows("SELECT sql FROM main.sqlite_schema WHERE type = 'trigger'") {
+      $0.text(0) ?? ""
+    }
+    return !texts.contains { sql in
+      let text = SQLText(sql)
+      return text.tokens.contains { text.isWord("ROLLBACK", at: $0) }
+    }
   }
 
   private func table(name: String) throws(ChangesetError) -> TrackedTable {
@@ -40,25 +53,37 @@ struct DeltaApplier {
   }
 
   /// Writes changes while no trigger is called.
-  func write(_ delta: StateDelta) throws(ChangesetError) {
+  func write(
+    _ delta: StateDelta,
+    refusals: TableWriter.Refusals? = nil
+  ) throws(ChangesetError) {
     var writers: [TableWriter] = []
     for change in delta.tables {
-      writers.append(TableWriter(connection: connection, table: try table(name: change.name)))
+      let table = try table(name: change.name)
+      writers.append(
+        try TableWriter(
+          connection: connection,
+          table: table,
+          refusals: refusals ?? self.refusals
+        )
+      )
     }
     for (writer, change) in zip(writers, delta.tables) {
       for row in change.rows where row.kind == .delete { try writer.delete(change: row) }
     }
-    var moved: [(TableWriter, RowDelta)] = []
+    var moved: [(writer: TableWriter, row: RowDelta, wasParked: Bool)] = []
     for (writer, change) in zip(writers, delta.tables) {
       for row in change.rows where row.kind == .update {
-        if let whole = try writer.update(change: row) { moved.append((writer, whole)) }
+        if let whole = try writer.update(change: row) {
+          moved.append((writer, whole.row, whole.wasParked))
+        }
       }
     }
     for (writer, change) in zip(writers, delta.tables) {
       for row in change.rows where row.kind == .insert { try writer.insert(change: row) }
     }
     // What stood in the way of another row's unique key is free now.
-    for (writer, row) in moved { try writer.insert(change: row) }
+    for (writer, row, wasParked) in moved { try writer.insert(change: row, wasParked: wasParked) }
   }
 }
 

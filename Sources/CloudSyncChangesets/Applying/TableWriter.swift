@@ -4,8 +4,32 @@ import CloudSyncSQLiteSupport
 
 /// Writes changes into the rows of one table.
 struct TableWriter {
+  /// What becomes of a change that the table refuses.
+  enum Refusals {
+    /// Nothing of it all is done.
+    case fails
+    /// It is not made: a second pass, which no trigger sees, does it.
+    case leaves
+    /// Its row is parked.
+    case parks
+  }
+
   let connection: HistoryConnection
   let table: TrackedTable
+  let refusals: Refusals
+  private let parked: ParkedRows
+  /// Whether rows were parked before: of those that are now, none is met again.
+  private let hasParkedRows: Bool
+
+  init(
+    connection: HistoryConnection,
+    table: TrackedTable,
+    refusals: Refusals = .fails
+  ) throws(ChangesetError) {
+    (self.connection, self.table, self.refusals) = (connection, table, refusals)
+    parked = ParkedRows(connection: connection)
+    hasParkedRows = try parked.exist()
+  }
 
   private var name: String { table.name.quotedName }
 
@@ -14,11 +38,39 @@ struct TableWriter {
   }
 
   func delete(change: RowDelta) throws(ChangesetError) {
-    let present = try found(key: change.key)
+    let away = try parkedRow(key: change.key)
+    let present = if let away { away } else { try found(key: change.key) }
     guard let present, present.cells.hasValues(wanted: change.cells.map { ($0.column, $0.old) }),
       present.cells.count == change.cells.count
     else { throw diverged(key: change.key) }
-    try remove(key: change.key)
+    if away != nil {
+      if refusals != .leaves { try parked.release(key: change.key, of: table.name) }
+      return
+    }
+    _ = try refusal { () throws(ChangesetError) in try remove(key: change.key) }
+  }
+
+  /// The row of a key that is parked, and of which the table has none.
+  private func parkedRow(key: RowKey) throws(ChangesetError) -> RowDelta? {
+    guard hasParkedRows, let row = try parked.row(key, of: table.name),
+      try found(key: key) == nil
+    else { return nil }
+    return row
+  }
+
+  /// Runs a body; returns why the table does not take what it writes, where a second pass will do it.
+  private func refusal(
+    _ body: () throws(ChangesetError) -> Void
+  ) throws(ChangesetError) -> String? {
+    do throws(ChangesetError) {
+      try body()
+      return nil
+    } catch {
+      guard refusals == .leaves, error.code == .statement, connection.sqlite.isInTransaction else {
+        throw error
+      }
+      return error.reason
+    }
   }
 
   private func remove(key: RowKey) throws(ChangesetError) {
@@ -27,8 +79,16 @@ struct TableWriter {
     }
   }
 
-  /// Updates a row; returns the whole of it, removed, if a unique key is in the way.
-  func update(change: RowDelta) throws(ChangesetError) -> RowDelta? {
+  /// Updates a row; returns the whole of it, removed, if a unique key is in the way, and whether it was parked.
+  func update(change: RowDelta) throws(ChangesetError) -> (row: RowDelta, wasParked: Bool)? {
+    if let away = try parkedRow(key: change.key) {
+      guard away.cells.hasValues(wanted: change.cells.map { ($0.column, $0.old) }) else {
+        throw diverged(key: change.key)
+      }
+      if refusals == .leaves { return nil }
+      try parked.release(key: change.key, of: table.name)
+      return (away.changed(by: change), true)
+    }
     let present = try found(key: change.key)
     guard let present, present.cells.hasValues(wanted: change.cells.map { ($0.column, $0.old) })
     else {
@@ -44,17 +104,19 @@ struct TableWriter {
       try connection.bound(sql: sql, keys + change.cells.map(\.new)).run()
       return nil
     } catch {
-      guard error.kind == .constraint, connection.sqlite.isInTransaction else {
-        throw ChangesetError(error)
-      }
+      guard connection.sqlite.isInTransaction else { throw ChangesetError(error) }
+      if refusals == .leaves, error.isOfTriggers { return nil }
+      guard error.kind == .constraint else { throw ChangesetError(error) }
     }
-    try remove(key: change.key)
-    var cells = Dictionary(uniqueKeysWithValues: present.cells.map { ($0.column, $0) })
-    for cell in change.cells { cells[cell.column] = cell }
-    return RowDelta(.insert, change.key, cells: Array(cells.values), time: .zero)
+    let problem = try refusal { () throws(ChangesetError) in try remove(key: change.key) }
+    if problem != nil { return nil }
+    // One in whose place this row was made.
+    if hasParkedRows { try parked.release(key: change.key, of: table.name) }
+    return (present.changed(by: change), false)
   }
 
-  func insert(change: RowDelta) throws(ChangesetError) {
+  func insert(change: RowDelta, wasParked: Bool = false) throws(ChangesetError) {
+    if try parkedRow(key: change.key) != nil { throw diverged(key: change.key) }
     let cells = change.cells.filter { $0.new != .null }
     let columns = try cells.map { (cell) throws(ChangesetError) in try column(name: cell.column) }
     // A column that is not named would get its default.
@@ -67,8 +129,14 @@ struct TableWriter {
     do throws(SQLiteError) {
       try connection.bound(sql: sql, keys + cells.map(\.new)).run()
     } catch {
+      guard connection.sqlite.isInTransaction else { throw ChangesetError(error) }
+      if refusals == .leaves, error.kind == .constraint || error.isOfTriggers { return }
       guard error.kind == .constraint else { throw ChangesetError(error) }
-      throw diverged(key: change.key, because: error.message)
+      // A row that the history does not know of is another matter than a rule that others do not have.
+      guard refusals == .parks || wasParked, try found(key: change.key) == nil else {
+        throw diverged(key: change.key, because: error.message)
+      }
+      try parked.park(row: change, of: table.name, because: error.message)
     }
   }
 
@@ -92,6 +160,25 @@ struct TableWriter {
       .diverged,
       "row \(values) of table \(name) is not what the history says\(detail); “rescan” finds such rows"
     )
+  }
+}
+
+extension SQLiteError {
+  /// Whether a trigger has raised it, or cannot be run at all.
+  fileprivate var isOfTriggers: Bool {
+    // SQLITE_CONSTRAINT_TRIGGER, and SQLITE_ERROR.
+    code == 1_811 || code == 1
+  }
+}
+
+extension RowDelta {
+  /// A whole row after a change, as an insertion.
+  fileprivate func changed(by change: RowDelta) -> RowDelta {
+    var cells = Dictionary(uniqueKeysWithValues: self.cells.map { ($0.column, $0) })
+    for cell in change.cells { cells[cell.column] = cell }
+    let whole = cells.values.filter { $0.new != .null }
+      .sorted { $0.column.precedesByBytes($1.column) }
+    return RowDelta(.insert, key, cells: whole, time: .zero)
   }
 }
 

@@ -11,6 +11,9 @@ struct TrackedTables: Sendable {
   let id: SchemaID
   /// The number that SQLite gives the declarations of the whole database.
   let version: Int64
+  /// Whether rows of HEAD are parked.
+  var isParking = false
+  let defaults = ConstantDefaults()
 
   func table(_ name: String) -> TrackedTable? { tables.first { $0.name.isSameName(as: name) } }
 }
@@ -92,20 +95,24 @@ struct CaptureInstallation {
       }
       tables.append(table)
     }
-    let description = SchemaDescription(tables: tables.map(\.schema))
+    let description = SchemaDescription(
+      tables: tables.map(\.schema),
+      declarations: try Declarations(connection: connection).read(of: schema)
+    )
     return TrackedTables(
       tables: tables.sorted { $0.name.precedesByBytes($1.name) },
       schema: schema,
       description: description,
       id: description.id,
-      version: try Self.version(connection: connection)
+      version: try Self.version(connection: connection),
+      isParking: try ParkedRows(connection: connection).exist()
     )
   }
 
   private static func changed(table: String, _ what: String) -> ChangesetError {
     ChangesetError(
       .needsMigration,
-      "table \(table.quotedName) \(what) without the history; change them with “migrate” instead, or remove the history and begin another"
+      "table \(table.quotedName) \(what) without the history; “rescan” takes up what was done"
     )
   }
 }

@@ -4,7 +4,13 @@ import CloudSyncSQLiteSupport
 /// What was changed since HEAD, by what the mirrors keep of it.
 struct UncommittedRows {
   let connection: HistoryConnection
-  let tables: [TrackedTable]
+  let tracked: TrackedTables
+
+  private var tables: [TrackedTable] { tracked.tables }
+
+  init(connection: HistoryConnection, tables: TrackedTables) {
+    (self.connection, tracked) = (connection, tables)
+  }
 
   /// The changes, as if made at a time; edits that changed nothing in the end are none.
   func changes(at time: HybridTime) throws(ChangesetError) -> StateDelta {
@@ -44,8 +50,26 @@ struct UncommittedRows {
       let comparison = MirrorComparison(table: table, statement: statement, time: time)
       try statement.forEachRow { for row in comparison.rows { rows[row.key] = row } }
     }
+    if tracked.isParking { try replaceParked(rows: &rows, of: table, at: time) }
     if rows.count == 1 { return Array(rows.values) }
     return rows.values.sorted { $0.key < $1.key }
+  }
+}
+
+extension UncommittedRows {
+  /// Has a row that was made in the place of a parked one differ from that: at HEAD it was not missing.
+  private func replaceParked(
+    rows: inout [RowKey: RowDelta],
+    of table: TrackedTable,
+    at time: HybridTime
+  ) throws(ChangesetError) {
+    let parked = ParkedRows(connection: connection)
+    for (key, row) in rows where row.kind == .insert {
+      guard let away = try parked.row(key, of: table.name) else { continue }
+      rows[key] = try reading("a parked row") { () throws(ByteFault) in
+        try away.inverted(at: time).followed(by: row)
+      }
+    }
   }
 }
 

@@ -169,8 +169,11 @@ enum CommitReader {
       }
       let old = kind == .insert ? .null : try reader.value()
       let new = kind == .delete ? .null : try reader.value()
-      guard old != new else { throw ByteFault("a cell has not changed") }
       let written = isMerge ? try self.time(reader: &reader, header: header) : header.time
+      // A NULL of a row that is inserted has a cell only to tell that it is not as old as the row.
+      guard old != new || kind == .insert && written != time else {
+        throw ByteFault("a cell has not changed")
+      }
       cells.append(CellDelta(column, old: old, new: new, time: written))
     }
     if kind == .update {

@@ -4,7 +4,8 @@ import CloudSyncSQLiteSupport
 /// What a history says of the tables that it is about; the digest of its canonical bytes names the schema.
 ///
 /// Triggers, CHECKs and the names of indexes do not count. Nor does the order of columns, which is told all the
-/// same: whoever makes the tables from it makes them as they were declared.
+/// same, as are the declarations of the whole database: whoever makes the tables from it makes them as they were
+/// declared.
 package struct SchemaDescription: Sendable, Hashable {
   package struct Column: Sendable, Hashable {
     package var name: String
@@ -41,8 +42,11 @@ package struct SchemaDescription: Sendable, Hashable {
 
   /// By the bytes of their names.
   package var tables: [Table]
+  /// The statements that made the database, in their order; empty where nobody has told them.
+  package var declarations: [String]
 
-  package init(tables: [TableSchema]) {
+  package init(tables: [TableSchema], declarations: [String] = []) {
+    self.declarations = declarations
     self.tables = tables.map { Table($0) }.sorted { $0.name.precedesByBytes($1.name) }
   }
 
@@ -87,12 +91,13 @@ extension SchemaDescription.Table {
 // MARK: Bytes
 
 extension SchemaDescription {
-  /// Whatever the order of the columns.
+  /// Whatever the order of the columns, and whatever else the declarations say.
   package var id: SchemaID { SchemaID(Digest(of: [Self.magic, ordered.bytes])) }
 
   /// The same with the columns by the bytes of their names.
   private var ordered: SchemaDescription {
     var description = self
+    description.declarations = []
     for place in description.tables.indices {
       description.tables[place].columns.sort { $0.name.precedesByBytes($1.name) }
     }
@@ -122,13 +127,20 @@ extension SchemaDescription {
       writer.write(count: table.foreignKeys.count)
       for key in table.foreignKeys { writer.write(raw: key.codedBytes) }
     }
+    if !declarations.isEmpty {
+      writer.write(count: declarations.count)
+      for declaration in declarations { writer.write(declaration) }
+    }
     return writer.bytes
   }
 
   package init(bytes: some Collection<UInt8>) throws(ByteFault) {
     var reader = ByteReader(bytes)
-    tables = []
+    (tables, declarations) = ([], [])
     for _ in 0..<(try reader.count(ofAtLeast: 4)) { tables.append(try Table(&reader)) }
+    if !reader.isAtEnd {
+      for _ in 0..<(try reader.count()) { declarations.append(try reader.text()) }
+    }
     guard reader.isAtEnd, self.bytes.elementsEqual(bytes) else {
       throw ByteFault("a schema is not in its canonical form")
     }

@@ -6,9 +6,10 @@ import CloudSyncSQLiteSupport
 extension ChangesetRemote {
   /// Brings a whole history into an empty database: its tables, its rows and its commits.
   ///
-  /// Tables are made from what commits say of their schema. Computed columns, computed defaults, and unique
-  /// keys on expressions or some rows cannot be told so: then let the app make the tables, begin a history
-  /// of them and sync.
+  /// The database gets the whole schema of its original: tables with their checks, collations and computed columns,
+  /// indexes, triggers, views, and tables outside of the history, which are empty. What needs something that this
+  /// process lacks, such as a collation of the app's, cannot be made, and the error names it: then let the app make
+  /// the tables, begin a history of them and sync.
   ///
   /// A clone whose process has ended in the midst is begun anew by the next one into the same database.
   ///
@@ -107,13 +108,38 @@ struct Cloning {
     try database.use { (connection) throws(ChangesetError) in
       try connection.withoutForeignKeys { () throws(ChangesetError) in
         try connection.transaction { () throws(ChangesetError) in
-          let names = try CaptureInstallation(connection: connection).readSchema().tables
-            .map(\.name)
-          for name in names { try connection.execute("DROP TABLE main.\(name.quotedName)") }
           try HistoryTables.remove(connection: connection)
+          try dropTables(of: connection)
         }
       }
     }
+  }
+
+  /// Drops everything that is not the history's own, SQLite's or an engine's.
+  static func dropTables(of connection: HistoryConnection) throws(ChangesetError) {
+    let foreign =
+      "name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'changesets\\_%' ESCAPE '\\'"
+    let kinds: [(kind: String, condition: String)] = [
+      ("trigger", "type = 'trigger'"), ("view", "type = 'view'"),
+      ("table", "type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"), ("table", "type = 'table'"),
+    ]
+    for (kind, condition) in kinds {
+      let names = try connection.rows(
+        "SELECT name FROM main.sqlite_schema WHERE \(condition) AND \(foreign) ORDER BY rowid"
+      ) { $0.text(0) ?? "" }
+      for name in names { try connection.execute("DROP \(kind) main.\(name.quotedName)") }
+    }
+  }
+
+  /// Makes the tables of a schema as they were declared, or as it describes them.
+  static func makeTables(
+    of schema: SchemaDescription,
+    on connection: HistoryConnection
+  ) throws(ChangesetError) {
+    if !schema.declarations.isEmpty {
+      return try Declarations(connection: connection).make(schema.declarations)
+    }
+    for table in schema.tables { try connection.execute(try TableMaking(table: table).sql()) }
   }
 
   func makeTables() throws(ChangesetError) {
@@ -124,13 +150,14 @@ struct Cloning {
     guard let head = (wanted.isEmpty ? heads : wanted).max(by: { $0.generation < $1.generation })
     else { throw ChangesetError(.foreignCloud, "the zone holds no history") }
     let schema = try work.dictionaries.schema(number: head.schema)
-    for table in schema.tables { try work.connection.execute(try TableMaking(table: table).sql()) }
+    try Self.makeTables(of: schema, on: work.connection)
     let installation = CaptureInstallation(connection: work.connection)
     try installation.install(names: schema.tables.map(\.name))
     guard try installation.tracked().id == schema.id else {
       throw ChangesetError(
         .schema,
-        "the tables cannot be made from what commits say of them; let the app make them, and sync"
+        "the tables cannot be made from what commits say of them; let the app make them, begin a history of"
+          + " them, and sync"
       )
     }
     let made = HistoryWork(

@@ -26,7 +26,10 @@ struct Intake {
 
   /// Takes a pack in; returns the commits that are new.
   func take(pack: Pack) throws(ChangesetError) -> [LogRow] {
-    for schema in pack.schemas { _ = try work.dictionaries.number(for: schema) }
+    for schema in pack.schemas {
+      _ = try work.dictionaries.number(for: schema)
+      try work.dictionaries.keep(declarationsOf: schema)
+    }
     if pack.schemas.contains(where: { $0.id != work.tables.id }) {
       try DefaultFills(work: work).keep()
       try frames.refresh()

@@ -24,20 +24,50 @@ struct PackBuilder {
     var pack = Pack()
     var numbers: [Int64] = []
     var size = 0
-    var schemas: Set<Int64> = []
+    // By the number of the schema, with whether a commit is there that begins it.
+    var schemas: [(number: Int64, isNew: Bool)] = []
     for candidate in candidates {
       size += Int(candidate.size) + 100
       if size > Self.mostBytes, !numbers.isEmpty { break }
       let row = try work.log.row(candidate.seq)
       guard let body = try work.log.body(seq: row.seq) else { continue }
-      if schemas.insert(row.schema).inserted {
-        pack.schemas.append(try work.dictionaries.schema(number: row.schema))
+      let isNew = try isFirst(row: row)
+      if let place = schemas.firstIndex(where: { $0.number == row.schema }) {
+        schemas[place].isNew = schemas[place].isNew || isNew
+      } else {
+        schemas.append((row.schema, isNew))
       }
       pack.entries.append(Pack.Entry(id: row.id, header: try work.log.header(row: row), body: body))
       numbers.append(row.seq)
     }
+    for schema in schemas {
+      pack.schemas.append(try description(of: schema.number, isNew: schema.isNew))
+    }
     return numbers.isEmpty ? nil : (pack, numbers)
   }
+
+  /// Whether a commit is the first of its line to have its schema.
+  private func isFirst(row: LogRow) throws(ChangesetError) -> Bool {
+    guard let parent = row.parent else { return true }
+    return try work.log.row(parent).schema != row.schema
+  }
+
+  /// A schema as it is told: with its declarations where it begins, and when those of the tables here have changed.
+  private func description(
+    of number: Int64,
+    isNew: Bool
+  ) throws(ChangesetError) -> SchemaDescription {
+    var schema = try work.dictionaries.schema(number: number)
+    let isOwn = schema.id == work.tables.id
+    if isOwn { schema = work.tables.description }
+    if isNew { return schema }
+    if isOwn, try work.info.bytes(name: .declared) != Self.digest(of: schema) { return schema }
+    schema.declarations = []
+    return schema
+  }
+
+  /// What tells declarations apart from those that were told.
+  static func digest(of schema: SchemaDescription) -> [UInt8] { Digest(of: [schema.bytes]).bytes }
 
   /// Words about tags and branches that the cloud has not got.
   func tags() throws(ChangesetError) -> [Tags.Entry] {

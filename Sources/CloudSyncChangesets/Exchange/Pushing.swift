@@ -126,6 +126,8 @@ struct Pushing {
         changesets.append(try work.changeset(row: try work.log.row(seq)))
       }
       if let last = pack.numbers.last { try work.info.set(.pushed, .integer(last)) }
+      let own = pack.pack.schemas.first { $0.id == work.tables.id && !$0.declarations.isEmpty }
+      if let own { try work.info.set(.declared, .blob(PackBuilder.digest(of: own))) }
       for tag in pack.pack.tags {
         try work.connection.run(
           "UPDATE changesets_tags SET remote = 1 WHERE kind = ?1 AND name = ?2 AND time = ?3",

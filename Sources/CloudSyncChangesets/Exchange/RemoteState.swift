@@ -64,7 +64,9 @@ enum RemoteState {
   }
 
   private static func forget(connection: HistoryConnection) throws(ChangesetError) {
-    try connection.run("DELETE FROM changesets_info WHERE name IN ('token', 'shown', 'pushed')")
+    try connection.run(
+      "DELETE FROM changesets_info WHERE name IN ('token', 'shown', 'pushed', 'declared')"
+    )
     if HistoryMutant.forgottenZone.isPresent { return }
     try connection.run("UPDATE changesets_log SET remote = 0 WHERE remote = 1")
     try connection.run("UPDATE changesets_tags SET remote = 0")

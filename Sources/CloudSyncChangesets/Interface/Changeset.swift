@@ -143,12 +143,27 @@ public struct ChangesetStatus: Sendable, Hashable {
   public let waitingCount: Int
   /// What was fetched and is no use, by name, with the reason.
   public let refused: [Refused]
+  /// Rows of HEAD that the tables here do not take, by table and key.
+  public let parked: [Parked]
 
   /// Something that was fetched and cannot be read.
   public struct Refused: Sendable, Hashable {
     /// The record's name.
     public let name: String
     /// Why.
+    public let reason: String
+  }
+
+  /// A row that breaks a rule which the tables of others do not have.
+  ///
+  /// It is in the history and not in its table. Everything else goes on; each pull tries it again, and a row that is
+  /// made under its key takes its place.
+  public struct Parked: Sendable, Hashable {
+    /// The table.
+    public let table: String
+    /// The values of the primary key.
+    public let key: [FieldValue]
+    /// What SQLite says against it, with the name of the constraint.
     public let reason: String
   }
 

@@ -55,6 +55,8 @@ public struct ChangesetConflict: Sendable, Hashable {
     public static let foreignKey = Kind(rawValue: "foreignKey")
     /// The row broke a rule of its table.
     public static let check = Kind(rawValue: "check")
+    /// The tables here do not take the row: it breaks a rule that others' tables do not have.
+    public static let parked = Kind(rawValue: "parked")
     /// A handler has said ``Resolution/later``.
     public static let question = Kind(rawValue: "question")
   }
@@ -69,7 +71,7 @@ public struct ChangesetConflict: Sendable, Hashable {
     public let time: HybridTime
   }
 
-  /// The merge that decided; nil for a question.
+  /// The merge that decided; nil for a question, and for a row that is parked here.
   public let merge: ChangesetID?
   /// Its place among the merge's decisions.
   public let number: Int

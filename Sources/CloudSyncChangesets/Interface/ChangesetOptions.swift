@@ -40,6 +40,11 @@ public struct ChangesetOptions: Sendable {
   ///
   /// It must say the same for the same row, and not wait.
   public var handler: (@Sendable (RowConflict) -> Resolution)?
+  /// The app's migration from whatever version of its tables there is to the present one; nil if commits of older
+  /// versions wait until their own replicas migrate them.
+  ///
+  /// It gets a copy of the database as of such a commit, and must do the same as every replica's migration.
+  public var migrate: (@Sendable (OpaquePointer) throws -> Void)?
   /// Whether the cloud keeps commits in encrypted fields; the same for all replicas.
   public var encrypts = false
   /// The clock and the random numbers.

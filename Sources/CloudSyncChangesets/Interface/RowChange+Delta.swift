@@ -23,9 +23,10 @@ extension RowChange {
       table: table,
       key: row.key.values.map { FieldValue($0) },
       kind: row.kind == .insert ? .insert : row.kind == .update ? .update : .delete,
-      cells: row.cells.map {
-        Cell(column: $0.column, old: FieldValue($0.old), new: FieldValue($0.new))
-      }
+      cells: row.cells.filter(\.isChange)
+        .map {
+          Cell(column: $0.column, old: FieldValue($0.old), new: FieldValue($0.new))
+        }
     )
   }
 }

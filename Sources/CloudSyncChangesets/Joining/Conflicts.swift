@@ -7,14 +7,18 @@ import CloudSyncSQLiteSupport
 struct Conflicts {
   let work: HistoryWork
 
-  /// Open questions, then decisions that nobody has taken back, the latest merge first.
+  /// Open questions, then rows that are parked here, then decisions that nobody has taken back, the latest merge
+  /// first.
   func all() throws(ChangesetError) -> [ChangesetConflict] {
-    let merging = Merging(work)
+    let merging = try Merging(work)
     let questions = Questions(work: work, graph: merging.graph)
     var conflicts: [ChangesetConflict] = []
     let branch = try work.heads.position().branch
     for (number, row) in try merging.questions(branch: branch).enumerated() {
       conflicts.append(ChangesetConflict(try questions.conflict(row: row), number: number))
+    }
+    for parked in try work.parked.all() {
+      conflicts.append(ChangesetConflict(parked, number: conflicts.count))
     }
     let merges = try work.connection.rows(
       """
@@ -74,6 +78,12 @@ struct Conflicts {
     conflict: ChangesetConflict,
     key: [FieldValue]?
   ) throws(ChangesetError) -> StateDelta {
+    if conflict.kind == .parked {
+      throw ChangesetError(
+        .misuse,
+        "the row comes back by itself when the tables take it; change what stands in its way, then pull"
+      )
+    }
     guard let merge = conflict.merge, let seq = try work.log.number(of: merge) else {
       throw ChangesetError(.misuse, "a question is answered with “resolve”")
     }
@@ -117,6 +127,23 @@ struct Conflicts {
 }
 
 extension ChangesetConflict {
+  init(_ parked: ParkedRows.Row, number: Int) {
+    self.init(
+      merge: nil,
+      number: number,
+      table: parked.table,
+      key: parked.row.key.values.map { FieldValue($0) },
+      kind: .parked,
+      columns: parked.row.cells.map(\.column),
+      isSetAside: true,
+      kept: [],
+      lost: parked.row.cells.map {
+        Cell(column: $0.column, value: FieldValue($0.new), time: $0.time)
+      },
+      question: nil
+    )
+  }
+
   init(_ question: RowConflict, number: Int) {
     self.init(
       merge: nil,

@@ -7,12 +7,17 @@ struct Merging {
   let graph: HistoryGraph
   private let merges: MergeWork
 
-  init(_ work: HistoryWork) {
+  init(_ work: HistoryWork) throws(ChangesetError) {
     self.work = work
     let graph = HistoryGraph(work)
     self.graph = graph
     let questions = Questions(work: work, graph: graph)
-    merges = MergeWork(graph, rules: MergeRules(work).mutated(by: work), handler: questions.handler)
+    var rules = MergeRules(work).mutated(by: work)
+    rules.constants = [
+      try work.tables.defaults.fills(of: work.tables, work.connection),
+      try Fills.read(work.connection),
+    ]
+    merges = MergeWork(graph, rules: rules, handler: questions.handler)
   }
 
   /// Merges the heads of a branch until one is left; those about which a question is open stay.
@@ -91,15 +96,31 @@ struct Merging {
     return row
   }
 
+  /// Whether one of the parents was made where a unique key was missing that the tables here have.
+  private func lacksUniqueKeys(plan: MergePlan) throws(ChangesetError) -> Bool {
+    for parent in plan.parents {
+      let row = try work.log.row(try graph.number(id: parent))
+      if try work.dictionaries.schemaID(number: row.schema) == work.tables.id { continue }
+      let theirs = try work.dictionaries.schema(number: row.schema)
+      for table in work.tables.description.tables {
+        guard let before = theirs.table(table.name) else { continue }
+        if !Set(table.uniqueKeys).isSubset(of: before.uniqueKeys) { return true }
+      }
+    }
+    return false
+  }
+
   /// The plan after the constraints of the tables are settled.
   private func settled(plan: MergePlan) throws(ChangesetError) -> MergePlan {
-    guard plan.needsSettlement(in: work.tables) else { return plan }
+    var isTied = plan.needsSettlement(in: work.tables)
+    if !isTied { isTied = try lacksUniqueKeys(plan: plan) }
+    guard isTied else { return plan }
     let first = try graph.number(id: plan.parents[0])
     let present = try work.heads.position().seq
     return try work.connection.undoing { () throws(ChangesetError) in
       try work.connection.withoutTriggers { () throws(ChangesetError) in
-        try work.applying.write(try work.uncommitted.changes(at: .zero).inverted(at: .zero))
-        try work.applying.write(try work.log.changes(from: present, to: first))
+        try work.parking.write(try work.uncommitted.changes(at: .zero).inverted(at: .zero))
+        try work.parking.write(try work.log.changes(from: present, to: first))
         return try Settlement(plan, connection: work.connection, tables: work.tables).settled()
       }
     }

@@ -25,6 +25,8 @@ package struct MergeRules: Sendable {
 
   /// By the table's name as it is declared; for the others the defaults.
   package var tables: [String: Table]
+  /// What rows hold in columns that nobody has set.
+  var constants: [Fills] = []
 
   package init(tables: [String: Table] = [:]) { self.tables = tables }
 

@@ -59,7 +59,8 @@ package final class MergeWork {
     }
     var merge = DeltaMerge(
       rules: isPlain ? .plain : rules,
-      isOntoOurs: mine.cellCount >= other.cellCount,
+      isOntoOurs: mine.cellCount(without: rules.constants)
+        >= other.cellCount(without: rules.constants),
       questions: questions
     )
     try merge.merge(ours: mine, theirs: other)

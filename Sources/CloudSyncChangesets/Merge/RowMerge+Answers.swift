@@ -28,7 +28,8 @@ extension RowMerge {
       kept: [],
       lost: []
     )
-    let written = [ours, theirs].filter { $0.kind != .delete }.flatMap(\.cells)
+    let written = [ours, theirs].filter { $0.kind != .delete }
+      .flatMap { $0.cells.filter(\.isChange) }
     conflict.lost = written.map { MergeConflict.Cell($0.column, $0.new, time: $0.time) }
       .sorted { $0.column.precedesByBytes($1.column) }
     guard let base else { return Outcome(change: nil, conflict: conflict) }
@@ -53,7 +54,7 @@ extension RowMerge {
     cells.sort { $0.column.precedesByBytes($1.column) }
     let change =
       base == nil
-      ? RowDelta(.insert, ours.key, cells: cells.filter { $0.new != .null }, time: latest)
+      ? RowDelta(inserting: ours.key, cells: cells, time: latest)
       : RowDelta(updating: ours.key, cells: cells)
     return Outcome(change: change, conflict: conflict(automatic: automatic, cells: cells))
   }

@@ -48,8 +48,8 @@ struct RowMerge {
   private func insertions() -> Outcome {
     var merge = CellMerge(rules: rules.merging, hasBase: false)
     for (mine, other) in ours.paired(with: theirs) { merge.add(mine, other) }
-    let cells = merge.cells.filter { $0.new != .null }
-    let row = RowDelta(.insert, ours.key, cells: cells, time: max(ours.time, theirs.time))
+    let time = max(ours.time, theirs.time)
+    let row = RowDelta(inserting: ours.key, cells: merge.cells, time: time)
     return Outcome(change: row, conflict: merge.conflict(.insertion, table: table, key: ours.key))
   }
 
@@ -64,8 +64,8 @@ struct RowMerge {
       table: table,
       key: kept.key,
       isSetAside: true,
-      kept: kept.cells.map { MergeConflict.Cell($0.column, $0.new, time: $0.time) },
-      lost: lost.cells.map { MergeConflict.Cell($0.column, $0.new, time: $0.time) }
+      kept: kept.values.map { MergeConflict.Cell($0.column, $0.new, time: $0.time) },
+      lost: lost.values.map { MergeConflict.Cell($0.column, $0.new, time: $0.time) }
     )
     return Outcome(change: kept, conflict: conflict)
   }
@@ -107,9 +107,12 @@ extension RowDelta {
     kind == .insert ? CellDelta(column, old: .null, new: .null, time: time) : nil
   }
 
+  /// The cells that are not NULL.
+  fileprivate var values: [CellDelta] { cells.filter { $0.new != .null } }
+
   fileprivate func hasSameValues(as other: RowDelta) -> Bool {
-    cells.count == other.cells.count
-      && zip(cells, other.cells)
+    values.count == other.values.count
+      && zip(values, other.values)
         .allSatisfy { $0.column.hasSameBytes(as: $1.column) && $0.new == $1.new }
   }
 
@@ -123,7 +126,7 @@ extension RowDelta {
 
   private var codedValues: [UInt8] {
     var writer = ByteWriter()
-    for cell in cells {
+    for cell in values {
       writer.write(cell.column)
       writer.write(cell.new)
     }

@@ -9,8 +9,10 @@ extension RowDelta {
   package func followed(by next: RowDelta) throws(ByteFault) -> RowDelta? {
     switch (kind, next.kind) {
     case (.insert, .update):
-      let cells = cells.joined(with: next.cells).filter { $0.new != .null }
-      return RowDelta(.insert, key, cells: cells, time: time)
+      // A column that was set to NULL since is not as old as the row.
+      let cells = cells.joined(with: next.cells)
+        .map { CellDelta($0.column, old: .null, new: $0.new, time: $0.time) }
+      return RowDelta(inserting: key, cells: cells, time: time)
     case (.insert, .delete): return nil
     case (.update, .update):
       return RowDelta(updating: key, cells: cells.joined(with: next.cells).filter(\.isChange))

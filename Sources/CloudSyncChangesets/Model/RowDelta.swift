@@ -34,6 +34,9 @@ package struct RowDelta: Sendable, Hashable {
   package var kind: Kind
   /// By the bytes of the column's name; of an insertion and a deletion all values but NULLs, of an update
   /// the columns whose values differ, at least one.
+  ///
+  /// An insertion also has the NULLs that were written at another time than the row: an edit to NULL counts like
+  /// every other edit. No other NULL of it has a cell.
   package var cells: [CellDelta]
   /// When the row was inserted or deleted; for an update the latest time of its cells.
   package var time: HybridTime
@@ -51,6 +54,12 @@ package struct RowDelta: Sendable, Hashable {
     self.init(.update, key, cells: cells, time: latest)
   }
 
+  /// An insertion; of its NULLs those are kept that are not as old as the row.
+  package init(inserting key: RowKey, cells: [CellDelta], time: HybridTime) {
+    let cells = cells.filter { $0.new != .null || $0.time != time }
+    self.init(.insert, key, cells: cells, time: time)
+  }
+
   package func cell(_ column: String) -> CellDelta? {
     cells.first { $0.column.hasSameBytes(as: column) }
   }
@@ -63,7 +72,8 @@ package struct RowDelta: Sendable, Hashable {
       case .update: .update
       case .delete: .insert
       }
-    let cells = cells.map { CellDelta($0.column, old: $0.new, new: $0.old, time: time) }
+    let cells = cells.filter(\.isChange)
+      .map { CellDelta($0.column, old: $0.new, new: $0.old, time: time) }
     return RowDelta(kind, key, cells: cells, time: time)
   }
 }

@@ -39,6 +39,8 @@ struct Migrating {
     if migrated.tables.id == former.id { return try Rescan(work: migrated).run() }
     _ = try migrated.dictionaries.number(for: migrated.tables.description)
     try commit(changes(from: state, former: former, in: migrated), at: position, in: migrated)
+    // The tables may have become able to take rows.
+    try migrated.parked.retry(in: migrated.tables)
   }
 
   /// The rows of HEAD: as the history has them, or, where old changes were removed, as the tables have them
@@ -88,25 +90,46 @@ struct Migrating {
       var wanted: [RowKey: RowDelta] = [:]
       for row in state.table(table.name)?.rows ?? [] { wanted[row.key] = row.filled(fills) }
       var rows: [RowDelta] = []
-      try TableRows(connection: connection, table: table)
-        .forEach { (row) throws(ChangesetError) in
-          guard let was = wanted.removeValue(forKey: row.key) else { return rows.append(row) }
-          let change = try reading("a row before the migration") { () throws(ByteFault) in
-            try was.inverted(at: time).followed(by: row)
-          }
-          if let change { rows.append(change) }
+      let compare = { (row: RowDelta) throws(ChangesetError) -> Void in
+        guard let was = wanted.removeValue(forKey: row.key) else { return rows.append(row) }
+        let change = try reading("a row before the migration") { () throws(ByteFault) in
+          try was.inverted(at: time).followed(by: row)
         }
+        if let change { rows.append(change) }
+      }
+      try TableRows(connection: connection, table: table).forEach(compare)
+      for row in try parked(of: table, fills: fills, in: work) { try compare(row) }
       rows += wanted.values.map { $0.inverted(at: time) }
       if rows.isEmpty, fills.isEmpty { continue }
       tables.append(TableDelta(table.name, fills: fills, rows: rows.sorted { $0.key < $1.key }))
     }
     for gone in state.tables where work.tables.table(gone.name) == nil {
+      for row in gone.rows where work.tables.isParking {
+        try work.parked.release(key: row.key, of: gone.name)
+      }
       tables.append(TableDelta(gone.name, rows: gone.rows.map { $0.inverted(at: time) }))
     }
     return StateDelta(tables: tables.sorted { $0.name.precedesByBytes($1.name) })
   }
 
-  private func commit(
+  /// The parked rows of a table, as they would be in it after the migration.
+  private func parked(
+    of table: TrackedTable,
+    fills: [TableDelta.Fill],
+    in work: HistoryWork
+  ) throws(ChangesetError) -> [RowDelta] {
+    guard work.tables.isParking else { return [] }
+    let rows = try work.parked.absent(from: work.tables).table(table.name)?.rows ?? []
+    return try rows.map { (row) throws(ChangesetError) in
+      var row = row.filled(fills)
+      row.cells.removeAll { cell in !table.columns.contains { $0.hasSameBytes(as: cell.column) } }
+      try work.parked.park(row: row, of: table.name, because: "parked before the migration")
+      return row
+    }
+  }
+
+  /// Makes the commit of a migration, and moves HEAD to it.
+  func commit(
     _ changes: StateDelta,
     at position: Heads.Position,
     in work: HistoryWork

@@ -19,6 +19,7 @@ struct Moving {
     if position.seq != seq {
       try apply(target: target, from: position.seq)
     }
+    try work.parked.tidy()
     position.seq = seq
     position.branch = branch ?? position.branch
     position.isDetached = isDetached
@@ -43,10 +44,10 @@ struct Moving {
     if start == nil || target == nil || before.isComparable(with: after, all: frames.all) {
       hash = (start?.stateHash ?? .zero).adding(changes, from: before, to: after)
       try check(hash: hash, of: target)
-      try work.applying.apply(delta: changes)
+      try work.parking.apply(delta: changes)
     } else {
       // One line had a column from its beginning and the other was given it: only all rows tell.
-      try work.applying.apply(delta: changes)
+      try work.parking.apply(delta: changes)
       hash = try Verification(work: work).rowHash(at: target).hash
       try check(hash: hash, of: target)
     }

@@ -34,6 +34,11 @@ struct Rescan {
           found.append(row.key)
         }
       }
+    if work.tables.isParking {
+      for parked in try work.parked.absent(from: work.tables).table(table.name)?.rows ?? [] {
+        wanted[parked.key] = nil
+      }
+    }
     for key in found + wanted.keys.sorted() { try keep(row: wanted[key], key: key, of: table) }
   }
 

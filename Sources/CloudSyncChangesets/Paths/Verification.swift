@@ -83,6 +83,11 @@ struct Verification {
           }
         }
     }
+    if work.tables.isParking {
+      let parked = try work.parked.absent(from: work.tables)
+      count += parked.rowCount
+      sum = sum.adding(parked, from: frame, to: frame)
+    }
     let back = try work.uncommitted.changes(at: .zero).inverted(at: .zero)
     return (count, sum.adding(back, from: frame, to: frame))
   }

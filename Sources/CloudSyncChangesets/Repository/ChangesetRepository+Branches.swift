@@ -84,6 +84,10 @@ extension ChangesetRepository {
   @discardableResult
   public func pull() throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in
+      // What others or the app have changed may let rows in.
+      if work.tables.isParking, try work.uncommitted.hasChanges() == false {
+        try work.parked.retry(in: work.tables)
+      }
       guard let row = try Branches(work: work).descendant() else { return nil }
       try Moving(work: work).move(to: row.seq)
       return try work.changeset(row: row)

@@ -59,7 +59,7 @@ extension ChangesetRepository {
     try move { (work) throws(ChangesetError) in
       let changes = try work.uncommitted.changes(at: .zero)
       try work.uncommitted.clear()
-      try work.applying.apply(delta: changes.inverted(at: .zero))
+      try work.parking.apply(delta: changes.inverted(at: .zero))
     }
   }
 

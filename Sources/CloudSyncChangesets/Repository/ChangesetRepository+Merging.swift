@@ -5,14 +5,18 @@ extension ChangesetRepository {
   /// Merges the heads of a branch until one is left; ``pull()`` then takes the rows there.
   ///
   /// The same heads give the same merges on every replica. Heads stay about which a handler has said
-  /// ``Resolution/later``, and those whose schema this app does not have.
+  /// ``Resolution/later``, and those whose schema this app does not have; heads of older schemas are migrated first
+  /// where ``ChangesetOptions/migrate`` can do it.
   ///
   /// - Parameter branch: The branch; nil for the present one.
   /// - Returns: The merges.
   /// - Throws: That there is no such branch, or what is wrong with the database.
   @discardableResult
   public func mergeAll(_ branch: String? = nil) throws(ChangesetError) -> [Changeset] {
-    try move { (work) throws(ChangesetError) in
+    if let migrate = options.migrate {
+      try HeadMigration(repository: self, migrate: migrate).run(branch: branch)
+    }
+    return try move { (work) throws(ChangesetError) in
       var number = try work.heads.position().branch
       if let branch { number = try Branches(work: work).number(name: branch) }
       var merges: [Changeset] = []

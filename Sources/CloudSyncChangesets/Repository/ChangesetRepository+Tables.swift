@@ -55,6 +55,35 @@ extension ChangesetRepository {
 }
 
 extension ChangesetRepository {
+  /// Takes up tables that were changed without ``migrate(_:options:_:)``, which no repository opens any more.
+  ///
+  /// Columns that came and went become a migration, as those of replicas do that have done the same. Rows that differ
+  /// besides are not committed afterwards: they may be anybody's edits.
+  ///
+  /// - Parameters:
+  ///   - database: The database.
+  ///   - tables: The tables that the history is about from now on; nil for those that it has been about.
+  ///   - options: What this copy is called.
+  /// - Throws: That a table is gone, or has another primary key, or what is wrong with the database.
+  public static func rescan(
+    _ database: some SyncDatabase,
+    tables: [String]? = nil,
+    options: ChangesetOptions = ChangesetOptions()
+  ) throws(ChangesetError) {
+    try database.use { (connection) throws(ChangesetError) in
+      try refuseTransaction(connection: connection)
+      guard let version = try HistoryTables.installedVersion(connection: connection) else {
+        throw ChangesetError(.misuse, "the database has no history")
+      }
+      try HistoryTables.check(version: version)
+      try connection.withoutForeignKeys { () throws(ChangesetError) in
+        try connection.transaction { () throws(ChangesetError) in
+          try Adopting(connection: connection, options: options).run(names: tables)
+        }
+      }
+    }
+  }
+
   /// Changes the tables of a history, and commits what became of their rows.
   ///
   /// Columns and tables may be added, removed and renamed, and rows changed. Older commits have a column that

@@ -124,7 +124,7 @@ public final class ChangesetRepository: Sendable {
       {
         throw ChangesetError(
           .needsMigration,
-          "the tables were changed without the history; change them with “migrate” instead, or remove the history and begin another"
+          "the tables were changed without the history; “rescan” takes up what was done"
         )
       }
       known.withLock { $0 = fresh }

@@ -1,3 +1,4 @@
+import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 
@@ -27,7 +28,15 @@ struct HistoryStatus {
       waitingCount: try count("SELECT count(*) FROM changesets_waiting"),
       refused: try work.connection.rows(
         "SELECT name, reason FROM changesets_refused ORDER BY name"
-      ) { .init(name: $0.text(0) ?? "", reason: $0.text(1) ?? "") }
+      ) { .init(name: $0.text(0) ?? "", reason: $0.text(1) ?? "") },
+      parked: try work.parked.all()
+        .map { parked in
+          .init(
+            table: parked.table,
+            key: parked.row.key.values.map { FieldValue($0) },
+            reason: parked.reason
+          )
+        }
     )
   }
 

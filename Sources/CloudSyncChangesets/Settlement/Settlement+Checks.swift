@@ -6,7 +6,12 @@ extension Settlement {
   func settleChecks() throws(ChangesetError) {
     for id in waiting.keys.sorted() {
       guard let row = waiting[id], try holds(id: id, row) == false else { continue }
-      try settleCheck(id: id, row)
+      // What one side has made by itself the other's tables take.
+      if plan.sharedRows[id.table]?.contains(id.key) != true {
+        park(id, row)
+      } else {
+        try settleCheck(id: id, row)
+      }
     }
   }
 

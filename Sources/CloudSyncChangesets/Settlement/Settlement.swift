@@ -9,6 +9,7 @@ import CloudSyncSQLiteSupport
 /// the rules, so every replica makes the same commit.
 final class Settlement {
   let plan: MergePlan
+  private let connection: HistoryConnection
   let tables: [String: SettlementTable]
   let links: [TableReference]
   /// The rows at the first parent that the merge has touched.
@@ -17,6 +18,8 @@ final class Settlement {
   var waiting: [RowID: SettledRow] = [:]
   /// The rows that were touched since foreign keys were looked at.
   var unchecked: Set<RowID> = []
+  /// The rows that one side has made by itself and that the tables here do not take: they stay as that side has them.
+  private(set) var parked: [RowID: SettledRow] = [:]
   /// The rows that are out of their tables for good, as they were.
   private(set) var setAside: [RowID: SettledRow] = [:]
   /// The rows that settling has deleted, as they were, with the time of that.
@@ -34,11 +37,18 @@ final class Settlement {
     _ plan: MergePlan,
     connection: HistoryConnection,
     tables tracked: TrackedTables
-  ) {
+  ) throws(ChangesetError) {
     self.plan = plan
+    self.connection = connection
+    let hasParkedRows = try ParkedRows(connection: connection).exist()
     tables = Dictionary(
       uniqueKeysWithValues: tracked.tables.map {
-        ($0.name, SettlementTable(connection: connection, tracked: $0))
+        let table = SettlementTable(
+          connection: connection,
+          tracked: $0,
+          hasParkedRows: hasParkedRows
+        )
+        return ($0.name, table)
       }
     )
     links = tracked.schema.references.filter { link in
@@ -50,6 +60,7 @@ final class Settlement {
   /// The merge as it can be: its changes and what was decided.
   func settled() throws(ChangesetError) -> MergePlan {
     try apply()
+    try takeUpParked()
     try settleChecks()
     try place()
     try settleSharedKeys()
@@ -88,6 +99,19 @@ final class Settlement {
     }
   }
 
+  /// Takes up the rows of the first parent that its own tables have taken and these do not, because of a unique key
+  /// that has come since: what else they break is for no merge to mend.
+  private func takeUpParked() throws(ChangesetError) {
+    for parked in try ParkedRows(connection: connection).all() {
+      let id = RowID(table: parked.table, key: parked.row.key)
+      guard before[id] == nil, let table = tables[parked.table] else { continue }
+      let row = SettledRow(parked.row)
+      let holders = try table.holders(of: row, id.key)
+      guard holders.contains(where: { $0.search.columns != table.tracked.key }) else { continue }
+      if let present = try takeOut(id) { waiting[id] = present }
+    }
+  }
+
   /// Takes a row out of its table; returns what it was.
   @discardableResult
   func takeOut(_ id: RowID) throws(ChangesetError) -> SettledRow? {
@@ -115,6 +139,12 @@ final class Settlement {
     waiting[id] = nil
     unchecked.insert(id)
     written[id, default: [:]].merge(row.times) { $1 }
+  }
+
+  /// Leaves a row as the side has it that has made it: only the tables here have a rule against it.
+  func park(_ id: RowID, _ row: SettledRow) {
+    notePlaced(id, row)
+    parked[id] = row
   }
 
   /// Keeps a row out of its table for good.
@@ -151,7 +181,8 @@ final class Settlement {
       let ids = before.keys.filter { $0.table == name }.sorted()
       var rows: [RowDelta] = []
       for id in ids {
-        if let change = change(of: id, from: before[id] ?? nil, to: try row(id)) {
+        let present = if let row = parked[id] { row } else { try row(id) }
+        if let change = change(of: id, from: before[id] ?? nil, to: present) {
           rows.append(change)
         }
       }
@@ -164,8 +195,10 @@ final class Settlement {
   }
 
   private func change(of id: RowID, from old: SettledRow?, to new: SettledRow?) -> RowDelta? {
-    let columns = Set((old?.values.keys).map(Array.init) ?? [])
+    var columns = Set((old?.values.keys).map(Array.init) ?? [])
       .union((new?.values.keys).map(Array.init) ?? [])
+    // NULLs of a row that the merge inserts may have been written after it.
+    if old == nil, new != nil { columns.formUnion(written[id, default: [:]].keys) }
     let cells = columns.sortedByBytes()
       .map { column in
         CellDelta(
@@ -180,7 +213,7 @@ final class Settlement {
     case (nil, _?):
       let planned = plan.changes.table(id.table)?.row(id.key)?.time
       let latest = cells.map(\.time).max() ?? .zero
-      return RowDelta(.insert, id.key, cells: cells, time: planned ?? latest)
+      return RowDelta(inserting: id.key, cells: cells, time: planned ?? latest)
     case (_?, nil): return RowDelta(.delete, id.key, cells: cells, time: departure(of: id))
     case (_?, _?): return RowDelta(updating: id.key, cells: cells.filter(\.isChange))
     }

@@ -8,13 +8,15 @@ struct SettlementTable {
   let tracked: TrackedTable
   /// What SQLite keeps unique; the key itself only where it may take different ones for equal.
   let searches: [UniqueKeySearch]
+  private let hasParkedRows: Bool
 
   private var schema: TableSchema { tracked.schema }
   private var name: String { tracked.name.quotedName }
   private var columns: [String] { tracked.key + tracked.columns }
 
-  init(connection: HistoryConnection, tracked: TrackedTable) {
+  init(connection: HistoryConnection, tracked: TrackedTable, hasParkedRows: Bool) {
     self.connection = connection
+    self.hasParkedRows = hasParkedRows
     self.tracked = tracked
     let all = tracked.schema.uniqueKeySearches
     searches = tracked.hasBinaryKey && tracked.hasExactKey ? Array(all.dropFirst()) : all
@@ -28,11 +30,18 @@ struct SettlementTable {
     case check(String)
   }
 
+  /// A row of the state that is settled, also where the table does not take it.
   func row(_ key: RowKey) throws(ChangesetError) -> SettledRow? {
-    try TableRows(connection: connection, table: tracked).row(key).map { SettledRow($0) }
+    let present = try TableRows(connection: connection, table: tracked).row(key)
+    if present == nil, hasParkedRows {
+      return try ParkedRows(connection: connection).row(key, of: tracked.name)
+        .map { SettledRow($0) }
+    }
+    return present.map { SettledRow($0) }
   }
 
   func delete(_ key: RowKey) throws(ChangesetError) {
+    if hasParkedRows { try ParkedRows(connection: connection).release(key: key, of: tracked.name) }
     let match = tracked.key.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }
     try connection.failing { () throws(SQLiteError) in
       try connection.bound(

@@ -63,7 +63,7 @@ struct HistorySetup {
     if try dictionaries.number(ofSchema: tracked.id) == nil {
       throw ChangesetError(
         .needsMigration,
-        "the tables were changed without the history; change them with “migrate” instead, or remove the history and begin another"
+        "the tables were changed without the history; “rescan” takes up what was done"
       )
     }
     return tracked

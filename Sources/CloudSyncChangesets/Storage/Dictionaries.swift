@@ -41,6 +41,16 @@ struct Dictionaries {
     return try connection.integer("SELECT last_insert_rowid()") ?? 0
   }
 
+  /// Takes what somebody else tells of a schema's declarations: the last to tell is the nearest to the present.
+  func keep(declarationsOf schema: SchemaDescription) throws(ChangesetError) {
+    if schema.declarations.isEmpty { return }
+    try connection.run(
+      "UPDATE changesets_schemas SET description = ?2 WHERE id = ?1 AND description <> ?2",
+      .blob(schema.id.digest.bytes),
+      .blob(schema.bytes)
+    )
+  }
+
   func number(ofSchema id: SchemaID) throws(ChangesetError) -> Int64? {
     try connection.integer(
       "SELECT number FROM changesets_schemas WHERE id = ?1",

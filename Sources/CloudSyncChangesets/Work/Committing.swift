@@ -14,15 +14,21 @@ struct Committing {
     let time = HybridTime.next(after: position.clock, now: work.now)
     let changes = try work.uncommitted.changes(at: time)
     if changes.isEmpty {
-      try work.uncommitted.clear()
+      try clear()
       return nil
     }
     guard !position.isDetached else {
       throw ChangesetError.onOlderCommit
     }
     let row = try append(changes, meta: meta, reverts: reverts, at: time, on: position)
-    try work.uncommitted.clear()
+    try clear()
     return row
+  }
+
+  /// Forgets what the rows were.
+  private func clear() throws(ChangesetError) {
+    if work.tables.isParking { try work.parked.releaseReplaced(in: work.tables) }
+    try work.uncommitted.clear()
   }
 
   /// Appends an edit to the branch of HEAD, and moves both.

@@ -1,3 +1,4 @@
+import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
@@ -65,6 +66,27 @@ struct DefaultFills {
       tables[name] = table
     }
     return StateDelta(tables: tables.keys.sortedByBytes().compactMap { tables[$0] })
+  }
+}
+
+/// The constants that the defaults of tables are; they are looked up when they are asked for first.
+final class ConstantDefaults: Sendable {
+  private let known = Locked<Fills?>(nil)
+
+  func fills(
+    of tables: TrackedTables,
+    _ connection: HistoryConnection
+  ) throws(ChangesetError) -> Fills {
+    if let fills = known.withLock({ $0 }) { return fills }
+    var fills = Fills()
+    for table in tables.tables {
+      for column in table.columns where table.schema.column(named: column)?.defaultSQL != nil {
+        let value = try ColumnDefault(connection: connection).value(of: column, in: table)
+        if value != .null { _ = fills.add(.init(column: column, value: value), of: table.name) }
+      }
+    }
+    known.withLock { [fills] in $0 = fills }
+    return fills
   }
 }
 

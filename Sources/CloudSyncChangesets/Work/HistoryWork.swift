@@ -13,10 +13,15 @@ struct HistoryWork {
   var dictionaries: Dictionaries { Dictionaries(connection: connection) }
   var info: Info { Info(connection) }
   var uncommitted: UncommittedRows {
-    UncommittedRows(connection: connection, tables: tables.tables)
+    UncommittedRows(connection: connection, tables: tables)
   }
 
   var applying: DeltaApplier { DeltaApplier(connection: connection, tables: tables) }
+  /// The same for what commits of others may have brought: rows that the tables here refuse are parked.
+  var parking: DeltaApplier {
+    DeltaApplier(connection: connection, tables: tables, refusals: .parks)
+  }
+  var parked: ParkedRows { ParkedRows(connection: connection) }
 
   /// The present in milliseconds since 1970.
   var now: Int64 { options.environment.now().nanoseconds / 1_000_000 }

@@ -37,7 +37,9 @@ extension StateDelta {
     StateDelta(
       tables: tables.map { table in
         let rows = table.rows.map { row in
-          let cells = row.cells.map { CellDelta($0.column, old: $0.old, new: $0.new, time: time) }
+          // A NULL that is as old as its row says nothing.
+          let cells = row.cells.filter(\.isChange)
+            .map { CellDelta($0.column, old: $0.old, new: $0.new, time: time) }
           return RowDelta(row.kind, row.key, cells: cells, time: time)
         }
         return TableDelta(table.name, fills: table.fills, rows: rows)

@@ -11,7 +11,9 @@ final class HistoryMergeChecker: SimulationChecker {
     let devices = end.changesetDevices
     guard let device = devices.first else { return nil }
     var models: [HistoryMergeModel] = []
-    for rules in Set(devices.map(\.rules)) { models.append(HistoryMergeModel(rules: rules)) }
+    for rules in Set(devices.map(\.rules)) {
+      models.append(HistoryMergeModel(rules: rules, schema: device.schema))
+    }
     do {
       var known: [ChangesetID: HistoryCommit] = [:]
       var twins = MergeTwins(hasOneRule: models.count == 1)
@@ -58,7 +60,10 @@ final class HistoryMergeChecker: SimulationChecker {
       merge.parents[1],
       number: merge.number
     )
-    if first !== merge.parents[0] { return "the first parent is the one with fewer changes" }
+    if first !== merge.parents[0] {
+      let counts = merge.parents.map { model.changedCells(from: base, to: $0) }
+      return "the first parent is the one with fewer changes: \(counts[0]) of \(counts)"
+    }
     // What constraints demand is decided in the open.
     let settled = Set(
       data.conflicts.filter { [.unique, .foreignKey, .check].contains($0.kind) }
@@ -74,8 +79,6 @@ final class HistoryMergeChecker: SimulationChecker {
           let (one, other) = (wanted[column], found[column])
           // Who merged it may not have known yet what a migration fills the rows of an older app with.
           if column == "c", one.value == .null || other.value == .null { continue }
-          // A change of a row to NULL is as old as the row to whoever has not met the row before.
-          if base?.state[id] == nil, one.value == .null || other.value == .null { continue }
           if one.value != other.value {
             let sides = ([base].compactMap(\.self) + merge.parents)
               .map { Self.words(row: $0.state[id], column: column) }

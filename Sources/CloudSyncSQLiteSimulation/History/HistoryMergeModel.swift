@@ -8,11 +8,21 @@ import CloudSyncSQLiteSupport
 /// It knows nothing of constraints: what these make of a merge is for others to judge.
 final class HistoryMergeModel {
   private let rules: SimulatedMergeRules
+  /// By table and column, as SQL.
+  private let defaults: [String: [String: String]]
   private(set) var commits: [Int: HistoryCommit] = [:]
   private var virtualCount = 0
   private var virtualBases: [String: HistoryCommit] = [:]
 
-  init(rules: SimulatedMergeRules) { self.rules = rules }
+  init(rules: SimulatedMergeRules, schema: SimulatedSchema) {
+    self.rules = rules
+    let tables = schema.tables(version: .init())
+    defaults = Dictionary(
+      uniqueKeysWithValues: tables.map { table in
+        (table.name, Dictionary(uniqueKeysWithValues: table.columns.map { ($0.name, $0.initial) }))
+      }
+    )
+  }
 
   func add(commit: HistoryCommit) { commits[commit.number] = commit }
 
@@ -113,14 +123,19 @@ final class HistoryMergeModel {
     return mine.symmetricDifference(theirs).contains { commits[$0]?.isMerge == false }
   }
 
-  private func changedCells(from base: HistoryCommit?, to side: HistoryCommit) -> Int {
+  /// How many cells a side has changed since a base.
+  func changedCells(from base: HistoryCommit?, to side: HistoryCommit) -> Int {
     let (before, after) = (base?.state ?? [:], side.state)
     var count = 0
     for id in Set(before.keys).union(after.keys) {
       switch (before[id], after[id]) {
       case (nil, nil): break
       case (nil, let row?), (let row?, nil):
-        count += 1 + row.cells.values.count { $0.value != .null }
+        // An app that lacks a column does not know what others fill it with.
+        count += 1
+        count += row.cells.count { column, cell in
+          cell.value != .null && cell.value.literal != defaults[id.table]?[column]
+        }
       case (let old?, let new?):
         count += old.columns.union(new.columns).count { old[$0].value != new[$0].value }
       }

@@ -33,10 +33,14 @@ enum HistoryBasics {
       ),
       HistoryCommand.command(
         name: "rescan",
-        "Find rows that were written past the triggers, to be committed.",
+        "Find rows that were written past the triggers, and take up tables that were changed.",
+        options: [DatabaseArguments.tables],
+        discussion: """
+          Columns that were added or dropped become a migration; what else differs is to be committed. Where a table
+          was dropped or renamed, --tables names all that the history is about from now on.
+          """,
         run: { target in
-          let repository = try target.repository()
-          try repository.rescan()
+          let repository = try rescanned(target: target)
           let count = try repository.changes().count
           if target.isJSON { return try target.show(value: ["rows": count]) }
           target.console.line("\(Phrase.count(count, "row")) to be committed")
@@ -79,6 +83,25 @@ enum HistoryBasics {
     )
   }
 
+  /// The history after its tables are taken up, if they were changed, and its rows are compared.
+  private static func rescanned(target: HistoryTarget) throws -> ChangesetRepository {
+    let database = try target.database(access: .readWrite)
+    var names: [String]?
+    if target.arguments.has("--tables") {
+      let all = try ChangesetRepository.tables(of: database)
+      names = try DatabaseArguments(target.arguments).tables(names: all, orElse: nil)
+    }
+    do {
+      let repository = try target.repository()
+      if names == nil {
+        try repository.rescan()
+        return repository
+      }
+    } catch let error as ChangesetError where error.code == .needsMigration {}
+    try ChangesetRepository.rescan(database, tables: names)
+    return try target.repository()
+  }
+
   private struct StatusReport: Encodable {
     struct Table: Encodable {
       var name: String
@@ -94,6 +117,7 @@ enum HistoryBasics {
     var heads: [String]
     var waiting: Int
     var refused: [String: String]
+    var parked: [ParkedReport]
     var tables: [Table]
 
     init(_ status: ChangesetStatus) {
@@ -107,6 +131,7 @@ enum HistoryBasics {
         status.refused.map { ($0.name, $0.reason) },
         uniquingKeysWith: { first, _ in first }
       )
+      parked = status.parked.map { ParkedReport($0) }
       tables = status.tables.map {
         Table(name: $0.name, new: $0.inserted, changed: $0.updated, deleted: $0.deleted)
       }
@@ -135,6 +160,11 @@ enum HistoryBasics {
     }
     if status.waitingCount > 0 {
       console.line("\(Phrase.count(status.waitingCount, "commit")) wait for others before them")
+    }
+    for row in status.parked {
+      console.line(
+        "table \(row.table), row \(HistoryWords.key(row.key)) is parked: \(Words.line(row.reason))"
+      )
     }
     for refused in status.refused {
       console.line("\(refused.name) was refused: \(Words.line(refused.reason))")

@@ -75,25 +75,28 @@ enum HistoryCloud {
     var conflicts: Int
     var branch: String
     var head: String?
+    var parked: [ParkedReport]
   }
 
   private static func sync(target: HistoryTarget) throws {
     let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() } ?? "{}"
     let creates = target.arguments.has("--create")
-    let summary = try with(target: target, creates: creates) { (remote, _) in
-      try await remote.sync(meta: meta)
+    let (summary, repository) = try with(target: target, creates: creates) {
+      (remote, repository) in (try await remote.sync(meta: meta), repository)
     }
     if target.isJSON {
-      return try target.show(
+      try target.show(
         value: SyncReport(
           sent: summary.sent,
           received: summary.received,
           merges: summary.merges,
           conflicts: summary.conflicts,
           branch: summary.head.branch,
-          head: summary.head.uuid
+          head: summary.head.uuid,
+          parked: try repository.status().parked.map { ParkedReport($0) }
         )
       )
+      return try target.tellParked(repository)
     }
     var parts = [
       "sent \(Phrase.count(summary.sent, "commit"))", "received \(summary.received)",
@@ -104,6 +107,7 @@ enum HistoryCloud {
     }
     let place = summary.head.id.map { target.console.styled($0.short, as: .name) } ?? "nothing"
     target.console.line("\(parts.joined(separator: ", ")); \(summary.head.branch) is at \(place)")
+    try target.tellParked(repository)
   }
 
   private static func tell(target: HistoryTarget, commits: [Changeset], were what: String) throws {
@@ -137,10 +141,14 @@ enum HistoryCloud {
     }
     let count = try repository.log().count
     let rows = try repository.verify().rowCount
-    if target.isJSON { return try target.show(value: ["commits": count, "rows": rows]) }
-    target.console.line(
-      "\(target.path): \(Phrase.count(count, "commit")), \(Phrase.count(rows, "row"))"
-    )
+    if target.isJSON {
+      try target.show(value: ["commits": count, "rows": rows])
+    } else {
+      target.console.line(
+        "\(target.path): \(Phrase.count(count, "commit")), \(Phrase.count(rows, "row"))"
+      )
+    }
+    try target.tellParked(repository)
   }
 
   /// Throws if there is a file already, unless it is a clone that was not completed.

@@ -88,6 +88,27 @@ struct HistoryTarget {
     return try ChangesetRepository(database, options: options)
   }
 
+  /// Tells of the rows that the tables here do not take; there are none after it.
+  ///
+  /// - Throws: That there are some, for the exit code.
+  func tellParked(_ repository: ChangesetRepository) throws {
+    let parked = try repository.status().parked
+    if parked.isEmpty { return }
+    if !isJSON {
+      for row in parked {
+        console.line(
+          "table \(row.table), row \(HistoryWords.key(row.key)) is parked:"
+            + " \(console.styled(Words.line(row.reason), as: .bad))"
+        )
+      }
+      console.line(
+        "\(Phrase.count(parked.count, "row")) of the history broke rules of the tables here; “cloudsync history"
+          + " pull \(path)” tries again"
+      )
+    }
+    throw ToolError.negative
+  }
+
   func show(value: some Encodable) throws { console.line(try JSONText.block(for: value)) }
 }
 

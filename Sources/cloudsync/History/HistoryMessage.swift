@@ -58,6 +58,19 @@ struct ChangesetReport: Encodable {
   }
 }
 
+/// A row that the tables here do not take, for scripts.
+struct ParkedReport: Encodable {
+  var table: String
+  var key: [String]
+  var reason: String
+
+  init(_ parked: ChangesetStatus.Parked) {
+    table = parked.table
+    key = parked.key.map(\.sqlText)
+    reason = parked.reason
+  }
+}
+
 /// A changed row for scripts; values are as SQL writes them.
 struct RowChangeReport: Encodable {
   struct Cell: Encodable {

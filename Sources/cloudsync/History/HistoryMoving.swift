@@ -59,7 +59,10 @@ enum HistoryMoving {
         run: { target in
           let repository = try target.repository()
           let moved = try repository.pull()
-          if moved == nil, !target.isJSON { return target.console.line("nothing to pull") }
+          if moved == nil, !target.isJSON {
+            target.console.line("nothing to pull")
+            return try target.tellParked(repository)
+          }
           try tell(target, repository)
         }
       ),
@@ -76,14 +79,16 @@ enum HistoryMoving {
   static func tell(_ target: HistoryTarget, _ repository: ChangesetRepository) throws {
     let head = try repository.head()
     if target.isJSON {
-      return try target.show(
+      try target.show(
         value: HeadReport(branch: head.branch, head: head.uuid, isDetached: head.isDetached)
       )
+      return try target.tellParked(repository)
     }
     let place = head.id.map { target.console.styled($0.short, as: .name) } ?? "the empty database"
     target.console.line(
       head.isDetached ? "the rows are those of \(place)" : "\(head.branch) is at \(place)"
     )
+    try target.tellParked(repository)
   }
 
   private struct BranchReport: Encodable {

@@ -136,6 +136,26 @@ import Testing
     #expect(count > 20)
   }
 
+  @Test func aMigrationIsMadeOrNotMade() throws {
+    let count = try Self.breaking(
+      Self.fill,
+      { repository in
+        try ChangesetRepository.migrate(repository.database, options: HistoryBench.options()) {
+          try SQLiteConnection(borrowing: $0)
+            .execute(
+              "ALTER TABLE people ADD COLUMN height DEFAULT 3; UPDATE people SET height = score"
+            )
+        }
+      },
+      { bench in
+        try bench.rows("SELECT * FROM people ORDER BY id")
+          + bench.rows("SELECT kind FROM changesets_log ORDER BY seq")
+          + bench.rows("SELECT name FROM sqlite_schema ORDER BY name")
+      }
+    )
+    #expect(count > 10)
+  }
+
   @Test func aMergeIsMadeOrNotMade() throws {
     let other = try HistoryBench(replica: "phone")
     try other.commit("INSERT INTO people(id, score) VALUES('p1', 70)")

@@ -215,7 +215,8 @@ extension TableDelta {
   /// The rows without times.
   fileprivate var values: [String] {
     rows.map { row in
-      "\(name) \(row.key.values.map(\.literal)) \(row.cells.map { "\($0.column) \($0.new.literal)" })"
+      let cells = row.cells.filter(\.isChange).map { "\($0.column) \($0.new.literal)" }
+      return "\(name) \(row.key.values.map(\.literal)) \(cells)"
     }
   }
 }

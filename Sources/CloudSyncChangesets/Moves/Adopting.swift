@@ -1,0 +1,121 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Takes up tables that were changed without the history.
+///
+/// A migration commit says which columns came, with what rows were filled with, and which went; replicas that have done
+/// the same make the same commit. Whatever else rows hold now may be anybody's edit: it is uncommitted afterwards.
+struct Adopting {
+  let connection: HistoryConnection
+  let options: ChangesetOptions
+
+  private var installation: CaptureInstallation { CaptureInstallation(connection: connection) }
+
+  /// Takes up the tables of these names, or those that the history is about; nothing if nothing was changed.
+  func run(names: [String]?) throws(ChangesetError) {
+    let heads = Heads(connection: connection)
+    let position = try heads.position()
+    if position.isDetached { throw ChangesetError.onOlderCommit }
+    let former = try formerSchema(at: position.seq)
+    let log = CommitLog(connection: connection, schema: former)
+    let state = try log.changes(from: nil, to: position.seq)
+    let schema = try installation.readSchema()
+    let wanted = try tables(names: names, in: schema)
+    try checkKeys(of: wanted, in: schema, former: former)
+    try installation.uninstall()
+    try installation.install(names: try TrackingRules(schema: schema).tables(names: wanted))
+    let work = HistoryWork(
+      connection: connection,
+      tables: try installation.tracked(),
+      options: options
+    )
+    if work.tables.id != former.id {
+      _ = try work.dictionaries.number(for: work.tables.description)
+      let changes = try changes(of: state, former: former, in: work)
+      try Migrating(connection: connection, options: options)
+        .commit(changes, at: position, in: work)
+    }
+    try Rescan(work: work).run()
+  }
+
+  /// The schema of HEAD; without commits that of no tables.
+  private func formerSchema(at seq: Int64?) throws(ChangesetError) -> SchemaDescription {
+    guard let seq else { return SchemaDescription(tables: []) }
+    let row = try CommitLog(connection: connection).row(seq)
+    return try Dictionaries(connection: connection).schema(number: row.schema)
+  }
+
+  private func tables(
+    names: [String]?,
+    in schema: DatabaseSchema
+  ) throws(ChangesetError) -> [String] {
+    if let names { return names }
+    let known = try connection.rows("SELECT name FROM changesets_tables ORDER BY name") {
+      $0.text(0) ?? ""
+    }
+    // Were it taken for dropped, its rows would go on every replica, though it may have another name now.
+    if let gone = known.first(where: { schema.table(named: $0) == nil }) {
+      throw ChangesetError(
+        .needsMigration,
+        "table \(gone.quotedName) is gone; name all tables that the history is to be about from now on"
+      )
+    }
+    return known
+  }
+
+  private func checkKeys(
+    of names: [String],
+    in schema: DatabaseSchema,
+    former: SchemaDescription
+  ) throws(ChangesetError) {
+    for name in names {
+      guard let mine = schema.table(named: name), let before = former.table(name) else { continue }
+      let key = before.columns.filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }
+      let isSame =
+        key.count == mine.primaryKey.count
+        && zip(key, mine.primaryKey).allSatisfy { $0.name.isSameName(as: $1) }
+      if !isSame {
+        throw ChangesetError(
+          .needsMigration,
+          "table \(mine.name.quotedName) has another primary key than its history; remove the history and begin"
+            + " another"
+        )
+      }
+    }
+  }
+
+  /// What became of the rows by the change of the tables alone.
+  private func changes(
+    of state: StateDelta,
+    former: SchemaDescription,
+    in work: HistoryWork
+  ) throws(ChangesetError) -> StateDelta {
+    let time = try work.heads.position().clock
+    var tables: [TableDelta] = []
+    for table in work.tables.tables {
+      guard let before = former.table(table.name) else { continue }
+      var fills: [TableDelta.Fill] = []
+      for name in table.columns where before.column(name) == nil {
+        let value = try ColumnDefault(connection: connection).value(of: name, in: table)
+        fills.append(.init(column: name, value: value))
+      }
+      let rows = (state.table(table.name)?.rows ?? [])
+        .compactMap { row in
+          let gone = row.cells.filter { cell in
+            cell.new != .null && !table.columns.contains { $0.isSameName(as: cell.column) }
+          }
+          return RowDelta(
+            updating: row.key,
+            cells: gone.map { CellDelta($0.column, old: $0.new, new: .null, time: time) }
+          )
+        }
+      if rows.isEmpty, fills.isEmpty { continue }
+      tables.append(TableDelta(table.name, fills: fills, rows: rows))
+    }
+    for gone in state.tables where work.tables.table(gone.name) == nil {
+      tables.append(TableDelta(gone.name, rows: gone.rows.map { $0.inverted(at: time) }))
+    }
+    return StateDelta(tables: tables.sorted { $0.name.precedesByBytes($1.name) })
+  }
+}

@@ -1,0 +1,134 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Brings heads of older schemas to the present one, on copies, where their replicas have not done it.
+///
+/// It is what their replicas would do themselves, so it makes the same commit.
+struct HeadMigration {
+  let repository: ChangesetRepository
+  let migrate: @Sendable (OpaquePointer) throws -> Void
+
+  /// Migrates the heads of a branch, nil for the present one, that wait for it.
+  func run(branch: String?) throws(ChangesetError) {
+    let waiting = try repository.read { (work) throws(ChangesetError) in
+      try Self.waiting(branch: branch, work)
+    }
+    for seq in waiting {
+      guard let made = try migrated(seq: seq) else { continue }
+      try repository.write { (work) throws(ChangesetError) in
+        var pack = Pack()
+        pack.schemas = [made.schema]
+        pack.entries = [made.entry]
+        for row in try Intake(work: work).take(pack: pack) {
+          // The cloud has not got it.
+          try work.connection.run(
+            "UPDATE changesets_log SET remote = 0 WHERE seq = ?1",
+            .integer(row.seq)
+          )
+        }
+      }
+    }
+  }
+
+  /// The heads whose schema is one that HEAD has left behind by a migration, and that is more than a column less.
+  private static func waiting(
+    branch: String?,
+    _ work: HistoryWork
+  ) throws(ChangesetError) -> [Int64] {
+    let position = try work.heads.position()
+    var number = position.branch
+    if let branch { number = try Branches(work: work).number(name: branch) }
+    guard let head = position.seq else { return [] }
+    let left = try work.connection.rows(
+      """
+      SELECT p.seq, p.schema FROM changesets_log m JOIN changesets_log p ON p.seq = m.parent
+      WHERE m.kind = 3 ORDER BY m.seq
+      """
+    ) { (seq: $0.integer(0), schema: $0.integer(1)) }
+    var waiting: [Int64] = []
+    for candidate in try work.heads.heads(ofBranch: number) where candidate.seq != head {
+      let schema = try work.log.row(candidate.seq).schema
+      if try work.knows(schema: schema) { continue }
+      for parent in left where parent.schema == schema {
+        guard try work.log.isAncestor(ancestor: parent.seq, of: head) else { continue }
+        waiting.append(candidate.seq)
+        break
+      }
+    }
+    return waiting
+  }
+
+  // MARK: On a copy
+
+  private struct Made: Sendable {
+    var entry: Pack.Entry
+    var schema: SchemaDescription
+  }
+
+  /// The commit that the app's migration makes of a head; nil if it leads to another schema than that of the tables here.
+  private func migrated(seq: Int64) throws(ChangesetError) -> Made? {
+    let options = repository.options
+    return try repository.database.use { (connection) throws(ChangesetError) in
+      let target: SQLiteConnection
+      do throws(SQLiteError) {
+        target = try SQLiteConnection(path: ":memory:")
+        try connection.sqlite.copy(to: target)
+      } catch { throw ChangesetError(error) }
+      let wanted = try CaptureInstallation(connection: connection).tracked().id
+      let copy = HistoryConnection(sqlite: target)
+      return try copy.transaction { () throws(ChangesetError) in
+        try Self.goBack(to: seq, on: copy, options: options)
+        do { try Migrating(connection: copy, options: options).run(migrate) } catch {
+          throw ChangesetError(
+            .schema,
+            "the app's migration failed on a copy of a commit of another replica: \(error)"
+          )
+        }
+        return try Self.made(after: seq, on: copy, wanted: wanted)
+      }
+    }
+  }
+
+  /// Makes the tables of a copy those of a commit, and HEAD that commit.
+  private static func goBack(
+    to seq: Int64,
+    on copy: HistoryConnection,
+    options: ChangesetOptions
+  ) throws(ChangesetError) {
+    let row = try CommitLog(connection: copy).row(seq)
+    let schema = try Dictionaries(connection: copy).schema(number: row.schema)
+    let installation = CaptureInstallation(connection: copy)
+    try installation.uninstall()
+    try copy.execute("DROP TABLE IF EXISTS main.changesets_parked")
+    try Cloning.dropTables(of: copy)
+    try Cloning.makeTables(of: schema, on: copy)
+    try installation.install(names: schema.tables.map(\.name))
+    let work = HistoryWork(connection: copy, tables: try installation.tracked(), options: options)
+    try copy.withoutTriggers { () throws(ChangesetError) in
+      try work.applying.write(try work.log.changes(from: nil, to: seq))
+    }
+    var position = try work.heads.position()
+    position.seq = seq
+    position.branch = row.branch
+    position.isDetached = false
+    // The commit's own time is the latest that its replica has seen, for all that the commit says.
+    try copy.run("UPDATE changesets_heads SET time = 0 WHERE number = 0")
+    position.clock = row.time
+    try work.heads.set(position)
+  }
+
+  private static func made(
+    after seq: Int64,
+    on copy: HistoryConnection,
+    wanted: SchemaID
+  ) throws(ChangesetError) -> Made? {
+    guard let made = try Heads(connection: copy).position().seq, made != seq else { return nil }
+    let log = CommitLog(connection: copy)
+    let row = try log.row(made)
+    let schema = try Dictionaries(connection: copy).schema(number: row.schema)
+    guard schema.id == wanted, let body = try log.body(seq: made) else { return nil }
+    let entry = Pack.Entry(id: row.id, header: try log.header(row: row), body: body)
+    return Made(entry: entry, schema: schema)
+  }
+}
