@@ -35,6 +35,11 @@ struct CloudRecords: TransactionPart {
     try noteKinds(version, in: place)
     try note(seen: key, in: place)
     transaction.see(version.clock.latest)
+    var sent = sent
+    if try KeySeparation(transaction: transaction).separate(key, in: place, from: version) {
+      // It was another row that was sent.
+      sent = nil
+    }
     if try transaction.isFetchingAll() {
       try UnseenEdits(transaction: transaction)
         .take(of: key, in: place, beside: version, tag: tag)

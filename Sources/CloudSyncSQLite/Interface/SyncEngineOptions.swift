@@ -21,9 +21,10 @@ public struct SyncEngineOptions: Sendable {
     ///
     /// The key must be declared `INTEGER PRIMARY KEY AUTOINCREMENT`. Each database counts in ranges of its own, above
     /// all keys that it has seen: `last_insert_rowid()` and `ORDER BY id` work as before, but keys grow by billions and
-    /// leave gaps. A copy of a file has to be synced once before rows are inserted into it, and what the app computes
-    /// as a key, such as `max(id) + 1`, is not unique. Two devices share their ranges with a probability of 1 to
-    /// 16,777,216.
+    /// leave gaps. A copy of a file counts on as the original does until it is synced once, and so does a file that was
+    /// put back from a backup: of two rows that were given one key so, the one that the cloud gets first keeps it, and
+    /// the other one gets another key with its first sync, together with what refers to it. What the app computes as a
+    /// key, such as `max(id) + 1`, is not unique. Two devices share their ranges with a probability of 1 to 16,777,216.
     public var givesIntegerKeys = false
     /// What becomes of two rows that break a unique key beside the primary one.
     ///

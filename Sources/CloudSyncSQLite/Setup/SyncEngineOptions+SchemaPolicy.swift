@@ -30,6 +30,6 @@ extension SyncEngineOptions {
 
   /// The names of tables whose integer keys the engine gives.
   func countedTables(of tables: SyncTables) -> [String] {
-    tables.inOrder.filter { $0.schema.isCounted && table($0.name).givesIntegerKeys }.map(\.name)
+    tables.inOrder.filter(\.countsKeys).map(\.name)
   }
 }

@@ -38,6 +38,8 @@ final class RecordTable: Sendable {
   let defaults: [SQLiteValue?]
   /// How values travel.
   let transport: ValueTransport
+  /// Whether the engine gives its integer keys, in ranges of each device's own.
+  let countsKeys: Bool
   /// Whether every column stores values of its own kind as they are.
   let keepsOwnKinds: Bool
   /// Whether the columns of its key do, and nothing follows in the database when a row is made.
@@ -91,6 +93,7 @@ final class RecordTable: Sendable {
     self.rules = rules
     filter = options.rowFilter.map { RowFilter($0, of: schema) }
     orphans = options.orphans
+    countsKeys = options.givesIntegerKeys && schema.isCounted
     cascades = options.cascades
     uniqueKeys = options.uniqueKeys
     searches = schema.uniqueKeySearches
@@ -130,6 +133,7 @@ final class RecordTable: Sendable {
     self.rules = rules
     filter = table.filter
     orphans = table.orphans
+    countsKeys = table.countsKeys
     cascades = table.cascades
     uniqueKeys = table.uniqueKeys
     searches = table.searches

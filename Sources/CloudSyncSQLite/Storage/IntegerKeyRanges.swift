@@ -41,6 +41,23 @@ struct IntegerKeyRanges {
     }
   }
 
+  /// Whether a key was given in the range of a device; those before are of rows that all devices began with.
+  static func isGiven(_ key: Int64) -> Bool { key / size / devices > 0 }
+
+  /// Takes the next key of a table for a row that is there; nil if there is none left.
+  func take(in table: String) throws(SQLiteError) -> Int64? {
+    try settle([table])
+    let query = try connection.statement("SELECT seq FROM main.sqlite_sequence WHERE name = ?1")
+    query.bind(table, at: 1)
+    let last = try query.step() ? query.integer(0) : 0
+    query.reset()
+    let (next, isFull) = last.addingReportingOverflow(1)
+    if isFull { return nil }
+    try connection.statement("UPDATE main.sqlite_sequence SET seq = ?2 WHERE name = ?1")
+      .bind(table, at: 1).bind(next, at: 2).run()
+    return next
+  }
+
   /// What the greatest key has to be taken for, so that the next one is in an own range; nil if it is already, or there
   /// is no range left.
   func next(after last: Int64) -> Int64? {
