@@ -160,4 +160,16 @@ package struct SyncPlace: Sendable {
   package let token: ChangeToken?
   /// How far the cloud's history had come with all that is stored.
   package let historyTokens: [ChangeToken]
+
+  package init(
+    zoneID: ZoneID,
+    owner: AccountIdentity?,
+    token: ChangeToken?,
+    historyTokens: [ChangeToken]
+  ) {
+    self.zoneID = zoneID
+    self.owner = owner
+    self.token = token
+    self.historyTokens = historyTokens
+  }
 }

@@ -1,4 +1,4 @@
-import CloudSyncCore
+package import CloudSyncCore
 
 extension ChangesetRemote {
   /// Runs a body, and if it needs changes that were removed from this copy, once more with them.
@@ -44,5 +44,48 @@ extension ChangesetRemote {
   /// - Throws: What is wrong with the database.
   public func resetLastChangeToken() throws(ChangesetError) {
     try RemoteState.forgetToken(in: repository)
+  }
+}
+
+extension ChangesetRepository {
+  /// Takes the history out of its zone: the next ``ChangesetRemote`` may be one of another zone or another cloud,
+  /// which gets all commits.
+  ///
+  /// It is also the way on where a cloud has lost all that it knew. What the former zone holds stays there. No remote of
+  /// this history may be at work meanwhile.
+  ///
+  /// - Throws: What is wrong with the database.
+  public func leaveCloud() throws(ChangesetError) { try RemoteState.leave(in: self) }
+
+  /// Where the next fetch begins; nil for all from the beginning.
+  package func changeToken() throws(ChangesetError) -> ChangeToken? {
+    try RemoteState.token(in: self)
+  }
+
+  /// Whether the present branch has a head that the rows can be taken to, after a merge or a fetch.
+  package func hasNewerHead() throws(ChangesetError) -> Bool {
+    try read { (work) throws(ChangesetError) in
+      let position = try work.heads.position()
+      for head in try work.heads.heads(ofBranch: position.branch) where head.seq != position.seq {
+        if try work.log.isAncestor(ancestor: position.seq, of: head.seq) { return true }
+      }
+      return false
+    }
+  }
+
+  /// Why a head of the present branch can be neither merged nor gone to; nil if none is of a newer app.
+  package func unreadableHead() throws(ChangesetError) -> ChangesetError? {
+    try read { (work) throws(ChangesetError) in
+      let branch = try work.heads.position().branch
+      for head in try work.heads.heads(ofBranch: branch) {
+        let row = try work.log.row(head.seq)
+        let schema = try work.dictionaries.schema(number: row.schema)
+        do throws(ChangesetError) {
+          try SchemaComparison(mine: work.tables.description, theirs: schema)
+            .checkReadable(id: row.id)
+        } catch { return error }
+      }
+      return nil
+    }
   }
 }

@@ -16,6 +16,35 @@ extension ChangesetRepository {
     }
   }
 
+  /// A pack of the last commits, and the name of its record; nil if there are none.
+  package func packOfLast(_ count: Int) throws(ChangesetError) -> (name: String, bytes: [UInt8])? {
+    try read { (work) throws(ChangesetError) in
+      let last = try work.connection.integer("SELECT max(seq) FROM changesets_log") ?? 0
+      var pack = Pack()
+      for row in try work.log.rows(after: last - Int64(count), limit: Int64(count)) {
+        guard let body = try work.log.body(seq: row.seq) else { continue }
+        let schema = try work.dictionaries.schema(number: row.schema)
+        if !pack.schemas.contains(where: { $0.id == schema.id }) { pack.schemas.append(schema) }
+        let header = try work.log.header(row: row)
+        pack.entries.append(Pack.Entry(id: row.id, header: header, body: body))
+      }
+      if pack.entries.isEmpty { return nil }
+      let bytes = pack.bytes
+      return (Pack.name(of: bytes), bytes)
+    }
+  }
+
+  /// The name of a record that holds these bytes.
+  package static func packName(of bytes: [UInt8]) -> String { Pack.name(of: bytes) }
+
+  /// Takes a record off the list of those that were refused; false if it is not on it.
+  package func forgetRefused(_ name: String) throws(ChangesetError) -> Bool {
+    try write { (work) throws(ChangesetError) in
+      try PackIntake(work: work).forget(name: name)
+      return work.connection.sqlite.changeCount > 0
+    }
+  }
+
   /// Takes a record of a pack in, as a fetch does.
   package func take(packNamed name: String, bytes: [UInt8]) throws(ChangesetError) {
     _ = try write { (work) throws(ChangesetError) in

@@ -21,7 +21,7 @@ enum RemoteState {
     if let known, known != name {
       throw ChangesetError(
         .foreignCloud,
-        "the history belongs to the zone “\(known)”, not “\(name)”; reset it to begin another one"
+        "the history belongs to the zone “\(known)”, not “\(name)”"
       )
     }
     if known != nil { return }
@@ -70,6 +70,14 @@ enum RemoteState {
     if HistoryMutant.forgottenZone.isPresent { return }
     try connection.run("UPDATE changesets_log SET remote = 0 WHERE remote = 1")
     try connection.run("UPDATE changesets_tags SET remote = 0")
+  }
+
+  /// Forgets which zone a history belongs to, whose it is, and what the cloud has.
+  static func leave(in repository: ChangesetRepository) throws(ChangesetError) {
+    try repository.write { (work) throws(ChangesetError) in
+      try forgetCloud(work: work)
+      try work.connection.run("DELETE FROM changesets_info WHERE name IN ('zone', 'account')")
+    }
   }
 
   // MARK: Account

@@ -132,11 +132,23 @@ extension ChangesetRepository {
   /// The repository is of no use afterwards.
   ///
   /// - Throws: What is wrong with the database.
-  public func remove() throws(ChangesetError) {
+  public func remove() throws(ChangesetError) { try Self.remove(from: database) }
+
+  /// Takes every trace of a history out of a database; rows stay as they are.
+  ///
+  /// The history need not be one that can be opened: its tables may have been changed without it.
+  ///
+  /// - Parameter database: The database.
+  /// - Returns: How many commits there were.
+  /// - Throws: What is wrong with the database.
+  @discardableResult
+  public static func remove(from database: some SyncDatabase) throws(ChangesetError) -> Int {
     try database.use { (connection) throws(ChangesetError) in
-      try Self.refuseTransaction(connection: connection)
-      try connection.transaction { () throws(ChangesetError) in
+      try refuseTransaction(connection: connection)
+      return try connection.transaction { () throws(ChangesetError) in
+        let count = try connection.integer("SELECT count(*) FROM changesets_log") ?? 0
         try HistoryTables.remove(connection: connection)
+        return Int(count)
       }
     }
   }

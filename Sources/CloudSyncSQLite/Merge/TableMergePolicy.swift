@@ -4,8 +4,9 @@ public enum DeletePolicy: Sendable, Hashable, CaseIterable {
   ///
   /// A row that is made again under its key, after the deletion, stays.
   case deleteWins
-  /// The row stays, or comes back, with the edits.
+  /// The row stays, or comes back, with the edits that whoever deleted it had not seen.
   ///
+  /// The newest edit of a column counts: one that the deleting device has itself replaced before is gone.
   /// Its deletion travels as a mark in the record, which an edit takes back; the record itself is
   /// never deleted, since a cloud deletes whatever has been edited meanwhile.
   case editWins

@@ -46,6 +46,7 @@ extension ChangesetDevice {
     do throws(ChangesetError) {
       let options = ChangesetOptions(
         tables: rules.tables(schema: schema),
+        handler: handler,
         environment: process.environment
       )
       let repository = try ChangesetRepository(database, options: options)
@@ -70,6 +71,10 @@ extension ChangesetDevice {
     if app.withLock({ $0.database?.takeStrike() ?? false }) { return }
     guard let error = error as? ChangesetError else { return note("\(error)") }
     if [.cloud, .accountChanged].contains(error.code) { return }
+    // Whoever puts an answer off has two heads until then.
+    if error.code == .unmerged, putsAnswersOff { return }
+    // What was removed here comes from the others.
+    if error.code == .historyTooShort, history.withLock({ $0.hasCollected }) { return }
     // An old app waits for its update, with what is beyond it; a call may end after that.
     if error.code == .needsUpgrade, history.withLock({ $0.wasOld }) { return }
     note("the history stopped: \(error.code.rawValue): \(error)")

@@ -52,6 +52,7 @@ extension ChangesetDevice {
     let isFaultFree = process.ratio(of: .killed).hits == 0
     let choice = history.withLock { $0.chores.below(24) }
     do throws(ChangesetError) {
+      if putsAnswersOff, isFaultFree || choice % 2 == 0 { try answer(repository: repository) }
       if try repository.head().isDetached { try comeBack(repository: repository) }
       // In the end all are on one branch.
       if isFaultFree || choice == 0 { return try goToMain(repository: repository) }
@@ -64,6 +65,8 @@ extension ChangesetDevice {
       case 6: try repository.tag("mark-\(setup.number)", .head)
       case 7: if !(try repository.head().branch == "main") { _ = try repository.mergeAll("main") }
       case 8: try restoreConflict(repository: repository)
+      case 9: try collect(repository: repository)
+      case 10: try takeForgery(repository: repository)
       default: break
       }
     } catch {
@@ -73,7 +76,46 @@ extension ChangesetDevice {
         .misuse,
         .schema,
       ]
+      if error.code == .historyTooShort, history.withLock({ $0.hasCollected }) { return }
       if !usual.contains(error.code) { throw error }
+    }
+  }
+
+  /// Gives the answers that were put off.
+  private func answer(repository: ChangesetRepository) throws(ChangesetError) {
+    // An answer brings the next question: heads are merged two by two.
+    for _ in 0..<50 {
+      guard let question = try repository.conflicts().first?.question else { return }
+      try repository.resolve(question, .automatic)
+    }
+  }
+
+  /// Removes old changes; one device keeps all, for whoever needs them.
+  private func collect(repository: ChangesetRepository) throws(ChangesetError) {
+    guard setup.number > 0 else { return }
+    let depth = history.withLock { $0.chores.below(12) }
+    if try repository.gc(depth: depth).commits > 0 { history.withLock { $0.hasCollected = true } }
+  }
+
+  /// Takes records as somebody else may have written them: none of it is taken for commits.
+  private func takeForgery(repository: ChangesetRepository) throws(ChangesetError) {
+    guard let pack = try repository.packOfLast(10) else { return }
+    let before = try repository.log(LogQuery(isOfAllBranches: true)).count
+    var bytes = pack.bytes
+    let (place, bit, isShort) = history.withLock { history in
+      (history.chores.below(bytes.count), history.chores.below(8), history.chores.chance(1, in: 3))
+    }
+    var name = pack.name
+    if isShort {
+      bytes.removeLast(bytes.count - place)
+      name = ChangesetRepository.packName(of: bytes)
+    } else {
+      bytes[place] ^= 1 << UInt8(bit)
+    }
+    try repository.take(packNamed: name, bytes: bytes)
+    if try repository.forgetRefused(name) == false { note("forged record \(name) was not refused") }
+    if try repository.log(LogQuery(isOfAllBranches: true)).count != before {
+      note("forged record \(name) has brought commits")
     }
   }
 

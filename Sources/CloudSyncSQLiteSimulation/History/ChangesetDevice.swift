@@ -37,6 +37,8 @@ package final class ChangesetDevice: AcquaintedDevice {
     /// How many values migrations have made.
     var inventions: Int64 = 0
     var hasDrawnCopy = false
+    /// Whether old changes were removed here.
+    var hasCollected = false
     /// The device whose file others may have a copy of.
     weak var source: ChangesetDevice?
     /// What went wrong without having been made to.
@@ -76,6 +78,15 @@ package final class ChangesetDevice: AcquaintedDevice {
   }
 
   // MARK: What the simulation sees
+
+  /// Whether the app puts its answers about some rows off, and gives them later.
+  var putsAnswersOff: Bool { setup.number == 1 && !rules.asksApp && setup.commonSeed % 3 == 0 }
+
+  /// What the app says of rows that two replicas have changed; nil if it is not asked.
+  var handler: (@Sendable (RowConflict) -> Resolution)? {
+    if putsAnswersOff { return { $0.columns.contains("a") ? .later : .automatic } }
+    return rules.handler
+  }
 
   /// The session of the running app.
   package var session: CloudSyncSession? { remote?.session }

@@ -189,7 +189,8 @@ struct HistoryRowMerges {
         mine[column],
         other[column],
         base: row?[column],
-        rule: rules.column(column, of: table)
+        rule: rules.asksApp && column == "a" && row != nil
+          ? .smaller : rules.column(column, of: table)
       )
     }
     return merged
@@ -234,6 +235,7 @@ struct HistoryRowMerges {
       own == theirs ? Self.precedes(mine.value, other.value) : own < theirs
     var value = isOther ? other.value : mine.value
     switch (rule, mine.value, other.value) {
+    case (.smaller, .integer(let one), .integer(let other)): value = .integer(min(one, other))
     case (.maximum, .integer(let one), .integer(let other)): value = .integer(max(one, other))
     // Whatever there is counts as more than nothing.
     case (.maximum, .null, let other): value = other

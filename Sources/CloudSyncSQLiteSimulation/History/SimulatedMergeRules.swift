@@ -7,12 +7,14 @@ import CloudSyncSimulator
 /// How the rows of a simulated history are merged by a device: like the others' or not, drawn from the seed.
 struct SimulatedMergeRules: Sendable, Hashable {
   /// How a column is merged.
-  enum Column: Sendable, Hashable { case newest, maximum, counter }
+  enum Column: Sendable, Hashable { case newest, maximum, counter, smaller }
 
   /// Columns that are not merged as the newest, by table and name.
   var columns: [String: [String: Column]]
   /// The tables in which deletions win.
   var deleteWins: Set<String> = []
+  /// Whether an app decides itself, and takes the smaller number.
+  var asksApp = false
 
   init(columns: [String: [String: Column]] = [:]) { self.columns = columns }
 
@@ -25,12 +27,25 @@ struct SimulatedMergeRules: Sendable, Hashable {
       for name in ["lists", "notes", "items"] { columns[name, default: [:]]["a"] = .maximum }
     }
     if schema.itemDeletes == .deleteWins, !takesLargest { deleteWins = ["items"] }
+    asksApp = random.chance(1, in: 4) && !isUnlike
   }
 
   /// What all devices have in common, whatever they settle.
   static let plain = SimulatedMergeRules()
 
   func column(_ name: String, of table: String) -> Column { columns[table]?[name] ?? .newest }
+
+  /// What the app says of a row that two replicas have changed: the same on every replica, whoever is asked.
+  var handler: (@Sendable (RowConflict) -> Resolution)? {
+    guard asksApp else { return nil }
+    return { conflict in
+      guard conflict.base != nil, conflict.columns.contains("a"),
+        case .int64(let mine)? = conflict.ours?["a"],
+        case .int64(let other)? = conflict.theirs?["a"]
+      else { return .automatic }
+      return .row(["a": .int64(min(mine, other))])
+    }
+  }
 
   /// The same as a history's options have it.
   func tables(schema: SimulatedSchema) -> [String: ChangesetOptions.Table] {
@@ -42,7 +57,7 @@ struct SimulatedMergeRules: Sendable, Hashable {
       for (name, rule) in columns[table.name] ?? [:] {
         merging.columns[name] =
           switch rule {
-          case .newest: .newest
+          case .newest, .smaller: .newest
           case .maximum: .maximum
           case .counter: .counter
           }

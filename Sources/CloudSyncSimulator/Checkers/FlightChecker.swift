@@ -58,6 +58,9 @@ final class FlightChecker: SimulationChecker {
         // What was sent to a zone that is gone was sent for nothing.
         hosts[device].isLost = false
       }
+    case .copied:
+      // Sessions are counted in the file that has taken the place of its own.
+      hosts[device].last = Attempt(epoch: 0, number: 0)
     case .killed:
       end(device: device)
       hosts[device].session = nil

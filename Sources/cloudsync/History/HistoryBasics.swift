@@ -158,6 +158,11 @@ enum HistoryBasics {
     if status.heads.count > 1 {
       console.line("\(status.heads.count) heads are to be merged")
     }
+    if !status.head.isDetached, try repository.hasNewerHead() {
+      console.line(
+        "\(status.head.branch) has newer commits; “cloudsync history pull” takes the rows there"
+      )
+    }
     if status.waitingCount > 0 {
       console.line("\(Phrase.count(status.waitingCount, "commit")) wait for others before them")
     }
@@ -230,9 +235,7 @@ enum HistoryBasics {
   }
 
   private static func remove(target: HistoryTarget) throws {
-    let repository = try target.repository()
-    let count = try repository.log(LogQuery(isOfAllBranches: true)).count
-    try repository.remove()
+    let count = try ChangesetRepository.remove(from: target.historyDatabase())
     if target.isJSON { return try target.show(value: ["commits": count]) }
     target.console.line(
       "\(target.path): \(Phrase.count(count, "commit")) removed, rows are as before"

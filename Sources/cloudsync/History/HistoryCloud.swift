@@ -2,7 +2,7 @@ import CloudSyncChangesets
 import CloudSyncCore
 import CloudSyncSQLite
 
-/// Exchanging commits through a cloud in a file.
+/// Exchanging commits through a cloud.
 enum HistoryCloud {
   private static let creation = Command.Option(
     name: "--create",
@@ -10,7 +10,9 @@ enum HistoryCloud {
   )
 
   private static let options: [Command.Option] = [
-    .init(name: "--cloud", value: "FILE", help: "the cloud, a file"),
+    .init(name: "--cloud", value: "CLOUD", help: "the cloud: a file, or https://… for a server"),
+    ServerPlace.tokenFile,
+    ServerPlace.webTokenFile,
     .init(
       name: "--device",
       value: "NAME",
@@ -56,6 +58,16 @@ enum HistoryCloud {
           creation, .init(name: "-m", value: "TEXT", help: "what is said of the commit"),
         ],
         run: sync
+      ),
+      HistoryCommand.command(
+        name: "attach",
+        "Give the history to another cloud, or to one that was made anew, and sync.",
+        options: options + [creation],
+        discussion: """
+          The cloud, or the zone that --zone names, gets all commits, and this copy those that it has already. The
+          former one keeps what it has. Every other copy is attached likewise.
+          """,
+        run: attach
       ),
       HistoryCommand.command(
         name: "clone",
@@ -110,6 +122,13 @@ enum HistoryCloud {
     try target.tellParked(repository)
   }
 
+  private static func attach(target: HistoryTarget) throws {
+    // What is wrong with the cloud is told before the history leaves the other one.
+    _ = try place(target: target, creates: target.arguments.has("--create"))
+    try target.repository().leaveCloud()
+    try sync(target: target)
+  }
+
   private static func tell(target: HistoryTarget, commits: [Changeset], were what: String) throws {
     if target.isJSON { return try target.show(value: commits.map { ChangesetReport($0) }) }
     target.console.line("\(what) \(Phrase.count(commits.count, "commit"))")
@@ -121,7 +140,7 @@ enum HistoryCloud {
     let zoneID = zone(target: target)
     let options = ChangesetOptions(replica: target.arguments.value(of: "--replica"))
     let database = try DatabaseFile(path: target.path, createsFile: true)
-    let assets = cloud.assets(stagedIn: target.path + "-cloudsync-assets")
+    let assets = cloud.assets(stagedIn: assetFolder(target: target))
     let handler = cloud.handler
     let repository: ChangesetRepository
     do {
@@ -163,7 +182,7 @@ enum HistoryCloud {
 
   private static func name(target: HistoryTarget) throws -> String {
     guard let name = target.arguments.value(of: "--cloud") else {
-      throw ToolError.usage("name the cloud with --cloud FILE")
+      throw ToolError.usage("name the cloud with --cloud FILE, or --cloud https://…")
     }
     guard name.contains(where: { !$0.isWhitespace }) else {
       throw ToolError.usage("--cloud is empty: name the cloud's file")
@@ -175,8 +194,16 @@ enum HistoryCloud {
     ZoneID(name: target.arguments.value(of: "--zone") ?? "History")
   }
 
-  private static func place(target: HistoryTarget, creates: Bool?) throws -> CloudFile {
+  private static func place(target: HistoryTarget, creates: Bool?) throws -> any CloudPlace {
     let cloud = try name(target: target)
+    if let server = try ServerPlace.named(by: cloud, in: target.arguments) {
+      return try CloudServer(
+        server,
+        cloud,
+        zoneID: zone(target: target),
+        receivingIn: receivedFolder(target: target)
+      )
+    }
     if SamePath.isSame(target.path, as: cloud) {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
@@ -185,6 +212,39 @@ enum HistoryCloud {
       cloud,
       device: try SyncCommand.device(arguments: target.arguments, path: target.path),
       zoneID: zone(target: target)
+    )
+  }
+
+  private static func assetFolder(target: HistoryTarget) -> String {
+    target.path + "-cloudsync-assets"
+  }
+
+  private static func receivedFolder(target: HistoryTarget) -> String {
+    assetFolder(target: target) + "/received"
+  }
+
+  /// Throws if a history was synced with another cloud than this one.
+  private static func check(
+    _ cloud: any CloudPlace,
+    holds repository: ChangesetRepository,
+    target: HistoryTarget
+  ) throws {
+    let known = SyncPlace(
+      zoneID: zone(target: target),
+      owner: nil,
+      token: try repository.changeToken(),
+      historyTokens: []
+    )
+    let relation = try cloud.relation(
+      to: known,
+      isAttaching: false,
+      of: target.path,
+      console: target.console
+    )
+    guard case .other = relation else { return }
+    throw ToolError.failure(
+      "\(target.path): its history was synced with another cloud than \(cloud.name); name that one, or give the"
+        + " history to this one with “cloudsync history attach \(target.path) --cloud \(cloud.name)”"
     )
   }
 
@@ -208,15 +268,18 @@ enum HistoryCloud {
     }
     let repository = try target.repository(options: options)
     let cloud = try place(target: target, creates: creates)
-    let folder = target.path + "-cloudsync-assets"
+    try check(cloud, holds: repository, target: target)
+    let folder = assetFolder(target: target)
     let remote = try ChangesetRemote(
       repository,
       operationHandler: cloud.handler,
       zoneID: zone(target: target),
-      assets: cloud.assets(stagedIn: folder)
+      assets: cloud.assets(stagedIn: folder),
+      accountProvider: cloud.account
     )
     defer {
       remote.session.stop()
+      NewFolder.removeTemporary(at: receivedFolder(target: target))
       NewFolder.removeTemporary(at: folder)
     }
     return try CallingThread.run { try await body(remote, repository) }

@@ -66,6 +66,7 @@ struct HistoryTarget {
     switch code {
     case .uncommittedChanges: "; “cloudsync history commit \(path)” records them"
     case .unmerged: "; “cloudsync history merge \(path)” does it"
+    case .foreignCloud: "; “cloudsync history attach \(path) --cloud …” gives it to another one"
     default: ""
     }
   }
@@ -79,13 +80,18 @@ struct HistoryTarget {
     access: DatabaseFile.Access = .readWrite,
     options: ChangesetOptions = ChangesetOptions()
   ) throws -> ChangesetRepository {
+    try ChangesetRepository(historyDatabase(access: access), options: options)
+  }
+
+  /// The database, which has a history.
+  func historyDatabase(access: DatabaseFile.Access = .readWrite) throws -> DatabaseFile {
     let database = try database(access: access)
     guard try ChangesetRepository.isInstalled(in: database) else {
       throw ToolError.failure(
         "\(path): it has no history; “cloudsync history init \(path) --all” begins one"
       )
     }
-    return try ChangesetRepository(database, options: options)
+    return database
   }
 
   /// Tells of the rows that the tables here do not take; there are none after it.

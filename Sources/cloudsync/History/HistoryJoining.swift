@@ -62,16 +62,20 @@ enum HistoryJoining {
     let repository = try target.repository()
     var merges: [Changeset] = []
     if let branch = target.operand(place: 1) {
+      merges = try joinHeads(of: branch, in: repository)
       let before = try repository.branches().first(where: \.isCurrent)?.heads ?? []
       let merge = try repository.merge(branch)
-      if !before.contains(merge.id) { merges = [merge] }
+      if !before.contains(merge.id) { merges.append(merge) }
     } else {
       merges = try repository.mergeAll()
     }
     if try repository.status().isClean { try repository.pull() }
     if target.isJSON { return try target.show(value: merges.map { ChangesetReport($0) }) }
     let waiting = try repository.conflicts().filter { $0.kind == .question }.count
-    if merges.isEmpty, waiting == 0 { return target.console.line("nothing to merge") }
+    if merges.isEmpty, waiting == 0 {
+      if let error = try repository.unreadableHead() { throw error }
+      return target.console.line("nothing to merge")
+    }
     let lost = try repository.conflicts()
       .filter { conflict in
         merges.contains { $0.id == conflict.merge }
@@ -81,6 +85,21 @@ enum HistoryJoining {
         + (lost.isEmpty ? "" : "; “cloudsync history resolve \(target.path)” lists them")
     )
     try HistoryMoving.tell(target, repository)
+    if try repository.status().isClean == false, try repository.hasNewerHead() {
+      target.console.line(
+        "its rows stay where they are, since some are not committed; commit or discard them, then “cloudsync"
+          + " history pull \(target.path)”"
+      )
+    }
+  }
+
+  /// Merges the heads of another branch, which others may have left with several.
+  static func joinHeads(
+    of branch: String,
+    in repository: ChangesetRepository
+  ) throws -> [Changeset] {
+    let heads = try repository.branches().first { $0.name == branch }?.heads ?? []
+    return heads.count > 1 ? try repository.mergeAll(branch) : []
   }
 
   private struct ConflictReport: Encodable {

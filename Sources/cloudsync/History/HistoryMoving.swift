@@ -22,7 +22,12 @@ enum HistoryMoving {
         operands: ["BRANCH"],
         run: { target in
           let repository = try target.repository()
-          try repository.switchBranch(target.arguments.operands[1])
+          let name = target.arguments.operands[1]
+          let merges = try HistoryJoining.joinHeads(of: name, in: repository)
+          if !merges.isEmpty, !target.isJSON {
+            target.console.line("\(Phrase.count(merges.count, "merge")) of heads of \(name)")
+          }
+          try repository.switchBranch(name)
           try tell(target, repository)
         }
       ),

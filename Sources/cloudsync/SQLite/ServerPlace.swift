@@ -46,6 +46,22 @@ struct ServerPlace: Sendable {
     text.contains("://") || ["http:", "https:"].contains { text.lowercased().hasPrefix($0) }
   }
 
+  /// The server that a command line names; nil if its cloud is a file.
+  static func named(by cloud: String, in arguments: Arguments) throws -> ServerPlace? {
+    let options = ["--token-file", "--web-token-file"]
+    if isAddress(cloud) {
+      return try ServerPlace(
+        cloud,
+        tokenFile: arguments.value(of: options[0]),
+        webTokenFile: arguments.value(of: options[1])
+      )
+    }
+    for name in options where arguments.has(name) {
+      throw ToolError.usage("\(name) is for a server, and --cloud names a file")
+    }
+    return nil
+  }
+
   /// Reads an address and finds the token; nothing that is refused is repeated, as there may be a secret in it.
   init(_ text: String, tokenFile: String?, webTokenFile: String?) throws {
     do throws(WebServicesAddress.Problem) { address = try WebServicesAddress(text) } catch {

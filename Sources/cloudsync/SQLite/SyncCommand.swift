@@ -118,16 +118,7 @@ enum SyncCommand {
       throw ToolError.usage("it needs --cloud FILE, or --cloud https://…")
     }
     try check(arguments, of: cloud, isServer: ServerPlace.isAddress(cloud))
-    let server =
-      try ServerPlace.isAddress(cloud)
-      ? ServerPlace(
-        cloud,
-        tokenFile: arguments.value(of: "--token-file"),
-        webTokenFile: arguments.value(of: "--web-token-file")
-      ) : nil
-    for name in ["--token-file", "--web-token-file"] where server == nil && arguments.has(name) {
-      throw ToolError.usage("\(name) is for a server, and --cloud names a file")
-    }
+    let server = try ServerPlace.named(by: cloud, in: arguments)
     let seconds = try arguments.number(of: "--interval") ?? 1
     guard (1...86_400).contains(seconds) else {
       throw ToolError.usage("--interval takes a number from 1 to 86400, not \(seconds)")

@@ -82,20 +82,16 @@ import Testing
     let (one, other) = try Self.pair()
     let backfill = "ALTER TABLE people ADD COLUMN size DEFAULT 1; UPDATE people SET size = 100"
     try Self.migrate(one, backfill)
-    one.pass(seconds: 10)
-    try one.commit("UPDATE people SET size = 7 WHERE id = 'a'")
-    // The other has gone on before, and migrates later, at another commit.
+    // The other has gone on, and migrates later, at another commit.
     other.pass(seconds: 60)
     try other.commit("UPDATE people SET note = 'late' WHERE id = 'b'")
     try Self.migrate(other, backfill)
+    one.pass(seconds: 600)
+    try one.commit("UPDATE people SET size = 7 WHERE id = 'a'")
     try HistoryBench.settle([one, other])
     try HistoryBench.expectEqual([one, other])
-    #expect(
-      try one.rows("SELECT id, size, note FROM people ORDER BY id")
-        == ["'a', 100, NULL", "'b', 100, 'late'"]
-        || one.rows("SELECT id, size, note FROM people ORDER BY id")
-          == ["'a', 7, NULL", "'b', 100, 'late'"]
-    )
+    let rows = try other.rows("SELECT id, size, note FROM people ORDER BY id")
+    #expect(rows == ["'a', 7, NULL", "'b', 100, 'late'"])
   }
 
   // MARK: 50

@@ -15,13 +15,13 @@ struct HistoryToolTests {
     INSERT INTO orders VALUES('o1', 'c7', 9.5);
     """
 
-  private static func edit(_ bench: ToolHarness, _ name: String, _ sql: String) throws {
+  static func edit(_ bench: ToolHarness, _ name: String, _ sql: String) throws {
     try bench.sql(name, sql, "SELECT 1")
   }
 
   /// Runs a command of the group, and gives what it writes.
   @discardableResult
-  private static func run(
+  static func run(
     _ arguments: [String],
     code: Int32 = 0,
     _ place: SourceLocation = #_sourceLocation

@@ -128,6 +128,27 @@ struct ServerSyncTests {
     }
   }
 
+  @Test("Histories meet at a server, in commits over the size of a record too")
+  func histories() async throws {
+    try await Self.run { harness in
+      let bench = try Bench(harness)
+      func history(_ command: String, _ name: String) async -> ToolHarness.Outcome {
+        await Self.tool([
+          "history", command, harness.path("\(name).db"), "--cloud", bench.server.origin,
+          "--token-file", harness.path("alice-\(name).token"),
+        ])
+      }
+      try harness.sql("a.db", Self.schema, "INSERT INTO t VALUES('x', 1, randomblob(900000))")
+      #expect(harness.tool("history", "init", "@a.db", "--all").code == 0)
+      #expect(await history("sync", "a").output.contains("sent 1 commit"))
+      #expect(await history("clone", "b").output.contains("1 commit, 1 row"))
+      try harness.sql("b.db", "UPDATE t SET v = 2", "SELECT 1")
+      for name in ["b", "a"] { #expect(await history("sync", name).code == 0) }
+      #expect(try harness.sql("a.db", "SELECT v, length(photo) FROM t") == ["2|900000"])
+      #expect(try harness.files().filter { $0.contains("cloudsync") } == [])
+    }
+  }
+
   @Test("55. A demonstration through a server, over a network that loses requests and answers")
   func demo() async throws {
     try await Self.run { harness in

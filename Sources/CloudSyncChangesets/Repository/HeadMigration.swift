@@ -17,16 +17,7 @@ struct HeadMigration {
     for seq in waiting {
       guard let made = try migrated(seq: seq) else { continue }
       try repository.write { (work) throws(ChangesetError) in
-        var pack = Pack()
-        pack.schemas = [made.schema]
-        pack.entries = [made.entry]
-        for row in try Intake(work: work).take(pack: pack) {
-          // The cloud has not got it.
-          try work.connection.run(
-            "UPDATE changesets_log SET remote = 0 WHERE seq = ?1",
-            .integer(row.seq)
-          )
-        }
+        try Self.keep(made: made, of: seq, work)
       }
     }
   }
@@ -59,10 +50,26 @@ struct HeadMigration {
     return waiting
   }
 
+  /// Keeps the commit that was made of a head in its place; the cloud has not got it.
+  private static func keep(
+    made: Made,
+    of seq: Int64,
+    _ work: HistoryWork
+  ) throws(ChangesetError) {
+    guard try work.log.number(of: made.commit.id) == nil else { return }
+    _ = try work.dictionaries.number(for: made.schema)
+    try Fills.keep(delta: made.commit.changes, work.connection)
+    let parent = try work.log.row(seq)
+    let row = try Committing(work: work).store(commit: made.commit, parents: [parent])
+    try work.heads.remove(seq: seq, branch: row.branch)
+    try work.heads.add(row.seq, branch: row.branch)
+    try work.heads.notice(time: row.time)
+  }
+
   // MARK: On a copy
 
   private struct Made: Sendable {
-    var entry: Pack.Entry
+    var commit: Commit
     var schema: SchemaDescription
   }
 
@@ -101,8 +108,8 @@ struct HeadMigration {
     let installation = CaptureInstallation(connection: copy)
     try installation.uninstall()
     try copy.execute("DROP TABLE IF EXISTS main.changesets_parked")
-    try Cloning.dropTables(of: copy)
-    try Cloning.makeTables(of: schema, on: copy)
+    try SchemaMaking(connection: copy).dropAll()
+    try SchemaMaking(connection: copy).make(schema)
     try installation.install(names: schema.tables.map(\.name))
     let work = HistoryWork(connection: copy, tables: try installation.tracked(), options: options)
     try copy.withoutTriggers { () throws(ChangesetError) in
@@ -126,9 +133,8 @@ struct HeadMigration {
     guard let made = try Heads(connection: copy).position().seq, made != seq else { return nil }
     let log = CommitLog(connection: copy)
     let row = try log.row(made)
+    let commit = try log.written(row: row)
     let schema = try Dictionaries(connection: copy).schema(number: row.schema)
-    guard schema.id == wanted, let body = try log.body(seq: made) else { return nil }
-    let entry = Pack.Entry(id: row.id, header: try log.header(row: row), body: body)
-    return Made(entry: entry, schema: schema)
+    return schema.id == wanted ? Made(commit: commit, schema: schema) : nil
   }
 }

@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+/// The table of scenarios of histories names tests that there are.
+@Suite("The table of scenarios of histories")
+struct HistoryScenarioTests {
+  private static var root: URL {
+    var url = URL(fileURLWithPath: #filePath)
+    for _ in ["HistoryScenarioTests.swift", "TidyTests", "Tests"] { url.deleteLastPathComponent() }
+    return url
+  }
+
+  @Test("Each scenario has tests, and each test that it names is there")
+  func agrees() throws {
+    let text = try String(
+      contentsOf: Self.root.appending(path: "Tests/HistoryScenarios.md"),
+      encoding: .utf8
+    )
+    var functions: Set<String> = []
+    for file in try SourceTree.ofThisPackage.get().files where file.path.hasPrefix("Tests/") {
+      let source = try String(contentsOf: Self.root.appending(path: file.path), encoding: .utf8)
+      for match in source.matches(of: /func (\w+)\(/) { functions.insert(String(match.1)) }
+    }
+    var numbers: [Int] = []
+    for line in text.split(separator: "\n") {
+      let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+        .map { $0.trimmingCharacters(in: .whitespaces) }
+      guard cells.count == 5, let number = Int(cells[1]) else { continue }
+      numbers.append(number)
+      let names = cells[3].split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+      #expect(!names.isEmpty, "scenario \(number) has no test")
+      for name in names { #expect(functions.contains(name), "scenario \(number): \(name)") }
+    }
+    #expect(numbers == (1...70).filter { $0 != 62 })
+  }
+}
