@@ -24,6 +24,7 @@ struct ConnectionContext: InitializableFromSource, Sendable {
 extension HTTPField.Name {
   static var xForwardedFor: Self { Self("X-Forwarded-For") ?? .forwarded }
   static var writeToken: Self { Self("X-CloudSync-Write-Token") ?? .forwarded }
+  static var history: Self { Self("X-CloudSync-History") ?? .forwarded }
   private static var forwarded: Self { .via }
 }
 
@@ -123,7 +124,7 @@ struct ServiceResponder: HTTPResponder {
     var headers = ServiceHeaders()
     let names: [(HTTPField.Name, String)] = [
       (.authorization, "Authorization"), (.contentEncoding, "Content-Encoding"),
-      (.writeToken, "X-CloudSync-Write-Token"),
+      (.writeToken, "X-CloudSync-Write-Token"), (.history, "X-CloudSync-History"),
     ]
     for (name, text) in names {
       if let value = request.headers[name] { headers[text] = value }
