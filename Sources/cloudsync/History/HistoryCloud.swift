@@ -223,10 +223,11 @@ enum HistoryCloud {
     assetFolder(target: target) + "/received"
   }
 
-  /// Throws if a history was synced with another cloud than this one.
+  /// Throws if a history was synced with another cloud than this one, or would make a zone that nobody has asked for.
   private static func check(
     _ cloud: any CloudPlace,
     holds repository: ChangesetRepository,
+    creates: Bool?,
     target: HistoryTarget
   ) throws {
     let known = SyncPlace(
@@ -241,6 +242,9 @@ enum HistoryCloud {
       of: target.path,
       console: target.console
     )
+    if creates == false, known.token == nil {
+      try cloud.checkZone(known.zoneID, console: target.console)
+    }
     guard case .other = relation else { return }
     throw ToolError.failure(
       "\(target.path): its history was synced with another cloud than \(cloud.name); name that one, or give the"
@@ -268,7 +272,7 @@ enum HistoryCloud {
     }
     let repository = try target.repository(options: options)
     let cloud = try place(target: target, creates: creates)
-    try check(cloud, holds: repository, target: target)
+    try check(cloud, holds: repository, creates: creates, target: target)
     let folder = assetFolder(target: target)
     let remote = try ChangesetRemote(
       repository,

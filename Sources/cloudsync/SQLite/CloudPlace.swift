@@ -29,6 +29,8 @@ protocol CloudPlace {
   ) throws -> CloudRelation
   /// Makes a cloud that was restored from a backup one that all other copies recognize as such.
   func renewHistory(after token: ChangeToken?) throws
+  /// Looks at a page of a zone, and waits until there is an answer.
+  func look(for place: SyncPlace, console: Console) throws(SyncError)
   /// Throws if what is to be sent can never be taken.
   func checkAccess() throws
   /// Notices from now on what others change.
@@ -37,6 +39,10 @@ protocol CloudPlace {
 
 extension CloudPlace {
   func checkAccess() throws {}
+
+  func look(for place: SyncPlace, console _: Console) throws(SyncError) {
+    _ = try page(of: place).get()
+  }
 }
 
 /// What a cloud is to a database.
@@ -100,6 +106,9 @@ extension CloudPlace {
       of: path,
       console: console
     )
+    if !request.creates, request.isAttaching || place?.token == nil {
+      try checkZone(request.zoneID, console: console)
+    }
     if request.isAttaching { return relation }
     let way = "“\(Self.attachCommand(for: request))”"
     switch relation {
@@ -127,9 +136,25 @@ extension CloudPlace {
     "cloudsync attach \(request.path) --cloud \(request.cloud) --merge"
   }
 
+  /// Throws if a cloud lacks a zone, which would be created though nobody has asked for it.
+  func checkZone(_ zoneID: ZoneID, console: Console) throws {
+    let all = SyncPlace(zoneID: zoneID, owner: nil, token: nil, historyTokens: [])
+    do throws(SyncError) { try look(for: all, console: console) } catch {
+      guard [.zoneNotFound, .userDeletedZone].contains(error.code) else { return }
+      throw ToolError.failure(
+        "\(name): it has no zone “\(zoneID.name)”; add --create to create it"
+      )
+    }
+  }
+
   /// Fetches the first page after what a database has stored, and waits for it; nil if it has stored none.
   func fetch(from place: SyncPlace?) -> Result<FetchOperation.Response, SyncError>? {
-    guard let place, let token = place.token else { return nil }
+    guard let place, place.token != nil else { return nil }
+    return page(of: place)
+  }
+
+  /// Fetches the first page after what a database has stored, or the first of all, and waits for it.
+  func page(of place: SyncPlace) -> Result<FetchOperation.Response, SyncError> {
     let result = Locked<Result<FetchOperation.Response, SyncError>?>(nil)
     let done = DispatchSemaphore(value: 0)
     let context = RequestContext(
@@ -138,7 +163,8 @@ extension CloudPlace {
       deadline: SyncEnvironment.live.now().adding(.seconds(60)),
       historyTokens: place.historyTokens
     )
-    handler.handle(fetchOperation: FetchOperation(changeToken: token), context: context) { new in
+    let operation = FetchOperation(changeToken: place.token, startingOver: place.token == nil)
+    handler.handle(fetchOperation: operation, context: context) { new in
       result.withLock { $0 = $0 ?? new }
       done.signal()
     }

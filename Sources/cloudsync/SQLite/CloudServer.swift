@@ -75,12 +75,15 @@ struct CloudServer: CloudPlace {
           + " \(name) --merge”"
       )
     }
-    do throws(SyncError) {
-      _ = try repeating(console: console) {
-        fetch(from: place)?.map { _ in true } ?? .success(true)
-      }
-    } catch { return CloudRelation(error) }
+    guard let place, place.token != nil else { return .same }
+    do throws(SyncError) { try look(for: place, console: console) } catch {
+      return CloudRelation(error)
+    }
     return .same
+  }
+
+  func look(for place: SyncPlace, console: Console) throws(SyncError) {
+    _ = try repeating(console: console) { page(of: place) }
   }
 
   /// The server's operator renews a restored store; its devices are told by the server.

@@ -39,7 +39,8 @@ struct HistoryObstacleTests {
 
       let refused = Tools.run(["sync", desk, "--create"] + cloud, code: 1).errors
       #expect(refused.contains("“cloudsync history attach \(desk) --cloud \(cloud[1])”"))
-      #expect(Tools.run(["attach", desk] + cloud).output.contains("sent 2 commits"))
+      #expect(Tools.run(["attach", desk] + cloud, code: 1).errors.contains("add --create"))
+      #expect(Tools.run(["attach", desk, "--create"] + cloud).output.contains("sent 2 commits"))
       Tools.run(["sync", phone] + cloud, code: 1)
       Tools.run(["attach", phone] + cloud)
       Tools.run(["sync", desk] + cloud)
@@ -57,7 +58,7 @@ struct HistoryObstacleTests {
       let words = ["--zone", "Other"] + cloud
 
       #expect(Tools.run(["sync", desk] + words, code: 1).errors.contains("history attach"))
-      #expect(Tools.run(["attach", desk] + words).output.contains("sent 1 commit"))
+      #expect(Tools.run(["attach", desk, "--create"] + words).output.contains("sent 1 commit"))
       Tools.run(["sync", desk] + words)
       #expect(Tools.run(["clone", bench.path("c.db")] + words).output.contains("2 rows"))
     }

@@ -42,7 +42,7 @@ struct ServerSyncTests {
     ) async -> ToolHarness.Outcome {
       let words = [
         "sync", harness.path("\(name).db"), "--cloud", server.origin, "--all", "--token-file",
-        harness.path("\(account)-\(name).token"),
+        harness.path("\(account)-\(name).token"), "--create",
       ]
       return await ServerSyncTests.tool(words + more)
     }
@@ -132,15 +132,21 @@ struct ServerSyncTests {
   func histories() async throws {
     try await Self.run { harness in
       let bench = try Bench(harness)
-      func history(_ command: String, _ name: String) async -> ToolHarness.Outcome {
-        await Self.tool([
+      func history(
+        _ command: String,
+        _ name: String,
+        _ more: [String] = []
+      ) async -> ToolHarness.Outcome {
+        let words = [
           "history", command, harness.path("\(name).db"), "--cloud", bench.server.origin,
           "--token-file", harness.path("alice-\(name).token"),
-        ])
+        ]
+        return await Self.tool(words + more)
       }
       try harness.sql("a.db", Self.schema, "INSERT INTO t VALUES('x', 1, randomblob(900000))")
       #expect(harness.tool("history", "init", "@a.db", "--all").code == 0)
-      #expect(await history("sync", "a").output.contains("sent 1 commit"))
+      #expect(await history("sync", "a").errors.contains("add --create"))
+      #expect(await history("sync", "a", ["--create"]).output.contains("sent 1 commit"))
       #expect(await history("clone", "b").output.contains("1 commit, 1 row"))
       try harness.sql("b.db", "UPDATE t SET v = 2", "SELECT 1")
       for name in ["b", "a"] { #expect(await history("sync", name).code == 0) }
@@ -156,6 +162,22 @@ struct ServerSyncTests {
       let outcome = try await Self.process(words, in: harness)
       #expect(outcome.code == 0 && outcome.output.contains("All three are equal."), "\(outcome)")
       #expect(await Self.tool(words + ["--faults", "none"]).code == 2)
+    }
+  }
+
+  @Test("A zone that the server lacks is not made unless --create says so")
+  func mistypedZone() async throws {
+    try await Self.run { harness in
+      let bench = try Bench(harness)
+      try harness.sql("a.db", Self.schema, "INSERT INTO t VALUES('x', 1, NULL)", "SELECT 1")
+      let words = [
+        "sync", harness.path("a.db"), "--cloud", bench.server.origin, "--all", "--token-file",
+        harness.path("alice-a.token"),
+      ]
+      let refused = await Self.tool(words)
+      #expect(refused.code == 1 && refused.errors.contains("add --create"), "\(refused)")
+      #expect(await Self.tool(words + ["--create"]).output.contains("sent 1,"))
+      #expect(await Self.tool(words).code == 0)
     }
   }
 

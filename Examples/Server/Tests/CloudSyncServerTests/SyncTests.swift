@@ -34,7 +34,7 @@ struct Databases {
   }
 
   func arguments(_ name: String, _ more: [String] = []) -> [String] {
-    ["sync", path(name), "--cloud", server.origin, "--all", "--device", name] + more
+    ["sync", path(name), "--cloud", server.origin, "--all", "--create", "--device", name] + more
   }
 
   func start(_ name: String, _ more: [String] = []) throws -> Running {
@@ -277,7 +277,10 @@ struct SyncTests {
     chmod(file, 0o600)
     let unknown = try Run(
       Program.tool,
-      ["sync", copies.path("one"), "--all", "--cloud", server.origin, "--token-file", file]
+      [
+        "sync", copies.path("one"), "--all", "--create", "--cloud", server.origin, "--token-file",
+        file,
+      ]
     )
     #expect(unknown.code == 1 && unknown.errors.contains("token"), "\(unknown.errors)")
   }

@@ -75,7 +75,7 @@ struct TrustTests {
     )
     #expect(made.code == 0, "\(made.errors)")
     let words = [
-      Program.tool, "sync", database, "--all", "--cloud", "https://localhost:\(port)",
+      Program.tool, "sync", database, "--all", "--create", "--cloud", "https://localhost:\(port)",
     ]
     let script = "mount --bind \"$0\" \(Self.authorities) && exec \"$@\""
     let starter =
