@@ -1,5 +1,5 @@
 import CloudSyncCore
-import CloudSyncSQLite
+public import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 
 extension ChangesetRepository {

@@ -129,7 +129,7 @@ struct CommitLog {
     guard let body = try body(seq: row.seq) else {
       throw ChangesetError(
         .historyTooShort,
-        "the changes of commit \(row.id.short) were removed from this copy; fetch everything again to get them"
+        "the changes of commit \(row.id.short) were removed from this copy"
       )
     }
     return try reading("commit \(row.id.short)") { () throws(ByteFault) in

@@ -43,10 +43,14 @@ enum HistoryCloud {
       HistoryCommand.command(
         name: "fetch",
         "Fetch commits of others; rows stay until “merge” or “pull”.",
-        options: options,
+        options: options + [
+          .init(name: "--everything", help: "fetch again what is here, as after “gc”")
+        ],
         run: { target in
+          let isAgain = target.arguments.has("--everything")
           let received = try with(target: target, creates: nil) { (remote, _) in
-            try await remote.fetch()
+            if isAgain { try remote.resetLastChangeToken() }
+            return try await remote.fetch()
           }
           try tell(target: target, commits: received, were: "received")
         }

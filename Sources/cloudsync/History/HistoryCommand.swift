@@ -64,11 +64,21 @@ struct HistoryTarget {
 
   private func advice(for code: ChangesetError.Code) -> String {
     switch code {
+    case .uncommittedChanges where isOnOlderCommit:
+      "; a branch takes them along: “cloudsync history branch \(path) NAME”, then “switch”"
     case .uncommittedChanges: "; “cloudsync history commit \(path)” records them"
     case .unmerged: "; “cloudsync history merge \(path)” does it"
+    case .historyTooShort:
+      "; “cloudsync history fetch \(path) --cloud … --everything” brings them back"
     case .foreignCloud: "; “cloudsync history attach \(path) --cloud …” gives it to another one"
     default: ""
     }
+  }
+
+  /// Whether the rows are those of an older commit, on which nothing can be committed.
+  private var isOnOlderCommit: Bool {
+    // An error about the history is being told already.
+    (try? repository(access: .readOnly).head().isDetached) == true
   }
 
   func database(access: DatabaseFile.Access) throws -> DatabaseFile {

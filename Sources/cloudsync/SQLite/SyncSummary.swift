@@ -45,6 +45,8 @@ struct SyncSummary {
     var parked: Int
     /// What is held in the database, from whenever.
     var held: Int
+    /// The records that cannot be read, from whenever.
+    var unreadable: Int
     var pending: Int
     /// The rows whose edits stay in this copy, because of a filter.
     var local: Int
@@ -74,8 +76,10 @@ struct SyncSummary {
     }
   }
 
-  /// Whether rows are parked because they were rejected.
-  var hasParked: Bool { metadata?.parked.isEmpty == false }
+  /// Whether rows are parked because they were rejected, or records because they cannot be read.
+  var hasParked: Bool { metadata?.parked.isEmpty == false || !unreadable.isEmpty }
+
+  private var unreadable: [SyncMetadata.UnreadableRecord] { metadata?.unreadableRecords ?? [] }
 
   func show(console: Console) throws {
     let (parked, waiting) = (metadata?.parked ?? [], metadata?.waiting ?? [])
@@ -90,6 +94,7 @@ struct SyncSummary {
         merged: counts.merged,
         parked: counts.parked,
         held: parked.count + waiting.count,
+        unreadable: unreadable.count,
         pending: metadata?.counts.pending ?? 0,
         local: metadata?.counts.local ?? 0,
         verification: verification.map { Verification($0) }
@@ -109,6 +114,10 @@ struct SyncSummary {
     if isUpdate, counts.parked == 0 { return }
     show(held: parked, word: "parked", console: console)
     show(held: waiting, word: "waiting", console: console)
+    show(
+      lines: unreadable.map { "cannot be read: \($0.recordName): \(Words.line($0.reason))" },
+      console: console
+    )
     if let verification { show(verification, console: console) }
   }
 
@@ -137,12 +146,19 @@ struct SyncSummary {
     word: String,
     console: Console
   ) {
-    for one in held.prefix(Self.shown) {
-      console.line("  \(console.styled(word, as: .warning)): \(one.table) \(one.key): \(one.words)")
-    }
-    if held.count > Self.shown {
+    show(
+      lines: held.map {
+        "\(console.styled(word, as: .warning)): \($0.table) \($0.key): \($0.words)"
+      },
+      console: console
+    )
+  }
+
+  private func show(lines: [String], console: Console) {
+    for line in lines.prefix(Self.shown) { console.line("  \(line)") }
+    if lines.count > Self.shown {
       console.line(
-        "  and \(held.count - Self.shown) more: see “cloudsync status \(run.request.path)”"
+        "  and \(lines.count - Self.shown) more: see “cloudsync status \(run.request.path)”"
       )
     }
   }
