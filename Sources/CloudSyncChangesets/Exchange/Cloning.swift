@@ -189,12 +189,22 @@ struct TableMaking {
     if table.hasIntegerKey, column.keyPlace == 1 { text += " PRIMARY KEY" }
     if column.isNotNull { text += " NOT NULL" }
     if let sql = column.defaultSQL {
-      guard SQLText(sql).isLiteral else {
+      guard let declared = Self.declaredDefault(sql) else {
         throw unknown(what: "the computed default of column \(column.name.quotedName)")
       }
-      text += " DEFAULT \(sql)"
+      text += " DEFAULT \(declared)"
     }
     return text
+  }
+
+  /// A default as a declaration has it; nil if it is an expression, which others' commits must not bring.
+  ///
+  /// The time, and the random key of a migration, are known not to do any harm.
+  private static func declaredDefault(_ sql: String) -> String? {
+    if SQLText(sql).isLiteral { return sql }
+    let times = ["CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME"]
+    if times.contains(sql.uppercased()) { return sql }
+    return sql == PrimaryKeyMigration.portableKeyDefault ? "(\(sql))" : nil
   }
 
   private func names(names: [String]) -> String {

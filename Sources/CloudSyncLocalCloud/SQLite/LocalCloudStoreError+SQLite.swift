@@ -16,6 +16,8 @@ extension LocalCloudStoreError {
       self.init(damagedDatabase: error.message, path: path)
     case .full:
       self.init(.full, path: path, "the disk is full; make room and try again")
+    case .readOnly:
+      self.init(.cannotAccess, path: path, "it cannot be written; check its permissions")
     default:
       self.init(
         .cannotAccess,

@@ -6,9 +6,8 @@ import CloudSyncSQLite
 enum HistoryCloud {
   private static let creation = Command.Option(
     name: "--create",
-    help: "create the cloud's file if it is missing"
+    help: "create the cloud's file, or its zone, if it is missing"
   )
-
   private static let options: [Command.Option] = [
     .init(name: "--cloud", value: "FILE", help: "the cloud, a file"),
     .init(
@@ -16,11 +15,16 @@ enum HistoryCloud {
       value: "NAME",
       help: "this copy's name in it; by default host and path"
     ),
-    .init(name: "--zone", value: "NAME", help: "the zone in the cloud, “History” by default"),
+    .init(
+      name: "--zone",
+      value: "NAME",
+      help: "the zone in the cloud, “History” at first; named once for each copy"
+    ),
     .init(
       name: "--unique-integer-keys",
       value: "A,B",
-      help: "tables whose integer keys no two copies ever give to different rows"
+      help: "tables whose integer keys no two copies ever give to different rows",
+      isRepeatable: true
     ),
   ]
 
@@ -29,10 +33,10 @@ enum HistoryCloud {
       HistoryCommand.command(
         name: "push",
         "Send the commits that the cloud lacks.",
-        options: options + [creation],
+        options: options + [creation, HistoryConnection.attach],
         run: { target in
           let creates = target.arguments.has("--create")
-          let sent = try with(target: target, creates: creates) { (remote, _) in
+          let sent = try HistoryConnection.with(target: target, creates: creates) { (remote, _) in
             try await remote.push()
           }
           try tell(target: target, commits: sent, were: "sent")
@@ -43,7 +47,7 @@ enum HistoryCloud {
         "Fetch commits of others; rows stay until “merge” or “pull”.",
         options: options,
         run: { target in
-          let received = try with(target: target, creates: nil) { (remote, _) in
+          let received = try HistoryConnection.with(target: target, creates: nil) { (remote, _) in
             try await remote.fetch()
           }
           try tell(target: target, commits: received, were: "received")
@@ -51,17 +55,17 @@ enum HistoryCloud {
       ),
       HistoryCommand.command(
         name: "sync",
-        "Commit, fetch, merge, go there, and push.",
+        "Commit, fetch, merge, update the rows, and push.",
         options: options + [
-          creation, .init(name: "-m", value: "TEXT", help: "what is said of the commit"),
+          creation, HistoryConnection.attach, HistoryCommand.message,
         ],
         run: sync
       ),
       HistoryCommand.command(
         name: "clone",
-        "Bring a whole history into a new database.",
+        "Copy a whole history from a cloud into a new database.",
         options: options + [
-          .init(name: "--replica", value: "NAME", help: "what this copy is called in its commits")
+          .init(name: "--replica", value: "NAME", help: "this copy's name in its commits")
         ],
         run: clone
       ),
@@ -78,9 +82,9 @@ enum HistoryCloud {
   }
 
   private static func sync(target: HistoryTarget) throws {
-    let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() } ?? "{}"
+    let meta = try target.messageMeta() ?? "{}"
     let creates = target.arguments.has("--create")
-    let summary = try with(target: target, creates: creates) { (remote, _) in
+    let summary = try HistoryConnection.with(target: target, creates: creates) { (remote, _) in
       try await remote.sync(meta: meta)
     }
     if target.isJSON {
@@ -112,9 +116,9 @@ enum HistoryCloud {
   }
 
   private static func clone(target: HistoryTarget) throws {
-    let cloud = try place(target: target, creates: nil)
     try checkIsFree(path: target.path)
-    let zoneID = zone(target: target)
+    let zoneID = ZoneID(name: target.arguments.value(of: "--zone") ?? "History")
+    let cloud = try HistoryConnection.place(target: target, zoneID: zoneID, creates: nil)
     let options = ChangesetOptions(replica: target.arguments.value(of: "--replica"))
     let database = try DatabaseFile(path: target.path, createsFile: true)
     let assets = cloud.assets(stagedIn: target.path + "-cloudsync-assets")
@@ -149,68 +153,5 @@ enum HistoryCloud {
     let file = try? DatabaseFile(path: path, access: .readOnly)
     if let file, (try? ChangesetRemote.isUnfinishedClone(file)) == true { return }
     throw ToolError.failure("\(path): it exists already; name a new file")
-  }
-
-  // MARK: The cloud
-
-  private static func name(target: HistoryTarget) throws -> String {
-    guard let name = target.arguments.value(of: "--cloud") else {
-      throw ToolError.usage("name the cloud with --cloud FILE")
-    }
-    guard name.contains(where: { !$0.isWhitespace }) else {
-      throw ToolError.usage("--cloud is empty: name the cloud's file")
-    }
-    return name
-  }
-
-  private static func zone(target: HistoryTarget) -> ZoneID {
-    ZoneID(name: target.arguments.value(of: "--zone") ?? "History")
-  }
-
-  private static func place(target: HistoryTarget, creates: Bool?) throws -> CloudFile {
-    let cloud = try name(target: target)
-    if SamePath.isSame(target.path, as: cloud) {
-      throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
-    }
-    try CloudFile.checkPresence(of: cloud, creates: creates)
-    return try CloudFile(
-      cloud,
-      device: try SyncCommand.device(arguments: target.arguments, path: target.path),
-      zoneID: zone(target: target)
-    )
-  }
-
-  /// Connects a database's history with its cloud.
-  ///
-  /// - Parameters:
-  ///   - target: Whose history it is.
-  ///   - creates: Whether a missing cloud is created; nil where the command has nothing to send.
-  ///   - body: What is done.
-  /// - Returns: What the body gives.
-  /// - Throws: What is missing, or what the cloud says.
-  private static func with<Value: Sendable>(
-    target: HistoryTarget,
-    creates: Bool?,
-    _ body: @escaping @Sendable (ChangesetRemote, ChangesetRepository) async throws -> Value
-  ) throws -> Value {
-    var options = ChangesetOptions()
-    let tables = target.arguments.value(of: "--unique-integer-keys") ?? ""
-    for name in tables.split(separator: ",") {
-      options.tables[String(name)] = .init(hasUniqueIntegerKeys: true)
-    }
-    let repository = try target.repository(options: options)
-    let cloud = try place(target: target, creates: creates)
-    let folder = target.path + "-cloudsync-assets"
-    let remote = try ChangesetRemote(
-      repository,
-      operationHandler: cloud.handler,
-      zoneID: zone(target: target),
-      assets: cloud.assets(stagedIn: folder)
-    )
-    defer {
-      remote.session.stop()
-      NewFolder.removeTemporary(at: folder)
-    }
-    return try CallingThread.run { try await body(remote, repository) }
   }
 }

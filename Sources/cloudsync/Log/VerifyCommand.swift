@@ -12,7 +12,7 @@ enum VerifyCommand {
         LogCommand.salvage,
       ],
       discussion: """
-        Checked are the bytes of every line, the order of the events, the states that they lead to,
+        It checks the bytes of every line, the order of the events, the states that they lead to,
         and that the log says where it ends. The end is missing while recording goes on, after a
         crash, and when something was cut off; these cannot be told apart.
         The exit code is 0 if the log is valid, and 1 if not.

@@ -28,7 +28,7 @@ struct SchemaCommandTests {
       for words in [
         "The primary key \"customers\".\"id\" is an integer",
         "Column \"customers\".\"name\" is NOT NULL without a default",
-        "A UNIQUE constraint on \"customers\".\"mail\"", "or drop it: --drop-unique",
+        "A UNIQUE constraint on \"customers\".\"mail\"", "shop.db --sql --drop-unique",
         "3 errors and 0 warnings in 2 tables", "cloudsync migrate shop.db --all --fix --dry-run",
       ] {
         #expect(result.output.contains(words), "\(words)")

@@ -41,7 +41,8 @@ struct ServerSyncTests {
       with more: [String] = []
     ) async -> ToolHarness.Outcome {
       let words = [
-        "sync", harness.path("\(name).db"), "--cloud", server.origin, "--all", "--token-file",
+        "sync", harness.path("\(name).db"), "--cloud", server.origin, "--all", "--create",
+        "--token-file",
         harness.path("\(account)-\(name).token"),
       ]
       return await ServerSyncTests.tool(words + more)
@@ -135,6 +136,30 @@ struct ServerSyncTests {
       let outcome = try await Self.process(words, in: harness)
       #expect(outcome.code == 0 && outcome.output.contains("All three are equal."), "\(outcome)")
       #expect(await Self.tool(words + ["--faults", "none"]).code == 2)
+    }
+  }
+
+  @Test("A zone that the server lacks is created only with --create, and the close one is named")
+  func zones() async throws {
+    try await Self.run { harness in
+      let bench = try Bench(harness)
+      for name in ["a.db", "b.db"] { try harness.sql(name, Self.schema, "SELECT 1") }
+      let words = [
+        "sync", harness.path("b.db"), "--all", "--cloud", bench.server.origin, "--token-file",
+        harness.path("alice-b.token"),
+      ]
+      let empty = await Self.tool(words)
+      #expect(empty.code == 1, "\(empty)")
+      #expect(empty.errors.contains("no zone “Database”; add --create"), "\(empty)")
+      #expect(bench.operations.withLock { !$0.contains("zones/modify") })
+      #expect(await bench.sync("a").code == 0)
+      for extra in [[], ["--dry-run"]] {
+        let mistyped = await Self.tool(words + ["--zone", "Databse"] + extra)
+        #expect(mistyped.code == 1, "\(mistyped)")
+        #expect(mistyped.errors.contains("did you mean “Database”? Otherwise add --create"))
+      }
+      #expect(bench.operations.withLock { $0.count { $0 == "zones/modify" } } == 1)
+      #expect(await Self.tool(words).code == 0, "the zone is there")
     }
   }
 
