@@ -6,9 +6,9 @@ import CloudSyncSQLiteSupport
 extension ChangesetRemote {
   /// Brings a whole history into an empty database: its tables, its rows and its commits.
   ///
-  /// Tables are made from what commits say of their schema. Computed columns, computed defaults, and unique
-  /// keys on expressions or some rows cannot be told so: then let the app make the tables, begin a history
-  /// of them and sync.
+  /// Tables are made from what commits say of their schema. Computed columns, unique keys on expressions or some
+  /// rows, and computed defaults cannot be told so, but for the time and the random key of a migrated table. Then let the
+  /// app make the tables, begin a history of them and sync. CHECK constraints, indexes and triggers are the app's too.
   ///
   /// A clone whose process has ended in the midst is begun anew by the next one into the same database.
   ///
@@ -214,8 +214,8 @@ struct TableMaking {
   private func unknown(what: String) -> ChangesetError {
     ChangesetError(
       .schema,
-      "table \(table.name.quotedName) has \(what), which commits do not describe; let the app make the"
-        + " tables, and sync"
+      "table \(table.name.quotedName) has \(what), which commits do not describe; create the tables as the"
+        + " app does, begin a history of them, and sync"
     )
   }
 }

@@ -67,6 +67,10 @@ enum HistoryCloud {
         options: options + [
           .init(name: "--replica", value: "NAME", help: "this copy's name in its commits")
         ],
+        discussion: """
+          The tables get their columns, keys, foreign keys, UNIQUE and defaults. CHECK constraints, other indexes,
+          triggers and views are the app's: they are not in a history.
+          """,
         run: clone
       ),
     ]
