@@ -143,6 +143,7 @@ enum HistoryCloud {
       for end in ["-wal", "-shm"] { NewFolder.removeTemporary(at: target.path + end) }
       throw error
     }
+    HistoryConnection.complete(files: [target.path])
     let count = try repository.log().count
     let rows = try repository.verify().rowCount
     if target.isJSON { return try target.show(value: ["commits": count, "rows": rows]) }

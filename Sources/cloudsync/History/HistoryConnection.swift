@@ -108,6 +108,15 @@ enum HistoryConnection {
     return "\(what), which two copies would both give to rows of their own"
   }
 
+  /// Brings all that was written into the files themselves: whoever copies one has everything then.
+  static func complete(files: [String]) {
+    for path in files {
+      // While somebody else reads, it is done by the next run.
+      let file = try? DatabaseFile(path: path, access: .readWrite)
+      try? file?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+  }
+
   /// Connects a database's history with its cloud.
   ///
   /// - Parameters:
@@ -143,6 +152,7 @@ enum HistoryConnection {
     defer {
       remote.session.stop()
       NewFolder.removeTemporary(at: folder)
+      complete(files: [target.path, cloud.name])
     }
     return try CallingThread.run { try await body(remote, repository) }
   }

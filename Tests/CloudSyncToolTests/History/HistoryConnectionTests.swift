@@ -2,6 +2,12 @@ import Testing
 
 @testable import cloudsync
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 @Suite("cloudsync history: which cloud, which zone")
 struct HistoryConnectionTests {
   private static let schema = """
@@ -130,6 +136,25 @@ struct HistoryConnectionTests {
       #expect(sync(bench, "b.db").code == 0)
       #expect(sync(bench, "a.db").code == 0)
       #expect(try bench.sql("a.db", new) == ["36|19"])
+    }
+  }
+
+  @Test("After a sync the files have everything: copies of them alone are a cloud and a database")
+  func copies() throws {
+    try run { bench in
+      #expect(sync(bench, "a.db", "x.cloud", "--create").code == 0)
+      try bench.sql("a.db", "UPDATE beds SET name = 'N' WHERE id = 'n'", "SELECT 1")
+      #expect(sync(bench, "a.db").code == 0)
+      for (name, copy) in [("x.cloud", "y.cloud"), ("a.db", "b.db")] {
+        try FileManager.default.copyItem(atPath: bench.path(name), toPath: bench.path(copy))
+      }
+      let clone = bench.tool("history", "clone", "@c.db", "--cloud", "@y.cloud")
+      #expect(clone.output == "c.db: 2 commits, 2 rows\n", "\(clone)")
+      try FileManager.default.copyItem(atPath: bench.path("c.db"), toPath: bench.path("d.db"))
+      for name in ["b.db", "d.db"] {
+        #expect(try bench.sql(name, "SELECT name FROM beds ORDER BY id") == ["'N'", "'south'"])
+        #expect(bench.tool("history", "verify", "@\(name)").code == 0)
+      }
     }
   }
 
