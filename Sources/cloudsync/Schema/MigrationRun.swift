@@ -63,7 +63,14 @@ struct MigrationRun {
     if left.isEmpty {
       return console.line("\(console.styled("passed", as: .good)): all of them can be synced")
     }
-    for violation in left { console.note("still in the way: \(violation.reason)") }
+    for violation in left { console.note("cannot be synced yet: \(violation.reason)") }
+    let unique = Set(left.filter { $0.code == .uniqueConstraintDisallowed }.map(\.table)).sorted()
+    if !unique.isEmpty {
+      let tables = unique.joined(separator: ",")
+      console.note(
+        "to keep UNIQUE, sync with --unique-newest \(tables) or --unique-merge \(tables)"
+      )
+    }
   }
 
   /// What would be done.

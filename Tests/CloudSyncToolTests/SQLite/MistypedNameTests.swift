@@ -88,6 +88,9 @@ struct MistypedNameTests {
   @Test("UNIQUE in the way: the error names the policy, and later runs keep it until it is ended")
   func policies() throws {
     try run { bench in
+      try bench.sql("m.db", "CREATE TABLE m(id INTEGER PRIMARY KEY, v TEXT UNIQUE)", "SELECT 1")
+      let migrated = bench.tool("migrate", "@m.db", "--all")
+      #expect(migrated.errors.contains("to keep UNIQUE, sync with --unique-newest m or"))
       let bare = sync(bench, "a.db", ["--all", "--create"])
       #expect(bare.code == 1 && bare.errors.contains("“--unique-newest plants”"), "\(bare)")
       #expect(!bare.errors.contains("migrate"), "\(bare)")

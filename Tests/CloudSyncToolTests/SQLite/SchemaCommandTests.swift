@@ -138,7 +138,7 @@ struct SchemaCommandTests {
       #expect(first.code == 0)
       #expect(first.output.contains("customers (2 rows): id becomes a UUID\n"))
       #expect(first.output.contains("    customer follows customers\n"))
-      #expect(first.errors.contains("still in the way: Column \"customers\".\"name\""))
+      #expect(first.errors.contains("cannot be synced yet: Column \"customers\".\"name\""))
       let second = bench.tool("migrate", "@shop.db", "--all", "--fix")
       #expect(second.output.contains("customers: name gets a default\npassed"), "\(second)")
       #expect(bench.tool("migrate", "@shop.db", "--all").output.hasPrefix("no table needs it"))
