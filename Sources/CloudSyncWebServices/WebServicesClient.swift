@@ -96,6 +96,11 @@ public final class WebServicesClient: Sendable {
     try await perform(.caller, deadline: now.adding(Self.callerTimeout))
   }
 
+  /// The zones of the user's own database.
+  package func zoneIDs() async throws(SyncError) -> [ZoneID] {
+    try await perform(.zones, deadline: now.adding(Self.callerTimeout))
+  }
+
   // MARK: Signing in
 
   /// Where the user of a web token has to sign in; nil as long as requests can be sent.

@@ -40,7 +40,7 @@ struct SimulateTests {
     #expect(errors.isEmpty)
     #expect(output.hasPrefix("6 seeds from 1 in "))
     #expect(output.contains("coverage: "))
-    #expect(output.hasSuffix("well: every rule held in every seed\n"))
+    #expect(output.hasSuffix("passed: every rule held in every seed\n"))
   }
 
   @Test("A program that gives other logs, or none, is found out")

@@ -71,6 +71,8 @@ struct ToolTests {
       let summary = Self.run("log", "summary", path)
       #expect(summary.code == 0 && summary.output.contains("zone:        Notes"), "\(summary)")
       #expect(Self.run("log", "verify", path).output.hasPrefix("valid: "))
+      let report = Self.run("log", "verify", path, "--json")
+      #expect(report.code == 0 && report.output.contains("\"isValid\" : true"), "\(report)")
       #expect(Self.run("log", "rerun", path).output.hasPrefix("faithful: "))
       let retries = Self.run("log", "show", path, "--kind", "retry")
       #expect(retries.output.split(separator: "\n").count == 1)
@@ -131,6 +133,8 @@ struct ToolTests {
       try (changed.joined(separator: "\n") + "\n")
         .write(toFile: path, atomically: true, encoding: .utf8)
       let refused = Self.run("log", "verify", path)
+      let report = Self.run("log", "verify", path, "--json")
+      #expect(report.code == 1 && report.output.contains("\"isValid\" : false"), "\(report)")
       #expect(refused.code == 1 && refused.output.contains("not those that were written"))
 
       let last = try #require(lines.lastIndex { $0.contains("\"kind\":\"event\"") })

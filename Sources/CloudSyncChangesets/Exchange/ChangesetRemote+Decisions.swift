@@ -57,11 +57,6 @@ extension ChangesetRepository {
   /// - Throws: What is wrong with the database.
   public func leaveCloud() throws(ChangesetError) { try RemoteState.leave(in: self) }
 
-  /// Where the next fetch begins; nil for all from the beginning.
-  package func changeToken() throws(ChangesetError) -> ChangeToken? {
-    try RemoteState.token(in: self)
-  }
-
   /// Whether the present branch has a head that the rows can be taken to, after a merge or a fetch.
   package func hasNewerHead() throws(ChangesetError) -> Bool {
     try read { (work) throws(ChangesetError) in

@@ -142,16 +142,10 @@ struct Pushing {
 
   /// Integers that SQLite gives are given by every replica to rows of its own.
   private func checkKeys() throws(ChangesetError) {
-    let table = try repository.read { (work) throws(ChangesetError) in
-      work.tables.tables.first { table in
-        table.schema.hasIntegerKey && !work.options.settings(of: table.name).hasUniqueIntegerKeys
-      }?
-      .name
-    }
-    guard let table else { return }
+    guard let table = try repository.tablesWithIntegerKeys().first else { return }
     throw ChangesetError(
       .schema,
-      "table “\(table)” has an integer key, which two replicas would give to different rows; migrate it to"
+      "table “\(table)” has an integer key, which two copies would both give to rows of their own; migrate it to"
         + " UUID keys, or declare in the options that its keys are unique"
     )
   }

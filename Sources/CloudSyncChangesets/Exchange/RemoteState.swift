@@ -21,12 +21,23 @@ enum RemoteState {
     if let known, known != name {
       throw ChangesetError(
         .foreignCloud,
-        "the history belongs to the zone “\(known)”, not “\(name)”"
+        "the history was synced with the zone “\(known)”, not “\(name)”; a history has one zone"
       )
     }
     if known != nil { return }
     try repository.write { (work) throws(ChangesetError) in
       try work.info.set(.zone, .text(name))
+    }
+  }
+
+  /// The name of the user's own zone that a history was synced with; nil if there is none.
+  static func ownZone(in repository: ChangesetRepository) throws(ChangesetError) -> String? {
+    let start = "\(DatabaseScope.private):"
+    return try repository.read { (work) throws(ChangesetError) in
+      try work.info.text(name: .zone)
+        .flatMap {
+          $0.hasPrefix(start) ? String($0.dropFirst(start.count)) : nil
+        }
     }
   }
 

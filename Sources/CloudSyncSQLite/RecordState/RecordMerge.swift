@@ -59,8 +59,11 @@ extension RecordState {
       return nil
     }
     if theirs == base || local == base { return nil }
-    // It is in the cloud what this row was made from: its answer was lost.
-    if ancestors.contains(Ancestor(column: local.name, writer: nil, time: theirs.time)) {
+    // It is in the cloud what this row was made from: its answer was lost. Another value of the same moment as the row's
+    // is an edit of another device, which both made in the same millisecond.
+    if theirs.time != local.time,
+      ancestors.contains(Ancestor(column: local.name, writer: nil, time: theirs.time))
+    {
       return nil
     }
     let value = rules.policy.policy(for: local.name)

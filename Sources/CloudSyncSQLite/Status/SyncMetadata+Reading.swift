@@ -72,6 +72,35 @@ extension SyncMetadata {
     }
   }
 
+  /// The policies that a tool was given for a database; nil if none were kept.
+  package static func toolPolicies(
+    of database: some SyncDatabase
+  ) throws(SyncEngineError) -> String? {
+    try database.use { (connection) throws(SyncEngineError) in
+      guard try OutboxSchema.installedVersion(on: connection) == OutboxSchema.version else {
+        return nil
+      }
+      return try sqlite { () throws(SQLiteError) in
+        guard case .text(let text)? = try Facts(connection: connection).value(.toolPolicies) else {
+          return nil
+        }
+        return text
+      }
+    }
+  }
+
+  /// Keeps the policies that a tool was given; an engine is set up on the database.
+  package static func noteToolPolicies(
+    _ text: String?,
+    in database: some SyncDatabase
+  ) throws(SyncEngineError) {
+    try database.use { (connection) throws(SyncEngineError) in
+      try sqlite { () throws(SQLiteError) in
+        try Facts(connection: connection).set(.toolPolicies, to: text.map { .text($0) })
+      }
+    }
+  }
+
   /// Removes every trace of an engine, and gives the file the journal mode that was kept, if any.
   ///
   /// - Throws: That the database cannot be written. While another connection is open the mode stays, and that is

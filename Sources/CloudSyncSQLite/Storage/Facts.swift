@@ -72,6 +72,8 @@ struct Facts {
     case cloudTime = "cloud_time"
     /// The journal mode that the file had before a tool wrote it, which it gets back when it is detached.
     case journalMode = "journal_mode"
+    /// The policies that a tool was given, which it uses again where none are named.
+    case toolPolicies = "tool_policies"
   }
 
   func value(_ name: Name) throws(SQLiteError) -> SQLiteValue? {

@@ -210,3 +210,15 @@ extension WireCall where Answer == String {
     }
   }
 }
+
+extension WireCall where Answer == [ZoneID] {
+  /// Asks for the zones of a private database.
+  package static var zones: Self {
+    let zoneID = ZoneID(name: ZoneID.defaultZoneName)
+    return Self(.listZones, zoneID: zoneID, body: []) { bytes in
+      do throws(WireError) { return .success(try WireZones.list(reading: bytes)) } catch {
+        return .failure(SyncError(.networkFailure, "\(error)"))
+      }
+    }
+  }
+}

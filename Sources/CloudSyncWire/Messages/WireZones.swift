@@ -119,6 +119,20 @@ package enum WireZones {
     return writer.bytes
   }
 
+  /// Reads the zones of a private database from the body of a response.
+  package static func list(reading bytes: [UInt8]) throws(WireError) -> [ZoneID] {
+    var zones: [ZoneID] = []
+    var reader = JSONReader(bytes)
+    try reader.object { (reader, name) throws(WireError) in
+      guard name == "zones" else { return try reader.skipValue() }
+      try reader.array { (reader) throws(WireError) in
+        if let zoneID = try zone(from: &reader, scope: .private) { zones.append(zoneID) }
+      }
+    }
+    try reader.end()
+    return zones
+  }
+
   /// Reads whether the thing that was created is there: nil, or why it is not.
   ///
   /// - Parameters:

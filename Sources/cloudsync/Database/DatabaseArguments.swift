@@ -70,7 +70,8 @@ struct DatabaseArguments {
 
   /// Opens the file without changing what it is.
   func open(access: DatabaseFile.Access) throws -> DatabaseFile {
-    try naming { try DatabaseFile(path: path, access: access) }
+    try SamePath.checkPresence(of: path)
+    return try naming { try DatabaseFile(path: path, access: access) }
   }
 
   /// Runs a body whose errors are about the file, and names it in them.
@@ -100,6 +101,12 @@ struct DatabaseArguments {
     if arguments.has("--all"), !wanted.isEmpty {
       throw ToolError.usage("--all and --tables do not go together")
     }
+    // A view, for example, is there and no table: the rules say so.
+    for name in wanted where !names.contains(name) {
+      if let meant = Suggestion.closest(to: name, among: names) {
+        throw ToolError.usage("--tables names “\(name)”; did you mean “\(meant)”?")
+      }
+    }
     if !wanted.isEmpty { return wanted }
     if arguments.has("--tables") { throw ToolError.usage("--tables names no table") }
     if !arguments.has("--all") {
@@ -116,37 +123,52 @@ struct DatabaseArguments {
   ///
   /// - Parameters:
   ///   - tables: The tables.
+  ///   - policies: Those of the tables.
   ///   - metadata: What the database knows of former runs: their row filters are kept, since a forgotten option would
   ///     send what is to stay.
   /// - Returns: The options.
   /// - Throws: What is wrong with the arguments.
-  func options(tables: [String], metadata: SyncMetadata? = nil) throws -> SyncEngineOptions {
-    var chosen: [String: [String]] = [:]
-    for option in Self.policies where option.value != nil {
-      let names = list(of: option.name, known: tables)
-      for name in names where !tables.contains(name) {
-        throw ToolError.usage("\(option.name) names “\(name)”, which is none of the tables")
-      }
-      chosen[option.name] = names
-    }
-    func isChosen(name: String, by option: String) -> Bool {
-      chosen[option]?.contains(name) == true
-    }
+  func options(
+    tables: [String],
+    policies: SyncPolicies,
+    metadata: SyncMetadata?
+  ) throws -> SyncEngineOptions {
     let filters = try filters(of: tables)
     var options = SyncEngineOptions()
     for name in tables {
       var table = SyncEngineOptions.Table()
-      table.hasUniqueIntegerKeys = isChosen(name: name, by: "--unique-integer-keys")
-      table.givesIntegerKeys = arguments.has("--keep-integer-keys")
-      table.allowsMissingDefaults = arguments.has("--allow-missing-defaults")
-      if isChosen(name: name, by: "--unique-newest") { table.uniqueKeys = .newest }
-      if isChosen(name: name, by: "--unique-merge") { table.uniqueKeys = .merge }
-      if isChosen(name: name, by: "--edit-wins") { table.merging.deletes = .editWins }
+      table.hasUniqueIntegerKeys = policies.has("--unique-integer-keys", for: name)
+      table.givesIntegerKeys = policies.has(Self.keepIntegerKeys.name)
+      table.allowsMissingDefaults = policies.has("--allow-missing-defaults")
+      if policies.has("--unique-newest", for: name) { table.uniqueKeys = .newest }
+      if policies.has("--unique-merge", for: name) { table.uniqueKeys = .merge }
+      if policies.has("--edit-wins", for: name) { table.merging.deletes = .editWins }
       let known = metadata?.tables.first { $0.name.lowercased() == name.lowercased() }?.rowFilter
       table.rowFilter = filters[name] ?? known
       options.tables[name] = table
     }
     return options
+  }
+
+  /// The policies that are given, and of the others those that an earlier run was given.
+  ///
+  /// - Parameters:
+  ///   - tables: The tables.
+  ///   - database: The database, which has kept them.
+  /// - Returns: The policies.
+  /// - Throws: What is wrong with the arguments, or the database.
+  func policies(of tables: [String], in database: DatabaseFile) throws -> SyncPolicies {
+    var given: [String: [String]] = [:]
+    for option in Self.policies where arguments.has(option.name) {
+      let names = list(of: option.name, known: tables)
+      for name in names where !tables.contains(name) {
+        let hint = Suggestion.text(for: name, among: tables)
+        throw ToolError.usage("\(option.name) names “\(name)”, which is none of the tables\(hint)")
+      }
+      given[option.name] = names
+    }
+    let known = try naming { try SyncMetadata.toolPolicies(of: database) }
+    return SyncPolicies(given: given, known: SyncPolicies(known), of: tables)
   }
 
   /// The row filters that are given, by table; nil in place of one that is to end.
@@ -212,11 +234,18 @@ struct DatabaseArguments {
       throw ToolError.failure("\(path): \(first.reason)\(isNamed ? "" : advice)")
     }
     let others = errors.count == 1 ? "" : " (the first of \(errors.count) errors)"
+    // SQL that drops what the app relies on is no way out; a policy is.
+    let unique = Set(errors.filter { $0.code == .uniqueConstraintDisallowed }.map(\.table)).sorted()
+    let policy =
+      unique.isEmpty
+      ? ""
+      : " Sync it with “--unique-newest \(unique.joined(separator: ","))”, or with --unique-merge; later runs"
+        + " keep that."
     let fixing =
-      errors.contains { $0.isMigrated }
+      errors.contains { $0.isMigrated && $0.code != .uniqueConstraintDisallowed }
       ? ", and “cloudsync migrate \(path) --all --fix --dry-run” what can be fixed" : ""
     throw ToolError.failure(
-      "\(path) cannot be synced as it is: \(first.reason)\(others) “cloudsync check \(path)”"
+      "\(path) cannot be synced as it is: \(first.reason)\(others)\(policy) “cloudsync check \(path)”"
         + " tells everything\(fixing)."
     )
   }

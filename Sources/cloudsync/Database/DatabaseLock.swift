@@ -18,6 +18,7 @@ struct DatabaseLock {
   /// - Throws: A failure that says that somebody else has it, or why there is none.
   init(_ database: String) throws {
     // Other names of the file must lead to the same lock.
+    try SamePath.checkPresence(of: database)
     guard let resolved = SamePath.resolved(path: database) else {
       throw ToolError.failure(
         "\(database): it cannot be opened: \(String(cString: strerror(errno)))"

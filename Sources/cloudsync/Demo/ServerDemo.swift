@@ -164,7 +164,7 @@ private final class DemoFaults: Sendable {
     let state = state.withLock { $0 }
     return
       "\(state.requests) requests so far, of which \(state.lostRequests) were lost, \(state.lostAnswers) did"
-      + " their work and lost the answer, \(state.refused) were told to come again"
+      + " their work and lost the response, \(state.refused) were told to retry later"
   }
 
   func respond(

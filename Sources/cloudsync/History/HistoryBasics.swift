@@ -8,27 +8,27 @@ enum HistoryBasics {
     [
       HistoryCommand.command(
         name: "init",
-        "Begin a history: the rows that are there are in its first commits.",
+        "Begin a history; its first commits hold the rows that are there.",
         options: [
           DatabaseArguments.tables, DatabaseArguments.all,
-          .init(name: "--replica", value: "NAME", help: "what this copy is called in its commits"),
+          .init(name: "--replica", value: "NAME", help: "this copy's name in its commits"),
         ],
         run: begin
       ),
       HistoryCommand.command(
         name: "status",
-        "Tell where the rows are in the history, and what is not committed.",
+        "Show the current branch and commit, and what is not committed.",
         run: status
       ),
       HistoryCommand.command(
         name: "commit",
         "Commit all rows that were changed since HEAD.",
-        options: [.init(name: "-m", value: "TEXT", help: "what is said of the commit")],
+        options: [HistoryCommand.message],
         run: commit
       ),
       HistoryCommand.command(
         name: "discard",
-        "Give rows that were changed since HEAD the values back that they had.",
+        "Reset rows that were changed since HEAD to what they were.",
         run: discard
       ),
       HistoryCommand.command(
@@ -48,13 +48,13 @@ enum HistoryBasics {
       ),
       HistoryCommand.command(
         name: "verify",
-        "Compare all commits and rows with what the history says of them.",
-        discussion: "The exit code is 1 if anything is not as it should be.",
+        "Check that all commits and rows are what the history says.",
+        discussion: "The exit code is 1 if anything differs.",
         run: verify
       ),
       HistoryCommand.command(
         name: "remove",
-        "Take every trace of the history out of the database; rows stay.",
+        "Remove the history from the database; rows stay.",
         run: remove
       ),
     ]
@@ -74,6 +74,12 @@ enum HistoryBasics {
     if target.isJSON {
       return try target.show(
         value: ["commits": log.count, "rows": rows, "tables": tables.count]
+      )
+    }
+    if let reason = HistoryConnection.integerKeyReason(try repository.tablesWithIntegerKeys()) {
+      target.console.note(
+        "warning: \(target.path): \(reason); before other copies join, remove the history, and migrate the keys"
+          + " with “cloudsync migrate”"
       )
     }
     let start = log.first.map { ", first commit \($0.id.short)" } ?? ""
@@ -156,7 +162,7 @@ enum HistoryBasics {
     }
     console.line(line)
     if status.heads.count > 1 {
-      console.line("\(status.heads.count) heads are to be merged")
+      console.line("\(status.heads.count) heads are not merged yet")
     }
     if !status.head.isDetached, try repository.hasNewerHead() {
       console.line(
@@ -172,7 +178,7 @@ enum HistoryBasics {
       )
     }
     for refused in status.refused {
-      console.line("\(refused.name) was refused: \(Words.line(refused.reason))")
+      console.line("\(refused.name) was rejected: \(Words.line(refused.reason))")
     }
     if status.isClean { return console.line("nothing to commit") }
     let rows =
@@ -184,7 +190,7 @@ enum HistoryBasics {
   private static func commit(target: HistoryTarget) throws {
     let repository = try target.repository()
     let counts = try repository.status().tables
-    let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() } ?? "{}"
+    let meta = try target.messageMeta() ?? "{}"
     guard let commit = try repository.commit(meta: meta) else {
       if target.isJSON { return try target.show(value: [String: String]()) }
       return target.console.line("nothing to commit")
@@ -224,7 +230,7 @@ enum HistoryBasics {
     } else if report.problems.isEmpty {
       target.console.line(
         "\(target.path): \(Phrase.count(report.rowCount, "row")) and"
-          + " \(Phrase.count(report.commitCount, "commit")) are what they say"
+          + " \(Phrase.count(report.commitCount, "commit")) are what the history says"
       )
     } else {
       for problem in report.problems {

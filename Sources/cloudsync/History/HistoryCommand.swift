@@ -16,6 +16,12 @@ enum HistoryCommand {
   }
 
   static let json = DatabaseArguments.json
+  static let message = Command.Option(
+    name: "--message",
+    alias: "-m",
+    value: "TEXT",
+    help: "the commit's message"
+  )
 
   /// A command of the group.
   static func command(
@@ -56,21 +62,21 @@ struct HistoryTarget {
   /// Runs a body whose errors are about the file, and names it in them.
   func naming(_ body: () throws -> Void) throws {
     do { try body() } catch let error as ChangesetError {
-      throw ToolError.failure("\(error.path ?? path): \(error.reason)\(advice(for: error.code))")
+      throw ToolError.failure("\(error.path ?? path): \(error.reason)\(advice(for: error))")
     } catch let error as SyncEngineError {
       throw ToolError.failure("\(error.path ?? path): \(error.reason)")
     }
   }
 
-  private func advice(for code: ChangesetError.Code) -> String {
-    switch code {
+  private func advice(for error: ChangesetError) -> String {
+    switch error.code {
     case .uncommittedChanges where isOnOlderCommit:
       "; a branch takes them along: “cloudsync history branch \(path) NAME”, then “switch”"
     case .uncommittedChanges: "; “cloudsync history commit \(path)” records them"
     case .unmerged: "; “cloudsync history merge \(path)” does it"
+    case .noSuchBranch, .noSuchRevision: suggestion(for: error)
     case .historyTooShort:
       "; “cloudsync history fetch \(path) --cloud … --everything” brings them back"
-    case .foreignCloud: "; “cloudsync history attach \(path) --cloud …” gives it to another one"
     default: ""
     }
   }
@@ -81,8 +87,25 @@ struct HistoryTarget {
     (try? repository(access: .readOnly).head().isDetached) == true
   }
 
+  /// The branch or tag that may have been meant by the name in an error.
+  private func suggestion(for error: ChangesetError) -> String {
+    let parts = error.reason.split(separator: "“", maxSplits: 1)
+    guard parts.count == 2, let name = parts[1].split(separator: "”").first,
+      let repository = try? repository(access: .readOnly)
+    else { return "" }
+    let branches = (try? repository.branches().map(\.name)) ?? []
+    let tags = error.code == .noSuchBranch ? [] : (try? repository.tags().map(\.name)) ?? []
+    return Suggestion.text(for: String(name), among: branches + tags)
+  }
+
+  /// What the command line says of a commit, as its meta; nil if it says nothing.
+  func messageMeta() throws -> String? {
+    try arguments.value(of: HistoryCommand.message.name).map { try HistoryMessage($0).meta() }
+  }
+
   func database(access: DatabaseFile.Access) throws -> DatabaseFile {
-    try DatabaseFile(path: path, access: access)
+    try SamePath.checkPresence(of: path)
+    return try DatabaseFile(path: path, access: access)
   }
 
   /// The history that the database has.
@@ -141,7 +164,11 @@ enum HistoryWords {
   /// What was said of a commit: the message in its JSON, or all of it.
   static func message(_ changeset: Changeset) -> String {
     if let message = HistoryMessage(meta: changeset.meta)?.message { return Words.line(message) }
-    return changeset.meta == "{}" ? "" : Words.line(changeset.meta)
+    if let part = ImportedRows(meta: changeset.meta)?.number {
+      return part == 1 ? "the first rows" : "the first rows, part \(part)"
+    }
+    if changeset.meta != "{}" { return Words.line(changeset.meta) }
+    return changeset.reverts.map { "reverts \($0.short)" } ?? ""
   }
 
   /// A value as SQL writes it, shortened.

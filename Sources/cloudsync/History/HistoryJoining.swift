@@ -8,40 +8,40 @@ enum HistoryJoining {
     [
       HistoryCommand.command(
         name: "merge",
-        "Merge the heads of the present branch, or another branch into it, and go there.",
+        "Merge the current branch's heads, or another branch, and update the rows.",
         operands: ["[BRANCH]..."],
         run: merge
       ),
       HistoryCommand.command(
         name:
           "resolve",
-        "List what merges have lost, or put one of these back.",
+        "List values that merges have dropped, or restore one of them.",
         operands: ["[NUMBER]..."],
-        options: [.init(name: "--key", value: "VALUE", help: "put the row back under another key")],
+        options: [.init(name: "--key", value: "VALUE", help: "restore the row under another key")],
         discussion: """
-          The numbers are those of the list. A row that was set aside comes back under its own key or another one,
-          and of the others the values that did not count are written again; it is a commit.
+          The numbers are those of the list. A row that a merge has removed is restored under its own key or another
+          one; of other conflicts the dropped values are written again. Either is a new commit.
           """,
         run: resolve
       ),
       HistoryCommand.command(
         name: "revert",
-        "Commit the opposite of a commit; what was changed since stays.",
+        "Undo any commit by a new one; what was changed since stays.",
         operands: ["REVISION"],
-        options: [.init(name: "-m", value: "TEXT", help: "what is said of the commit")],
+        options: [HistoryCommand.message],
         run: { target in
           let repository = try target.repository()
-          let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() }
+          let meta = try target.messageMeta()
           let commit = try repository.revert(
             Revision(target.arguments.operands[1]),
             meta: meta ?? "{}"
           )
-          try HistoryMoving.tell(target, commit, orElse: "nothing of it is left to take back")
+          try HistoryMoving.tell(target, commit, orElse: "nothing of it is left to revert")
         }
       ),
       HistoryCommand.command(
         name: "undo",
-        "Take the last commit of this copy back that is not taken back yet.",
+        "Undo the last commit of this copy that is not undone yet, by a new one.",
         run: { target in
           let commit = try target.repository().undo()
           try HistoryMoving.tell(target, commit, orElse: "nothing to undo")
@@ -49,7 +49,7 @@ enum HistoryJoining {
       ),
       HistoryCommand.command(
         name: "redo",
-        "Take the last undo back.",
+        "Redo what was undone last.",
         run: { target in
           let commit = try target.repository().redo()
           try HistoryMoving.tell(target, commit, orElse: "nothing to redo")

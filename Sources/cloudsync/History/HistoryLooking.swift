@@ -24,7 +24,7 @@ enum HistoryLooking {
             help: "the commits of a branch, not those of HEAD"
           ),
           .init(name: "--every-branch", help: "the commits of all branches"),
-          .init(name: "--count", value: "NUMBER", help: "so many commits at most"),
+          .init(name: "--count", value: "NUMBER", help: "at most this many commits"),
         ],
         run: log
       ),
@@ -37,7 +37,7 @@ enum HistoryLooking {
       HistoryCommand.command(
         name:
           "diff",
-        "Show the rows that are different; without revisions, what is not committed.",
+        "Show how rows differ between revisions; without any, what is not committed.",
         operands: ["[FROM] [TO]..."],
         options: [table],
         discussion: """
@@ -48,7 +48,7 @@ enum HistoryLooking {
       ),
       HistoryCommand.command(
         name: "blame",
-        "Tell which commit wrote each column of a row.",
+        "Show which commit wrote each column of a row.",
         operands: ["TABLE", "KEY..."],
         run: blame
       ),
@@ -135,7 +135,7 @@ enum HistoryLooking {
     for parent in commit.parents { console.line("parent \(parent)") }
     console.line("branch \(commit.branch), \(commit.kind.rawValue) of \(HistoryWords.time(commit))")
     if let replica = commit.replica { console.line("by     \(replica)") }
-    if let reverts = commit.reverts { console.line("takes back \(reverts.short)") }
+    if let reverts = commit.reverts { console.line("reverts \(reverts.short)") }
     let message = HistoryWords.message(commit)
     if !message.isEmpty { console.line("\n    \(message)") }
     console.line()

@@ -8,7 +8,7 @@ enum HistoryMoving {
     [
       HistoryCommand.command(
         name: "branch",
-        "List branches; begin one; or hide one on every copy.",
+        "List branches, create one, or hide one on every copy.",
         operands: ["[NAME]..."],
         options: [
           .init(name: "--at", value: "REVISION", help: "where it begins; HEAD by default"),
@@ -18,7 +18,7 @@ enum HistoryMoving {
       ),
       HistoryCommand.command(
         name: "switch",
-        "Make the rows those of a branch, and commit on it from now on.",
+        "Switch the rows to a branch, and commit on it from now on.",
         operands: ["BRANCH"],
         run: { target in
           let repository = try target.repository()
@@ -33,20 +33,20 @@ enum HistoryMoving {
       ),
       HistoryCommand.command(
         name: "tag",
-        "List tags; name a commit; or take a name away.",
+        "List tags, tag a commit, or delete a tag.",
         operands: ["[NAME] [REVISION]..."],
-        options: [.init(name: "--delete", help: "take the name away")],
+        options: [.init(name: "--delete", help: "delete the tag")],
         run: tag
       ),
       HistoryCommand.command(
         name: "checkout",
-        "Make the rows those of a commit; “switch” goes back to a branch.",
+        "Switch the rows to those of a commit; “switch” goes back to a branch.",
         operands: ["REVISION"],
         options: [
           .init(
             name: "--to",
             value: "FILE",
-            help: "write them into a new file, and change nothing here"
+            help: "write them into a new file, and change nothing in this one"
           )
         ],
         run: checkout
@@ -55,12 +55,12 @@ enum HistoryMoving {
         name: "restore",
         "Commit the rows of an older commit on top of HEAD.",
         operands: ["REVISION"],
-        options: [.init(name: "-m", value: "TEXT", help: "what is said of the commit")],
+        options: [HistoryCommand.message],
         run: restore
       ),
       HistoryCommand.command(
         name: "pull",
-        "Make the rows those of the branch's head, after a fetch or a merge.",
+        "Update the rows to the branch's head, after a fetch or a merge.",
         run: { target in
           let repository = try target.repository()
           let moved = try repository.pull()
@@ -161,8 +161,13 @@ enum HistoryMoving {
 
   private static func restore(target: HistoryTarget) throws {
     let repository = try target.repository()
-    let meta = try target.arguments.value(of: "-m").map { try HistoryMessage($0).meta() } ?? "{}"
-    let commit = try repository.restore(Revision(target.arguments.operands[1]), meta: meta)
+    let revision = Revision(target.arguments.operands[1])
+    let restored = try? repository.show(revision).changeset.id.short
+    let message = try restored.map { try HistoryMessage("Restore \($0)").meta() }
+    let commit = try repository.restore(
+      revision,
+      meta: try target.messageMeta() ?? message ?? "{}"
+    )
     try tell(target, commit, orElse: "the rows are the same already")
   }
 
@@ -173,6 +178,14 @@ enum HistoryMoving {
       return try target.show(value: ChangesetReport(commit))
     }
     guard let commit else { return target.console.line(text) }
-    target.console.line("[\(commit.branch) \(target.console.styled(commit.id.short, as: .name))]")
+    var line = "[\(commit.branch) \(target.console.styled(commit.id.short, as: .name))]"
+    if let reverted = commit.reverts {
+      line += " reverts \(target.console.styled(reverted.short, as: .name))"
+      let repository = try target.repository(access: .readOnly)
+      let commit = try? repository.show(Revision(reverted.description)).changeset
+      let message = commit.map { HistoryWords.message($0) } ?? ""
+      if !message.isEmpty { line += " “\(message)”" }
+    }
+    target.console.line(line)
   }
 }

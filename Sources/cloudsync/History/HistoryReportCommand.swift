@@ -9,7 +9,12 @@ enum HistoryReportCommand {
       name: "report",
       "Write a page for the browser: the graph, commits, changed rows, and who wrote a row.",
       options: [
-        .init(name: "-o", value: "FILE", help: "where to write it; DATABASE.html by default"),
+        .init(
+          name: "--output",
+          alias: "-o",
+          value: "FILE",
+          help: "where to write it; DATABASE.html by default"
+        ),
         .init(name: "--title", value: "TEXT", help: "its title; the database's name by default"),
         .init(
           name: "--count",
@@ -27,7 +32,7 @@ enum HistoryReportCommand {
 
   private static func run(target: HistoryTarget) throws {
     let arguments = target.arguments
-    let path = arguments.value(of: "-o") ?? "\(target.path).html"
+    let path = arguments.value(of: "--output") ?? "\(target.path).html"
     if SamePath.isSame(target.path, as: path) {
       throw ToolError.usage("\(path) is the database itself; name another file for the page")
     }

@@ -8,7 +8,12 @@ enum ReportCommand {
       summary: "Write a page for the browser that steps through a log.",
       operands: ["LOG..."],
       options: [
-        .init(name: "-o", value: "FILE", help: "where to write it; LOG.html by default"),
+        .init(
+          name: "--output",
+          alias: "-o",
+          value: "FILE",
+          help: "where to write it; LOG.html by default"
+        ),
         .init(name: "--title", value: "TEXT", help: "its title; the log's name by default"),
         LogCommand.salvage,
       ],
@@ -22,7 +27,7 @@ enum ReportCommand {
 
   private static func run(with arguments: Arguments, console: Console) throws {
     let log = try LogCommand.open(from: arguments, console: console)
-    let path = arguments.value(of: "-o") ?? "\(log.name).html"
+    let path = arguments.value(of: "--output") ?? "\(log.name).html"
     try LogReport.write(log, toFile: path, title: arguments.value(of: "--title")) {
       console.progress("wrote \($0) events")
     }

@@ -21,7 +21,8 @@ enum RerunCommand {
         .init(
           name: "--skip",
           value: "N",
-          help: "leave out the input that became event N, to see what would have been",
+          help:
+            "leave out the input that became event N, to see what would have happened without it",
           isRepeatable: true
         ),
         .init(name: "--test", value: "FILE", help: "write a Swift test that does what the log did"),
@@ -32,7 +33,7 @@ enum RerunCommand {
         LogCommand.salvage, LogCommand.json,
       ],
       discussion: """
-        Only what came in from outside is taken from the log: calls, answers, timers, and what the
+        Only what came in from outside is taken from the log: calls, responses, timers, and what the
         app's closures decided. Logs of sessions with middleware of the app's own are re-run in a
         test, with Replay.rerun(log, middleware:). The exit code is 1 if there is a divergence.
         """,

@@ -6,7 +6,7 @@ enum SummaryCommand {
   static var command: Command {
     Command(
       path: ["log", "summary"],
-      summary: "Tell what a log is about: its length, what happened how often, what took long.",
+      summary: "Show what a log has: its length, how often what happened, and what took long.",
       operands: ["LOG..."],
       options: [LogCommand.salvage, LogCommand.json],
       run: run

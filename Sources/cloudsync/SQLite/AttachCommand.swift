@@ -11,17 +11,15 @@ enum AttachCommand {
           help: "merge this copy's rows with the cloud's: both keep what they have",
           isRequired: true
         ),
-        .init(name: "--dry-run", help: "tell what would be done, and do nothing"),
+        .init(name: "--dry-run", help: "show what would be done, and change nothing"),
       ] + SyncCommand.commonOptions,
       discussion: """
         Use it when “cloudsync sync” says that the cloud is missing, was restored from an older backup, or is
         another one than before. Everything in the cloud is fetched, rows that both have are merged column by
-        column, and what the cloud lacks is uploaded. Rows that were deleted in the cloud after they were
-        created are deleted here too; --dry-run names them. What this copy had deleted in its former cloud
-        stays in another one.
+        column, and what the cloud lacks is uploaded. Rows that other copies have deleted are deleted here too;
+        --dry-run lists them. Rows that this copy has deleted stay in a cloud that is not its former one.
 
-        For a cloud that is gone add --create, once, with the first copy. Every other copy is attached
-        without it.
+        If the cloud is lost, add --create for the first copy that is attached, and only for that one.
         """,
       run: run
     )

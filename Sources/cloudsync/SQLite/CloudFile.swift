@@ -31,15 +31,13 @@ struct CloudFile: CloudPlace {
   ///   - isRehearsal: Whether nothing is to be written: a missing file is not made.
   /// - Throws: What is wrong with the file, and what to do.
   init(_ path: String, _ request: SyncCommand.Request, isRehearsal: Bool = false) throws {
-    let isMissing = Self.isMissing(path)
-    if isMissing { try Self.checkCreation(of: path, for: request) }
+    if Self.isMissing(path) { try Self.checkCreation(of: path, for: request) }
     try self.init(
       path,
       device: request.device,
       zoneID: request.zoneID,
       isRehearsal: isRehearsal
     )
-    if !isMissing { try Self.checkZone(request, of: cloud) }
   }
 
   /// Opens the file, or makes it.
@@ -80,6 +78,10 @@ struct CloudFile: CloudPlace {
       return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     }
     return options
+  }
+
+  func zoneNames(console: Console) throws -> [String] {
+    try cloud.zones(account: Self.account).map(\.name)
   }
 
   func relation(
@@ -163,13 +165,11 @@ extension CloudFile {
 
   /// Throws unless a cloud may be created at a path.
   private static func checkCreation(of path: String, for request: SyncCommand.Request) throws {
-    let isEmpty = SamePath.Identity(path: path) != nil
-    let what = isEmpty ? "the file is empty" : "there is no such cloud"
     // Whoever has synced a page has rows that a new cloud would lack.
-    if request.place?.token != nil, !request.isAttaching {
+    if request.place?.token != nil, !request.isAttaching, let what = absence(at: path) {
       throw ToolError.failure(
-        "\(path): \(what), and \(request.path) was synced with one; put the right file back, or create"
-          + " the cloud anew from this copy with “\(attachCommand(for: request)) --create”"
+        missing(path, what, syncedBy: request.path)
+          + "create the cloud anew from this copy with “\(attachCommand(for: request)) --create”"
       )
     }
     try checkPresence(of: path, creates: request.creates)
@@ -182,32 +182,41 @@ extension CloudFile {
   ///   - creates: Whether a missing one is to be created; nil where the command only reads one.
   /// - Throws: What is missing, and what may have been meant.
   static func checkPresence(of path: String, creates: Bool?) throws {
-    guard isMissing(path), creates != true else { return }
-    let isEmpty = SamePath.Identity(path: path) != nil
-    let what = isEmpty ? "the file is empty" : "there is no such cloud"
-    let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-      .joined(separator: "/")
-    let names =
-      (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
-    let clouds = names.filter { $0.hasSuffix(".cloud") }
-    let name = String(path.split(separator: "/").last ?? "")
-    let hint = isEmpty ? "" : Suggestion.text(for: name, among: clouds)
+    guard creates != true, let what = absence(at: path) else { return }
+    let hint = SamePath.Identity(path: path) == nil ? suggestion(for: path) : ""
     let advice =
       creates == nil
       ? hint : (hint.isEmpty ? "; add" : "\(hint) Otherwise add") + " --create to create it"
     throw ToolError.failure("\(path): \(what)\(advice)")
   }
 
-  /// Throws if a zone would be created in a cloud that others use, and nobody has asked for it.
-  private static func checkZone(_ request: SyncCommand.Request, of cloud: LocalCloud) throws {
-    // A database that knows the zone is told that it is gone.
-    if request.creates || request.place?.token != nil && !request.isAttaching { return }
-    let zones = try cloud.zones(account: account).map(\.name)
-    if zones.contains(request.zoneID.name) { return }
-    let others = zones.map { "“\($0)”" }.joined(separator: ", ")
-    throw ToolError.failure(
-      "\(request.cloud): it has no zone “\(request.zoneID.name)”"
-        + (zones.isEmpty ? "" : " but \(others)") + "; add --create to create it"
+  /// The beginning of an error of a database that was synced with a cloud of which there is no trace: that the right
+  /// one may be another file comes first, since a new one lacks what the others have sent.
+  ///
+  /// - Parameters:
+  ///   - path: Where the cloud is looked for.
+  ///   - what: What is there.
+  ///   - database: The database.
+  /// - Returns: The error, up to another way out.
+  static func missing(_ path: String, _ what: String, syncedBy database: String) -> String {
+    let hint = suggestion(for: path)
+    return "\(path): \(what), and \(database) was synced with one"
+      + (hint.isEmpty
+        ? "; put the right file back, or " : "\(hint) Otherwise put the right file back, or ")
+  }
+
+  /// What there is at a path where no cloud is.
+  static func absence(at path: String) -> String? {
+    guard isMissing(path) else { return nil }
+    return SamePath.Identity(path: path) != nil ? "the file is empty" : "there is no such cloud"
+  }
+
+  /// The cloud beside a path that may have been meant.
+  private static func suggestion(for path: String) -> String {
+    Suggestion.text(
+      for: SamePath.name(of: path),
+      among: SamePath.neighbours(of: path, ending: ".cloud")
+        .filter { $0 != SamePath.name(of: path) }
     )
   }
 }

@@ -12,6 +12,12 @@ protocol CloudPlace {
 
   /// How large values travel, by way of a folder for files that are on their way.
   func assets(stagedIn folder: String) -> AssetOptions
+  /// The names of the zones that the cloud has.
+  ///
+  /// - Parameter console: Takes why that cannot be told yet.
+  /// - Returns: The names.
+  /// - Throws: That the cloud cannot be used.
+  func zoneNames(console: Console) throws -> [String]
   /// Tells whether a cloud is the one that a database was synced with, and waits until it can be told.
   ///
   /// - Parameters:
@@ -99,15 +105,19 @@ extension CloudPlace {
       )
     }
     // A token says nothing of another zone.
-    if let place, place.zoneID != request.zoneID { return .other }
+    if let place, place.zoneID != request.zoneID {
+      try checkZone(request.zoneID, creates: request.creates, console: console)
+      return .other
+    }
     let relation = try relation(
       to: place,
       isAttaching: request.isAttaching,
       of: path,
       console: console
     )
-    if !request.creates, request.isAttaching || place?.token == nil {
-      try checkZone(request.zoneID, console: console)
+    // A database that knows the zone is told below that it is gone.
+    if request.isAttaching || place?.token == nil {
+      try checkZone(request.zoneID, creates: request.creates, console: console)
     }
     if request.isAttaching { return relation }
     let way = "“\(Self.attachCommand(for: request))”"
@@ -131,20 +141,29 @@ extension CloudPlace {
     }
   }
 
+  /// Throws if the cloud lacks a zone, and it is not to be created: a mistyped name creates none.
+  ///
+  /// - Parameters:
+  ///   - zoneID: The zone.
+  ///   - creates: Whether it is to be created; nil where the command only reads one.
+  ///   - console: Takes why that cannot be told yet.
+  /// - Throws: That there is none, and which one may have been meant.
+  func checkZone(_ zoneID: ZoneID, creates: Bool?, console: Console) throws {
+    if creates == true { return }
+    let zones = try zoneNames(console: console)
+    if zones.contains(zoneID.name) { return }
+    let hint = Suggestion.text(for: zoneID.name, among: zones)
+    let others = zones.map { "“\($0)”" }.joined(separator: ", ")
+    let what =
+      "\(name): there is no zone “\(zoneID.name)”"
+      + (hint.isEmpty && !zones.isEmpty ? ", only \(others)" : hint)
+    let advice = (hint.isEmpty ? "; add" : " Otherwise add") + " --create to create it"
+    throw ToolError.failure(creates == nil ? what : what + advice)
+  }
+
   /// The command that joins a database with a cloud and loses nothing.
   static func attachCommand(for request: SyncCommand.Request) -> String {
     "cloudsync attach \(request.path) --cloud \(request.cloud) --merge"
-  }
-
-  /// Throws if a cloud lacks a zone, which would be created though nobody has asked for it.
-  func checkZone(_ zoneID: ZoneID, console: Console) throws {
-    let all = SyncPlace(zoneID: zoneID, owner: nil, token: nil, historyTokens: [])
-    do throws(SyncError) { try look(for: all, console: console) } catch {
-      guard [.zoneNotFound, .userDeletedZone].contains(error.code) else { return }
-      throw ToolError.failure(
-        "\(name): it has no zone “\(zoneID.name)”; add --create to create it"
-      )
-    }
   }
 
   /// Fetches the first page after what a database has stored, and waits for it; nil if it has stored none.

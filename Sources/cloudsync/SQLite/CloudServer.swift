@@ -56,6 +56,15 @@ struct CloudServer: CloudPlace {
     return options
   }
 
+  func zoneNames(console: Console) throws -> [String] {
+    do throws(SyncError) {
+      return try repeating(console: console) { [client] () -> Result<[ZoneID], SyncError> in
+        waiting { () async throws(SyncError) in try await client.zoneIDs() }
+      }
+      .map(\.name)
+    } catch { throw ToolError.failure("\(name): \(Words.line("\(error)"))") }
+  }
+
   func relation(
     to place: SyncPlace?,
     isAttaching: Bool,
@@ -104,13 +113,18 @@ struct CloudServer: CloudPlace {
   }
 
   private func identity() -> Result<AccountIdentity, SyncError> {
+    waiting { [client] () async throws(SyncError) in try await client.callerIdentity() }
+  }
+
+  /// Makes a call, and waits for it.
+  private func waiting<Value: Sendable>(
+    _ call: @escaping @Sendable () async throws(SyncError) -> Value
+  ) -> Result<Value, SyncError> {
     do {
-      return try CallingThread.run { [client] in
-        do throws(SyncError) { return .success(try await client.callerIdentity()) } catch {
-          return .failure(error)
-        }
+      return try CallingThread.run {
+        do throws(SyncError) { return .success(try await call()) } catch { return .failure(error) }
       }
-    } catch { return .failure(SyncError(.internalError, "there was no answer")) }
+    } catch { return .failure(SyncError(.internalError, "there was no response")) }
   }
 
   /// Asks until there is an answer, however long the server is away; the user may end it.

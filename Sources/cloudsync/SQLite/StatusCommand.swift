@@ -7,14 +7,14 @@ enum StatusCommand {
   static var command: Command {
     Command(
       path: ["status"],
-      summary: "Tell what of a database is in the cloud, what is not, and why.",
+      summary: "Show what of a database is in the cloud, what is not, and why.",
       operands: ["DATABASE"],
       options: [DatabaseArguments.json],
       discussion: """
-        The file stays as it is. A record is clean if the cloud has what the row has, dirty if there is
-        an edit that it has not got, local if the edit stays in this copy because of a row filter, waiting
-        if it needs another record first, and parked if the cloud or the database has refused it. Rows that
-        have no key to go by, because it is NULL, are in no record.
+        The file stays as it is. A record is synced if the cloud has what the row has, pending if it has an
+        edit that is not in the cloud yet, local if the edit stays in this copy because of a row filter,
+        waiting if it needs another record first, and parked if the cloud or the database has rejected it.
+        In JSON synced records are “clean” and pending ones “dirty”. Rows whose key is NULL have no record.
         """,
       run: run
     )
@@ -127,7 +127,7 @@ enum StatusCommand {
     show(metadata: metadata, path: target.path, console: console)
     if !others.isEmpty {
       console.line()
-      console.line(console.styled("not synchronized", as: .heading))
+      console.line(console.styled("not synced", as: .heading))
       console.line(
         "  \(others.joined(separator: ", ")): sync with --all, or name all tables with --tables"
       )
@@ -135,12 +135,12 @@ enum StatusCommand {
   }
 
   private static func show(metadata: SyncMetadata, path: String, console: Console) {
-    let time = metadata.lastSync.map { "last on \(TimeText.date($0))" } ?? "never to the end"
-    console.line("\(console.styled(path, as: .heading)): synchronized \(time)")
+    let time = metadata.lastSync.map { "last on \(TimeText.date($0))" } ?? "never completely"
+    console.line("\(console.styled(path, as: .heading)): synced \(time)")
     console.line()
     let filtered = metadata.tables.filter { $0.rowFilter != nil }
     let local = filtered.isEmpty && metadata.counts.local == 0 ? [] : ["local"]
-    var rows = [["table", "clean", "dirty"] + local + ["waiting", "parked"]]
+    var rows = [["table", "synced", "pending"] + local + ["waiting", "parked"]]
     func row(name: String, counts: SyncMetadata.Counts) -> [String] {
       let kept = local.isEmpty ? [] : [counts.local]
       return [name]
@@ -194,12 +194,12 @@ enum StatusCommand {
 extension SyncMetadata.Change {
   /// What it means for the counts, in one line.
   fileprivate var words: String {
-    let next = "the next sync looks for what was edited unseen"
+    let next = "the next sync finds what was edited meanwhile"
     return switch self {
-    case .rebuilt: "it was made anew, or has lost triggers; \(next)"
+    case .rebuilt: "it was rebuilt, or has lost triggers; \(next)"
     case .hasNewColumns(let columns):
       "it has got \(Phrase.count(columns.count, "column")) (\(columns.joined(separator: ", "))); \(next)"
-    case .missing: "it is not there any more"
+    case .missing: "it is missing"
     }
   }
 }

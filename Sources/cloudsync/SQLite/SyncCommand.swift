@@ -15,7 +15,7 @@ enum SyncCommand {
       summary: "Sync a database with others through a cloud in a file or at a server, both ways.",
       operands: ["DATABASE"],
       options: placeOptions + [
-        .init(name: "--dry-run", help: "tell what would be done, and do nothing"),
+        .init(name: "--dry-run", help: "show what would be done, and change nothing"),
         .init(name: "--watch", help: "keep syncing until Ctrl-C, whoever edits anywhere"),
         .init(
           name: "--interval",
@@ -24,15 +24,16 @@ enum SyncCommand {
         ),
         .init(
           name: "--verify",
-          help: "afterwards compare all rows with the cloud, and name those that differ"
+          help: "then compare all rows with the cloud, and list those that differ"
         ),
       ] + commonOptions,
       discussion: """
         Any number of copies, on one machine or on a shared disk, may use one cloud file at the same time,
-        each with a device name of its own. The first sync of the first copy creates the cloud: say so with
-        --create, so that a mistyped name creates none. Tables are named once for each copy. From then on
+        each with a device name of its own. The first sync of the first copy creates the cloud; it needs
+        --create, so that a mistyped name creates nothing. Tables are named once for each copy. From then on
         edits are captured, whatever program makes them. When two copies edit one row its columns are merged,
-        and the most recent edit of each wins. Policies must be the same for all copies. Rows that were
+        and the most recent edit of each wins. Policies, such as --unique-newest, are named once for each copy
+        and must be the same for all of them; an empty list, as in --edit-wins "", ends one. Rows that were
         rejected are tried again by each run.
 
         With --filter a copy keeps rows to itself: --filter 'notes=private = 0' sends the rows of notes whose
@@ -40,13 +41,13 @@ enum SyncCommand {
         cloud as it is, also when it is deleted here. The filter is this copy's own, and is kept until
         --filter notes= ends it: then all rows are sent, and those come back that were deleted here alone.
 
-        A server is that of Examples/Server, cloudsync-server: its address is https://HOST, or http:// on this
-        machine, and its token is in the variable CLOUDSYNC_TOKEN or in --token-file. With --watch the server
+        A server is cloudsync-server, in Examples/Server. Its address is https://HOST, or http:// on this
+        machine; its token is in the variable CLOUDSYNC_TOKEN or in --token-file. With --watch the server
         says when others have changed something.
 
         CloudKit itself is https://api.apple-cloudkit.com/database/1/CONTAINER/ENVIRONMENT/private, with the token
         of the container's API in the variable CLOUDSYNC_API_TOKEN. The user's web token changes with every
-        request: it is kept in --web-token-file. Where none is there, the place to sign in is named.
+        request and is kept in --web-token-file. Without one the error names the page to sign in at.
 
         The exit code is 3 if rows are parked because they were rejected, and 1 if --verify finds differences.
         When the cloud is missing, was restored from an older backup or is another one, nothing is changed;
@@ -96,6 +97,8 @@ enum SyncCommand {
     var device: String
     var zoneID: ZoneID
     var tables: [String]
+    /// What is kept for later runs.
+    var policies: SyncPolicies
     var options: SyncEngineOptions
     var enforcesForeignKeys: Bool
     var isWatching: Bool
@@ -130,7 +133,7 @@ enum SyncCommand {
     if server == nil, SamePath.isSame(target.path, as: cloud) {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
-    let (tables, options) = try examine(target: target, arguments: arguments)
+    let (tables, policies, options) = try examine(target: target, arguments: arguments)
     let place = try place(target: target)
     let zoneID = zoneName.map { ZoneID(name: $0) } ?? place?.zoneID ?? ZoneID(name: "Database")
     let request = Request(
@@ -140,6 +143,7 @@ enum SyncCommand {
       device: try device(arguments: arguments, path: target.path),
       zoneID: zoneID,
       tables: tables,
+      policies: policies,
       options: options,
       enforcesForeignKeys: !arguments.has("--ignore-foreign-keys"),
       isWatching: arguments.has("--watch"),
@@ -208,18 +212,19 @@ enum SyncCommand {
   private static func examine(
     target: DatabaseArguments,
     arguments: Arguments
-  ) throws -> (tables: [String], options: SyncEngineOptions) {
+  ) throws -> (tables: [String], policies: SyncPolicies, options: SyncEngineOptions) {
     let database = try target.open(access: .readOnly)
     let names = try target.naming { try SyncEngine.tableNames(in: database) }
     let metadata = try target.naming { try SyncMetadata.read(from: database) }
     let tables = try target.tables(names: names, orElse: metadata?.tables.map(\.name))
-    let options = try target.options(tables: tables, metadata: metadata)
+    let policies = try target.policies(of: tables, in: database)
+    let options = try target.options(tables: tables, policies: policies, metadata: metadata)
     let violations = try target.naming {
       try SyncEngine.check(database, tables: tables, options: options)
     }
     // Where this is a dry run it tells what stands in the way.
     if !arguments.has("--dry-run") { try target.refuse(violations: violations) }
-    return (tables, options)
+    return (tables, policies, options)
   }
 
   private static func check(zoneName: String) throws {

@@ -130,10 +130,10 @@ struct SyncRehearsal {
     if preview.isForbidden {
       return console.line("nothing would be done: see “cloudsync check \(request.path)”")
     }
-    if !preview.hasZone { console.line("the zone “\(request.zoneID.name)” would be made") }
+    if !preview.hasZone { console.line("the zone “\(request.zoneID.name)” would be created") }
     show(changes: preview.sent, title: "would be sent", console: console)
     show(changes: preview.applied, title: "would be stored", console: console)
-    for refusal in preview.refused { show(refusal: refusal, word: "refused", console: console) }
+    for refusal in preview.refused { show(refusal: refusal, word: "rejected", console: console) }
     for refusal in preview.waiting { show(refusal: refusal, word: "waiting", console: console) }
     if preview.unknownRecords > 0 {
       console.line(
@@ -156,7 +156,7 @@ struct SyncRehearsal {
     }
     console.line(
       "would send \(preview.sent.count), store \(preview.applied.count),"
-        + " refuse \(preview.refused.count), let wait \(preview.waiting.count)"
+        + " reject \(preview.refused.count), leave \(preview.waiting.count) waiting"
     )
   }
 

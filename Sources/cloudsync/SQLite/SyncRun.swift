@@ -63,6 +63,11 @@ final class SyncRun {
     if request.place == nil, formerMode != "wal" {
       try target.naming { try SyncMetadata.noteJournalMode(formerMode, in: database) }
     }
+    let policies = request.policies.text
+    let kept = try target.naming { try SyncMetadata.toolPolicies(of: database) }
+    if policies != kept {
+      try target.naming { try SyncMetadata.noteToolPolicies(policies, in: database) }
+    }
     engine.errors.sink { [error] new in error.withLock { $0 = $0 ?? new } }
     engine.cloudErrors.sink { [cloudError] new in cloudError.withLock { $0 = new } }
     engine.activity.sink { [activity] new in activity.withLock { $0 = new } }

@@ -98,7 +98,7 @@ private struct CloudTrouble {
     guard isAway else { return false }
     isAway = false
     lastNote = nil
-    console.note("\(name) answers again")
+    console.note("\(name) responds again")
     return true
   }
 }

@@ -6,13 +6,13 @@ enum CheckCommand {
   static var command: Command {
     Command(
       path: ["check"],
-      summary: "Tell what in a database's schema stands in the way of syncing it.",
+      summary: "Check whether a database's schema can be synced, and what prevents it.",
       operands: ["DATABASE"],
       options: [DatabaseArguments.tables, DatabaseArguments.all]
         + DatabaseArguments.policies
         + [
           DatabaseArguments.filter,
-          .init(name: "--sql", help: "nothing but the SQL that fixes it, for the program sqlite3"),
+          .init(name: "--sql", help: "print only the SQL that fixes it, for the program sqlite3"),
           DatabaseArguments.dropUnique,
           DatabaseArguments.json,
         ],
@@ -22,8 +22,8 @@ enum CheckCommand {
         fixes. The SQL drops UNIQUE constraints only with --drop-unique; to keep them sync with
         --unique-newest or --unique-merge.
 
-        Columns that look like references to an integer key and are not declared are named too, by their names
-        and values: a migration of the key leaves them behind unless they are named to it.
+        Columns that look like references to an integer key and are not declared are listed too, by their names
+        and values: “cloudsync migrate” changes them only if they are named with --follow.
         """,
       run: run
     )
@@ -72,6 +72,7 @@ enum CheckCommand {
     if tables.isEmpty { throw ToolError.failure("\(target.path): it has no tables") }
     let options = try target.options(
       tables: tables,
+      policies: try target.policies(of: tables, in: database),
       metadata: try? SyncMetadata.read(from: database)
     )
     let violations = try target.naming {
@@ -144,13 +145,18 @@ enum CheckCommand {
         as: .bad
       )
     )
-    if violations.contains(where: { !$0.isWarning && $0.isMigrated }) {
+    if violations.contains(where: {
+      !$0.isWarning && $0.isMigrated && $0.code != .uniqueConstraintDisallowed
+    }) {
       console.line(
         "see what can be fixed: cloudsync migrate \(report.database) --all --fix --dry-run"
       )
     }
     if violations.contains(where: { $0.code == .uniqueConstraintDisallowed }) {
-      console.line("keep UNIQUE with --unique-newest or --unique-merge, or drop it: --drop-unique")
+      console.line(
+        "keep UNIQUE: sync with --unique-newest or --unique-merge; drop it: cloudsync check"
+          + " \(report.database) --sql --drop-unique"
+      )
     }
     if violations.contains(where: { $0.code == .integerPrimaryKey }) {
       console.line("keep integer keys: cloudsync migrate \(report.database) --keep-integer-keys")

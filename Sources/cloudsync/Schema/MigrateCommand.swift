@@ -5,22 +5,27 @@ enum MigrateCommand {
   static var command: Command {
     Command(
       path: ["migrate"],
-      summary: "Give a database's tables primary keys that can be synced; see the plan first.",
+      summary: "Give a database's tables primary keys that can be synced; --dry-run shows how.",
       operands: ["DATABASE"],
       options: [
-        .init(name: "--dry-run", help: "tell what would be done, and do nothing"),
+        .init(name: "--dry-run", help: "show what would be done, and change nothing"),
         DatabaseArguments.tables, DatabaseArguments.all,
-        .init(name: "--output", value: "COPY", help: "write a copy, and leave the database alone"),
+        .init(
+          name: "--output",
+          alias: "-o",
+          value: "COPY",
+          help: "write a copy, and do not change the database"
+        ),
         .init(
           name: "--follow",
           value: "A.B=C,…",
-          help: "columns that refer to a table without REFERENCES, and follow its key",
+          help: "columns that refer to a table without REFERENCES: they get its new keys",
           isRepeatable: true
         ),
         .init(
           name: "--leave",
           value: "A.B,…",
-          help: "columns that only look like references",
+          help: "columns that look like references, and are none",
           isRepeatable: true
         ),
         .init(name: "--keep-old-keys", help: "keep each old key in a column, old_id of id"),
@@ -34,7 +39,7 @@ enum MigrateCommand {
         .init(
           name: "--salt",
           value: "TEXT",
-          help: "what makes the keys differ from those of another database with the same rows"
+          help: "makes the keys differ from those of another database with the same rows"
         ),
         DatabaseArguments.json,
       ],
@@ -44,8 +49,8 @@ enum MigrateCommand {
         without a key get a random UUID. Nothing is changed if anything fails.
 
         A column that refers to a key without REFERENCES would keep the old integers, and joins would find
-        nothing. Columns that look so are named, and nothing is done until each is named with --follow,
-        which takes it along, or --leave. References inside of text or JSON cannot be seen.
+        nothing. Such columns are listed, and nothing is changed until each is named with --follow, which
+        gives it the new keys, or --leave. References inside text or JSON are not found.
 
         With --keep-integer-keys keys stay what they are, and the tables become AUTOINCREMENT. Sync them with
         the same option: each device then gives keys from ranges of its own, above all that it has seen, so

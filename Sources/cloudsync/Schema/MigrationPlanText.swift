@@ -23,7 +23,8 @@ struct MigrationPlanText {
       return console.line("no table needs it")
     }
     console.line(
-      request.isDryRun ? "This would be done:" : "Migrating \(request.output ?? request.path):"
+      request.isDryRun || !open.isEmpty
+        ? "This would be done:" : "Migrating \(request.output ?? request.path):"
     )
     for table in plan.tables { show(table, console: console) }
     for violation in fixed { console.line("  \(violation.table): \(Self.words(for: violation))") }

@@ -26,6 +26,9 @@ struct MigrationRun {
   }
 
   func run(console: Console) throws {
+    for path in [request.output, request.keyMap].compactMap({ $0 }) where access(path, F_OK) == 0 {
+      throw ToolError.failure("\(path): it exists already; name a new file")
+    }
     let plan = try plan(of: try target.open(access: .readOnly))
     if !request.isJSON {
       plan.show(console: console)
@@ -41,9 +44,6 @@ struct MigrationRun {
           + "\(first.reference.column)”."
           + (others == 0 ? "" : " \(Phrase.count(others, "more column")) to decide about.")
       )
-    }
-    for path in [request.output, request.keyMap].compactMap({ $0 }) where access(path, F_OK) == 0 {
-      throw ToolError.failure("\(path): it exists already; name a new file")
     }
     try migrate(plan, console: console)
     if request.isJSON { return console.line(try JSONText.block(for: plan.report)) }
@@ -63,7 +63,14 @@ struct MigrationRun {
     if left.isEmpty {
       return console.line("\(console.styled("passed", as: .good)): all of them can be synced")
     }
-    for violation in left { console.note("still in the way: \(violation.reason)") }
+    for violation in left { console.note("cannot be synced yet: \(violation.reason)") }
+    let unique = Set(left.filter { $0.code == .uniqueConstraintDisallowed }.map(\.table)).sorted()
+    if !unique.isEmpty {
+      let tables = unique.joined(separator: ",")
+      console.note(
+        "to keep UNIQUE, sync with --unique-newest \(tables) or --unique-merge \(tables)"
+      )
+    }
   }
 
   /// What would be done.

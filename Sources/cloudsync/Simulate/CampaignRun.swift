@@ -113,7 +113,7 @@ struct CampaignRun {
       throw ToolError.negative
     }
     guard isSameElsewhere else { throw ToolError.negative }
-    console.line("\(console.styled("well", as: .good)): every rule held in every seed")
+    console.line("\(console.styled("passed", as: .good)): every rule held in every seed")
   }
 
   /// Runs the first seed in another process; returns whether nothing differs.

@@ -40,7 +40,7 @@ enum SimulateCommand {
       discussion: """
         Every 16th seed is run twice, its logs are compared byte for byte, and each is run again by
         itself. The first seed is run in another process too. A seed that fails is made smaller, and
-        the command is told that shows it again. The exit code is 1 if a seed failed, or if a thousand
+        the command that repeats it is printed. The exit code is 1 if a seed failed, or if a thousand
         seeds have left out a fault.
         """,
       run: run

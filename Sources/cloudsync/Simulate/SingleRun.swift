@@ -24,7 +24,7 @@ struct SingleRun {
     }
     guard let violation = outcome.violation else {
       return console.line(
-        "\(console.styled("well", as: .good)): every rule held, twice the same way"
+        "\(console.styled("passed", as: .good)): every rule held, twice the same way"
       )
     }
     console.line(console.styled("\(violation)", as: .bad))

@@ -33,16 +33,17 @@ struct Arguments {
     command: Command
   ) throws {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    let name = String(parts[0])
-    guard let option = command.options.first(where: { $0.name == name }) else {
+    let written = String(parts[0])
+    guard let option = command.options.first(where: { $0.names.contains(written) }) else {
       let hint = Suggestion.text(
-        for: name,
-        among: command.options.filter { !$0.isHidden }.map(\.name) + ["--help"]
+        for: written,
+        among: command.options.filter { !$0.isHidden }.flatMap(\.names) + ["--help"]
       )
       throw ToolError.usage(
-        "there is no option \(name)\(hint.isEmpty ? "; “\(call) --help” shows all" : hint)"
+        "there is no option \(written)\(hint.isEmpty ? "; “\(call) --help” shows all" : hint)"
       )
     }
+    let name = option.name
     if !option.isRepeatable, values.contains(where: { $0.name == name }) {
       throw ToolError.usage("\(name) is given twice")
     }

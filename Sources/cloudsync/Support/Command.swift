@@ -4,6 +4,8 @@ struct Command {
   struct Option {
     /// The name with its dashes.
     var name: String
+    /// Another name for it, short or long.
+    var alias: String?
     /// What its value is called in the help; nil for one that takes none.
     var value: String?
     /// What it does, in a few words.
@@ -14,6 +16,11 @@ struct Command {
     var isRequired = false
     /// Whether it is only there so that who tries it is told what to use.
     var isHidden = false
+
+    /// The names that it goes by, the short one first.
+    var names: [String] { [alias, name].compactMap { $0 }.sorted { $0.count < $1.count } }
+    /// How the help shows it: its names, and what its value is called.
+    var title: String { names.joined(separator: ", ") + (value.map { " \($0)" } ?? "") }
   }
 
   /// The words that call it, after the tool's name.

@@ -42,7 +42,7 @@ enum CompletionsCommand {
   /// What may follow a command's words.
   private static func words(after command: Command) -> [String] {
     command.subcommands.compactMap(\.path.last)
-      + command.options.filter { !$0.isHidden }.map(\.name) + ["--help"]
+      + command.options.filter { !$0.isHidden }.flatMap(\.names) + ["--help"]
       + (command.path.isEmpty ? ["help", "--version"] : [])
   }
 

@@ -32,7 +32,7 @@ struct HelpText {
     }
     let options = command.options.filter { !$0.isHidden }
     if command.run != nil || !options.isEmpty {
-      let rows = options.map { ($0.name + ($0.value.map { " \($0)" } ?? ""), $0.help) }
+      let rows = options.map { ($0.title, $0.help) }
       blocks.append(table("options:", of: rows + [("-h, --help", "this text")]))
     }
     if !command.discussion.isEmpty {

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -38,6 +44,27 @@ enum SamePath {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
+  }
+
+  /// Throws if there is no file at a path, and tells which one may have been meant.
+  static func checkPresence(of path: String) throws {
+    guard Identity(path: path) == nil else { return }
+    let reason = String(cString: strerror(errno))
+    let ending = path.split(separator: ".").last.map { ".\($0)" } ?? ""
+    let hint = Suggestion.text(for: name(of: path), among: neighbours(of: path, ending: ending))
+    throw ToolError.failure("\(path): it cannot be opened: \(reason)\(hint)")
+  }
+
+  /// The last part of a path.
+  static func name(of path: String) -> String { String(path.split(separator: "/").last ?? "") }
+
+  /// The names of the files beside a path, with an ending.
+  static func neighbours(of path: String, ending: String) -> [String] {
+    let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      .joined(separator: "/")
+    let place = folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
+    return names.filter { $0.hasSuffix(ending) }.sorted()
   }
 
   /// Whether a path leads to a file without any content.

@@ -22,11 +22,10 @@ enum ConflictsPerColumnSamples {
 
   /// Both texts, the older one first: the same on every device.
   @Sendable static func bothTexts(_ conflict: ColumnConflict) -> FieldValue {
-    guard let local = conflict.local.stringValue, let server = conflict.server.stringValue,
-      local != server
+    guard case .string(let newer) = conflict.newest,
+      case .string(let older) = conflict.newest == conflict.local ? conflict.server : conflict.local
     else { return conflict.newest }
-    let localIsNewer = conflict.localTime > conflict.serverTime
-    return .string(localIsNewer ? "\(server)\n\(local)" : "\(local)\n\(server)")
+    return .string("\(older)\n\(newer)")
   }
   // SAMPLE: end
 

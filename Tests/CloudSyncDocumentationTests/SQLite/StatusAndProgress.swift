@@ -27,13 +27,16 @@ struct SyncStatusView: View {
 enum StatusAndProgressSamples {
   // SAMPLE: CloudSyncSQLite/StatusAndProgress.md
   static func report(_ engine: SyncEngine) async {
+    var last = ""
     for await activity in engine.activity.values(buffering: .newest) {
       let progress = activity.progress
-      if activity.isWaiting {
-        print(activity.explanation)
-      } else if !progress.isEnded {
-        print("\(progress.done) of \(progress.total) sent, \(progress.received) received")
-      }
+      let line =
+        activity.isWaiting
+        ? activity.explanation
+        : "\(progress.done) of \(progress.total) sent, \(progress.received) received"
+      // An activity is published for every change, and not each one changes this line.
+      if line != last { print(line) }
+      last = line
     }
   }
   // SAMPLE: end

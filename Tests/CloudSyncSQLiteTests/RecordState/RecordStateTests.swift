@@ -83,6 +83,24 @@ struct RecordStateTests {
     }
   }
 
+  @Test("Edits that two devices make in the same millisecond are a conflict: the policy is asked")
+  func sameMoment() {
+    let cases: [(policy: MergePolicy, mine: FieldValue, theirs: FieldValue, result: FieldValue)] = [
+      (.setUnion, .string("[1,2]"), .string("[1,3]"), .string("[1,2,3]")),
+      (.maximum, .int64(3), .int64(2), .int64(3)),
+      (.server, .int64(1), .int64(2), .int64(2)),
+      (.custom { _ in .int64(7) }, .int64(1), .int64(2), .int64(7)),
+    ]
+    for one in cases {
+      let rules = rules(one.policy)
+      var state = edited(rules, from: .string("[1]"), to: one.mine)
+      let theirs = version(one.theirs, at: 5)
+      _ = state.reduce(.conflict(tag: "2", over: "1", theirs, now: 0), rules: rules)
+      #expect(state.row?.value(of: "c") == one.result)
+      #expect(state.isDirty == (one.result != one.theirs))
+    }
+  }
+
   @Test("What was there before anybody captured it gives way to what the cloud has")
   func foundRows() {
     for policy in [MergePolicy.newest, .client, .maximum, .counter] {

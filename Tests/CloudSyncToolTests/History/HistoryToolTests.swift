@@ -88,7 +88,7 @@ struct HistoryToolTests {
       #expect(Self.run(["log", shop, "--count", "1"]).output.contains("tag release"))
       Self.run(["checkout", shop, "HEAD~1", "--to", bench.path("then.db")])
       for path in [shop, phone] {
-        #expect(Self.run(["verify", path]).output.contains("are what they say"))
+        #expect(Self.run(["verify", path]).output.contains("are what the history says"))
       }
     }
   }

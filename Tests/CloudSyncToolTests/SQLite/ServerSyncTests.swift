@@ -41,8 +41,9 @@ struct ServerSyncTests {
       with more: [String] = []
     ) async -> ToolHarness.Outcome {
       let words = [
-        "sync", harness.path("\(name).db"), "--cloud", server.origin, "--all", "--token-file",
-        harness.path("\(account)-\(name).token"), "--create",
+        "sync", harness.path("\(name).db"), "--cloud", server.origin, "--all", "--create",
+        "--token-file",
+        harness.path("\(account)-\(name).token"),
       ]
       return await ServerSyncTests.tool(words + more)
     }
@@ -165,19 +166,27 @@ struct ServerSyncTests {
     }
   }
 
-  @Test("A zone that the server lacks is not made unless --create says so")
-  func mistypedZone() async throws {
+  @Test("A zone that the server lacks is created only with --create, and the close one is named")
+  func zones() async throws {
     try await Self.run { harness in
       let bench = try Bench(harness)
-      try harness.sql("a.db", Self.schema, "INSERT INTO t VALUES('x', 1, NULL)", "SELECT 1")
+      for name in ["a.db", "b.db"] { try harness.sql(name, Self.schema, "SELECT 1") }
       let words = [
-        "sync", harness.path("a.db"), "--cloud", bench.server.origin, "--all", "--token-file",
-        harness.path("alice-a.token"),
+        "sync", harness.path("b.db"), "--all", "--cloud", bench.server.origin, "--token-file",
+        harness.path("alice-b.token"),
       ]
-      let refused = await Self.tool(words)
-      #expect(refused.code == 1 && refused.errors.contains("add --create"), "\(refused)")
-      #expect(await Self.tool(words + ["--create"]).output.contains("sent 1,"))
-      #expect(await Self.tool(words).code == 0)
+      let empty = await Self.tool(words)
+      #expect(empty.code == 1, "\(empty)")
+      #expect(empty.errors.contains("no zone “Database”; add --create"), "\(empty)")
+      #expect(bench.operations.withLock { !$0.contains("zones/modify") })
+      #expect(await bench.sync("a").code == 0)
+      for extra in [[], ["--dry-run"]] {
+        let mistyped = await Self.tool(words + ["--zone", "Databse"] + extra)
+        #expect(mistyped.code == 1, "\(mistyped)")
+        #expect(mistyped.errors.contains("did you mean “Database”? Otherwise add --create"))
+      }
+      #expect(bench.operations.withLock { $0.count { $0 == "zones/modify" } } == 1)
+      #expect(await Self.tool(words).code == 0, "the zone is there")
     }
   }
 

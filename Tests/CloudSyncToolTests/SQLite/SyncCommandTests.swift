@@ -85,7 +85,7 @@ struct SyncCommandTests {
       #expect(!rows.contains { $0.contains("'bob'") })
       for name in ["a.db", "b.db", "c.db"] {
         let status = bench.tool("status", "@\(name)")
-        #expect(status.code == 0 && status.output.hasPrefix("\(name): synchronized last on 2"))
+        #expect(status.code == 0 && status.output.hasPrefix("\(name): synced last on 2"))
         let sum = status.output.split(separator: "\n").last?.split(separator: " ")
         #expect(sum == ["all", "8", "0", "0", "0"], "\(status)")
       }
@@ -148,7 +148,7 @@ struct SyncCommandTests {
         dry.output == """
           would be sent: insert teams 'new'
           would be stored: update teams 'red' (lead)
-          would send 1, store 1, refuse 0, let wait 0
+          would send 1, store 1, reject 0, leave 0 waiting
 
           """
       )
@@ -257,11 +257,11 @@ struct SyncCommandTests {
         bench.run(["sync", "@a.db", "--cloud", "@cloud"] + rest)
       }
       #expect(sync("--create", "--all").code == 0)
-      #expect(!bench.tool("status", "@a.db").output.contains("not synchronized"))
+      #expect(!bench.tool("status", "@a.db").output.contains("not synced"))
 
       try bench.sql("a.db", "CREATE TABLE u(id TEXT PRIMARY KEY NOT NULL)", "SELECT 1")
       #expect(
-        bench.tool("status", "@a.db").output.contains("not synchronized\n  u: sync with --all")
+        bench.tool("status", "@a.db").output.contains("not synced\n  u: sync with --all")
       )
       try bench.sql("a.db", "ALTER TABLE t ADD COLUMN w", "SELECT 1")
       #expect(

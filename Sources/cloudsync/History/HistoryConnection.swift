@@ -1,0 +1,185 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncSQLite
+
+/// A history and its cloud: which one it is, and whether it is the right one.
+enum HistoryConnection {
+  /// The option that joins another cloud.
+  static let attach = Command.Option(
+    name: "--attach",
+    help: "join another cloud than before: it gets all commits, and gives its own"
+  )
+
+  private static func name(target: HistoryTarget) throws -> String {
+    guard let name = target.arguments.value(of: "--cloud") else {
+      throw ToolError.usage("name the cloud with --cloud FILE, or --cloud https://…")
+    }
+    guard name.contains(where: { !$0.isWhitespace }) else {
+      throw ToolError.usage("--cloud is empty: name the cloud's file")
+    }
+    return name
+  }
+
+  /// The zone that is named, or the one that the history was synced with.
+  private static func zone(
+    target: HistoryTarget,
+    _ repository: ChangesetRepository
+  ) throws -> ZoneID {
+    let known = try repository.zoneName()
+    let name = target.arguments.value(of: "--zone") ?? known ?? "History"
+    if let known, known != name {
+      throw ToolError.failure(
+        "\(target.path): it was synced with the zone “\(known)”, not “\(name)”; leave --zone out"
+      )
+    }
+    return ZoneID(name: name)
+  }
+
+  /// Opens the cloud that is named.
+  ///
+  /// - Parameters:
+  ///   - target: What the command line says.
+  ///   - zoneID: The history's zone.
+  ///   - creates: Whether a missing cloud or zone is created; nil where the command has nothing to send.
+  /// - Returns: The cloud.
+  /// - Throws: What is missing.
+  static func place(
+    target: HistoryTarget,
+    zoneID: ZoneID,
+    creates: Bool?
+  ) throws -> any CloudPlace {
+    let cloud = try name(target: target)
+    if let server = try ServerPlace.named(by: cloud, in: target.arguments) {
+      let place = try CloudServer(
+        server,
+        cloud,
+        zoneID: zoneID,
+        receivingIn: receivedFolder(of: target)
+      )
+      try place.checkZone(zoneID, creates: creates, console: target.console)
+      return place
+    }
+    if SamePath.isSame(target.path, as: cloud) {
+      throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
+    }
+    try CloudFile.checkPresence(of: cloud, creates: creates)
+    let file = try CloudFile(
+      cloud,
+      device: try SyncCommand.device(arguments: target.arguments, path: target.path),
+      zoneID: zoneID
+    )
+    try file.checkZone(zoneID, creates: creates, console: target.console)
+    return file
+  }
+
+  /// Throws if the cloud is not the one that the history was synced with; nothing is changed then.
+  private static func check(
+    target: HistoryTarget,
+    _ repository: ChangesetRepository,
+    _ zoneID: ZoneID
+  ) throws {
+    guard let token = try repository.lastChangeToken(), !target.arguments.has(attach.name) else {
+      return
+    }
+    let cloud = try name(target: target)
+    let way = "“cloudsync history sync \(target.path) --cloud \(cloud) --attach"
+    if !ServerPlace.isAddress(cloud), let what = CloudFile.absence(at: cloud) {
+      throw ToolError.failure(
+        CloudFile.missing(cloud, what, syncedBy: target.path)
+          + "create the cloud anew from this copy with \(way) --create”"
+      )
+    }
+    let relation = try place(target: target, zoneID: zoneID, creates: true)
+      .relation(
+        to: SyncPlace(zoneID: zoneID, owner: nil, token: token, historyTokens: []),
+        isAttaching: false,
+        of: target.path,
+        console: target.console
+      )
+    guard relation == .other else { return }
+    throw ToolError.failure(
+      "\(target.path): it was synced with another cloud than \(cloud); name that one, or join this one"
+        + " with \(way)”, which loses no commit"
+    )
+  }
+
+  /// Throws if tables have integer keys that copies would give to rows of their own, before anything is created.
+  private static func checkKeys(target: HistoryTarget, _ repository: ChangesetRepository) throws {
+    let tables = try repository.tablesWithIntegerKeys()
+    guard let reason = integerKeyReason(tables) else { return }
+    throw ToolError.failure(
+      "\(target.path): \(reason); add --unique-integer-keys \(tables.joined(separator: ",")) if only one copy"
+        + " inserts rows, or remove the history, and migrate the keys with “cloudsync migrate”"
+    )
+  }
+
+  /// Why integer keys of tables are in the way; nil if there are none.
+  static func integerKeyReason(_ tables: [String]) -> String? {
+    if tables.isEmpty { return nil }
+    let names = tables.map { "“\($0)”" }.joined(separator: ", ")
+    let what =
+      tables.count == 1
+      ? "table \(names) has an integer key" : "tables \(names) have integer keys"
+    return "\(what), which two copies would both give to rows of their own"
+  }
+
+  /// Brings all that was written into the files themselves: whoever copies one has everything then.
+  static func complete(files: [String]) {
+    for path in files {
+      // While somebody else reads, it is done by the next run.
+      let file = try? DatabaseFile(path: path, access: .readWrite)
+      try? file?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+  }
+
+  /// Where large commits are on their way.
+  static func assetFolder(of target: HistoryTarget) -> String {
+    target.path + "-cloudsync-assets"
+  }
+
+  private static func receivedFolder(of target: HistoryTarget) -> String {
+    assetFolder(of: target) + "/received"
+  }
+
+  /// Connects a database's history with its cloud.
+  ///
+  /// - Parameters:
+  ///   - target: Whose history it is.
+  ///   - creates: Whether a missing cloud is created; nil where the command has nothing to send.
+  ///   - body: What is done.
+  /// - Returns: What the body gives.
+  /// - Throws: What is missing, or what the cloud says.
+  static func with<Value: Sendable>(
+    target: HistoryTarget,
+    creates: Bool?,
+    _ body: @escaping @Sendable (ChangesetRemote, ChangesetRepository) async throws -> Value
+  ) throws -> Value {
+    var options = ChangesetOptions()
+    for names in target.arguments.allValues(of: "--unique-integer-keys") {
+      for name in names.split(separator: ",") {
+        options.tables[String(name)] = .init(hasUniqueIntegerKeys: true)
+      }
+    }
+    let repository = try target.repository(options: options)
+    let zoneID = try zone(target: target, repository)
+    if creates != nil { try checkKeys(target: target, repository) }
+    try check(target: target, repository, zoneID)
+    let cloud = try place(target: target, zoneID: zoneID, creates: creates)
+    if target.arguments.has(attach.name) { try repository.leaveCloud() }
+    let folder = assetFolder(of: target)
+    let remote = try ChangesetRemote(
+      repository,
+      operationHandler: cloud.handler,
+      zoneID: zoneID,
+      assets: cloud.assets(stagedIn: folder),
+      accountProvider: cloud.account
+    )
+    defer {
+      remote.session.stop()
+      NewFolder.removeTemporary(at: receivedFolder(of: target))
+      NewFolder.removeTemporary(at: folder)
+      complete(files: [target.path] + (ServerPlace.isAddress(cloud.name) ? [] : [cloud.name]))
+    }
+    return try CallingThread.run { try await body(remote, repository) }
+  }
+}
