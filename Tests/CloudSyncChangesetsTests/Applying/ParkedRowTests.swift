@@ -164,6 +164,20 @@ import Testing
     #expect(try free.rows("SELECT id FROM people ORDER BY id") == ["'a'", "'s'"])
   }
 
+  @Test func anExportThatWouldLackARowSaysSo() throws {
+    let folder = try ScratchFolder()
+    let (free, strict) = try Self.benches()
+    try free.commit("INSERT INTO people VALUES('a', 'Ada', 1, 2)")
+    try free.commit("UPDATE people SET low = 9")
+    try strict.sync(from: free)
+    try strict.repository.export("HEAD~1", to: folder.file("then.db"))
+    let error = #expect(throws: ChangesetError.self) {
+      try strict.repository.export("HEAD", to: folder.file("now.db"))
+    }
+    #expect(error?.reason.contains("ordered") == true)
+    #expect(try strict.repository.status().parked.count == 1)
+  }
+
   /// SQLite does not see a parked row when its parent goes.
   @Test(arguments: ["CASCADE", "SET NULL"])
   func theActionOfAForeignKeyReachesAParkedRow(action: String) throws {
