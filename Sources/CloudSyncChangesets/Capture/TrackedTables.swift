@@ -16,6 +16,17 @@ struct TrackedTables: Sendable {
   let defaults = ConstantDefaults()
 
   func table(_ name: String) -> TrackedTable? { tables.first { $0.name.isSameName(as: name) } }
+
+  /// What a row has in a column, which may be one of its key.
+  func value(
+    of column: String,
+    in table: String,
+    key: RowKey,
+    orElse value: (String) -> SQLiteValue?
+  ) -> SQLiteValue {
+    let place = self.table(table)?.key.firstIndex { $0.isSameName(as: column) }
+    return place.map { key.values[$0] } ?? value(column) ?? .null
+  }
 }
 
 /// Makes and reads the mirrors and triggers of tables.

@@ -83,11 +83,10 @@ struct Verification {
           }
         }
     }
-    if work.tables.isParking {
-      let parked = try work.parked.absent(from: work.tables)
-      count += parked.rowCount
-      sum = sum.adding(parked, from: frame, to: frame)
-    }
+    // Some may have been parked just now.
+    let parked = try work.parked.absent(from: work.tables)
+    count += parked.rowCount
+    sum = sum.adding(parked, from: frame, to: frame)
     let back = try work.uncommitted.changes(at: .zero).inverted(at: .zero)
     return (count, sum.adding(back, from: frame, to: frame))
   }

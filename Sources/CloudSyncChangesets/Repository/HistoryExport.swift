@@ -28,6 +28,13 @@ struct HistoryExport {
     let repository = try ChangesetRepository(copy, options: options)
     try repository.discard()
     try repository.checkout(Revision(id))
+    if let parked = try repository.status().parked.first {
+      throw ChangesetError(
+        .schema,
+        path: path,
+        "table “\(parked.table)” does not take a row of this commit: \(parked.reason)"
+      )
+    }
     try repository.remove()
   }
 }

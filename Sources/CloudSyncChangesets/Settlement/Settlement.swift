@@ -10,6 +10,7 @@ import CloudSyncSQLiteSupport
 final class Settlement {
   let plan: MergePlan
   private let connection: HistoryConnection
+  private let tracked: TrackedTables
   let tables: [String: SettlementTable]
   let links: [TableReference]
   /// The rows at the first parent that the merge has touched.
@@ -39,7 +40,7 @@ final class Settlement {
     tables tracked: TrackedTables
   ) throws(ChangesetError) {
     self.plan = plan
-    self.connection = connection
+    (self.connection, self.tracked) = (connection, tracked)
     let hasParkedRows = try ParkedRows(connection: connection).exist()
     tables = Dictionary(
       uniqueKeysWithValues: tracked.tables.map {
@@ -65,6 +66,7 @@ final class Settlement {
     try place()
     try settleSharedKeys()
     try settleForeignKeys()
+    try settleParked()
     var plan = plan
     plan.changes = try changes()
     plan.conflicts = conflicts.sorted()
@@ -100,14 +102,16 @@ final class Settlement {
   }
 
   /// Takes up the rows of the first parent that its own tables have taken and these do not, because of a unique key
-  /// that has come since: what else they break is for no merge to mend.
+  /// that has come since, and those that may lose their parents: what else they break is for no merge to mend.
   private func takeUpParked() throws(ChangesetError) {
     for parked in try ParkedRows(connection: connection).all() {
       let id = RowID(table: parked.table, key: parked.row.key)
       guard before[id] == nil, let table = tables[parked.table] else { continue }
-      let row = SettledRow(parked.row)
-      let holders = try table.holders(of: row, id.key)
-      guard holders.contains(where: { $0.search.columns != table.tracked.key }) else { continue }
+      let isChild = links.contains { $0.child.name.isSameName(as: parked.table) }
+      let holders = isChild ? [] : try table.holders(of: SettledRow(parked.row), id.key)
+      guard isChild || holders.contains(where: { $0.search.columns != table.tracked.key }) else {
+        continue
+      }
       if let present = try takeOut(id) { waiting[id] = present }
     }
   }
@@ -145,6 +149,40 @@ final class Settlement {
   func park(_ id: RowID, _ row: SettledRow) {
     notePlaced(id, row)
     parked[id] = row
+  }
+
+  /// Sets rows aside that could only be parked, and whose parents are gone: no action of a foreign key sees them.
+  private func settleParked() throws(ChangesetError) {
+    for id in parked.keys.sorted() {
+      guard let row = parked[id], let table = tables[id.table]?.tracked else { continue }
+      let cells = row.values.map { CellDelta($0.key, old: .null, new: $0.value, time: .zero) }
+      let whole = RowDelta(.insert, id.key, cells: cells, time: .zero)
+      for link in links where link.child.name.isSameName(as: table.name) {
+        if try isHere(parentOf: whole, by: link) { continue }
+        parked[id] = nil
+        setAside(id, row, because: .foreignKey)
+        break
+      }
+    }
+  }
+
+  private func isHere(
+    parentOf row: RowDelta,
+    by link: TableReference
+  ) throws(ChangesetError) -> Bool {
+    if try ParkedRows(connection: connection).hasParent(row, by: link, in: tracked) { return true }
+    // One that is parked by this merge itself.
+    return parked.contains { id, parent in
+      id.table.isSameName(as: link.parent.name)
+        && zip(link.key.columns, link.key.referencedColumns)
+          .allSatisfy { column, name in
+            let mine = tracked.value(of: column, in: link.child.name, key: row.key) {
+              row.cell($0)?.new
+            }
+            return mine
+              == tracked.value(of: name, in: link.parent.name, key: id.key) { parent.values[$0] }
+          }
+    }
   }
 
   /// Keeps a row out of its table for good.

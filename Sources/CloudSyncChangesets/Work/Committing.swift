@@ -12,7 +12,10 @@ struct Committing {
   func commit(meta: String, reverts: ChangesetID? = nil) throws(ChangesetError) -> LogRow? {
     let position = try work.heads.position()
     let time = HybridTime.next(after: position.clock, now: work.now)
-    let changes = try work.uncommitted.changes(at: time)
+    var changes = try work.uncommitted.changes(at: time)
+    if work.tables.isParking {
+      changes = try ParkedChildren(work: work).following(changes: changes, at: time)
+    }
     if changes.isEmpty {
       try clear()
       return nil

@@ -81,6 +81,8 @@ package struct SimulatedSchema: Sendable, Hashable {
   /// Whether all databases have the same rows from the beginning.
   var isSeeded = false
   var orphans = OrphanPolicy.restoreParent
+  /// What only one device's tags must hold, as SQL.
+  var tagRule: String?
   var cascades = OrphanPolicy.deleteChildren
 
   /// Draws a schema.
@@ -211,6 +213,7 @@ package struct SimulatedSchema: Sendable, Hashable {
         return text
       }
     parts.append("PRIMARY KEY(\(table.key.map(\.name).joined(separator: ", ")))")
+    if table.name == "tags", let tagRule { parts.append("CHECK(\(tagRule))") }
     let isCompound = table.key.count > 1
     return "CREATE TABLE \(name ?? table.name)(\(parts.joined(separator: ", ")))"
       + (isCompound ? " WITHOUT ROWID;" : ";")

@@ -27,12 +27,20 @@ extension ChangesetDevice {
     by editor: RowEditor
   ) throws(SQLiteError) -> [RowEdit]? {
     guard try editor.values(of: row, in: table) != nil else { return nil }
+    var written: [RowEdit] = []
     for value in [-number, number] {
-      try editor.connection.execute(
-        "UPDATE OR REPLACE \(table.name) SET a = \(value) WHERE \(row.condition(table: table))"
-      )
+      do throws(SQLiteError) {
+        try editor.connection.execute(
+          "UPDATE OR REPLACE \(table.name) SET a = \(value) WHERE \(row.condition(table: table))"
+        )
+      } catch {
+        // A rule that only this device's tables have.
+        guard error.kind == .constraint else { throw error }
+        continue
+      }
+      written = [RowEdit(row: row, time: .zero, change: .set(column: "a", value: .integer(value)))]
     }
-    return [RowEdit(row: row, time: .zero, change: .set(column: "a", value: .integer(number)))]
+    return written
   }
 
   /// Makes a row anew with the name of another one, which goes where names are unique.

@@ -58,7 +58,10 @@ package final class ChangesetDevice: AcquaintedDevice {
   /// Creates a device with empty tables.
   package init(_ setup: DeviceSetup) {
     self.setup = setup
-    schema = SimulatedSchema(seed: setup.commonSeed)
+    var schema = SimulatedSchema(seed: setup.commonSeed)
+    // One device's tables have a rule that no other's have: what breaks it there is parked.
+    if setup.number == 2, setup.commonSeed % 4 == 1 { schema.tagRule = "a IS NULL OR a % 3 <> 1" }
+    self.schema = schema
     rules = SimulatedMergeRules(schema: schema, commonSeed: setup.commonSeed, device: setup.number)
     var random = SeededRandom(seed: setup.seed)
     // The same for all of them, so that a campaign can tell what a seed costs.
@@ -112,6 +115,7 @@ package final class ChangesetDevice: AcquaintedDevice {
 
   /// All rows of the tables that there are, by table and key as it is spelled.
   var rows: [EndRow] {
+    let parked = attempt { () throws in try parkedRows } ?? []
     let rows = attempt { () throws in
       try schema.tables(version: version)
         .flatMap { table -> [EndRow] in
@@ -126,8 +130,32 @@ package final class ChangesetDevice: AcquaintedDevice {
             }
         }
     }
-    return rows ?? []
+    return (rows ?? []) + parked
   }
+
+  /// The rows of the history that only the tables here do not take.
+  private var parkedRows: [EndRow] {
+    get throws {
+      guard schema.tagRule != nil, try disk.file().lines(sql: Self.parkedTable).isEmpty == false
+      else { return [] }
+      let tables = schema.tables(version: version)
+      return try inspected().conflicts().filter { $0.kind == .parked }
+        .compactMap { parked -> EndRow? in
+          guard let table = tables.first(where: { $0.name == parked.table }) else { return nil }
+          let values = Dictionary(
+            parked.lost.map { ($0.column, $0.value.column ?? .null) },
+            uniquingKeysWith: { one, _ in one }
+          )
+          return EndRow(
+            id: RowID(table: table.name, key: parked.key.map { $0.column ?? .null }),
+            values: table.columns.map { (column: $0.name, value: values[$0.name] ?? .null) }
+          )
+        }
+    }
+  }
+
+  private static let parkedTable =
+    "SELECT name FROM sqlite_schema WHERE name = 'changesets_parked'"
 
   /// The history as who only looks at it has it: nothing goes wrong.
   func inspected() throws(ChangesetError) -> ChangesetRepository {

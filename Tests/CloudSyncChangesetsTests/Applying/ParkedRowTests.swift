@@ -163,4 +163,57 @@ import Testing
     try await RemoteBench.remote(free, cloud).sync()
     #expect(try free.rows("SELECT id FROM people ORDER BY id") == ["'a'", "'s'"])
   }
+
+  @Test func anExportThatWouldLackARowSaysSo() throws {
+    let folder = try ScratchFolder()
+    let (free, strict) = try Self.benches()
+    try free.commit("INSERT INTO people VALUES('a', 'Ada', 1, 2)")
+    try free.commit("UPDATE people SET low = 9")
+    try strict.sync(from: free)
+    try strict.repository.export("HEAD~1", to: folder.file("then.db"))
+    let error = #expect(throws: ChangesetError.self) {
+      try strict.repository.export("HEAD", to: folder.file("now.db"))
+    }
+    #expect(error?.reason.contains("ordered") == true)
+    #expect(try strict.repository.status().parked.count == 1)
+  }
+
+  /// SQLite does not see a parked row when its parent goes.
+  @Test(arguments: ["CASCADE", "SET NULL"])
+  func theActionOfAForeignKeyReachesAParkedRow(action: String) throws {
+    func schema(_ check: String) -> String {
+      """
+      CREATE TABLE teams(id TEXT PRIMARY KEY NOT NULL);
+      CREATE TABLE people(
+        id TEXT PRIMARY KEY NOT NULL, score INTEGER \(check),
+        team TEXT REFERENCES teams(id) ON DELETE \(action));
+      """
+    }
+    let free = try HistoryBench(schema(""), replica: "free")
+    let strict = try HistoryBench(schema("CHECK(score < 10)"), replica: "strict")
+    for bench in [free, strict] { try bench.database.execute("PRAGMA foreign_keys = ON") }
+    try free.commit("INSERT INTO teams VALUES('t'), ('u')")
+    try free.commit("INSERT INTO people VALUES('a', 50, 't'), ('b', 60, 'u'), ('c', 1, 't')")
+    try strict.sync(from: free)
+    #expect(try strict.repository.status().parked.count == 2)
+    try strict.commit("DELETE FROM teams WHERE id = 't'")
+    #expect(try strict.repository.verify().problems == [])
+    try free.sync(from: strict)
+    #expect(try free.rows("PRAGMA foreign_key_check") == [])
+    let rows = try free.rows("SELECT * FROM people ORDER BY id")
+    #expect(
+      rows
+        == (action == "CASCADE"
+          ? ["'b', 60, 'u'"] : ["'a', 50, NULL", "'b', 60, 'u'", "'c', 1, NULL"])
+    )
+    // The same by a merge that the strict one makes.
+    try strict.commit("DELETE FROM teams WHERE id = 'u'")
+    try free.commit("INSERT INTO people VALUES('d', 70, 'u')")
+    try strict.sync(from: free)
+    #expect(try strict.repository.verify().problems == [])
+    try HistoryBench.settle([free, strict])
+    #expect(try free.rows("PRAGMA foreign_key_check") == [])
+    #expect(try free.repository.head() == (try strict.repository.head()))
+    #expect(try free.repository.verify().problems == [])
+  }
 }
