@@ -105,8 +105,8 @@ final class EngineControl: Sendable {
       guard let token = try transaction.facts.token() else {
         return FetchOperation(startingOver: true)
       }
-      // Should everything be asked for, it follows: only a token tells a cloud that was restored from a backup, and what
-      // that lacks is not gone.
+      // Should everything be asked for, it follows: where nothing is known of the cloud's history, only a token tells one
+      // that was restored from a backup, and what that lacks is not gone.
       return FetchOperation(changeToken: token)
     }
   }
