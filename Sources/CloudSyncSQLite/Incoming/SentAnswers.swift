@@ -11,12 +11,14 @@ struct SentAnswers: TransactionPart {
     to batch: SentBatch
   ) throws(SQLiteError) {
     transaction.hasAnswers = true
+    // They were sent, whatever is known of the zone by now: when they are met again there, nobody counts them.
+    let saved = response.savedRecords.filter { !ZoneRecord.isName($0.recordID.name) }
+    transaction.counts.sent += saved.count
     var response = response
     // Should the record be there all the same, the next save meets it.
     response.savedRecords.removeAll { batch.overtaken.contains($0.recordID.name) }
     if try transaction.zoneChanges() != batch.zoneChanges {
-      // An answer that was told late tells of a zone that is gone, or of this one before everything of it was known.
-      transaction.counts.sent += response.savedRecords.filter { ZoneRecord($0) == nil }.count
+      // An answer that was told late tells of a zone that is gone.
       _ = try FoundRows(transaction: transaction)
         .settle(batch.found, with: ModifyOperation.Response())
       return
@@ -30,7 +32,6 @@ struct SentAnswers: TransactionPart {
         try FetchOfEverything(transaction: transaction).takeAnswer(zone)
         continue
       }
-      transaction.counts.sent += 1
       transaction.noteDate(of: record)
       try transaction.cloud.noteSave(of: record)
       if settled.contains(record.recordID.name) { continue }
