@@ -55,6 +55,7 @@ enum HistoryCloud {
         options: options + [
           creation, .init(name: "-m", value: "TEXT", help: "what is said of the commit"),
         ],
+        discussion: "The exit code is 1 if the tables here do not take a row of the history.",
         run: sync
       ),
       HistoryCommand.command(
