@@ -1,4 +1,4 @@
-package import CloudSyncCore
+import CloudSyncCore
 
 extension ChangesetRemote {
   /// Runs a body, and if it needs changes that were removed from this copy, once more with them.

@@ -187,8 +187,9 @@ public final class ChangesetRemote: Sendable {
   /// Commits, fetches, merges, pulls and pushes.
   ///
   /// While an older commit is checked out nothing is committed, and rows stay; were any changed, that is thrown once
-  /// all else is done. They stay too where others' commits have a schema that this app lacks, beside its own or on top
-  /// of them: what was committed here is sent first, then that is thrown.
+  /// all else is done. They stay too where others' commits have a schema that this app lacks: what was committed here
+  /// is sent first, then that is thrown. Where such commits are a head of their own, beside this app's, they wait, and
+  /// nothing is thrown.
   ///
   /// - Parameter meta: What is said of the commit.
   /// - Returns: What was done.
@@ -218,8 +219,6 @@ public final class ChangesetRemote: Sendable {
     if isDetached, try repository.status().isClean == false {
       obstacle = .onOlderCommit
     }
-    // A head beside the own one, which merges pass over.
-    if obstacle == nil { obstacle = try repository.unreadableHead() }
     let sent = try await push()
     if let obstacle { throw obstacle }
     return SyncSummary(

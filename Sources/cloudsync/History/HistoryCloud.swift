@@ -65,6 +65,7 @@ enum HistoryCloud {
         options: options + [
           creation, HistoryConnection.attach, HistoryCommand.message,
         ],
+        discussion: "The exit code is 1 if the tables here do not take a row of the history.",
         run: sync
       ),
       HistoryCommand.command(
@@ -117,6 +118,8 @@ enum HistoryCloud {
     }
     let place = summary.head.id.map { target.console.styled($0.short, as: .name) } ?? "nothing"
     target.console.line("\(parts.joined(separator: ", ")); \(summary.head.branch) is at \(place)")
+    // What merges pass over, the tool's user has to know of.
+    if let error = try repository.unreadableHead() { throw error }
     try target.tellParked(repository)
   }
 
