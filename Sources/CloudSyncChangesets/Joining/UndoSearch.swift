@@ -5,8 +5,10 @@ struct UndoSearch {
   let work: HistoryWork
 
   /// The last commit of this replica that is not taken back; nil if there is none.
-  func undoable() throws(ChangesetError) -> LogRow? {
-    try search { depth in depth % 2 == 0 ? .found : .passed }
+  ///
+  /// - Parameter void: Commits of which nothing is left to take back.
+  func undoable(besides void: Set<ChangesetID> = []) throws(ChangesetError) -> LogRow? {
+    try search(besides: void) { depth in depth % 2 == 0 ? .found : .passed }
   }
 
   /// The last undoing that nothing new was committed after; nil if there is none.
@@ -18,7 +20,10 @@ struct UndoSearch {
     case found, passed, ended
   }
 
-  private func search(step: (Int) -> Step) throws(ChangesetError) -> LogRow? {
+  private func search(
+    besides void: Set<ChangesetID> = [],
+    step: (Int) -> Step
+  ) throws(ChangesetError) -> LogRow? {
     let replica = try work.replica()
     var takenBack: Set<ChangesetID> = []
     var found: LogRow?
@@ -30,6 +35,7 @@ struct UndoSearch {
       let commit = try work.changeset(row: row)
       guard commit.replica == replica, !takenBack.contains(row.id) else { continue }
       if let reverts = commit.reverts { takenBack.insert(reverts) }
+      if void.contains(row.id) { continue }
       switch step(try depth(commit: commit, replica: replica)) {
       case .found: found = row
       case .passed: continue

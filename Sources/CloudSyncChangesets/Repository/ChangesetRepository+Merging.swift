@@ -142,8 +142,13 @@ extension ChangesetRepository {
   @discardableResult
   public func undo() throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in
-      guard let row = try UndoSearch(work: work).undoable() else { return nil }
-      return try Reverting(work: work).revert(row: row, meta: "{}")
+      // A commit whose values others have all replaced is passed over.
+      var void: Set<ChangesetID> = []
+      while let row = try UndoSearch(work: work).undoable(besides: void) {
+        if let commit = try Reverting(work: work).revert(row: row, meta: "{}") { return commit }
+        void.insert(row.id)
+      }
+      return nil
     }
   }
 

@@ -117,12 +117,12 @@ struct DeletionPlan {
     return all
   }
 
-  /// Whether a row cannot go before others that refer to it in their tables are where they belong.
+  /// Whether a row cannot go because others have not let go of it.
   private func isWaiting(_ key: RowKey, going: [RowKey: [RowKey]]) -> Bool {
     (children[key] ?? [])
       .contains { child in
         guard let one = child.key, going[one] == nil else { return false }
-        return stuck.contains(one) || child.hasLeft && !child.link.reference.canBeNull
+        return stuck.contains(one)
       }
   }
 

@@ -47,7 +47,13 @@ struct DeletionSettlement: TransactionPart {
     let columns = one.link.columns
     let nothing = columns.map { _ in SQLiteValue.null }
     if one.isOfTable {
-      return try transaction.setInTable(columns, to: nothing, of: one.key)
+      if one.link.reference.canBeNull {
+        return try transaction.setInTable(columns, to: nothing, of: one.key)
+      }
+      // It cannot refer to nobody, and whom it is to refer to may come only when the row is gone, as where both have
+      // one unique value: it is beside its table until then.
+      if try transaction.removal.takeOut(one.key) == nil { stuck.insert(one.key) }
+      return
     }
     if let values = one.successor {
       guard one.link.isInKeyOfChild else {

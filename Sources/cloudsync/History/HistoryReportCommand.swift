@@ -33,9 +33,7 @@ enum HistoryReportCommand {
   private static func run(target: HistoryTarget) throws {
     let arguments = target.arguments
     let path = arguments.value(of: "--output") ?? "\(target.path).html"
-    if SamePath.isSame(target.path, as: path) {
-      throw ToolError.usage("\(path) is the database itself; name another file for the page")
-    }
+    try SamePath.checkReplaceable(path, besides: [target.path])
     // Folders may tell who the user is.
     let name = target.path.split(separator: "/").last.map { String($0) } ?? target.path
     var report = HistoryReport(

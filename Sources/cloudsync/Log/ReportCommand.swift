@@ -28,6 +28,7 @@ enum ReportCommand {
   private static func run(with arguments: Arguments, console: Console) throws {
     let log = try LogCommand.open(from: arguments, console: console)
     let path = arguments.value(of: "--output") ?? "\(log.name).html"
+    try SamePath.checkReplaceable(path, besides: arguments.operands)
     try LogReport.write(log, toFile: path, title: arguments.value(of: "--title")) {
       console.progress("wrote \($0) events")
     }

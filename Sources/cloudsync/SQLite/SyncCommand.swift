@@ -155,6 +155,9 @@ enum SyncCommand {
       log: arguments.value(of: "--log"),
       isJSON: arguments.has("--json")
     )
+    if let log = request.log {
+      try SamePath.checkReplaceable(log, besides: [request.path, request.cloud])
+    }
     if arguments.has("--dry-run") {
       return try SyncRehearsal(request, target).run(console: console)
     }

@@ -67,6 +67,27 @@ enum SamePath {
     return names.filter { $0.hasSuffix(ending) }.sorted()
   }
 
+  /// Throws if a file that is to be written anew is one of these, or any database.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - others: The files that the command works on.
+  /// - Throws: That what is there would be lost.
+  static func checkReplaceable(_ path: String, besides others: [String]) throws {
+    if others.contains(where: { isSame(path, as: $0) }) {
+      throw ToolError.usage(
+        "\(path) would be overwritten, and is what the command works on; name another file"
+      )
+    }
+    // What cannot be read cannot be written either, and that is told then.
+    guard let file = fopen(path, "rb") else { return }
+    defer { fclose(file) }
+    let mark = Array("SQLite format 3\0".utf8)
+    var start = [UInt8](repeating: 0, count: mark.count)
+    guard fread(&start, 1, start.count, file) == start.count, start == mark else { return }
+    throw ToolError.usage("\(path) is a database and would be overwritten; name another file")
+  }
+
   /// Whether a path leads to a file without any content.
   static func isEmpty(_ path: String) -> Bool {
     var facts = stat()

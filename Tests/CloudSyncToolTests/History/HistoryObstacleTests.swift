@@ -73,6 +73,28 @@ struct HistoryObstacleTests {
     }
   }
 
+  @Test("No output takes the place of a database, of a cloud or of what it is made from")
+  func outputs() throws {
+    try ToolHarness.run { bench in
+      let (desk, phone, cloud) = try Self.pair(bench)
+      let before = try bench.sql("phone.db", Self.rows)
+      for path in [desk, phone, cloud[1]] {
+        Tools.run(["report", desk, "-o", path], code: 2)
+      }
+      try bench.sql("e.db", Self.schema)
+      let sync = ["sync", "@e.db", "--cloud", "@new", "--create", "--all", "--log"]
+      for path in ["@e.db", "@phone.db", "@new", "@cloud"] {
+        let refused = bench.run(sync + [path])
+        #expect(refused.code == 2 && refused.errors.contains("would be overwritten"), "\(refused)")
+      }
+      #expect(bench.run(sync + ["@e.log"]).code == 0)
+      #expect(bench.tool("log", "report", "@e.log", "-o", "@e.log").code == 2)
+      #expect(try bench.sql("phone.db", Self.rows) == before)
+      #expect(try bench.sql("e.db", Self.rows) == before)
+      Tools.run(["sync", desk] + cloud)
+    }
+  }
+
   @Test("A history whose tables were changed without it can be removed")
   func removed() throws {
     try ToolHarness.run { bench in
