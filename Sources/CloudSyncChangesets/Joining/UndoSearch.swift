@@ -4,9 +4,8 @@
 struct UndoSearch {
   let work: HistoryWork
 
-  /// The last commit of this replica that is not taken back; nil if there is none.
-  ///
-  /// - Parameter void: Commits of which nothing is left to take back.
+  /// The last commit of this replica that is not taken back, besides those of which nothing is left to take back; nil if
+  /// there is none.
   func undoable(besides void: Set<ChangesetID> = []) throws(ChangesetError) -> LogRow? {
     try search(besides: void) { depth in depth % 2 == 0 ? .found : .passed }
   }
