@@ -81,7 +81,7 @@ struct HistoryObstacleTests {
       for path in [desk, phone, cloud[1]] {
         Tools.run(["report", desk, "-o", path], code: 2)
       }
-      try bench.sql("e.db", Self.schema)
+      try Tools.edit(bench, "e.db", Self.schema)
       let sync = ["sync", "@e.db", "--cloud", "@new", "--create", "--all", "--log"]
       for path in ["@e.db", "@phone.db", "@new", "@cloud"] {
         let refused = bench.run(sync + [path])
