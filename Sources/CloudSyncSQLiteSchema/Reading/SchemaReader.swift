@@ -91,7 +91,7 @@ private struct SchemaReader {
   func table(_ object: Object) throws(SQLiteError) -> TableSchema {
     let sql = try declarations(ofType: ["table"], table: object.name).first ?? ""
     let (columns, primaryKey) = try columns(of: object.name, declaration: TableDeclaration(sql))
-    let (uniqueKeys, hasKeyIndex) = try uniqueKeys(of: object.name)
+    let (uniqueKeys, keyIndex) = try uniqueKeys(of: object.name)
     return TableSchema(
       name: object.name,
       columns: columns,
@@ -101,10 +101,28 @@ private struct SchemaReader {
       isWithoutRowID: object.isWithoutRowID,
       isStrict: object.isStrict,
       // SQLite keeps an index for every key that is not the row's number itself.
-      hasIntegerKey: primaryKey.count == 1 && !object.isWithoutRowID && !hasKeyIndex,
+      hasIntegerKey: primaryKey.count == 1 && !object.isWithoutRowID && keyIndex == nil,
       sql: sql,
-      dependentSQL: try declarations(ofType: ["index", "trigger"], table: object.name)
+      dependentSQL: try declarations(ofType: ["index", "trigger"], table: object.name),
+      foreignlyCollatedKey: try keyIndex.map { (index) throws(SQLiteError) in
+        try foreignlyCollated(columnsOf: index, table: object.name)
+      } ?? []
     )
+  }
+
+  /// The columns of an index that it compares otherwise than the table does.
+  private func foreignlyCollated(
+    columnsOf index: String,
+    table: String
+  ) throws(SQLiteError) -> [String] {
+    let (columns, collations) = try columns(ofIndex: index)
+    var found: [String] = []
+    for (column, collation) in zip(columns, collations) {
+      guard let column else { continue }
+      let own = try connection.collation(ofColumn: column, in: table)
+      if !own.isSameName(as: collation) { found.append(column) }
+    }
+    return found
   }
 
   private func declarations(
@@ -186,7 +204,7 @@ private struct SchemaReader {
 
   private func uniqueKeys(
     of table: String
-  ) throws(SQLiteError) -> (keys: [TableSchema.UniqueKey], hasKeyIndex: Bool) {
+  ) throws(SQLiteError) -> (keys: [TableSchema.UniqueKey], keyIndex: String?) {
     let statement = try connection.prepare(
       """
       SELECT name, origin, partial FROM pragma_index_list(?1, 'main') WHERE "unique"
@@ -195,10 +213,10 @@ private struct SchemaReader {
     )
     statement.bind(table, at: 1)
     var keys: [TableSchema.UniqueKey] = []
-    var hasKeyIndex = false
+    var keyIndex: String?
     try statement.forEachRow { () throws(SQLiteError) in
       guard statement.text(1) != "pk" else {
-        hasKeyIndex = true
+        keyIndex = statement.text(0)
         return
       }
       let name = statement.text(0) ?? ""
@@ -213,7 +231,7 @@ private struct SchemaReader {
         )
       )
     }
-    return (keys, hasKeyIndex)
+    return (keys, keyIndex)
   }
 
   private func columns(

@@ -5,7 +5,8 @@ struct ColumnCheck {
   let table: TableSchema
 
   func violations() -> [SchemaViolation] {
-    nameViolations() + countViolations() + typeViolations() + defaultWarnings()
+    nameViolations() + countViolations() + typeViolations() + collationViolations()
+      + defaultWarnings()
   }
 
   private func nameViolations() -> [SchemaViolation] {
@@ -64,6 +65,18 @@ struct ColumnCheck {
             + " become integers on other devices, 2.0 would be 2; declare its type, such as TEXT."
         )
       }
+  }
+
+  private func collationViolations() -> [SchemaViolation] {
+    table.foreignlyCollatedKey.map { column in
+      table.violation(
+        .keyCollation,
+        column: column,
+        reason:
+          "The primary key compares \(table.described(column)) by another collation than the column's own, so a"
+          + " key would be another row's in one place and not in another; declare the collation at the column."
+      )
+    }
   }
 
   private func defaultWarnings() -> [SchemaViolation] {

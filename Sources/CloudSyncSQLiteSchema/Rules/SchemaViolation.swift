@@ -40,6 +40,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let ambiguousColumnName = Self("ambiguousColumnName")
     /// A column of the primary key is declared without a type.
     public static let untypedPrimaryKey = Self("untypedPrimaryKey")
+    /// A column of the primary key has one collation in the key and another one by itself.
+    public static let keyCollation = Self("keyCollation")
     /// The table has more columns than triggers can compare.
     public static let tooManyColumns = Self("tooManyColumns")
     /// A column that is to stay on one device is needed by others.

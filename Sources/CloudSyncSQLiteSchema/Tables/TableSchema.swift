@@ -78,6 +78,8 @@ package struct TableSchema: Sendable, Hashable {
   package var sql: String
   /// The declarations of its indexes and triggers, in the order in which they were made.
   package var dependentSQL: [String]
+  /// The columns of the primary key that its index compares by another collation than the column's own.
+  package var foreignlyCollatedKey: [String] = []
 
   /// The columns that can be written: all but generated ones.
   package var writableColumns: [Column] { columns.filter { !$0.isGenerated } }

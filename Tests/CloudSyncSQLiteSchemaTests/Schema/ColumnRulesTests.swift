@@ -42,6 +42,23 @@ struct ColumnRulesTests {
     #expect(violations[1].reason.contains("declare its type, such as TEXT"))
   }
 
+  @Test("A column of the key has the key's collation, which is to stand at the column")
+  func collations() throws {
+    let violations = try violations(
+      """
+      CREATE TABLE a(id TEXT NOT NULL, PRIMARY KEY(id COLLATE NOCASE));
+      CREATE TABLE b(x TEXT NOT NULL, y TEXT NOT NULL COLLATE NOCASE, PRIMARY KEY(x, y COLLATE BINARY)) WITHOUT ROWID;
+      CREATE TABLE c(id TEXT PRIMARY KEY NOT NULL COLLATE RTRIM);
+      CREATE TABLE d(id TEXT NOT NULL COLLATE nocase, n INT NOT NULL, PRIMARY KEY(n, id COLLATE NOCASE))
+      """
+    )
+
+    #expect(violations.map(\.code) == [.keyCollation, .keyCollation])
+    #expect(violations.map(\.table) == ["a", "b"])
+    #expect(violations.map(\.column) == ["id", "y"])
+    #expect(violations.filter(\.isWarning) == [])
+  }
+
   @Test(
     "A table has no more columns than edits can be watched of; the key's cost some",
     arguments: [
