@@ -102,7 +102,7 @@ extension ChangesetRepository {
       try work.checkNothingIsUncommitted()
       let changes = try Conflicts(work: work).restore(conflict: conflict, key: key)
       do throws(ChangesetError) {
-        return try Recording(work: work).record(changes: changes, meta: "{}")
+        return try Recording(work: work, refusals: .fails).record(changes: changes, meta: "{}")
       } catch {
         // Nothing was uncommitted, so the rows are those of HEAD: what comes back does not go with them.
         guard error.code == .diverged else { throw error }

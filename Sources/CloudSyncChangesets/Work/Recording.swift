@@ -3,6 +3,8 @@ import CloudSyncSQLite
 /// Makes a commit of changes that are computed, and writes them into the tables.
 struct Recording {
   let work: HistoryWork
+  /// What becomes of rows of the history that the tables here refuse.
+  var refusals = TableWriter.Refusals.parks
 
   /// Nothing is uncommitted before; nil if there are no changes.
   func record(
@@ -16,7 +18,9 @@ struct Recording {
       throw ChangesetError.onOlderCommit
     }
     if changes.isEmpty { return nil }
-    try work.applying.apply(delta: changes)
+    var applying = work.applying
+    applying.refusals = refusals
+    try applying.apply(delta: changes)
     let time = HybridTime.next(after: position.clock, now: work.now)
     let row = try Committing(work: work)
       .append(

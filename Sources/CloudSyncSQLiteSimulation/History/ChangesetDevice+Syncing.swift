@@ -61,11 +61,11 @@ extension ChangesetDevice {
       case 2: _ = try repository.redo()
       case 3: try revert(repository: repository)
       case 4: try lookBack(repository: repository)
-      case 5: try branch(repository: repository)
+      case 5: if !putsAnswersOff { try branch(repository: repository) }
       case 6: try repository.tag("mark-\(setup.number)", .head)
       case 7: if !(try repository.head().branch == "main") { _ = try repository.mergeAll("main") }
       case 8: try restoreConflict(repository: repository)
-      case 9: try collect(repository: repository)
+      case 9: try collect(repository: repository, process: process)
       case 10: try takeForgery(repository: repository)
       default: break
       }
@@ -76,7 +76,11 @@ extension ChangesetDevice {
         .misuse,
         .schema,
       ]
-      if error.code == .historyTooShort, history.withLock({ $0.hasCollected }) { return }
+      if error.code == .historyTooShort, history.withLock({ $0.hasCollected }) {
+        // As the error says: everything is fetched again.
+        try remote?.resetLastChangeToken()
+        return
+      }
       if !usual.contains(error.code) { throw error }
     }
   }
@@ -90,9 +94,14 @@ extension ChangesetDevice {
     }
   }
 
-  /// Removes old changes; one device keeps all, for whoever needs them.
-  private func collect(repository: ChangesetRepository) throws(ChangesetError) {
-    guard setup.number > 0 else { return }
+  /// Removes old changes, unless the cloud may lose what it has: then others may lack them for ever. One device keeps
+  /// all of its own, for whoever needs them.
+  private func collect(
+    repository: ChangesetRepository,
+    process: DeviceProcess
+  ) throws(ChangesetError) {
+    let losses: [FaultPoint] = [.zoneDeleted, .zonePurged, .zoneReset, .storeRestored]
+    guard setup.number > 0, losses.allSatisfy({ process.ratio(of: $0).hits == 0 }) else { return }
     let depth = history.withLock { $0.chores.below(12) }
     if try repository.gc(depth: depth).commits > 0 { history.withLock { $0.hasCollected = true } }
   }
@@ -112,6 +121,7 @@ extension ChangesetDevice {
     } else {
       bytes[place] ^= 1 << UInt8(bit)
     }
+    history.withLock { [name] in _ = $0.forgeries.insert(name) }
     try repository.take(packNamed: name, bytes: bytes)
     if try repository.forgetRefused(name) == false { note("forged record \(name) was not refused") }
     if try repository.log(LogQuery(isOfAllBranches: true)).count != before {

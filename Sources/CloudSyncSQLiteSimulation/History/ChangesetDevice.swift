@@ -37,6 +37,8 @@ package final class ChangesetDevice: AcquaintedDevice {
     /// How many values migrations have made.
     var inventions: Int64 = 0
     var hasDrawnCopy = false
+    /// The names of forged records: one may stay on the list where the process has ended meanwhile.
+    var forgeries: Set<String> = []
     /// Whether old changes were removed here.
     var hasCollected = false
     /// The device whose file others may have a copy of.
@@ -83,7 +85,12 @@ package final class ChangesetDevice: AcquaintedDevice {
   // MARK: What the simulation sees
 
   /// Whether the app puts its answers about some rows off, and gives them later.
-  var putsAnswersOff: Bool { setup.number == 1 && !rules.asksApp && setup.commonSeed % 3 == 0 }
+  ///
+  /// Such an app has one branch: what is asked about another is told only there.
+  var putsAnswersOff: Bool {
+    setup.number == 1 && !rules.asksApp && setup.commonSeed % 3 == 0
+      && history.withLock { !$0.wasOld }
+  }
 
   /// What the app says of rows that two replicas have changed; nil if it is not asked.
   var handler: (@Sendable (RowConflict) -> Resolution)? {

@@ -43,7 +43,8 @@ final class HistoryStateChecker: SimulationChecker {
         if status.waitingCount > 0 {
           return "\(name) waits for the parents of \(status.waitingCount) commits"
         }
-        if let refused = status.refused.first {
+        let forgeries = device.history.withLock { $0.forgeries }
+        if let refused = status.refused.first(where: { !forgeries.contains($0.name) }) {
           return "\(name) refuses \(refused.name): \(refused.reason)"
         }
       } catch { return "\(name) cannot be read: \(error)" }
