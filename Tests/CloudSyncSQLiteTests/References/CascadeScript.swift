@@ -82,6 +82,7 @@ struct CascadeScript {
   func error() throws -> String? {
     var options = SyncEngineOptions()
     options.defaultTable.merging.deletes = deletes
+    options.defaultTable.uniqueKeys = .newest
     let bench = SyncHarness()
     let device = { (name: String) in
       try bench.device(
