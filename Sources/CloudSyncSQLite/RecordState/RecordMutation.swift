@@ -7,5 +7,8 @@ enum RecordMutation {
 
   /// What happens instead of ``RecordState/reduceSoundly(_:_:)``; nil if nothing is wrong.
   @TaskLocal static var reduce: Reduce?
+
+  /// Whether what SQLite writes because a key has changed is taken for an edit of that moment.
+  @TaskLocal static var takesCascadesAsEdits = false
 }
 #endif

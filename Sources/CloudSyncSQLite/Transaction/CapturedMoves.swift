@@ -20,6 +20,11 @@ struct CapturedMoves {
     /// When the record was deleted before this life.
     var since: HybridTime
     var hasMoved = false
+
+    /// When a column was set; nil if nobody knows.
+    func time(of column: String) -> HybridTime? {
+      times[column] ?? version?.clock.time(of: column) ?? initial
+    }
   }
 
   private var lives: [RowKey: Life] = [:]
@@ -27,12 +32,18 @@ struct CapturedMoves {
   /// The moves that lead to a row, by the row that has moved and the number of its move.
   private var leading: [RowKey: [(row: RowKey, number: Int)]] = [:]
   private var last: CapturedEdit?
+  /// The columns that SQLite has set, by the numbers of the edits.
+  private let cascades: [Int64: Set<String>]
 
-  private init() {}
+  private init(_ cascades: [Int64: Set<String>]) { self.cascades = cascades }
 
   /// Follows rows from key to key; nothing may have happened to them yet in the transaction.
-  init(_ outbox: CapturedEditReader, in transaction: SyncTransaction) throws(SQLiteError) {
-    var built = CapturedMoves()
+  init(
+    _ outbox: CapturedEditReader,
+    _ cascades: [Int64: Set<String>],
+    in transaction: SyncTransaction
+  ) throws(SQLiteError) {
+    var built = CapturedMoves(cascades)
     try outbox.walkIfRenamed { (edit) throws(SQLiteError) in try built.take(edit, in: transaction) }
     self = built
   }
@@ -76,7 +87,9 @@ struct CapturedMoves {
     case .updated(let bits):
       var life = try life(of: edit, in: place, transaction)
       for (number, column) in table.captured.watched where bits.contains(number) {
-        life.times[column.name] = edit.time
+        let isCascaded = cascades[edit.id]?.contains(column.name) ?? false
+        let known = isCascaded ? life.time(of: column.name) : nil
+        life.times[column.name] = known?.successor ?? edit.time
       }
       lives[rowKey] = life
     case .deleted where edit.isRenaming: break

@@ -18,9 +18,10 @@ extension SyncTransaction {
   ///
   /// Rows that have gone without enforcement are settled when the transaction finishes.
   func readEdits() throws(SQLiteError) {
-    let moves = try CapturedMoves(outbox, in: self)
+    let cascades = try CapturedCascades(outbox, in: self).columns
+    let moves = try CapturedMoves(outbox, cascades, in: self)
     var batches: [CapturedBatch] = []
-    try outbox.readAll { batches.append($0) }
+    try outbox.readAll(cascades: cascades) { batches.append($0) }
     // Batches may end between such a note and the deletion that it is of.
     var mismatched: Set<RowKey> = []
     for var row in batches.flatMap(\.rows) {
@@ -56,7 +57,8 @@ extension SyncTransaction {
   ) throws(SQLiteError) {
     let row = try row(key, in: place)
     let table = tables[place]
-    if case .updated(_, let time) = edit, case .violates = row.state.placement,
+    // What SQLite has done by itself is no edit.
+    if case .updated(_, let time) = edit, time > .zero, case .violates = row.state.placement,
       row.isDeleted(by: table.rules), let values = row.values
     {
       // It was to be gone and could not go: who edits it makes it anew, whole.

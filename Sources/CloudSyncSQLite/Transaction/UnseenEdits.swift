@@ -115,7 +115,9 @@ struct UnseenEdits: TransactionPart {
   ) -> FieldValue? {
     // What the cloud has changed meanwhile is taken from there, unless it was no more than converted.
     guard let known = mine.clock.time(of: column),
-      theirs.time == known || RecordClock.isConversion(from: known, to: theirs.time),
+      theirs.time == known
+        || RecordClock.isConversion(from: known, to: theirs.time)
+          && !tables[row.place].followsKeys(column),
       row.state.known?.differing.contains(where: { UTF8Bytes.equal($0, column) }) != true
     else { return nil }
     // What was there before the cloud had the row is as old as what the cloud has, and gives way to it.
@@ -199,6 +201,11 @@ extension RecordTable {
   /// Whether a column's type is another one than when the cloud first got it: a migration has converted its values.
   fileprivate func hasOtherKind(_ column: String) -> Bool {
     format.fields(of: column)?.kind != captured.schema.column(named: column)?.kind
+  }
+
+  /// Whether a column changes with a key that it refers to: no migration need have converted it then.
+  fileprivate func followsKeys(_ column: String) -> Bool {
+    schema.foreignKeys.contains { $0.onUpdate == .cascade && $0.columns.contains(column) }
   }
 
   fileprivate var hasCounters: Bool { columns.contains { rules.isCounter($0) } }

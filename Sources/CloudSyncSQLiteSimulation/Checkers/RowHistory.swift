@@ -84,14 +84,20 @@ struct RowHistories {
   private(set) var inOrder: [RowHistory] = []
   /// The names of the records that were removed from the cloud by nobody who has edited.
   var vanished: Set<String> = []
+  /// The keys that rows got instead of others.
+  private(set) var renames: [RowID: [RowID]] = [:]
+  /// Whether an engine has read what was captured of parents without that of their children.
+  private(set) var haveBeenReadInParts = false
   private var places: [RowID: Int] = [:]
 
   init(_ devices: [SQLiteDevice]) {
     for device in devices {
-      let (seeds, edits, hasDropped) = device.history.withLock {
-        ($0.seeds, $0.edits, $0.version.hasDropped)
+      let (seeds, edits, hasDropped, hasReadInParts) = device.history.withLock {
+        ($0.seeds, $0.edits, $0.version.hasDropped, $0.hasReadInParts)
       }
+      if hasReadInParts { haveBeenReadInParts = true }
       for edit in seeds + edits {
+        if let origin = edit.origin { renames[origin, default: []].append(edit.row) }
         if places[edit.row] == nil {
           places[edit.row] = inOrder.count
           inOrder.append(RowHistory(id: edit.row))

@@ -126,10 +126,15 @@ struct RowOracle {
     row: EndRow,
     isShaken: Bool
   ) -> String? {
-    if column.isCounter || column.parent != nil && isShaken { return nil }
+    if column.isCounter { return nil }
+    if column.parent != nil, isShaken, histories.followsOnly(history, by: column, schema) == false {
+      return nil
+    }
     if column.name == "name", schema.uniqueness == .renamed { return nil }
     guard let value = row[column.name] else { return nil }
-    let edits = history.edits.map(\.edit).filter { $0.value(of: column.name) != nil }
+    // What follows a key is no edit: it gives way to every one.
+    let edits = history.edits.map(\.edit)
+      .filter { !$0.isCascade && $0.value(of: column.name) != nil }
     let sure = edits.filter { $0.isSure(of: column.name) && life.holds($0) }
     guard let newest = sure.map(\.time).max() else { return nil }
     let right = edits.filter { edit in
@@ -145,7 +150,9 @@ struct RowOracle {
     let carried = history.edits.map(\.edit)
       .filter { $0.time >= newest && (life.holds($0) || life.mayHold($0)) }
       .flatMap { histories.carried(by: $0, in: column) }
-    let values = right.compactMap { $0.value(of: column.name)?.literal } + carried
+    let values =
+      right.compactMap { $0.value(of: column.name) }
+      .map { histories.present($0, in: column).literal } + carried
     if values.contains(value.literal) { return nil }
     let wanted = values.joined(separator: " or ")
     return "\(history.id) has \(column.name) \(value.literal), its newest edit is \(wanted)"

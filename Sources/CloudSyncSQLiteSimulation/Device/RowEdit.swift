@@ -37,6 +37,8 @@ struct RowEdit: Sendable {
   /// Whether it was made in a copied file that no engine had opened: nobody can tell it from what the original had not
   /// read yet, so it counts as the original's.
   var isOfUnopenedCopy = false
+  /// Whether nobody has made it but SQLite, because the key that the row refers to was changed.
+  var isCascade = false
   /// Whether the row was there before any engine.
   var isSeed = false
   /// Whether it was in a file that was replaced since by a copy of another one: it is gone, unless it had been sent.

@@ -93,7 +93,8 @@ struct RowEditor {
         let next = RowID(table: child.table, key: key)
         try note(next, .inserted(former), former: [], origin: child)
       } else {
-        try note(child, .set(column: column, value: other.key[0]), former: former)
+        let change = RowEdit.Change.set(column: column, value: other.key[0])
+        try note(child, change, former: former, isCascade: true)
       }
     }
   }
@@ -179,10 +180,11 @@ struct RowEditor {
     _ row: RowID,
     _ change: RowEdit.Change,
     former: [RowEdit.Value],
-    origin: RowID? = nil
+    origin: RowID? = nil,
+    isCascade: Bool = false
   ) throws(SQLiteError) {
     var edit = RowEdit(row: row, time: .zero, change: change, former: former)
-    edit.origin = origin
+    (edit.origin, edit.isCascade) = (origin, isCascade)
     if case .set(let column, let value) = change, edit.former(of: column) == value {
       return
     }

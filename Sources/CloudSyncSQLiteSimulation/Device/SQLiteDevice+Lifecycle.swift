@@ -81,6 +81,7 @@ extension SQLiteDevice {
     }
     let left = history.withLock { $0.random.pick(leaves) }
     app.withLock { $0.isPartial = true }
+    history.withLock { $0.hasReadInParts = true }
     process.fail(at: .fewerTables)
     return tables.map(\.name).filter { $0 != left }
   }

@@ -40,6 +40,7 @@ extension SQLiteDevice {
     guard leaves.count < tables.count, history.withLock({ $0.others.chance(3, in: 4) }) else {
       return tables.map(\.name)
     }
+    history.withLock { $0.hasReadInParts = true }
     return tables.map(\.name).filter { !leaves.contains($0) }
   }
 }

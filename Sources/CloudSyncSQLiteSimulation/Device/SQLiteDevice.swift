@@ -45,6 +45,8 @@ package final class SQLiteDevice: AcquaintedDevice {
     var inventions: Int64 = 0
     /// Whether the app has had rows erased with their zone.
     var hasErased = false
+    /// Whether an engine of it has read what was captured of parents without that of their children.
+    var hasReadInParts = false
     /// Whether it is settled if the device has a copy of another one's file.
     var hasDrawnCopy = false
     var isCopy = false

@@ -44,6 +44,8 @@ struct CapturedEdit: Sendable, Hashable {
   var isMismatching = false
   /// Whether a row was deleted because another one was that is not one of those that are sent.
   var followsMismatching = false
+  /// The columns that nobody has set but SQLite, because a key that they refer to was changed.
+  var cascadedColumns: Set<String> = []
   /// What kept columns held before and after, by their places.
   var former: [SQLiteValue] = []
   var values: [SQLiteValue] = []

@@ -60,9 +60,14 @@ struct CapturedEditReader {
   /// - Parameters:
   ///   - limit: How many at most.
   ///   - consequences: The numbers of deletions that follow from those of rows which are not sent.
+  ///   - cascades: The columns that SQLite has set, by the numbers of the edits.
   /// - Returns: What they come to.
   /// - Throws: SQLite's reason.
-  func readBatch(limit: Int, consequences: Set<Int64> = []) throws(SQLiteError) -> CapturedBatch {
+  func readBatch(
+    limit: Int,
+    consequences: Set<Int64> = [],
+    cascades: [Int64: Set<String>] = [:]
+  ) throws(SQLiteError) -> CapturedBatch {
     let (edits, batch) = try edits(limit: limit)
     var result = batch
     var places: [RowIdentity: Int] = [:]
@@ -70,6 +75,7 @@ struct CapturedEditReader {
     for var edit in edits {
       guard let table = tables[edit.table] else { continue }
       edit.followsMismatching = consequences.contains(edit.id)
+      edit.cascadedColumns = cascades[edit.id] ?? []
       let row = RowIdentity(table: edit.table, key: table.identity(of: edit.key))
       if let place = places[row] {
         rows[place].append(edit)
@@ -117,11 +123,12 @@ struct CapturedEditReader {
   /// Reads all edits in batches, and removes each after it was taken.
   func readAll(
     limit: Int = 5_000,
+    cascades: [Int64: Set<String>] = [:],
     _ take: (CapturedBatch) throws(SQLiteError) -> Void
   ) throws(SQLiteError) {
     let consequences = try consequences()
     while true {
-      let batch = try readBatch(limit: limit, consequences: consequences)
+      let batch = try readBatch(limit: limit, consequences: consequences, cascades: cascades)
       try take(batch)
       try remove(batch)
       if batch.isLast { return }
@@ -136,8 +143,30 @@ struct CapturedEditReader {
       "SELECT 1 FROM main.cloudsync_outbox WHERE id > \(start) AND change = \(renaming)"
         + " AND table_id IN (\(ids)) LIMIT 1"
     )
+    let isRenamed = try search.step()
+    search.reset()
+    if isRenamed { try walk(visit) }
+  }
+
+  /// Whether a key was changed in some tables, or anything in a row that stays in others.
+  func hasKeyChange(
+    of tables: Set<Int64>,
+    orUpdateOf others: Set<Int64>
+  ) throws(SQLiteError) -> Bool {
+    let list = { (ids: Set<Int64>) in ids.sorted().map { "\($0)" }.joined(separator: ", ") }
+    let renaming = CapturedEdit.Change.renaming
+    // Which columns of a wide table an update has changed is text, which is greater than every number.
+    let search = try connection.statement(
+      "SELECT 1 FROM main.cloudsync_outbox WHERE id > \(start) AND"
+        + " (change = \(renaming) AND table_id IN (\(list(tables.union(others))))"
+        + " OR change > 0 AND table_id IN (\(list(others)))) LIMIT 1"
+    )
     defer { search.reset() }
-    guard try search.step() else { return }
+    return try search.step()
+  }
+
+  /// Tells of all edits in their order, with the times that they get, and leaves them where they are.
+  func walk(_ visit: (CapturedEdit) throws(SQLiteError) -> Void) throws(SQLiteError) {
     let clock = try clock()
     defer { clock.reset() }
     guard try clock.step() else { return }

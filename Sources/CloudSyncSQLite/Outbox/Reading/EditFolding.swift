@@ -84,7 +84,10 @@ struct EditFolding {
       let edits = keptColumns(edit.values, before: edit.former) { column in
         column.number.map { bits.contains($0) } ?? false
       }
-      return edits.isEmpty ? [] : [.updated(edits, at: edit.time)]
+      let own = edits.filter { edit.cascadedColumns.contains($0.name) == false }
+      let cascaded = edits.filter { edit.cascadedColumns.contains($0.name) }
+      return [RowEdit.updated(own, at: edit.time), .updated(cascaded, at: .zero)]
+        .filter { $0 != .updated([], at: edit.time) && $0 != .updated([], at: .zero) }
     }
   }
 
@@ -126,6 +129,8 @@ struct EditFolding {
 
   /// The columns by the time when each was changed last, but for kept ones, of which each change is told: a copy of
   /// the file may have read some of them, and what it has sent of them is to be known again.
+  ///
+  /// What SQLite has set because a key has changed is just later than what it replaces, and than nothing else.
   private func updates(
     of edits: ArraySlice<CapturedEdit>,
     present: [SQLiteValue]
@@ -135,13 +140,25 @@ struct EditFolding {
     }
     if updates.isEmpty { return [] }
     var byTime: [HybridTime: [ColumnEdit]] = [:]
+    var cascaded: [HybridTime: [ColumnEdit]] = [:]
+    let add = { (column: ColumnEdit, edit: CapturedEdit) in
+      if edit.cascadedColumns.contains(column.name) {
+        cascaded[edit.time, default: []].append(column)
+      } else {
+        byTime[edit.time, default: []].append(column)
+      }
+    }
     for (column, value) in zip(columns, present) {
       guard let number = column.number,
         let last = updates.last(where: { $0.bits.contains(number) })?.edit
       else { continue }
       guard let place = column.kept else {
         let edit = ColumnEdit(name: column.name, value: encode(value))
-        byTime[last.time, default: []].append(edit)
+        let made = updates.last {
+          $0.bits.contains(number) && !$0.edit.cascadedColumns.contains(column.name)
+        }
+        if let made { add(edit, made.edit) }
+        if made?.edit != last { add(edit, last) }
         continue
       }
       for (edit, bits) in updates where bits.contains(number) {
@@ -150,11 +167,12 @@ struct EditFolding {
           continue
         }
         let former = edit.formerValue(at: place).map(encode)
-        byTime[edit.time, default: []]
-          .append(ColumnEdit(name: column.name, value: encode(new), former: former))
+        add(ColumnEdit(name: column.name, value: encode(new), former: former), edit)
       }
     }
-    return byTime.sorted { $0.key < $1.key }.map { .updated($0.value, at: $0.key) }
+    let made = byTime.map { (order: $0.key, edit: RowEdit.updated($0.value, at: $0.key)) }
+    let followed = cascaded.map { (order: $0.key, edit: RowEdit.updated($0.value, at: .zero)) }
+    return (made + followed).sorted { $0.order < $1.order }.map(\.edit)
   }
 }
 
