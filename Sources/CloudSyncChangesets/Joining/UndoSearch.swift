@@ -33,6 +33,8 @@ struct UndoSearch {
       guard try work.log.body(seq: row.seq) != nil else { return nil }
       let commit = try work.changeset(row: row)
       guard commit.replica == replica, !takenBack.contains(row.id) else { continue }
+      // The rows that were there before the history are no step of anybody's.
+      if ImportMark.isPresent(in: commit.meta) { return nil }
       if let reverts = commit.reverts { takenBack.insert(reverts) }
       if void.contains(row.id) { continue }
       switch step(try depth(commit: commit, replica: replica)) {

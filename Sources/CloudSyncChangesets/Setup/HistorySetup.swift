@@ -89,7 +89,7 @@ struct HistorySetup {
       let time = HybridTime.next(after: position.clock, now: work.now)
       count += 1
       let timed = part.ordered.written(at: time)
-      let meta = #"{"import":\#(count)}"#
+      let meta = ImportMark.meta(part: count)
       _ = try Committing(work: work).append(timed, meta: meta, at: time, on: position)
       (part, size) = (StateDelta(), 0)
     }

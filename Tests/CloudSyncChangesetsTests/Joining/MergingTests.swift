@@ -232,6 +232,18 @@ import Testing
     try HistoryBench.expectEqual([one, other])
   }
 
+  @Test func undoLeavesTheRowsThatWereThereBeforeTheHistory() throws {
+    let bench = try HistoryBench(
+      "CREATE TABLE people(id TEXT PRIMARY KEY NOT NULL, name TEXT, score INTEGER, note);"
+        + "INSERT INTO people(id) VALUES('old')"
+    )
+    try bench.commit("INSERT INTO people(id) VALUES('new')")
+
+    #expect(try bench.repository.undo() != nil)
+    #expect(try bench.repository.undo() == nil)
+    #expect(try bench.rows("SELECT id FROM people") == ["'old'"])
+  }
+
   @Test func undoPassesOverCommitsWhoseValuesOthersHaveReplaced() throws {
     let (one, other) = try Self.pair()
     try one.commit("INSERT INTO people(id, score) VALUES('x', 1)")
