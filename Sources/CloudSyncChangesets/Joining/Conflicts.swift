@@ -112,7 +112,12 @@ struct Conflicts {
     if !lost.isSetAside, present == nil {
       return try restored(lost: lost, of: merge, to: target, in: table)
     }
-    let cells = lost.lost.sorted { $0.column.precedesByBytes($1.column) }
+    // Where neither side's value was kept, the later one comes back.
+    var latest: [String: MergeConflict.Cell] = [:]
+    for cell in lost.lost where latest[cell.column].map({ $0.time < cell.time }) ?? true {
+      latest[cell.column] = cell
+    }
+    let cells = latest.keys.sortedByBytes().compactMap { latest[$0] }
       .compactMap { cell -> CellDelta? in
         let old = present?.cell(cell.column)?.new ?? .null
         return old == cell.value

@@ -94,8 +94,9 @@ extension ChangesetDevice {
     }
   }
 
-  /// Removes old changes, unless the cloud may lose what it has: then others may lack them for ever. One device keeps
-  /// all of its own, for whoever needs them.
+  /// Removes old changes, unless the cloud may lose what it has.
+  ///
+  /// Others might lack them for ever then. One device keeps all of its own, for whoever needs them.
   private func collect(
     repository: ChangesetRepository,
     process: DeviceProcess

@@ -106,6 +106,28 @@ import Testing
 
   // MARK: 30
 
+  @Test func ofTwoValuesThatAHandlerHasDroppedTheLaterComesBack() throws {
+    let benches = try Self.three()
+    let deciding = try ChangesetRepository(
+      benches[0].database,
+      options: ChangesetOptions(replica: "desk", handler: { _ in .row(["score": .int64(7)]) })
+    )
+    try benches[0].commit("UPDATE people SET score = 10 WHERE id = 'a'")
+    benches[1].pass(seconds: 9)
+    try benches[1].commit("UPDATE people SET score = 20 WHERE id = 'a'")
+    try benches[0].take(from: benches[1])
+    try deciding.mergeAll()
+    try deciding.pull()
+    #expect(try benches[0].rows("SELECT score FROM people WHERE id = 'a'") == ["7"])
+    let conflict = try #require(try deciding.conflicts().first)
+    #expect(conflict.lost.count == 2)
+    try deciding.restoreConflict(conflict)
+    #expect(try benches[0].rows("SELECT score FROM people WHERE id = 'a'") == ["20"])
+    #expect(try deciding.verify().problems == [])
+    try benches[1].sync(from: benches[0])
+    try HistoryBench.expectEqual([benches[0], benches[1]])
+  }
+
   @Test func aQuestionIsGoneWhenAnothersMergeComesFirst() throws {
     let benches = try Self.three()
     let asking = try ChangesetRepository(
