@@ -26,8 +26,6 @@ enum RowMutant: String, Sendable, CaseIterable {
   case forgetsHandOvers
   /// A row that gets another key is as new as that.
   case movesAsNew
-  /// What SQLite writes because a key has changed is taken for an edit.
-  case takesCascadesAsEdits
   /// What a row was made from is forgotten.
   case forgetsAncestors
 

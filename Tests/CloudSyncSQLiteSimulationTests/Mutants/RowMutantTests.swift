@@ -36,10 +36,7 @@ struct RowMutantTests {
       options.device = "sqlite"
       options.edits = 40
       let simulation = Simulation<SQLiteDevice>(options)
-      let takesCascades = mutant == .takesCascadesAsEdits
-      let violation = RecordMutation.$takesCascadesAsEdits.withValue(takesCascades) {
-        RecordMutation.$reduce.withValue(mutant.reduce) { simulation.run().violation }
-      }
+      let violation = RecordMutation.$reduce.withValue(mutant.reduce) { simulation.run().violation }
       // A seed that fails without the mistake too says nothing of it.
       if let violation, simulation.run().violation == nil { found = violation }
     }

@@ -1,6 +1,7 @@
-import CloudSyncSQLite
 import CloudSyncTestSupport
 import Testing
+
+@testable import CloudSyncSQLite
 
 /// What `ON UPDATE CASCADE` writes into rows is nobody's edit.
 @Suite("References that follow a key while somebody edits them")
@@ -68,6 +69,15 @@ struct CascadeEditTests {
       try expect(steps, script)
     }
   }
+
+  #if DEBUG  // a release has no place where a mistake can be put
+  @Test("Taken for an edit, what follows a key would undo what another device has edited")
+  func mistake() throws {
+    let script = CascadeScript(steps: [[.rename], [.move]], made: [1, 0], synchronized: [0, 1])
+    let error = try RecordMutation.$takesCascadesAsEdits.withValue(true) { try script.error() }
+    #expect(error != nil)
+  }
+  #endif
 
   // MARK: Other rows
 
