@@ -28,7 +28,7 @@ extension EngineControl {
         try rolledBack.transaction(on: connection) { () throws(SQLiteError) in
           try checkSchema(on: connection)
           let transaction = try makeTransaction(on: connection)
-          transaction.rolledBack = rolledBack
+          transaction.retouched.rolledBack = rolledBack
           if let essence { try transaction.facts.set(.essence, to: .blob(essence)) }
           let history = try run?.storeHistory(in: transaction)
           try transaction.readOutbox()

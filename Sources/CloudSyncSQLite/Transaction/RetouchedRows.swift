@@ -1,7 +1,8 @@
 import CloudSyncCore
 import CloudSyncSQLiteSupport
 
-/// What triggers of the app's have changed in rows that the engine has written, in columns of its own.
+/// What triggers of the app's have done about rows that the engine has written: changed columns of its own, or rolled
+/// the transaction back.
 struct RetouchedRows {
   /// What a row is to be in columns that a trigger has changed.
   struct Row {
@@ -11,6 +12,8 @@ struct RetouchedRows {
   }
 
   private var rows: [Row] = []
+  /// What triggers have rolled this transaction back over, when it was run before.
+  var rolledBack = RolledBackWrites()
 
   /// Notes what triggers have changed in a row that was written; returns whether it is still there.
   ///

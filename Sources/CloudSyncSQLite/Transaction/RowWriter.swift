@@ -14,7 +14,7 @@ struct RowWriter {
     self.table = table
     connection = transaction.connection
     self.mayCallTriggers = mayCallTriggers
-    rolledBack = transaction.rolledBack
+    rolledBack = transaction.retouched.rolledBack
   }
 
   /// A column with what it is to hold.

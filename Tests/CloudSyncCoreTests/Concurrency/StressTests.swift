@@ -21,7 +21,7 @@ struct ConcurrencyStressTests {
   )
   func storm(_ plan: LiveStressTest.Plan) async throws {
     let storm = LiveStressTest(plan)
-    await Crowd.run(8) { member in storm.call(as: member, times: SuiteSize.count(50, long: 100)) }
+    await Crowd.run(8) { member in storm.call(as: member, times: 100) }
     #expect(await storm.settle())
     for task in storm.tasks.entries { await task.value }
     #expect(await storm.settle())
