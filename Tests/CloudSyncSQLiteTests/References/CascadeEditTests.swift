@@ -44,7 +44,10 @@ struct CascadeEditTests {
     }
   }
 
-  @Test("The same where the engine does the actions", arguments: policies)
+  @Test(
+    "The same where the engine does the actions",
+    arguments: SuiteSize.some(1, of: policies)
+  )
   func unenforced(deletes: DeletePolicy) throws {
     for steps in SuiteSize.some(1, of: Self.pairs) {
       let script = CascadeScript(
@@ -58,7 +61,7 @@ struct CascadeEditTests {
     }
   }
 
-  @Test("Three devices, in all orders", arguments: policies)
+  @Test("Three devices, in all orders", arguments: SuiteSize.some(1, of: policies))
   func threeDevices(deletes: DeletePolicy) throws {
     let triples: [[[CascadeStep]]] = [
       [[.rename], [.move], [.moveElsewhere]], [[.rename], [.move], [.renameOtherwise]],
