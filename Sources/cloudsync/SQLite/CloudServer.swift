@@ -142,9 +142,7 @@ struct CloudServer: CloudPlace {
         if !hasExplained { console.note("waiting for \(name): \(Words.line("\(error)"))") }
         hasExplained = true
         let asked = (error.retryAfterNanoseconds ?? 0) / 1_000_000_000
-        for _ in 0..<(10 * max(seconds, min(asked, 3_600))) where !Interrupt.hasCome {
-          _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(100))
-        }
+        Interrupt.wait(seconds: max(seconds, min(asked, 3_600)))
         seconds = min(2 * seconds, 30)
       }
     }
@@ -155,7 +153,7 @@ struct CloudServer: CloudPlace {
 
 extension SyncError {
   /// Whether the same request may be answered later.
-  fileprivate var isPassing: Bool {
+  var isPassing: Bool {
     switch code {
     case .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited, .zoneBusy,
       .serverResponseLost, .timedOut, .internalError, .accountTemporarilyUnavailable:

@@ -66,12 +66,14 @@ struct SyncRehearsal {
     defer { NewFolder.removeTemporary(at: folder) }
     let cloud = try SyncCommand.open(request, stagingIn: folder, isRehearsal: true)
     let relation = try target.naming { try cloud.check(request, console: console) }
-    let preview = try preview(
-      database: database,
-      cloud: cloud,
-      attachedTo: request.isAttaching ? relation.attached(creates: request.creates) : nil,
-      folder: folder
-    )
+    let preview = try repeating(console: console) {
+      try self.preview(
+        database: database,
+        cloud: cloud,
+        attachedTo: request.isAttaching ? relation.attached(creates: request.creates) : nil,
+        folder: folder
+      )
+    }
     if request.isJSON {
       let report = Report(
         database: request.path,
@@ -91,6 +93,22 @@ struct SyncRehearsal {
       show(preview: preview, console: console)
     }
     if preview.isForbidden { throw ToolError.negative }
+  }
+
+  /// Looks again as long as the server is away, as a sync does; the user may end it.
+  private func repeating(
+    console: Console,
+    _ look: () throws -> SyncPreview
+  ) throws -> SyncPreview {
+    var seconds: Int64 = 1
+    while true {
+      do { return try look() } catch let error as SyncError {
+        guard request.server != nil, error.isPassing, !Interrupt.hasCome else { throw error }
+        if seconds == 1 { console.note("waiting for \(request.cloud): \(Words.line("\(error)"))") }
+        Interrupt.wait(seconds: seconds)
+        seconds = min(2 * seconds, 30)
+      }
+    }
   }
 
   private func preview(

@@ -1,3 +1,5 @@
+import Dispatch
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -23,6 +25,14 @@ enum Interrupt {
     sigemptyset(&signals)
     for number in [SIGINT, SIGTERM] { sigaddset(&signals, number) }
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  }
+
+  /// Waits so long, or until the wish comes.
+  static func wait(seconds: Int64) {
+    let never = DispatchSemaphore(value: 0)
+    for _ in 0..<(10 * seconds) where !hasCome {
+      _ = never.wait(timeout: .now() + .milliseconds(100))
+    }
   }
 
   /// Lets the signal end the process again.
