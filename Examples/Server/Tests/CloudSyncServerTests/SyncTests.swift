@@ -161,7 +161,7 @@ struct SyncTests {
     for watcher in watchers {
       watcher.send(SIGINT)
       #expect(watcher.wait() == 0)
-      #expect(watcher.errors.contains("answers again"))
+      #expect(watcher.errors.contains("responds again"))
     }
   }
 
