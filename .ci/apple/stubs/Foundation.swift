@@ -166,6 +166,7 @@ public struct FileAttributeType: Hashable, Sendable, RawRepresentable {
 open class FileManager {
   public class var `default`: FileManager { fatalError() }
   public func fileExists(atPath: String) -> Bool { false }
+  public func isWritableFile(atPath: String) -> Bool { false }
   public func removeItem(atPath: String) throws {}
   public func removeItem(at: URL) throws {}
   public func createDirectory(
