@@ -2,6 +2,15 @@ package import CloudSyncCore
 import CloudSyncSQLiteSchema
 
 extension ChangesetRepository {
+  /// Takes the history out of its zone: the next ``ChangesetRemote`` may be one of another zone or another cloud,
+  /// which gets all commits.
+  ///
+  /// It is also the way on where a cloud has lost all that it knew. What the former zone holds stays there. No remote of
+  /// this history may be at work meanwhile.
+  ///
+  /// - Throws: What is wrong with the database.
+  public func leaveCloud() throws(ChangesetError) { try RemoteState.leave(in: self) }
+
   /// Where the next fetch begins; nil if nothing was fetched yet.
   package func lastChangeToken() throws(ChangesetError) -> ChangeToken? {
     try RemoteState.token(in: self)

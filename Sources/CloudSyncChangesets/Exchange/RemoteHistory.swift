@@ -1,12 +1,6 @@
 import CloudSyncCore
 import CloudSyncSQLiteSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// How far the cloud's own history had come with all that is stored of it, by which a cloud that was put back from a
 /// backup is recognized: then everything is sent that it lacks.
 final class RemoteHistory: Sendable {
@@ -35,12 +29,10 @@ final class RemoteHistory: Sendable {
     let tokens = handler.tokens
     stored.withLock { $0 = (present, tokens) }
     if tokens == present { return }
-    let texts = tokens.map { $0.bytes.base64EncodedString() }
-    try work.info.set(.shown, .text(texts.joined(separator: ",")))
+    try work.info.set(.shown, .text(ChangeToken.text(of: tokens)))
   }
 
   private static func tokens(in work: HistoryWork) throws(ChangesetError) -> [ChangeToken] {
-    (try work.info.text(name: .shown) ?? "").split(separator: ",")
-      .compactMap { Data(base64Encoded: String($0)).flatMap(ChangeToken.init) }
+    ChangeToken.tokens(in: try work.info.text(name: .shown) ?? "")
   }
 }

@@ -34,7 +34,7 @@ struct UndoSearch {
       let commit = try work.changeset(row: row)
       guard commit.replica == replica, !takenBack.contains(row.id) else { continue }
       // The rows that were there before the history are no step of anybody's.
-      if ImportMark.isPresent(in: commit.meta) { return nil }
+      if ImportMark.part(of: commit.meta) != nil { return nil }
       if let reverts = commit.reverts { takenBack.insert(reverts) }
       if void.contains(row.id) { continue }
       switch step(try depth(commit: commit, replica: replica)) {

@@ -85,11 +85,7 @@ struct Branches {
         "an older commit is checked out; switch to a branch first"
       )
     }
-    var found: [LogRow] = []
-    for head in try work.heads.heads(ofBranch: position.branch) where head.seq != position.seq {
-      guard try work.log.isAncestor(ancestor: position.seq, of: head.seq) else { continue }
-      found.append(try work.log.row(head.seq))
-    }
+    let found = try descendants(of: position)
     // What a newer app has made waits for an update, and for nothing else.
     let known = try found.filtered { (row) throws(ChangesetError) in
       try work.knows(schema: row.schema)
@@ -102,6 +98,16 @@ struct Branches {
       )
     }
     return found.first
+  }
+
+  /// The heads of the branch of a position that descend from it.
+  func descendants(of position: Heads.Position) throws(ChangesetError) -> [LogRow] {
+    var found: [LogRow] = []
+    for head in try work.heads.heads(ofBranch: position.branch) where head.seq != position.seq {
+      guard try work.log.isAncestor(ancestor: position.seq, of: head.seq) else { continue }
+      found.append(try work.log.row(head.seq))
+    }
+    return found
   }
 
   func hide(name: String) throws(ChangesetError) {

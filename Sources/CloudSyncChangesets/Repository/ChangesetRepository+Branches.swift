@@ -133,3 +133,28 @@ extension ChangesetRepository {
     try HistoryExport(database: database, options: options).export(id: id, to: path)
   }
 }
+
+extension ChangesetRepository {
+  /// Whether the present branch has a head that the rows can be taken to, after a merge or a fetch.
+  package func hasNewerHead() throws(ChangesetError) -> Bool {
+    try read { (work) throws(ChangesetError) in
+      try Branches(work: work).descendants(of: work.heads.position()).isEmpty == false
+    }
+  }
+
+  /// Why a head of the present branch can be neither merged nor gone to; nil if none is of a newer app.
+  package func unreadableHead() throws(ChangesetError) -> ChangesetError? {
+    try read { (work) throws(ChangesetError) in
+      let branch = try work.heads.position().branch
+      for head in try work.heads.heads(ofBranch: branch) {
+        let row = try work.log.row(head.seq)
+        let schema = try work.dictionaries.schema(number: row.schema)
+        do throws(ChangesetError) {
+          try SchemaComparison(mine: work.tables.description, theirs: schema)
+            .checkReadable(id: row.id)
+        } catch { return error }
+      }
+      return nil
+    }
+  }
+}

@@ -28,3 +28,16 @@ public struct ChangeToken: Hashable, Codable, Sendable, CodedValue {
     self = token
   }
 }
+
+extension ChangeToken {
+  /// Some tokens as one text, for a store that keeps them so.
+  package static func text(of tokens: [ChangeToken]) -> String {
+    tokens.map { $0.bytes.base64EncodedString() }.joined(separator: ",")
+  }
+
+  /// The tokens of such a text; what is none is left out.
+  package static func tokens(in text: String) -> [ChangeToken] {
+    text.split(separator: ",")
+      .compactMap { Data(base64Encoded: String($0)).flatMap(ChangeToken.init) }
+  }
+}

@@ -86,26 +86,12 @@ extension EngineContext {
 extension SyncDatabase {
   /// How far the cloud's history had come with all that the database has stored of it.
   func storedHistory() throws(SyncEngineError) -> [ChangeToken] {
-    try use { (connection) throws(SyncEngineError) in
-      guard try OutboxSchema.installedVersion(on: connection) == OutboxSchema.version else {
-        return []
-      }
-      return try sqlite { () throws(SQLiteError) in
-        try Facts(connection: connection).historyTokens()
-      }
-    }
+    try readFacts { (facts) throws(SQLiteError) in try facts.historyTokens() } ?? []
   }
 
   /// What the last session has left in the database, which an engine may never have seen.
   func storedEssence() throws(SyncEngineError) -> SyncEssence? {
-    let value = try use { (connection) throws(SyncEngineError) in
-      guard try OutboxSchema.installedVersion(on: connection) == OutboxSchema.version else {
-        return nil as SQLiteValue?
-      }
-      return try sqlite { () throws(SQLiteError) in
-        try Facts(connection: connection).value(.essence)
-      }
-    }
+    let value = try readFacts { (facts) throws(SQLiteError) in try facts.value(.essence) }
     guard case .blob(let bytes)? = value else { return nil }
     do throws(CodedError) { return try SyncEssence(Data(bytes)) } catch {
       throw SyncEngineError(

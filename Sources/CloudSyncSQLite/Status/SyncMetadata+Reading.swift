@@ -65,28 +65,18 @@ extension SyncMetadata {
     _ mode: String,
     in database: some SyncDatabase
   ) throws(SyncEngineError) {
-    try database.use { (connection) throws(SyncEngineError) in
-      try sqlite { () throws(SQLiteError) in
-        try Facts(connection: connection).set(.journalMode, to: .text(mode))
-      }
-    }
+    try database.keepFact(.journalMode, as: .text(mode))
   }
 
   /// The policies that a tool was given for a database; nil if none were kept.
   package static func toolPolicies(
     of database: some SyncDatabase
   ) throws(SyncEngineError) -> String? {
-    try database.use { (connection) throws(SyncEngineError) in
-      guard try OutboxSchema.installedVersion(on: connection) == OutboxSchema.version else {
-        return nil
-      }
-      return try sqlite { () throws(SQLiteError) in
-        guard case .text(let text)? = try Facts(connection: connection).value(.toolPolicies) else {
-          return nil
-        }
-        return text
-      }
+    let value = try database.readFacts { (facts) throws(SQLiteError) in
+      try facts.value(.toolPolicies)
     }
+    guard case .text(let text)? = value else { return nil }
+    return text
   }
 
   /// Keeps the policies that a tool was given; an engine is set up on the database.
@@ -94,11 +84,7 @@ extension SyncMetadata {
     _ text: String?,
     in database: some SyncDatabase
   ) throws(SyncEngineError) {
-    try database.use { (connection) throws(SyncEngineError) in
-      try sqlite { () throws(SQLiteError) in
-        try Facts(connection: connection).set(.toolPolicies, to: text.map { .text($0) })
-      }
-    }
+    try database.keepFact(.toolPolicies, as: text.map { .text($0) })
   }
 
   /// Removes every trace of an engine, and gives the file the journal mode that was kept, if any.
@@ -108,13 +94,8 @@ extension SyncMetadata {
   package static func removeRestoringJournalMode(
     from database: some SyncDatabase
   ) throws(SyncEngineError) {
-    let mode = try database.use { (connection) throws(SyncEngineError) -> SQLiteValue? in
-      guard try OutboxSchema.installedVersion(on: connection) == OutboxSchema.version else {
-        return nil
-      }
-      return try sqlite { () throws(SQLiteError) in
-        try Facts(connection: connection).value(.journalMode)
-      }
+    let mode = try database.readFacts { (facts) throws(SQLiteError) in
+      try facts.value(.journalMode)
     }
     try remove(from: database)
     guard case .text(let mode)? = mode, ["delete", "truncate", "persist"].contains(mode) else {

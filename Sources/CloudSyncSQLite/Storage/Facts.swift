@@ -99,13 +99,11 @@ struct Facts {
   /// How far the cloud's history had come with all that is stored.
   func historyTokens() throws(SQLiteError) -> [ChangeToken] {
     guard case .text(let text)? = try value(.history) else { return [] }
-    return text.split(separator: ",")
-      .compactMap { Data(base64Encoded: String($0)).flatMap(ChangeToken.init) }
+    return ChangeToken.tokens(in: text)
   }
 
   func setHistoryTokens(_ tokens: [ChangeToken]) throws(SQLiteError) {
-    let texts = tokens.map { $0.bytes.base64EncodedString() }
-    try set(.history, to: texts.isEmpty ? nil : .text(texts.joined(separator: ",")))
+    try set(.history, to: tokens.isEmpty ? nil : .text(ChangeToken.text(of: tokens)))
   }
 
   /// Keeps a value, or forgets the one there is.

@@ -164,7 +164,7 @@ enum HistoryWords {
   /// What was said of a commit: the message in its JSON, or all of it.
   static func message(_ changeset: Changeset) -> String {
     if let message = HistoryMessage(meta: changeset.meta)?.message { return Words.line(message) }
-    if let part = ImportedRows(meta: changeset.meta)?.number {
+    if let part = ImportMark.part(of: changeset.meta) {
       return part == 1 ? "the first rows" : "the first rows, part \(part)"
     }
     if changeset.meta != "{}" { return Words.line(changeset.meta) }

@@ -35,7 +35,7 @@ enum HistoryConnection {
     return ZoneID(name: name)
   }
 
-  /// Opens the cloud that is named.
+  /// Opens the cloud that is named, in which the zone is, or is to be created.
   ///
   /// - Parameters:
   ///   - target: What the command line says.
@@ -48,39 +48,51 @@ enum HistoryConnection {
     zoneID: ZoneID,
     creates: Bool?
   ) throws -> any CloudPlace {
+    let cloud = try open(target: target, zoneID: zoneID, creates: creates)
+    try cloud.checkZone(zoneID, creates: creates, console: target.console)
+    return cloud
+  }
+
+  private static func open(
+    target: HistoryTarget,
+    zoneID: ZoneID,
+    creates: Bool?
+  ) throws -> any CloudPlace {
     let cloud = try name(target: target)
     if let server = try ServerPlace.named(by: cloud, in: target.arguments) {
-      let place = try CloudServer(
+      return try CloudServer(
         server,
         cloud,
         zoneID: zoneID,
         receivingIn: receivedFolder(of: target)
       )
-      try place.checkZone(zoneID, creates: creates, console: target.console)
-      return place
     }
     if SamePath.isSame(target.path, as: cloud) {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
     try CloudFile.checkPresence(of: cloud, creates: creates)
-    let file = try CloudFile(
+    return try CloudFile(
       cloud,
       device: try SyncCommand.device(arguments: target.arguments, path: target.path),
       zoneID: zoneID
     )
-    try file.checkZone(zoneID, creates: creates, console: target.console)
-    return file
   }
 
-  /// Throws if the cloud is not the one that the history was synced with; nothing is changed then.
-  private static func check(
+  /// Opens the cloud that a history was synced with; throws if it is another one, and then nothing is changed.
+  ///
+  /// - Parameters:
+  ///   - target: What the command line says.
+  ///   - zoneID: The history's zone.
+  ///   - token: Where the history's next fetch begins.
+  ///   - creates: Whether a missing zone is created; nil where the command has nothing to send.
+  /// - Returns: The cloud.
+  /// - Throws: What is missing, or that it is another one.
+  private static func place(
     target: HistoryTarget,
-    _ repository: ChangesetRepository,
-    _ zoneID: ZoneID
-  ) throws {
-    guard let token = try repository.lastChangeToken(), !target.arguments.has(attach.name) else {
-      return
-    }
+    zoneID: ZoneID,
+    knownBy token: ChangeToken,
+    creates: Bool?
+  ) throws -> any CloudPlace {
     let cloud = try name(target: target)
     let way = "“cloudsync history sync \(target.path) --cloud \(cloud) --attach"
     if !ServerPlace.isAddress(cloud), let what = CloudFile.absence(at: cloud) {
@@ -89,18 +101,21 @@ enum HistoryConnection {
           + "create the cloud anew from this copy with \(way) --create”"
       )
     }
-    let relation = try place(target: target, zoneID: zoneID, creates: true)
-      .relation(
-        to: SyncPlace(zoneID: zoneID, owner: nil, token: token, historyTokens: []),
-        isAttaching: false,
-        of: target.path,
-        console: target.console
-      )
-    guard relation == .other else { return }
-    throw ToolError.failure(
-      "\(target.path): it was synced with another cloud than \(cloud); name that one, or join this one"
-        + " with \(way)”, which loses no commit"
+    let place = try open(target: target, zoneID: zoneID, creates: creates)
+    let relation = try place.relation(
+      to: SyncPlace(zoneID: zoneID, owner: nil, token: token, historyTokens: []),
+      isAttaching: false,
+      of: target.path,
+      console: target.console
     )
+    if relation == .other {
+      throw ToolError.failure(
+        "\(target.path): it was synced with another cloud than \(cloud); name that one, or join this one"
+          + " with \(way)”, which loses no commit"
+      )
+    }
+    try place.checkZone(zoneID, creates: creates, console: target.console)
+    return place
   }
 
   /// Throws if tables have integer keys that copies would give to rows of their own, before anything is created.
@@ -163,9 +178,14 @@ enum HistoryConnection {
     let repository = try target.repository(options: options)
     let zoneID = try zone(target: target, repository)
     if creates != nil { try checkKeys(target: target, repository) }
-    try check(target: target, repository, zoneID)
-    let cloud = try place(target: target, zoneID: zoneID, creates: creates)
-    if target.arguments.has(attach.name) { try repository.leaveCloud() }
+    let isAttaching = target.arguments.has(attach.name)
+    let cloud =
+      if !isAttaching, let token = try repository.lastChangeToken() {
+        try place(target: target, zoneID: zoneID, knownBy: token, creates: creates)
+      } else {
+        try place(target: target, zoneID: zoneID, creates: creates)
+      }
+    if isAttaching { try repository.leaveCloud() }
     let folder = assetFolder(of: target)
     let remote = try ChangesetRemote(
       repository,

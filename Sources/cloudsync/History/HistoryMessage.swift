@@ -26,22 +26,6 @@ struct HistoryMessage: Codable {
   func meta() throws -> String { try JSONText.line(for: self) }
 }
 
-/// What is said of the commits with which a history begins.
-struct ImportedRows: Codable {
-  /// Which of them it is, from 1.
-  var number: Int
-
-  private enum CodingKeys: String, CodingKey { case number = "import" }
-
-  /// Nil if the meta is that of another commit.
-  init?(meta: String) {
-    guard let value = try? JSONDecoder().decode(Self.self, from: Data(meta.utf8)) else {
-      return nil
-    }
-    self = value
-  }
-}
-
 extension FieldValue {
   /// The value as SQL writes it.
   var sqlText: String { column?.literal ?? "?" }

@@ -35,8 +35,6 @@ protocol CloudPlace {
   ) throws -> CloudRelation
   /// Makes a cloud that was restored from a backup one that all other copies recognize as such.
   func renewHistory(after token: ChangeToken?) throws
-  /// Looks at a page of a zone, and waits until there is an answer.
-  func look(for place: SyncPlace, console: Console) throws(SyncError)
   /// Throws if what is to be sent can never be taken.
   func checkAccess() throws
   /// Notices from now on what others change.
@@ -45,10 +43,6 @@ protocol CloudPlace {
 
 extension CloudPlace {
   func checkAccess() throws {}
-
-  func look(for place: SyncPlace, console _: Console) throws(SyncError) {
-    _ = try page(of: place).get()
-  }
 }
 
 /// What a cloud is to a database.
@@ -168,12 +162,7 @@ extension CloudPlace {
 
   /// Fetches the first page after what a database has stored, and waits for it; nil if it has stored none.
   func fetch(from place: SyncPlace?) -> Result<FetchOperation.Response, SyncError>? {
-    guard let place, place.token != nil else { return nil }
-    return page(of: place)
-  }
-
-  /// Fetches the first page after what a database has stored, or the first of all, and waits for it.
-  func page(of place: SyncPlace) -> Result<FetchOperation.Response, SyncError> {
+    guard let place, let token = place.token else { return nil }
     let result = Locked<Result<FetchOperation.Response, SyncError>?>(nil)
     let done = DispatchSemaphore(value: 0)
     let context = RequestContext(
@@ -182,8 +171,7 @@ extension CloudPlace {
       deadline: SyncEnvironment.live.now().adding(.seconds(60)),
       historyTokens: place.historyTokens
     )
-    let operation = FetchOperation(changeToken: place.token, startingOver: place.token == nil)
-    handler.handle(fetchOperation: operation, context: context) { new in
+    handler.handle(fetchOperation: FetchOperation(changeToken: token), context: context) { new in
       result.withLock { $0 = $0 ?? new }
       done.signal()
     }

@@ -84,15 +84,12 @@ struct CloudServer: CloudPlace {
           + " \(name) --merge”"
       )
     }
-    guard let place, place.token != nil else { return .same }
-    do throws(SyncError) { try look(for: place, console: console) } catch {
-      return CloudRelation(error)
-    }
+    do throws(SyncError) {
+      _ = try repeating(console: console) {
+        fetch(from: place)?.map { _ in true } ?? .success(true)
+      }
+    } catch { return CloudRelation(error) }
     return .same
-  }
-
-  func look(for place: SyncPlace, console: Console) throws(SyncError) {
-    _ = try repeating(console: console) { page(of: place) }
   }
 
   /// The server's operator renews a restored store; its devices are told by the server.
@@ -132,35 +129,16 @@ struct CloudServer: CloudPlace {
     console: Console,
     _ ask: () -> Result<Value, SyncError>
   ) throws(SyncError) -> Value {
-    var seconds: Int64 = 1
-    var hasExplained = false
+    var patience = ServerPatience(name: name, console: console)
     while true {
       switch ask() {
       case .success(let value): return value
-      case .failure(let error):
-        guard error.isPassing, !Interrupt.hasCome else { throw error }
-        if !hasExplained { console.note("waiting for \(name): \(Words.line("\(error)"))") }
-        hasExplained = true
-        let asked = (error.retryAfterNanoseconds ?? 0) / 1_000_000_000
-        Interrupt.wait(seconds: max(seconds, min(asked, 3_600)))
-        seconds = min(2 * seconds, 30)
+      case .failure(let error): guard patience.waits(after: error) else { throw error }
       }
     }
   }
 
   func changes(every interval: Duration) throws -> any CloudChanges { ServerChanges(client) }
-}
-
-extension SyncError {
-  /// Whether the same request may be answered later.
-  var isPassing: Bool {
-    switch code {
-    case .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited, .zoneBusy,
-      .serverResponseLost, .timedOut, .internalError, .accountTemporarilyUnavailable:
-      true
-    default: false
-    }
-  }
 }
 
 /// Notices changes by the server's word.

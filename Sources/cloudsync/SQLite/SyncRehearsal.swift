@@ -100,13 +100,10 @@ struct SyncRehearsal {
     console: Console,
     _ look: () throws -> SyncPreview
   ) throws -> SyncPreview {
-    var seconds: Int64 = 1
+    var patience = ServerPatience(name: request.cloud, console: console)
     while true {
       do { return try look() } catch let error as SyncError {
-        guard request.server != nil, error.isPassing, !Interrupt.hasCome else { throw error }
-        if seconds == 1 { console.note("waiting for \(request.cloud): \(Words.line("\(error)"))") }
-        Interrupt.wait(seconds: seconds)
-        seconds = min(2 * seconds, 30)
+        guard request.server != nil, patience.waits(after: error) else { throw error }
       }
     }
   }
