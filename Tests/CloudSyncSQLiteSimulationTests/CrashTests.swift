@@ -12,7 +12,7 @@ struct CrashTests {
   private static let parts = 4
 
   /// How far apart the statements are that are tried.
-  private static let stride = SuiteSize.count(200, long: 1)
+  private static let stride = SuiteSize.count(330, long: 1)
 
   @Test("The script's end without a fault is what both devices want")
   func withoutFault() throws {

@@ -66,7 +66,7 @@ struct PushTests {
 
   @Test("72. Devices that wait are all told of a change, once, also thousands")
   func crowd() async throws {
-    let count = SuiteSize.count(400, long: 5_000)
+    let count = SuiteSize.count(200, long: 5_000)
     let told = Locked([Int](repeating: 0, count: count))
     for number in 0..<count {
       let address = try await courier("d\(number)")

@@ -3,6 +3,7 @@ import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 import CloudSyncService
+import CloudSyncTestSupport
 import CloudSyncWebServices
 import Foundation
 import Testing
@@ -115,7 +116,10 @@ struct SQLiteOverHTTPTests {
     #expect(mac == phone && rows > 5)
   }
 
-  @Test("55. They meet although every fourth request or answer is lost", arguments: UInt64(11)...14)
+  @Test(
+    "55. They meet although every fourth request or answer is lost",
+    arguments: UInt64(11)...UInt64(SuiteSize.count(12, long: 14))
+  )
   func meetWithFaults(seed: UInt64) async throws {
     let (mac, phone, rows) = try await Self.run(seed: seed) {
       (_, number) throws(HTTPTransportError) in

@@ -13,7 +13,7 @@ struct SimulationTests {
 
   @Test(
     "Devices converge whatever goes wrong",
-    arguments: 1...UInt64(SuiteSize.count(12, long: 24))
+    arguments: 1...UInt64(SuiteSize.count(8, long: 24))
   )
   func converges(seed: UInt64) {
     let outcome = Simulation<NotesDevice>(Self.options(seed)).run()

@@ -116,7 +116,7 @@ struct WireHostileTests {
     // More of them by hand, from another seed each time.
     let wanted = ProcessInfo.processInfo.environment["CLOUDSYNC_FUZZ_ROUNDS"].flatMap { Int($0) }
     if let wanted { random = SplitMix64(seed: UInt64(wanted)) }
-    for round in 0..<(wanted ?? SuiteSize.count(2_500, long: 500_000)) {
+    for round in 0..<(wanted ?? SuiteSize.count(1_200, long: 500_000)) {
       var bytes = messages[round % messages.count]
       for _ in 0...Int(random.below(4)) {
         let place = Int(random.below(UInt64(bytes.count)))

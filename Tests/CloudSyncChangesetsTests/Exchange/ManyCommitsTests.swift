@@ -8,7 +8,7 @@ import Testing
 /// Long times without a network: requests go by packs, not by commits.
 @Suite struct ManyCommitsTests {
   /// As the specification has them in the long run.
-  private static let commitCount = SuiteSize.count(1_200, long: 10_000)
+  private static let commitCount = SuiteSize.count(800, long: 10_000)
 
   @Test func commitsThatWereMadeOfflineTravelInPacks() async throws {
     let cloud = LocalCloud()

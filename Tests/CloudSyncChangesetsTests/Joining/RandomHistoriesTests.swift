@@ -75,7 +75,7 @@ import Testing
       }
   }
 
-  @Test(arguments: 0..<UInt64(SuiteSize.count(4, long: 240)))
+  @Test(arguments: 0..<UInt64(SuiteSize.count(2, long: 240)))
   func replicasAreEqualInTheEndAndHoldTheirConstraints(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let benches = try Self.benches(seed: seed, count: 2 + Int(seed % 3))
@@ -95,7 +95,7 @@ import Testing
     try Self.wanderBackAndForth(fresh, &random)
   }
 
-  @Test(arguments: 0..<UInt64(SuiteSize.count(4, long: 240)))
+  @Test(arguments: 0..<UInt64(SuiteSize.count(2, long: 240)))
   func aShortenedHistoryIsAsTheWholeOneAsFarAsItGoes(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let benches = try Self.benches(seed: seed, count: 3)

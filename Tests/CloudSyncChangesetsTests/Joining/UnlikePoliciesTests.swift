@@ -26,7 +26,7 @@ import Testing
       }
   }
 
-  @Test(arguments: 0..<UInt64(SuiteSize.count(8, long: 200)))
+  @Test(arguments: 0..<UInt64(SuiteSize.count(4, long: 200)))
   func atRestAllAreEqualWithinFiveRounds(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let benches = try Self.benches()

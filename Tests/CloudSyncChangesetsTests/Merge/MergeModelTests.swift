@@ -69,7 +69,7 @@ struct MergeModelTests {
     options.flaw = .firstAndNext
     #expect(loses(0..<400, options))
     options.flaw = nil
-    let outcome = run(0..<UInt64(SuiteSize.count(25, long: 400)), options)
+    let outcome = run(0..<UInt64(SuiteSize.count(15, long: 400)), options)
     #expect(outcome.lost == [])
     #expect(outcome.mergesWithMoreBases > 0)
   }
@@ -80,7 +80,7 @@ struct MergeModelTests {
   func conflictsEndWithEqualHeads() {
     var options = ModelHistoryOptions(replicas: 4, steps: 50, hasOneWriter: false)
     options.columns = [.newest, .maximum]
-    let outcome = run(0..<UInt64(SuiteSize.count(60, long: 300)), options)
+    let outcome = run(0..<UInt64(SuiteSize.count(30, long: 300)), options)
     #expect(outcome.unsettled == [])
     // One exchange after the last merges, and then silence.
     #expect(outcome.rounds <= 2)
@@ -92,7 +92,7 @@ struct MergeModelTests {
     options.columns = [.counter, .newest]
     options.deletes = false
     var mergesWithTwoBases = 0
-    let seeds = SuiteSize.count(60, long: 300)
+    let seeds = SuiteSize.count(30, long: 300)
     for seed in 0..<UInt64(seeds) {
       let history = ModelHistory(seed: seed, options)
       history.run()
@@ -110,7 +110,7 @@ struct MergeModelTests {
 
   @Test(arguments: [2, 3, 4])
   func replicasWithUnlikePoliciesJoin(replicas: Int) {
-    let outcome = run(0..<UInt64(SuiteSize.count(50, long: 500)), rounds: 5, .unlike(replicas))
+    let outcome = run(0..<UInt64(SuiteSize.count(25, long: 500)), rounds: 5, .unlike(replicas))
     #expect(outcome.unsettled == [])
     #expect(outcome.rounds > 1)
   }

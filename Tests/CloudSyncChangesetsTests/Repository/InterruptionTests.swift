@@ -40,7 +40,7 @@ import Testing
     let after = try state(reference)
     #expect(before != after)
     // In the suite every second one.
-    for statement in stride(from: 1, through: 2_000, by: SuiteSize.count(2, long: 1)) {
+    for statement in stride(from: 1, through: 2_000, by: SuiteSize.count(4, long: 1)) {
       let bench = try HistoryBench()
       try prepare(bench)
       let database = BreakingDatabase(bench.database)

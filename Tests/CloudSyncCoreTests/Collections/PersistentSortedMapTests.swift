@@ -6,7 +6,7 @@ import Testing
 struct PersistentSortedMapTests {
   @Test("It holds what a dictionary holds, in order, and old versions do not change")
   func againstDictionary() {
-    for seed in 1...20 as ClosedRange<UInt64> {
+    for seed in 1...10 as ClosedRange<UInt64> {
       var random = SplitMix64(seed: seed)
       var map = PersistentSortedMap<Int, Int>()
       var wanted: [Int: Int] = [:]

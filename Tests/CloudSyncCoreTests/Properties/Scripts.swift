@@ -12,7 +12,7 @@ enum Scripts {
   /// The share of a test in the scripts that `CLOUDSYNC_SCRIPTS` asks for, 240 by default and 15,000 in the long run.
   static func count(of share: Int) -> Int {
     let wanted = ProcessInfo.processInfo.environment["CLOUDSYNC_SCRIPTS"].flatMap { Int($0) }
-    return max(1, share * (wanted ?? SuiteSize.count(120, long: 15_000)) / 3000)
+    return max(1, share * (wanted ?? SuiteSize.count(80, long: 15_000)) / 3000)
   }
 
   /// The one seed that `CLOUDSYNC_SEED` asks for.

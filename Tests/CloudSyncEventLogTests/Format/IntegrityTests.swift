@@ -61,7 +61,7 @@ struct IntegrityTests {
     let bytes = [UInt8](try #require(bench.recorder.data(redactor: .none)))
     let lines = LineForm.lines(bytes)
     let end = bytes.count - (lines.last?.count ?? 0) - 1
-    let step = SuiteSize.count(19, long: 7)
+    let step = SuiteSize.count(31, long: 7)
     for place in stride(from: 0, to: end, by: step) where bytes[place] != UInt8(ascii: "\n") {
       var changed = bytes
       changed[place] ^= 1

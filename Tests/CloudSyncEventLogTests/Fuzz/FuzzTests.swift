@@ -19,7 +19,7 @@ struct FuzzTests {
   )
   func mutations(part: UInt64) throws {
     let corpus = try FuzzCorpus.make()
-    let count = Self.setting("CLOUDSYNC_FUZZ", UInt64(SuiteSize.count(240, long: 100_000))) / 4
+    let count = Self.setting("CLOUDSYNC_FUZZ", UInt64(SuiteSize.count(120, long: 100_000))) / 4
     let first = Self.setting("CLOUDSYNC_FUZZ_SEED", 0) + part * count
     var opened = 0
     var salvaged = 0

@@ -24,7 +24,7 @@ struct BadInputTests {
         continue
       }
       // Of the places in a line every ninth will do, except in the long run.
-      guard cut % SuiteSize.count(9, long: 1) == 0 || cut > bytes.count - 20 else { continue }
+      guard cut % SuiteSize.count(17, long: 1) == 0 || cut > bytes.count - 20 else { continue }
       let log = try EventLog(bytes: part)
       let last = part.split(separator: UInt8(ascii: "\n")).last.map(Array.init) ?? []
       let isTorn = (try? LineForm.read(LogLine.self, last)) == nil

@@ -53,7 +53,7 @@ struct EventLogTests {
     var random = SplitMix64(seed: 3)
     var places = [0, 1, log.count - 1, log.count]
     for edge in [1_000, 2_000] { places += edge - 2...edge + 2 }
-    for _ in 0..<SuiteSize.count(8, long: 25) { places.append(random.below(log.count + 1)) }
+    for _ in 0..<SuiteSize.count(4, long: 25) { places.append(random.below(log.count + 1)) }
     for place in places { #expect(try log.state(at: UInt64(place)) == states[place], "\(place)") }
   }
 

@@ -217,7 +217,7 @@ struct FeedTests {
   @Test(
     "Any script of saves and deletions: the pages make what the zone holds",
     arguments: StoreKind.allCases,
-    SuiteSize.some(2, of: [1, 2, 3, 4])
+    SuiteSize.some(1, of: [1, 2, 3, 4])
   )
   func pagesMakeTheZone(kind: StoreKind, seed: UInt64) throws {
     let world = try CloudWorld(kind) { $0.pageSize = 5 }

@@ -117,7 +117,7 @@ struct HostileTests {
   func manyReferences(kind: StoreKind) throws {
     let device = try CloudWorld(kind) { $0.referenceCheck = .none }.device()
     // Compared with each other 20,000 would be 400 million pairs.
-    let references = (0..<SuiteSize.count(5_000, long: 20_000))
+    let references = (0..<SuiteSize.count(2_500, long: 20_000))
       .map { FieldValue.reference(Reference(recordID: device.id("t\($0)"), action: .deleteSelf)) }
     let first = try device.save(device.note("a", ["list": .list(references)]))[0]
     let more =

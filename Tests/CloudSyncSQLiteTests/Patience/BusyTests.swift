@@ -49,7 +49,7 @@ struct BusyTests {
 
   @Test(
     "It is tried again until it works, whatever it was about; nothing is lost",
-    arguments: 0..<SuiteSize.count(8, long: 240)
+    arguments: 0..<SuiteSize.count(4, long: 240)
   )
   func passes(seed: Int) throws {
     let codes: [SyncEngineError.Code] = [.busy, .unavailable, .full, .interrupted]

@@ -45,7 +45,7 @@ struct ClockCodingTests {
   @Test("Of no clock a part is a clock, nor is more than one")
   func truncations() {
     var random = RandomClocks(seed: 3)
-    for _ in 0..<SuiteSize.count(40, long: 2_000) {
+    for _ in 0..<SuiteSize.count(20, long: 2_000) {
       let clock = random.clock()
       for coding in codings {
         let bytes = coding.bytes(of: clock)

@@ -108,7 +108,7 @@ struct DeletedParentTests {
 
   @Test(
     "Its children do as the foreign key says, on every device, enforced or not, in every order",
-    arguments: SuiteSize.some(10, of: DeletedParentCase.all)
+    arguments: SuiteSize.some(6, of: DeletedParentCase.all)
   )
   func action(one: DeletedParentCase) throws {
     let (bench, mac, phone) = try meet(one)

@@ -42,7 +42,7 @@ struct RenameOrderTests {
       [.editChild, .rename],
     ]
     for (number, steps) in own.enumerated() {
-      let part = SuiteSize.isLong ? (of: 1, number: 0) : (of: 12, number: number + place)
+      let part = SuiteSize.isLong ? (of: 1, number: 0) : (of: 24, number: number + place)
       #expect(try failures(of: [steps, [step]], part: part) == [], "\(steps)")
     }
   }
@@ -132,7 +132,7 @@ struct RenameOrderTests {
   /// Some orders of each pair, all of them together; `CLOUDSYNC_LONG=1` has all 2,016 tried, which takes minutes.
   @Test("Of three devices one changes the key", arguments: zip(pairs, pairs.indices))
   func three(steps: [RenameStep], number: Int) throws {
-    let part = SuiteSize.isLong ? (of: 1, number: 0) : (of: 84, number: number)
+    let part = SuiteSize.isLong ? (of: 1, number: 0) : (of: 168, number: number)
     let failures = try failures(of: [[.rename]] + steps.map { [$0] }, part: part)
     #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
   }

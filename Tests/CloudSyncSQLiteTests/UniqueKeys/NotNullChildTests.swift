@@ -50,7 +50,7 @@ struct NotNullChildTests {
   @Test(
     "Tags of one name become one, and their uses stay",
     arguments: references,
-    SuiteSize.some(2, of: orders)
+    SuiteSize.some(1, of: orders)
   )
   func tags(reference: String, order: String) throws {
     let (bench, devices) = try devices(

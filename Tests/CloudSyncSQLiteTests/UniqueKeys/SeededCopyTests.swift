@@ -46,7 +46,7 @@ struct SeededCopyTests {
 
   @Test("They are merged into one, quickly, and notes of both refer to it")
   func merged() throws {
-    let count = SuiteSize.count(200, long: 1_000)
+    let count = SuiteSize.count(100, long: 1_000)
     let (bench, devices) = try check(.merge, count: count)
     for device in devices {
       #expect(

@@ -10,7 +10,7 @@ struct UniqueKeyScriptTests {
     var parked = 0
     for number
       in first..<(first
-      + (TestSettings.number("CLOUDSYNC_UNIQUE_SCRIPTS") ?? SuiteSize.count(4, long: 100)))
+      + (TestSettings.number("CLOUDSYNC_UNIQUE_SCRIPTS") ?? SuiteSize.count(2, long: 100)))
     {
       if let only = TestSettings.number("CLOUDSYNC_UNIQUE_SEED"), only != number { continue }
       let script = try UniqueKeyScript(seed: UInt64(number), policy: policy, deletes: deletes)

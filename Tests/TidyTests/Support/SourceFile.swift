@@ -5,17 +5,19 @@ struct SourceFile: Sendable {
   let lineCount: Int
   let tokens: [Token]
   let comments: [Comment]
-  /// The texts of the tokens, each once: most of what is looked for is in few files.
-  private let texts: Set<String>
+  /// Where each text stands among the tokens: most of what is looked for is in few files.
+  private let indices: [String: [Int]]
 
   init(path: String, source: String) {
     self.path = path
     let tokenizer = Tokenizer(source)
     tokens = tokenizer.tokens
     comments = tokenizer.comments
-    var texts: Set<String> = []
-    for token in tokenizer.tokens { texts.insert(token.text) }
-    self.texts = texts
+    var indices: [String: [Int]] = [:]
+    for (index, token) in tokenizer.tokens.enumerated() {
+      indices[token.text, default: []].append(index)
+    }
+    self.indices = indices
     lineCount = source.isEmpty || source.hasSuffix("\n") ? tokenizer.line - 1 : tokenizer.line
   }
 
@@ -26,13 +28,14 @@ struct SourceFile: Sendable {
 
   /// The first tokens of all places where these texts stand one after the other.
   func places(of texts: [String]) -> [Token] {
-    guard let first = texts.first, self.texts.contains(first) else { return [] }
-    return tokens.indices
-      .filter { index in
-        tokens[index].text == first
-          && tokens[index...].prefix(texts.count).map(\.text) == texts
-      }
+    guard let first = texts.first, let indices = indices[first] else { return [] }
+    return indices.filter { tokens[$0...].prefix(texts.count).map(\.text) == texts }
       .map { tokens[$0] }
+  }
+
+  /// The names of the functions that it declares.
+  var functionNames: [String] {
+    (indices["func"] ?? []).filter { $0 + 1 < tokens.count }.map { tokens[$0 + 1].text }
   }
 
   /// Whether a comment on this line, the one before or the one after gives a reason.
