@@ -20,7 +20,8 @@ enum SimulateCommand {
         .init(
           name: "--device",
           value: "KIND",
-          help: "notes, sqlite for databases behind a sync engine, or history; notes by default"
+          help: "notes, sqlite for databases behind a sync engine, or history; notes by default",
+          choices: SimulatedKind.allCases.map(\.rawValue)
         ),
         .init(name: "--devices", value: "D", help: "devices of each simulation; 3 by default"),
         .init(

@@ -10,6 +10,8 @@ struct Command {
     var value: String?
     /// What it does, in a few words.
     var help: String
+    /// The values that there are, if they can be told; shells offer them.
+    var choices: [String] = []
     /// Whether it may be given more than once.
     var isRepeatable = false
     /// Whether the command does nothing without it.
@@ -30,6 +32,8 @@ struct Command {
   /// What it is given besides options, as the help calls it; the last one with dots if there may be
   /// several.
   var operands: [String] = []
+  /// What the operands can be, if they are no files; shells offer it.
+  var choices: [String] = []
   var options: [Option] = []
   /// More about it, with examples.
   var discussion = ""
