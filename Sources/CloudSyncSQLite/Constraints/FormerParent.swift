@@ -31,7 +31,7 @@ extension SyncTransaction {
     guard parent.values == nil, parent.state.row != nil,
       parent.isDeleted(by: tables[link.parent].rules)
     else { return .present }
-    return try successor(of: parent, for: row, by: link).map { .goesOn($0) } ?? .gone(parent)
+    return try renamed.successor(of: parent, for: row, by: link).map { .goesOn($0) } ?? .gone(parent)
   }
 
   /// The same by another key than the primary one.
@@ -49,7 +49,7 @@ extension SyncTransaction {
     else { return .present }
     if parent.isDeleted(by: table.rules) {
       if parent.values != nil { return .present }
-      guard let successor = try successor(of: parent) else { return .gone(parent) }
+      guard let successor = try renamed.successor(of: parent) else { return .gone(parent) }
       parent = successor
     }
     let next = link.referencedColumns.map { column in

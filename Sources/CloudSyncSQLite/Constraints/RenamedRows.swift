@@ -5,7 +5,9 @@ import CloudSyncSQLiteSupport
 /// Rows whose key was changed: the old record is deleted, and tells as which one the row goes on.
 ///
 /// Rows of other devices that refer to the old key, and that whoever has changed it had not seen, follow.
-extension SyncTransaction {
+struct RenamedRows: TransactionPart {
+  let transaction: SyncTransaction
+
   /// How many changes of keys are followed, one after the other.
   private static let longestChain = 64
 
@@ -34,7 +36,7 @@ extension SyncTransaction {
       var move = life.flatMap { version.clock.move(ofLife: $0) }
       if move == nil, step > 0, isThere { return present }
       if move == nil { move = version.clock.move(ofLife: version.created) }
-      guard let move, let (place, key) = try place(ofRecord: move.name), place == row.place else {
+      guard let move, let (place, key) = try transaction.place(ofRecord: move.name), place == row.place else {
         return nil
       }
       present = try self.row(key, in: place)
@@ -51,4 +53,9 @@ extension SyncTransaction {
     }
     return zip(table.key, row.key.values).map { table.value(of: $0, in: values) ?? $1 }
   }
+}
+
+extension SyncTransaction {
+  /// Rows whose key was changed.
+  var renamed: RenamedRows { RenamedRows(transaction: self) }
 }

@@ -253,7 +253,9 @@ struct PlainRows: TransactionPart {
       }
       if try parent.rows(on: connection).hasRow(key.values) == false { return link.parent }
       // The row that has the key now need not be the one that is meant.
-      if !link.own.isEmpty, try transaction.hasFormerLives(key, in: link.parent) {
+      if !link.own.isEmpty,
+        try transaction.traces.hasFormerLives(key, in: link.parent, of: transaction)
+      {
         return link.parent
       }
     }

@@ -216,7 +216,7 @@ struct DeletionPlan {
           link: link,
           consequence: consequence,
           target: target,
-          successor: try transaction.successor(of: row, for: child, by: link),
+          successor: try transaction.renamed.successor(of: row, for: child, by: link),
           hasLeft: transaction.hasLeft(child, by: link)
         )
       )

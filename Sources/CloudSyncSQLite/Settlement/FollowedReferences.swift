@@ -14,9 +14,9 @@ struct FollowedReferences: TransactionPart {
 
   /// Has the references of rows follow about which something has come, and those to such rows.
   func settle() throws(SQLiteError) {
-    let arrived = transaction.arrived
+    let arrived = transaction.traces.arrived
     if arrived.isEmpty { return }
-    transaction.arrived = []
+    transaction.traces.arrived = []
     let rows = arrived.compactMap { transaction.rows[$0] }.sorted { $0.precedes($1) }
     for row in rows {
       for link in tables.links(from: row.place) where !link.own.isEmpty {
@@ -52,7 +52,7 @@ struct FollowedReferences: TransactionPart {
         let move = parent.state.row?.clock.move(ofLife: life),
         let (place, next) = try transaction.place(ofRecord: move.name), place == link.parent
       else { return }
-      let spelled = try transaction.spelled(keyOf: transaction.row(next, in: place))
+      let spelled = try transaction.renamed.spelled(keyOf: transaction.row(next, in: place))
       if link.isInKeyOfChild {
         _ = try RowUnion(transaction: transaction).move(row, from: link.columns, to: spelled)
         return

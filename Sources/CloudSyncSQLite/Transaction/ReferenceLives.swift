@@ -54,28 +54,49 @@ struct ReferenceLives: TransactionPart {
     let table = tables[place]
     let rowKey = table.rowKey(of: table.format.key(spelled: key))
     if let known = lives[rowKey] { return known }
-    let life = try transaction.life(of: transaction.row(spelled: key, in: place))
+    let life = try life(of: transaction.row(spelled: key, in: place))
     lives[rowKey] = .some(life)
     return life
   }
-}
-
-extension SyncTransaction {
-  /// Whether rows that had a key before go on under other ones.
-  func hasFormerLives(_ key: RecordKey, in place: Int) throws(SQLiteError) -> Bool {
-    let rowKey = tables[place].rowKey(of: key)
-    if let known = rows[rowKey] { return known.state.row?.clock.moves.isEmpty == false }
-    if let known = formerLives[rowKey] { return known }
-    let hasAny = try row(key, in: place).state.row?.clock.moves.isEmpty == false
-    formerLives[rowKey] = hasAny
-    return hasAny
-  }
 
   /// When a row was inserted that is there; nil if it is not.
-  func life(of row: LoadedRow) throws(SQLiteError) -> HybridTime? {
+  private func life(of row: LoadedRow) -> HybridTime? {
     guard let version = row.state.row else {
       return row.values == nil ? nil : RecordClock.foundCreation
     }
     return row.isDeleted(by: tables[row.place].rules) ? nil : version.created
+  }
+}
+
+/// What a transaction has to know of references to rows that give their keys to others.
+///
+/// It is a class because it belongs to the transaction, and what is found out is remembered.
+final class ReferenceTraces {
+  /// Rows of which the cloud has told something, where references may follow from it.
+  var arrived: Set<RowKey> = []
+  private var found: [RowKey: Bool] = [:]
+
+  /// Notes what has happened to a row.
+  func note(_ event: RecordEvent, of row: LoadedRow, in tables: SyncTables) {
+    switch event {
+    case .has, .conflict, .edited(.handed): break
+    default: return
+    }
+    let links = [tables.links(from: row.place), tables.links(to: row.place)]
+    if links.contains(where: { $0.contains { !$0.own.isEmpty } }) { arrived.insert(row.rowKey) }
+  }
+
+  /// Whether rows that had a key before go on under other ones.
+  func hasFormerLives(
+    _ key: RecordKey,
+    in place: Int,
+    of transaction: SyncTransaction
+  ) throws(SQLiteError) -> Bool {
+    let rowKey = transaction.tables[place].rowKey(of: key)
+    if let row = transaction.rows[rowKey] { return row.state.row?.clock.moves.isEmpty == false }
+    if let known = found[rowKey] { return known }
+    let hasAny = try transaction.row(key, in: place).state.row?.clock.moves.isEmpty == false
+    found[rowKey] = hasAny
+    return hasAny
   }
 }

@@ -75,10 +75,8 @@ final class SyncTransaction {
   var isWriting = false
   /// What is to be handed from row to row, because keys were changed.
   var transfers: [RowTransfer] = []
-  /// Whether rows that are referred to have keys which others had before, as far as that was asked.
-  var formerLives: [RowKey: Bool] = [:]
-  /// Rows of which the cloud has told something, where references may follow from it.
-  var arrived: Set<RowKey> = []
+  /// References to rows that give their keys to others.
+  let traces = ReferenceTraces()
   /// Whether rows that were to be sent turned out to stay on this device.
   var hasStoppedRows = false
   /// Whether a write may have changed other rows: then what was read of them is read again.
@@ -175,22 +173,9 @@ final class SyncTransaction {
     }
     if row.needsFetch { needsFetch = true }
     keep(row)
-    noteArrival(of: row, by: event)
+    traces.note(event, of: row, in: tables)
     if !actions.isEmpty { MovedRows(transaction: self).note(actions, of: row) }
     return row
-  }
-
-  private func noteArrival(of row: LoadedRow, by event: RecordEvent) {
-    switch event {
-    case .has, .conflict, .edited(.handed):
-      let isLinked = { (link: TableLink) in !link.own.isEmpty }
-      if tables.links(from: row.place).contains(where: isLinked)
-        || tables.links(to: row.place).contains(where: isLinked)
-      {
-        arrived.insert(row.rowKey)
-      }
-    default: break
-    }
   }
 
   /// Makes an edit of the engine's own, which the table is to have too.

@@ -74,7 +74,7 @@ struct OutboxTriggers {
   /// Note before a row's key changes, or the row is deleted, that SQLite may write references to it: what is captured from
   /// then until the change itself is none of a user's edits.
   private var announcements: [CaptureTrigger] {
-    let note = entry(of: "old", change: "\(CapturedEdit.Change.announcing)")
+    let note = entry(of: "old", change: "-7")
     var triggers: [CaptureTrigger] = []
     let columns = table.actions.updatedColumns
     if !columns.isEmpty {
