@@ -19,18 +19,19 @@ extension SyncTransaction {
   func formerParent(of row: LoadedRow, by link: TableLink) throws(SQLiteError) -> FormerParent {
     guard let values = row.state.row?.storedValues(of: link.columns) else { return .none }
     return link.refersToKey
-      ? try formerParent(self.row(spelled: values, in: link.parent), by: link)
+      ? try formerParent(self.row(spelled: values, in: link.parent), of: row, by: link)
       : try formerParent(having: values, by: link)
   }
 
   private func formerParent(
     _ parent: LoadedRow,
+    of row: LoadedRow,
     by link: TableLink
   ) throws(SQLiteError) -> FormerParent {
     guard parent.values == nil, parent.state.row != nil,
       parent.isDeleted(by: tables[link.parent].rules)
     else { return .present }
-    return try successor(of: parent, by: link).map { .goesOn($0) } ?? .gone(parent)
+    return try renamed.successor(of: parent, for: row, by: link).map { .goesOn($0) } ?? .gone(parent)
   }
 
   /// The same by another key than the primary one.
@@ -48,7 +49,7 @@ extension SyncTransaction {
     else { return .present }
     if parent.isDeleted(by: table.rules) {
       if parent.values != nil { return .present }
-      guard let successor = try successor(of: parent) else { return .gone(parent) }
+      guard let successor = try renamed.successor(of: parent) else { return .gone(parent) }
       parent = successor
     }
     let next = link.referencedColumns.map { column in

@@ -237,7 +237,8 @@ struct PlainRows: TransactionPart {
     }
   }
 
-  /// The place of the table of a row that a row refers to and that is not there, or is about to go.
+  /// The place of the table of a row that a row refers to and that is not there, is about to go, or has the key of another
+  /// one.
   private func missingParent(of arrival: PlainArrival) throws(SQLiteError) -> Int? {
     for link in tables.links(from: arrival.place) {
       let table = tables[arrival.place]
@@ -251,6 +252,12 @@ struct PlainRows: TransactionPart {
         if transaction.unwritten.contains(rowKey) { return link.parent }
       }
       if try parent.rows(on: connection).hasRow(key.values) == false { return link.parent }
+      // The row that has the key now need not be the one that is meant.
+      if !link.own.isEmpty,
+        try transaction.traces.hasFormerLives(key, in: link.parent, of: transaction)
+      {
+        return link.parent
+      }
     }
     return nil
   }

@@ -13,6 +13,8 @@ struct CapturedTable: Sendable {
   let kept: [String]
   /// The condition of the rows that are sent; nil for all.
   var filter: String?
+  /// What SQLite does to rows that refer to those of the table.
+  var actions = ReferenceActions()
 
   var name: String { schema.name }
 

@@ -84,7 +84,7 @@ struct BatchBuilder {
   /// Whoever fetched in between would miss it, and take its children for orphans. They do not go in one request either: a
   /// session sends what is left of one that was refused for a single record.
   private func isAhead(_ row: LoadedRow) throws(SQLiteError) -> Bool {
-    guard let successor = try transaction.successor(of: row) else { return false }
+    guard let successor = try transaction.renamed.successor(of: row) else { return false }
     return successor.state.known == nil
   }
 

@@ -19,7 +19,7 @@ extension RecordFormat {
         throw CodedError(place: Self.clockField, reason: "the name of a column is too long")
       }
       let value = try fields.value(of: own)
-      found.append(VersionedColumn(name: column.name, value: value, time: column.time))
+      found.append(VersionedColumn(column, value: value))
     }
     for name in clock.columnNames where clock.columns.place(of: name) == nil {
       if let own = self.fields(of: name) { fields.skip(own) }

@@ -5,12 +5,13 @@ import CloudSyncCore
 
 extension ColumnTime {
   package static func == (lhs: Self, rhs: Self) -> Bool {
-    lhs.time == rhs.time && UTF8Bytes.equal(lhs.name, rhs.name)
+    lhs.time == rhs.time && lhs.life == rhs.life && UTF8Bytes.equal(lhs.name, rhs.name)
   }
 
   package func hash(into hasher: inout Hasher) {
     UTF8Bytes.with(name) { hasher.combine(bytes: $0) }
     hasher.combine(time)
+    hasher.combine(life)
   }
 }
 
@@ -84,7 +85,8 @@ extension RecordClock {
 extension RowMove {
   package static func == (lhs: Self, rhs: Self) -> Bool {
     lhs.since == rhs.since && lhs.time == rhs.time && lhs.arrival == rhs.arrival
-      && lhs.ended == rhs.ended && lhs.isUnion == rhs.isUnion && UTF8Bytes.equal(lhs.name, rhs.name)
+      && lhs.ended == rhs.ended && lhs.isUnion == rhs.isUnion && lhs.isFollowing == rhs.isFollowing
+      && UTF8Bytes.equal(lhs.name, rhs.name)
   }
 
   package func hash(into hasher: inout Hasher) {
@@ -93,6 +95,7 @@ extension RowMove {
     hasher.combine(arrival)
     hasher.combine(ended)
     hasher.combine(isUnion)
+    hasher.combine(isFollowing)
     UTF8Bytes.with(name) { hasher.combine(bytes: $0) }
   }
 }

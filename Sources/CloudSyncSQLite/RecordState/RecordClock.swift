@@ -4,6 +4,10 @@ import CloudSyncCore
 struct ColumnTime: Sendable, Hashable {
   var name: String
   var time: HybridTime
+  /// When the row was inserted that a reference refers to; nil for other columns, and where nobody knows.
+  ///
+  /// Another row may get its key later.
+  var life: HybridTime?
 }
 
 /// What one database has added to a counter, as one sum, with the time of its last addition.
@@ -90,6 +94,11 @@ struct RecordClock: Sendable, Hashable {
     columns.place(of: column).map { columns[$0].time }
   }
 
+  /// The life of the row that a column refers to.
+  func life(of column: String) -> HybridTime? {
+    columns.place(of: column).flatMap { columns[$0].life }
+  }
+
   func share(of column: String, by writer: Int64) -> CounterShare? {
     shares.first { $0.writer == writer && UTF8Bytes.equal($0.column, column) }
   }
@@ -116,7 +125,7 @@ struct RecordClock: Sendable, Hashable {
   @discardableResult
   mutating func set(_ column: ColumnTime) -> (place: Int, isNew: Bool) {
     if let place = columns.place(of: column.name) {
-      columns[place].time = column.time
+      columns[place] = column
       return (place, false)
     }
     let place = columns.indices.firstPlace { UTF8Bytes.order(columns[$0].name, column.name) > 0 }

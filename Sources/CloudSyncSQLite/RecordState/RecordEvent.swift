@@ -63,6 +63,14 @@ enum RowEdit: Sendable, Hashable {
   case moved([ColumnEdit], from: MovedRow, at: HybridTime)
   /// What the record that the row was before has had beside what it took along.
   case handed(HandOver)
+  /// Of which rows references are that were just set: no edit of its own, but a part of one.
+  case referred([ReferenceLife])
+}
+
+/// When the row was inserted that a column refers to; nil if nobody knows.
+struct ReferenceLife: Sendable, Hashable {
+  var column: String
+  var life: HybridTime?
 }
 
 /// What an edit has made of a column.

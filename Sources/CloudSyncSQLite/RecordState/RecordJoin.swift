@@ -70,7 +70,11 @@ struct RecordJoin {
   /// Whether a version of a column stays when the cloud has another.
   static func outranks(_ local: VersionedColumn, cloud: VersionedColumn) -> Bool {
     if local.time != cloud.time { return local.time > cloud.time }
-    return local.time > RecordClock.filling && ValueContent.precedes(cloud.value, local.value)
+    if local.time <= RecordClock.filling { return false }
+    if ValueContent.precedes(cloud.value, local.value) { return true }
+    // Of one reference to two rows that have had the same key the younger one is meant.
+    return local.life ?? .beforeAll > cloud.life ?? .beforeAll
+      && ValueContent.areEqual(cloud.value, local.value)
   }
 
   /// Takes the columns of a group from the side that has set one of them last.

@@ -43,6 +43,9 @@ extension RecordState {
     case .moved(let columns, let origin, let time):
       return takeMove(of: columns, from: origin, at: time, rules: rules)
     case .handed(let hand): return take(hand, rules: rules)
+    case .referred(let references):
+      for reference in references { row?.note(reference) }
+      return []
     }
   }
 

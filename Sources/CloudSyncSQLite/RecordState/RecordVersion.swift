@@ -15,7 +15,7 @@ struct RecordVersion: Sendable, Hashable {
   init(clock: RecordClock = RecordClock(), columns: [VersionedColumn] = []) {
     self.clock = clock
     let sorted = columns.sorted { UTF8Bytes.order($0.name, $1.name) < 0 }
-    self.clock.columns = sorted.map { ColumnTime(name: $0.name, time: $0.time) }
+    self.clock.columns = sorted.map { ColumnTime($0) }
     values = sorted.map(\.value)
     dropPassedCounters()
   }
@@ -37,15 +37,13 @@ struct RecordVersion: Sendable, Hashable {
 
   /// The columns with their values, but for counters that have shares.
   var columns: [VersionedColumn] {
-    zip(clock.columns, values).map { VersionedColumn(name: $0.name, value: $1, time: $0.time) }
+    zip(clock.columns, values).map { VersionedColumn($0, value: $1) }
   }
 
   /// A column's version; nil if the side does not know it, or it is a counter with shares.
   subscript(name: String) -> VersionedColumn? {
     clock.columns.place(of: name)
-      .map {
-        VersionedColumn(name: name, value: values[$0], time: clock.columns[$0].time)
-      }
+      .map { VersionedColumn(clock.columns[$0], value: values[$0]) }
   }
 
   /// What the row has in a column: the column's value, or the sum of the counter's shares; nil if the side
@@ -81,13 +79,19 @@ struct RecordVersion: Sendable, Hashable {
 
   /// Sets a column.
   mutating func set(_ column: VersionedColumn) {
-    let (place, isNew) = clock.set(ColumnTime(name: column.name, time: column.time))
+    let (place, isNew) = clock.set(ColumnTime(column))
     if isNew { values.insert(column.value, at: place) } else { values[place] = column.value }
   }
 
   /// Takes what a column has held since it was set: a row that is gone from its table has no values.
   mutating func recall(_ value: FieldValue, of name: String) {
     if let place = clock.columns.place(of: name) { values[place] = value }
+  }
+
+  /// Notes when the row was inserted that a column refers to.
+  mutating func note(_ reference: ReferenceLife) {
+    guard let place = clock.columns.place(of: reference.column) else { return }
+    clock.columns[place].life = reference.life
   }
 
   /// Sets a share of a counter.
@@ -130,11 +134,11 @@ struct RecordVersion: Sendable, Hashable {
     for name in names {
       guard let place = clock.columns.place(of: name) else { continue }
       let time = clock.columns[place].time
-      let base = cloud?.time(of: name)
-      if base == time { continue }
+      let base = cloud.flatMap { cloud in cloud.columns.place(of: name).map { cloud.columns[$0] } }
+      if base?.time == time { continue }
       clock.note(seen: [SeenTime(column: name, writer: nil, time: time)])
       if let base {
-        clock.columns[place].time = base
+        clock.columns[place] = base
       } else {
         clock.columns.remove(at: place)
         values.remove(at: place)
@@ -192,6 +196,19 @@ struct RecordVersion: Sendable, Hashable {
       clock.columns.remove(at: place)
       values.remove(at: place)
     }
+  }
+}
+
+extension ColumnTime {
+  fileprivate init(_ column: VersionedColumn) {
+    self.init(name: column.name, time: column.time, life: column.life)
+  }
+}
+
+extension VersionedColumn {
+  /// What a clock tells of a column, with its value.
+  init(_ column: ColumnTime, value: FieldValue) {
+    self.init(name: column.name, value: value, time: column.time, life: column.life)
   }
 }
 

@@ -17,6 +17,8 @@ struct RowMove: Sendable, Hashable {
   var name: String
   /// Whether the other record was there and has taken the row in: then counters were not added up.
   var isUnion = false
+  /// Whether nobody has given the row another key: its key contains one that it refers to, and that was changed.
+  var isFollowing = false
 
   /// How many are remembered of a record: of keys that change all the time the last ones.
   static let limit = 32
@@ -30,7 +32,8 @@ struct RowMove: Sendable, Hashable {
 extension RecordClock {
   /// As which record a life of the row goes on that began at a time; nil if it has not moved.
   ///
-  /// Of two changes of one life's key, made without knowing of each other, the later one counts.
+  /// Of two changes of one life's key, made without knowing of each other, the later one counts; one that has only
+  /// followed another row's key gives way to every other.
   func move(ofLife created: HybridTime) -> RowMove? {
     guard let first = moves.firstIndex(where: { created > $0.since && created <= $0.time }) else {
       return nil
@@ -38,18 +41,23 @@ extension RecordClock {
     return last(of: first)
   }
 
-  /// The changes of keys that did not know of a later one of the same life, each with that one.
+  /// The changes of keys that did not know of one of the same life which counts more, each with that one.
   var overriddenMoves: [(move: RowMove, winner: RowMove)] {
     moves.indices.compactMap { place in
-      let winner = last(of: place)
+      var first = place
+      while first > 0, moves[first].since < moves[first - 1].time { first -= 1 }
+      let winner = last(of: first)
       return UTF8Bytes.equal(winner.name, moves[place].name) ? nil : (moves[place], winner)
     }
   }
 
   private func last(of first: Int) -> RowMove {
-    var place = first
-    while place + 1 < moves.count, moves[place + 1].since < moves[place].time { place += 1 }
-    return moves[place]
+    var (place, made) = (first, moves[first].isFollowing ? nil : first)
+    while place + 1 < moves.count, moves[place + 1].since < moves[place].time {
+      place += 1
+      if !moves[place].isFollowing { made = place }
+    }
+    return moves[made ?? place]
   }
 
   /// Notes moves; what was noted before stays noted.
@@ -64,6 +72,7 @@ extension RecordClock {
         moves[place].arrival = max(moves[place].arrival, one.arrival)
         moves[place].ended = max(moves[place].ended, one.ended)
         moves[place].isUnion = moves[place].isUnion || one.isUnion
+        moves[place].isFollowing = moves[place].isFollowing && one.isFollowing
       } else {
         moves.insert(one, at: moves.indices.firstPlace { one.precedes(moves[$0]) })
       }
@@ -81,6 +90,19 @@ extension RecordClock {
 extension RecordVersion {
   /// The name of the record as which a deleted row goes on, because its key was changed: whoever refers to it follows.
   var successor: String? { clock.move(ofLife: created)?.name }
+
+  /// When the row was inserted that a foreign key's columns refer to; nil if nobody knows.
+  ///
+  /// Those tell it that belong to no other foreign key, if one of them was set last.
+  func life(ofReference columns: [String], telling own: [String]) -> HybridTime? {
+    let times = columns.compactMap { clock.time(of: $0) }
+    guard times.count == columns.count, let last = times.max(),
+      let column = own.first(where: { clock.time(of: $0) == last })
+    else { return nil }
+    if let life = clock.life(of: column) { return life }
+    // What was there before anybody captured it refers to what was there then.
+    return last == .zero ? RecordClock.foundCreation : nil
+  }
 
   /// Notes that lives have moved: the present one too, if it is among them.
   mutating func note(moves: [RowMove]) {
@@ -100,6 +122,11 @@ extension RecordVersion {
     if move.isUnion { handed.removeColumns(self.clock.shares.map(\.column)) }
     return handed
   }
+}
+
+extension RowMove {
+  /// When the life began that the row goes on with.
+  var nextLife: HybridTime { max(arrival, ended.successor) }
 }
 
 /// What a record hands to the one as which its row goes on.

@@ -51,6 +51,6 @@ extension RowFiltering {
     if filtering.parent == nil { return true }
     // One that went on under another key has gone under that one.
     guard row.state.row?.successor != nil else { return false }
-    return try transaction.successor(of: row) == nil
+    return try transaction.renamed.successor(of: row) == nil
   }
 }

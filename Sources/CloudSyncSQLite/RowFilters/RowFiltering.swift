@@ -39,7 +39,7 @@ struct RowFiltering: TransactionPart {
       // Nobody has heard of it, and it was made and deleted on this device: nothing is left of it, unless it goes on
       // under another key, which a record under a former one is to tell.
       if filtering?.isUnsent == true, row.values == nil, row.state.placement == .inTable,
-        row.isDeleted(by: tables[row.place].rules), try transaction.successor(of: row) == nil
+        row.isDeleted(by: tables[row.place].rules), try transaction.renamed.successor(of: row) == nil
       {
         row.state = RecordState()
       }
@@ -127,7 +127,7 @@ struct RowFiltering: TransactionPart {
       var target = try self.row(key, in: place)
       guard target.state.row != nil else { return former ?? Reason() }
       if target.isDeleted(by: tables[place].rules) {
-        guard let last = try transaction.successor(of: target) else {
+        guard let last = try transaction.renamed.successor(of: target) else {
           return try filtering(of: target).map { _ in Reason(parent: target.key.name) }
         }
         target = last

@@ -207,7 +207,6 @@ struct DeletionPlan {
       return keys.map { _ in Child(key: nil, link: link, consequence: consequence) }
     }
     var found: [Child] = []
-    let successor = try transaction.successor(of: row, by: link)
     let target = consequence == .setDefault ? try transaction.defaultTarget(of: link) : .nobody
     for key in keys {
       let child = try transaction.row(spelled: key, in: place)
@@ -217,7 +216,7 @@ struct DeletionPlan {
           link: link,
           consequence: consequence,
           target: target,
-          successor: successor,
+          successor: try transaction.renamed.successor(of: row, for: child, by: link),
           hasLeft: transaction.hasLeft(child, by: link)
         )
       )

@@ -17,6 +17,7 @@ extension SyncTransaction {
   /// Writes all rows that are to be otherwise, and keeps what is known then.
   func finish() throws(SQLiteError) {
     try MovedRows(transaction: self).carryOut()
+    try FollowedReferences(transaction: self).settle()
     try writing.writeRows()
     if hasUnsettledEdits {
       try settleEdits()
@@ -29,6 +30,7 @@ extension SyncTransaction {
     try UniqueKeyResolver(transaction: self).resolve()
     if isFetchComplete { try UniqueKeyResolver(transaction: self).settle() }
     try MovedRows(transaction: self).carryOut()
+    try FollowedReferences(transaction: self).settle()
     try writing.writeRows()
     try DanglingRows(transaction: self).takeOut()
     try AppTriggerGuard(transaction: self).restore()

@@ -28,7 +28,7 @@ struct CarriedRows: TransactionPart {
         return kept
       }
       return value(of: renamedColumns[column.name] ?? column.name, in: values)
-        .map { VersionedColumn(name: column.name, value: $0, time: column.time) }
+        .map { VersionedColumn(column, value: $0) }
     }
     var row = RecordVersion(clock: clock, columns: columns)
     row.foreignFields = rest?.foreignFields ?? []

@@ -215,7 +215,12 @@ struct EngineSetup {
           || referenced.contains { $0.isSameName(as: column) }
       }
     let filter = options.table(schema.name).rowFilter
-    return CaptureInstallation.Request(schema: schema, kept: kept, filter: filter)
+    return CaptureInstallation.Request(
+      schema: schema,
+      kept: kept,
+      filter: filter,
+      actions: ReferenceActions(on: schema, of: references)
+    )
   }
 
   private func make(_ captured: CapturedTable) throws(SQLiteError) -> RecordTable {

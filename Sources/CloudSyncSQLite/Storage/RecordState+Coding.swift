@@ -4,6 +4,7 @@ extension ColumnTime: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     name = try coder.field("name") { $0.name }
     time = try coder.field("time") { $0.time }
+    life = try coder.field("life") { $0.life }
   }
 }
 
@@ -50,6 +51,7 @@ extension RowMove: CodedStruct {
     ended = try coder.field("ended") { $0.ended }
     name = try coder.field("name") { $0.name }
     isUnion = try coder.field("isUnion") { $0.isUnion }
+    isFollowing = try coder.field("isFollowing") { $0.isFollowing }
   }
 }
 
@@ -76,7 +78,8 @@ extension VersionedColumn: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     let name = try coder.field("name") { $0.name }
     let value = try coder.field("value") { $0.value }
-    self.init(name: name, value: value, time: try coder.field("time") { $0.time })
+    let time = try coder.field("time") { $0.time }
+    self.init(name: name, value: value, time: time, life: try coder.field("life") { $0.life })
   }
 }
 

@@ -96,8 +96,7 @@ struct RecordStore {
         return one
       }
       // What was dropped from the table is not known here any more, which is no edit of it.
-      return value(column.name)
-        .map { VersionedColumn(name: column.name, value: $0, time: column.time) }
+      return value(column.name).map { VersionedColumn(column, value: $0) }
     }
     var row = RecordVersion(clock: clock, columns: columns)
     let dropped = clock.columns.map(\.name).filter { columns.place(of: $0) == nil }

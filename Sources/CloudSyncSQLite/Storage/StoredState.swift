@@ -80,7 +80,8 @@ struct StoredState: Sendable, Hashable {
 
   private mutating func rename(_ old: String, to new: String) {
     if let place = clock.columns.place(of: old) {
-      let time = clock.columns.remove(at: place).time
+      let column = clock.columns.remove(at: place)
+      let time = column.time
       let value = kept.place(of: old).map { kept.remove(at: $0).value }
       let other = clock.time(of: new)
       // Of what was there before on both sides the cloud's stays.
@@ -90,9 +91,14 @@ struct StoredState: Sendable, Hashable {
         let next = clock.columns.indices.firstPlace {
           UTF8Bytes.order(clock.columns[$0].name, new) > 0
         }
-        clock.columns.insert(ColumnTime(name: new, time: time), at: next)
+        clock.columns.insert(
+          ColumnTime(name: new, time: time, life: column.life),
+          at: next
+        )
         if let value {
-          kept.append(VersionedColumn(name: new, value: value, time: time))
+          kept.append(
+            VersionedColumn(name: new, value: value, time: time, life: column.life)
+          )
           kept.sort { UTF8Bytes.order($0.name, $1.name) < 0 }
         }
       }
@@ -111,7 +117,8 @@ struct StoredState: Sendable, Hashable {
     }
     former = former.map { column in
       isOld(column.name)
-        ? VersionedColumn(name: new, value: column.value, time: column.time) : column
+        ? VersionedColumn(name: new, value: column.value, time: column.time, life: column.life)
+        : column
     }
   }
 
@@ -140,7 +147,7 @@ struct StoredState: Sendable, Hashable {
     for column in clock.columns {
       let known = kept.place(of: column.name).map { kept[$0].value } ?? value(column.name)
       if let known {
-        columns.append(VersionedColumn(name: column.name, value: known, time: column.time))
+        columns.append(VersionedColumn(column, value: known))
       } else {
         dropped.append(column.name)
       }

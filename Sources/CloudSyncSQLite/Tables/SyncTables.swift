@@ -12,6 +12,11 @@ struct TableLink: Sendable {
   let reference: TableReference
   /// How the columns are compared that it refers to; nil for a collation of the app's own.
   let collations: [KeyCollation?]
+  /// Those of its columns that tell of which row a reference is.
+  ///
+  /// They belong to no other foreign key which refers to a primary key. There are none where rows may stay as they are when
+  /// a key is given to another row.
+  fileprivate(set) var own: [String] = []
 
   var columns: [String] { reference.key.columns }
   var referencedColumns: [String] { reference.key.referencedColumns }
@@ -66,6 +71,13 @@ struct SyncTables: Sendable {
           collations: tables[parent].collations(of: reference.key.referencedColumns)
         )
       )
+    }
+    let byKey = links.filter { $0.refersToKey && $0.reference.key.onUpdate != .noAction }
+    for link in byKey {
+      let others = byKey.filter { $0.number != link.number && $0.child == link.child }
+      links[link.number].own = link.columns.filter { column in
+        !others.contains { $0.columns.contains(column) }
+      }
     }
     self.links = links
     linksFrom = tables.indices.map { place in links.filter { $0.child == place } }

@@ -32,15 +32,15 @@ struct CapturedMoves {
   /// The moves that lead to a row, by the row that has moved and the number of its move.
   private var leading: [RowKey: [(row: RowKey, number: Int)]] = [:]
   private var last: CapturedEdit?
-  /// The columns that SQLite has set, by the numbers of the edits.
-  private let cascades: [Int64: Set<String>]
+  /// What SQLite has set.
+  private let cascades: CapturedCascades
 
-  private init(_ cascades: [Int64: Set<String>]) { self.cascades = cascades }
+  private init(_ cascades: CapturedCascades) { self.cascades = cascades }
 
   /// Follows rows from key to key; nothing may have happened to them yet in the transaction.
   init(
     _ outbox: CapturedEditReader,
-    _ cascades: [Int64: Set<String>],
+    _ cascades: CapturedCascades,
     in transaction: SyncTransaction
   ) throws(SQLiteError) {
     var built = CapturedMoves(cascades)
@@ -83,11 +83,11 @@ struct CapturedMoves {
     let table = transaction.tables[place]
     let rowKey = rowKey(of: edit, in: table)
     switch edit.change {
-    case .replaced, .mismatched: break
+    case .replaced, .mismatched, .impending: break
     case .updated(let bits):
       var life = try life(of: edit, in: place, transaction)
       for (number, column) in table.captured.watched where bits.contains(number) {
-        let isCascaded = cascades[edit.id]?.contains(column.name) ?? false
+        let isCascaded = cascades.columns[edit.id]?.contains(column.name) ?? false
         let known = isCascaded ? life.time(of: column.name) : nil
         life.times[column.name] = known?.successor ?? edit.time
       }
@@ -118,7 +118,8 @@ struct CapturedMoves {
       time: former.time,
       arrival: edit.time,
       ended: since,
-      name: table.format.key(spelled: edit.key).name
+      name: table.format.key(spelled: edit.key).name,
+      isFollowing: cascades.moves.contains(edit.id)
     )
     // Of keys that the row had in between nobody may ever hear.
     let leads = leading.removeValue(forKey: origin) ?? []
@@ -126,6 +127,7 @@ struct CapturedMoves {
       moves[row]?[number].name = move.name
       moves[row]?[number].arrival = move.arrival
       moves[row]?[number].ended = move.ended
+      if !move.isFollowing { moves[row]?[number].isFollowing = false }
     }
     leading[target] = leads + [(origin, moves[origin]?.count ?? 0)]
     moves[origin, default: []].append(move)

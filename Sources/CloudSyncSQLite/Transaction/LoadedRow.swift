@@ -183,6 +183,12 @@ struct LoadedRow {
     source == .pending && !isStoredOtherwise && state == formerState && values == formerValues
   }
 
+  /// Whether it was heard that rows which had its key before go on under others.
+  var hasNewMoves: Bool {
+    let moves = state.row?.clock.moves ?? []
+    return !moves.isEmpty && moves != formerState.row?.clock.moves ?? []
+  }
+
   /// Whether it was deleted and made again since it was read: what its table has may be of the former row.
   var isNewLife: Bool {
     guard let former = formerState.row, let version = state.row else { return false }

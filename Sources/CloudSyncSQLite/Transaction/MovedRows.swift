@@ -113,9 +113,10 @@ struct MovedRows: TransactionPart {
     in place: Int
   ) throws(SQLiteError) {
     guard let one = try end(of: move, in: place), let other = try end(of: winner, in: place),
-      !UTF8Bytes.equal(one.name, other.name)
+      !UTF8Bytes.equal(one.last.name, other.last.name)
     else { return }
-    let (gone, kept) = one.arrives(before: other) ? (one, other) : (other, one)
+    let (gone, winning) = one.gives(wayTo: other) ? (one.last, other) : (other.last, one)
+    let kept = winning.last
     guard let (found, key) = try transaction.place(ofRecord: gone.name), found == place else {
       return
     }
@@ -130,7 +131,8 @@ struct MovedRows: TransactionPart {
       arrival: kept.arrival,
       ended: kept.ended,
       name: kept.name,
-      isUnion: kept.isUnion
+      isUnion: kept.isUnion,
+      isFollowing: winning.made == nil
     )
     try transaction.edit(.renamed([last]), of: row)
     let handed = HandOver(
@@ -142,19 +144,34 @@ struct MovedRows: TransactionPart {
     note([.handOver(handed)], of: row)
   }
 
-  /// The last of the moves that lead on from where a move has led; nil if they lead nowhere.
-  private func end(of move: RowMove, in place: Int) throws(SQLiteError) -> RowMove? {
-    var move = move
+  /// The moves that lead on from where a move has led; nil if they lead nowhere.
+  private func end(of move: RowMove, in place: Int) throws(SQLiteError) -> Moves? {
+    var moves = Moves(last: move, made: move.isFollowing ? nil : move)
     for _ in 0..<RowMove.limit {
-      guard let (found, key) = try transaction.place(ofRecord: move.name), found == place else {
-        return nil
-      }
+      guard let (found, key) = try transaction.place(ofRecord: moves.last.name), found == place
+      else { return nil }
       guard let version = try row(key, in: place).state.row,
-        let next = version.clock.move(ofLife: move.arrival)
-      else { return move }
-      move = next
+        let next = version.clock.move(ofLife: moves.last.arrival)
+      else { return moves }
+      moves.last = next
+      if !next.isFollowing { moves.made = next }
     }
     return nil
+  }
+}
+
+/// Where a row has gone, from key to key.
+private struct Moves {
+  var last: RowMove
+  /// The last of those that somebody has made; nil if all have followed other rows' keys.
+  var made: RowMove?
+
+  /// Whether a row that has gone both ways goes on as the other says: as who has given it a key last, or else as what it
+  /// has followed last.
+  func gives(wayTo other: Moves) -> Bool {
+    if made == other.made { return last.arrives(before: other.last) }
+    guard let made, let others = other.made else { return made == nil }
+    return made.arrives(before: others)
   }
 }
 

@@ -79,7 +79,7 @@ extension SyncTransaction {
       case .replaced:
         if try table.rows(on: connection).hasRow(edit.key) { return }
         kind = .deleted
-      case .mismatched: return
+      case .mismatched, .impending: return
       }
       let rowKey = table.rowKey(of: table.format.key(spelled: edit.key))
       let key = edit.key.map { table.transport.keyValue($0) }

@@ -18,12 +18,13 @@ extension SyncTransaction {
   ///
   /// Rows that have gone without enforcement are settled when the transaction finishes.
   func readEdits() throws(SQLiteError) {
-    let cascades = try CapturedCascades(outbox, in: self).columns
+    let cascades = try CapturedCascades(outbox, in: tables)
     let moves = try CapturedMoves(outbox, cascades, in: self)
     var batches: [CapturedBatch] = []
-    try outbox.readAll(cascades: cascades) { batches.append($0) }
+    try outbox.readAll(cascades: cascades.columns) { batches.append($0) }
     // Batches may end between such a note and the deletion that it is of.
     var mismatched: Set<RowKey> = []
+    var lives = ReferenceLives(transaction: self)
     for var row in batches.flatMap(\.rows) {
       guard let place = tables.place(ofID: row.table) else { continue }
       moves.add(to: &row, in: tables[place])
@@ -35,6 +36,7 @@ extension SyncTransaction {
       try find(key, in: place, before: row.edits)
       try UnseenEdits(transaction: self).takeCounters(of: key, in: place, before: row.edits)
       try noteFormerKeys(of: key, in: place, before: row.edits)
+      lives.begin(try self.row(key, in: place))
       var captured = try self.row(key, in: place)
       captured.isCaptured = true
       captured.endsMismatched = row.endsMismatched
@@ -47,6 +49,7 @@ extension SyncTransaction {
       touched.insert(place)
       freed.insert(tables[place].rowKey(of: key))
     }
+    try lives.noteReferences()
     hasUnsettledEdits = hasUnsettledEdits || !tables.links.isEmpty
   }
 

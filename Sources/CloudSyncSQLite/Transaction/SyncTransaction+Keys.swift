@@ -59,7 +59,7 @@ extension RowEdit {
       case .updated(let columns, _), .inserted(let columns, _), .moved(let columns, _, _):
         columns.compactMap { column in column.former.map { (column.name, $0) } }
       case .deleted(let columns, _): columns.map { ($0.name, $0.value) }
-      case .lost, .found, .settled, .restored, .renamed, .handed: []
+      case .lost, .found, .settled, .restored, .renamed, .handed, .referred: []
       }
     return fields.compactMap { name, field in
       if case .value(let value)? = ValueCodec.decode(field) { (name, value) } else { nil }

@@ -75,6 +75,8 @@ final class SyncTransaction {
   var isWriting = false
   /// What is to be handed from row to row, because keys were changed.
   var transfers: [RowTransfer] = []
+  /// References to rows that give their keys to others.
+  let traces = ReferenceTraces()
   /// Whether rows that were to be sent turned out to stay on this device.
   var hasStoppedRows = false
   /// Whether a write may have changed other rows: then what was read of them is read again.
@@ -171,6 +173,7 @@ final class SyncTransaction {
     }
     if row.needsFetch { needsFetch = true }
     keep(row)
+    traces.note(event, of: row, in: tables)
     if !actions.isEmpty { MovedRows(transaction: self).note(actions, of: row) }
     return row
   }

@@ -190,7 +190,8 @@ extension LoadedRow {
           columns[place].value = former
         }
       case .deleted(let former, _): columns = former
-      case .inserted, .lost, .found, .restored, .renamed, .settled, .moved, .handed: break
+      case .inserted, .lost, .found, .restored, .renamed, .settled, .moved, .handed,
+        .referred: break
       }
     }
     return columns

@@ -19,6 +19,50 @@ extension RowHistories {
       history.insertions.count == 1
     else { return false }
     return history.parents(schema: schema).allSatisfy { stays($0, schema) }
+      || edits.allSatisfy { isOfLastingRow($0, by: column) }
+  }
+
+  /// Whether an edit has a row refer to one that is there for good, whoever has its keys before and after it; or to nobody,
+  /// or to nobody else.
+  private func isOfLastingRow(_ edit: RowEdit, by column: SimulatedSchema.Column) -> Bool {
+    guard !edit.isCascade, let value = edit.value(of: column.name), value != .null else {
+      return true
+    }
+    // What refers to others itself may go with them.
+    guard column.parent == "lists", edit.referred?.column == column.name,
+      let way = way(of: edit, in: column)
+    else { return false }
+    return way.enumerated()
+      .allSatisfy { place, one in
+        guard let history = self[one.row], !history.isUnsure, !isVanished(history),
+          !history.hasUnknownLife
+        else { return false }
+        let ends = history.deletions.filter { $0.life == nil || $0.life == one.life }
+        let births = history.insertions.filter { $0.born == one.life }
+        return births.count == 1 && ends.count == (place + 1 < way.count ? 1 : 0)
+          && !history.edits.contains { $0.edit.isOfReplacedFile || $0.edit.isOfUnopenedCopy }
+      }
+  }
+
+  private func way(
+    of edit: RowEdit,
+    in column: SimulatedSchema.Column
+  ) -> [(row: RowID, life: Int64)]? {
+    guard let parent = column.parent, let life = edit.referred?.life,
+      let value = edit.value(of: column.name)
+    else { return nil }
+    return lives.end(of: RowID(table: parent, key: [value]), life: life)
+  }
+
+  /// What a reference comes to that an edit has made.
+  func present(of edit: RowEdit, in column: SimulatedSchema.Column) -> SQLiteValue? {
+    guard let value = edit.value(of: column.name) else { return nil }
+    if column.parent == "lists", edit.referred?.column == column.name,
+      let end = way(of: edit, in: column)?.last
+    {
+      return end.row.key[0]
+    }
+    return present(value, in: column)
   }
 
   /// What a reference comes to that was made under the key which a row had then.

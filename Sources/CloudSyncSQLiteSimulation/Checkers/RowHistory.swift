@@ -88,6 +88,8 @@ struct RowHistories {
   private(set) var renames: [RowID: [RowID]] = [:]
   /// Whether an engine has read what was captured of parents without that of their children.
   private(set) var haveBeenReadInParts = false
+  /// Where rows have gone whose keys were changed.
+  private(set) var lives = RowRenames([])
   private var places: [RowID: Int] = [:]
 
   init(_ devices: [SQLiteDevice]) {
@@ -109,7 +111,8 @@ struct RowHistories {
         inOrder[place].edits.append((device: device.setup.number, edit: edit))
       }
     }
-    RowRenames(inOrder)
+    lives = RowRenames(inOrder)
+    lives
       .moveEdits(in: &inOrder, places: places) { table in
         table == "items" ? devices.first?.schema.itemDeletes ?? .deleteWins : .deleteWins
       }

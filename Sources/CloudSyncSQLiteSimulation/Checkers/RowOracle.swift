@@ -151,8 +151,7 @@ struct RowOracle {
       .filter { $0.time >= newest && (life.holds($0) || life.mayHold($0)) }
       .flatMap { histories.carried(by: $0, in: column) }
     let values =
-      right.compactMap { $0.value(of: column.name) }
-      .map { histories.present($0, in: column).literal } + carried
+      right.compactMap { histories.present(of: $0, in: column)?.literal } + carried
     if values.contains(value.literal) { return nil }
     let wanted = values.joined(separator: " or ")
     return "\(history.id) has \(column.name) \(value.literal), its newest edit is \(wanted)"
@@ -246,6 +245,10 @@ private struct Life {
         guard let value = deletion.former(of: column) else {
           newest[column] = nil
           continue
+        }
+        // What nobody has set is of an engine's making, as a name that is taken: it is later than what it was made of.
+        if value != .null, !history.edits.contains(where: { $0.edit.value(of: column) == value }) {
+          newest[column] = nil
         }
         // When it was set that nobody has captured, only the engine knows.
         if history.edits.contains(where: {

@@ -26,6 +26,19 @@ struct RowRenames {
 
   private var renames: [Rename] = []
 
+  /// Where a row of a key that was inserted with a number has gone; nil if it has gone several ways, or round.
+  func end(of row: RowID, life: Int64) -> [(row: RowID, life: Int64)]? {
+    var way = [(row: row, life: life)]
+    while way.count <= renames.count + 1 {
+      let last = way[way.count - 1]
+      let next = renames.filter { $0.from == last.row && $0.life == last.life }
+      if next.isEmpty { return way }
+      guard next.count == 1 else { return nil }
+      way.append((next[0].to, next[0].born))
+    }
+    return nil
+  }
+
   /// Finds them.
   init(_ histories: [RowHistory]) {
     for history in histories {

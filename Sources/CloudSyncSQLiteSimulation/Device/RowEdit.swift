@@ -39,6 +39,8 @@ struct RowEdit: Sendable {
   var isOfUnopenedCopy = false
   /// Whether nobody has made it but SQLite, because the key that the row refers to was changed.
   var isCascade = false
+  /// The number of the row that a column was given a reference to, which had its key then.
+  var referred: (column: String, life: Int64)?
   /// Whether the row was there before any engine.
   var isSeed = false
   /// Whether it was in a file that was replaced since by a copy of another one: it is gone, unless it had been sent.

@@ -30,10 +30,40 @@ extension RowEditor {
       try rename(row, to: other, number: edit.number)
       if edits.count > former { return .keyChanged }
     }
+    if draw(.keyGiven), ["lists", "notes", "items"].contains(row.table) {
+      let key = SQLiteValue.text("k\(number)n\(edit.number)")
+      let next = RowID(table: row.table, key: [key])
+      if isSwap {
+        try swapKeys(of: row, and: other, by: next, number: edit.number)
+      } else {
+        try rename(row, to: next, number: edit.number)
+      }
+      if edits.count > former { return .keyGiven }
+    }
     switch edit.change {
     case .set(let field): try set(field: field, of: row, to: edit.number)
     case .delete: try delete(row: row)
     }
     return nil
+  }
+
+  /// Has two rows swap their keys; one has another key in between.
+  private mutating func swapKeys(
+    of row: RowID,
+    and other: RowID,
+    by between: RowID,
+    number: Int64
+  ) throws(SQLiteError) {
+    guard row != other, row.table == other.table, let table = table(of: row),
+      try values(of: row, in: table) != nil, try values(of: other, in: table) != nil
+    else { return }
+    let former = edits.count
+    try rename(row, to: between, number: number)
+    if edits.count == former { return }
+    // A row that is edited twice in one transaction has a time for each.
+    try stamp()
+    try rename(other, to: row, number: number)
+    try stamp()
+    try rename(between, to: other, number: number)
   }
 }

@@ -191,9 +191,27 @@ struct RowEditor {
     if case .integer(let life)? = former.first(where: { $0.column == "born" })?.value {
       edit.life = life
     }
+    edit.referred = try referred(by: change, of: row)
     edit.isCaptured = try isCaptured(row: row, change: change)
     if !edit.isCaptured { edit.time = .zero.successor }
     edits.append(edit)
+  }
+
+  /// Which row an edit has a row refer to by its key.
+  private func referred(
+    by change: RowEdit.Change,
+    of row: RowID
+  ) throws(SQLiteError) -> (column: String, life: Int64)? {
+    let column = table(of: row)?.columns.first { $0.parent != nil && $0.parentColumn == "id" }
+    guard let column, let parent = column.parent,
+      let value = RowEdit(row: row, time: .zero, change: change).value(of: column.name),
+      value != .null
+    else { return nil }
+    let found = try connection.rows(
+      sql: "SELECT born FROM \(parent) WHERE id = \(value.literal)"
+    )
+    guard case .integer(let life)? = found.first?.first else { return nil }
+    return (column.name, life)
   }
 
   /// Whether the engine's triggers see an edit: not so in tables and columns that are newer than they.

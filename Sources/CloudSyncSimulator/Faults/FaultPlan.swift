@@ -114,6 +114,7 @@ extension FaultPoint {
     case .recordDenied: 41
     case .otherEngine: 42
     case .storeRestored: 43
+    case .keyGiven: 44
     }
   }
 
@@ -146,7 +147,7 @@ extension FaultPoint {
     case .otherProcess: FaultPlan.Ratio(1, in: 8)
     case .fileCopied: FaultPlan.Ratio(1, in: 8)
     case .zoneErased: FaultPlan.Ratio(1, in: 2)
-    case .keyChanged, .keyRespelled, .valueMoved: FaultPlan.Ratio(1, in: 12)
+    case .keyChanged, .keyRespelled, .valueMoved, .keyGiven: FaultPlan.Ratio(1, in: 12)
     case .recordRemoved: FaultPlan.Ratio(1, in: 100)
     case .recordDenied: FaultPlan.Ratio(1, in: 60)
     case .otherEngine: FaultPlan.Ratio(1, in: 20)

@@ -123,6 +123,11 @@ public enum FaultPoint: String, Sendable, CaseIterable {
 
   /// A backup of the cloud is made now, and put back later without a word; whoever has seen more uploads it again.
   case storeRestored = "store-restored"
+
+  // MARK: More of rows
+
+  /// For each edit: a row gets a key instead that none has had, or swaps its key with another row.
+  case keyGiven = "key-given"
 }
 
 extension FaultPoint {
@@ -142,7 +147,7 @@ extension FaultPoint {
   private var isOfDatabase: Bool {
     switch self {
     case .migrated, .fewerTables, .otherProcess, .fileCopied, .zoneErased, .keyChanged,
-      .keyRespelled, .valueMoved, .recordRemoved, .otherEngine:
+      .keyRespelled, .valueMoved, .recordRemoved, .otherEngine, .keyGiven:
       true
     default: false
     }

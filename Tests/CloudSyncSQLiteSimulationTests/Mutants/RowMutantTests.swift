@@ -11,6 +11,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
+extension FaultPlan {
+  /// Nothing but keys that change, and devices that hear late of it.
+  fileprivate static var ofKeys: FaultPlan {
+    var plan = FaultPlan.none
+    plan[.keyGiven] = Ratio(1, in: 6)
+    plan[.offline] = Ratio(1, in: 10)
+    return plan
+  }
+}
+
 #if DEBUG  // a release has no place where a mistake can be put
 /// The checkers of a simulation of databases, checked.
 @Suite("Mutants of the machine of rows")
@@ -35,8 +45,13 @@ struct RowMutantTests {
       var options = SimulationOptions(seed: 900_000 + tried)
       options.device = "sqlite"
       options.edits = 40
+      let takesCascades = mutant == .takesCascadesAsEdits
+      // Somebody has to change the key of a row while somebody else has another row refer elsewhere.
+      if takesCascades || mutant == .forgetsReferredRows { options.faults = .ofKeys }
       let simulation = Simulation<SQLiteDevice>(options)
-      let violation = RecordMutation.$reduce.withValue(mutant.reduce) { simulation.run().violation }
+      let violation = RecordMutation.$takesCascadesAsEdits.withValue(takesCascades) {
+        RecordMutation.$reduce.withValue(mutant.reduce) { simulation.run().violation }
+      }
       // A seed that fails without the mistake too says nothing of it.
       if let violation, simulation.run().violation == nil { found = violation }
     }

@@ -86,7 +86,8 @@ struct PlainRowTests {
           VersionedColumn(
             name: name,
             value: bench.random.chance(20) && name != "id" ? .null : field,
-            time: bench.random.time()
+            time: bench.random.time(),
+            life: bench.random.chance(20) ? bench.random.time() : nil
           )
         )
       }

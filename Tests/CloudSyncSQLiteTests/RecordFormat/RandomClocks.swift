@@ -50,7 +50,8 @@ struct RandomClocks {
           arrival: time(),
           ended: time(),
           name: name,
-          isUnion: chance(20)
+          isUnion: chance(20),
+          isFollowing: chance(20)
         )
       ])
     }
@@ -66,6 +67,9 @@ struct RandomClocks {
     let (some, equal) = (chance(60) ? 100 : 60, below(4) * 33)
     for name in Self.names where chance(some) {
       clock.columns.append(ColumnTime(name: name, time: chance(equal) ? shared : time()))
+    }
+    if chance(30) {
+      for place in clock.columns.indices where chance(30) { clock.columns[place].life = time() }
     }
     if chance(20) { clock.moves = moves() }
     guard chance(40) else { return clock }

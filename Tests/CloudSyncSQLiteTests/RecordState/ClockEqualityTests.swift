@@ -29,6 +29,7 @@ struct ClockEqualityTests {
     for name in Self.names {
       for time in Self.times {
         columns.append(ColumnTime(name: name, time: time))
+        columns.append(ColumnTime(name: name, time: time, life: time))
         for writer in [nil, 0, 1] as [Int64?] {
           seen.append(SeenTime(column: name, writer: writer, time: time))
           ancestors.append(Ancestor(column: name, writer: writer, time: time))

@@ -13,6 +13,8 @@ struct CaptureInstallation {
     var kept: [String] = []
     /// The condition of the rows that are sent; nil for all.
     var filter: String?
+    /// What SQLite does to rows that refer to those of the table.
+    var actions = ReferenceActions()
   }
 
   let connection: SQLiteConnection
@@ -66,7 +68,12 @@ struct CaptureInstallation {
     var tables: [CapturedTable] = []
     for table in former {
       guard let declared = schema.table(named: table.name) else { continue }
-      let request = Request(schema: declared, kept: table.kept, filter: table.filter)
+      let request = Request(
+        schema: declared,
+        kept: table.kept,
+        filter: table.filter,
+        actions: ReferenceActions(on: declared, of: schema.references)
+      )
       tables.append(
         try register(request, among: &known, isSynchronized: table.isSynchronized)
       )
@@ -114,7 +121,8 @@ struct CaptureInstallation {
       columns: columns,
       key: key,
       kept: kept,
-      filter: request.filter
+      filter: request.filter,
+      actions: request.actions
     )
     try OutboxSchema.widen(on: connection, keys: key.count, kept: kept.count)
     let registered = RegisteredTable(

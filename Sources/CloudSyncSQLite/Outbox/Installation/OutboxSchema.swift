@@ -30,13 +30,14 @@ import CloudSyncSQLiteSupport
 /// -4 for one deleted because its row got another key, which is that of the next edit, and else the changed columns
 /// as bits, by their numbers: an integer, or for tables of more than ``ColumnBits/perWord`` columns, several joined
 /// by commas. Where not all rows are sent, -5 before a deletion says that the row does not match the condition, and -6
-/// is -3 of such a row.
+/// is -3 of such a row. Where SQLite writes references by itself, -7 says before a change of a key, or a deletion, that it
+/// may do so until then.
 ///
 /// **Kept values** are there for columns whose policies need them: `kept` is how many columns of the
 /// table's list there were, `o0` and on what they held before, `n0` and on after.
 enum OutboxSchema {
   /// The version of the metadata.
-  static let version: Int64 = 4
+  static let version: Int64 = 5
 
   static let tables = """
     CREATE TABLE main.cloudsync_info(key TEXT PRIMARY KEY NOT NULL, value);

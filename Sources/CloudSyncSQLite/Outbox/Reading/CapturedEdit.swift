@@ -10,12 +10,16 @@ struct CapturedEdit: Sendable, Hashable {
     case updated(ColumnBits)
     /// The row that the next edit deletes is not one of those that are sent.
     case mismatched
+    /// What follows until the row's key is changed, or the row deleted, may be what SQLite does to those that refer to it.
+    case impending
 
     /// A deletion after which the row goes on under the key of the next edit.
     static let renaming: Int64 = -4
     /// What says before a deletion that the row does not match, and the same of one that may be replaced.
     static let mismatching: Int64 = -5
     static let mismatchingReplaced: Int64 = -6
+    /// What says before a change of a key, or a deletion, that SQLite may write references to the row by itself.
+    static let announcing: Int64 = -7
 
     /// What the outbox says; nil if it is no change.
     init?(_ value: SQLiteValue) {
@@ -24,6 +28,7 @@ struct CapturedEdit: Sendable, Hashable {
       case .integer(-2), .integer(Self.renaming): self = .deleted
       case .integer(-3), .integer(Self.mismatchingReplaced): self = .replaced
       case .integer(Self.mismatching): self = .mismatched
+      case .integer(Self.announcing): self = .impending
       default:
         guard let bits = ColumnBits(value) else { return nil }
         self = .updated(bits)
@@ -44,7 +49,7 @@ struct CapturedEdit: Sendable, Hashable {
   var isMismatching = false
   /// Whether a row was deleted because another one was that is not one of those that are sent.
   var followsMismatching = false
-  /// The columns that nobody has set but SQLite, because a key that they refer to was changed.
+  /// The columns that nobody has set but SQLite, because the row that they refer to got another key, or was deleted.
   var cascadedColumns: Set<String> = []
   /// What kept columns held before and after, by their places.
   var former: [SQLiteValue] = []

@@ -148,18 +148,11 @@ struct CapturedEditReader {
     if isRenamed { try walk(visit) }
   }
 
-  /// Whether a key was changed in some tables, or anything in a row that stays in others.
-  func hasKeyChange(
-    of tables: Set<Int64>,
-    orUpdateOf others: Set<Int64>
-  ) throws(SQLiteError) -> Bool {
-    let list = { (ids: Set<Int64>) in ids.sorted().map { "\($0)" }.joined(separator: ", ") }
-    let renaming = CapturedEdit.Change.renaming
-    // Which columns of a wide table an update has changed is text, which is greater than every number.
+  /// Whether anything was captured that SQLite may have had write references by itself.
+  func hasAnnouncement() throws(SQLiteError) -> Bool {
     let search = try connection.statement(
-      "SELECT 1 FROM main.cloudsync_outbox WHERE id > \(start) AND"
-        + " (change = \(renaming) AND table_id IN (\(list(tables.union(others))))"
-        + " OR change > 0 AND table_id IN (\(list(others)))) LIMIT 1"
+      "SELECT 1 FROM main.cloudsync_outbox WHERE id > \(start)"
+        + " AND change = \(CapturedEdit.Change.announcing) AND table_id IN (\(ids)) LIMIT 1"
     )
     defer { search.reset() }
     return try search.step()
@@ -197,7 +190,7 @@ struct CapturedEditReader {
     let query = try connection.statement(layout.query).bind(try startOfEdits(), at: 1)
     try query.forEachRow { () throws(SQLiteError) in
       guard let table = tables[query.integer(2)],
-        let edit = layout.edit(in: query, of: table, at: .zero)
+        let edit = layout.edit(in: query, of: table, at: .zero), edit.change != .impending
       else { return }
       found.take(edit, of: RowIdentity(table: table.id, key: table.identity(of: edit.key)))
     }
@@ -254,7 +247,9 @@ struct CapturedEditReader {
         continue
       }
       batch.count += 1
-      guard let edit = layout.edit(in: query, of: table, at: time) else { continue }
+      // What an edit has announced was looked at before.
+      guard let edit = layout.edit(in: query, of: table, at: time), edit.change != .impending
+      else { continue }
       edits.append(edit)
     }
     query.reset()

@@ -79,7 +79,7 @@ struct EditFolding {
     switch edit.change {
     case .inserted: return [.inserted(keptColumns(edit.values), at: edit.time)]
     case .deleted: return [.deleted(keptColumns(edit.former), at: edit.time)]
-    case .replaced, .mismatched: return []
+    case .replaced, .mismatched, .impending: return []
     case .updated(let bits):
       let edits = keptColumns(edit.values, before: edit.former) { column in
         column.number.map { bits.contains($0) } ?? false
@@ -130,7 +130,7 @@ struct EditFolding {
   /// The columns by the time when each was changed last, but for kept ones, of which each change is told: a copy of
   /// the file may have read some of them, and what it has sent of them is to be known again.
   ///
-  /// What SQLite has set because a key has changed is just later than what it replaces, and than nothing else.
+  /// What SQLite has set because of a row that is referred to is just later than what it replaces, and than nothing else.
   private func updates(
     of edits: ArraySlice<CapturedEdit>,
     present: [SQLiteValue]

@@ -19,7 +19,7 @@ struct OutboxTriggers {
   var all: [CaptureTrigger] {
     let comparison = ColumnComparison(table: table)
     let isSame = table.isSameKey("old", as: "new")
-    return replacements + mismatches + [
+    return replacements + mismatches + announcements + [
       trigger(
         "insert",
         at: "AFTER INSERT",
@@ -69,6 +69,40 @@ struct OutboxTriggers {
         body: [note]
       )
     ]
+  }
+
+  /// Note before a row's key changes, or the row is deleted, that SQLite may write references to it: what is captured from
+  /// then until the change itself is none of a user's edits.
+  private var announcements: [CaptureTrigger] {
+    let note = entry(of: "old", change: "-7")
+    var triggers: [CaptureTrigger] = []
+    let columns = table.actions.updatedColumns
+    if !columns.isEmpty {
+      let isInKey = columns.contains { table.key.map(\.name).contains($0) }
+      let list = table.schema.hasIntegerKey && isInKey ? "" : " OF \(names(columns))"
+      let changes = columns.map { "NOT (old.\($0.quotedName) IS new.\($0.quotedName))" }
+      triggers.append(
+        trigger(
+          "rekey",
+          at: "BEFORE UPDATE\(list)",
+          named: "old",
+          when: conditions(changes.joined(separator: " OR "), table.hasKey("old")),
+          body: [note]
+        )
+      )
+    }
+    if table.actions.followDeletions {
+      triggers.append(
+        trigger(
+          "leave",
+          at: "BEFORE DELETE",
+          named: "old",
+          when: table.hasKey("old"),
+          body: [note]
+        )
+      )
+    }
+    return triggers
   }
 
   /// The columns that an update of the key names; an update may name an integer key `rowid`, which is none of its

@@ -4,7 +4,7 @@ import CloudSyncCore
 ///
 /// | part | form |
 /// |---|---|
-/// | version | one byte, 1; 2 if there are moves |
+/// | version | one byte, 1; one more if there are moves, and two more if there are references |
 /// | flags | one byte, see ``ClockFlags`` |
 /// | names of the columns | see ``ClockColumns``: as numbers where they have some, else as text |
 /// | `created` | a time, see ``ClockWriter``; all other times are differences to it |
@@ -14,6 +14,7 @@ import CloudSyncCore
 /// | own times | a bit for each column, then a time for each that is set |
 /// | shares | a count, then for each: column, writer, time, kind of the sum, sum |
 /// | what was seen | a count, then for each: column, writer if it has one, time |
+/// | references | a count, then for each: column, when the row was inserted that it refers to |
 /// | moves | a count, then for each: name, kind, since, time, arrival, ended |
 ///
 /// All but the first four parts are left out if there is nothing to be told.
@@ -22,8 +23,9 @@ struct ClockCoding: Sendable {
   let numbers: ColumnNumbers?
 
   static let version: UInt8 = 1
-  /// The version of clocks that tell of moves: most do not, and stay as they were.
-  static let versionOfMoves: UInt8 = 2
+  /// What is added to the version of clocks that tell of moves, and of references.
+  static let moves: UInt8 = 1
+  static let references: UInt8 = 2
 
   init(numbers: ColumnNumbers? = nil) { self.numbers = numbers }
 
@@ -53,9 +55,16 @@ struct ClockCoding: Sendable {
       flags.insert(.seen)
       parts.write(clock.seen, to: &writer)
     }
-    if clock.moves.isEmpty { return [Self.version, flags.rawValue] + writer.bytes }
-    parts.write(clock.moves, to: &writer)
-    return [Self.versionOfMoves, flags.rawValue] + writer.bytes
+    var version = Self.version
+    if clock.columns.contains(where: { $0.life != nil }) {
+      version += Self.references
+      parts.writeLives(to: &writer)
+    }
+    if !clock.moves.isEmpty {
+      version += Self.moves
+      parts.write(clock.moves, to: &writer)
+    }
+    return [version, flags.rawValue] + writer.bytes
   }
 
   private func write(timesOf clock: RecordClock, to writer: inout ClockWriter) -> ClockFlags {
@@ -106,9 +115,10 @@ struct ClockCoding: Sendable {
 
   private func clock(from reader: inout ClockReader) throws(CodedError) -> RecordClock {
     let version = try reader.byte()
-    guard version == Self.version || version == Self.versionOfMoves else {
+    guard (Self.version...Self.version + Self.moves + Self.references).contains(version) else {
       throw reader.failure("the version is unknown")
     }
+    let has = version - Self.version
     let flags = ClockFlags(rawValue: try reader.byte())
     let names = try ClockColumns.read(from: &reader, flags: flags, numbers: numbers)
     var clock = RecordClock()
@@ -129,7 +139,8 @@ struct ClockCoding: Sendable {
     var parts = ClockParts(numbers: numbers, columns: clock.columns, created: clock.created)
     if flags.contains(.shares) { clock.shares = try parts.readShares(from: &reader) }
     if flags.contains(.seen) { clock.seen = try parts.readSeen(from: &reader) }
-    if version == Self.versionOfMoves { clock.moves = try parts.readMoves(from: &reader) }
+    if has & Self.references != 0 { try parts.readLives(into: &clock.columns, from: &reader) }
+    if has & Self.moves != 0 { clock.moves = try parts.readMoves(from: &reader) }
     try reader.end()
     return clock
   }

@@ -1,6 +1,7 @@
 import CloudSyncCore
 
-/// The parts of a coded clock that are told of single columns: counters' shares, and what a deleter had seen.
+/// The parts of a coded clock that are told of single columns: counters' shares, what a deleter had seen, and of which rows
+/// references are.
 ///
 /// A column is 0 if it is the one before, 1 if its name follows, or two more than its number: that of the table,
 /// or, where columns are called by name, its place among the clock's columns.
@@ -51,10 +52,21 @@ struct ClockParts {
     writer.write(count: moves.count)
     for move in moves {
       writer.write(text: move.name)
-      writer.write(byte: move.isUnion ? 1 : 0)
+      writer.write(byte: (move.isUnion ? 1 : 0) | (move.isFollowing ? 2 : 0))
       for time in [move.since, move.time, move.arrival, move.ended] {
         writer.write(time: time, from: created)
       }
+    }
+  }
+
+  /// Writes of which rows the columns' references are.
+  mutating func writeLives(to writer: inout ClockWriter) {
+    last = nil
+    let told = columns.filter { $0.life != nil }
+    writer.write(count: told.count)
+    for column in told {
+      write(column: column.name, to: &writer)
+      if let life = column.life { writer.write(time: life, from: created) }
     }
   }
 
@@ -115,14 +127,15 @@ struct ClockParts {
     for _ in 0..<(try reader.count()) {
       let name = try reader.text()
       let kind = try reader.byte()
-      guard kind < 2 else { throw reader.failure("a move is of no known kind") }
+      guard kind < 4 else { throw reader.failure("a move is of no known kind") }
       let move = RowMove(
         since: try reader.time(from: created),
         time: try reader.time(from: created),
         arrival: try reader.time(from: created),
         ended: try reader.time(from: created),
         name: name,
-        isUnion: kind == 1
+        isUnion: kind & 1 == 1,
+        isFollowing: kind & 2 == 2
       )
       if let last = moves.last, !last.precedes(move) {
         throw reader.failure("moves are not in order")
@@ -131,6 +144,27 @@ struct ClockParts {
     }
     if moves.isEmpty { throw reader.failure("there are no moves") }
     return moves
+  }
+
+  /// Reads of which rows references are, into the clock's columns.
+  mutating func readLives(
+    into columns: inout [ColumnTime],
+    from reader: inout ClockReader
+  ) throws(CodedError) {
+    last = nil
+    let count = try reader.count()
+    if count == 0 { throw reader.failure("there are no references") }
+    for _ in 0..<count {
+      let former = last
+      let name = try readColumn(from: &reader)
+      guard let place = columns.place(of: name) else {
+        throw reader.failure("a reference is of a column that is not there")
+      }
+      if let former, UTF8Bytes.order(former, name) >= 0 {
+        throw reader.failure("references are not in order")
+      }
+      columns[place].life = try reader.time(from: created)
+    }
   }
 
   private mutating func readColumn(from reader: inout ClockReader) throws(CodedError) -> String {

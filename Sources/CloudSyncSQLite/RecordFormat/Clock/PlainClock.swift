@@ -32,6 +32,7 @@ struct PlainClock: Sendable {
 
   private let places: [(place: Int, name: String)]
   private let numbers: ColumnNumbers
+  private let allNames: [String]
   private let inRecord: Names
   private let stored: Names
 
@@ -43,8 +44,9 @@ struct PlainClock: Sendable {
   init(places: [(place: Int, name: String)], numbers: ColumnNumbers) {
     self.places = places
     self.numbers = numbers
-    inRecord = Names(places.map(\.name), numbers: nil)
-    stored = Names(places.map(\.name), numbers: numbers)
+    allNames = places.map(\.name)
+    inRecord = Names(allNames, numbers: nil)
+    stored = Names(allNames, numbers: numbers)
   }
 
   /// The clock of a row all of whose columns are of one time, as its record has it.
@@ -79,7 +81,7 @@ struct PlainClock: Sendable {
   func hasAllColumns(in clock: [UInt8]) -> Bool {
     clock.withUnsafeBytes { buffer in
       let own = stored.flags
-      guard buffer.count > 2, buffer[0] == ClockCoding.version,
+      guard buffer.count > 2, Self.isPlain(buffer[0]),
         ClockFlags(rawValue: buffer[1]).intersection([.names, .someNumbers]) == own
       else { return false }
       var reader = ClockReader(UnsafeRawBufferPointer(rebasing: buffer[2...]))
@@ -87,11 +89,17 @@ struct PlainClock: Sendable {
     }
   }
 
+  /// Whether a clock of a version has neither moves nor anything that is not known.
+  private static func isPlain(_ version: UInt8) -> Bool {
+    version == ClockCoding.version || version == ClockCoding.version + ClockCoding.references
+  }
+
   private func stored(of reader: inout ClockReader) throws(CodedError) -> Stored? {
-    guard try reader.byte() == ClockCoding.version else { return nil }
+    let version = try reader.byte()
+    guard Self.isPlain(version) else { return nil }
     let flags = ClockFlags(rawValue: try reader.byte())
     guard flags.isSubset(of: [.names, .sharedTime, .ownTimes]) else { return nil }
-    var (names, missing, count) = (stored, [Int](), places.count)
+    var (names, missing, known) = (stored, [Int](), allNames)
     if flags.contains(.names), reader.skip(inRecord.bytes) {
       // All columns are there, as in most records.
     } else {
@@ -99,17 +107,27 @@ struct PlainClock: Sendable {
         let found = try missingPlaces(from: &reader)
       else { return nil }
       missing = found
-      let known = places.filter { !found.contains($0.place) }.map(\.name)
+      known = places.filter { !found.contains($0.place) }.map(\.name)
       names = Names(known, numbers: numbers)
-      count = known.count
     }
     let times = reader.rest
-    guard let latest = try latestTime(from: &reader, flags: flags, count: count) else { return nil }
+    let start = reader.offset
+    guard let (created, latest) = try readTimes(from: &reader, flags: flags, count: known.count)
+    else { return nil }
     var writer = ClockWriter(reserving: names.bytes.count + times.count + 2)
-    writer.write(byte: ClockCoding.version)
+    writer.write(byte: version)
     writer.write(byte: flags.subtracting(.names).union(names.flags).rawValue)
     writer.write(bytes: names.bytes)
-    writer.write(bytes: times)
+    writer.write(bytes: times[..<(reader.offset - start)])
+    if version != ClockCoding.version {
+      // Columns are called by their places there, and by their numbers here.
+      var columns = known.map { ColumnTime(name: $0, time: .zero) }
+      var parts = ClockParts(numbers: nil, columns: columns, created: created)
+      try parts.readLives(into: &columns, from: &reader)
+      parts = ClockParts(numbers: numbers, columns: columns, created: created)
+      parts.writeLives(to: &writer)
+    }
+    try reader.end()
     return Stored(bytes: writer.bytes, latest: latest, missing: missing)
   }
 
@@ -132,11 +150,11 @@ struct PlainClock: Sendable {
   }
 
   /// Reads all times, so that nothing is stored that cannot be read; nil if nobody has ever inserted the row.
-  private func latestTime(
+  private func readTimes(
     from reader: inout ClockReader,
     flags: ClockFlags,
     count: Int
-  ) throws(CodedError) -> HybridTime? {
+  ) throws(CodedError) -> (created: HybridTime, latest: HybridTime)? {
     let created = try reader.time(from: .zero)
     if created <= .zero { return nil }
     var latest = created
@@ -147,7 +165,6 @@ struct PlainClock: Sendable {
         latest = max(latest, try reader.time(from: created))
       }
     }
-    try reader.end()
-    return latest
+    return (created, latest)
   }
 }

@@ -1,0 +1,65 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// References that have come to rows which have given their keys to others: they follow the row that they were made of.
+///
+/// Whose key nobody else has is no row of this: its record is a tombstone, and those who refer to it follow when it is
+/// settled, at the end of the fetch. Every device makes the same edits, just later than what they replace.
+struct FollowedReferences: TransactionPart {
+  let transaction: SyncTransaction
+
+  /// How many changes of keys are followed, one after the other.
+  private static let longestChain = 64
+
+  /// Has the references of rows follow about which something has come, and those to such rows.
+  func settle() throws(SQLiteError) {
+    let arrived = transaction.traces.arrived
+    if arrived.isEmpty { return }
+    transaction.traces.arrived = []
+    let rows = arrived.compactMap { transaction.rows[$0] }.sorted { $0.precedes($1) }
+    for row in rows {
+      for link in tables.links(from: row.place) where !link.own.isEmpty {
+        try follow(row.rowKey, by: link)
+      }
+      guard row.hasNewMoves, !row.isDeleted(by: tables[row.place].rules) else { continue }
+      for link in tables.links(to: row.place) where !link.own.isEmpty {
+        for child in try children(of: row, by: link) { try follow(child, by: link) }
+      }
+    }
+  }
+
+  /// The rows that refer to a row by its key, in their tables or as they are to be.
+  private func children(of row: LoadedRow, by link: TableLink) throws(SQLiteError) -> [RowKey] {
+    let inTable = try transaction.children(of: row, by: link)
+    let beside = try transaction.loose
+      .children(referringTo: row.key.values, by: link, in: transaction).subtracting(inTable)
+      .sorted { UTF8Bytes.order($0.key.literal, $1.key.literal) < 0 }
+    return inTable + beside
+  }
+
+  /// Has a row refer to the one that its reference was made of, under the key that it has now.
+  private func follow(_ key: RowKey, by link: TableLink) throws(SQLiteError) {
+    for _ in 0..<Self.longestChain {
+      guard let row = try transaction.row(key), let version = row.state.row,
+        !row.isDeleted(by: tables[row.place].rules),
+        let life = version.life(ofReference: link.columns, telling: link.own),
+        let values = version.storedValues(of: link.columns)
+      else { return }
+      let parent = try transaction.row(spelled: values, in: link.parent)
+      // Whose key is nobody's now is settled when everything has come.
+      guard !parent.isDeleted(by: tables[link.parent].rules),
+        let move = parent.state.row?.clock.move(ofLife: life),
+        let (place, next) = try transaction.place(ofRecord: move.name), place == link.parent
+      else { return }
+      let spelled = try transaction.renamed.spelled(keyOf: transaction.row(next, in: place))
+      if link.isInKeyOfChild {
+        _ = try RowUnion(transaction: transaction).move(row, from: link.columns, to: spelled)
+        return
+      }
+      try transaction.set(link.columns, to: spelled, of: key)
+      let references = link.own.map { ReferenceLife(column: $0, life: move.nextLife) }
+      try transaction.edit(.referred(references), of: row)
+    }
+  }
+}
