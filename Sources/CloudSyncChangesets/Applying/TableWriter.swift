@@ -10,6 +10,8 @@ struct TableWriter {
     case fails
     /// It is not made: a second pass, which no trigger sees, does it.
     case leaves
+    /// The same, and it is told why: the change is a new one, which no tables have taken yet.
+    case tells
     /// Its row is parked.
     case parks
   }
@@ -133,6 +135,12 @@ struct TableWriter {
       if refusals == .leaves, error.kind == .constraint || error.isOfTriggers { return }
       guard error.kind == .constraint else { throw ChangesetError(error) }
       // A row that the history does not know of is another matter than a rule that others do not have.
+      if refusals == .tells, !wasParked {
+        throw ChangesetError(
+          .misuse,
+          "table \(name) does not take it (\(error.message)); change what stands in its way first"
+        )
+      }
       guard refusals == .parks || wasParked, try found(key: change.key) == nil else {
         throw diverged(key: change.key, because: error.message)
       }

@@ -8,14 +8,13 @@ final class ConstantDefaults: Sendable {
   private let known = Locked<Fills?>(nil)
 
   func fills(
-    of tables: TrackedTables,
-    _ connection: HistoryConnection
+    of tables: TrackedTables
   ) throws(ChangesetError) -> Fills {
     if let fills = known.withLock({ $0 }) { return fills }
     var fills = Fills()
     for table in tables.tables {
       for column in table.columns where table.schema.column(named: column)?.defaultSQL != nil {
-        let value = try ColumnDefault(connection: connection).value(of: column, in: table)
+        let value = try ColumnDefault.value(of: column, in: table)
         if value != .null { _ = fills.add(.init(column: column, value: value), of: table.name) }
       }
     }
@@ -25,19 +24,18 @@ final class ConstantDefaults: Sendable {
 }
 
 /// The constant that a column's default is.
-struct ColumnDefault {
-  let connection: HistoryConnection
-
+enum ColumnDefault {
   /// What rows that are there get in a column that is added: NULL unless its default is a literal.
-  func value(of name: String, in table: TrackedTable) throws(ChangesetError) -> SQLiteValue {
+  static func value(of name: String, in table: TrackedTable) throws(ChangesetError) -> SQLiteValue {
     guard let column = table.schema.column(named: name), let sql = column.defaultSQL,
       SQLText(sql).isLiteral
     else { return .null }
-    try connection.execute("CREATE TEMP TABLE changesets_fill(c \(column.type) DEFAULT \(sql))")
-    defer { try? connection.sqlite.execute("DROP TABLE temp.changesets_fill") }
-    try connection.execute("INSERT INTO temp.changesets_fill DEFAULT VALUES")
-    return try connection.failing { () throws(SQLiteError) in
-      try connection.sqlite.value("SELECT c FROM temp.changesets_fill") ?? .null
-    }
+    do throws(SQLiteError) {
+      // Nothing may be written where a history is only looked at, not even a temporary table.
+      let scratch = try SQLiteConnection(path: ":memory:")
+      try scratch.execute("CREATE TABLE one(c \(column.type) DEFAULT \(sql))")
+      try scratch.execute("INSERT INTO one DEFAULT VALUES")
+      return try scratch.value("SELECT c FROM one") ?? .null
+    } catch { throw ChangesetError(error) }
   }
 }

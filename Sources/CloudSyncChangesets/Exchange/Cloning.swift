@@ -119,6 +119,11 @@ struct Cloning {
     let main = try work.dictionaries.number(ofName: "main")
     var heads: [LogRow] = []
     for head in try work.heads.heads() { heads.append(try work.log.row(head.seq)) }
+    let hidden = try Branches(work: work).hidden()
+    let shown = try heads.filtered { (head) throws(ChangesetError) in
+      try hidden.contains(work.dictionaries.name(number: head.branch)) == false
+    }
+    if !shown.isEmpty { heads = shown }
     let wanted = heads.filter { $0.branch == main }
     guard let head = (wanted.isEmpty ? heads : wanted).max(by: { $0.generation < $1.generation })
     else { throw ChangesetError(.foreignCloud, "the zone holds no history") }

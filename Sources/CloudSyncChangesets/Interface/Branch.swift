@@ -6,6 +6,9 @@ public struct Branch: Sendable, Hashable {
   public let heads: [ChangesetID]
   /// Whether commits are made on it now.
   public let isCurrent: Bool
+  /// Whether another replica has deleted it while it is the present one here: the next commit on it brings it back for
+  /// all, and without one it goes once another branch is switched to.
+  public let isDeleted: Bool
 }
 
 /// A name of a commit.

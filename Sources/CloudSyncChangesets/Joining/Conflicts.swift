@@ -7,9 +7,11 @@ import CloudSyncSQLiteSupport
 struct Conflicts {
   let work: HistoryWork
 
-  /// Open questions, then rows that are parked here, then decisions that nobody has taken back, the latest merge
-  /// first.
-  func all() throws(ChangesetError) -> [ChangesetConflict] {
+  /// Open questions, then rows that are parked here, then decisions that were made on the way to the branch's heads and
+  /// that nobody has put back, the latest merge first.
+  ///
+  /// - Parameter isOfAllBranches: Whether decisions count that were made on the way to other branches' heads.
+  func all(isOfAllBranches: Bool = false) throws(ChangesetError) -> [ChangesetConflict] {
     let merging = try Merging(work)
     let questions = Questions(work: work, graph: merging.graph)
     var conflicts: [ChangesetConflict] = []
@@ -20,6 +22,9 @@ struct Conflicts {
     for parked in try work.parked.all() {
       conflicts.append(ChangesetConflict(parked, number: conflicts.count))
     }
+    let heads = try work.heads.heads(ofBranch: isOfAllBranches ? nil : branch).map(\.seq)
+    let position = try work.heads.position().seq
+    let commits = try work.log.ancestors(of: heads + [position].compactMap(\.self))
     let merges = try work.connection.rows(
       """
       SELECT seq FROM changesets_log
@@ -27,107 +32,42 @@ struct Conflicts {
       ORDER BY seq DESC
       """
     ) { $0.integer(0) }
-    for seq in merges {
+    // What was decided on other branches is nothing that the rows here have lost.
+    for seq in merges where commits.contains(seq) {
       let row = try work.log.row(seq)
       // The decisions of merges whose changes were removed are gone with them.
       guard try work.log.body(seq: seq) != nil else { continue }
       let decided = try work.log.commit(row).conflicts
       for (number, conflict) in decided.enumerated() {
-        if try isRestored(id: row.id, number) { continue }
+        if try DecidedEdits(log: work.log).isRestored(merge: row.id, number, within: commits) {
+          continue
+        }
+        if try isBack(conflict: conflict) { continue }
         conflicts.append(ChangesetConflict(conflict, merge: row.id, number: number))
       }
     }
     return conflicts
   }
 
-  private func isRestored(id: ChangesetID, _ number: Int) throws(ChangesetError) -> Bool {
-    try work.connection.integer(
-      "SELECT state FROM changesets_conflicts WHERE id = ?1 AND number = ?2",
-      .blob(id.bytes),
-      .integer(Int64(number))
-    ) != nil
+  /// Whether a row holds what it had lost, whoever has written it.
+  private func isBack(conflict: MergeConflict) throws(ChangesetError) -> Bool {
+    guard !conflict.lost.isEmpty, let table = work.tables.table(conflict.table),
+      let row = try TableRows(connection: work.connection, table: table).row(conflict.key)
+    else { return false }
+    return conflict.latestLost.allSatisfy { cell in
+      (row.cell(cell.column)?.new ?? .null) == cell.value
+    }
   }
+}
 
-  /// Puts a row back that a merge has deleted although it was edited, as it was then.
-  private func restored(
-    lost: MergeConflict,
-    of merge: ChangesetID,
-    to target: RowKey,
-    in table: TrackedTable
-  ) throws(ChangesetError) -> StateDelta {
-    let graph = HistoryGraph(work)
-    var row: [CellValue]?
-    if lost.kind == .deletion {
-      for parent in try graph.header(of: merge).parents where row == nil {
-        row = try graph.row(lost.key, of: lost.table, at: parent)
-      }
-    }
-    guard let row else {
-      throw ChangesetError(
-        .misuse,
-        "the row is not in table \(table.name.quotedName) any more, and what it lost is no row; put it back first"
-      )
-    }
-    let cells = row.map { CellDelta($0.column, old: .null, new: $0.value, time: .zero) }
-    let insertion = RowDelta(.insert, target, cells: cells, time: .zero)
-    return StateDelta(tables: [TableDelta(table.name, rows: [insertion])])
-  }
-
-  /// Puts what a merge lost back into the table: the row that was set aside, or the values of its columns.
-  func restore(
-    conflict: ChangesetConflict,
-    key: [FieldValue]?
-  ) throws(ChangesetError) -> StateDelta {
-    if conflict.kind == .parked {
-      throw ChangesetError(
-        .misuse,
-        "the row comes back by itself when the tables take it; change what stands in its way, then pull"
-      )
-    }
-    guard let merge = conflict.merge, let seq = try work.log.number(of: merge) else {
-      throw ChangesetError(.misuse, "a question is answered with “resolve”")
-    }
-    let decided = try work.log.commit(try work.log.row(seq)).conflicts
-    guard decided.indices.contains(conflict.number) else {
-      throw ChangesetError(.misuse, "merge \(merge.short) has no such conflict")
-    }
-    let lost = decided[conflict.number]
-    guard let table = work.tables.table(lost.table) else {
-      throw ChangesetError(.needsUpgrade, "table \(lost.table.quotedName) is not in the history")
-    }
-    try work.connection.run(
-      "INSERT INTO changesets_conflicts VALUES(?1, ?2, 1)",
-      .blob(merge.bytes),
-      .integer(Int64(conflict.number))
-    )
-    let target =
-      try key.map { (key) throws(ChangesetError) in RowKey(try key.columns()) } ?? lost.key
-    let present = try TableRows(connection: work.connection, table: table).row(target)
-    if lost.isSetAside, present != nil {
-      throw ChangesetError(
-        .misuse,
-        "there is a row of this key in table \(table.name.quotedName) again; give another key"
-      )
-    }
-    if !lost.isSetAside, present == nil {
-      return try restored(lost: lost, of: merge, to: target, in: table)
-    }
-    // Where neither side's value was kept, the later one comes back.
-    var latest: [String: MergeConflict.Cell] = [:]
-    for cell in lost.lost where latest[cell.column].map({ $0.time < cell.time }) ?? true {
+extension MergeConflict {
+  /// The values that would come back, by column: where neither side's value was kept, the later one.
+  var latestLost: [Cell] {
+    var latest: [String: Cell] = [:]
+    for cell in lost where latest[cell.column].map({ $0.time < cell.time }) ?? true {
       latest[cell.column] = cell
     }
-    let cells = latest.keys.sortedByBytes().compactMap { latest[$0] }
-      .compactMap { cell -> CellDelta? in
-        let old = present?.cell(cell.column)?.new ?? .null
-        return old == cell.value
-          ? nil : CellDelta(cell.column, old: old, new: cell.value, time: .zero)
-      }
-    let row =
-      present == nil
-      ? RowDelta(.insert, target, cells: cells.filter { $0.new != .null }, time: .zero)
-      : RowDelta(updating: target, cells: cells)
-    return StateDelta(tables: row.map { [TableDelta(table.name, rows: [$0])] } ?? [])
+    return latest.keys.sortedByBytes().compactMap { latest[$0] }
   }
 }
 

@@ -14,7 +14,7 @@ struct Merging {
     let questions = Questions(work: work, graph: graph)
     var rules = MergeRules(work).mutated(by: work)
     rules.constants = [
-      try work.tables.defaults.fills(of: work.tables, work.connection),
+      try work.tables.defaults.fills(of: work.tables),
       try Fills.read(work.connection),
     ]
     merges = MergeWork(graph, rules: rules, handler: questions.handler)

@@ -1,18 +1,25 @@
 /// Finds what undo takes back and redo puts back: this replica's own commits only.
 ///
-/// A commit that takes one back is an undoing, one that takes that back a redoing, and so on.
+/// What undo commits is no step, and can be redone until a step follows; what ``ChangesetRepository/revert(_:meta:)``
+/// commits is a step like any other.
 struct UndoSearch {
   let work: HistoryWork
 
-  /// The last commit of this replica that is not taken back, besides those of which nothing is left to take back; nil if
+  /// The last step of this replica that is not taken back, besides those of which nothing is left to take back; nil if
   /// there is none.
   func undoable(besides void: Set<ChangesetID> = []) throws(ChangesetError) -> LogRow? {
-    try search(besides: void) { depth in depth % 2 == 0 ? .found : .passed }
+    try search(besides: void) { mark in mark == .undo ? .passed : .found }
   }
 
-  /// The last undoing that nothing new was committed after; nil if there is none.
+  /// The last undoing that no step was committed after; nil if there is none.
   func redoable() throws(ChangesetError) -> LogRow? {
-    try search { depth in depth % 2 == 1 ? .found : depth == 0 ? .ended : .passed }
+    try search { mark in
+      switch mark {
+      case .undo: .found
+      case .redo: .passed
+      case nil: .ended
+      }
+    }
   }
 
   private enum Step {
@@ -21,11 +28,10 @@ struct UndoSearch {
 
   private func search(
     besides void: Set<ChangesetID> = [],
-    step: (Int) -> Step
+    step: (StepMark?) -> Step
   ) throws(ChangesetError) -> LogRow? {
     let replica = try work.replica()
     var takenBack: Set<ChangesetID> = []
-    var found: LogRow?
     var walk = try HistoryWalk(work: work).steps(from: try work.heads.position().seq)
     while let row = try walk.next() {
       guard row.kind == .edit else { continue }
@@ -37,24 +43,12 @@ struct UndoSearch {
       if ImportMark.part(of: commit.meta) != nil { return nil }
       if let reverts = commit.reverts { takenBack.insert(reverts) }
       if void.contains(row.id) { continue }
-      switch step(try depth(commit: commit, replica: replica)) {
-      case .found: found = row
+      switch step(commit.reverts == nil ? nil : StepMark(meta: commit.meta)) {
+      case .found: return row
       case .passed: continue
       case .ended: return nil
       }
-      break
     }
-    return found
-  }
-
-  /// How many own commits each take the one before back, down to one that does not.
-  private func depth(commit: Changeset, replica: String) throws(ChangesetError) -> Int {
-    var (depth, next) = (0, commit)
-    while let target = next.reverts, let seq = try work.log.number(of: target) {
-      next = try work.changeset(row: try work.log.row(seq))
-      guard next.replica == replica else { break }
-      depth += 1
-    }
-    return depth
+    return nil
   }
 }

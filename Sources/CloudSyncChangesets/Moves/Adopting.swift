@@ -97,7 +97,7 @@ struct Adopting {
       guard let before = former.table(table.name) else { continue }
       var fills: [TableDelta.Fill] = []
       for name in table.columns where before.column(name) == nil {
-        let value = try ColumnDefault(connection: connection).value(of: name, in: table)
+        let value = try ColumnDefault.value(of: name, in: table)
         fills.append(.init(column: name, value: value))
       }
       let rows = (state.table(table.name)?.rows ?? [])

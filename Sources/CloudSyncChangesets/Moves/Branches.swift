@@ -18,16 +18,37 @@ struct Branches {
     var branches: [Branch] = []
     for (number, ids) in heads {
       let name = try work.dictionaries.name(number: number)
-      if hidden.contains(name), number != position.branch { continue }
+      let isHidden = hidden.contains(name)
+      if isHidden, number != position.branch { continue }
       branches.append(
-        Branch(name: name, heads: ids.sorted(), isCurrent: number == position.branch)
+        Branch(
+          name: name,
+          heads: ids.sorted(),
+          isCurrent: number == position.branch,
+          isDeleted: isHidden
+        )
       )
     }
     return branches.sorted { $0.name.precedesByBytes($1.name) }
   }
 
-  private func hidden() throws(ChangesetError) -> Set<String> {
-    Set(try tags.entries(ofKind: .hiddenBranch).filter { $0.id != nil }.map(\.name))
+  /// The branches that were deleted, and on which nobody has committed anything that the deleter had not seen.
+  func hidden() throws(ChangesetError) -> Set<String> {
+    var names: Set<String> = []
+    for entry in try tags.entries(ofKind: .hiddenBranch) {
+      guard let id = entry.id else { continue }
+      if let end = try work.log.number(of: id),
+        let branch = try work.dictionaries.number(ofName: entry.name)
+      {
+        let later = try work.heads.heads(ofBranch: branch)
+          .filtered { (head) throws(ChangesetError) in
+            try work.log.isAncestor(ancestor: head.seq, of: end) == false
+          }
+        if !later.isEmpty { continue }
+      }
+      names.insert(entry.name)
+    }
+    return names
   }
 
   func create(name: String, at revision: Revision) throws(ChangesetError) {
@@ -42,16 +63,41 @@ struct Branches {
     }
     let seq = try RevisionSearch(work: work).number(revision: revision)
     let number = try work.dictionaries.number(forName: name)
-    try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: nil, time: .zero))
-    guard let seq, try work.heads.heads(ofBranch: number).isEmpty else { return }
+    let ends = try work.heads.heads(ofBranch: number).map(\.seq)
+    if let seq, ends == [seq] {
+      return try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: nil, time: .zero))
+    }
+    // One that was deleted goes on where it ends, or further on.
+    for end in ends {
+      if let seq, try work.log.isAncestor(ancestor: end, of: seq) {
+        try work.heads.remove(seq: end, branch: number)
+        continue
+      }
+      throw ChangesetError(
+        .invalidName,
+        "there was a branch “\(name)”, which ends at \(try work.log.row(end).id.short); create it there to get"
+          + " it back, or name another one"
+      )
+    }
+    guard let seq else {
+      return try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: nil, time: .zero))
+    }
     try work.heads.add(seq, branch: number)
   }
 
   func number(name: String) throws(ChangesetError) -> Int64 {
-    guard let number = try work.dictionaries.number(ofName: name),
-      try all().contains(where: { $0.name.hasSameBytes(as: name) })
-    else { throw ChangesetError(.noSuchBranch, "there is no branch “\(name)”") }
-    return number
+    let number = try work.dictionaries.number(ofName: name)
+    if let number, try all().contains(where: { $0.name.hasSameBytes(as: name) }) { return number }
+    if let number, try hidden().contains(name),
+      let end = try work.heads.heads(ofBranch: number).first
+    {
+      throw ChangesetError(
+        .noSuchBranch,
+        "branch “\(name)” was deleted, here or on another copy; create it at"
+          + " \(try work.log.row(end.seq).id.short) to get it back"
+      )
+    }
+    throw ChangesetError(.noSuchBranch, "there is no branch “\(name)”")
   }
 
   /// A branch and its only head; nil for the branch that begins with the empty database.
@@ -118,6 +164,12 @@ struct Branches {
       throw ChangesetError(.misuse, "branch “\(name)” is the present one; switch to another first")
     }
     guard let head = branch.heads.first else { return }
+    if branch.heads.count > 1 {
+      throw ChangesetError(
+        .unmerged,
+        "branch “\(name)” has \(branch.heads.count) heads; merge them first"
+      )
+    }
     try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: head, time: .zero))
   }
 
@@ -159,7 +211,7 @@ struct Branches {
 
 extension Array {
   /// The elements of which something holds.
-  fileprivate func filtered(
+  func filtered(
     _ isIncluded: (Element) throws(ChangesetError) -> Bool
   ) throws(ChangesetError) -> [Element] {
     var result: [Element] = []

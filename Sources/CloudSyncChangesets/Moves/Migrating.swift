@@ -82,7 +82,7 @@ struct Migrating {
           fills.append(
             .init(
               column: name,
-              value: try ColumnDefault(connection: connection).value(of: name, in: table)
+              value: try ColumnDefault.value(of: name, in: table)
             )
           )
         }

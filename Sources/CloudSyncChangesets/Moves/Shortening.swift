@@ -46,11 +46,7 @@ struct Shortening {
     guard row.kind == .merge else { return false }
     let count = try work.log.written(row: row).conflicts.count
     if count == 0 { return false }
-    let restored = try work.connection.integer(
-      "SELECT count(*) FROM changesets_conflicts WHERE id = ?1 AND number >= 0",
-      .blob(row.id.bytes)
-    )
-    return Int64(count) > restored ?? 0
+    return count > (try DecidedEdits(log: work.log).restoredCount(merge: row.id))
   }
 }
 

@@ -1,3 +1,4 @@
+import CloudSyncSQLiteSupport
 import CloudSyncSQLite
 
 /// The way from one state to another in the tree of first parents: up to where they part, then down.
@@ -56,6 +57,24 @@ extension CommitLog {
       try reading("commit \(row.id.short)") { () throws(ByteFault) in try fold.add(changes) }
     }
     return fold.result
+  }
+
+  /// Some commits and all that they descend from.
+  func ancestors(of commits: [Int64]) throws(ChangesetError) -> Set<Int64> {
+    let starts = commits.map { "(\($0))" }.joined(separator: ", ")
+    if starts.isEmpty { return [] }
+    return Set(
+      try connection.rows(
+        """
+        WITH RECURSIVE found(seq) AS (
+          VALUES \(starts)
+          UNION SELECT CASE side.number WHEN 0 THEN l.parent ELSE l.merged END
+          FROM found JOIN changesets_log l ON l.seq = found.seq
+          JOIN (SELECT 0 AS number UNION ALL SELECT 1) side)
+        SELECT seq FROM found WHERE seq > 0
+        """
+      ) { $0.integer(0) }
+    )
   }
 
   /// Whether a commit is another one, or comes before it.

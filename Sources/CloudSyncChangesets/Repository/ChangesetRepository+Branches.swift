@@ -1,7 +1,7 @@
 import CloudSyncSQLite
 
 extension ChangesetRepository {
-  /// The branches that are not hidden, by name.
+  /// The branches that are not deleted, by name, and the present one.
   ///
   /// - Throws: What is wrong with the database.
   public func branches() throws(ChangesetError) -> [Branch] {
@@ -10,7 +10,8 @@ extension ChangesetRepository {
 
   /// Begins a branch, and stays on the present one.
   ///
-  /// It travels with its first commit.
+  /// It travels with its first commit. One that was deleted comes back where it ended, or begins again at a commit after
+  /// that.
   ///
   /// - Parameters:
   ///   - name: Its name.
@@ -35,8 +36,10 @@ extension ChangesetRepository {
 
   /// Hides a branch on every replica; its commits stay.
   ///
+  /// Commits that were made on it elsewhere, and that this replica had not got, bring it back for all.
+  ///
   /// - Parameter name: A branch other than the present one.
-  /// - Throws: That there is no such branch, or that it is the present one.
+  /// - Throws: That there is no such branch, that it is the present one, or that its heads are not merged.
   public func deleteBranch(_ name: String) throws(ChangesetError) {
     try write { (work) throws(ChangesetError) in try Branches(work: work).hide(name: name) }
   }

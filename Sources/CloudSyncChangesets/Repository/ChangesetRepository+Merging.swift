@@ -51,11 +51,21 @@ extension ChangesetRepository {
     }
   }
 
-  /// Rows about which merges wait for an answer, then those of which merges have lost something.
+  /// Rows about which merges wait for an answer, then those of which merges have lost something on the way to the
+  /// present branch's heads.
+  ///
+  /// What holds its lost values again, whoever has written them, is none of them any more; undoing that brings it back.
   ///
   /// - Throws: What is wrong with the database.
   public func conflicts() throws(ChangesetError) -> [ChangesetConflict] {
     try read { (work) throws(ChangesetError) in try Conflicts(work: work).all() }
+  }
+
+  /// The same with the decisions that were made on other branches.
+  package func conflictsOfAllBranches() throws(ChangesetError) -> [ChangesetConflict] {
+    try read { (work) throws(ChangesetError) in
+      try Conflicts(work: work).all(isOfAllBranches: true)
+    }
   }
 
   /// Answers what a handler has put off; with the last answer the heads are merged.
@@ -92,25 +102,15 @@ extension ChangesetRepository {
   ///   - conflict: The decision, as ``conflicts()`` has it.
   ///   - key: The key to put the row back under; nil for its own.
   /// - Returns: The commit; nil if the row holds all of it already.
-  /// - Throws: That there is a row of that key, or that rows are not committed.
+  /// - Throws: That the tables do not take it beside the rows that are there, such as another row of that key or a
+  ///   reference to a row that is gone, or that rows are not committed.
   @discardableResult
   public func restoreConflict(
     _ conflict: ChangesetConflict,
     key: [FieldValue]? = nil
   ) throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in
-      try work.checkNothingIsUncommitted()
-      let changes = try Conflicts(work: work).restore(conflict: conflict, key: key)
-      do throws(ChangesetError) {
-        return try Recording(work: work, refusals: .fails).record(changes: changes, meta: "{}")
-      } catch {
-        // Nothing was uncommitted, so the rows are those of HEAD: what comes back does not go with them.
-        guard error.code == .diverged else { throw error }
-        throw ChangesetError(
-          .misuse,
-          "what was lost cannot be put back beside the rows that are there: \(error.reason)"
-        )
-      }
+      try Restoring(work: work).restore(conflict: conflict, key: key)
     }
   }
 
@@ -145,14 +145,15 @@ extension ChangesetRepository {
       // A commit whose values others have all replaced is passed over.
       var void: Set<ChangesetID> = []
       while let row = try UndoSearch(work: work).undoable(besides: void) {
-        if let commit = try Reverting(work: work).revert(row: row, meta: "{}") { return commit }
+        let commit = try Reverting(work: work).revert(row: row, meta: StepMark.undo.meta)
+        if let commit { return commit }
         void.insert(row.id)
       }
       return nil
     }
   }
 
-  /// Takes the last undo back, if nothing was committed here since.
+  /// Takes the last ``undo()`` back, if nothing was committed here since.
   ///
   /// - Returns: The commit that does it; nil if there is nothing to put back.
   /// - Throws: That rows are not committed.
@@ -160,7 +161,7 @@ extension ChangesetRepository {
   public func redo() throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in
       guard let row = try UndoSearch(work: work).redoable() else { return nil }
-      return try Reverting(work: work).revert(row: row, meta: "{}")
+      return try Reverting(work: work).revert(row: row, meta: StepMark.redo.meta)
     }
   }
 }

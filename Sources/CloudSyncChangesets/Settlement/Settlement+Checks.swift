@@ -6,8 +6,9 @@ extension Settlement {
   func settleChecks() throws(ChangesetError) {
     for id in waiting.keys.sorted() {
       guard let row = waiting[id], try holds(id: id, row) == false else { continue }
-      // What one side has made by itself the other's tables take.
-      if plan.sharedRows[id.table]?.contains(id.key) != true {
+      // What one side has as it is its own tables take.
+      let isShared = plan.sharedRows[id.table]?.contains(id.key) == true
+      if !isShared || versions(of: id).contains(where: { $0.values == row.values }) {
         park(id, row)
       } else {
         try settleCheck(id: id, row)

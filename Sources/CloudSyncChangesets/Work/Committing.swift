@@ -94,7 +94,7 @@ struct Committing {
       parents: parents.compactMap { $0?.seq },
       isRemote: false
     )
-    try DecidedEdits(connection: work.connection).note(commit: commit, id: id)
+    try DecidedEdits(log: work.log).note(commit: commit, id: id)
     if parents.first??.schema != row.schema { try StateFrames.forget(work.connection) }
     return row
   }

@@ -38,7 +38,7 @@ struct DefaultFills {
     for table in work.tables.tables {
       guard let theirs = schema.table(table.name) else { continue }
       for column in table.columns where theirs.column(column) == nil {
-        let value = try ColumnDefault(connection: work.connection).value(of: column, in: table)
+        let value = try ColumnDefault.value(of: column, in: table)
         missing.append((table.name, TableDelta.Fill(column: column, value: value)))
       }
     }

@@ -77,7 +77,12 @@ struct RowEditor {
     guard let table = table(of: row), row.table == other.table, table.key.count == 1,
       let former = try values(of: row, in: table), try values(of: other, in: table) == nil
     else { return }
-    let children = schema.followsKeys ? try self.children(of: row, having: former) : []
+    // What refers to another column of the row has nothing to follow.
+    let children =
+      schema.followsKeys
+      ? try self.children(of: row, having: former)
+        .filter { refersToKey(of: table, $0.row, $0.column) }
+      : []
     let key = "\(table.key[0].name) = \(other.key[0].literal), born = \(number)"
     guard try run("UPDATE \(table.name) SET \(key) WHERE \(row.condition(table: table))") else {
       return
@@ -97,6 +102,15 @@ struct RowEditor {
         try note(child, change, former: former, isCascade: true)
       }
     }
+  }
+
+  private func refersToKey(
+    of parent: SimulatedSchema.Table,
+    _ child: RowID,
+    _ column: String
+  ) -> Bool {
+    let columns = table(of: child).map { $0.key + $0.columns } ?? []
+    return columns.first { $0.name == column }?.parentColumn == parent.key[0].name
   }
 
   /// Spells a row's key anew.

@@ -58,7 +58,7 @@ extension ChangesetDevice {
       if isFaultFree || choice == 0 { return try goToMain(repository: repository) }
       switch choice {
       case 1: _ = try repository.undo()
-      case 2: _ = try repository.redo()
+      case 2: try redo(repository: repository)
       case 3: try revert(repository: repository)
       case 4: try lookBack(repository: repository)
       case 5: if !putsAnswersOff { try branch(repository: repository) }
@@ -67,6 +67,7 @@ extension ChangesetDevice {
       case 8: try restoreConflict(repository: repository)
       case 9: try collect(repository: repository, process: process)
       case 10: try takeForgery(repository: repository)
+      case 11: try deleteBranch(repository: repository)
       default: break
       }
     } catch {
@@ -150,16 +151,44 @@ extension ChangesetDevice {
       _ = try repository.pull()
       return
     }
-    if !names.contains("side") { try repository.createBranch("side") }
+    if !names.contains("side") { try createSide(repository: repository) }
     _ = try repository.mergeAll("side")
     try repository.switchBranch("side")
+  }
+
+  /// Begins a branch, or gets one back that was deleted, as the error says.
+  private func createSide(repository: ChangesetRepository) throws(ChangesetError) {
+    do throws(ChangesetError) { try repository.createBranch("side") } catch {
+      guard error.code == .invalidName,
+        let end = try repository.log(LogQuery(branch: "side", count: 1)).first
+      else { throw error }
+      try repository.createBranch("side", at: Revision(end.id))
+    }
+  }
+
+  /// Deletes the branch that others may be on.
+  private func deleteBranch(repository: ChangesetRepository) throws(ChangesetError) {
+    guard try repository.head().branch == "main",
+      try repository.branches().contains(where: { $0.name == "side" })
+    else { return }
+    try repository.deleteBranch("side")
+    if try repository.branches().contains(where: { $0.name == "side" }) {
+      note("branch side was deleted and is there")
+    }
+  }
+
+  /// Redoes what was undone: nothing that was taken back by its name.
+  private func redo(repository: ChangesetRepository) throws(ChangesetError) {
+    guard let reverts = try repository.redo()?.reverts else { return }
+    if history.withLock({ $0.reversions.contains(reverts) }) { note("a revert was redone") }
   }
 
   private func revert(repository: ChangesetRepository) throws(ChangesetError) {
     let log = try repository.log(LogQuery(count: 8))
     guard !log.isEmpty else { return }
     let place = history.withLock { $0.chores.below(log.count) }
-    _ = try repository.revert(Revision(log[place].id))
+    guard let made = try repository.revert(Revision(log[place].id)) else { return }
+    history.withLock { _ = $0.reversions.insert(made.id) }
   }
 
   /// Looks at an old commit, and comes back.

@@ -39,6 +39,8 @@ package final class ChangesetDevice: AcquaintedDevice {
     var hasDrawnCopy = false
     /// The names of forged records: one may stay on the list where the process has ended meanwhile.
     var forgeries: Set<String> = []
+    /// The commits that have taken others back by their names.
+    var reversions: Set<ChangesetID> = []
     /// Whether old changes were removed here.
     var hasCollected = false
     /// The device whose file others may have a copy of.

@@ -16,7 +16,8 @@ final class HistoryMergeChecker: SimulationChecker {
     }
     do {
       var known: [ChangesetID: HistoryCommit] = [:]
-      var twins = MergeTwins(hasOneRule: models.count == 1)
+      let hasOneRule = models.count == 1 && devices.allSatisfy { $0.schema.tagRule == nil }
+      var twins = MergeTwins(hasOneRule: hasOneRule)
       for (number, entry) in try device.inspected().commits().enumerated() {
         let parents = entry.commit.header.parents.compactMap { known[$0] }
         let state = try HistoryFold.state(

@@ -276,8 +276,11 @@ struct HistoryRowMerges {
     base?.isBuilt(on: row.writer) == true ? second.time : row.time
   }
 
-  /// Of two values of one time the one with the later bytes counts.
+  /// Of two values of one time the one with the later bytes counts, and of two BLOBs the one with the later digest.
   private static func precedes(_ one: SQLiteValue, _ other: SQLiteValue) -> Bool {
-    FieldValue(one).codedBytes.lexicographicallyPrecedes(FieldValue(other).codedBytes)
+    if case .blob(let mine) = one, case .blob(let theirs) = other {
+      return SHA256.digest(of: mine).lexicographicallyPrecedes(SHA256.digest(of: theirs))
+    }
+    return FieldValue(one).codedBytes.lexicographicallyPrecedes(FieldValue(other).codedBytes)
   }
 }

@@ -161,6 +161,7 @@ enum HistoryBasics {
       line += ", \(Phrase.count(status.unpushedCount, "commit")) not pushed"
     }
     console.line(line)
+    if let warning = try HistoryWords.deletion(repository) { console.line(warning) }
     if status.heads.count > 1 {
       console.line("\(status.heads.count) heads are not merged yet")
     }

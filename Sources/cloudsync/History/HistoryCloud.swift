@@ -118,6 +118,7 @@ enum HistoryCloud {
     }
     let place = summary.head.id.map { target.console.styled($0.short, as: .name) } ?? "nothing"
     target.console.line("\(parts.joined(separator: ", ")); \(summary.head.branch) is at \(place)")
+    if let warning = try HistoryWords.deletion(repository) { target.console.line(warning) }
     // What merges pass over, the tool's user has to know of.
     if let error = try repository.unreadableHead() { throw error }
     try target.tellParked(repository)

@@ -167,8 +167,25 @@ enum HistoryWords {
     if let part = ImportMark.part(of: changeset.meta) {
       return part == 1 ? "the first rows" : "the first rows, part \(part)"
     }
-    if changeset.meta != "{}" { return Words.line(changeset.meta) }
-    return changeset.reverts.map { "reverts \($0.short)" } ?? ""
+    if let mark = RestoreMark(meta: changeset.meta) {
+      return "restores what \(mark.merge.short) dropped"
+    }
+    if let reverts = changeset.reverts {
+      switch StepMark(meta: changeset.meta) {
+      case .undo: return "undoes \(reverts.short)"
+      case .redo: return "redoes what \(reverts.short) undid"
+      case nil: if changeset.meta == "{}" { return "reverts \(reverts.short)" }
+      }
+    }
+    return changeset.meta == "{}" ? "" : Words.line(changeset.meta)
+  }
+
+  /// What there is to say of the current branch if another copy has deleted it; nil otherwise.
+  static func deletion(_ repository: ChangesetRepository) throws -> String? {
+    guard let branch = try repository.branches().first(where: \.isCurrent), branch.isDeleted else {
+      return nil
+    }
+    return "another copy has deleted \(branch.name): the next commit here brings it back for all"
   }
 
   /// A value as SQL writes it, shortened.

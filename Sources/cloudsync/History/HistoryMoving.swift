@@ -12,7 +12,7 @@ enum HistoryMoving {
         operands: ["[NAME]..."],
         options: [
           .init(name: "--at", value: "REVISION", help: "where it begins; HEAD by default"),
-          .init(name: "--delete", help: "hide it; its commits stay"),
+          .init(name: "--delete", help: "hide it until somebody commits on it; commits stay"),
         ],
         run: branch
       ),
@@ -101,6 +101,7 @@ enum HistoryMoving {
     var name: String
     var heads: [String]
     var isCurrent: Bool
+    var isDeleted: Bool
   }
 
   private static func branch(target: HistoryTarget) throws {
@@ -109,13 +110,19 @@ enum HistoryMoving {
       if target.isJSON {
         return try target.show(
           value: branches.map {
-            BranchReport(name: $0.name, heads: $0.heads.map(\.description), isCurrent: $0.isCurrent)
+            BranchReport(
+              name: $0.name,
+              heads: $0.heads.map(\.description),
+              isCurrent: $0.isCurrent,
+              isDeleted: $0.isDeleted
+            )
           }
         )
       }
       for branch in branches {
         let heads = branch.heads.map(\.short).joined(separator: " ")
-        target.console.line("\(branch.isCurrent ? "*" : " ") \(branch.name)  \(heads)")
+        let state = branch.isDeleted ? "  deleted by another copy" : ""
+        target.console.line("\(branch.isCurrent ? "*" : " ") \(branch.name)  \(heads)\(state)")
       }
       return
     }

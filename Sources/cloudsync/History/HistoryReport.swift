@@ -40,7 +40,7 @@ struct HistoryReport {
     let log = try repository.log(LogQuery(isOfAllBranches: true, count: mostCommits + 1))
     let shown = Array(log.prefix(mostCommits))
     let names = try ReportedNames(repository: repository)
-    let conflicts = Dictionary(grouping: try repository.conflicts(), by: \.merge)
+    let conflicts = Dictionary(grouping: try repository.conflictsOfAllBranches(), by: \.merge)
     try sink(Data(Self.template.beginning(title: title).utf8))
     let about = try ReportedHistory(repository, shown: shown, isAll: log.count == shown.count)
     try sink(ReportBlock.script(kind: "about", json: Array(try JSONText.line(for: about).utf8)))
