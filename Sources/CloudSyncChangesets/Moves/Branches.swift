@@ -103,7 +103,7 @@ struct Branches {
   /// The heads of the branch of a position that descend from it.
   func descendants(of position: Heads.Position) throws(ChangesetError) -> [LogRow] {
     var found: [LogRow] = []
-    for head in try work.heads.heads(ofBranch: position.branch) where head.seq != position.seq {
+    for head in try work.heads.joinable(ofBranch: position.branch) where head.seq != position.seq {
       guard try work.log.isAncestor(ancestor: position.seq, of: head.seq) else { continue }
       found.append(try work.log.row(head.seq))
     }
