@@ -2,6 +2,7 @@ import CloudSyncChangesets
 import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLite
+import CloudSyncSQLiteSupport
 import Testing
 
 /// Histories that begin with a snapshot in the cloud.
@@ -158,5 +159,54 @@ import Testing
     try await phone.remote.fetch()
     try phone.repository.pull()
     try HistoryBench.expectEqual([desk.bench, phone.bench])
+  }
+
+  @Test func columnsThatWereAddedHaveTheirConstantsBehindASquash() async throws {
+    let desk = try SquashBench(LocalCloud(), "desk")
+    try await desk.fill(1...4)
+    let migration: @Sendable (OpaquePointer) throws -> Void = { handle in
+      try SQLiteConnection(borrowing: handle)
+        .execute(
+          "ALTER TABLE people ADD COLUMN size DEFAULT 170; UPDATE people SET size = 9 WHERE id = 'p1'"
+        )
+    }
+    let phone = try SquashBench(desk.cloud, "phone")
+    try await phone.remote.sync()
+    try ChangesetRepository.migrate(
+      desk.bench.database,
+      options: HistoryBench.options(replica: "desk"),
+      migration
+    )
+    try await desk.fill(5...8)
+    #expect(try await desk.remote.squash(depth: 1).removedRecords > 4)
+    try await desk.expectClone()
+    let (copy, database) = try await desk.clone("tablet")
+    #expect(
+      try database.rows("SELECT size, count(*) FROM people GROUP BY size") == ["9, 1", "170, 7"]
+    )
+    let tablet = try ChangesetRemote(
+      copy,
+      operationHandler: RemoteBench.handler(desk.cloud, device: "tablet"),
+      zoneID: RemoteBench.zone
+    )
+    // Edits, merges and another migration behind it lead to the same states, with and without what was before.
+    try database.execute(
+      "UPDATE people SET size = 170 WHERE id = 'p1'; INSERT INTO people(id) VALUES('t')"
+    )
+    try desk.bench.commit("UPDATE people SET size = NULL WHERE id = 'p2'")
+    for _ in 0..<2 { for remote in [tablet, desk.remote] { try await remote.sync() } }
+    for database in [database, desk.bench.database] {
+      try ChangesetRepository.migrate(database, options: HistoryBench.options(replica: "x")) {
+        try SQLiteConnection(borrowing: $0).execute("ALTER TABLE people ADD COLUMN age DEFAULT 3")
+      }
+    }
+    try database.execute("UPDATE people SET age = 4 WHERE id = 't'")
+    for _ in 0..<2 { for remote in [tablet, desk.remote] { try await remote.sync() } }
+    #expect(try copy.head() == desk.repository.head())
+    #expect(try copy.verify().problems == [])
+    #expect(try desk.repository.verify().problems == [])
+    try await desk.expectClone()
+    // The phone's app is older: it waits, as it did before.
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .needsUpgrade)
   }
 }
