@@ -33,16 +33,16 @@ struct Pushing {
     let lacks = try repository.read { (work) throws(ChangesetError) in
       try GoneChanges(connection: work.connection).isAnyUnsent()
     }
-    if lacks {
-      throw ChangesetError(
-        .historyTooShort,
-        "the cloud lacks old commits whose changes were removed from this copy; another copy has to send them,"
-          + " or reset the history to send the rows anew"
-      )
-    }
+    if lacks { throw Self.lacksChanges }
     if case .behind = try repository.standing() { throw ChangesetError.behindHorizon }
     return pushed
   }
+
+  private static let lacksChanges = ChangesetError(
+    .historyTooShort,
+    "the cloud lacks old commits whose changes were removed from this copy; another copy has to send them,"
+      + " or reset the history to send the rows anew"
+  )
 
   // MARK: Squashes
 
@@ -52,7 +52,9 @@ struct Pushing {
       guard let row = try Horizon(work.connection)?.row else { return nil }
       let known = try ZoneReports(connection: work.connection).snapshots()
       if known.contains(where: { $0.place.id == row.id }) { return nil }
-      return try SnapshotMaking(work: work).snapshot(of: row)
+      do throws(ChangesetError) { return try SnapshotMaking(work: work).snapshot(of: row) } catch {
+        throw error.code == .historyTooShort ? Self.lacksChanges : error
+      }
     }
     if let snapshot { try await send(snapshot: snapshot) }
   }

@@ -14,10 +14,11 @@ struct ReportMaking {
       .flatMap { bytes in try? ReplicaReport(bytes) }
     var report = ReplicaReport(replica: try work.replica(), reached: sent?.reached)
     report.horizon = horizon.map { .init(id: $0.id, generation: $0.generation) }
-    if let latest = try zone.snapshots().first?.place, latest != report.reached,
-      try hasReached(latest)
-    {
-      report.reached = latest
+    for snapshot in try zone.snapshots() {
+      if let known = report.reached, !known.precedes(snapshot.place) { break }
+      guard try hasReached(snapshot.place) else { continue }
+      report.reached = snapshot.place
+      break
     }
     if report.reached != sent?.reached || report.replica != sent?.replica, report.reached != nil {
       return report

@@ -26,13 +26,13 @@ struct SquashPlan {
     let least = try Horizon(work.connection)?.row.generation ?? 1
     let zone = ZoneReports(connection: work.connection)
     let last = try lastCommits()
-    if let known = try zone.snapshots().first, known.place.generation > least,
-      let seq = try work.log.number(of: known.place.id), table.isCut(seq)
-    {
+    for known in try zone.snapshots() where known.place.generation > least {
+      // Of one that something else has come beside nothing becomes.
+      guard let seq = try work.log.number(of: known.place.id), table.isCut(seq) else { continue }
       let row = try work.log.row(seq)
       let done = try zone.reports()
         .filter {
-          $0.reached == known.place || ($0.horizon.map { !$0.precedes(known.place) } ?? false)
+          [$0.reached, $0.horizon].contains { $0.map { !$0.precedes(known.place) } ?? false }
         }
         .map(\.replica)
       let missing = last.keys.filter { !done.contains($0) }.sorted { $0.precedesByBytes($1) }

@@ -41,6 +41,16 @@ struct Branches {
       throw ChangesetError(.invalidName, "there is a tag “\(name)” already; name another one")
     }
     let seq = try RevisionSearch(work: work).number(revision: revision)
+    if let horizon = try Horizon(work.connection), let seq {
+      let row = try work.log.row(seq)
+      guard horizon.includes(row) else {
+        throw ChangesetError(
+          .behindHorizon,
+          "commit \(row.id.short) is before commit \(horizon.row.id.short), which the history was squashed to; begin"
+            + " the branch there or later"
+        )
+      }
+    }
     let number = try work.dictionaries.number(forName: name)
     try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: nil, time: .zero))
     guard let seq, try work.heads.heads(ofBranch: number).isEmpty else { return }

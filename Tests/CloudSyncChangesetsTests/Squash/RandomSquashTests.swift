@@ -102,7 +102,7 @@ import Testing
     player.seconds.withLock { $0 += 1 + Int64(random.below(100)) }
   }
 
-  @Test(arguments: 0..<UInt64(SuiteSize.count(6, long: 300)))
+  @Test(arguments: 0..<UInt64(SuiteSize.count(6, long: 60)))
   func nothingIsLostWhoeverSquashes(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
     var time: Int64 = 1_760_000_000

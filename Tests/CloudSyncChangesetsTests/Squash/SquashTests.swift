@@ -209,4 +209,38 @@ import Testing
     // The phone's app is older: it waits, as it did before.
     #expect(await SquashBench.code { try await phone.remote.sync() } == .needsUpgrade)
   }
+
+  @Test func aSnapshotThatSomethingComesBesideIsGivenUp() async throws {
+    let cloud = LocalCloud()
+    let (desk, phone) = (try SquashBench(cloud, "desk"), try SquashBench(cloud, "phone"))
+    try await desk.fill(1...6)
+    try await phone.remote.sync()
+    try phone.bench.commit("UPDATE people SET name = 'Two' WHERE id = 'p2'")
+    try await SquashBench.settle([desk, phone])
+    let first = try await desk.remote.squash(depth: 0)
+    #expect(first.next?.generation == 7 && first.waitingFor == ["phone"])
+    // The phone knows nothing of it yet, and begins a branch further back.
+    try phone.repository.createBranch("idea", at: "HEAD~3")
+    try phone.repository.switchBranch("idea")
+    try phone.bench.commit("UPDATE people SET name = 'Idea' WHERE id = 'p1'")
+    try phone.repository.switchBranch("main")
+    try await phone.remote.push()
+    let second = try await desk.remote.squash(depth: 0)
+    #expect(second.next?.generation == 4 && second.beginning == nil)
+    try await phone.remote.sync()
+    let third = try await desk.remote.squash(depth: 0)
+    #expect(third.beginning == second.next && third.waitingFor == [])
+    try await phone.remote.sync()
+    // Now no branch can begin where nobody would get it.
+    for replica in [desk, phone] {
+      #expect(
+        await SquashBench.code { try replica.repository.createBranch("late", at: "HEAD~5") }
+          == .behindHorizon
+      )
+    }
+    try phone.repository.merge("idea")
+    try await SquashBench.settle([phone, desk])
+    #expect(try desk.bench.rows("SELECT name FROM people WHERE id = 'p1'") == ["'Idea'"])
+    try await desk.expectClone()
+  }
 }
