@@ -86,7 +86,7 @@ enum CommitReader {
       tables.append(table)
     }
     var conflicts: [MergeConflict] = []
-    if header.kind == .merge || header.reverts != nil && !reader.isAtEnd {
+    if header.kind == .merge || !reader.isAtEnd {
       for _ in 0..<(try reader.count(ofAtLeast: 5)) {
         conflicts.append(try conflict(reader: &reader))
       }

@@ -35,8 +35,8 @@ enum CommitWriter {
     // Only a merge keeps times of others: those of an edit are its own.
     let time = header.kind == .merge ? nil : header.time
     for table in commit.changes.tables { write(table, time: time, merge: header.time, to: &writer) }
-    // What takes a commit back has a list only if something of that stays.
-    if header.kind == .merge || header.reverts != nil && !commit.conflicts.isEmpty {
+    // An edit has a list only if it has decided something: what took a commit back, or was put on others' commits.
+    if header.kind == .merge || !commit.conflicts.isEmpty {
       write(commit.conflicts, to: &writer)
     }
     return writer.bytes

@@ -36,7 +36,7 @@ public struct ChangesetError: Error, Sendable, Hashable, CustomStringConvertible
     public static let damaged = Self(rawValue: "damaged")
     /// A commit is larger than commits can be.
     public static let tooLarge = Self(rawValue: "tooLarge")
-    /// The commits that this replica builds on were squashed meanwhile.
+    /// The commits that this replica builds on were squashed meanwhile; ``ChangesetRemote/rebase()`` helps.
     public static let behindHorizon = Self(rawValue: "behindHorizon")
     /// The changes of old commits were removed.
     public static let historyTooShort = Self(rawValue: "historyTooShort")
@@ -83,6 +83,13 @@ public struct ChangesetError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension ChangesetError {
+  /// That commits of this copy go on from where the others' history does not begin any more.
+  static let behindHorizon = ChangesetError(
+    .behindHorizon,
+    "the history was squashed meanwhile, and commits of this copy go on from before that; “rebase” puts what they"
+      + " changed on top of it"
+  )
+
   /// That an older commit is checked out, on which nothing can be committed.
   static let onOlderCommit = ChangesetError(
     .detached,

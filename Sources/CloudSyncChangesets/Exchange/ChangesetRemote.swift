@@ -9,7 +9,7 @@ public import CloudSyncSQLite
 /// let summary = try await remote.sync()
 /// ```
 ///
-/// A zone holds one history, and nothing else. Nothing in it is ever changed: a lost response, a repeated
+/// A zone holds one history, and nothing else. No commit in it is ever changed: a lost response, a repeated
 /// request, another replica that sends the same make no difference. Edits go on meanwhile; the remote
 /// needs the database for a moment now and then.
 public final class ChangesetRemote: Sendable {
@@ -122,8 +122,13 @@ public final class ChangesetRemote: Sendable {
       operationHandler: handler,
       configuration: configuration,
       resolver: ConflictResolver { client, server in
-        // Of one name there is one content, unless it was damaged on the way or in the cloud.
-        if PackRecord.isDamaged(server) { client } else { server }
+        // Of one name there is one content, unless it was damaged on the way or in the cloud; but what a replica tells
+        // of itself is always the newer.
+        if client.recordType == ReplicaReport.recordType || PackRecord.isDamaged(server) {
+          client
+        } else {
+          server
+        }
       },
       environment: environment
     )
@@ -163,6 +168,7 @@ public final class ChangesetRemote: Sendable {
     let operation = FetchOperation(changeToken: token, startingOver: token == nil)
     _ = try await calls.run { done in self.session.fetch(operation, completion: done) }
     try await fetchMissing()
+    try pages.settleHorizon()
     return try pages.takeNew()
   }
 
@@ -191,6 +197,9 @@ public final class ChangesetRemote: Sendable {
   /// is sent first, then that is thrown. Where such commits are a head of their own, beside this app's, they wait, and
   /// nothing is thrown.
   ///
+  /// Where commits of this copy go on from before a squash of the history, the error is
+  /// ``ChangesetError/Code/behindHorizon``, and ``rebase()`` helps.
+  ///
   /// - Parameter meta: What is said of the commit.
   /// - Returns: What was done.
   /// - Throws: What is wrong with the database, or why the cloud could not be reached.
@@ -204,7 +213,8 @@ public final class ChangesetRemote: Sendable {
     }
     let settled = try repository.conflictCount(of: merges)
     var obstacle: ChangesetError?
-    if !isDetached, try repository.status().isClean {
+    try repository.catchUp()
+    if !isDetached, try repository.status().isClean, try repository.standing() == .current {
       do throws(ChangesetError) {
         _ = try await fetchingWhatWasRemoved { () throws(ChangesetError) in try repository.pull() }
       } catch {

@@ -9,12 +9,20 @@ struct Intake {
   private let bringsBack: Bool
   /// What this copy is called, if nobody else may be.
   private let replica: String?
+  private let horizon: Horizon?
+  /// The beginnings of the identifiers that a snapshot stands for.
+  private let below: Set<[UInt8]>
   private let found = Findings()
 
   private final class Findings {
     /// Whether a commit was new that this copy should have made.
     var hasOwnName = false
+    /// How many commits do not go on from the horizon.
+    var besideCount = 0
   }
+
+  /// How many commits were left out because they do not go on from the horizon.
+  var besideCount: Int { found.besideCount }
 
   init(work: HistoryWork) throws(ChangesetError) {
     self.work = work
@@ -22,6 +30,8 @@ struct Intake {
     bringsBack = try work.info.integer(.refill) != nil
     let mayForget = try work.info.integer(.forgets) != nil || work.options.replica != nil
     replica = mayForget ? nil : try work.replica()
+    horizon = try Horizon(work.connection)
+    below = horizon == nil ? [] : try SnapshotRoots(connection: work.connection).below()
   }
 
   /// Takes a pack in; returns the commits that are new.
@@ -70,6 +80,11 @@ struct Intake {
   /// Appends a commit whose parents are here; others wait.
   private func keep(entry: Pack.Entry) throws(ChangesetError) -> LogRow? {
     let commit = try Self.commit(entry)
+    if let horizon, entry.header.generation <= horizon.row.generation {
+      // What a snapshot stands for is no loss.
+      if !below.contains(entry.id.beginning) { found.besideCount += 1 }
+      return nil
+    }
     var parents: [LogRow] = []
     for id in entry.header.parents {
       guard let seq = try work.log.number(of: id) else {
@@ -77,6 +92,10 @@ struct Intake {
         return nil
       }
       parents.append(try work.log.row(seq))
+    }
+    if let horizon, !horizon.includes(childOf: parents) {
+      found.besideCount += 1
+      return nil
     }
     try check(commit: commit, entry.id, parents: parents)
     let row = try work.log.append(
@@ -107,6 +126,14 @@ struct Intake {
       }
     }
     try work.heads.add(row.seq, branch: row.branch)
+  }
+
+  /// Takes in what waits for a commit that has come with a snapshot.
+  func take(waitingFor id: ChangesetID) throws(ChangesetError) -> [LogRow] {
+    var new: [LogRow] = []
+    for entry in try released(by: id) { new += try take(entry: entry) }
+    try frames.keep()
+    return new
   }
 
   /// The whole commit of an entry, in its canonical form.

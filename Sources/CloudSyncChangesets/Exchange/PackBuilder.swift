@@ -16,10 +16,12 @@ struct PackBuilder {
     let candidates = try work.connection.rows(
       """
       SELECT seq, length(body) FROM changesets_log
-      WHERE seq > ?1 AND remote = 0 AND body IS NOT NULL ORDER BY seq LIMIT ?2
+      WHERE seq > ?1 AND remote = 0 AND body IS NOT NULL AND generation > ?3 ORDER BY seq LIMIT ?2
       """,
       .integer(seq),
-      .integer(Self.mostCommits)
+      .integer(Self.mostCommits),
+      // For what is before the horizon, and for that itself, a snapshot stands.
+      .integer(try Horizon(work.connection)?.row.generation ?? 0)
     ) { (seq: $0.integer(0), size: $0.integer(1)) }
     var pack = Pack()
     var numbers: [Int64] = []

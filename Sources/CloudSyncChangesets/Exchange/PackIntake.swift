@@ -13,9 +13,12 @@ struct TakenPacks: Sendable {
   var new: [ChangesetID] = []
   /// The names of those that hold something which is not in the log.
   var incomplete: [String] = []
+  /// What each holds, by name.
+  var contents: [String: [ChangesetID]] = [:]
 
   mutating func add(_ outcome: PackIntake.Outcome, name: String) {
     new += outcome.new
+    contents[name] = outcome.ids
     if !outcome.isComplete { incomplete.append(name) }
   }
 }
@@ -30,6 +33,8 @@ struct PackIntake {
     var new: [ChangesetID] = []
     /// Whether all that it holds is in the log now.
     var isComplete = false
+    /// All that it holds.
+    var ids: [ChangesetID] = []
   }
 
   func take(
@@ -55,9 +60,23 @@ struct PackIntake {
     }
     do throws(ChangesetError) {
       return try work.connection.transaction { () throws(ChangesetError) in
-        let new = try Intake(work: work).take(pack: pack).map(\.id)
+        let intake = try Intake(work: work)
+        let new = try intake.take(pack: pack).map(\.id)
         try forget(name: name)
-        return Outcome(new: new, isComplete: try isComplete(pack: pack))
+        if intake.besideCount > 0 {
+          try refuse(
+            name: name,
+            because:
+              "\(intake.besideCount) of its commits go on from before the history was squashed; whoever made"
+              + " them puts them on top of it with “rebase”",
+            bytes: bytes
+          )
+        }
+        return Outcome(
+          new: new,
+          isComplete: try isComplete(pack: pack),
+          ids: pack.entries.map(\.id)
+        )
       }
     } catch {
       // What is wrong with the pack is no reason to stop; what is wrong with the database is.
@@ -97,7 +116,11 @@ enum PackRecord {
     switch record["data"] {
     case .asset?: false
     case .data(let data)?:
-      record.recordType != type || Pack.name(of: Array(data)) != record.recordID.name
+      switch record.recordType {
+      case type: Pack.name(of: Array(data)) != record.recordID.name
+      case Snapshot.recordType: Snapshot.name(of: Array(data)) != record.recordID.name
+      default: true
+      }
     default: record[part(0)] == nil
     }
   }

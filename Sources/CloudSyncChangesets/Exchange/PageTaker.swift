@@ -16,6 +16,8 @@ final class PageTaker: Sendable {
     var records: Set<String> = []
     /// Those of them that hold something which is not in the log.
     var needed: Set<String> = []
+    /// What packs hold, while that is asked for.
+    var contents: [String: [ChangesetID]]?
     var lastPage: PageID?
   }
 
@@ -42,9 +44,7 @@ final class PageTaker: Sendable {
     // It completes another fetch of the same run.
     if state.withLock({ $0.lastPage }) == page.page { return true }
     do throws(ChangesetError) {
-      let packs = page.changedRecords.filter { $0.recordType == PackRecord.type }
-      let contents = packs.map { PackRecord.bytes(of: $0, assets: assets) }
-      let names = packs.map(\.recordID.name)
+      let records = ZonePage(page, assets: assets)
       let failures = page.failures.map { ($0.recordID.name, "\($0.error)") }
       let token = page.changeToken
       if let token, HistoryMutant.tokenBeforeRows.isPresent {
@@ -57,10 +57,7 @@ final class PageTaker: Sendable {
         // Everything that the zone holds comes now: what does not is not there, as in a zone that others have made
         // again after it was lost.
         if startsOver { try RemoteState.forgetCloud(work: work) }
-        var taken = TakenPacks()
-        for (name, content) in zip(names, contents) {
-          taken.add(try PackIntake(work: work).take(name: name, content), name: name)
-        }
+        let taken = try records.taken(by: work)
         for (name, reason) in failures {
           try PackIntake(work: work).refuse(name: name, because: reason, bytes: nil)
         }
@@ -73,6 +70,7 @@ final class PageTaker: Sendable {
         if startsOver { state.records = [] }
         state.new += taken.new
         state.needed.formUnion(taken.incomplete)
+        state.contents?.merge(taken.contents) { $1 }
         state.records.formUnion(page.changedRecords.map(\.recordID.name))
         state.records.subtract(page.deletedRecordIDs.map(\.name))
         state.lastPage = page.page
@@ -87,15 +85,10 @@ final class PageTaker: Sendable {
   /// Stores records that were looked up because no page could bring them; false if that fails.
   func takeLookup(_ page: FetchOperation.Response) -> Bool {
     do throws(ChangesetError) {
-      let packs = page.changedRecords.filter { $0.recordType == PackRecord.type }
-      let contents = packs.map { PackRecord.bytes(of: $0, assets: assets) }
-      let names = packs.map(\.recordID.name)
+      let records = ZonePage(page, assets: assets)
       let failures = page.failures
       let taken = try repository.write { (work) throws(ChangesetError) in
-        var taken = TakenPacks()
-        for (name, content) in zip(names, contents) {
-          taken.add(try PackIntake(work: work).take(name: name, content), name: name)
-        }
+        let taken = try records.taken(by: work)
         for failure in failures {
           let name = failure.recordID.name
           if failure.error.code == .unknownItem {
@@ -141,6 +134,42 @@ final class PageTaker: Sendable {
       return new
     }
     state.withLock { $0.new += new }
+  }
+
+  /// Goes over to the horizon that replicas tell of, once all is here that the zone holds.
+  func settleHorizon() throws(ChangesetError) {
+    let isTold = try repository.read { (work) throws(ChangesetError) in
+      try ZoneReports(connection: work.connection).isThere()
+    }
+    guard isTold else { return }
+    let new = try repository.write { (work) throws(ChangesetError) in
+      let adoption = HorizonAdoption(work: work)
+      do throws(ChangesetError) {
+        return try work.connection.transaction { () throws(ChangesetError) in
+          guard let row = try adoption.run() else { return [ChangesetID]() }
+          return try Intake(work: work).take(waitingFor: row.id).map(\.id)
+        }
+      } catch {
+        // A snapshot that holds something else is no reason to stop.
+        guard [.damaged, .schemaMismatch].contains(error.code),
+          work.connection.sqlite.isInTransaction, let name = try adoption.snapshotName()
+        else { throw error }
+        try PackIntake(work: work).refuse(name: name, because: error.reason, bytes: nil)
+        return []
+      }
+    }
+    state.withLock { $0.new += new }
+  }
+
+  /// Notes from now on what packs hold.
+  func beginListing() { state.withLock { $0.contents = [:] } }
+
+  /// What the packs hold that pages have brought since listing began.
+  func endListing() -> [String: [ChangesetID]] {
+    state.withLock { state in
+      defer { state.contents = nil }
+      return state.contents ?? [:]
+    }
   }
 
   /// The new commits that came since the last call.

@@ -28,17 +28,61 @@ struct Pushing {
       try await save(bytes: next.pack.bytes)
       _ = try note(pack: next)
     }
+    try await sendSnapshot()
+    try await sendReport()
     let lacks = try repository.read { (work) throws(ChangesetError) in
       try GoneChanges(connection: work.connection).isAnyUnsent()
     }
-    if lacks {
-      throw ChangesetError(
-        .historyTooShort,
-        "the cloud lacks old commits whose changes were removed from this copy; another copy has to send them,"
-          + " or reset the history to send the rows anew"
-      )
-    }
+    if lacks { throw Self.lacksChanges }
+    if case .behind = try repository.standing() { throw ChangesetError.behindHorizon }
     return pushed
+  }
+
+  private static let lacksChanges = ChangesetError(
+    .historyTooShort,
+    "the cloud lacks old commits whose changes were removed from this copy; another copy has to send them,"
+      + " or reset the history to send the rows anew"
+  )
+
+  // MARK: Squashes
+
+  /// Sends the state that the history begins with, if the zone lacks it.
+  private func sendSnapshot() async throws(ChangesetError) {
+    let snapshot = try repository.read { (work) throws(ChangesetError) -> Snapshot? in
+      guard let row = try Horizon(work.connection)?.row else { return nil }
+      let known = try ZoneReports(connection: work.connection).snapshots()
+      if known.contains(where: { $0.place.id == row.id }) { return nil }
+      do throws(ChangesetError) { return try SnapshotMaking(work: work).snapshot(of: row) } catch {
+        throw error.code == .historyTooShort ? Self.lacksChanges : error
+      }
+    }
+    if let snapshot { try await send(snapshot: snapshot) }
+  }
+
+  /// Sends a snapshot, and notes that the zone has it.
+  func send(snapshot: Snapshot) async throws(ChangesetError) {
+    let bytes = snapshot.bytes
+    let name = Snapshot.name(of: bytes)
+    try await save(bytes: bytes, type: Snapshot.recordType, name: name)
+    let place = ReplicaReport.Place(id: snapshot.id, generation: snapshot.header.generation)
+    try repository.write { (work) throws(ChangesetError) in
+      try ZoneReports(connection: work.connection)
+        .keep(snapshot: .init(name: name, place: place), bytes: nil)
+    }
+  }
+
+  /// Tells the others what this copy has reached, if a squash has news of it.
+  private func sendReport() async throws(ChangesetError) {
+    let report = try repository.read { (work) throws(ChangesetError) in
+      try ReportMaking(work: work).due()
+    }
+    guard let report else { return }
+    let name = ReplicaReport.recordName(of: report.replica)
+    try await save(bytes: report.bytes, type: ReplicaReport.recordType, name: name)
+    try repository.write { (work) throws(ChangesetError) in
+      try ZoneReports(connection: work.connection).keep(report: report, name: name)
+      try work.info.set(.reported, .blob(report.bytes))
+    }
   }
 
   /// A pack on its way.
@@ -69,8 +113,12 @@ struct Pushing {
     }
   }
 
-  private func save(bytes: [UInt8]) async throws(ChangesetError) {
-    let record = try record(bytes: bytes)
+  private func save(
+    bytes: [UInt8],
+    type: String = PackRecord.type,
+    name: String? = nil
+  ) async throws(ChangesetError) {
+    let record = try record(bytes: bytes, type: type, name: name ?? Pack.name(of: bytes))
     let operation = ModifyOperation(records: [record])
     let response = try await remote.calls.run { done in
       do { return try self.remote.session.modify(operation, completion: done) } catch {
@@ -81,10 +129,14 @@ struct Pushing {
     if let failure = response.failures.first { throw ChangesetError(failure.error) }
   }
 
-  private func record(bytes: [UInt8]) throws(ChangesetError) -> Record {
+  private func record(
+    bytes: [UInt8],
+    type: String,
+    name: String
+  ) throws(ChangesetError) -> Record {
     var record = Record(
-      recordType: PackRecord.type,
-      recordID: RecordID(name: Pack.name(of: bytes), zoneID: remote.zoneID)
+      recordType: type,
+      recordID: RecordID(name: name, zoneID: remote.zoneID)
     )
     if bytes.count <= PackBuilder.mostBytes + 50_000 {
       record["data"] = .data(Data(bytes))
@@ -94,8 +146,8 @@ struct Pushing {
     guard let folder = remote.assets else {
       throw ChangesetError(
         .tooLarge,
-        "a commit has \(bytes.count / 1_000) kB, and over 650 it travels as a file; give the remote"
-          + " AssetOptions"
+        "\(type == PackRecord.type ? "a commit" : "a snapshot") has \(bytes.count / 1_000) kB, and over 650 it"
+          + " travels as a file; give the remote AssetOptions"
       )
     }
     // Never in the field of small packs: a cloud's schema gives a field one type.
@@ -161,7 +213,9 @@ struct Pushing {
           return .unassigned
         }
       }
-      if let failure = response.failures.first { throw ChangesetError(failure.error) }
+      // Another may have deleted them before.
+      let failure = response.failures.first { $0.error.code != .unknownItem }
+      if let failure { throw ChangesetError(failure.error) }
     }
   }
 }

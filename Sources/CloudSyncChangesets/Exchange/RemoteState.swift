@@ -56,10 +56,16 @@ enum RemoteState {
     }
   }
 
-  static func forgetToken(in repository: ChangesetRepository) throws(ChangesetError) {
+  /// Has the next fetch bring everything; with what was removed here too, unless it is only looked at.
+  static func forgetToken(
+    in repository: ChangesetRepository,
+    bringingBack: Bool = true
+  ) throws(ChangesetError) {
     try repository.write { (work) throws(ChangesetError) in
       try work.connection.run("DELETE FROM changesets_info WHERE name = 'token'")
-      if try work.info.integer(.horizon) != nil { try work.info.set(.refill, .integer(1)) }
+      if bringingBack, try work.info.integer(.horizon) != nil {
+        try work.info.set(.refill, .integer(1))
+      }
     }
   }
 
@@ -76,8 +82,9 @@ enum RemoteState {
 
   private static func forget(connection: HistoryConnection) throws(ChangesetError) {
     try connection.run(
-      "DELETE FROM changesets_info WHERE name IN ('token', 'shown', 'pushed', 'declared')"
+      "DELETE FROM changesets_info WHERE name IN ('token', 'shown', 'pushed', 'declared', 'reported')"
     )
+    try ZoneReports(connection: connection).forget()
     if HistoryMutant.forgottenZone.isPresent { return }
     try connection.run("UPDATE changesets_log SET remote = 0 WHERE remote = 1")
     try connection.run("UPDATE changesets_tags SET remote = 0")

@@ -24,7 +24,7 @@ struct Merging {
   func mergeAll(branch: Int64) throws(ChangesetError) -> [LogRow] {
     try DefaultFills(work: work).keep()
     var queue = MergeQueue()
-    for head in try work.heads.heads(ofBranch: branch) {
+    for head in try work.heads.joinable(ofBranch: branch) {
       let row = try work.log.row(head.seq)
       // What this version of the app does not know it does not merge.
       guard try work.knows(schema: row.schema) else { continue }
@@ -43,6 +43,7 @@ struct Merging {
 
   /// Merges a branch's head into another branch, whose head may be older.
   func merge(theirs: LogRow, into ours: LogRow, branch: Int64) throws(ChangesetError) -> LogRow {
+    if theirs.isBeside || ours.isBeside { throw ChangesetError.behindHorizon }
     let plan = try merges.plan(ours.id, theirs.id)
     guard plan.questions.isEmpty else {
       throw ChangesetError(
@@ -56,7 +57,7 @@ struct Merging {
   /// What is asked before heads of a branch can be merged.
   func questions(branch: Int64) throws(ChangesetError) -> [ContestedRow] {
     var queue = MergeQueue()
-    for head in try work.heads.heads(ofBranch: branch) {
+    for head in try work.heads.joinable(ofBranch: branch) {
       let row = try work.log.row(head.seq)
       guard try work.knows(schema: row.schema) else { continue }
       queue.add(row.id, generation: row.generation)
@@ -69,6 +70,15 @@ struct Merging {
   func reversal(of row: LogRow, head: LogRow) throws(ChangesetError) -> MergePlan {
     let parent = try work.log.id(seq: row.parent)
     return try settled(plan: try merges.plan(over: row.id, ours: head.id, theirs: parent))
+  }
+
+  /// What a commit beside the horizon has that another lacks, against that one.
+  func rebase(
+    of row: LogRow,
+    over base: LogRow?,
+    onto target: LogRow
+  ) throws(ChangesetError) -> MergePlan {
+    try settled(plan: try merges.plan(over: base?.id, ours: target.id, theirs: row.id))
   }
 
   private func keep(plan: MergePlan, branch: Int64) throws(ChangesetError) -> LogRow {

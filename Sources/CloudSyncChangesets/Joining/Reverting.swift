@@ -12,6 +12,12 @@ struct Reverting {
         "commit \(row.id.short) is not one that HEAD is made of"
       )
     }
+    if try SnapshotRoots(connection: work.connection).contains(seq: row.seq) {
+      throw ChangesetError(
+        .historyTooShort,
+        "what was before commit \(row.id.short) was squashed, so it cannot be taken back"
+      )
+    }
     let plan = try Merging(work).reversal(of: row, head: try work.log.row(seq))
     return try Recording(work: work)
       .record(changes: plan.changes, meta: meta, reverts: row.id, conflicts: plan.conflicts)

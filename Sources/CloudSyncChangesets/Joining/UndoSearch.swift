@@ -36,7 +36,9 @@ struct UndoSearch {
     while let row = try walk.next() {
       guard row.kind == .edit else { continue }
       // What lost its changes can neither be taken back nor put back.
-      guard try work.log.body(seq: row.seq) != nil else { return nil }
+      guard try work.log.body(seq: row.seq) != nil,
+        try SnapshotRoots(connection: work.connection).contains(seq: row.seq) == false
+      else { return nil }
       let commit = try work.changeset(row: row)
       guard commit.replica == replica, !takenBack.contains(row.id) else { continue }
       // The rows that were there before the history are no step of anybody's.

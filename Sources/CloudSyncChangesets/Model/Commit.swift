@@ -58,7 +58,7 @@ package struct CommitHeader: Sendable, Hashable {
 package struct Commit: Sendable, Hashable {
   package var header: CommitHeader
   package var changes: StateDelta
-  /// In the order of ``MergeConflict``; only merges have any, and edits that take a commit back.
+  /// In the order of ``MergeConflict``; only merges have any, and edits that take a commit back or were put on others'.
   package var conflicts: [MergeConflict]
 
   package init(header: CommitHeader, changes: StateDelta, conflicts: [MergeConflict] = []) {

@@ -62,6 +62,16 @@ struct Branches {
       throw ChangesetError(.invalidName, "there is a tag “\(name)” already; name another one")
     }
     let seq = try RevisionSearch(work: work).number(revision: revision)
+    if let horizon = try Horizon(work.connection), let seq {
+      let row = try work.log.row(seq)
+      guard horizon.includes(row) else {
+        throw ChangesetError(
+          .behindHorizon,
+          "commit \(row.id.short) is before commit \(horizon.row.id.short), which the history was squashed to; begin"
+            + " the branch there or later"
+        )
+      }
+    }
     let number = try work.dictionaries.number(forName: name)
     let ends = try work.heads.heads(ofBranch: number).map(\.seq)
     if let seq, ends == [seq] {
@@ -149,7 +159,7 @@ struct Branches {
   /// The heads of the branch of a position that descend from it.
   func descendants(of position: Heads.Position) throws(ChangesetError) -> [LogRow] {
     var found: [LogRow] = []
-    for head in try work.heads.heads(ofBranch: position.branch) where head.seq != position.seq {
+    for head in try work.heads.joinable(ofBranch: position.branch) where head.seq != position.seq {
       guard try work.log.isAncestor(ancestor: position.seq, of: head.seq) else { continue }
       found.append(try work.log.row(head.seq))
     }

@@ -38,8 +38,7 @@ struct Verification {
 
   private func problem(of row: LogRow) throws(ChangesetError) -> String? {
     guard let body = try work.log.body(seq: row.seq) else { return nil }
-    let header = try work.log.header(row: row)
-    guard ChangesetID(digestOf: CommitWriter.head(of: header), body) == row.id else {
+    guard try isItself(row: row, body: body) else {
       return "commit \(row.id.short) is not what its identifier says"
     }
     let parent: LogRow? = if let seq = row.parent { try work.log.row(seq) } else { nil }
@@ -50,6 +49,14 @@ struct Verification {
       return "commit \(row.id.short) leads to another state than it says"
     }
     return nil
+  }
+
+  private func isItself(row: LogRow, body: [UInt8]) throws(ChangesetError) -> Bool {
+    if let root = try SnapshotRoots(connection: work.connection).root(seq: row.seq) {
+      return root.isMadeHere || ChangesetID(digestOf: root.head, root.body) == row.id
+    }
+    let header = try work.log.header(row: row)
+    return ChangesetID(digestOf: CommitWriter.head(of: header), body) == row.id
   }
 
   /// Whether the rows are those of HEAD, apart from what is known to be uncommitted.

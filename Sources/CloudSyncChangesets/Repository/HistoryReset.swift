@@ -12,11 +12,14 @@ struct HistoryReset {
       try connection.run("DELETE FROM changesets_\(name)")
     }
     try GoneChanges(connection: connection).forget()
+    try SnapshotRoots(connection: connection).forget()
+    try ZoneReports(connection: connection).forget()
     try connection.execute("DROP TABLE IF EXISTS main.changesets_parked")
     try connection.run("DELETE FROM changesets_heads WHERE number <> 0")
     try connection.run("UPDATE changesets_heads SET branch = 1, seq = NULL, is_head = 1")
     let facts: [Info.Name] = [
       .ids, .token, .zone, .account, .horizon, .seen, .reach, .pushed, .lines, .refill, .declared,
+      .squashed, .reported,
     ]
     for name in facts {
       try connection.run("DELETE FROM changesets_info WHERE name = ?1", .text(name.rawValue))

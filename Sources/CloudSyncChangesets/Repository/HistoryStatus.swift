@@ -21,7 +21,7 @@ struct HistoryStatus {
       unpushedCount: try count(
         """
         SELECT count(*) FROM changesets_log WHERE remote = 0
-          AND seq > ifnull((SELECT value FROM changesets_info WHERE name = 'pushed'), 0)
+          AND generation > \(try Horizon(work.connection)?.row.generation ?? 0) AND seq > ifnull((SELECT value FROM changesets_info WHERE name = 'pushed'), 0)
         """
       ),
       heads: heads.sorted(),

@@ -12,9 +12,22 @@ struct LogRow: Sendable, Hashable {
   var branch: Int64
   var schema: Int64
   var kind: CommitHeader.Kind
-  /// Whether the cloud has it.
-  var isRemote: Bool
+  var place: Place
   var stateHash: StateHash
+
+  /// Where a commit is beside this log.
+  enum Place: Int64, Sendable {
+    /// No cloud is known to have it.
+    case here = 0
+    /// The cloud has it.
+    case cloud = 1
+    /// It does not go on from the horizon: nobody gets it, and nothing is merged with it.
+    case beside = 2
+  }
+
+  /// Whether the cloud has it.
+  var isRemote: Bool { place == .cloud }
+  var isBeside: Bool { place == .beside }
 
   var parents: [Int64] { [parent, merged].compactMap { $0 } }
 }
@@ -157,7 +170,7 @@ struct CommitLog {
       branch: statement.integer(6),
       schema: statement.integer(7),
       kind: kind,
-      isRemote: statement.integer(9) != 0,
+      place: LogRow.Place(rawValue: statement.integer(9)) ?? .cloud,
       stateHash: StateHash(high: high, low: low)
     )
   }
@@ -186,7 +199,7 @@ struct CommitLog {
       branch: try dictionaries.number(forName: header.branch),
       schema: schema,
       kind: header.kind,
-      isRemote: isRemote,
+      place: isRemote ? .cloud : .here,
       stateHash: header.stateHash
     )
     try insert(row: row, body: body)
@@ -212,9 +225,17 @@ struct CommitLog {
       .integer(row.branch),
       .integer(row.schema),
       .integer(Int64(row.kind.rawValue)),
-      .integer(row.isRemote ? 1 : 0),
+      .integer(row.place.rawValue),
       .blob(state.bytes),
       .blob(body)
+    )
+  }
+
+  func set(place: LogRow.Place, of seq: Int64) throws(ChangesetError) {
+    try connection.run(
+      "UPDATE changesets_log SET remote = ?2 WHERE seq = ?1",
+      .integer(seq),
+      .integer(place.rawValue)
     )
   }
 

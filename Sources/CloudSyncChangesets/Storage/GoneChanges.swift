@@ -52,7 +52,8 @@ struct GoneChanges {
   /// Gives a commit its changes back, which came from the cloud again.
   func bringBack(body: [UInt8], of seq: Int64) throws(ChangesetError) {
     try connection.run(
-      "UPDATE changesets_log SET body = ?2 WHERE seq = ?1 AND body IS NULL",
+      // What stands at the beginning of a squashed history has its whole state for changes.
+      "UPDATE changesets_log SET body = ?2 WHERE seq = ?1 AND body IS NULL AND (parent IS NOT NULL OR generation = 1)",
       .integer(seq),
       .blob(body)
     )
@@ -69,8 +70,12 @@ struct GoneChanges {
   func isAnyUnsent() throws(ChangesetError) -> Bool {
     guard let horizon = try Info(connection).integer(.horizon) else { return false }
     return try connection.integer(
-      "SELECT 1 FROM changesets_log WHERE seq < ?1 AND remote = 0 AND body IS NULL LIMIT 1",
-      .integer(horizon)
+      """
+      SELECT 1 FROM changesets_log
+      WHERE seq < ?1 AND remote = 0 AND body IS NULL AND generation > ?2 LIMIT 1
+      """,
+      .integer(horizon),
+      .integer(try Horizon(connection)?.row.generation ?? 0)
     ) != nil
   }
 }

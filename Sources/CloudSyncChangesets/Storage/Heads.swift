@@ -86,6 +86,26 @@ struct Heads {
     ) { (branch: $0.integer(0), seq: $0.integer(1)) }
   }
 
+  /// The heads of a branch, or of all, that can be merged and gone to: those that are not beside the horizon.
+  func joinable(
+    ofBranch branch: Int64? = nil
+  ) throws(ChangesetError) -> [(
+    branch: Int64, seq: Int64
+  )] {
+    let beside = Set(try beside().map(\.seq))
+    return try heads(ofBranch: branch).filter { !beside.contains($0.seq) }
+  }
+
+  /// The heads that do not go on from the horizon.
+  func beside() throws(ChangesetError) -> [(branch: Int64, seq: Int64)] {
+    try connection.rows(
+      """
+      SELECT h.branch, h.seq FROM changesets_heads h JOIN changesets_log l ON l.seq = h.seq
+      WHERE h.is_head = 0 AND l.remote = 2 ORDER BY h.branch, h.seq
+      """
+    ) { (branch: $0.integer(0), seq: $0.integer(1)) }
+  }
+
   func add(_ seq: Int64, branch: Int64) throws(ChangesetError) {
     try connection.run(
       "INSERT INTO changesets_heads(branch, seq, is_head) VALUES(?1, ?2, 0)",

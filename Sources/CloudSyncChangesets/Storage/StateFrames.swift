@@ -13,17 +13,21 @@ final class StateFrames {
   private var isAlike: Bool?
   /// By number; only where lines are unlike.
   private var known: [Int64: HashFrame] = [:]
+  /// The commits that lines begin with in the midst, as snapshots tell.
+  private var roots: [SnapshotRoots.Root] = []
 
   private var dictionaries: Dictionaries { Dictionaries(connection: connection) }
 
   init(_ connection: HistoryConnection) throws(ChangesetError) {
     self.connection = connection
     all = try Fills.read(connection)
+    if !all.tables.isEmpty { roots = try SnapshotRoots(connection: connection).all() }
   }
 
   /// Reads the constants again: a commit has brought new ones.
   func refresh() throws(ChangesetError) {
     all = try Fills.read(connection)
+    roots = try SnapshotRoots(connection: connection).all()
     (isAlike, known) = (nil, [:])
   }
 
@@ -32,6 +36,10 @@ final class StateFrames {
     if all.tables.isEmpty { return HashFrame() }
     guard let row else { return HashFrame(absent: all.tables.mapValues { Set($0.keys) }) }
     if try linesAreAlike() { return try frame(schema: row.schema) { _, _ in true } }
+    if let frame = known[row.seq] { return frame }
+    for root in roots where known[root.seq] == nil {
+      known[root.seq] = try frame(of: root, schema: try schemaNumber(seq: root.seq) ?? row.schema)
+    }
     if let frame = known[row.seq] { return frame }
     let frame: HashFrame
     if let parent = row.parent, let before = known[parent] {
@@ -67,6 +75,14 @@ final class StateFrames {
       guard let known = before?.table(table) else { return false }
       return known.column(column) == nil || frame.fills.tables[table]?[column] != nil
     }
+  }
+
+  /// Of a state that a line begins with in the midst.
+  private func frame(
+    of root: SnapshotRoots.Root,
+    schema: Int64
+  ) throws(ChangesetError) -> HashFrame {
+    try frame(schema: schema) { table, column in root.fills.tables[table]?[column] != nil }
   }
 
   private func frame(
@@ -142,9 +158,16 @@ final class StateFrames {
     let beginnings = try connection.rows(
       """
       SELECT DISTINCT l.schema, p.schema FROM changesets_log l
-      LEFT JOIN changesets_log p ON p.seq = l.parent WHERE p.schema IS NOT l.schema
+      LEFT JOIN changesets_log p ON p.seq = l.parent
+      WHERE p.schema IS NOT l.schema AND (l.parent IS NOT NULL OR l.seq NOT IN (\(rootNumbers)))
       """
     ) { (schema: $0.integer(0), former: $0.isNull(1) ? nil : $0.integer(1)) }
+    for root in roots {
+      let schema = try schemaNumber(seq: root.seq)
+      guard let schema,
+        try frame(of: root, schema: schema) == frame(schema: schema, isFilled: { _, _ in true })
+      else { return false }
+    }
     for beginning in beginnings {
       let schema = try description(beginning.schema)
       let former = try beginning.former.map { (number) throws(ChangesetError) in
@@ -157,6 +180,8 @@ final class StateFrames {
     }
     return true
   }
+
+  private var rootNumbers: String { roots.map { "\($0.seq)" }.joined(separator: ", ") }
 
   /// Keeps whether lines are alike, which takes a look at the whole log; in a transaction that writes.
   func keep() throws(ChangesetError) {

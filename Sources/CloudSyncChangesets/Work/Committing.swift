@@ -43,14 +43,38 @@ struct Committing {
     at time: HybridTime,
     on position: Heads.Position
   ) throws(ChangesetError) -> LogRow {
+    let parent: LogRow? =
+      if let seq = position.seq { try work.log.row(seq) } else { nil }
+    let commit = try commit(
+      of: changes,
+      meta: meta,
+      reverts: reverts,
+      conflicts: conflicts,
+      at: time,
+      on: parent,
+      branch: position.branch
+    )
+    let row = try store(commit: commit, parents: [parent])
+    try work.heads.advance(position: position, to: row.seq, clock: time)
+    return row
+  }
+
+  /// Makes an edit on a commit, nil for the empty database, and stores nothing.
+  func commit(
+    of changes: StateDelta,
+    meta: String,
+    reverts: ChangesetID? = nil,
+    conflicts: [MergeConflict] = [],
+    at time: HybridTime,
+    on parent: LogRow?,
+    branch: Int64
+  ) throws(ChangesetError) -> Commit {
     guard meta.utf8.count <= CommitReader.longestMeta else {
       throw ChangesetError(.tooLarge, "what is said of a commit has at most 65,536 bytes")
     }
     guard time < CommitReader.limit else {
       throw ChangesetError(.misuse, "the clock is beyond the year 2200; set it right")
     }
-    let parent: LogRow? =
-      if let seq = position.seq { try work.log.row(seq) } else { nil }
     let changes = try DefaultFills(work: work).stating(changes: changes, after: parent)
     let frames = try StateFrames(work.connection)
     try frames.keep()
@@ -61,7 +85,7 @@ struct Committing {
       generation: (parent?.generation ?? 0) + 1,
       time: time,
       replica: try work.replica(),
-      branch: try work.dictionaries.name(number: position.branch),
+      branch: try work.dictionaries.name(number: branch),
       reverts: reverts,
       meta: meta,
       stateHash: (parent?.stateHash ?? .zero)
@@ -71,10 +95,7 @@ struct Committing {
           to: try frames.frame(of: try work.schemaNumber(), after: parent)
         )
     )
-    let commit = Commit(header: header, changes: changes, conflicts: conflicts)
-    let row = try store(commit: commit, parents: [parent])
-    try work.heads.advance(position: position, to: row.seq, clock: time)
-    return row
+    return Commit(header: header, changes: changes, conflicts: conflicts)
   }
 
   /// Writes a commit into the log, and no head.
@@ -87,13 +108,19 @@ struct Committing {
       )
     }
     let id = ChangesetID(digestOf: CommitWriter.head(of: commit.header), body)
-    let row = try work.log.append(
+    var row = try work.log.append(
       commit,
       id: id,
       body: body,
       parents: parents.compactMap { $0?.seq },
       isRemote: false
     )
+    if let horizon = try Horizon(work.connection),
+      !horizon.includes(childOf: parents.compactMap { $0 })
+    {
+      row.place = .beside
+      try work.log.set(place: .beside, of: row.seq)
+    }
     try DecidedEdits(log: work.log).note(commit: commit, id: id)
     if parents.first??.schema != row.schema { try StateFrames.forget(work.connection) }
     return row

@@ -8,7 +8,7 @@ enum HistoryCloud {
     name: "--create",
     help: "create the cloud's file, or its zone, if it is missing"
   )
-  private static let options: [Command.Option] = [
+  static let options: [Command.Option] = [
     .init(name: "--cloud", value: "CLOUD", help: "the cloud: a file, or https://… for a server"),
     ServerPlace.tokenFile,
     ServerPlace.webTokenFile,

@@ -11,7 +11,7 @@ enum HistoryCommand {
       summary: "Keep a database's history: commit, look, go back, branch, merge and sync.",
       subcommands: HistoryBasics.commands + HistoryLooking.commands + HistoryMoving.commands
         + HistoryJoining.commands + HistoryCloud.commands
-        + [HistoryReportCommand.command, HistoryCollecting.command]
+        + HistorySquashing.commands + [HistoryReportCommand.command, HistoryCollecting.command]
     )
   }
 
@@ -74,6 +74,7 @@ struct HistoryTarget {
       "; a branch takes them along: “cloudsync history branch \(path) NAME”, then “switch”"
     case .uncommittedChanges: "; “cloudsync history commit \(path)” records them"
     case .unmerged: "; “cloudsync history merge \(path)” does it"
+    case .behindHorizon: "; that is “cloudsync history rebase \(path) --cloud …”, and loses nothing"
     case .noSuchBranch, .noSuchRevision: suggestion(for: error)
     case .historyTooShort:
       "; “cloudsync history fetch \(path) --cloud … --everything” brings them back"

@@ -8,60 +8,6 @@ import Testing
 
 /// A process that ends in the middle: at every statement, before or after but never between.
 @Suite struct InterruptionTests {
-  /// A database whose connection breaks off at a statement.
-  private final class BreakingDatabase: SyncDatabase {
-    private let file: DatabaseFile
-    private let place = Locked<Int?>(nil)
-
-    init(_ file: DatabaseFile) { self.file = file }
-
-    func breakOff(at statement: Int?) { place.withLock { $0 = statement } }
-
-    func write<Value: Sendable>(_ body: @Sendable (OpaquePointer) throws -> Value) throws -> Value {
-      let statement = place.withLock { $0 }
-      return try file.write { handle in
-        guard let statement else { return try body(handle) }
-        let connection = SQLiteConnection(borrowing: handle)
-        return try connection.withFault(StatementFault(at: statement)) { try body(handle) }
-      }
-    }
-  }
-
-  /// Runs work that is broken off at each of its statements, and says how many there were.
-  private static func breaking(
-    _ prepare: (HistoryBench) throws -> Void,
-    _ work: (ChangesetRepository) throws -> Void,
-    _ state: (HistoryBench) throws -> [String]
-  ) throws -> Int {
-    let reference = try HistoryBench()
-    try prepare(reference)
-    let before = try state(reference)
-    try work(reference.repository)
-    let after = try state(reference)
-    #expect(before != after)
-    // In the suite every second one.
-    for statement in stride(from: 1, through: 2_000, by: SuiteSize.count(4, long: 1)) {
-      let bench = try HistoryBench()
-      try prepare(bench)
-      let database = BreakingDatabase(bench.database)
-      let repository = try ChangesetRepository(database, options: HistoryBench.options())
-      database.breakOff(at: statement)
-      do { try work(repository) } catch {
-        let found = try state(bench)
-        #expect(found == before || found == after)
-        #expect(try bench.repository.verify().problems == [])
-        // The next try does it.
-        database.breakOff(at: nil)
-        if found == before { try work(repository) }
-        #expect(try state(bench) == after)
-        continue
-      }
-      #expect(try state(bench) == after)
-      return statement - 1
-    }
-    return 0
-  }
-
   private static func fill(_ bench: HistoryBench) throws {
     for number in 1...6 {
       try bench.commit(
@@ -76,12 +22,12 @@ import Testing
   }
 
   @Test func aCheckoutIsDoneOrNotDone() throws {
-    let count = try Self.breaking(Self.fill, { try $0.checkout("HEAD~4") }, Self.state)
+    let count = try StatementBreaks.breaking(Self.fill, { try $0.checkout("HEAD~4") }, Self.state)
     #expect(count > 10)
   }
 
   @Test func aCommitIsMadeOrNotMade() throws {
-    let count = try Self.breaking(
+    let count = try StatementBreaks.breaking(
       { bench in
         try Self.fill(bench)
         try bench.database.execute(
@@ -95,12 +41,12 @@ import Testing
   }
 
   @Test func aRevertIsMadeOrNotMade() throws {
-    let count = try Self.breaking(Self.fill, { try $0.revert("HEAD") }, Self.state)
+    let count = try StatementBreaks.breaking(Self.fill, { try $0.revert("HEAD") }, Self.state)
     #expect(count > 10)
   }
 
   @Test func oldChangesAreRemovedOrNotRemoved() throws {
-    let count = try Self.breaking(
+    let count = try StatementBreaks.breaking(
       { try Self.fill($0) },
       { try $0.gc(depth: 2, includingUnsent: true) },
       { bench in
@@ -119,7 +65,7 @@ import Testing
       try PackBuilder(work: work).next(after: 0)?.pack
     }
     let bytes = try #require(pack).bytes
-    let count = try Self.breaking(
+    let count = try StatementBreaks.breaking(
       { try $0.commit("INSERT INTO people(id) VALUES('mine')") },
       { repository in
         try repository.write { (work) throws(ChangesetError) in
@@ -137,7 +83,7 @@ import Testing
   }
 
   @Test func aMigrationIsMadeOrNotMade() throws {
-    let count = try Self.breaking(
+    let count = try StatementBreaks.breaking(
       Self.fill,
       { repository in
         try ChangesetRepository.migrate(repository.database, options: HistoryBench.options()) {
@@ -159,7 +105,7 @@ import Testing
   @Test func aMergeIsMadeOrNotMade() throws {
     let other = try HistoryBench(replica: "phone")
     try other.commit("INSERT INTO people(id, score) VALUES('p1', 70)")
-    let count = try Self.breaking(
+    let count = try StatementBreaks.breaking(
       { bench in
         try Self.fill(bench)
         try bench.take(from: other)

@@ -54,12 +54,17 @@ final class ChangingHandler: OperationHandler {
   typealias Change =
     @Sendable (FetchOperation, FetchOperation.Response) -> FetchOperation.Response
 
+  /// How a request is broken off: before the cloud has it, or before its answer is here.
+  enum Break: Sendable { case before, after }
+
   private let handler: any OperationHandler
   private let change: Locked<Change?>
   /// Called before anything is saved or deleted.
   let beforeModify = Locked<(@Sendable (ModifyOperation) -> Void)?>(nil)
   /// Called before a page is asked for; an error is the answer then.
   let beforeFetch = Locked<(@Sendable () -> SyncError?)?>(nil)
+  /// Says of each request whether it is broken off, after which it is told of that.
+  let breaks = Locked<(ask: @Sendable () -> Break?, tell: @Sendable () -> Void)?>(nil)
 
   init(_ handler: any OperationHandler, change: Change? = nil) {
     self.handler = handler
@@ -88,7 +93,22 @@ final class ChangingHandler: OperationHandler {
     completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
   ) {
     beforeModify.withLock { $0 }?(operation)
+    guard let completion = breakable(completion) else { return }
     handler.handle(modifyOperation: operation, context: context, completion: completion)
+  }
+
+  /// A completion that may not hear of the answer; nil where the cloud does not get the request.
+  private func breakable<Value>(
+    _ completion: @escaping @Sendable (Result<Value, SyncError>) -> Void
+  ) -> (@Sendable (Result<Value, SyncError>) -> Void)? {
+    guard let breaks = breaks.withLock({ $0 }), let kind = breaks.ask() else { return completion }
+    let end = { @Sendable in
+      breaks.tell()
+      completion(.failure(SyncError(.networkUnavailable)))
+    }
+    if kind == .after { return { @Sendable _ in end() } }
+    end()
+    return nil
   }
 
   func handle(
@@ -97,6 +117,7 @@ final class ChangingHandler: OperationHandler {
     completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
   ) {
     if let error = beforeFetch.withLock({ $0 })?() { return completion(.failure(error)) }
+    guard let completion = breakable(completion) else { return }
     let change = change.withLock { $0 }
     handler.handle(fetchOperation: operation, context: context) { result in
       completion(result.map { change?(operation, $0) ?? $0 })

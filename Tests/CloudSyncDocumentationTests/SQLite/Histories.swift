@@ -50,6 +50,24 @@ enum HistorySamples {
     // SAMPLE: end
   }
 
+  static func squash(_ remote: ChangesetRemote) async throws {
+    // SAMPLE: CloudSyncChangesets/LongHistories.md
+    let summary = try await remote.squash(depth: 1_000)
+    if let beginning = summary.beginning { print("begins with \(beginning.id.short)") }
+    if !summary.waitingFor.isEmpty { print("waits for \(summary.waitingFor)") }
+    // SAMPLE: end
+  }
+
+  static func comeBack(_ remote: ChangesetRemote) async throws {
+    // SAMPLE: CloudSyncChangesets/LongHistories.md
+    do { try await remote.sync() } catch {
+      guard error.code == .behindHorizon else { throw error }
+      try await remote.rebase()
+      try await remote.sync()
+    }
+    // SAMPLE: end
+  }
+
   static func step(_ repository: ChangesetRepository) throws {
     // SAMPLE: CloudSyncChangesets/UndoAndRedo.md
     try repository.commit(meta: #"{"message": "Move appointment"}"#) { connection in

@@ -7,6 +7,7 @@ if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "peak" {
   try Peak.measure {
     switch CommandLine.arguments[2] {
     case "fold": try ReadingBenchmarks.fold(path)
+    case "clone": try HistoryBenchmarks.clone(path, into: path + ".copy", device: "peak")
     default: try UploadBenchmarks.upload(path)
     }
   }

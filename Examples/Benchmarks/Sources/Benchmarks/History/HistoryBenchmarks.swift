@@ -7,7 +7,7 @@ import SQLiteBaseline
 
 /// What a history of a database costs, beside plain writes in the same run.
 struct HistoryBenchmarks {
-  private static let schema =
+  static let schema =
     "CREATE TABLE player(uuid TEXT PRIMARY KEY NOT NULL, name TEXT, score INT, photo INT);"
 
   let folder: URL
@@ -43,54 +43,57 @@ struct HistoryBenchmarks {
     sqlite3_finalize(statement)
   }
 
-  /// Milliseconds that a body takes.
+  /// Milliseconds of the processors that a body takes: what others do on the machine counts little.
   static func milliseconds(_ body: () throws -> Void) rethrows -> Double {
-    let clock = ContinuousClock()
-    let start = clock.now
+    let start = ProcessorTime.now
     try body()
-    return (clock.now - start).nanoseconds / 1e6
+    return (ProcessorTime.now - start) / 1e6
   }
 
-  /// Microseconds of a transaction of so many rows: plain, and committed.
-  func commit(rows: Int, count: Int) throws -> (plain: Double, history: Double) {
+  /// The median of some numbers.
+  static func median(_ numbers: [Double]) -> Double { numbers.sorted()[numbers.count / 2] }
+
+  /// Microseconds of a transaction of so many rows: plain, with a session, and committed.
+  func commit(
+    rows: Int,
+    count: Int
+  ) throws -> (plain: Double, session: Double, history: Double) {
     let plain = try database("plain\(rows).db")
+    let session = try database("session\(rows).db", Self.schema + HistoryBaselines.sessionTable)
     let tracked = try database("tracked\(rows).db")
     let repository = try ChangesetRepository(tracked)
-    var (number, times): (Int, [Double]) = (0, [0, 0])
-    // In turns, so that whatever else the machine does hits both.
-    for _ in 0..<10 {
-      times[0] += try Self.milliseconds {
-        for index in 0..<count / 10 {
-          let first = number + index * rows
-          try plain.write { handle in
-            sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil)
-            Self.insert(first..<first + rows, into: handle)
-            sqlite3_exec(handle, "COMMIT", nil, nil, nil)
+    var (number, times): (Int, [[Double]]) = (0, [[], [], []])
+    // In turns, so that whatever else the machine does hits all; the first turn warms up.
+    for turn in 0...10 {
+      let bodies: [(Range<Int>) throws -> Void] = [
+        { try HistoryBaselines.plain(plain, $0) },
+        { try HistoryBaselines.session(session, $0) },
+        { numbers in try repository.commit { Self.insert(numbers, into: $0) } },
+      ]
+      for (place, body) in bodies.enumerated() {
+        let time = try Self.milliseconds {
+          for index in 0..<count / 10 {
+            let first = number + index * rows
+            try body(first..<first + rows)
           }
         }
-      }
-      times[1] += try Self.milliseconds {
-        for index in 0..<count / 10 {
-          let first = number + index * rows
-          try repository.commit { handle in
-            Self.insert(first..<first + rows, into: handle)
-          }
-        }
+        if turn > 0 { times[place].append(time * 1000 / Double(count / 10)) }
       }
       number += count / 10 * rows
     }
-    return (times[0] * 1000 / Double(count), times[1] * 1000 / Double(count))
+    return (Self.median(times[0]), Self.median(times[1]), Self.median(times[2]))
   }
 
   /// Two replicas with a cloud between them.
   func pair(
-    _ name: String
+    _ name: String,
+    schema: String = Self.schema
   ) throws -> (
     one: ChangesetRemote, other: ChangesetRemote, [ChangesetRepository], [DatabaseFile]
   ) {
     let cloud = LocalCloud()
     let zone = ZoneID(name: "History")
-    let files = try ["a", "b"].map { try database("\(name)-\($0).db") }
+    let files = try ["a", "b"].map { try database("\(name)-\($0).db", schema) }
     let repositories = try zip(files, ["a", "b"])
       .map { file, device in
         try ChangesetRepository(file, options: ChangesetOptions(replica: device))

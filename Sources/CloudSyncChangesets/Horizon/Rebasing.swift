@@ -1,0 +1,144 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// Puts what commits beside the horizon have changed on top of those that go on from it.
+struct Rebasing {
+  let work: HistoryWork
+
+  /// How this copy is to the horizon.
+  enum Standing: Sendable, Hashable {
+    /// Nothing is to be done.
+    case current
+    /// The rows are those of a commit before the horizon, and all that was changed here is in the history.
+    case lagging
+    /// So many heads hold what the others' history has not.
+    case behind(Int)
+  }
+
+  func standing() throws(ChangesetError) -> Standing {
+    guard let horizon = try Horizon(work.connection) else { return .current }
+    let beside = try work.heads.beside()
+    if !beside.isEmpty { return .behind(beside.count) }
+    let position = try work.heads.position()
+    guard !position.isDetached, let seq = position.seq else { return .current }
+    let head = try work.log.row(seq)
+    if horizon.includes(head) { return .current }
+    return try work.log.isAncestor(ancestor: seq, of: horizon.row.seq) ? .current : .lagging
+  }
+
+  /// Does it for all heads, and moves the rows; returns the commits that were made.
+  func run() throws(ChangesetError) -> [LogRow] {
+    guard let horizon = try Horizon(work.connection), try standing() != .current else { return [] }
+    let position = try work.heads.position()
+    if position.isDetached { throw ChangesetError.onOlderCommit }
+    try work.checkNothingIsUncommitted()
+    try keepStart(of: position)
+    var made: [LogRow] = []
+    for head in try work.heads.beside() {
+      let target = try target(branch: head.branch, horizon: horizon)
+      let row = try rebase(row: try work.log.row(head.seq), onto: target, branch: head.branch)
+      try work.heads.remove(seq: head.seq, branch: head.branch)
+      try work.heads.remove(seq: target.seq, branch: head.branch)
+      try work.heads.add(row.seq, branch: head.branch)
+      if row.seq != target.seq { made.append(row) }
+    }
+    let end = try target(branch: position.branch, horizon: horizon)
+    if try work.heads.heads(ofBranch: position.branch).isEmpty {
+      try work.heads.add(end.seq, branch: position.branch)
+    }
+    try Moving(work: work).move(to: end.seq)
+    return made
+  }
+
+  /// The head of a branch that goes on from the horizon; the horizon itself if it has none.
+  private func target(branch: Int64, horizon: Horizon) throws(ChangesetError) -> LogRow {
+    _ = try Merging(work).mergeAll(branch: branch)
+    var heads: [LogRow] = []
+    for head in try work.heads.joinable(ofBranch: branch) {
+      let row = try work.log.row(head.seq)
+      if horizon.includes(row), try work.knows(schema: row.schema) { heads.append(row) }
+    }
+    guard heads.count < 2 else {
+      throw ChangesetError(
+        .unmerged,
+        "branch “\(try work.dictionaries.name(number: branch))” has \(heads.count) heads; merge them first"
+      )
+    }
+    return heads.first ?? horizon.row
+  }
+
+  /// The last commit on the way of first parents that is in the others' history; nil for the empty database.
+  private func base(of row: LogRow) throws(ChangesetError) -> LogRow? {
+    var next: LogRow? = row
+    while let present = next, present.isBeside {
+      next = try present.parent.map { (seq) throws(ChangesetError) in try work.log.row(seq) }
+    }
+    return next
+  }
+
+  private func rebase(
+    row: LogRow,
+    onto target: LogRow,
+    branch: Int64
+  ) throws(ChangesetError) -> LogRow {
+    let plan = try Merging(work).rebase(of: row, over: try base(of: row), onto: target)
+    if plan.changes.isEmpty { return target }
+    let said = try work.changeset(row: row)
+    let time = HybridTime.next(after: try work.heads.position().clock, now: work.now)
+    let committing = Committing(work: work)
+    let commit = try committing.commit(
+      of: plan.changes.written(at: time),
+      meta: row.kind == .edit ? said.meta : "{}",
+      conflicts: plan.conflicts,
+      at: time,
+      on: target,
+      branch: branch
+    )
+    try work.heads.notice(time: time)
+    return try committing.store(commit: commit, parents: [target])
+  }
+
+  // MARK: Without old changes
+
+  /// Lets the line of HEAD begin with its last commit that others have, where older changes were removed.
+  ///
+  /// From there on there are changes, and the rows tell the state.
+  private func keepStart(of position: Heads.Position) throws(ChangesetError) {
+    guard let seq = position.seq, let base = try base(of: try work.log.row(seq)) else { return }
+    do throws(ChangesetError) {
+      _ = try work.log.changes(from: nil, to: base.seq)
+      return
+    } catch { guard error.code == .historyTooShort else { throw error } }
+    let making = SnapshotMaking(work: work)
+    let schema = try work.dictionaries.schema(number: base.schema)
+    let state = try making.state(of: base, schema: schema)
+    var header = try work.log.header(row: base)
+    let said = try work.changeset(row: base)
+    header.parents = []
+    (header.replica, header.meta, header.reverts) = (said.replica ?? "", said.meta, said.reverts)
+    let body = CommitWriter.body(of: Commit(header: header, changes: state))
+    try SnapshotRoots(connection: work.connection)
+      .keep(
+        root: .init(
+          seq: base.seq,
+          head: CommitWriter.head(of: header),
+          body: [],
+          fills: try StateFrames(work.connection).frame(of: base).fills,
+          below: try making.below(row: base)
+        )
+      )
+    try work.log.begin(with: base.seq, body: body)
+    try StateFrames.forget(work.connection)
+  }
+}
+
+extension CommitLog {
+  /// Lets a line begin with a commit, whose changes are its whole state then.
+  fileprivate func begin(with seq: Int64, body: [UInt8]) throws(ChangesetError) {
+    try connection.run(
+      "UPDATE changesets_log SET parent = NULL, merged = NULL, body = ?2 WHERE seq = ?1",
+      .integer(seq),
+      .blob(body)
+    )
+  }
+}

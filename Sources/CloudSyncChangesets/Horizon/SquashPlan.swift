@@ -1,0 +1,84 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+
+/// Decides what can be squashed, and whom that waits for.
+struct SquashPlan {
+  let work: HistoryWork
+
+  /// What is to be done next.
+  enum Step: Sendable {
+    case nothing
+    /// A snapshot of the commit has to go up.
+    case snapshot(LogRow)
+    /// These replicas have not seen the commit's snapshot yet.
+    case wait(LogRow, replicas: [String])
+    /// All have seen it: the history can begin with it.
+    case finish(LogRow)
+  }
+
+  /// How long a replica counts that nothing is heard of.
+  private static let patience: Int64 = 90 * 24 * 3_600 * 1_000
+
+  func next(depth: Int) throws(ChangesetError) -> Step {
+    try checkEverythingIsHere()
+    let table = try ParentTable(work.connection)
+    let least = try Horizon(work.connection)?.row.generation ?? 1
+    let zone = ZoneReports(connection: work.connection)
+    let last = try lastCommits()
+    for known in try zone.snapshots() where known.place.generation > least {
+      // Of one that something else has come beside nothing becomes.
+      guard let seq = try work.log.number(of: known.place.id), table.isCut(seq) else { continue }
+      let row = try work.log.row(seq)
+      let done = try zone.reports()
+        .filter {
+          [$0.reached, $0.horizon].contains { $0.map { !$0.precedes(known.place) } ?? false }
+        }
+        .map(\.replica)
+      let missing = last.keys.filter { !done.contains($0) }.sorted { $0.precedesByBytes($1) }
+      return missing.isEmpty ? .finish(row) : .wait(row, replicas: missing)
+    }
+    guard let head = try work.heads.position().seq,
+      var start = table.ancestor(of: head, at: depth)
+    else { return .nothing }
+    for seq in last.values {
+      guard let meeting = table.meeting(start, seq) else { return .nothing }
+      start = meeting
+    }
+    guard let seq = table.cut(from: start) else { return .nothing }
+    let row = try work.log.row(seq)
+    guard row.generation > least, row.isRemote else { return .nothing }
+    return .snapshot(row)
+  }
+
+  /// The last commit of each other replica that was heard of lately, by its name.
+  private func lastCommits() throws(ChangesetError) -> [String: Int64] {
+    let oldest = HybridTime.next(after: .zero, now: max(0, work.now - Self.patience))
+    let numbers = try work.connection.rows(
+      "SELECT seq FROM changesets_log WHERE kind = 1 AND remote < 2 AND time >= ?1 ORDER BY seq",
+      .integer(oldest.rawValue)
+    ) { $0.integer(0) }
+    let own = try work.replica()
+    var last: [String: Int64] = [:]
+    for seq in numbers {
+      let replica = try work.changeset(row: try work.log.row(seq)).replica
+      if let replica, !replica.hasSameBytes(as: own) { last[replica] = seq }
+    }
+    return last
+  }
+
+  /// Throws if there may be commits that nothing is known of: they might go on from before any cut.
+  private func checkEverythingIsHere() throws(ChangesetError) {
+    let waiting = try work.connection.integer("SELECT count(*) FROM changesets_waiting") ?? 0
+    let refused = try work.connection.integer(
+      "SELECT count(*) FROM changesets_refused WHERE name LIKE 'pack-%'"
+    )
+    if try Horizon(work.connection) == nil, waiting + (refused ?? 0) > 0 {
+      throw ChangesetError(
+        .unmerged,
+        "commits in the cloud wait for others or cannot be read; “status” tells which, and a history is squashed"
+          + " when all of it is here"
+      )
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncLocalCloud
+import CloudSyncSQLite
+import Testing
+
+/// Replicas that go on from before a squash.
+@Suite struct RebaseTests {
+  /// A desk that has squashed its history while a phone was silent for a hundred days.
+  private static func silence(
+    _ work: (SquashBench) async throws -> Void
+  ) async throws -> (desk: SquashBench, phone: SquashBench) {
+    let cloud = LocalCloud()
+    let (desk, phone) = (try SquashBench(cloud, "desk"), try SquashBench(cloud, "phone"))
+    try await desk.fill(1...5)
+    try await phone.remote.sync()
+    try phone.bench.commit("UPDATE people SET note = 'seen' WHERE id = 'p5'")
+    try await SquashBench.settle([desk, phone])
+    try await work(phone)
+    desk.bench.pass(seconds: 100 * SquashBench.day)
+    try await desk.fill(6...12)
+    try desk.bench.commit(
+      "UPDATE people SET name = 'Desk' WHERE id = 'p2'; DELETE FROM people WHERE id = 'p3'"
+    )
+    try await desk.remote.sync()
+    return (desk, phone)
+  }
+
+  @Test func aSilentReplicaKeepsItsEdits() async throws {
+    let (desk, phone) = try await Self.silence { phone in
+      try phone.bench.commit("UPDATE people SET name = 'Phone', note = 'n' WHERE id = 'p2'")
+      try phone.bench.commit(
+        "INSERT INTO people(id, name) VALUES('q', 'Mine'); DELETE FROM people WHERE id = 'p4'"
+      )
+      try phone.bench.commit("UPDATE people SET note = 'kept' WHERE id = 'p3'")
+    }
+    let summary = try await desk.remote.squash(depth: 1)
+    #expect(summary.waitingFor == [] && summary.removedRecords > 8)
+    phone.bench.pass(seconds: 101 * SquashBench.day)
+    try phone.bench.database.execute("UPDATE people SET score = 3 WHERE id = 'p5'")
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+    #expect(await SquashBench.code { try await phone.remote.push() } == .behindHorizon)
+    // Nothing is merged that the others cannot have.
+    #expect(try phone.rows("SELECT name FROM people WHERE id = 'p2'") == ["'Phone'"])
+    #expect(try await phone.remote.rebase().count == 1)
+    #expect(try await phone.remote.rebase() == [])
+    try await SquashBench.settle([desk, phone])
+    // Its edits are there; of two edits of one cell the later counts, and the other is listed.
+    #expect(
+      try desk.rows(
+        "SELECT id, name, note FROM people WHERE id IN ('p2', 'q', 'p4', 'p3') ORDER BY id"
+      )
+        == ["'p2', 'Desk', 'n'", "'p3', NULL, 'kept'", "'q', 'Mine', NULL"]
+    )
+    #expect(try desk.rows("SELECT score, note FROM people WHERE id = 'p5'") == ["3, 'seen'"])
+    #expect(try desk.repository.conflicts().contains { $0.key == [.string("p2")] })
+    try await desk.expectClone()
+  }
+
+  @Test func aSilentReplicaWithoutEditsGoesAlong() async throws {
+    let (desk, phone) = try await Self.silence { _ in }
+    try await desk.remote.squash(depth: 1)
+    try await phone.remote.sync()
+    try await SquashBench.settle([desk, phone])
+    #expect(try phone.repository.log().count < desk.repository.log().count)
+  }
+
+  @Test func aLatePackFromBelowIsRefusedEverywhere() async throws {
+    let (desk, phone) = try await Self.silence { phone in
+      try phone.bench.commit("UPDATE people SET name = 'Late' WHERE id = 'p1'")
+    }
+    try await desk.remote.squash(depth: 1)
+    // The phone sends before it has heard of anything.
+    try await phone.remote.push()
+    #expect(try await desk.remote.sync().received == 0)
+    #expect(try desk.repository.status().refused.count == 1)
+    try HistoryBench.expectEqual([desk.bench])
+    try await desk.expectClone()
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+    #expect(try await phone.remote.rebase().count == 1)
+    try await SquashBench.settle([desk, phone])
+    #expect(try desk.rows("SELECT name FROM people WHERE id = 'p1'") == ["'Late'"])
+  }
+
+  @Test func whatWasMergedBeforeTheSquashWasHeardOfIsNoLoss() async throws {
+    let (desk, phone) = try await Self.silence { phone in
+      try phone.bench.commit("UPDATE people SET name = 'Late' WHERE id = 'p1'")
+    }
+    let tablet = try SquashBench(desk.cloud, "tablet")
+    try await tablet.remote.sync()
+    // The tablet gets the phone's commit and merges it, and then hears that the desk has squashed.
+    try await phone.remote.push()
+    try await tablet.remote.sync()
+    #expect(try tablet.rows("SELECT name FROM people WHERE id = 'p1'") == ["'Late'"])
+    try await desk.remote.sync()
+    let before = try desk.repository.head()
+    #expect(try tablet.repository.head() == before)
+    try await desk.remote.squash(depth: 1)
+    try await SquashBench.settle([desk, tablet, phone])
+  }
+
+  @Test func aReplicaThatHasRemovedOldChangesComesAlongToo() async throws {
+    let (desk, phone) = try await Self.silence { phone in
+      try phone.bench.commit("UPDATE people SET name = 'Phone' WHERE id = 'p4'")
+      #expect(try phone.repository.gc(depth: 1).commits > 3)
+    }
+    try await desk.remote.squash(depth: 1)
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+    try await phone.remote.rebase()
+    try await SquashBench.settle([desk, phone])
+    #expect(try desk.rows("SELECT name FROM people WHERE id = 'p4'") == ["'Phone'"])
+  }
+
+  @Test func anAppsOwnTablesAreRebasedOntoASquashedHistory() async throws {
+    let desk = try SquashBench(LocalCloud(), "desk")
+    try await desk.fill(1...6)
+    try await desk.remote.squash(depth: 2)
+    let phone = try SquashBench(desk.cloud, "phone")
+    try phone.bench.commit("INSERT INTO people(id, name) VALUES('own', 'Own')")
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+    try await phone.remote.rebase()
+    try await SquashBench.settle([desk, phone])
+    #expect(try desk.rows("SELECT count(*) FROM people") == ["7"])
+  }
+}
+
+extension SquashBench {
+  func rows(_ sql: String) throws -> [String] { try bench.rows(sql) }
+}
