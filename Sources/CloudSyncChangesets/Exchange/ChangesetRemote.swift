@@ -84,8 +84,9 @@ public final class ChangesetRemote: Sendable {
         let isStored = operation.recordIDs.isEmpty ? pages.take(page) : pages.takeLookup(page)
         session.acknowledge(page.page, isStored ? .stored : .notNow)
       },
-      session.haltedSubject.sink { error in
-        if let error { accounts.fail(error: ChangesetError(error), trouble: .halt) }
+      // A subscription lasts as long as the session: what it holds must not hold the session.
+      session.haltedSubject.sink { [weak accounts] error in
+        if let error { accounts?.fail(error: ChangesetError(error), trouble: .halt) }
       },
       session.zoneSubject.sink { zone in
         switch zone {
