@@ -28,7 +28,7 @@ public struct SyncConfiguration: Sendable {
   public var stuckTokenBudget = 3
   /// How many pages one fetch may have before the session halts: 100,000.
   public var pageBudget = 100_000
-  /// Whether the next page waits until the app has acknowledged this one.
+  /// Whether the next page waits until the app has acknowledged this one; so do other fetches that end with it.
   public var acknowledgesPages = false
   /// What happens when a zone is lost.
   public var zonePolicy = ZonePolicy()

@@ -55,12 +55,14 @@ public enum Decision: Sendable {
   case conflict(RecordID, ConflictResolution)
   /// The token to fetch from after one expired.
   case expiredToken(ChangeToken?)
+  /// That the cloud has already what was to be saved: in a re-run nobody compares values, which a log may hide.
+  case alreadyInCloud(RecordID)
 }
 
 extension EventRecord.Origin: CodedTag {}
 
 extension Decision: CodedValue {
-  private static let names: [StaticString] = ["conflict", "expiredToken"]
+  private static let names: [StaticString] = ["conflict", "expiredToken", "alreadyInCloud"]
 
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
@@ -73,6 +75,9 @@ extension Decision: CodedValue {
       case .expiredToken(let token):
         $0.tag(1, of: Self.names)
         $0.field("token", token)
+      case .alreadyInCloud(let recordID):
+        $0.tag(2, of: Self.names)
+        $0.field("recordID", recordID)
       }
     }
   }
@@ -80,10 +85,10 @@ extension Decision: CodedValue {
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     try reader.beginObject()
     try reader.key("kind")
-    if try reader.tag(of: Self.names) == 0 {
-      self = .conflict(try reader.field("recordID"), try reader.field("resolution"))
-    } else {
-      self = .expiredToken(try reader.field("token"))
+    switch try reader.tag(of: Self.names) {
+    case 0: self = .conflict(try reader.field("recordID"), try reader.field("resolution"))
+    case 1: self = .expiredToken(try reader.field("token"))
+    default: self = .alreadyInCloud(try reader.field("recordID"))
     }
     try reader.endObject()
   }

@@ -121,6 +121,21 @@ public final class MiddlewareContext {
     return decision
   }
 
+  /// Whether the cloud has already what is to be saved of a record, which is recorded like a decision.
+  ///
+  /// In a re-run of a log it is what was recorded, for the log may hide the values.
+  func findsInCloud(_ recordID: RecordID, _ compare: () -> Bool) -> Bool {
+    guard var recorded = recordedDecisions else {
+      let isThere = compare()
+      if isThere { decisions.append(.alreadyInCloud(recordID)) }
+      return isThere
+    }
+    guard case .alreadyInCloud(recordID)? = recorded.first else { return false }
+    decisions.append(recorded.removeFirst())
+    recordedDecisions = recorded
+    return true
+  }
+
   private func ask(_ effect: Effect) {
     precondition(
       isReduced,

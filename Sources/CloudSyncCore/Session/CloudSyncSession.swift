@@ -68,6 +68,8 @@ public final class CloudSyncSession: Sendable {
   /// What the engine does to the world.
   let outputs: SessionOutputs
 
+  deinit { inbox.release() }
+
   /// Creates a session.
   ///
   /// - Parameters:

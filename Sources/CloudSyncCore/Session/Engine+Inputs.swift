@@ -32,6 +32,7 @@ extension Engine {
     case .waiter(let waiter): add(waiter)
     case .fulfilled(let number):
       if let waiter = waiters.remove(number) { waiter.resume(true) }
+    case .released: hasEnded = true
     }
   }
 

@@ -40,6 +40,8 @@ final class Engine {
   @exclusivity(unchecked) var accepted: (@Sendable (ModifyOperation) -> Void)?
   /// Whether a state that contradicts itself is a bug, as in any session; a log may be damaged.
   var checksInvariants = true
+  /// Whether nobody has the session any more: nothing is taken from then on.
+  @exclusivity(unchecked) var hasEnded = false
   /// The number of the provider's present check.
   var accountCheck: UInt64 = 0
 
@@ -59,6 +61,7 @@ final class Engine {
   }
 
   deinit {
+    if let flight = context.state.flight { outputs.handler.cancel(flight.attempt) }
     for observer in observers { observer.end(context.state) }
   }
 
@@ -74,7 +77,28 @@ final class Engine {
       if let delivered { process(delivered: delivered) }
       // From the end of the reversed array each is moved out, and its memory is used again.
       if taking.count > 1 { taking.reverse() }
-      while let input = taking.popLast() { process(input) }
+      while !hasEnded, let input = taking.popLast() { process(input) }
+      if hasEnded { return taking.removeAll() }
+    }
+  }
+
+  /// Tells whoever has called that a middleware has dropped the call on its way to the state.
+  private func announceDropped(_ event: SyncEvent) {
+    switch event {
+    case .doWork(let work):
+      if case .doWork = context.reducedEvent, context.isReduced { return }
+      let id: OperationID
+      switch work {
+      case .modify(let operation): id = operation.id
+      case .fetch(let operation): id = operation.id
+      case .createZone, .createSubscription: return
+      }
+      let error = SyncError(.cancelled, "a middleware has dropped the operation")
+      outputs.callBack { [outputs] in outputs.fail(id, with: error) }
+    case .reset:
+      if case .reset = context.reducedEvent, context.isReduced { return }
+      inbox.resetWasDropped()
+    default: break
     }
   }
 
@@ -124,6 +148,7 @@ final class Engine {
     if let journal { journal(SyncArchive.frame(of: record)) }
     if !observers.isEmpty { observe(isInput ? one.event : nil) }
     if accepted != nil { announceAcceptance() }
+    if isInput, !context.didChange { announceDropped(one.event) }
     performEffects()
     if !context.decisions.isEmpty { context.decisions.removeAll() }
   }

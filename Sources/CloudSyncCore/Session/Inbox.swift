@@ -94,6 +94,17 @@ final class Inbox: Sendable {
     schedule(engine)
   }
 
+  /// Ends the engine behind what was put in before: its session is gone.
+  func release() {
+    // One that has nothing to do goes with its session.
+    state.withLock { state in if state.isScheduled { state.inputs.append(.released) } }
+  }
+
+  /// Forgets a reset that a middleware has dropped: operations are named as before.
+  func resetWasDropped() {
+    state.withLock { state in if state.pendingResets > 0 { state.pendingResets -= 1 } }
+  }
+
   /// Has an engine run that is idle, if there is one.
   private func schedule(_ idle: Locked<Engine>?) {
     // The job keeps the engine until it has run: nothing that was put in before is lost.

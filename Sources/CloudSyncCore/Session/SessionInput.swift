@@ -32,6 +32,8 @@ enum SessionInput: Sendable {
   indirect case waiter(Waiter)
   /// What the waiter of a number has waited for has come about.
   case fulfilled(UInt64)
+  /// Nobody has the session any more: what comes after this is not taken.
+  case released
 }
 
 /// Where a middleware joins the chain.

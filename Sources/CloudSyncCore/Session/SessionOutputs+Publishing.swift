@@ -91,6 +91,9 @@ extension SessionOutputs {
     }
   }
 
+  /// Ends an operation of which the state does not know.
+  func fail(_ id: OperationID, with error: SyncError) { complete(id) { $0.fail(error) } }
+
   private func complete(_ id: OperationID, _ body: (OperationCompletion) -> Void) {
     if let completion = completions.withLock({ $0.remove(id) }) { body(completion) }
   }

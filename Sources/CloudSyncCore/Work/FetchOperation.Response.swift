@@ -66,6 +66,14 @@ extension FetchOperation {
     public func recordsToStore<Failure: Error>(
       stored: (RecordID) throws(Failure) -> Record?
     ) throws(Failure) -> [Record] { changedRecords }
+    /// What the other fetches are told that end with this page: nothing new.
+    var completion: Self {
+      // Not "started over": an app would take an empty page of that kind for an empty cloud.
+      var empty = Self(changeToken: changeToken)
+      empty.previousToken = changeToken
+      empty.page = page
+      return empty
+    }
     /// Whether the page brings anything.
     public var isEmpty: Bool {
       changedRecords.isEmpty && deletedRecords.isEmpty && failures.isEmpty

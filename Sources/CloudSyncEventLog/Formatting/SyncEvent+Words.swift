@@ -33,6 +33,8 @@ extension SyncEvent {
         text += "; \(Phrase.readable(recordID.name)) decided: \(resolution.word)"
       case .expiredToken(let token):
         text += token == nil ? "; decided: fetch everything" : "; decided: fetch from a token"
+      case .alreadyInCloud(let recordID):
+        text += "; the cloud has \(Phrase.readable(recordID.name)) already as it was to be saved"
       }
     }
     return decisions.count > 4 ? text + "; and \(decisions.count - 4) more" : text

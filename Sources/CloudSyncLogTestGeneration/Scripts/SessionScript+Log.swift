@@ -88,7 +88,11 @@ private struct ScriptDraft {
     }
     elapsed = max(elapsed, script.time.distance(to: step.record.time))
     if let event = step.inputEvent { processInput(event: event, record: step.record) }
-    script.decisions += step.record.decisions
+    // What is in the cloud already the session finds out by itself.
+    for decision in step.record.decisions {
+      if case .alreadyInCloud = decision { continue }
+      script.decisions.append(decision)
+    }
     for effect in step.effects {
       switch effect {
       case .call(let attempt, let mode, _, _): expectAnswer(to: attempt, mode: mode)

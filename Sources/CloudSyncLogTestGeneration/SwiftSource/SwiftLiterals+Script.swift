@@ -180,6 +180,7 @@ extension SwiftLiterals {
       .call(".conflict", id(recordID), .text(".\(resolution)"))
     case .expiredToken(let token):
       .call(".expiredToken", token.map { self.token($0) } ?? "nil")
+    case .alreadyInCloud(let recordID): .call(".alreadyInCloud", id(recordID))
     }
   }
 

@@ -17,9 +17,9 @@ public import Foundation
 /// - A page is taken once, by its number.
 /// - What the cloud has told of its history is stored before what it has answered: so a cloud that was put back from a
 ///   backup is recognized.
-/// - What was saved has only the fields that were sent. The end of an operation may be told after a
-///   page that brought something newer; so a record of which a page has told since the edit is taken
-///   from pages only.
+/// - What was saved has only the fields that were sent. After a restart the end of an operation may be
+///   told once more, and the page behind it, which is taken once, may have brought something newer; so a
+///   record of which a page has told since the edit is taken from pages only.
 public final class NotesDevice: SimulatedDevice {
   /// What survives the process.
   struct Disk {

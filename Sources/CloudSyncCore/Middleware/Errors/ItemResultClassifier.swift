@@ -103,11 +103,21 @@ struct ItemResultClassifier {
 
   private mutating func verdict(on entry: PendingChange, answers: ItemResults) -> ItemVerdict {
     switch answers[entry.recordID] {
-    case .saved(let record): entry.edit == nil ? .stay : .saved(record)
-    case .deleted: entry.edit == nil ? .deleted : .stay
-    case .none: .stay
+    case .saved(let record): entry.edit == nil ? leftOut() : .saved(record)
+    case .deleted: entry.edit == nil ? .deleted : leftOut()
+    case .none: leftOut()
     case .failed(let error): verdict(on: entry, error: error)
     }
+  }
+
+  /// An item of which the answer says nothing, or not why it was left alone.
+  ///
+  /// Where the cloud has done something with another item of the request, that is this item's own trouble: it
+  /// is charged, and must not hold back the others' completions for ever.
+  private func leftOut(_ error: SyncError? = nil) -> ItemVerdict {
+    guard isSomethingDone else { return .stay }
+    let silence = SyncError(.invalidAnswer, "the answers say nothing about the record")
+    return .again(error ?? silence, counted: true)
   }
 
   /// A record that was looked up after a conflict.
@@ -151,7 +161,7 @@ struct ItemResultClassifier {
       return .stay
     case .resolveConflict: return conflict(entry: entry, error: error)
     case .recordMissing: return missing(entry, error: error)
-    case .stay: return .stay
+    case .stay: return leftOut(error)
     case .waitForQuota:
       if entry.edit != nil { return .parkForQuota(error) }
       // A deletion needs no storage: a cloud that says so all the same is asked again.
@@ -211,7 +221,9 @@ struct ItemResultClassifier {
     guard let server = error.serverRecord, server.recordID == entry.recordID else { return .lookUp }
     // The answer to an earlier attempt was lost. Otherwise somebody else had the same idea, and only
     // the resolver knows whether two of them are more than one.
-    if entry.isInDoubt, server.contains(edit: edit) { return .alreadyThere(server) }
+    if entry.isInDoubt, context.findsInCloud(entry.recordID, { server.contains(edit: edit) }) {
+      return .alreadyThere(server)
+    }
     let conflict = Conflict(
       client: edit,
       server: server,
@@ -237,7 +249,10 @@ struct ItemResultClassifier {
     parked.ancestorRecord = conflict.ancestor
     switch resolution {
     case .save(let record):
-      return conflict.server.contains(edit: record)
+      let isThere = context.findsInCloud(conflict.client.recordID) {
+        conflict.server.contains(edit: record)
+      }
+      return isThere
         ? .alreadyThere(conflict.server) : .resolved(record, server: conflict.server)
     case .park:
       parked.code = .parkedByResolver

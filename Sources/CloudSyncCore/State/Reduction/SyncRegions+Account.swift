@@ -44,11 +44,12 @@ extension SyncRegions {
     case .discard:
       giveUpEverything(error: SyncError(.accountSwitched, "another account signed in"))
       beginEpoch(nonce: nonce)
-      gate = GateRegion()
+      // The server's wait outlives the account: it is the cloud that asked for it.
+      gate.forgetOwnWaits()
       invalidateTags()
     case .adopt:
       beginEpoch(nonce: nonce)
-      gate = GateRegion()
+      gate.forgetOwnWaits()
       invalidateTags()
       fetch.forgetTokens()
     }

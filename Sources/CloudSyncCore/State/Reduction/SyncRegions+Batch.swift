@@ -44,7 +44,10 @@ extension SyncRegions {
     fillBatch(limits: limits, at: now)
     guard wasRefused, modify.batch.prefix(limits.items).allSatisfy(wasRefusedLast) else { return }
     var more = limits
-    more.items += modify.batch.count(where: wasRefusedLast)
+    let (items, isTooMany) = more.items.addingReportingOverflow(
+      modify.batch.count(where: wasRefusedLast)
+    )
+    more.items = isTooMany ? .max : items
     fillBatch(limits: more, at: now)
     let others = modify.batch.filter { !wasRefusedLast($0) }
     if others.isEmpty {

@@ -14,6 +14,7 @@ extension SyncRegions {
     }
     if let asked = response.serverWait { closeGate(asked, at: now) }
     modify.hear(of: page)
+    if !modify.open.isEmpty, !page.isEmpty { modify.overtake(by: PageContents(page)) }
     announce(page, of: run)
     if let error = fetch.run?.error(after: page, in: configuration) {
       failRun(error)
@@ -24,10 +25,20 @@ extension SyncRegions {
   }
 
   private mutating func announce(_ page: FetchOperation.Response, of run: FetchRun) {
-    for notification in run.notifications(of: page) { notifications.add(notification) }
-    if configuration.acknowledgesPages, let first = run.operations.first {
-      fetch.awaited = AwaitedPage(operation: first, response: page)
+    guard let first = run.operations.first else { return }
+    notifications.add(.fetchPage(first, page))
+    let others = run.others(endingWith: page)
+    if configuration.acknowledgesPages {
+      // The others end when the page is stored: an app that keeps their token has what comes before it.
+      fetch.awaited = AwaitedPage(operation: first, response: page, others: others)
+    } else {
+      complete(others, with: page)
     }
+  }
+
+  /// Ends fetches with a page that another one has brought.
+  private mutating func complete(_ others: FetchQueue, with page: FetchOperation.Response) {
+    for operation in others { notifications.add(.fetchPage(operation, page.completion)) }
   }
 
   /// Ends a run as failed.
@@ -72,7 +83,12 @@ extension SyncRegions {
     run.startOver(from: token)
     fetch.lastToken = run.token
     fetch.run = run
-    if let asked = error.serverWait { closeGate(asked, at: now) }
+    if let asked = error.serverWait {
+      closeGate(asked, at: now)
+    } else if run.restarts > 1 {
+      // A cloud that refuses every token that it gives is not asked as fast as it answers.
+      closeGate(Wait(.transient), at: now)
+    }
     if run.stuck >= configuration.stuckTokenBudget {
       failRun(error)
       halt(error, over: flight, at: now)
@@ -105,6 +121,7 @@ extension SyncRegions {
     case .stored:
       fetch.awaited = nil
       gate.retries[.storage] = 0
+      complete(awaited.others, with: awaited.response)
     case .notNow:
       let length = waitLength(for: Wait(.storage))
       gate.retries[.storage] += 1

@@ -59,9 +59,10 @@ extension SyncRegions {
   ) -> Deadline? {
     guard error.mayPass else { return nil }
     let asked = error.serverWait
+    let (retries, isEndless) = configuration.failureBudget.addingReportingOverflow(entry.probes)
     let length = backoff.length(
       of: asked ?? Wait(.transient),
-      retries: asked == nil ? configuration.failureBudget + entry.probes : entry.probes,
+      retries: asked != nil ? entry.probes : isEndless ? .max : retries,
       place: parked.next
     )
     return Deadline(from: now, nanoseconds: length)
@@ -87,8 +88,8 @@ extension SyncRegions {
       parked.inRow = 0
       let error = SyncError(
         .tooManyParked,
-        "\(configuration.parkingBudget) records in a row were refused; "
-          + "the last error is \(parked.last?.error.code.description ?? "unknown")"
+        "\(configuration.parkingBudget) records in a row were refused"
+          + (parked.last.map { "; the last error is \($0.error.code)" } ?? "")
       )
       halt(error, over: flight, at: now)
     }

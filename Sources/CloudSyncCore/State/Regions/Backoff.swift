@@ -37,9 +37,10 @@ struct Backoff {
     }
     let floor = min(asked, Self.longestServerWait)
     // A server that repeats the same wait is asked less and less often.
-    let grown = max(floor, Self.doubled(base: floor, times: retries, cap: max(longest, floor)))
+    let cap = min(max(longest, floor), Self.longestServerWait)
+    let grown = Self.doubled(base: floor, times: retries, cap: cap)
     let extra = Int64(jitter % UInt64(grown / 8 + 1))
-    return min(grown.addingReportingOverflow(extra).partialValue, Self.longestServerWait)
+    return min(grown + extra, Self.longestServerWait)
   }
 
   private static func doubled(base: Int64, times: Int, cap: Int64) -> Int64 {

@@ -159,10 +159,7 @@ extension ScriptMemory {
     if page.isLast, isRepeated != true || !plan.configuration.acknowledgesPages {
       _ = end(operation.id, .fetched(page))
     }
-    // The other fetches that the same run answers are told nothing new.
-    if let asker = app.askers[page.page], asker != operation.id { return nil }
-    app.askers[page.page] = operation.id
-    // Announced once more after a restart, although it is stored.
+    // Announced once more after a restart, although it is stored; or another fetch ends with it.
     if page.page.number <= app.lastPage {
       return plan.configuration.acknowledgesPages ? .stored : nil
     }

@@ -31,8 +31,6 @@ struct ScriptApp: Sendable {
   var dropped: Set<String> = []
   /// Pages that are delivered and neither stored nor refused.
   var pending: [PageID: FetchOperation.Response] = [:]
-  /// The fetches that pages were announced for.
-  var askers: [PageID: OperationID] = [:]
 
   mutating func learn(_ record: Record) {
     var versions = known[record.recordID.name] ?? []

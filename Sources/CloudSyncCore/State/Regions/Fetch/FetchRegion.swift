@@ -20,9 +20,12 @@ package struct FetchRegion: Sendable {
   @inline(__always)
   package var hasRun: Bool { if case .some = run { true } else { false } }
 
-  /// Whether there is a run, or a fetch that waits for one.
+  /// Whether there is a run, or a fetch that waits for one, or for its page to be stored.
   @inline(__always)
-  var hasWork: Bool { hasRun || !waiting.isEmpty }
+  var hasWork: Bool { hasRun || !waiting.isEmpty || (isAwaited && holdsFetches) }
+
+  /// Whether fetches end when the page is stored that waits for the app.
+  private var holdsFetches: Bool { awaited?.others.isEmpty == false }
 
   /// Whether a page waits for the app's acknowledgement.
   @inline(__always)
@@ -116,22 +119,26 @@ package struct FetchRegion: Sendable {
       cutRun()
       return (operation, true)
     }
+    if let operation = awaited?.others.remove(id) { return (operation, false) }
     return waiting.remove(id).map { ($0, false) }
   }
 
   /// Whether there is a fetch of a name.
   func contains(_ id: OperationID) -> Bool {
     run?.operations.contains(id) == true || waiting.contains(id)
+      || (isAwaited && awaited?.others.contains(id) == true)
   }
 
   /// Makes the tokens of a zone or an account that is gone void: fetches begin from nothing.
   mutating func forgetTokens() {
     lastToken = nil
+    // What would have ended with a page that counts no more begins anew.
+    let unfinished = awaited?.others ?? FetchQueue()
     awaited = nil
     run?.token = nil
     run?.startedOver = true
     var others = FetchQueue()
-    for var operation in waiting {
+    for var operation in Array(unfinished) + waiting {
       operation.changeToken = nil
       others.append(operation)
     }
@@ -140,7 +147,9 @@ package struct FetchRegion: Sendable {
 
   /// Takes all fetches out: the run's, then those that wait.
   mutating func removeAll() -> [FetchOperation] {
-    let all = Array(run?.operations ?? FetchQueue()) + waiting
+    let held = awaited?.others ?? FetchQueue()
+    let all = Array(held) + Array(run?.operations ?? FetchQueue()) + waiting
+    awaited?.others = FetchQueue()
     run = nil
     waiting.removeAll()
     return all

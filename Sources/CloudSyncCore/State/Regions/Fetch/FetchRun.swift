@@ -8,6 +8,8 @@ package struct FetchRun: Sendable {
   package var pages = 0
   /// How many pages in a row brought no new token although more was to come.
   package var stuck = 0
+  /// How often it has begun anew since its last page but one.
+  package var restarts = 0
 
   /// Whether it looks single records up instead of fetching changes.
   package var isLookup: Bool { operations.first?.isLookup ?? false }
@@ -15,6 +17,8 @@ package struct FetchRun: Sendable {
   /// Takes a page: says where the run is, and completes what the page tells of its place in it.
   mutating func take(_ page: inout FetchOperation.Response) {
     pages += 1
+    // One page may come each time, however often its token is refused.
+    if token != nil { restarts = 0 }
     let isStuck = page.hasMore && (page.changeToken == nil || page.changeToken == token)
     stuck = isStuck ? stuck + 1 : 0
     startedOver = startedOver || page.startedOver
@@ -30,6 +34,7 @@ package struct FetchRun: Sendable {
     stuck = isRepeated ? stuck + 1 : 0
     self.token = isRepeated ? nil : token
     startedOver = self.token == nil || startedOver
+    restarts += 1
   }
 
   /// Why the run cannot go on after a page, if it cannot.
@@ -45,15 +50,12 @@ package struct FetchRun: Sendable {
     return SyncError(.tooManyPages, "the fetch has more than \(pages) pages")
   }
 
-  /// The announcements of a page: with the last one, the completion of every fetch that it answers.
-  func notifications(of page: FetchOperation.Response) -> [SyncNotification] {
-    guard let first = operations.first else { return [] }
-    guard page.isLast else { return [.fetchPage(first, page)] }
-    // Not "started over": an app would take an empty page of that kind for an empty cloud.
-    var empty = FetchOperation.Response(changeToken: page.changeToken)
-    empty.previousToken = page.changeToken
-    empty.page = page.page
-    return [.fetchPage(first, page)] + operations.dropFirst().map { .fetchPage($0, empty) }
+  /// The fetches that end with a page, but for the first one, which gets what it brings.
+  func others(endingWith page: FetchOperation.Response) -> FetchQueue {
+    guard page.isLast, let first = operations.first else { return FetchQueue() }
+    var others = operations
+    others.remove(first.id)
+    return others
   }
 }
 
@@ -64,6 +66,7 @@ extension FetchRun: CodedStruct {
     startedOver = try coder.field("startedOver") { $0.startedOver }
     pages = try coder.amount("pages") { $0.pages }
     stuck = try coder.amount("stuck") { $0.stuck }
+    restarts = try coder.amount("restarts") { $0.restarts }
     try coder.check { operations.isEmpty ? "a fetch runs for nobody" : nil }
   }
 }

@@ -37,6 +37,13 @@ package struct OpenOperation: Sendable {
     endings.addFollowUp(followUp)
   }
 
+  /// Has a page that comes before the announcement stand for what was answered of its records: an app
+  /// that stores the one and then the other would go back to what is older.
+  mutating func overtake(by page: PageContents) { endings.overtake(by: page) }
+
+  /// Whether a page tells something else of its records than was answered.
+  func isOvertaken(by page: PageContents) -> Bool { endings.isOvertaken(by: page) }
+
   /// The outcome with all its parts.
   package var response: ModifyOperation.Response { endings.response }
 }
@@ -149,6 +156,28 @@ private struct OperationEndings: Sendable {
     } else {
       outcome?.savedRecords.append(record)
     }
+  }
+
+  /// Whether a page tells something else of a record than was answered before.
+  func isOvertaken(by page: PageContents) -> Bool {
+    if followUps.contains(where: page.overtakes) { return true }
+    guard let outcome else { return false }
+    return outcome.savedRecords.contains { page.overtakes(.saved($0)) }
+      || outcome.alreadyInCloud.contains { page.overtakes(.alreadyInCloud($0)) }
+      || outcome.deletedRecordIDs.contains { page.overtakes(.deleted($0)) }
+      || further?.value.earlierSaved.contains { $0.contains { page.overtakes(.saved($0)) } } == true
+  }
+
+  /// Has what a page tells stand for what was answered before.
+  mutating func overtake(by page: PageContents) {
+    let answered = response
+    var present = OperationEndings()
+    for record in answered.savedRecords { present.add(page.present(.saved(record))) }
+    for record in answered.alreadyInCloud { present.add(page.present(.alreadyInCloud(record))) }
+    for recordID in answered.deletedRecordIDs { present.add(page.present(.deleted(recordID))) }
+    for failure in answered.failures { present.addFailure(failure) }
+    for followUp in followUps { present.addFollowUp(page.present(followUp)) }
+    self = present
   }
 
   private mutating func makeOutcome() {
