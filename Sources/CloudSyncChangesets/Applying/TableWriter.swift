@@ -96,14 +96,16 @@ struct TableWriter {
     else {
       throw diverged(key: change.key)
     }
-    let columns = try change.cells.map { (cell) throws(ChangesetError) in
+    let cells = change.cells.filter(\.isChange)
+    if cells.isEmpty { return nil }
+    let columns = try cells.map { (cell) throws(ChangesetError) in
       try column(name: cell.column)
     }
     let keys = change.key.values
     let list = columns.enumerated().map { "\($1.quotedName) = ?\(keys.count + $0 + 1)" }
     let sql = "UPDATE OR ABORT \(name) SET \(list.joined(separator: ", ")) WHERE \(match)"
     do throws(SQLiteError) {
-      try connection.bound(sql: sql, keys + change.cells.map(\.new)).run()
+      try connection.bound(sql: sql, keys + cells.map(\.new)).run()
       return nil
     } catch {
       guard connection.sqlite.isInTransaction else { throw ChangesetError(error) }

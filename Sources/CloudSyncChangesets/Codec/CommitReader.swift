@@ -170,8 +170,9 @@ enum CommitReader {
       let old = kind == .insert ? .null : try reader.value()
       let new = kind == .delete ? .null : try reader.value()
       let written = isMerge ? try self.time(reader: &reader, header: header) : header.time
-      // A NULL of a row that is inserted has a cell only to tell that it is not as old as the row.
-      guard old != new || kind == .insert && written != time else {
+      // A NULL of a row that is inserted has a cell only to tell that it is not as old as the row, a value that a merge
+      // leaves to tell that it is newer.
+      guard old != new || kind == .insert && written != time || kind == .update && isMerge else {
         throw ByteFault("a cell has not changed")
       }
       cells.append(CellDelta(column, old: old, new: new, time: written))

@@ -34,7 +34,9 @@ extension RowChange {
 extension StateDelta {
   /// The changes as apps see them, by table and key.
   var rowChanges: [RowChange] {
-    tables.flatMap { table in table.rows.map { RowChange($0, table: table.name) } }
+    tables.flatMap { table in
+      table.rows.filter(\.isChange).map { RowChange($0, table: table.name) }
+    }
   }
 }
 

@@ -7,10 +7,8 @@ import CloudSyncSQLiteSupport
 struct Conflicts {
   let work: HistoryWork
 
-  /// Open questions, then rows that are parked here, then decisions that were made on the way to the branch's heads and
-  /// that nobody has put back, the latest merge first.
-  ///
-  /// - Parameter isOfAllBranches: Whether decisions count that were made on the way to other branches' heads.
+  /// Open questions, then rows that are parked here, then decisions that were made on the way to the branch's heads, or
+  /// to all, and that nobody has put back, the latest merge first.
   func all(isOfAllBranches: Bool = false) throws(ChangesetError) -> [ChangesetConflict] {
     let merging = try Merging(work)
     let questions = Questions(work: work, graph: merging.graph)
@@ -29,7 +27,7 @@ struct Conflicts {
       """
       SELECT seq FROM changesets_log
       WHERE kind = 2 OR id IN (SELECT id FROM changesets_conflicts WHERE number = -1)
-      ORDER BY seq DESC
+      ORDER BY generation DESC, id
       """
     ) { $0.integer(0) }
     // What was decided on other branches is nothing that the rows here have lost.

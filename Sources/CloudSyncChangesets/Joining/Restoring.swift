@@ -16,7 +16,7 @@ struct Restoring {
     let (merge, lost) = try decision(conflict: conflict)
     let changes = try changes(lost, of: merge, key: key)
     guard let table = changes.tables.first?.name else {
-      try DecidedEdits(log: work.log).set(restored: merge, conflict.number, by: nil)
+      try DecidedEdits(log: work.log).dismiss(merge: merge, conflict.number)
       return nil
     }
     let references = work.tables.schema.references.filter { link in

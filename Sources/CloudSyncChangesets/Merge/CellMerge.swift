@@ -23,6 +23,12 @@ struct CellMerge {
       if let cell = ours ?? theirs { cells.append(cell) }
       return
     }
+    if hasBase, !ours.isChange || !theirs.isChange {
+      // What has become newer alone gives way to a change.
+      let isOurs = ours.isChange == theirs.isChange ? ours.time >= theirs.time : ours.isChange
+      cells.append(isOurs ? ours : theirs)
+      return
+    }
     let policy = rules.policy(for: ours.column)
     // Two additions of the same amount are two; a number that two rows began with is one.
     if ours.new == theirs.new, !policy.isSum || !hasBase {

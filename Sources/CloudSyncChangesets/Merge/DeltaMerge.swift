@@ -36,7 +36,9 @@ struct DeltaMerge {
           rows.append(row)
           continue
         }
-        shared[table.name, default: []].insert(row.key)
+        if row.isChange, other[place].isChange {
+          shared[table.name, default: []].insert(row.key)
+        }
         if let change = try merge(table.name, first: other[place], second: row) {
           rows.append(change)
         }
@@ -53,6 +55,9 @@ struct DeltaMerge {
     first: RowDelta,
     second: RowDelta
   ) throws(ChangesetError) -> RowDelta? {
+    // What one side has made newer alone the other may delete.
+    if first.kind == .delete, !second.isChange { return nil }
+    if second.kind == .delete, !first.isChange { return second }
     let (ours, theirs) = isOntoOurs ? (first, second) : (second, first)
     let merge = RowMerge(table: table, rules: rules.table(table), ours: ours, theirs: theirs)
     var outcome = try merge.outcome()
@@ -62,16 +67,41 @@ struct DeltaMerge {
     }
     if let conflict = outcome.conflict { conflicts.append(conflict) }
     guard let change = outcome.change else {
-      return first.inverted(at: max(ours.time, theirs.time))
+      return first.isChange ? first.inverted(at: max(ours.time, theirs.time)) : nil
     }
-    for cell in change.cells where cell.new != .null {
+    for cell in change.cells where cell.isChange && cell.new != .null {
       if cell.new == ours.cell(cell.column)?.new || cell.new == theirs.cell(cell.column)?.new {
         continue
       }
       computed.append(.init(table: table, column: cell.column, value: cell.new))
     }
-    // A row that comes back is as new as the edit that brought it back.
-    let back = first.inverted(at: change.time)
-    return try composing { () throws(ByteFault) in try back.followed(by: change) }
+    var merged: RowDelta? = change
+    if first.isChange {
+      // A row that comes back is as new as the edit that brought it back.
+      let back = first.inverted(at: change.time)
+      merged = try composing { () throws(ByteFault) in try back.followed(by: change) }
+    }
+    return Self.newer(change, than: first, merged: merged)
+  }
+
+  /// A merge's change with the values that the first side has as well, and that the second has written later.
+  private static func newer(
+    _ change: RowDelta,
+    than first: RowDelta,
+    merged: RowDelta?
+  ) -> RowDelta? {
+    guard change.kind != .delete, first.kind != .delete else { return merged }
+    let values = change.cells.filter { cell in
+      let mine = first.cell(cell.column)
+      let present = mine?.new ?? (first.kind == .insert ? .null : cell.old)
+      let time = mine?.time ?? (first.kind == .insert ? first.time : nil)
+      return cell.new == present && time.map { $0 < cell.time } ?? true
+    }
+    let changes = merged?.cells.filter(\.isChange) ?? []
+    let same = values.map { CellDelta($0.column, old: $0.new, new: $0.new, time: $0.time) }
+    return RowDelta(
+      updating: change.key,
+      cells: (changes + same).sorted { $0.column.precedesByBytes($1.column) }
+    )
   }
 }

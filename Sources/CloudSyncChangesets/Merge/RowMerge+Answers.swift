@@ -60,9 +60,17 @@ extension RowMerge {
   }
 
   private func replaced(_ value: CellValue, old: SQLiteValue) -> CellDelta {
-    let given = [ours, theirs].filter { $0.kind != .delete }.compactMap { $0.cell(value.column) }
+    let given = given(of: value.column)
     let same = given.first { $0.new == value.value }
     return CellDelta(value.column, old: old, new: value.value, time: same?.time ?? latest)
+  }
+
+  /// What the sides have written in a column.
+  private func given(of column: String) -> [CellDelta] {
+    [ours, theirs].filter { $0.kind != .delete }
+      .compactMap { side in
+        side.cell(column).flatMap { $0.isChange || side.kind == .insert ? $0 : nil }
+      }
   }
 
   /// What is lost of the sides' values now.
@@ -71,7 +79,7 @@ extension RowMerge {
     if automatic.conflict?.isSetAside == true { return automatic.conflict }
     var conflict = MergeConflict(kind, table: table, key: ours.key, kept: [], lost: [])
     for cell in cells {
-      let given = [ours, theirs].filter { $0.kind != .delete }.compactMap { $0.cell(cell.column) }
+      let given = given(of: cell.column)
       let lost = given.filter { $0.new != cell.new }
       if lost.isEmpty { continue }
       conflict.kept.append(MergeConflict.Cell(cell.column, cell.new, time: cell.time))

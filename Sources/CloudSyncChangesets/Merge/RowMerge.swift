@@ -34,6 +34,7 @@ struct RowMerge {
   // MARK: Rows that come and go
 
   private func deletion(edit: RowDelta, deletion: RowDelta) -> Outcome {
+    let edit = edit.withoutNewerValues ?? edit
     let edited = edit.cells.map { MergeConflict.Cell($0.column, $0.new, time: $0.time) }
     switch rules.merging.deletes {
     case .editWins:

@@ -8,7 +8,7 @@ extension StateDelta {
   func cellCount(without constants: [Fills]) -> Int {
     tables.reduce(0) { sum, table in
       table.rows.reduce(sum) { sum, row in
-        if row.kind == .update { return sum + row.cells.count }
+        if row.kind == .update { return sum + row.cells.count(where: \.isChange) }
         let cells = row.cells.filter { cell in
           let value = row.kind == .insert ? cell.new : cell.old
           return cell.isChange

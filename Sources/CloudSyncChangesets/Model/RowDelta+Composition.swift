@@ -15,7 +15,7 @@ extension RowDelta {
       return RowDelta(inserting: key, cells: cells, time: time)
     case (.insert, .delete): return nil
     case (.update, .update):
-      return RowDelta(updating: key, cells: cells.joined(with: next.cells).filter(\.isChange))
+      return RowDelta(updating: key, cells: cells.followed(by: next.cells))
     case (.update, .delete):
       let cells = cells.joined(with: next.cells)
         .map { CellDelta($0.column, old: $0.old, new: .null, time: next.time) }
@@ -36,6 +36,17 @@ extension CellDelta {
 }
 
 extension [CellDelta] {
+  /// Both lists of updates as one: changes that cancel out are none, and what has become newer alone stays.
+  fileprivate func followed(by next: [CellDelta]) -> [CellDelta] {
+    let changed = Set((self + next).filter(\.isChange).map(\.column))
+    let (mine, theirs) = (Set(map(\.column)), Set(next.map(\.column)))
+    return joined(with: next)
+      .filter { cell in
+        cell.isChange || !changed.contains(cell.column)
+          || !(mine.contains(cell.column) && theirs.contains(cell.column))
+      }
+  }
+
   /// Both lists as one: the old values of the first, the new ones and times of the second.
   ///
   /// Both are in the order of their columns' names, and so is the result.

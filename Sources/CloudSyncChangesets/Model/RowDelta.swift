@@ -35,10 +35,13 @@ package struct RowDelta: Sendable, Hashable {
   /// By the bytes of the column's name; of an insertion and a deletion all values but NULLs, of an update
   /// the columns whose values differ, at least one.
   ///
+  /// An update that a merge makes also has the values that stay and are newer than the first parent has them: both
+  /// sides had written the same, and the later time counts in merges to come.
+  ///
   /// An insertion also has the NULLs that were written at another time than the row: an edit to NULL counts like
   /// every other edit. No other NULL of it has a cell.
   package var cells: [CellDelta]
-  /// When the row was inserted or deleted; for an update the latest time of its cells.
+  /// When the row was inserted or deleted; for an update the latest time of its changes.
   package var time: HybridTime
 
   package init(_ kind: Kind, _ key: RowKey, cells: [CellDelta], time: HybridTime) {
@@ -48,9 +51,11 @@ package struct RowDelta: Sendable, Hashable {
     self.time = time
   }
 
-  /// An update; nil if nothing differs.
+  /// An update; nil if there are no cells.
   package init?(updating key: RowKey, cells: [CellDelta]) {
-    guard let latest = cells.map(\.time).max() else { return nil }
+    guard let latest = cells.filter(\.isChange).map(\.time).max() ?? cells.map(\.time).max() else {
+      return nil
+    }
     self.init(.update, key, cells: cells, time: latest)
   }
 
@@ -64,7 +69,15 @@ package struct RowDelta: Sendable, Hashable {
     cells.first { $0.column.hasSameBytes(as: column) }
   }
 
-  /// What takes it back, as if done at a time.
+  /// Whether the row differs after it: not if values have become newer alone.
+  package var isChange: Bool { kind != .update || cells.contains(where: \.isChange) }
+
+  /// The same without values that have become newer alone; nil if nothing differs.
+  package var withoutNewerValues: RowDelta? {
+    kind == .update ? RowDelta(updating: key, cells: cells.filter(\.isChange)) : self
+  }
+
+  /// What takes it back, as if done at a time; values that have become newer stay.
   package func inverted(at time: HybridTime) -> RowDelta {
     let kind: Kind =
       switch self.kind {

@@ -48,7 +48,18 @@ package struct StateDelta: Sendable, Hashable {
   package func inverted(at time: HybridTime) -> StateDelta {
     StateDelta(
       tables: tables.map { table in
-        TableDelta(table.name, rows: table.rows.map { $0.inverted(at: time) })
+        TableDelta(table.name, rows: table.rows.filter(\.isChange).map { $0.inverted(at: time) })
+      }
+    )
+  }
+
+  /// The same without values that have become newer alone.
+  package var withoutNewerValues: StateDelta {
+    StateDelta(
+      tables: tables.compactMap { table in
+        let rows = table.rows.compactMap(\.withoutNewerValues)
+        return rows.isEmpty && table.fills.isEmpty
+          ? nil : TableDelta(table.name, fills: table.fills, rows: rows)
       }
     )
   }

@@ -44,9 +44,12 @@ struct Shortening {
   /// Whether a merge has lost values that nobody has put back: they are nowhere else.
   private func isNeeded(row: LogRow) throws(ChangesetError) -> Bool {
     guard row.kind == .merge else { return false }
-    let count = try work.log.written(row: row).conflicts.count
-    if count == 0 { return false }
-    return count > (try DecidedEdits(log: work.log).restoredCount(merge: row.id))
+    let edits = DecidedEdits(log: work.log)
+    for number in try work.log.written(row: row).conflicts.indices
+    where try edits.isRestored(merge: row.id, number) == false {
+      return true
+    }
+    return false
   }
 }
 

@@ -71,7 +71,8 @@ struct Blame {
         steps.append(Step(commit: row, change: nil))
         break
       }
-      if let change = try work.log.commit(row).changes.table(table)?.row(key) {
+      let changes = try work.log.commit(row).changes
+      if let change = changes.table(table)?.row(key)?.withoutNewerValues {
         steps.append(Step(commit: row, change: change))
         if change.kind != .update { break }
       }

@@ -50,8 +50,8 @@ struct HistoryWalk {
     guard let change = changes.tables.first(where: { $0.name.isSameName(as: table) }) else {
       return false
     }
-    guard let key else { return true }
-    return change.row(key) != nil
+    guard let key else { return !change.fills.isEmpty || change.rows.contains(where: \.isChange) }
+    return change.row(key)?.isChange == true
   }
 }
 

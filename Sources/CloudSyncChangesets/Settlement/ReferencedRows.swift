@@ -32,7 +32,7 @@ struct ReferencedRows {
     let isMoved =
       row.kind == .insert
       || row.cells.contains { cell in
-        parentColumns.contains { $0.isSameName(as: cell.column) }
+        cell.isChange && parentColumns.contains { $0.isSameName(as: cell.column) }
       }
     guard isMoved else { return }
     let present = row.kind == .insert ? nil : try table.row(row.key)

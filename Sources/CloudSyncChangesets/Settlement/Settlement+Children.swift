@@ -79,7 +79,9 @@ extension Settlement {
       .map { net in
         guard let row = net.table(id.table)?.row(id.key) else { return false }
         return row.kind == .insert
-          || row.cells.contains { cell in columns.contains { $0.isSameName(as: cell.column) } }
+          || row.cells.contains { cell in
+            cell.isChange && columns.contains { $0.isSameName(as: cell.column) }
+          }
       }
     switch (wrote[0], wrote[1]) {
     case (true, true): return nil

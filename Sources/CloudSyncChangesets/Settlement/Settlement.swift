@@ -237,6 +237,10 @@ final class Settlement {
       .union((new?.values.keys).map(Array.init) ?? [])
     // NULLs of a row that the merge inserts may have been written after it.
     if old == nil, new != nil { columns.formUnion(written[id, default: [:]].keys) }
+    // Values that are newer than the first parent has them.
+    let planned = plan.changes.table(id.table)?.row(id.key)
+    let newer = planned?.cells.filter { planned?.kind == .update && !$0.isChange } ?? []
+    columns.formUnion(newer.map(\.column))
     let cells = columns.sortedByBytes()
       .map { column in
         CellDelta(
@@ -249,11 +253,14 @@ final class Settlement {
     switch (old, new) {
     case (nil, nil): return nil
     case (nil, _?):
-      let planned = plan.changes.table(id.table)?.row(id.key)?.time
       let latest = cells.map(\.time).max() ?? .zero
-      return RowDelta(inserting: id.key, cells: cells, time: planned ?? latest)
+      return RowDelta(inserting: id.key, cells: cells, time: planned?.time ?? latest)
     case (_?, nil): return RowDelta(.delete, id.key, cells: cells, time: departure(of: id))
-    case (_?, _?): return RowDelta(updating: id.key, cells: cells.filter(\.isChange))
+    case (_?, _?):
+      let kept = cells.filter { cell in
+        cell.isChange || newer.contains { $0.column == cell.column && $0.new == cell.new }
+      }
+      return RowDelta(updating: id.key, cells: kept)
     }
   }
 

@@ -52,8 +52,9 @@ extension TableDelta {
   fileprivate func mayHold(search: UniqueKeySearch) -> Bool {
     rows.contains { row in
       row.kind == .insert
-        || row.kind == .update && row.cells.contains { search.columns.contains($0.column) }
-        || row.kind == .update && search.columns.isEmpty
+        || row.kind == .update
+          && row.cells.contains { $0.isChange && search.columns.contains($0.column) }
+        || row.isChange && row.kind == .update && search.columns.isEmpty
     }
   }
 
@@ -73,8 +74,7 @@ extension TableDelta {
 extension RowDelta {
   fileprivate func changes(columns: [String]) -> Bool {
     cells.contains { cell in
-      columns.contains { $0.isSameName(as: cell.column) } && cell.new != .null
-        || columns.contains { $0.isSameName(as: cell.column) } && cell.old != .null
+      cell.isChange && columns.contains { $0.isSameName(as: cell.column) }
     }
   }
 }

@@ -17,6 +17,7 @@ struct Recording {
     guard !position.isDetached else {
       throw ChangesetError.onOlderCommit
     }
+    let changes = changes.withoutNewerValues
     if changes.isEmpty { return nil }
     var applying = work.applying
     applying.refusals = refusals

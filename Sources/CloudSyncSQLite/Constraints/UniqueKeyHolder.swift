@@ -49,7 +49,7 @@ extension SyncTransaction {
         candidate.append("NULL")
         continue
       }
-      if let value = try wanted(by: version, in: column.name, of: table) {
+      if let value = try table.stored(column.name, of: version, over: row.values) {
         bound.append(value)
       } else if let number = table.key.firstIndex(of: column.name) {
         bound.append(row.key.values[number])
@@ -76,15 +76,6 @@ extension SyncTransaction {
       }
     }
     return holders
-  }
-
-  private func wanted(
-    by version: RecordVersion,
-    in column: String,
-    of table: RecordTable
-  ) throws(SQLiteError) -> SQLiteValue? {
-    guard let value = version.value(of: column) else { return nil }
-    return try table.transport.stored(VersionedColumn(name: column, value: value, time: .zero))
   }
 
   /// Whether a row refers to another one, itself or by rows that it refers to.

@@ -50,3 +50,44 @@ extension RecordVersion {
     return values
   }
 }
+
+extension RecordTable {
+  /// What a column is to hold by a version, read from its file if that is an asset; nil for what no column can hold.
+  ///
+  /// What the table holds already needs no file: of a value that was not sent yet there may be none.
+  ///
+  /// - Parameters:
+  ///   - name: The column.
+  ///   - version: What the row is to be.
+  ///   - values: What the table has of the row now.
+  /// - Returns: The value; nil if the version has none, either.
+  /// - Throws: As a broken constraint, that the file is not to be had.
+  func stored(
+    _ name: String,
+    of version: RecordVersion,
+    over values: [SQLiteValue]?
+  ) throws(SQLiteError) -> SQLiteValue? {
+    guard let value = version.value(of: name) else { return nil }
+    if let place = places.number(of: name), let present = values?[place],
+      Self.isContent(present, of: value)
+    {
+      return present
+    }
+    return try transport.stored(VersionedColumn(name: name, value: value, time: .zero))
+  }
+
+  /// Whether an asset is a value of a column.
+  private static func isContent(_ present: SQLiteValue, of value: FieldValue) -> Bool {
+    let text = value.textAsset
+    guard let asset = text ?? value.assetValue else { return false }
+    switch present {
+    case .blob(let bytes):
+      return text == nil && Int64(bytes.count) == asset.byteCount
+        && SHA256.digest(of: bytes).elementsEqual(asset.sha256)
+    case .text(let string):
+      return text != nil && Int64(string.utf8.count) == asset.byteCount
+        && SHA256.digest(of: Array(string.utf8)).elementsEqual(asset.sha256)
+    case .null, .integer, .real, .malformedText: return false
+    }
+  }
+}

@@ -54,7 +54,7 @@ struct RowWriter {
     }
     do throws(SQLiteError) {
       let wanted = try version.map { (version) throws(SQLiteError) in
-        try self.wanted(by: version) + (isNewLife ? defaults(beside: version) : [])
+        try self.wanted(by: version, over: values) + (isNewLife ? defaults(beside: version) : [])
       }
       for change in wanted ?? [] where try connection.keeps(change.value) == false {
         let reason =
@@ -102,12 +102,13 @@ struct RowWriter {
   }
 
   /// The columns that the table has, with what they are to hold.
-  private func wanted(by version: RecordVersion) throws(SQLiteError) -> [Change] {
+  private func wanted(
+    by version: RecordVersion,
+    over values: [SQLiteValue]?
+  ) throws(SQLiteError) -> [Change] {
     var wanted: [Change] = []
     for name in table.columns {
-      guard let value = version.value(of: name) else { continue }
-      let column = VersionedColumn(name: name, value: value, time: .zero)
-      guard let value = try table.transport.stored(column) else { continue }
+      guard let value = try table.stored(name, of: version, over: values) else { continue }
       // A key is never NULL: SQLite would make one up.
       if value == .null, table.key.contains(name) { continue }
       wanted.append((name, value))

@@ -67,15 +67,20 @@ final class HistoryEqualityChecker: SimulationChecker {
     let devices = end.changesetDevices
     guard let first = devices.first else { return nil }
     do {
-      let wanted = try Self.summary(first.inspected(), first.rows)
+      // What was removed on one is not in its list, and rows that one has parked are in no table.
+      let comparesLost = devices.allSatisfy { device in
+        device.schema.tagRule == nil && device.history.withLock { !$0.hasCollected }
+      }
+      let wanted = try Self.summary(first.inspected(), first.rows, comparesLost: comparesLost)
       for device in devices.dropFirst() {
-        let found = try Self.summary(device.inspected(), device.rows)
+        let found = try Self.summary(device.inspected(), device.rows, comparesLost: comparesLost)
         if let text = found.difference(from: wanted) {
           return "device \(device.setup.number) \(text), unlike device 0"
         }
       }
       let clone = try Self.clone(of: first, from: end.records)
-      let text = try Self.summary(clone.repository, clone.rows).difference(from: wanted)
+      let text = try Self.summary(clone.repository, clone.rows, comparesLost: comparesLost)
+        .difference(from: wanted)
       return text.map { "a clone \($0), unlike device 0" }
     } catch { return "a history cannot be read: \(error)" }
   }
@@ -86,6 +91,8 @@ final class HistoryEqualityChecker: SimulationChecker {
     var branches: [String]
     var tags: [String]
     var head: Head
+    /// What merges have lost; empty where it is not compared.
+    var lost: [String]
     var rows: [String]
 
     func difference(from other: Summary) -> String? {
@@ -94,6 +101,7 @@ final class HistoryEqualityChecker: SimulationChecker {
       if branches != other.branches { return "has branches \(branches) for \(other.branches)" }
       if tags != other.tags { return "has tags \(tags) for \(other.tags)" }
       if head != other.head { return "is at \(head) instead of \(other.head)" }
+      if lost != other.lost { return "has lost \(lost) and not \(other.lost)" }
       if let row = rows.first(where: { !other.rows.contains($0) }) { return "has \(row)" }
       if let row = other.rows.first(where: { !rows.contains($0) }) { return "lacks \(row)" }
       return nil
@@ -102,13 +110,15 @@ final class HistoryEqualityChecker: SimulationChecker {
 
   private static func summary(
     _ repository: ChangesetRepository,
-    _ rows: [EndRow]
+    _ rows: [EndRow],
+    comparesLost: Bool
   ) throws(ChangesetError) -> Summary {
     // A branch that one replica has just begun is nobody else's concern before its first commit.
     let commits = try repository.log(LogQuery(isOfAllBranches: true))
     let used = Set(commits.map(\.branch))
     let names = Dictionary(commits.map { ($0.id, $0.branch) }, uniquingKeysWith: { one, _ in one })
     let heads = try repository.branches().filter { used.contains($0.name) }
+    let conflicts = comparesLost ? try repository.conflicts() : []
     return Summary(
       commits: Set(commits.map(\.id)),
       branches: heads.map { branch in
@@ -116,6 +126,7 @@ final class HistoryEqualityChecker: SimulationChecker {
       },
       tags: try repository.tags().map { "\($0.name) \($0.id.short)" },
       head: try repository.head(),
+      lost: conflicts.filter { !$0.lost.isEmpty }.map { "\($0.merge?.short ?? "") \($0.number)" },
       rows: rows.map(\.line)
     )
   }

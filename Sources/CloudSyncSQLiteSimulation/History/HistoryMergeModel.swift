@@ -175,7 +175,7 @@ struct HistoryRowMerges {
     mine: HistoryRow?,
     other: HistoryRow?
   ) -> HistoryRow? {
-    if isSame(other, row) { return mine }
+    if isSame(other, row), mine == nil || row == nil { return mine }
     let isDeletionStronger = rules.deleteWins.contains(table)
     guard let other else {
       // The second deleted it. What the first left alone goes.
@@ -228,12 +228,20 @@ struct HistoryRowMerges {
     base: HistoryCell?,
     rule: SimulatedMergeRules.Column
   ) -> HistoryCell {
-    if other.value == base?.value { return mine }
+    if other.value == base?.value {
+      guard mine.value == base?.value, isMadeNewer(other),
+        !isMadeNewer(mine) || mine.time < other.time
+      else { return mine }
+      return HistoryCell(value: mine.value, time: other.time, writer: number, isNewerOnly: true)
+    }
     if mine.value == base?.value { return written(other) }
     // Two additions of the same amount are two.
     let isSum = rule == .counter && base != nil
     let (own, theirs) = (time(of: mine, at: first), time(of: other, at: second))
-    if mine.value == other.value, !isSum { return mine }
+    if mine.value == other.value, !isSum {
+      if theirs <= own { return mine }
+      return HistoryCell(value: mine.value, time: theirs, writer: number, isNewerOnly: true)
+    }
     let isOther =
       own == theirs ? Self.precedes(mine.value, other.value) : own < theirs
     var value = isOther ? other.value : mine.value
@@ -253,6 +261,11 @@ struct HistoryRowMerges {
     if value == mine.value { return mine }
     let time = value == other.value ? theirs : max(own, theirs)
     return HistoryCell(value: value, time: time, writer: number)
+  }
+
+  /// Whether a value has become newer since the base, and nothing else.
+  private func isMadeNewer(_ cell: HistoryCell) -> Bool {
+    cell.isNewerOnly && base?.isBuilt(on: cell.writer) != true
   }
 
   private func written(row: HistoryRow) -> HistoryRow {

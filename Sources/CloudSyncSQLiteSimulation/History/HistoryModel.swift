@@ -7,6 +7,8 @@ struct HistoryCell: Sendable, Hashable {
   var value: SQLiteValue
   var time: HybridTime
   var writer: Int
+  /// Whether the writer, a merge, has found the value there and only made it newer.
+  var isNewerOnly = false
 }
 
 /// A row of the model: the cells that were ever set, and when and by whom it was inserted.
@@ -124,7 +126,12 @@ enum HistoryFold {
     if change.kind == .delete { return nil }
     var row = old ?? HistoryRow(time: change.time, writer: writer)
     for cell in change.cells {
-      row.cells[cell.column] = HistoryCell(value: cell.new, time: cell.time, writer: writer)
+      row.cells[cell.column] = HistoryCell(
+        value: cell.new,
+        time: cell.time,
+        writer: writer,
+        isNewerOnly: change.kind == .update && !cell.isChange
+      )
     }
     return row
   }

@@ -168,7 +168,7 @@ struct HistoryConnectionTests {
       #expect(undo.output.contains("“Shorter”"), "\(undo)")
       #expect(bench.tool("history", "restore", "@a.db", "HEAD~1").code == 0)
       let log = bench.tool("history", "log", "@a.db").output
-      #expect(log.contains("  reverts "), "\(log)")
+      #expect(log.contains("  undoes "), "\(log)")
       #expect(log.contains("  Restore "), "\(log)")
       #expect(log.contains("  the first rows"), "\(log)")
       #expect(bench.tool("history", "branch", "@a.db", "summer").code == 0)

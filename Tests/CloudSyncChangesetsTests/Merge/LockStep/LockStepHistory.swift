@@ -92,7 +92,13 @@ final class LockStepHistory: ModelHistory {
         case (let row?, nil):
           return RowDelta(.delete, key, cells: cells(row, nil), time: .zero)
         case (let before?, let after?):
-          return RowDelta(updating: key, cells: cells(before, after).filter(\.isChange))
+          // The states of merges are made with the number 0 for theirs.
+          let newer = after.map { $0.isNewerOnly && $0.writer == 0 }
+          let all = cells(before, after)
+          return RowDelta(
+            updating: key,
+            cells: all.indices.filter { all[$0].isChange || newer[$0] }.map { all[$0] }
+          )
         }
       }
       .sorted { $0.key < $1.key }

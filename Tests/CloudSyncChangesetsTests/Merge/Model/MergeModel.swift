@@ -228,7 +228,7 @@ private struct RowMerges {
     mine: [ModelCell]?,
     other: [ModelCell]?
   ) -> [ModelCell]? {
-    if other.isSame(as: row) { return mine }
+    if other.isSame(as: row), mine == nil || row == nil { return mine }
     guard let other else {
       // The second deleted it. What the first left alone goes.
       return mine.isSame(as: row) || policies.isDeletionStronger ? nil : mine
@@ -262,13 +262,21 @@ private struct RowMerges {
     base: ModelCell?,
     policy: ModelPolicy
   ) -> ModelCell {
-    if other.value == base?.value { return mine }
+    if other.value == base?.value {
+      guard mine.value == base?.value, isMadeNewer(other),
+        !isMadeNewer(mine) || mine.time < other.time
+      else { return mine }
+      return ModelCell(value: mine.value, time: other.time, writer: number, isNewerOnly: true)
+    }
     if mine.value == base?.value { return written(other, by: second) }
-    // Two additions of the same amount are two.
-    if mine.value == other.value, policy != .counter || base == nil { return mine }
     var (own, theirs) = (mine, other)
     own.time = time(of: mine, at: first)
     theirs.time = time(of: other, at: second)
+    // Two additions of the same amount are two.
+    if mine.value == other.value, policy != .counter || base == nil {
+      if theirs.time <= own.time { return mine }
+      return ModelCell(value: mine.value, time: theirs.time, writer: number, isNewerOnly: true)
+    }
     if policies.takesOlder { (own.time, theirs.time) = (theirs.time, own.time) }
     let value =
       policies.takesSmaller
@@ -276,6 +284,11 @@ private struct RowMerges {
     if value == mine.value { return mine }
     let time = value == other.value ? theirs.time : max(own.time, theirs.time)
     return ModelCell(value: value, time: time, writer: number)
+  }
+
+  /// Whether a value has become newer since the base, and nothing else.
+  private func isMadeNewer(_ cell: ModelCell) -> Bool {
+    cell.isNewerOnly && base?.isBuilt(on: cell.writer) != true
   }
 
   private func written(_ cell: ModelCell, by side: ModelCommit) -> ModelCell {

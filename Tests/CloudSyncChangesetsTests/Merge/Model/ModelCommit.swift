@@ -34,6 +34,8 @@ struct ModelCell {
   var value: Int
   var time: Int
   var writer: Int
+  /// Whether the writer, a merge, has found the value there and only made it newer.
+  var isNewerOnly = false
 }
 
 /// All rows of a small table by number; nil where there is none.
