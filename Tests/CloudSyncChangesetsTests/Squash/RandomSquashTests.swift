@@ -135,7 +135,9 @@ import Testing
         }
       case 14:
         if random.below(2) == 0 {
-          try player.repository.gc(depth: Int(random.below(4)))
+          do throws(ChangesetError) {
+            try player.repository.gc(depth: Int(random.below(4)))
+          } catch { #expect(error.code == .behindHorizon, "\(error)") }
         } else {
           try await player.sync()
           players[place] = try await self.player("r\(place)-\(step)", clones: true, at: time)
