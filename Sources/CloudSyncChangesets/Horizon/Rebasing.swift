@@ -32,7 +32,7 @@ struct Rebasing {
     let position = try work.heads.position()
     if position.isDetached { throw ChangesetError.onOlderCommit }
     try work.checkNothingIsUncommitted()
-    try keepStart(of: position)
+    try keepStart(of: position, horizon: horizon)
     var made: [LogRow] = []
     for head in try work.heads.beside() {
       let target = try target(branch: head.branch, horizon: horizon)
@@ -103,8 +103,13 @@ struct Rebasing {
   /// Lets the line of HEAD begin with its last commit that others have, where older changes were removed.
   ///
   /// From there on there are changes, and the rows tell the state.
-  private func keepStart(of position: Heads.Position) throws(ChangesetError) {
-    guard let seq = position.seq, let base = try base(of: try work.log.row(seq)) else { return }
+  private func keepStart(
+    of position: Heads.Position,
+    horizon: Horizon
+  ) throws(ChangesetError) {
+    guard let seq = position.seq, let base = try base(of: try work.log.row(seq)),
+      try work.log.isAncestor(ancestor: base.seq, of: horizon.row.seq) == false
+    else { return }
     do throws(ChangesetError) {
       _ = try work.log.changes(from: nil, to: base.seq)
       return

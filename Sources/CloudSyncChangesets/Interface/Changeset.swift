@@ -139,6 +139,9 @@ public struct ChangesetStatus: Sendable, Hashable {
   public let unpushedCount: Int
   /// The ends of the present branch; several are to be merged.
   public let heads: [ChangesetID]
+  /// How many heads of all branches go on from before a squash; ``ChangesetRemote/rebase()`` puts them on top of the others'
+  /// history.
+  public let behindCount: Int
   /// How many fetched commits wait for others before them.
   public let waitingCount: Int
   /// What was fetched and is no use, by name, with the reason.

@@ -15,6 +15,8 @@ struct Shortening {
     guard depth >= 0 else {
       throw ChangesetError(.misuse, "a history cannot be shortened to \(depth) commits")
     }
+    // A rebase needs what its commits go on from.
+    guard try work.heads.beside().isEmpty else { throw ChangesetError.behindHorizon }
     let log = try ParentTable(work.connection)
     guard let head = try work.heads.position().seq, let start = log.ancestor(of: head, at: depth),
       let cut = log.cut(from: start)

@@ -109,7 +109,8 @@ extension ChangesetRepository {
   ///   - includingUnsent: Whether also changes go that no cloud has. They cannot be got back, and the
   ///     history cannot be sent to any cloud after it.
   /// - Returns: What was removed.
-  /// - Throws: What is wrong with the database.
+  /// - Throws: That commits of this copy are behind a squash, and need what they go on from, or what is wrong with the
+  ///   database.
   @discardableResult
   public func gc(
     depth: Int = 1_000,

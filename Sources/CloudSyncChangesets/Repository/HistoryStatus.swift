@@ -9,7 +9,7 @@ struct HistoryStatus {
   func status() throws(ChangesetError) -> ChangesetStatus {
     let position = try work.heads.position()
     var heads: [ChangesetID] = []
-    for head in try work.heads.heads(ofBranch: position.branch) {
+    for head in try work.heads.joinable(ofBranch: position.branch) {
       if let id = try work.log.id(seq: head.seq) { heads.append(id) }
     }
     let count = { (sql: String) throws(ChangesetError) -> Int in
@@ -25,6 +25,7 @@ struct HistoryStatus {
         """
       ),
       heads: heads.sorted(),
+      behindCount: try work.heads.beside().count,
       waitingCount: try count("SELECT count(*) FROM changesets_waiting"),
       refused: try work.connection.rows(
         "SELECT name, reason FROM changesets_refused ORDER BY name"

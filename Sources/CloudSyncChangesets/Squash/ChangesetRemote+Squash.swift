@@ -29,8 +29,10 @@ extension ChangesetRemote {
       }
       switch step {
       case .snapshot(let row):
-        let snapshot = try repository.read { (work) throws(ChangesetError) in
-          try SnapshotMaking(work: work).snapshot(of: row)
+        let snapshot = try await fetchingWhatWasRemoved { () throws(ChangesetError) in
+          try repository.read { (work) throws(ChangesetError) in
+            try SnapshotMaking(work: work).snapshot(of: row)
+          }
         }
         try await Pushing(remote: self).send(snapshot: snapshot)
         continue

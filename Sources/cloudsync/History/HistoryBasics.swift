@@ -121,6 +121,7 @@ enum HistoryBasics {
     var isDetached: Bool
     var unpushed: Int
     var heads: [String]
+    var behind: Int
     var waiting: Int
     var refused: [String: String]
     var parked: [ParkedReport]
@@ -132,6 +133,7 @@ enum HistoryBasics {
       isDetached = status.head.isDetached
       unpushed = status.unpushedCount
       heads = status.heads.map(\.description)
+      behind = status.behindCount
       waiting = status.waitingCount
       refused = Dictionary(
         status.refused.map { ($0.name, $0.reason) },
@@ -162,6 +164,11 @@ enum HistoryBasics {
     }
     console.line(line)
     if let warning = try HistoryWords.deletion(repository) { console.line(warning) }
+    if status.behindCount > 0 {
+      console.line(
+        "\(Phrase.count(status.behindCount, "head")) from before a squash; “cloudsync history rebase” puts them on top"
+      )
+    }
     if status.heads.count > 1 {
       console.line("\(status.heads.count) heads are not merged yet")
     }

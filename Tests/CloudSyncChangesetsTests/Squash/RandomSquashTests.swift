@@ -28,15 +28,6 @@ import Testing
         zoneID: RemoteBench.zone
       )
     }
-
-    /// Syncs, and puts its commits on top of a squashed history if they are behind.
-    func sync() async throws {
-      do throws(ChangesetError) { try await remote.sync() } catch {
-        #expect(error.code == .behindHorizon, "\(error)")
-        try await remote.rebase()
-        try await remote.sync()
-      }
-    }
   }
 
   private static let schema = """
@@ -102,8 +93,21 @@ import Testing
     player.seconds.withLock { $0 += 1 + Int64(random.below(100)) }
   }
 
-  @Test(arguments: 0..<UInt64(SuiteSize.count(6, long: 60)))
-  func nothingIsLostWhoeverSquashes(seed: UInt64) async throws {
+  /// How often something has happened.
+  private struct Counts {
+    var squashes = 0
+    var rebases = 0
+  }
+
+  @Test func nothingIsLostWhoeverSquashes() async throws {
+    var counts = Counts()
+    for seed in 0..<UInt64(SuiteSize.count(6, long: 60)) {
+      try await RandomSquashTests().run(seed: seed, counts: &counts)
+    }
+    #expect(counts.squashes > 3 && counts.rebases > 3, "\(counts)")
+  }
+
+  private func run(seed: UInt64, counts: inout Counts) async throws {
     var random = SplitMix64(seed: seed)
     var time: Int64 = 1_760_000_000
     var players: [Player] = []
@@ -114,55 +118,87 @@ import Testing
       try await players[0].remote.sync()
     }
     var wanted: [String: Int64] = [:]
-    for step in 0..<60 {
-      let place = Int(random.below(3))
-      let player = players[place]
-      switch random.below(16) {
-      case 0..<6:
-        try edit(player, place: place, &wanted, &random)
-        if random.below(3) > 0 { try player.repository.commit() }
-      case 6..<11: try await player.sync()
-      case 11: try await player.remote.fetch()
-      case 12:
-        do throws(ChangesetError) { try await player.remote.push() } catch {
-          #expect(error.code == .behindHorizon, "\(error)")
+    for phase in 0..<4 {
+      // One of them is away, or none, and time goes by.
+      let away = Int(random.below(4))
+      time += 100 * SquashBench.day
+      for (place, player) in players.enumerated() where place != away {
+        player.seconds.withLock { $0 = max($0, time) }
+      }
+      for step in 0..<20 {
+        let place = Int(random.below(3))
+        if place == away {
+          try edit(players[place], place: place, &wanted, &random)
+          if random.below(2) == 0 { try players[place].repository.commit() }
+          continue
         }
-      case 13:
-        // A time in which some are silent.
-        time += 50 * SquashBench.day
-        for other in players where random.below(3) > 0 {
-          other.seconds.withLock { $0 = max($0, time) }
+        try await act(players[place], place: place, &wanted, &random, counts: &counts)
+        if random.below(20) == 0 {
+          try await sync(players[place], &counts)
+          players[place] = try await player("r\(place)-\(phase)-\(step)", clones: true, at: time)
         }
-      case 14:
-        if random.below(2) == 0 {
-          try player.repository.gc(depth: Int(random.below(4)))
-        } else {
-          try await player.sync()
-          players[place] = try await self.player("r\(place)-\(step)", clones: true, at: time)
-        }
-      default:
-        do throws(ChangesetError) {
-          try await player.remote.squash(depth: Int(random.below(4)))
-        } catch { #expect(error.code == .behindHorizon, "\(error)") }
       }
     }
-    for _ in 0..<4 { for player in players { try await player.sync() } }
+    for _ in 0..<4 { for player in players { try await sync(player, &counts) } }
     players.append(try await player("fresh", clones: true, at: time))
-    try expectEqual(players, wanted)
+    try expectEqual(players, wanted, "seed \(seed)")
   }
 
-  private func expectEqual(_ players: [Player], _ wanted: [String: Int64]) throws {
-    #expect(Set(try players.map { try $0.repository.head().id }).count == 1)
+  private func act(
+    _ player: Player,
+    place: Int,
+    _ wanted: inout [String: Int64],
+    _ random: inout SplitMix64,
+    counts: inout Counts
+  ) async throws {
+    switch random.below(14) {
+    case 0..<5:
+      try edit(player, place: place, &wanted, &random)
+      if random.below(3) > 0 { try player.repository.commit() }
+    case 5..<9: try await sync(player, &counts)
+    case 9: try await player.remote.fetch()
+    case 10, 11:
+      do throws(ChangesetError) {
+        if random.below(2) == 0 {
+          try await player.remote.push()
+        } else {
+          try player.repository.gc(depth: Int(random.below(4)))
+        }
+      } catch { #expect(error.code == .behindHorizon, "\(error)") }
+    default:
+      do throws(ChangesetError) {
+        let summary = try await player.remote.squash(depth: Int(random.below(4)))
+        if summary.removedRecords > 0 { counts.squashes += 1 }
+      } catch { #expect(error.code == .behindHorizon, "\(error)") }
+    }
+  }
+
+  /// Syncs, and puts its commits on top of a squashed history if they are behind.
+  private func sync(_ player: Player, _ counts: inout Counts) async throws {
+    do throws(ChangesetError) { try await player.remote.sync() } catch {
+      #expect(error.code == .behindHorizon, "\(error)")
+      counts.rebases += try await player.remote.rebase().count
+      try await player.remote.sync()
+    }
+  }
+
+  private func expectEqual(
+    _ players: [Player],
+    _ wanted: [String: Int64],
+    _ name: Comment
+  ) throws {
+    #expect(Set(try players.map { try $0.repository.head().id }).count == 1, name)
     let rows = wanted.keys.sorted().map { "'\($0)', \(wanted[$0] ?? 0)" }
     for player in players {
-      #expect(try player.database.rows("SELECT id, value FROM rows ORDER BY id") == rows)
+      #expect(try player.database.rows("SELECT id, value FROM rows ORDER BY id") == rows, name)
       #expect(
         try player.database.rows("SELECT * FROM shared ORDER BY id")
-          == players[0].database.rows("SELECT * FROM shared ORDER BY id")
+          == players[0].database.rows("SELECT * FROM shared ORDER BY id"),
+        name
       )
-      #expect(try player.repository.verify().problems == [])
-      #expect(try player.repository.status().unpushedCount == 0)
-      #expect(try player.repository.status().heads.count == 1)
+      #expect(try player.repository.verify().problems == [], name)
+      #expect(try player.repository.status().unpushedCount == 0, name)
+      #expect(try player.repository.status().heads.count == 1, name)
     }
   }
 }

@@ -40,6 +40,8 @@ import Testing
     try phone.bench.database.execute("UPDATE people SET score = 3 WHERE id = 'p5'")
     #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
     #expect(await SquashBench.code { try await phone.remote.push() } == .behindHorizon)
+    // What a rebase needs cannot be removed before it.
+    #expect(await SquashBench.code { try phone.repository.gc(depth: 0) } == .behindHorizon)
     // Nothing is merged that the others cannot have.
     #expect(try phone.rows("SELECT name FROM people WHERE id = 'p2'") == ["'Phone'"])
     #expect(try await phone.remote.rebase().count == 1)

@@ -44,7 +44,9 @@ struct HistorySquashTests {
       _ = run(["init", other, "--all", "--replica", "other"], 0)
       let behind = run(["sync", other] + place("other"), 1).errors
       #expect(behind.contains("“cloudsync history rebase \(other) --cloud …”"))
+      #expect(run(["status", other], 0).output.contains("1 head from before a squash"))
       #expect(run(["rebase", other] + place("other"), 0).output.hasPrefix("[main "))
+      #expect(!run(["status", other], 0).output.contains("squash"))
       #expect(run(["rebase", other] + place("other"), 0).output == "nothing to rebase\n")
       for (path, device) in [(other, "other"), (shop, "desk"), (phone, "phone")] {
         _ = run(["sync", path] + place(device), 0)
