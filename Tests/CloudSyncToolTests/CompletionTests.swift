@@ -41,7 +41,7 @@ struct CompletionTests {
       (
         ["history", "re"],
         [
-          "rescan", "remove", "restore", "resolve", "revert", "redo", "report",
+          "rescan", "remove", "restore", "resolve", "rebase", "revert", "redo", "report",
         ]
       ),
       (["log", "ver"], ["verify"]),

@@ -3,7 +3,7 @@ import CloudSyncSQLiteSchema
 
 extension ChangesetRepository {
   /// Takes the history out of its zone: the next ``ChangesetRemote`` may be one of another zone or another cloud,
-  /// which gets all commits.
+  /// which gets all commits, or after a squash those from its snapshot on.
   ///
   /// It is also the way on where a cloud has lost all that it knew. What the former zone holds stays there. No remote of
   /// this history may be at work meanwhile.

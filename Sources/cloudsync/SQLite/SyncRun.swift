@@ -16,7 +16,7 @@ final class SyncRun {
   let request: SyncCommand.Request
   let database: DatabaseFile
   let engine: SyncEngine
-  private let target: DatabaseArguments
+  let target: DatabaseArguments
   let cloud: any CloudPlace
   /// What the cloud is to the database before it is attached.
   private let relation: CloudRelation

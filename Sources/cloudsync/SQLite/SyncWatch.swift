@@ -22,7 +22,7 @@ struct SyncWatch {
     while !Interrupt.hasCome {
       _ = never.wait(timeout: .now() + Self.pace)
       if !run.engine.isRunning { try restart(console: console) }
-      try throwIfHalted()
+      try throwIfHalted(console: console)
       if let version = try run.database.versionUnlessLocked(), version != lastVersion {
         lastVersion = version
         run.engine.sendChanges()
@@ -56,8 +56,14 @@ struct SyncWatch {
     }
   }
 
-  private func throwIfHalted() throws {
-    if run.engine.isRunning { try run.throwIfStuck() }
+  /// Throws what ends the watch; that another connection writes for long does not, for the engine tries again.
+  private func throwIfHalted(console: Console) throws {
+    guard run.engine.isRunning else { return }
+    if let error = run.takeError() {
+      guard error.code == .busy else { throw run.target.failure(for: error) }
+      console.note("\(run.request.path): \(error.reason)")
+    }
+    try run.throwIfStuck()
   }
 }
 

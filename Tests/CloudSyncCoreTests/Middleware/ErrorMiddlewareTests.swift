@@ -101,11 +101,11 @@ struct ErrorMiddlewareTests {
       switch verdict {
       case .saved(let record): record.recordID.name
       case .deleted: "deleted"
-      case .stay: "stay"
+      case .again(_, counted: true): "charged"
       default: "other"
       }
     }
-    #expect(names == ["a", "stay", "c", "deleted"])
+    #expect(names == ["a", "charged", "c", "deleted"])
     #expect(bench.handler.modifyCalls.map(\.names) == [["a", "b", "c", "-d"], ["b"]])
     #expect(bench.completions.entries.map(\.response.savedRecords.count) == [3])
   }

@@ -1,3 +1,4 @@
+import CloudSyncSQLiteSupport
 import CloudSyncTestSupport
 import Testing
 
@@ -86,6 +87,27 @@ struct WatchTests {
       #expect(Tool.run(with: words, console: console) == 1)
       #expect(summaries.last?.contains("sent 1,") == true)
       #expect(errors.contains("the file was removed or replaced"))
+    }
+  }
+
+  /// It takes as long as a connection waits for another.
+  @Test("A watch goes on behind a transaction that takes long", .enabled(if: SuiteSize.isLong))
+  func longTransaction() throws {
+    let program = try #require(Self.program)
+    try ToolHarness.run { bench in
+      let schema = "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v)"
+      try bench.sql("a.db", schema, "PRAGMA journal_mode = WAL")
+      let watcher = try Watcher(bench, "a.db", program)
+      #expect(try watcher.wait { watcher.lines.last?.contains("sent 0") == true })
+      let other = try SQLiteConnection(path: bench.path("a.db"))
+      try other.execute("BEGIN IMMEDIATE")
+      try bench.sql("b.db", schema, "INSERT INTO t VALUES('y', 1)")
+      #expect(bench.tool("sync", "@b.db", "--cloud", "@cloud", "--create", "--all").code == 0)
+      #expect(try watcher.wait { watcher.lines.last?.contains("another connection") == true })
+      try other.execute("INSERT INTO t VALUES('x', 1); COMMIT")
+      #expect(try watcher.wait { watcher.lines.last?.contains("received 1") == true })
+      #expect(watcher.interrupt() == 0)
+      #expect(try bench.sql("a.db", "SELECT id FROM t ORDER BY id") == ["x", "y"])
     }
   }
 
