@@ -31,7 +31,8 @@ extension SyncTransaction {
     guard parent.values == nil, parent.state.row != nil,
       parent.isDeleted(by: tables[link.parent].rules)
     else { return .present }
-    return try renamed.successor(of: parent, for: row, by: link).map { .goesOn($0) } ?? .gone(parent)
+    return try renamed.successor(of: parent, for: row, by: link).map { .goesOn($0) }
+      ?? .gone(parent)
   }
 
   /// The same by another key than the primary one.

@@ -36,7 +36,9 @@ struct RenamedRows: TransactionPart {
       var move = life.flatMap { version.clock.move(ofLife: $0) }
       if move == nil, step > 0, isThere { return present }
       if move == nil { move = version.clock.move(ofLife: version.created) }
-      guard let move, let (place, key) = try transaction.place(ofRecord: move.name), place == row.place else {
+      guard let move, let (place, key) = try transaction.place(ofRecord: move.name),
+        place == row.place
+      else {
         return nil
       }
       present = try self.row(key, in: place)

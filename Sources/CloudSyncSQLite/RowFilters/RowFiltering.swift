@@ -39,7 +39,8 @@ struct RowFiltering: TransactionPart {
       // Nobody has heard of it, and it was made and deleted on this device: nothing is left of it, unless it goes on
       // under another key, which a record under a former one is to tell.
       if filtering?.isUnsent == true, row.values == nil, row.state.placement == .inTable,
-        row.isDeleted(by: tables[row.place].rules), try transaction.renamed.successor(of: row) == nil
+        row.isDeleted(by: tables[row.place].rules),
+        try transaction.renamed.successor(of: row) == nil
       {
         row.state = RecordState()
       }

@@ -191,7 +191,8 @@ extension LoadedRow {
         }
       case .deleted(let former, _): columns = former
       case .inserted, .lost, .found, .restored, .renamed, .settled, .moved, .handed,
-        .referred: break
+        .referred:
+        break
       }
     }
     return columns

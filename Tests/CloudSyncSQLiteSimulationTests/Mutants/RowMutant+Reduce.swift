@@ -37,7 +37,6 @@ extension RowMutant {
     case (.forgetsUpdates, .updated), (.forgetsDeletions, .deleted), (.forgetsDeletions, .lost),
       (.forgetsFoundRows, .found),
       (.forgetsHandOvers, .handed), (.forgetsSettlements, .settled),
-      (.forgetsReferredRows, .referred),
       (.forgetsRestorations, .restored):
       mistaken = nil
     case (.insertsLate, .inserted(let columns, _)):

@@ -26,10 +26,6 @@ enum RowMutant: String, Sendable, CaseIterable {
   case forgetsHandOvers
   /// A row that gets another key is as new as that.
   case movesAsNew
-  /// What SQLite writes into rows because a key has changed counts as an edit of that moment.
-  case takesCascadesAsEdits
-  /// Of which rows references are is not noted.
-  case forgetsReferredRows
   /// What a row was made from is forgotten.
   case forgetsAncestors
 

@@ -1,25 +1,15 @@
+import CloudSyncSQLiteSimulation
 import CloudSyncSimulator
 import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncSQLite
-@testable import CloudSyncSQLiteSimulation
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-
-extension FaultPlan {
-  /// Nothing but keys that change, and devices that hear late of it.
-  fileprivate static var ofKeys: FaultPlan {
-    var plan = FaultPlan.none
-    plan[.keyGiven] = Ratio(1, in: 3)
-    plan[.offline] = Ratio(1, in: 3)
-    return plan
-  }
-}
 
 #if DEBUG  // a release has no place where a mistake can be put
 /// The checkers of a simulation of databases, checked.
@@ -45,18 +35,8 @@ struct RowMutantTests {
       var options = SimulationOptions(seed: 900_000 + tried)
       options.device = "sqlite"
       options.edits = 40
-      let takesCascades = mutant == .takesCascadesAsEdits
-      if takesCascades || mutant == .forgetsReferredRows {
-        // Somebody has to change the key of a row while somebody else has another row refer to it, or elsewhere.
-        let schema = SimulatedSchema(seed: options.seed)
-        if !schema.followsKeys || schema.focus == .items { continue }
-        options.faults = .ofKeys
-        (options.records, options.edits) = (6, 60)
-      }
       let simulation = Simulation<SQLiteDevice>(options)
-      let violation = RecordMutation.$takesCascadesAsEdits.withValue(takesCascades) {
-        RecordMutation.$reduce.withValue(mutant.reduce) { simulation.run().violation }
-      }
+      let violation = RecordMutation.$reduce.withValue(mutant.reduce) { simulation.run().violation }
       // A seed that fails without the mistake too says nothing of it.
       if let violation, simulation.run().violation == nil { found = violation }
     }
