@@ -88,6 +88,8 @@ struct HistorySimulationTests {
         (661, "default"),
         // A reference to another column than the key does not follow the key, which the edits' notes did not know.
         (323, "default"),
+        // An app that lacks a column merges two rows of it, and says nothing of which is newer.
+        (336, "default"),
       ]
     )
   )
