@@ -4,11 +4,14 @@
 /// still has them. An underscore stands for a number or a single word.
 package enum LibraryMessages {
   static let all: [StaticString] = [
+    "_ records in a row were refused",
     "_ records in a row were refused; the last error is _",
     "a _ was answered as a _",
+    "a middleware has dropped the operation",
     "another account signed in",
     "the answer does not fit the request",
     "the answer says nothing about the request",
+    "the answers say nothing about the record",
     "the answer was lost, and the change was given up: it may be done",
     "the app dropped the record",
     "the app gave the zone up",

@@ -7,7 +7,7 @@ enum HistoryConnection {
   /// The option that joins another cloud.
   static let attach = Command.Option(
     name: "--attach",
-    help: "join another cloud than before: it gets all commits since the last squash, and gives its own"
+    help: "join another cloud than before: both get each other's commits"
   )
 
   private static func name(target: HistoryTarget) throws -> String {
