@@ -31,7 +31,7 @@ struct DemoTests {
 
   @Test(
     "Both devices and the cloud end with the same, whatever goes wrong",
-    arguments: SuiteSize.some(2, of: [1, 2, 3, 4])
+    arguments: SuiteSize.some(1, of: [1, 2, 3, 4])
   )
   func converges(seed: Int) throws {
     let faults = "request-lost=1/4,answer-lost=1/4,duplicated=1/4,late=1/5,zone-busy=1/6"

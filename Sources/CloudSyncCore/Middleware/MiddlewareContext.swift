@@ -71,6 +71,19 @@ public final class MiddlewareContext {
     return request.mode == wanted.mode && request.isLookup == wanted.isLookup
   }
 
+  /// Whether the operation of a name has come into the state with this event.
+  func hasTaken(_ id: OperationID) -> Bool {
+    guard isReduced, didChange, case .doWork(let work) = reducedEvent else { return false }
+    return work.operationID == id
+  }
+
+  /// Whether a middleware has the fetch of a name reduced after this event.
+  func dispatches(_ id: OperationID) -> Bool {
+    effects.contains { effect in
+      if case .dispatch(.doWork(let work)) = effect { work.operationID == id } else { false }
+    }
+  }
+
   /// Whether no other event waits to be reduced before the next input is taken.
   public var isLastEvent: Bool { pendingEvents == 0 }
 

@@ -82,16 +82,13 @@ final class Engine {
     }
   }
 
-  /// Tells whoever has called that a middleware has dropped the call on its way to the state.
+  /// Tells whoever has called that a middleware has dropped the call, or put another in its place, on its way to
+  /// the state.
   private func announceDropped(_ event: SyncEvent) {
     switch event {
     case .doWork(let work):
-      if case .doWork = context.reducedEvent, context.isReduced { return }
-      let id: OperationID
-      switch work {
-      case .modify(let operation): id = operation.id
-      case .fetch(let operation): id = operation.id
-      case .createZone, .createSubscription: return
+      guard let id = work.operationID, !context.hasTaken(id), !context.dispatches(id) else {
+        return
       }
       let error = SyncError(.cancelled, "a middleware has dropped the operation")
       outputs.callBack { [outputs] in outputs.fail(id, with: error) }
@@ -148,7 +145,7 @@ final class Engine {
     if let journal { journal(SyncArchive.frame(of: record)) }
     if !observers.isEmpty { observe(isInput ? one.event : nil) }
     if accepted != nil { announceAcceptance() }
-    if isInput, !context.didChange { announceDropped(one.event) }
+    if isInput { announceDropped(one.event) }
     performEffects()
     if !context.decisions.isEmpty { context.decisions.removeAll() }
   }

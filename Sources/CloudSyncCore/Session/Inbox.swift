@@ -8,6 +8,8 @@ final class Inbox: Sendable {
     var inputs: [SessionInput] = []
     /// Whether the executor has been asked to take inputs.
     var isScheduled = false
+    /// Whether nobody has the session any more.
+    var isReleased = false
     /// The number of the next operation.
     var nextOperation: UInt64
     /// The epoch of the state as it was last seen.
@@ -96,8 +98,11 @@ final class Inbox: Sendable {
 
   /// Ends the engine behind what was put in before: its session is gone.
   func release() {
-    // One that has nothing to do goes with its session.
-    state.withLock { state in if state.isScheduled { state.inputs.append(.released) } }
+    // One that has nothing to do goes with its session, and gets nothing more to do until then.
+    state.withLock { state in
+      state.isReleased = true
+      if state.isScheduled { state.inputs.append(.released) }
+    }
   }
 
   /// Forgets a reset that a middleware has dropped: operations are named as before.
@@ -151,7 +156,7 @@ final class Inbox: Sendable {
 extension Inbox.State {
   /// The engine that the executor has to be asked to run, if it has not been; from here on it has been.
   fileprivate mutating func beginSchedule() -> Locked<Engine>? {
-    if isScheduled { return nil }
+    if isScheduled || isReleased { return nil }
     isScheduled = true
     return engine
   }

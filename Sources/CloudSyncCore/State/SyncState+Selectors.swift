@@ -110,7 +110,8 @@ extension SyncState {
 
   /// The fetches that have not completed, in the order of their submission.
   public var fetchQueue: [FetchOperation] {
-    Array(fetch.run?.operations ?? FetchQueue()) + fetch.waiting
+    let held = fetch.awaited?.others ?? FetchQueue()
+    return Array(held) + Array(fetch.run?.operations ?? FetchQueue()) + fetch.waiting
   }
 
   /// The name that the state expects the next operation to have; later ones may have higher numbers.

@@ -19,6 +19,15 @@ public enum SyncWork: Sendable {
     }
   }
 
+  /// The name of the operation, if it is one of the app's.
+  var operationID: OperationID? {
+    switch self {
+    case .modify(let operation): operation.id
+    case .fetch(let operation): operation.id
+    case .createZone, .createSubscription: nil
+    }
+  }
+
   /// What a handler answers when work succeeded, in whole or in part.
   public enum Result: Sendable {
     /// Whether the zone now exists; false is a refusal.

@@ -192,6 +192,11 @@ final class SyncRun {
   /// Throws what the engine has stopped over, or its session.
   func throwIfStuck() throws {
     if let error = takeError() { throw target.failure(for: error) }
+    try throwIfHalted()
+  }
+
+  /// Throws what only the user can decide, or why the session has halted.
+  func throwIfHalted() throws {
     if case .accountSwitched(let owner, let newcomer)? = engine.question {
       throw ToolError.failure(
         "\(request.path): its rows belong to the account “\(owner.value)”, and the token is that of"

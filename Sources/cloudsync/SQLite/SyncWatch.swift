@@ -63,7 +63,7 @@ struct SyncWatch {
       guard error.code == .busy else { throw run.target.failure(for: error) }
       console.note("\(run.request.path): \(error.reason)")
     }
-    try run.throwIfStuck()
+    try run.throwIfHalted()
   }
 }
 

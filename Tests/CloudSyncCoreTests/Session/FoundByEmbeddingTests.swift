@@ -146,6 +146,53 @@ struct FoundByEmbeddingTests {
     #expect(!response.savedRecords.map(\.recordID.name).contains("a"))
   }
 
+  @Test(
+    "What is gone, by a look-up or in no page of everything, does not come back by a completion"
+  )
+  func overtakenByAbsence() throws {
+    for isLookup in [true, false] {
+      let bench = SessionHarness(limits: RequestLimits(items: 1))
+      let store = Self.store(of: bench.session)
+      let fetched = Locked(false)
+      bench.session.fetchWorkCompletedSubject.sink { _, page in
+        fetched.withLock { $0 = true }
+        // The rule of a fetch of everything, and of a look-up.
+        store.withLock { store in
+          if page.startedOver, page.isLast { store = [:] }
+          for failure in page.failures { store[failure.recordID.name] = nil }
+        }
+      }
+      bench.handler.change { script in
+        script.fetch = { operation, _ in
+          guard operation.isLookup else {
+            return .success(.init(changeToken: ChangeToken(text: "t")))
+          }
+          let error = SyncError(.unknownItem)
+          let failures = operation.recordIDs.map { ItemFailure($0, error) }
+          return .success(.init(failures: failures, changeToken: nil))
+        }
+        // What comes after the fetch is another device's deletion away.
+        script.modify = { operation, number in
+          let answer = ScriptedHandler.allSaved(operation)
+          return number == 0 ? .success(answer) : .after(.seconds(60), .success(answer))
+        }
+      }
+      bench.start()
+      try bench.session.modify(
+        ModifyOperation(records: ["a", "b", "c"].map { SessionHarness.record($0) })
+      )
+      bench.session.fetch(
+        isLookup
+          ? FetchOperation(lookingUp: [SessionHarness.id("a")]) : FetchOperation(startingOver: true)
+      )
+      bench.world.advance(by: .seconds(600))
+      let response = try #require(bench.completions.entries.first).response
+      #expect(fetched.withLock { $0 })
+      #expect(response.deletedRecordIDs.map(\.name).contains("a"), "\(isLookup)")
+      #expect(store.withLock { $0["a"] } == nil && store.withLock { $0["c"] } != nil)
+    }
+  }
+
   @Test("A page that has what was saved, and no more, changes nothing of the completion")
   func ownSaveComesBack() throws {
     let bench = SessionHarness(limits: RequestLimits(items: 1))
@@ -279,6 +326,44 @@ struct FoundByEmbeddingTests {
       context: MiddlewareContext,
       next: (SyncEvent) -> SyncEvent
     ) -> SyncEvent { next(drops(event) ? .noop : event) }
+  }
+
+  @Test(
+    "A fetch that a middleware holds back for one event ends with its page; a replaced call ends as cancelled"
+  )
+  func heldBackByMiddleware() throws {
+    struct Delaying: Middleware {
+      let isDelayed = Locked(false)
+
+      func run(
+        event: SyncEvent,
+        context: MiddlewareContext,
+        next: (SyncEvent) -> SyncEvent
+      ) -> SyncEvent {
+        switch event {
+        case .doWork(.fetch) where isDelayed.withLock({ delayed in !delayed }):
+          isDelayed.withLock { $0 = true }
+          let result = next(.noop)
+          context.dispatch(event)
+          return result
+        case .doWork(.modify): return next(.connectivityChanged)
+        default: return next(event)
+        }
+      }
+    }
+    let bench = SessionHarness()
+    bench.session.appendMiddleware(Delaying())
+    bench.start()
+    let ends = Locked<[String]>([])
+    bench.session.fetch { result in
+      ends.withLock { $0.append(result.isFailed ? "fetch failed" : "fetched") }
+    }
+    bench.world.run()
+    try bench.session.modify(ModifyOperation(records: [.note("a", 1)])) { result in
+      ends.withLock { $0.append(result.isFailed ? "modify failed" : "modified") }
+    }
+    bench.world.run()
+    #expect(ends.withLock { $0 } == ["fetched", "modify failed"])
   }
 
   @Test("What a middleware drops ends as cancelled, and a dropped reset changes no names")

@@ -84,7 +84,11 @@ struct BadDatabaseTests {
     }
   }
 
-  @Test("A database that another process is writing to is not waited for without end")
+  /// It takes as long as a connection waits for another.
+  @Test(
+    "A database that another process is writing to is not waited for without end",
+    .enabled(if: SuiteSize.isLong)
+  )
   func locked() throws {
     try ToolHarness.run { bench in
       try bench.sql("x", "CREATE TABLE a(id INTEGER PRIMARY KEY, b)", "SELECT 1")

@@ -10,8 +10,10 @@ struct ItemResultClassifier {
   private var settlement = Settlement()
   /// Whether every item of the answer says that the cloud cannot be reached or has no time.
   private var isCloudAway = false
-  /// Whether the cloud has done something with an item of the request: then somebody is signed in.
-  private var isSomethingDone = false
+  /// The place of the last item that the cloud has done something with, or -1: if there is one, somebody is signed in.
+  private var lastDone = -1
+  /// Whether the cloud has done something with an item behind the one that is looked at.
+  private var isPassedOver = false
   /// Whether other records are done whose operations wait for those of the request.
   private var isHoldingBack = false
 
@@ -36,12 +38,13 @@ struct ItemResultClassifier {
     settlement.error = error
     settlement.verdicts.reserveCapacity(entries.count)
     isCloudAway = entries.allSatisfy { isAway(answer: answers[$0.recordID]) }
-    isSomethingDone = entries.contains { isDone(answer: answers[$0.recordID]) }
+    lastDone = entries.lastIndex { isDone(entry: $0, answer: answers[$0.recordID]) } ?? -1
     isHoldingBack =
       isCloudAway
       && context.state.modify.open.contains { $0.left < $0.operation.itemCount }
     var isStuck = true
-    for entry in entries {
+    for (place, entry) in entries.enumerated() {
+      isPassedOver = place < lastDone
       let verdict =
         isLookup ? lookedUp(entry: entry, answers: answers) : verdict(on: entry, answers: answers)
       if case .stay = verdict {} else { isStuck = false }
@@ -55,9 +58,10 @@ struct ItemResultClassifier {
     return settlement
   }
 
-  private func isDone(answer: ItemResults.Answer) -> Bool {
+  private func isDone(entry: PendingChange, answer: ItemResults.Answer) -> Bool {
     switch answer {
-    case .saved, .deleted: true
+    case .saved: entry.edit != nil
+    case .deleted: entry.edit == nil
     case .failed, .none: false
     }
   }
@@ -112,10 +116,11 @@ struct ItemResultClassifier {
 
   /// An item of which the answer says nothing, or not why it was left alone.
   ///
-  /// Where the cloud has done something with another item of the request, that is this item's own trouble: it
-  /// is charged, and must not hold back the others' completions for ever.
+  /// Where the cloud has done something with an item behind it, that is this item's own trouble: it is charged, and
+  /// must not hold back the others' completions for ever. An answer may also end in the middle of the request; what is
+  /// behind is sent again, and comes to the front.
   private func leftOut(_ error: SyncError? = nil) -> ItemVerdict {
-    guard isSomethingDone else { return .stay }
+    guard isPassedOver else { return .stay }
     let silence = SyncError(.invalidAnswer, "the answers say nothing about the record")
     return .again(error ?? silence, counted: true)
   }
@@ -180,7 +185,7 @@ struct ItemResultClassifier {
   /// Where it has done something with another item of the same request, that is this item's own trouble, and must
   /// not stop everybody: it is charged. If the account went in the middle of the request, the next one says so.
   private mutating func withoutAccount(_ error: SyncError) -> ItemVerdict {
-    if isSomethingDone {
+    if lastDone >= 0 {
       wait(wait: Wait(.transient))
       return .again(error, counted: true)
     }

@@ -14,7 +14,7 @@ extension SyncRegions {
     }
     if let asked = response.serverWait { closeGate(asked, at: now) }
     modify.hear(of: page)
-    if !modify.open.isEmpty, !page.isEmpty { modify.overtake(by: PageContents(page)) }
+    if !modify.open.isEmpty { overtakeAnswers(by: page) }
     announce(page, of: run)
     if let error = fetch.run?.error(after: page, in: configuration) {
       failRun(error)
@@ -22,6 +22,21 @@ extension SyncRegions {
     } else if page.isLast {
       fetch.run = nil
     }
+  }
+
+  /// Has a page stand for what was answered before it and is not announced yet.
+  private mutating func overtakeAnswers(by page: FetchOperation.Response) {
+    if !page.isEmpty { modify.overtake(by: PageContents(page)) }
+    if page.isBeginning {
+      let answered = modify.answeredRecords
+      fetch.run?.unnamed = answered
+    }
+    guard let unnamed = fetch.run?.unnamed, !unnamed.isEmpty else { return }
+    let named = Set(page.changedRecords.map(\.recordID) + page.deletedRecordIDs)
+    let left = unnamed.filter { !named.contains($0) }
+    fetch.run?.unnamed = left
+    // What no page of everything has named is gone.
+    if page.isLast, page.startedOver { modify.overtake(by: PageContents(gone: left)) }
   }
 
   private mutating func announce(_ page: FetchOperation.Response, of run: FetchRun) {
@@ -37,7 +52,7 @@ extension SyncRegions {
   }
 
   /// Ends fetches with a page that another one has brought.
-  private mutating func complete(_ others: FetchQueue, with page: FetchOperation.Response) {
+  mutating func complete(_ others: FetchQueue, with page: FetchOperation.Response) {
     for operation in others { notifications.add(.fetchPage(operation, page.completion)) }
   }
 

@@ -134,6 +134,12 @@ extension SyncRegions {
     {
       offerPageAgain()
     }
+    // An app that acknowledges pages no more has it with that.
+    if !configuration.acknowledgesPages, let awaited = fetch.awaited {
+      if awaited.nextOffer != nil { offerPageAgain() }
+      fetch.awaited = nil
+      complete(awaited.others, with: awaited.response)
+    }
     return true
   }
 

@@ -8,8 +8,10 @@ package struct FetchRun: Sendable {
   package var pages = 0
   /// How many pages in a row brought no new token although more was to come.
   package var stuck = 0
-  /// How often it has begun anew since its last page but one.
+  /// How often it has begun anew.
   package var restarts = 0
+  /// Where it began from nothing: records that had been saved before, and that no page has named yet.
+  package var unnamed: [RecordID] = []
 
   /// Whether it looks single records up instead of fetching changes.
   package var isLookup: Bool { operations.first?.isLookup ?? false }
@@ -17,8 +19,6 @@ package struct FetchRun: Sendable {
   /// Takes a page: says where the run is, and completes what the page tells of its place in it.
   mutating func take(_ page: inout FetchOperation.Response) {
     pages += 1
-    // One page may come each time, however often its token is refused.
-    if token != nil { restarts = 0 }
     let isStuck = page.hasMore && (page.changeToken == nil || page.changeToken == token)
     stuck = isStuck ? stuck + 1 : 0
     startedOver = startedOver || page.startedOver
@@ -67,6 +67,7 @@ extension FetchRun: CodedStruct {
     pages = try coder.amount("pages") { $0.pages }
     stuck = try coder.amount("stuck") { $0.stuck }
     restarts = try coder.amount("restarts") { $0.restarts }
+    unnamed = try coder.field("unnamed") { $0.unnamed }
     try coder.check { operations.isEmpty ? "a fetch runs for nobody" : nil }
   }
 }

@@ -85,7 +85,7 @@ package struct ModifyRegion: Sendable {
 
   /// Where an operation of this epoch is in the queue: numbers ascend in it.
   func queueIndex(of id: OperationID) -> Int? {
-    let place = (0..<queue.count).firstPlace { queue[$0].id >= id }
+    let place = (0..<queue.count).firstPlace { queue[$0].id.number >= id.number }
     guard place < queue.count, queue[place].id == id else { return nil }
     return queue[place].isWithdrawn ? nil : place
   }
