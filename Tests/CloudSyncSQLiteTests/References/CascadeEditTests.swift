@@ -32,7 +32,7 @@ struct CascadeEditTests {
     policies
   )
   func twoDevices(schema: String, deletes: DeletePolicy) throws {
-    for steps in SuiteSize.some(2, of: Self.pairs) {
+    for steps in SuiteSize.some(1, of: Self.pairs) {
       let script = CascadeScript(
         schema: schema,
         steps: steps,

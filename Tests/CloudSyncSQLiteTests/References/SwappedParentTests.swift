@@ -95,7 +95,7 @@ struct SwappedParentTests {
   @Test("A row that is added to the one that had the key", arguments: [true, false])
   func addedChild(isEditLast: Bool) throws {
     for change in Change.allCases {
-      for order in SuiteSize.some(2, of: Self.orders) {
+      for order in SuiteSize.some(1, of: Self.orders) {
         let edit = "INSERT INTO tasks VALUES('c', '1', 'one')"
         try check(change, edit, isEditLast: isEditLast, order: order)
       }
