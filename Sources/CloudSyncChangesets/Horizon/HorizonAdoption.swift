@@ -53,7 +53,7 @@ struct HorizonAdoption {
 
   /// Sets commits aside that are neither before the horizon nor go on from it.
   private func mark(horizon: LogRow) throws(ChangesetError) {
-    let before = try ParentTable(work.connection).ancestors(of: horizon.seq)
+    let before = try work.log.ancestors(of: [horizon.seq])
     let below = try roots.below()
     let rows = try work.connection.rows(
       "SELECT seq, parent, merged, remote, id FROM changesets_log ORDER BY seq"

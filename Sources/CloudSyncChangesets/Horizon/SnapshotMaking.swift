@@ -97,10 +97,15 @@ struct SnapshotMaking {
 
   /// The beginnings of the identifiers of all that is before a commit, in order.
   func below(row: LogRow) throws(ChangesetError) -> [UInt8] {
-    var prefixes = try SnapshotRoots(connection: work.connection).below()
-    for seq in try ParentTable(work.connection).ancestors(of: row.seq) {
-      prefixes.insert(try work.log.row(seq).id.beginning)
+    try beginnings(before: row).sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 }
+  }
+
+  /// The beginnings of the identifiers of all that is before a commit.
+  func beginnings(before row: LogRow) throws(ChangesetError) -> Set<[UInt8]> {
+    var beginnings = try SnapshotRoots(connection: work.connection).below()
+    for seq in try work.log.ancestors(of: [row.seq]) where seq != row.seq {
+      beginnings.insert(try work.log.row(seq).id.beginning)
     }
-    return prefixes.sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 }
+    return beginnings
   }
 }

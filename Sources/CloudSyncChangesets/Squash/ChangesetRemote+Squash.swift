@@ -93,10 +93,7 @@ extension ChangesetRemote {
       guard try zone.snapshots().contains(where: { $0.place.id == horizon.id }) else { return [] }
       let place = ReplicaReport.Place(id: horizon.id, generation: horizon.generation)
       let snapshots = try zone.snapshots().filter { $0.place.precedes(place) }.map(\.name)
-      var below = try SnapshotRoots(connection: work.connection).below()
-      for seq in try ParentTable(work.connection).ancestors(of: horizon.seq) {
-        below.insert(try work.log.row(seq).id.beginning)
-      }
+      let below = try SnapshotMaking(work: work).beginnings(before: horizon)
       let packs = contents.filter { _, ids in
         !ids.isEmpty && ids.allSatisfy { below.contains($0.beginning) }
       }

@@ -79,19 +79,19 @@ extension SessionOutputs {
       var error = error
       error.itemErrors = response.failures
       publishers.failed.send((.modify(operation), error))
-      complete(operation.id) { [error] in $0.modify?(.failure(error)) }
+      fail(operation.id, with: error)
     case .fetchPage(let operation, let response):
       if !response.isEmpty { pagesOfNews.withLock { $0 += 1 } }
       publishers.fetchedPages.send((operation, response))
       if response.isLast { complete(operation.id) { $0.fetch?(.success(response)) } }
     case .fetchFailed(let operation, let error):
       publishers.failed.send((.fetch(operation), error))
-      complete(operation.id) { $0.fetch?(.failure(error)) }
+      fail(operation.id, with: error)
     case .parked(let change): publishers.parked.send(change)
     }
   }
 
-  /// Ends an operation of which the state does not know.
+  /// Ends an operation that has failed, or of which the state does not know.
   func fail(_ id: OperationID, with error: SyncError) { complete(id) { $0.fail(error) } }
 
   private func complete(_ id: OperationID, _ body: (OperationCompletion) -> Void) {

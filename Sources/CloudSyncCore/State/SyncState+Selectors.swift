@@ -109,10 +109,7 @@ extension SyncState {
   }
 
   /// The fetches that have not completed, in the order of their submission.
-  public var fetchQueue: [FetchOperation] {
-    let held = fetch.awaited?.others ?? FetchQueue()
-    return Array(held) + Array(fetch.run?.operations ?? FetchQueue()) + fetch.waiting
-  }
+  public var fetchQueue: [FetchOperation] { fetch.unfinished }
 
   /// The name that the state expects the next operation to have; later ones may have higher numbers.
   public var nextOperationID: OperationID { OperationID(epoch: epoch, number: nextOperation) }

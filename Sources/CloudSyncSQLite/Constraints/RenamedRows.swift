@@ -9,7 +9,7 @@ struct RenamedRows: TransactionPart {
   let transaction: SyncTransaction
 
   /// How many changes of keys are followed, one after the other.
-  private static let longestChain = 64
+  static let longestChain = 64
 
   /// What a row of a foreign key is to hold instead of a deleted row's key; nil if the row that it was made of does not go
   /// on, or is referred to by another key than its primary one.

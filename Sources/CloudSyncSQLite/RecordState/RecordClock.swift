@@ -94,9 +94,14 @@ struct RecordClock: Sendable, Hashable {
     columns.place(of: column).map { columns[$0].time }
   }
 
+  /// What is told of a column; nil if it is not known.
+  func column(named name: String) -> ColumnTime? {
+    columns.place(of: name).map { columns[$0] }
+  }
+
   /// The life of the row that a column refers to.
   func life(of column: String) -> HybridTime? {
-    columns.place(of: column).flatMap { columns[$0].life }
+    self.column(named: column)?.life
   }
 
   func share(of column: String, by writer: Int64) -> CounterShare? {

@@ -326,9 +326,7 @@ extension RecordState {
     var actions: [RecordAction] = []
     for column in columns
     where !rules.isCounter(column.name) && record.clock.time(of: column.name) == nil {
-      record.clock.set(
-        ColumnTime(name: column.name, time: column.time, life: column.life)
-      )
+      record.clock.set(ColumnTime(column))
       if rules.looksAtValues(of: column.name) { record.values.append(column) }
       if let own = mine[column.name] {
         // The table has the column again.

@@ -134,7 +134,7 @@ struct RecordVersion: Sendable, Hashable {
     for name in names {
       guard let place = clock.columns.place(of: name) else { continue }
       let time = clock.columns[place].time
-      let base = cloud.flatMap { cloud in cloud.columns.place(of: name).map { cloud.columns[$0] } }
+      let base = cloud?.column(named: name)
       if base?.time == time { continue }
       clock.note(seen: [SeenTime(column: name, writer: nil, time: time)])
       if let base {
@@ -200,7 +200,8 @@ struct RecordVersion: Sendable, Hashable {
 }
 
 extension ColumnTime {
-  fileprivate init(_ column: VersionedColumn) {
+  /// What a clock tells of a column.
+  init(_ column: VersionedColumn) {
     self.init(name: column.name, time: column.time, life: column.life)
   }
 }

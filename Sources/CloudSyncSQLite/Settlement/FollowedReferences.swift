@@ -9,9 +9,6 @@ import CloudSyncSQLiteSupport
 struct FollowedReferences: TransactionPart {
   let transaction: SyncTransaction
 
-  /// How many changes of keys are followed, one after the other.
-  private static let longestChain = 64
-
   /// Has the references of rows follow about which something has come, and those to such rows.
   func settle() throws(SQLiteError) {
     let arrived = transaction.traces.arrived
@@ -40,7 +37,7 @@ struct FollowedReferences: TransactionPart {
 
   /// Has a row refer to the one that its reference was made of, under the key that it has now.
   private func follow(_ key: RowKey, by link: TableLink) throws(SQLiteError) {
-    for _ in 0..<Self.longestChain {
+    for _ in 0..<RenamedRows.longestChain {
       guard let row = try transaction.row(key), let version = row.state.row,
         !row.isDeleted(by: tables[row.place].rules),
         let life = version.life(ofReference: link.columns, telling: link.own),

@@ -45,12 +45,7 @@ struct SyncWatch {
 
   /// Begins anew after an error that passes.
   private func restart(console: Console) throws {
-    if let error = run.takeError() {
-      guard error.code == .busy else {
-        throw ToolError.failure("\(run.request.path): \(error.reason)")
-      }
-      console.note("\(run.request.path): \(error.reason)")
-    }
+    try passOverBusy(console: console)
     do throws(SyncEngineError) { try run.engine.start() } catch {
       guard error.code == .busy else { throw error }
     }
@@ -59,11 +54,14 @@ struct SyncWatch {
   /// Throws what ends the watch; that another connection writes for long does not, for the engine tries again.
   private func throwIfHalted(console: Console) throws {
     guard run.engine.isRunning else { return }
-    if let error = run.takeError() {
-      guard error.code == .busy else { throw run.target.failure(for: error) }
-      console.note("\(run.request.path): \(error.reason)")
-    }
+    try passOverBusy(console: console)
     try run.throwIfHalted()
+  }
+
+  private func passOverBusy(console: Console) throws {
+    guard let error = run.takeError() else { return }
+    guard error.code == .busy else { throw run.target.failure(for: error) }
+    console.note("\(run.request.path): \(error.reason)")
   }
 }
 

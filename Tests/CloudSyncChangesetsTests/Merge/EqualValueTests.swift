@@ -33,11 +33,18 @@ import Testing
     }
   }
 
-  @Test func theTimeGoesAlongWithAMergeOntoAnotherLine() throws {
-    let bench = try MergeBench(Self.table)
+  /// Two commits that have set one value, of which the earlier has set another one too.
+  private static func twins() throws -> (
+    bench: MergeBench, base: ChangesetID, earlier: ChangesetID, later: ChangesetID
+  ) {
+    let bench = try MergeBench(table)
     let base = try bench.commit("INSERT INTO t VALUES('x', 0, 0, 0, 0)", at: 1)
     let earlier = try bench.commit("UPDATE t SET a = 1, b = 5", on: base, at: 10)
-    let later = try bench.commit("UPDATE t SET a = 1", on: base, at: 20)
+    return (bench, base, earlier, try bench.commit("UPDATE t SET a = 1", on: base, at: 20))
+  }
+
+  @Test func theTimeGoesAlongWithAMergeOntoAnotherLine() throws {
+    let (bench, base, earlier, later) = try Self.twins()
     let line = try bench.commit("UPDATE t SET b = 6, c = 6, d = 6", on: earlier, at: 30)
     let other = try bench.commit("UPDATE t SET a = 2", on: base, at: 15)
 
@@ -47,10 +54,7 @@ import Testing
   }
 
   @Test func aValueThatIsOnlyNewerKeepsNoRowFromADeletion() throws {
-    let bench = try MergeBench(Self.table)
-    let base = try bench.commit("INSERT INTO t VALUES('x', 0, 0, 0, 0)", at: 1)
-    let earlier = try bench.commit("UPDATE t SET a = 1, b = 5", on: base, at: 10)
-    let later = try bench.commit("UPDATE t SET a = 1", on: base, at: 20)
+    let (bench, _, earlier, later) = try Self.twins()
     let gone = try bench.commit("DELETE FROM t", on: earlier, at: 15)
 
     let end = try bench.merge(try bench.merge(earlier, later), gone)

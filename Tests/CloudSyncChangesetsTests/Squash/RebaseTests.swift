@@ -10,12 +10,11 @@ import Testing
   private static func silence(
     _ work: (SquashBench) async throws -> Void
   ) async throws -> (desk: SquashBench, phone: SquashBench) {
-    let cloud = LocalCloud()
-    let (desk, phone) = (try SquashBench(cloud, "desk"), try SquashBench(cloud, "phone"))
-    try await desk.fill(1...5)
-    try await phone.remote.sync()
-    try phone.bench.commit("UPDATE people SET note = 'seen' WHERE id = 'p5'")
-    try await SquashBench.settle([desk, phone])
+    let (desk, phone) = try await SquashBench.pair(
+      LocalCloud(),
+      filling: 1...5,
+      edit: "UPDATE people SET note = 'seen' WHERE id = 'p5'"
+    )
     try await work(phone)
     desk.bench.pass(seconds: 100 * SquashBench.day)
     try await desk.fill(6...12)

@@ -28,6 +28,20 @@ struct SquashBench {
     remote = try RemoteBench.remote(bench, cloud, device: name)
   }
 
+  /// A desk with so many commits and a phone, whose last edit both have.
+  static func pair(
+    _ cloud: LocalCloud,
+    filling numbers: ClosedRange<Int>,
+    edit: String
+  ) async throws -> (desk: SquashBench, phone: SquashBench) {
+    let (desk, phone) = (try SquashBench(cloud, "desk"), try SquashBench(cloud, "phone"))
+    try await desk.fill(numbers)
+    try await phone.remote.sync()
+    try phone.bench.commit(edit)
+    try await settle([desk, phone])
+    return (desk, phone)
+  }
+
   static let day: Int64 = 24 * 3_600
 
   var repository: ChangesetRepository { bench.repository }

@@ -41,11 +41,11 @@ import Testing
 
   @Test func replicasGoOnAcrossASquashAsIfNothingWere() async throws {
     let cloud = LocalCloud()
-    let (desk, phone) = (try SquashBench(cloud, "desk"), try SquashBench(cloud, "phone"))
-    try await desk.fill(1...10)
-    try await phone.remote.sync()
-    try phone.bench.commit("UPDATE people SET name = 'Two' WHERE id = 'p2'")
-    try await SquashBench.settle([desk, phone])
+    let (desk, phone) = try await SquashBench.pair(
+      cloud,
+      filling: 1...10,
+      edit: "UPDATE people SET name = 'Two' WHERE id = 'p2'"
+    )
     // The phone has committed lately: the desk waits until it has seen the snapshot.
     let first = try await desk.remote.squash(depth: 0)
     #expect(first.waitingFor == ["phone"] && first.beginning == nil && first.removedRecords == 0)
@@ -211,12 +211,11 @@ import Testing
   }
 
   @Test func aSnapshotThatSomethingComesBesideIsGivenUp() async throws {
-    let cloud = LocalCloud()
-    let (desk, phone) = (try SquashBench(cloud, "desk"), try SquashBench(cloud, "phone"))
-    try await desk.fill(1...6)
-    try await phone.remote.sync()
-    try phone.bench.commit("UPDATE people SET name = 'Two' WHERE id = 'p2'")
-    try await SquashBench.settle([desk, phone])
+    let (desk, phone) = try await SquashBench.pair(
+      LocalCloud(),
+      filling: 1...6,
+      edit: "UPDATE people SET name = 'Two' WHERE id = 'p2'"
+    )
     let first = try await desk.remote.squash(depth: 0)
     #expect(first.next?.generation == 7 && first.waitingFor == ["phone"])
     // The phone knows nothing of it yet, and begins a branch further back.

@@ -38,6 +38,12 @@ struct SwappedParentTests {
     }
   }
 
+  /// A task of each project.
+  private static let rows = """
+    INSERT INTO projects VALUES('1', 'one'), ('2', 'two');
+    INSERT INTO tasks VALUES('a', '1', 'one'), ('b', '2', 'two')
+    """
+
   private func expectOwners(
     _ bench: SyncHarness,
     _ devices: [SyncHarness.Device],
@@ -65,13 +71,7 @@ struct SwappedParentTests {
   ) throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema(action), tables: Self.tables)
     let watch = try bench.device("watch", Self.schema(action), tables: Self.tables)
-    try mac.execute(
-      """
-      INSERT INTO projects VALUES('1', 'one'), ('2', 'two');
-      INSERT INTO tasks VALUES('a', '1', 'one'), ('b', '2', 'two')
-      """,
-      at: Self.start
-    )
+    try mac.execute(Self.rows, at: Self.start)
     try bench.sync(mac, phone, watch)
     let (early, late) = (Self.start + 60_000, Self.start + 120_000)
     try mac.execute(change.sql, at: isEditLast ? early : late)
@@ -119,13 +119,7 @@ struct SwappedParentTests {
   func silentDevice() throws {
     for change in Change.allCases {
       let (bench, mac, phone) = try SyncHarness.pair(Self.schema("CASCADE"), tables: Self.tables)
-      try mac.execute(
-        """
-        INSERT INTO projects VALUES('1', 'one'), ('2', 'two');
-        INSERT INTO tasks VALUES('a', '1', 'one'), ('b', '2', 'two')
-        """,
-        at: Self.start
-      )
+      try mac.execute(Self.rows, at: Self.start)
       try bench.sync(mac, phone)
       try mac.execute(change.sql, at: Self.start + 60_000)
       try phone.execute("INSERT INTO tasks VALUES('c', '1', 'one')", at: Self.start + 120_000)
@@ -142,13 +136,7 @@ struct SwappedParentTests {
   @Test("A row that is added to the one that has the key now stays with it")
   func ownChild() throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema("CASCADE"), tables: Self.tables)
-    try mac.execute(
-      """
-      INSERT INTO projects VALUES('1', 'one'), ('2', 'two');
-      INSERT INTO tasks VALUES('a', '1', 'one'), ('b', '2', 'two')
-      """,
-      at: Self.start
-    )
+    try mac.execute(Self.rows, at: Self.start)
     try bench.sync(mac, phone)
     try mac.execute(Change.swap.sql, at: Self.start + 60_000)
     try mac.execute("INSERT INTO tasks VALUES('c', '1', 'two')", at: Self.start + 60_000)
@@ -164,8 +152,7 @@ struct SwappedParentTests {
   func foundRows(isEditLast: Bool) throws {
     let schema = """
       \(Self.schema("CASCADE"))
-      INSERT INTO projects VALUES('1', 'one'), ('2', 'two');
-      INSERT INTO tasks VALUES('a', '1', 'one'), ('b', '2', 'two');
+      \(Self.rows);
       """
     for order in SuiteSize.some(2, of: [[0, 1], [1, 0]]) {
       let (bench, mac, phone) = try SyncHarness.pair(schema, tables: Self.tables)

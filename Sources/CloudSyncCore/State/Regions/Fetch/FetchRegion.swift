@@ -133,22 +133,26 @@ package struct FetchRegion: Sendable {
   mutating func forgetTokens() {
     lastToken = nil
     // What would have ended with a page that counts no more begins anew.
-    let unfinished = awaited?.others ?? FetchQueue()
+    let held = awaited?.others ?? FetchQueue()
     awaited = nil
     run?.token = nil
     run?.startedOver = true
     var others = FetchQueue()
-    for var operation in Array(unfinished) + waiting {
+    for var operation in Array(held) + waiting {
       operation.changeToken = nil
       others.append(operation)
     }
     waiting = others
   }
 
-  /// Takes all fetches out: the run's, then those that wait.
+  /// All fetches: those that end with a page which is to be stored, the run's, then those that wait.
+  var unfinished: [FetchOperation] {
+    Array(awaited?.others ?? FetchQueue()) + Array(run?.operations ?? FetchQueue()) + waiting
+  }
+
+  /// Takes all fetches out, in their order.
   mutating func removeAll() -> [FetchOperation] {
-    let held = awaited?.others ?? FetchQueue()
-    let all = Array(held) + Array(run?.operations ?? FetchQueue()) + waiting
+    let all = unfinished
     awaited?.others = FetchQueue()
     run = nil
     waiting.removeAll()

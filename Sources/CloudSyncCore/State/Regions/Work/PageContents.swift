@@ -16,26 +16,24 @@ struct PageContents {
     for recordID in recordIDs { changes[recordID] = .deleted(recordID) }
   }
 
-  /// What became of a record since; what was answered, if the page tells nothing else.
-  func present(_ answered: ParkedChange) -> ParkedChange {
-    guard let newer = changes[answered.recordID] else { return answered }
-    switch (answered, newer) {
+  /// What became of a record since it was answered; nil if nothing else is told.
+  func newer(than answered: ParkedChange) -> ParkedChange? {
+    guard let told = changes[answered.recordID] else { return nil }
+    switch (answered, told) {
     // The page has what was saved, and nothing of anybody else's.
-    case (.saved(let saved), .alreadyInCloud(let record)) where Self.areSame(saved, record):
-      return answered
-    case (.saved, _), (.alreadyInCloud, _), (.deleted, .alreadyInCloud): return newer
-    case (.deleted, _), (.refused, _), (.dropped, _): return answered
+    case (.saved(let known), .alreadyInCloud(let record)),
+      (.alreadyInCloud(let known), .alreadyInCloud(let record)):
+      return Self.areSame(known, record) ? nil : told
+    case (.saved, _), (.alreadyInCloud, _), (.deleted, .alreadyInCloud): return told
+    case (.deleted, _), (.refused, _), (.dropped, _): return nil
     }
   }
 
-  /// Whether a page tells something else than was answered.
-  func overtakes(_ answered: ParkedChange) -> Bool {
-    switch (answered, present(answered)) {
-    case (.saved, .saved), (.deleted, .deleted), (.refused, _), (.dropped, _): false
-    case (.alreadyInCloud(let old), .alreadyInCloud(let new)): !Self.areSame(old, new)
-    default: true
-    }
-  }
+  /// Whether something else became of a record since it was answered.
+  func overtakes(_ answered: ParkedChange) -> Bool { newer(than: answered) != nil }
+
+  /// What is known of a record that was answered.
+  func present(_ answered: ParkedChange) -> ParkedChange { newer(than: answered) ?? answered }
 
   /// Whether two records are one version of the cloud's.
   private static func areSame(_ one: Record, _ other: Record) -> Bool {
