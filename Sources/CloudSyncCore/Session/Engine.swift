@@ -40,6 +40,8 @@ final class Engine {
   @exclusivity(unchecked) var accepted: (@Sendable (ModifyOperation) -> Void)?
   /// Whether a state that contradicts itself is a bug, as in any session; a log may be damaged.
   var checksInvariants = true
+  /// Whether the chain has more than it began with: nothing else drops a call.
+  @exclusivity(unchecked) private var mayDrop = false
   /// Whether nobody has the session any more: nothing is taken from then on.
   @exclusivity(unchecked) var hasEnded = false
   /// The number of the provider's present check.
@@ -145,7 +147,7 @@ final class Engine {
     if let journal { journal(SyncArchive.frame(of: record)) }
     if !observers.isEmpty { observe(isInput ? one.event : nil) }
     if accepted != nil { announceAcceptance() }
-    if isInput { announceDropped(one.event) }
+    if mayDrop, isInput { announceDropped(one.event) }
     performEffects()
     if !context.decisions.isEmpty { context.decisions.removeAll() }
   }
@@ -300,6 +302,7 @@ final class Engine {
     case .before(let name): middlewares.insert(middleware, at: place(of: name))
     case .after(let name): middlewares.insert(middleware, at: place(of: name) + 1)
     }
+    mayDrop = true
     linkChain()
     guard !observers.isEmpty else { return }
     let names = middlewares.map(\.name)
