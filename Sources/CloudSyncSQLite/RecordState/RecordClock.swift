@@ -54,7 +54,10 @@ struct PurgeMark: Sendable, Hashable {
 struct RecordClock: Sendable, Hashable {
   /// When the row was inserted last; `zero` if nobody ever has.
   var created = HybridTime.zero
-  /// When it was deleted last; `zero` if nobody ever has.
+  /// The last of the row's lives that was deleted, by when it began; `zero` if nobody has deleted any.
+  ///
+  /// It is not the time of the deletion: who has deleted a row has not meant another one that was given its key
+  /// meanwhile.
   var deleted = HybridTime.zero
   var columns: [ColumnTime] = []
   var shares: [CounterShare] = []

@@ -52,11 +52,19 @@ extension RecordState {
   /// Ends the row's life; whoever does that has seen all that is known of it.
   private mutating func end(_ row: RecordVersion, at time: HybridTime, rules: RowRules) {
     var row = row
-    row.end(at: max(time, row.created), deletes: rules.deletes)
+    row.end(life(of: row, endedAt: time), deletes: rules.deletes)
     row.note(seen: forgotten)
     forgotten = []
     endedLife = nil
     change(to: row, rules: rules)
+  }
+
+  /// Which life ends with a row that is deleted, or given another key, at a time.
+  ///
+  /// Of a row that was there before, and of which the cloud has told nothing, nobody knows that: whatever the cloud has had
+  /// of it until then.
+  func life(of row: RecordVersion, endedAt time: HybridTime) -> HybridTime {
+    known == nil && row.created == RecordClock.foundCreation ? max(time, row.created) : row.created
   }
 
   private mutating func settle(

@@ -146,9 +146,10 @@ struct RecordVersion: Sendable, Hashable {
     }
   }
 
-  /// Ends the row: of its columns nothing stays, or, where edits win, everything, and what was seen of it.
-  mutating func end(at time: HybridTime, deletes policy: DeletePolicy) {
-    deleted = time
+  /// Ends the row's lives until one, by the time when it began: of its columns nothing stays, or, where edits win,
+  /// everything, and what was seen of it.
+  mutating func end(_ life: HybridTime, deletes policy: DeletePolicy) {
+    deleted = max(deleted, life)
     purge = nil
     foreignFields = []
     guard policy == .editWins else {

@@ -5,13 +5,15 @@ import CloudSyncCore
 /// It stays in the clock of the old record, also when another row has that key since, or the record is deleted once
 /// more: so whoever meets an edit of that life, however late, knows whose edit it is.
 struct RowMove: Sendable, Hashable {
-  /// When the record was deleted before that life began; `zero` if it never was.
+  /// The life of the record that had ended before; `zero` if none had.
   var since: HybridTime
-  /// When the life ended.
+  /// When the life began that has ended, as whoever changed the key knew it: what has the key since is another row.
+  var life: HybridTime
+  /// When the key was changed.
   var time: HybridTime
   /// When the life of the other record began.
   var arrival: HybridTime
-  /// When the other record was deleted before; `zero` if it never was.
+  /// The life of the other record that had ended before; `zero` if none had.
   var ended = HybridTime.zero
   /// The other record's name.
   var name: String
@@ -24,6 +26,7 @@ struct RowMove: Sendable, Hashable {
   static let limit = 32
 
   func precedes(_ other: RowMove) -> Bool {
+    if life != other.life { return life < other.life }
     if time != other.time { return time < other.time }
     return UTF8Bytes.order(name, other.name) < 0
   }
@@ -35,29 +38,27 @@ extension RecordClock {
   /// Of two changes of one life's key, made without knowing of each other, the later one counts; one that has only
   /// followed another row's key gives way to every other.
   func move(ofLife created: HybridTime) -> RowMove? {
-    guard let first = moves.firstIndex(where: { created > $0.since && created <= $0.time }) else {
+    guard let first = moves.firstIndex(where: { created > $0.since && created <= $0.life }) else {
       return nil
     }
-    return last(of: first)
+    return last(beside: first)
   }
 
   /// The changes of keys that did not know of one of the same life which counts more, each with that one.
   var overriddenMoves: [(move: RowMove, winner: RowMove)] {
     moves.indices.compactMap { place in
-      var first = place
-      while first > 0, moves[first].since < moves[first - 1].time { first -= 1 }
-      let winner = last(of: first)
+      let winner = last(beside: place)
       return UTF8Bytes.equal(winner.name, moves[place].name) ? nil : (moves[place], winner)
     }
   }
 
-  private func last(of first: Int) -> RowMove {
-    var (place, made) = (first, moves[first].isFollowing ? nil : first)
-    while place + 1 < moves.count, moves[place + 1].since < moves[place].time {
-      place += 1
-      if !moves[place].isFollowing { made = place }
-    }
-    return moves[made ?? place]
+  /// The change that counts among all of one row's key that were made without knowing of each other.
+  private func last(beside place: Int) -> RowMove {
+    var (first, end) = (place, place + 1)
+    while first > 0, moves[first].since < moves[first - 1].life { first -= 1 }
+    while end < moves.count, moves[end].since < moves[end - 1].life { end += 1 }
+    return moves[first..<end].dropFirst()
+      .reduce(moves[first]) { $1.counts(before: $0) ? $0 : $1 }
   }
 
   /// Notes moves; what was noted before stays noted.
@@ -67,23 +68,25 @@ extension RecordClock {
       let isSame = { (move: RowMove) in
         move.time == one.time && UTF8Bytes.equal(move.name, one.name)
       }
+      var move = one
       if let place = moves.firstIndex(where: isSame) {
-        moves[place].since = min(moves[place].since, one.since)
-        moves[place].arrival = max(moves[place].arrival, one.arrival)
-        moves[place].ended = max(moves[place].ended, one.ended)
-        moves[place].isUnion = moves[place].isUnion || one.isUnion
-        moves[place].isFollowing = moves[place].isFollowing && one.isFollowing
-      } else {
-        moves.insert(one, at: moves.indices.firstPlace { one.precedes(moves[$0]) })
+        let known = moves.remove(at: place)
+        move.since = min(known.since, one.since)
+        move.life = max(known.life, one.life)
+        move.arrival = max(known.arrival, one.arrival)
+        move.ended = max(known.ended, one.ended)
+        move.isUnion = known.isUnion || one.isUnion
+        move.isFollowing = known.isFollowing && one.isFollowing
       }
+      moves.insert(move, at: moves.indices.firstPlace { move.precedes(moves[$0]) })
     }
     if moves.count > RowMove.limit { moves.removeFirst(moves.count - RowMove.limit) }
   }
 
-  /// When the deletion was made that the row's present life came after.
+  /// The life that had ended when the row's present one began; `zero` if none had.
   var lastEnd: HybridTime {
     // Where an edit has won over a deletion, that has ended nothing.
-    deleted < created ? deleted : moves.last?.time ?? .zero
+    deleted < created ? deleted : moves.last { $0.life < created }?.life ?? .zero
   }
 }
 
@@ -108,7 +111,7 @@ extension RecordVersion {
   mutating func note(moves: [RowMove]) {
     note(inClock: moves)
     guard let move = clock.move(ofLife: created) else { return }
-    end(at: max(deleted, move.time), deletes: .deleteWins)
+    end(max(created, move.life), deletes: .deleteWins)
   }
 
   /// What of it is handed to the record as which it goes on.
@@ -125,6 +128,13 @@ extension RecordVersion {
 }
 
 extension RowMove {
+  /// Whether another change of the same row's key counts instead of it.
+  func counts(before other: RowMove) -> Bool {
+    if isFollowing != other.isFollowing { return isFollowing }
+    if time != other.time { return time < other.time }
+    return UTF8Bytes.order(name, other.name) < 0
+  }
+
   /// When the life began that the row goes on with.
   var nextLife: HybridTime { max(arrival, ended.successor) }
 }

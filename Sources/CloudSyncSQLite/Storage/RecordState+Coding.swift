@@ -46,6 +46,7 @@ extension PurgeMark: CodedStruct {
 extension RowMove: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     since = try coder.field("since") { $0.since }
+    life = try coder.field("life") { $0.life }
     time = try coder.field("time") { $0.time }
     arrival = try coder.field("arrival") { $0.arrival }
     ended = try coder.field("ended") { $0.ended }

@@ -17,8 +17,10 @@ struct CapturedMoves {
     var initial: HybridTime?
     /// The same when the row got its key.
     var timesBefore: [String: HybridTime] = [:]
-    /// When the record was deleted before this life.
+    /// The record's life that had ended before this one.
     var since: HybridTime
+    /// When this life began; nil if there is no row.
+    var created: HybridTime?
     var hasMoved = false
 
     /// When a column was set; nil if nobody knows.
@@ -93,13 +95,16 @@ struct CapturedMoves {
       }
       lives[rowKey] = life
     case .deleted where edit.isRenaming: break
-    case .deleted: begin(Life(initial: edit.time, since: edit.time), of: rowKey)
+    case .deleted:
+      let ended = try life(of: edit, in: place, transaction)
+      begin(Life(initial: edit.time, since: ended.created ?? ended.since), of: rowKey)
     case .inserted:
       if let former, former.isRenaming, former.id + 1 == edit.id, former.table == edit.table {
         return try move(former, to: edit, in: place, transaction)
       }
-      let since = try life(of: edit, in: place, transaction).since
-      begin(Life(initial: edit.time, since: since), of: rowKey)
+      let known = try life(of: edit, in: place, transaction)
+      let created = known.created ?? max(edit.time, known.since.successor)
+      begin(Life(initial: edit.time, since: known.since, created: created), of: rowKey)
     }
   }
 
@@ -112,12 +117,13 @@ struct CapturedMoves {
     let table = transaction.tables[place]
     let (origin, target) = (rowKey(of: former, in: table), rowKey(of: edit, in: table))
     var life = try life(of: former, in: place, transaction)
-    let since = try self.life(of: edit, in: place, transaction).since
+    let known = try self.life(of: edit, in: place, transaction)
     let move = RowMove(
       since: life.since,
+      life: life.created ?? former.time,
       time: former.time,
       arrival: edit.time,
-      ended: since,
+      ended: known.since,
       name: table.format.key(spelled: edit.key).name,
       isFollowing: cascades.moves.contains(edit.id)
     )
@@ -131,8 +137,9 @@ struct CapturedMoves {
     }
     leading[target] = leads + [(origin, moves[origin]?.count ?? 0)]
     moves[origin, default: []].append(move)
-    lives[origin] = Life(initial: former.time, since: former.time)
-    life.since = since
+    lives[origin] = Life(initial: former.time, since: move.life)
+    life.since = known.since
+    life.created = known.created ?? move.nextLife
     life.timesBefore = life.times
     life.hasMoved = true
     lives[target] = life
@@ -156,10 +163,11 @@ struct CapturedMoves {
       // A row that is found counts as older than all edits.
       let isSought = try transaction.facts.unreconciledTables().contains(table.id)
       let isFound = transaction.isCopied || isSought
-      return Life(initial: isFound ? .zero : nil, since: .zero)
+      // Which life of the cloud's a row is that was found, nobody knows.
+      return Life(initial: isFound ? .zero : nil, since: .zero, created: edit.time)
     }
     if row.isDeleted(by: table.rules) { return Life(initial: edit.time, since: version.deleted) }
-    return Life(version: version, since: version.clock.lastEnd)
+    return Life(version: version, since: version.clock.lastEnd, created: row.state.life(of: version, endedAt: edit.time))
   }
 
   private func rowKey(of edit: CapturedEdit, in table: RecordTable) -> RowKey {

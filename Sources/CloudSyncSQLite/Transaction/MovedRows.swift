@@ -51,6 +51,7 @@ struct MovedRows: TransactionPart {
     guard let arrived = try transaction.row(kept.key, in: kept.place).state.row else { return }
     let move = RowMove(
       since: version.clock.lastEnd,
+      life: version.created,
       time: version.created,
       arrival: arrived.created,
       name: kept.key.name,
@@ -127,6 +128,7 @@ struct MovedRows: TransactionPart {
     else { return }
     let last = RowMove(
       since: version.clock.lastEnd,
+      life: version.created,
       time: max(winner.time, version.created),
       arrival: kept.arrival,
       ended: kept.ended,

@@ -193,7 +193,8 @@ private struct Life {
   let isAlive: Bool
   /// Whether it may be alive although nothing says that it must be.
   let mayBeAlive: Bool
-  private let deleted: HybridTime
+  /// The last life that a deletion has ended at least, and at most, by when it began.
+  private let ended: ClosedRange<HybridTime>
   private let births: [Int64: [HybridTime]]
   private let isDoubled: Bool
   private let deletes: DeletePolicy
@@ -204,17 +205,18 @@ private struct Life {
     self.mayComeBack = mayComeBack
     isDoubled = history.isDoubled
     let created = history.insertions.map(\.time).max() ?? .zero
-    deleted = history.deletions.map(\.time).max() ?? .zero
     var births: [Int64: [HybridTime]] = [:]
     for edit in history.insertions {
       if let number = edit.born { births[number, default: []].append(edit.time) }
     }
     self.births = births
+    ended = Self.ended(in: history, births)
     let isEdited = deletes == .editWins && Self.hasUnseen(history)
-    isAlive = created > deleted || isEdited
+    isAlive = created > ended.upperBound || isEdited
     // What a deleter has seen of a counter does not tell which additions.
     mayBeAlive =
-      deletes == .editWins
+      created > ended.lowerBound
+      || deletes == .editWins
       && (history.isDoubled
         || history.edits.contains { _, edit in
           if case .added = edit.change { return true }
@@ -228,6 +230,25 @@ private struct Life {
               && (edit.former(of: "b") == nil || edit.former(of: "c") == nil
                 || Self.isAmbiguous(edit, in: history))
         })
+  }
+
+  /// The last life that was deleted, as far as deletions tell: it ends with all before it, whenever it was deleted.
+  private static func ended(
+    in history: RowHistory,
+    _ births: [Int64: [HybridTime]]
+  ) -> ClosedRange<HybridTime> {
+    var (least, most) = (HybridTime.zero, HybridTime.zero)
+    let seeds = history.insertions.filter(\.isSeed).compactMap(\.born)
+    for deletion in history.deletions {
+      let born = deletion.life.flatMap { births[$0] } ?? []
+      least = max(least, born.min() ?? .zero)
+      // What was inserted twice may be one row, and what was there before has no time that the cloud knows.
+      let isSure =
+        born.count == 1 && !history.isDoubled
+        && !seeds.contains { $0 == deletion.life }
+      most = max(most, isSure ? born[0] : max(deletion.time, born.max() ?? .zero))
+    }
+    return least...max(least, most)
   }
 
   /// Whether a column has a version that nobody has seen who has deleted the row.
@@ -292,17 +313,20 @@ private struct Life {
   /// Whether an edit is of a life that no deletion has ended.
   func holds(_ edit: RowEdit) -> Bool {
     if deletes == .editWins { return true }
-    if edit.isInsertion { return edit.time > deleted }
-    guard let life = edit.life, let times = births[life], times.count == 1 else {
-      return deleted == .zero
-    }
-    return times[0] > deleted
+    return begins(edit).map { $0 > ended.upperBound } ?? (ended.upperBound == .zero)
+  }
+
+  /// When the life began that an edit is of; nil if nobody knows.
+  private func begins(_ edit: RowEdit) -> HybridTime? {
+    if edit.isInsertion { return edit.time }
+    guard let life = edit.life, let times = births[life], times.count == 1 else { return nil }
+    return times[0]
   }
 
   /// Whether an edit may have outlived its life, since its row was inserted twice, or has come back for another one's
   /// sake: who edits it then has it under the number of the life that was ended.
   func mayHold(_ edit: RowEdit) -> Bool {
-    isDoubled || mayComeBack || edit.life.map { births[$0]?.count != 1 } ?? true
+    isDoubled || mayComeBack || begins(edit).map { $0 > ended.lowerBound } ?? true
   }
 }
 

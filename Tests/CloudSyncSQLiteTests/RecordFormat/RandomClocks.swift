@@ -46,6 +46,7 @@ struct RandomClocks {
       clock.note(moves: [
         RowMove(
           since: time(),
+          life: time(),
           time: time(),
           arrival: time(),
           ended: time(),

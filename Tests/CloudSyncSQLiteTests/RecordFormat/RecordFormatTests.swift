@@ -184,7 +184,7 @@ struct RecordFormatTests {
       row.foreignFields = [RecordField(name: "mood", value: "good")]
       let server = bench.format.record(row, key: bench.key, zoneID: bench.zoneID)
       var tombstone = row
-      tombstone.end(at: HybridTime(rawValue: 9), deletes: .deleteWins)
+      tombstone.end(HybridTime(rawValue: 9), deletes: .deleteWins)
       let edit = bench.format.edit(
         tombstone,
         over: bench.known(row, under: tombstone),
@@ -196,7 +196,7 @@ struct RecordFormatTests {
       #expect(try bench.format.version(of: whole) == tombstone)
       #expect(try bench.format.key(of: whole) == bench.key)
       var kept = row
-      kept.end(at: HybridTime(rawValue: 9), deletes: .editWins)
+      kept.end(HybridTime(rawValue: 9), deletes: .editWins)
       #expect(
         bench.format
           .edit(

@@ -36,8 +36,8 @@ private struct MovingWorld {
 
   /// The first life goes on as another record, or as a third one, which counts.
   private static let moves = [
-    RowMove(since: .zero, time: time(3), arrival: time(4), name: "other"),
-    RowMove(since: .zero, time: time(4), arrival: time(5), name: "third"),
+    RowMove(since: .zero, life: time(1), time: time(3), arrival: time(4), name: "other"),
+    RowMove(since: .zero, life: time(1), time: time(4), arrival: time(5), name: "third"),
   ]
 
   /// What others may have sent: the first life with an edit or without, and what its end has left of it.
@@ -50,7 +50,7 @@ private struct MovingWorld {
         return version
       }
     // Another row has the key since.
-    var next = Self.version(created: 6, deleted: 3, set: 6)
+    var next = Self.version(created: 6, deleted: 1, set: 6)
     next.note(moves: [Self.moves[0]])
     return lives + tombstones + [next]
   }

@@ -22,7 +22,7 @@ struct RecordJoinTests {
         // Of what was there before anybody captured it the cloud's stays: the laws are those of edits.
         let first = RecordClock.filling.rawValue + 1
         clock.created = HybridTime(rawValue: isSecond ? first + 2 : first)
-        clock.deleted = HybridTime(rawValue: isSecond ? first + 1 : 0)
+        clock.deleted = HybridTime(rawValue: isSecond ? first : 0)
         let time = { HybridTime(rawValue: clock.created.rawValue + Int64(generator.below(3))) }
         var columns: [VersionedColumn] = []
         for name in ["a", "b", "c"] {
@@ -38,9 +38,8 @@ struct RecordJoinTests {
           )
         }
         var version = RecordVersion(clock: clock, columns: columns)
-        let end = HybridTime(rawValue: first + (isSecond ? 3 : 1))
         if areMoved { note(movesOf: &version, isSecond: isSecond, &generator) }
-        if generator.chance(30) { version.end(at: max(version.deleted, end), deletes: deletes) }
+        if generator.chance(30) { version.end(version.created, deletes: deletes) }
         return version
       }
   }
@@ -52,11 +51,12 @@ struct RecordJoinTests {
     _ generator: inout Model.Generator
   ) {
     let time = { HybridTime(rawValue: $0 + RecordClock.filling.rawValue) }
-    let first = RowMove(since: .zero, time: time(2), arrival: time(5), name: "first")
+    let first = RowMove(since: .zero, life: time(1), time: time(2), arrival: time(5), name: "first")
     if isSecond { version.note(moves: [first]) }
     guard generator.chance(30) else { return }
     let last = RowMove(
-      since: time(2),
+      since: time(1),
+      life: time(3),
       time: time(4),
       arrival: time(6),
       name: generator.chance(50) ? "second" : "third"

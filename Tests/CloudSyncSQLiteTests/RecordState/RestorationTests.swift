@@ -24,7 +24,7 @@ struct RestorationTests {
     }
     let row = RecordVersion(clock: clock, columns: columns)
     var tombstone = row
-    tombstone.end(at: time(4), deletes: rules.deletes)
+    tombstone.end(time(4), deletes: rules.deletes)
     var state = RecordState()
     _ = state.reduce(.has(tag: "1", row), rules: rules)
     _ = state.reduce(.has(tag: "2", tombstone), rules: rules)
@@ -111,7 +111,7 @@ struct RestorationTests {
       rules: rules
     )
     var row = state.row ?? RecordVersion()
-    let move = RowMove(since: .zero, time: time(2), arrival: time(3), name: "b:rows")
+    let move = RowMove(since: .zero, life: time(1), time: time(2), arrival: time(3), name: "b:rows")
     _ = state.reduce(.edited(.renamed([move])), rules: rules)
     _ = state.reduce(.edited(.deleted([], at: time(2))), rules: rules)
 

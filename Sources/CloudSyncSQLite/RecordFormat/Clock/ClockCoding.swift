@@ -4,7 +4,7 @@ import CloudSyncCore
 ///
 /// | part | form |
 /// |---|---|
-/// | version | one byte, 1; one more if there are moves, and two more if there are references |
+/// | version | one byte, 1; four more if there are moves, and two more if there are references |
 /// | flags | one byte, see ``ClockFlags`` |
 /// | names of the columns | see ``ClockColumns``: as numbers where they have some, else as text |
 /// | `created` | a time, see ``ClockWriter``; all other times are differences to it |
@@ -15,7 +15,7 @@ import CloudSyncCore
 /// | shares | a count, then for each: column, writer, time, kind of the sum, sum |
 /// | what was seen | a count, then for each: column, writer if it has one, time |
 /// | references | a count, then for each: column, when the row was inserted that it refers to |
-/// | moves | a count, then for each: name, kind, since, time, arrival, ended |
+/// | moves | a count, then for each: name, kind, since, life, time, arrival, ended |
 ///
 /// All but the first four parts are left out if there is nothing to be told.
 struct ClockCoding: Sendable {
@@ -24,7 +24,7 @@ struct ClockCoding: Sendable {
 
   static let version: UInt8 = 1
   /// What is added to the version of clocks that tell of moves, and of references.
-  static let moves: UInt8 = 1
+  static let moves: UInt8 = 4
   static let references: UInt8 = 2
 
   init(numbers: ColumnNumbers? = nil) { self.numbers = numbers }
@@ -115,10 +115,10 @@ struct ClockCoding: Sendable {
 
   private func clock(from reader: inout ClockReader) throws(CodedError) -> RecordClock {
     let version = try reader.byte()
-    guard (Self.version...Self.version + Self.moves + Self.references).contains(version) else {
+    let has = version &- Self.version
+    guard has & ~(Self.moves | Self.references) == 0 else {
       throw reader.failure("the version is unknown")
     }
-    let has = version - Self.version
     let flags = ClockFlags(rawValue: try reader.byte())
     let names = try ClockColumns.read(from: &reader, flags: flags, numbers: numbers)
     var clock = RecordClock()

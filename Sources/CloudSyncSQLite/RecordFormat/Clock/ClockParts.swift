@@ -53,7 +53,7 @@ struct ClockParts {
     for move in moves {
       writer.write(text: move.name)
       writer.write(byte: (move.isUnion ? 1 : 0) | (move.isFollowing ? 2 : 0))
-      for time in [move.since, move.time, move.arrival, move.ended] {
+      for time in [move.since, move.life, move.time, move.arrival, move.ended] {
         writer.write(time: time, from: created)
       }
     }
@@ -130,6 +130,7 @@ struct ClockParts {
       guard kind < 4 else { throw reader.failure("a move is of no known kind") }
       let move = RowMove(
         since: try reader.time(from: created),
+        life: try reader.time(from: created),
         time: try reader.time(from: created),
         arrival: try reader.time(from: created),
         ended: try reader.time(from: created),

@@ -126,7 +126,10 @@ extension Model {
     mutating func delete(_ key: Int, _ wall: Int) {
       guard let row = rows[key], !row.local.isDeleted else { return }
       let time = tick(wall)
-      var state = RowState(created: row.local.created, deleted: time, editWins: rules.editWins)
+      // What was there before may have had any life in the cloud, as long as that has told nothing.
+      let isUnknown = row.base == nil && row.local.created == 1
+      let life = isUnknown ? max(time, 1) : row.local.created
+      var state = RowState(created: row.local.created, deleted: life, editWins: rules.editWins)
       if rules.editWins {
         state.columns = row.local.columns
         state.counter = row.local.counter
