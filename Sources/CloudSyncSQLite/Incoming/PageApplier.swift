@@ -97,6 +97,8 @@ struct PageApplier: TransactionPart {
   private func takeRows(of pages: [FetchOperation.Response]) throws(SQLiteError) {
     guard let last = pages.last else { return }
     let isStored = try PlainRows(transaction: transaction).takePlainRows(of: pages)
+    let others = zip(pages.lazy.map(\.changedRecords).joined(), isStored).filter { !$1 }
+    try MovedRows(transaction: transaction).leaveOverriddenKeys(in: others.map(\.0))
     var number = 0
     for page in pages {
       for record in page.changedRecords {

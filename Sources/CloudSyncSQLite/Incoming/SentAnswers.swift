@@ -45,6 +45,8 @@ struct SentAnswers: TransactionPart {
         try stored.foreign.noteSent(named: record.recordID.name)
       }
     }
+    let met = response.failures.compactMap(\.error.serverRecord)
+    try MovedRows(transaction: transaction).leaveOverriddenKeys(in: response.alreadyInCloud + met)
     for record in response.alreadyInCloud {
       if let row = sent[record.recordID.name], try isOvertaken(row) { continue }
       try transaction.cloud.take(record)

@@ -33,4 +33,12 @@ extension RecordFormat {
     version.foreignFields = fields.rest
     return version
   }
+
+  /// Which lives of a row go on as other records; none if its record cannot be read, as whoever takes it is told.
+  func moves(of record: Record) -> [RowMove] {
+    guard case .data(let bytes) = record[Self.clockField], ClockCoding.tellsOfMoves(bytes) else {
+      return []
+    }
+    return (try? ClockCoding().clock(from: Array(bytes)))?.moves ?? []
+  }
 }

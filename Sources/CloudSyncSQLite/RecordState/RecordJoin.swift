@@ -24,10 +24,10 @@ struct RecordJoin {
   func join(_ local: RecordVersion, with cloud: RecordVersion) -> RecordVersion {
     let ended = max(local.deleted, cloud.deleted)
     var clock = RecordClock()
-    clock.created = max(local.created, cloud.created)
     clock.deleted = ended
     clock.moves = cloud.clock.moves
     clock.note(moves: local.clock.moves)
+    noteLife(of: local, and: cloud, in: &clock)
     let mine = lives(local, in: clock) ? local : RecordVersion()
     let theirs = lives(cloud, in: clock) ? cloud : RecordVersion()
     clock.shares = shares(of: mine.clock.shares, and: theirs.clock.shares)
@@ -41,10 +41,29 @@ struct RecordJoin {
     return joined
   }
 
+  /// Notes when the row's present life began: the younger one of both, but for one that goes on as another record.
+  ///
+  /// That one need not be the older one, where both have been given the key without knowing of each other.
+  private func noteLife(
+    of local: RecordVersion,
+    and cloud: RecordVersion,
+    in clock: inout RecordClock
+  ) {
+    let (mine, theirs) = (local.created, cloud.created)
+    clock.created = max(mine, theirs)
+    if clock.moves.isEmpty { return }
+    switch (clock.move(ofLife: mine) != nil, clock.move(ofLife: theirs) != nil) {
+    case (true, false): clock.created = theirs
+    case (false, true): clock.created = mine
+    case (true, true): clock.deleted = max(clock.deleted, clock.created)
+    case (false, false): break
+    }
+  }
+
   /// Whether a version's columns are of the record: a life that goes on as another one has taken them along, also where
   /// edits win.
   private func lives(_ version: RecordVersion, in clock: RecordClock) -> Bool {
-    if deletes == .deleteWins { return version.created > clock.deleted }
+    if deletes == .deleteWins, version.created <= clock.deleted { return false }
     return clock.moves.isEmpty || clock.move(ofLife: version.created) == nil
   }
 

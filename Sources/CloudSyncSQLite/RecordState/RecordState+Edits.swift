@@ -182,7 +182,8 @@ extension RecordState {
 
   /// Notes the columns of another life than the cloud's that are as old as the cloud's.
   ///
-  /// Edits have times of their own; what was there before, or was filled later, has the same one in every row.
+  /// What was there before, or was filled later, has the same time in every row; and devices that do not know of each
+  /// other may give the same one to edits of two rows, which were the same record one after the other.
   private mutating func noteDifferences(fromEnded row: RecordVersion) {
     guard let record = known, record.clock.created != row.created else { return }
     for column in row.clock.columns { noteDifference(in: column.name) }

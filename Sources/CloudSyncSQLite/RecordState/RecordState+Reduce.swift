@@ -309,8 +309,8 @@ extension RecordState {
   /// Notes that a column which is as old as the cloud's may have another value: what the cloud has is of a life that has
   /// ended.
   mutating func noteDifference(in name: String) {
-    guard var record = known, let time = record.clock.time(of: name), time <= RecordClock.filling,
-      row?[name]?.time == time,
+    guard var record = known, let time = record.clock.time(of: name), row?[name]?.time == time,
+      time <= RecordClock.filling || record.clock.created != row?.created,
       !record.differing.contains(where: { UTF8Bytes.equal($0, name) })
     else { return }
     record.differing.append(name)

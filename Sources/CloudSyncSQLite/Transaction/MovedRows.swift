@@ -60,6 +60,59 @@ struct MovedRows: TransactionPart {
     try transaction.reduce(.edited(.renamed([move])), of: gone.key, in: gone.place)
   }
 
+  // MARK: Two keys at once
+
+  /// Has rows that were given two keys leave the ones which do not count, before anything of what has come together is
+  /// taken: the cloud may have another row under such a key, which is not to be joined with them.
+  ///
+  /// - Parameter records: What has come, of which those tell of moves whose rows were given keys elsewhere.
+  func leaveOverriddenKeys(in records: [Record]) throws(SQLiteError) {
+    for record in records {
+      guard let place = tables.place(ofType: record.recordType),
+        case let theirs = tables[place].format.moves(of: record), !theirs.isEmpty,
+        let (found, key) = tables.place(ofRecord: record.recordID.name), found == place,
+        var clock = try row(key, in: place).state.row?.clock, !clock.moves.isEmpty
+      else { continue }
+      clock.note(moves: theirs)
+      for (move, winner) in clock.overriddenMoves { try leaveKey(of: move, for: winner, in: place) }
+    }
+  }
+
+  /// Ends the life that a change of a key has begun, which another change counts instead of.
+  private func leaveKey(
+    of move: RowMove,
+    for winner: RowMove,
+    in place: Int
+  ) throws(SQLiteError) {
+    guard let (found, key) = try transaction.place(ofRecord: move.name), found == place else {
+      return
+    }
+    let row = try self.row(key, in: place)
+    // Of a record that is not known here there is nothing to be joined with; of a life that has gone on counts where.
+    guard let version = row.state.row, version.clock.move(ofLife: move.nextLife) == nil else {
+      return
+    }
+    var next = winner
+    next.life = move.nextLife
+    next.since = HybridTime(rawValue: next.life.rawValue - 1)
+    if version.created == next.life, !row.isDeleted(by: tables[place].rules) {
+      try leave(row, by: next, version)
+    } else {
+      try transaction.reduce(.edited(.renamed([next])), of: key, in: place)
+    }
+  }
+
+  /// Has a row go on as another one, with all that it has.
+  private func leave(
+    _ row: LoadedRow,
+    by move: RowMove,
+    _ version: RecordVersion
+  ) throws(SQLiteError) {
+    try transaction.edit(.renamed([move]), of: row)
+    let handed = version.handed(by: move)
+    note([.handOver(HandOver(move: move, version: handed, base: [], isOfCloud: false))], of: row)
+  }
+
   // MARK: Actions
 
   /// Gives a record what the one has had that its row was before.
@@ -136,14 +189,7 @@ struct MovedRows: TransactionPart {
       isUnion: kept.isUnion,
       isFollowing: winning.made == nil
     )
-    try transaction.edit(.renamed([last]), of: row)
-    let handed = HandOver(
-      move: last,
-      version: version.handed(by: last),
-      base: [],
-      isOfCloud: false
-    )
-    note([.handOver(handed)], of: row)
+    try leave(row, by: last, version)
   }
 
   /// The moves that lead on from where a move has led; nil if they lead nowhere.

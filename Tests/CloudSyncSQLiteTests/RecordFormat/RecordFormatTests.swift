@@ -70,10 +70,7 @@ struct RecordFormatTests {
         var row = bench.version(after: base)
         if bench.random.chance(20) {
           row = base
-          row.end(
-            at: bench.random.time(),
-            deletes: bench.random.chance(50) ? .deleteWins : .editWins
-          )
+          row.end(bench.random.time(), deletes: bench.random.chance(50) ? .deleteWins : .editWins)
         }
         let server = bench.format.record(base, key: bench.key, zoneID: bench.zoneID)
         #expect(try bench.format.version(of: server) == base)

@@ -48,6 +48,19 @@ struct ClockEqualityTests {
     expectBytes([PurgeMark(writer: 0, since: 1), .init(writer: 1, since: 0)])
   }
 
+  /// Moves that differ in one part each.
+  private func moves(at time: HybridTime) -> [RowMove] {
+    let changes: [(inout RowMove) -> Void] = [
+      { _ in }, { $0.since = time }, { $0.life = time }, { $0.time = time }, { $0.arrival = time },
+      { $0.ended = time }, { $0.name = "other" }, { $0.isUnion = true }, { $0.isFollowing = true },
+    ]
+    return changes.map { change in
+      var move = RowMove(since: .zero, life: .zero, time: .zero, arrival: .zero, name: "")
+      change(&move)
+      return move
+    }
+  }
+
   @Test("Clocks and records that differ in one part are not equal")
   func wholes() {
     let time = HybridTime(rawValue: 7)
@@ -59,7 +72,7 @@ struct ClockEqualityTests {
       { $0.shares = [CounterShare(column: "c", writer: 1, time: time, sum: .whole(1))] },
       { $0.seen = [SeenTime(column: "c", writer: nil, time: time)] },
       { $0.purge = PurgeMark(writer: 1, since: 1) },
-    ]
+    ] + moves(at: time).map { move in { $0.moves = [move] } }
     let clocks = changes.map { change in
       var clock = RecordClock()
       change(&clock)

@@ -151,4 +151,31 @@ struct RestorationTests {
     _ = state.reduce(.edited(.deleted([], at: time(8))), rules: rules)
     #expect(state.brokenInvariant(rules) == nil)
   }
+
+  /// Devices that do not know of each other may give two edits one time.
+  @Test("A column of a row that comes to a key is sent, also if the former row's is as old")
+  func arrivalOfEqualAge() {
+    let rules = rules(.newest)
+    let version = { (value: Int64) in
+      let column = VersionedColumn(name: "n", value: .int64(value), time: self.time(9))
+      return RecordVersion(clock: RecordClock(created: self.time(2)), columns: [column])
+    }
+    var state = RecordState()
+    _ = state.reduce(.has(tag: "1", version(1)), rules: rules)
+    let move = RowMove(
+      since: .zero,
+      life: time(2),
+      time: time(10),
+      arrival: time(11),
+      name: "b:rows"
+    )
+    _ = state.reduce(.edited(.renamed([move])), rules: rules)
+    let origin = MovedRow(version: version(5), initial: .zero, key: [])
+    let column = ColumnEdit(name: "n", value: .int64(5))
+    _ = state.reduce(.edited(.moved([column], from: origin, at: time(12))), rules: rules)
+
+    #expect(state.row?["n"]?.time == time(9))
+    #expect(state.known.map { state.row?.differs(from: $0, in: "n") } == true)
+    #expect(state.brokenInvariant(rules) == nil)
+  }
 }

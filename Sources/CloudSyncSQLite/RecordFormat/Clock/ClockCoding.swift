@@ -100,6 +100,11 @@ struct ClockCoding: Sendable {
 
   // MARK: Reading
 
+  /// Whether a coded clock has moves, as far as its first byte tells.
+  static func tellsOfMoves(_ bytes: some Collection<UInt8>) -> Bool {
+    bytes.first.map { ($0 &- version) & moves != 0 } ?? false
+  }
+
   /// Reads a clock.
   ///
   /// - Throws: An error for all bytes that code no clock, whatever they are.
