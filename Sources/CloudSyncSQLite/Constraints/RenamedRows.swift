@@ -35,7 +35,7 @@ struct RenamedRows: TransactionPart {
       // Another row may have got the key that it had in between.
       var move = life.flatMap { version.clock.move(ofLife: $0) }
       if move == nil, step > 0, isThere { return present }
-      if move == nil { move = version.clock.move(ofLife: version.created) }
+      if move == nil { move = version.clock.move(of: version.clock) }
       guard let move, let (place, key) = try transaction.place(ofRecord: move.name),
         place == row.place
       else {

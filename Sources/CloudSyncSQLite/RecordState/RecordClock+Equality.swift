@@ -66,7 +66,8 @@ extension PurgeMark {
 
 extension RecordClock {
   package static func == (lhs: Self, rhs: Self) -> Bool {
-    lhs.created == rhs.created && lhs.deleted == rhs.deleted && lhs.purge == rhs.purge
+    lhs.created == rhs.created && lhs.deleted == rhs.deleted && lhs.ended == rhs.ended
+      && lhs.isArrival == rhs.isArrival && lhs.purge == rhs.purge
       && lhs.columns == rhs.columns && lhs.shares == rhs.shares && lhs.seen == rhs.seen
       && lhs.moves == rhs.moves
   }
@@ -74,6 +75,8 @@ extension RecordClock {
   package func hash(into hasher: inout Hasher) {
     hasher.combine(created)
     hasher.combine(deleted)
+    hasher.combine(ended)
+    hasher.combine(isArrival)
     hasher.combine(columns)
     hasher.combine(shares)
     hasher.combine(seen)

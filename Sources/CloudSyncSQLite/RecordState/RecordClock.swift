@@ -54,11 +54,12 @@ struct PurgeMark: Sendable, Hashable {
 struct RecordClock: Sendable, Hashable {
   /// When the row was inserted last; `zero` if nobody ever has.
   var created = HybridTime.zero
-  /// The last of the row's lives that was deleted, by when it began; `zero` if nobody has deleted any.
-  ///
-  /// It is not the time of the deletion: who has deleted a row has not meant another one that was given its key
-  /// meanwhile.
+  /// When it was deleted last; `zero` if nobody ever has.
   var deleted = HybridTime.zero
+  /// The last of its lives that has ended, as far as whoever ended it knew, by when it began; `zero` if none has.
+  var ended = HybridTime.zero
+  /// Whether the row was given its key by a change of it, in its present life.
+  var isArrival = false
   var columns: [ColumnTime] = []
   var shares: [CounterShare] = []
   /// Where edits win: what whoever deleted the row had seen of it.
@@ -157,17 +158,28 @@ struct RecordClock: Sendable, Hashable {
 
   /// Whether there is no such row now.
   func isDeleted(by policy: DeletePolicy) -> Bool {
-    guard deleted >= created else { return false }
+    if !ends(lifeOf: self) { return false }
     return policy == .deleteWins || !hasUnseen
+  }
+
+  /// Whether the life that another clock of the record tells of has ended: it was deleted, whether or not who has deleted
+  /// the row knew of it, if it had begun by then.
+  ///
+  /// Unless it is another row than the deleted one, and has only got its key: that was given to it by a change of its
+  /// own, or it was inserted when the other one had been given another key.
+  func ends(lifeOf other: RecordClock) -> Bool {
+    if other.created <= ended { return true }
+    if other.created > deleted || other.isArrival { return false }
+    return moves.isEmpty || !moves.contains { ended > $0.since && ended <= $0.life }
   }
 
   /// Whether something is older here than in what was known before: an answer has come late, the cloud was
   /// set back, or the zone is another one.
   func isBehind(_ known: RecordClock, deletes policy: DeletePolicy) -> Bool {
-    if created < known.created || deleted < known.deleted { return true }
+    if created < known.created || deleted < known.deleted || ended < known.ended { return true }
     if !known.moves.isEmpty, !known.moves.allSatisfy({ moves.contains($0) }) { return true }
     // What a deletion has ended is not missed.
-    if policy == .deleteWins, known.created <= deleted { return false }
+    if policy == .deleteWins, ends(lifeOf: known) { return false }
     return known.columns.contains { time(of: $0.name) ?? .beforeAll < $0.time }
       || known.shares.contains { share(of: $0.column, by: $0.writer)?.time ?? .beforeAll < $0.time }
       || known.seen.contains { seenTime(of: $0.column, by: $0.writer) ?? .beforeAll < $0.time }
@@ -177,8 +189,8 @@ struct RecordClock: Sendable, Hashable {
 extension RecordClock {
   /// Whether another version of the same life has no edit that this one lacks: a migration has converted columns at most.
   func isConverted(in other: RecordClock) -> Bool {
-    created == other.created && deleted == other.deleted && shares == other.shares
-      && moves == other.moves && columns.map(\.name) == other.columns.map(\.name)
+    created == other.created && deleted == other.deleted && ended == other.ended
+      && shares == other.shares && moves == other.moves && columns.map(\.name) == other.columns.map(\.name)
       && zip(columns, other.columns)
         .allSatisfy { one, other in
           other.time == one.time || Self.isConversion(from: one.time, to: other.time)

@@ -22,9 +22,9 @@ struct RecordJoin {
   }
 
   func join(_ local: RecordVersion, with cloud: RecordVersion) -> RecordVersion {
-    let ended = max(local.deleted, cloud.deleted)
     var clock = RecordClock()
-    clock.deleted = ended
+    clock.deleted = max(local.deleted, cloud.deleted)
+    clock.ended = max(local.ended, cloud.ended)
     clock.moves = cloud.clock.moves
     clock.note(moves: local.clock.moves)
     noteLife(of: local, and: cloud, in: &clock)
@@ -49,22 +49,22 @@ struct RecordJoin {
     and cloud: RecordVersion,
     in clock: inout RecordClock
   ) {
-    let (mine, theirs) = (local.created, cloud.created)
-    clock.created = max(mine, theirs)
-    if clock.moves.isEmpty { return }
-    switch (clock.move(ofLife: mine) != nil, clock.move(ofLife: theirs) != nil) {
-    case (true, false): clock.created = theirs
-    case (false, true): clock.created = mine
-    case (true, true): clock.deleted = max(clock.deleted, clock.created)
-    case (false, false): break
+    var sides = [local, cloud]
+    if !clock.moves.isEmpty {
+      let staying = sides.filter { clock.move(of: $0.clock) == nil }
+      if staying.isEmpty { clock.ended = max(clock.ended, local.created, cloud.created) }
+      clock.deleted = max(clock.deleted, clock.ended)
+      if !staying.isEmpty { sides = staying }
     }
+    clock.created = sides.map(\.created).max() ?? .zero
+    clock.isArrival = sides.contains { $0.created == clock.created && $0.clock.isArrival }
   }
 
   /// Whether a version's columns are of the record: a life that goes on as another one has taken them along, also where
   /// edits win.
   private func lives(_ version: RecordVersion, in clock: RecordClock) -> Bool {
-    if deletes == .deleteWins, version.created <= clock.deleted { return false }
-    return clock.moves.isEmpty || clock.move(ofLife: version.created) == nil
+    if deletes == .deleteWins, clock.ends(lifeOf: version.clock) { return false }
+    return clock.moves.isEmpty || clock.move(of: version.clock) == nil
   }
 
   private func later(of mine: PurgeMark?, and theirs: PurgeMark?) -> PurgeMark? {

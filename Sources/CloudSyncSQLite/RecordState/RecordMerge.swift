@@ -10,7 +10,7 @@ extension RecordState {
   ) -> RecordVersion {
     var joined = rules.join.join(mine, with: server)
     // What a deletion has ended takes no part.
-    let lives = min(mine.created, server.created) > joined.deleted
+    let lives = ![mine, server].contains { joined.clock.ends(lifeOf: $0.clock) }
     guard !joined.clock.isDeleted(by: rules.deletes), lives || rules.deletes == .editWins else {
       return joined
     }

@@ -52,19 +52,11 @@ extension RecordState {
   /// Ends the row's life; whoever does that has seen all that is known of it.
   private mutating func end(_ row: RecordVersion, at time: HybridTime, rules: RowRules) {
     var row = row
-    row.end(life(of: row, endedAt: time), deletes: rules.deletes)
+    row.end(at: time, deletes: rules.deletes)
     row.note(seen: forgotten)
     forgotten = []
     endedLife = nil
     change(to: row, rules: rules)
-  }
-
-  /// Which life ends with a row that is deleted, or given another key, at a time.
-  ///
-  /// Of a row that was there before, and of which the cloud has told nothing, nobody knows that: whatever the cloud has had
-  /// of it until then.
-  func life(of row: RecordVersion, endedAt time: HybridTime) -> HybridTime {
-    known == nil && row.created == RecordClock.foundCreation ? max(time, row.created) : row.created
   }
 
   private mutating func settle(
@@ -74,7 +66,7 @@ extension RecordState {
   ) {
     var row = self.row ?? RecordVersion()
     if row.clock.isDeleted(by: rules.deletes) {
-      row.created = max(created, row.deleted.successor)
+      row.begin(at: created)
       row.purge = nil
     } else {
       row.created = max(created, row.created)
@@ -96,12 +88,13 @@ extension RecordState {
     }
     var clock = RecordClock()
     clock.deleted = row?.deleted ?? .zero
-    clock.created = max(time, clock.deleted.successor)
+    clock.ended = row?.ended ?? .zero
     // What was counted before stays, so that additions of others to it are not counted twice.
     clock.shares = row?.clock.shares ?? []
     clock.seen = row?.clock.seen ?? []
     clock.moves = row?.clock.moves ?? []
     var new = RecordVersion(clock: clock)
+    new.begin(at: time)
     for column in columns { new.insert(column, at: new.created, by: rules.writer, rules: rules) }
     change(to: new, rules: rules)
     return placement == .inTable ? [] : [.writeRow]
@@ -112,7 +105,7 @@ extension RecordState {
   /// Where edits win the deleted row has its columns still.
   private mutating func takeRestoration(of columns: [ColumnEdit], rules: RowRules) {
     guard var row, row.clock.isDeleted(by: rules.deletes) else { return }
-    row.created = row.deleted.successor
+    row.begin(at: .zero)
     row.purge = nil
     row.foreignFields = []
     // Columns that its table does not have are of newer versions of the app.

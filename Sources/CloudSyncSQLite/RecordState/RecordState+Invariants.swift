@@ -52,12 +52,13 @@ extension RecordVersion {
     if !moves.indices.dropFirst().allSatisfy({ moves[$0 - 1].precedes(moves[$0]) }) {
       return "moves are not in order"
     }
-    if clock.move(ofLife: created) != nil, !clock.columns.isEmpty || !shares.isEmpty {
+    if clock.move(of: clock) != nil, !clock.columns.isEmpty || !shares.isEmpty {
       return "a life that goes on as another record has columns"
     }
+    if clock.ended > clock.deleted { return "a life has ended, and nobody has ended it" }
     if rules.deletes == .deleteWins {
       if !seen.isEmpty { return "a deletion has looked at what it ends" }
-      if clock.deleted >= clock.created, clock.created > .zero, !clock.columns.isEmpty {
+      if clock.ends(lifeOf: clock), clock.created > .zero, !clock.columns.isEmpty {
         return "a row that has ended has columns"
       }
     }

@@ -20,7 +20,7 @@ extension RecordState {
     clock.note(moves: mine.clock.moves)
     var actions: [RecordAction] = []
     for (version, isOfCloud) in [(mine, false), (server, true)] where isOfCloud || wasDirty {
-      guard let move = clock.move(ofLife: version.created) else { continue }
+      guard let move = clock.move(of: version.clock) else { continue }
       // Where edits win a row that was deleted has its columns still: they are the moved row's, unless they have gone along.
       let hasGone = rules.deletes == .deleteWins || version.successor != nil
       if hasGone, version.clock.isDeleted(by: rules.deletes) { continue }
@@ -41,7 +41,7 @@ extension RecordState {
   /// Takes what the record has had that the row was before.
   mutating func take(_ hand: HandOver, rules: RowRules) -> [RecordAction] {
     // It has gone on since; records of many engines could have it go in a circle.
-    if let move = row?.clock.move(ofLife: hand.version.created), hand.steps < RowMove.limit {
+    if let move = row?.clock.move(of: hand.version.clock), hand.steps < RowMove.limit {
       var next = hand
       next.steps += 1
       next.move = move
@@ -55,7 +55,7 @@ extension RecordState {
     let joined = merged(mine, with: hand, rules: rules)
     if joined == mine { return [] }
     // The next save writes over it, also over what others have sent of it and who has changed the key has not heard of.
-    if !mine.clock.isDeleted(by: rules.deletes), mine.created <= joined.deleted { endedLife = mine }
+    if !mine.clock.isDeleted(by: rules.deletes), joined.clock.ends(lifeOf: mine.clock) { endedLife = mine }
     change(to: joined, rules: rules)
     noteDifferences(from: mine)
     return placement == .inTable && joined.isSameRow(as: mine, deletes: rules.deletes)
@@ -80,7 +80,7 @@ extension RecordState {
 
   /// Hands on a life that was ended before anybody had told where it goes on.
   mutating func handOverEndedLife(by clock: RecordClock) -> [RecordAction] {
-    guard let ended = endedLife, let move = clock.move(ofLife: ended.created) else { return [] }
+    guard let ended = endedLife, let move = clock.move(of: ended.clock) else { return [] }
     endedLife = nil
     let version = ended.handed(by: move)
     return [.handOver(HandOver(move: move, version: version, base: [], isOfCloud: false))]
@@ -102,11 +102,12 @@ extension RecordState {
     let former = row
     var clock = RecordClock()
     clock.deleted = former?.deleted ?? .zero
-    clock.created = max(time, clock.deleted.successor)
+    clock.ended = former?.ended ?? .zero
     clock.shares = former?.clock.shares ?? []
     clock.seen = former?.clock.seen ?? []
     clock.moves = former?.clock.moves ?? []
     var new = RecordVersion(clock: clock)
+    new.begin(at: time, isArrival: true)
     for column in columns {
       let isOfKey = origin.key.contains { UTF8Bytes.equal($0, column.name) }
       var time = isOfKey ? new.created : origin.time(of: column.name)

@@ -30,6 +30,8 @@ struct RecordVersion: Sendable, Hashable {
     set { clock.deleted = newValue }
   }
 
+  var ended: HybridTime { clock.ended }
+
   var purge: PurgeMark? {
     get { clock.purge }
     set { clock.purge = newValue }
@@ -115,6 +117,18 @@ struct RecordVersion: Sendable, Hashable {
 
   mutating func note(inClock moves: [RowMove]) { clock.note(moves: moves) }
 
+  /// Ends the lives until one, by when it began, at a time.
+  mutating func end(_ life: HybridTime, at time: HybridTime) {
+    clock.ended = max(clock.ended, life)
+    clock.deleted = max(clock.deleted, time, life)
+  }
+
+  /// Begins a life, after all that have ended.
+  mutating func begin(at time: HybridTime, isArrival: Bool = false) {
+    clock.created = max(time, clock.deleted.successor, clock.ended.successor)
+    clock.isArrival = isArrival
+  }
+
   /// Forgets columns, and what was added to them.
   mutating func removeColumns(_ names: [String]) {
     for name in names {
@@ -146,10 +160,9 @@ struct RecordVersion: Sendable, Hashable {
     }
   }
 
-  /// Ends the row's lives until one, by the time when it began: of its columns nothing stays, or, where edits win,
-  /// everything, and what was seen of it.
-  mutating func end(_ life: HybridTime, deletes policy: DeletePolicy) {
-    deleted = max(deleted, life)
+  /// Ends the row's life: of its columns nothing stays, or, where edits win, everything, and what was seen of it.
+  mutating func end(at time: HybridTime, deletes policy: DeletePolicy) {
+    end(created, at: time)
     purge = nil
     foreignFields = []
     guard policy == .editWins else {

@@ -38,10 +38,25 @@ extension RecordClock {
   /// Of two changes of one life's key, made without knowing of each other, the later one counts; one that has only
   /// followed another row's key gives way to every other.
   func move(ofLife created: HybridTime) -> RowMove? {
-    guard let first = moves.firstIndex(where: { created > $0.since && created <= $0.life }) else {
-      return nil
+    if let known = moves.firstIndex(where: { created > $0.since && created <= $0.life }) {
+      return last(beside: known)
     }
-    return last(beside: first)
+    // Who has changed the key had not heard of it: it may be the row's present life, which another row has begun.
+    if created > ended, created <= self.created { return nil }
+    return moves.firstIndex { created > $0.life && created <= $0.time }.map { last(beside: $0) }
+  }
+
+  /// As which record the row goes on that a clock of the same record tells of; nil if it has not moved.
+  ///
+  /// A life that whoever has changed the key had not heard of goes along if it has begun by then, and after the same end as
+  /// the one that moved: two devices have made it without knowing of each other. After another end it is another row.
+  func move(of other: RecordClock) -> RowMove? {
+    let place = moves.firstIndex { move in
+      other.created > move.since
+        && (other.created <= move.life
+          || other.created <= move.time && other.lastEnd == move.since)
+    }
+    return place.map { last(beside: $0) }
   }
 
   /// The changes of keys that did not know of one of the same life which counts more, each with that one.
@@ -86,13 +101,13 @@ extension RecordClock {
   /// The life that had ended when the row's present one began; `zero` if none had.
   var lastEnd: HybridTime {
     // Where an edit has won over a deletion, that has ended nothing.
-    deleted < created ? deleted : moves.last { $0.life < created }?.life ?? .zero
+    ended < created ? ended : moves.last { $0.life < created }?.life ?? .zero
   }
 }
 
 extension RecordVersion {
   /// The name of the record as which a deleted row goes on, because its key was changed: whoever refers to it follows.
-  var successor: String? { clock.move(ofLife: created)?.name }
+  var successor: String? { clock.move(of: clock)?.name }
 
   /// When the row was inserted that a foreign key's columns refer to; nil if nobody knows.
   ///
@@ -110,15 +125,19 @@ extension RecordVersion {
   /// Notes that lives have moved: the present one too, if it is among them.
   mutating func note(moves: [RowMove]) {
     note(inClock: moves)
-    guard let move = clock.move(ofLife: created) else { return }
-    end(max(created, move.life), deletes: .deleteWins)
+    guard let move = clock.move(of: clock) else { return }
+    let life = max(created, move.life)
+    end(at: life, deletes: .deleteWins)
+    end(life, at: life)
   }
 
   /// What of it is handed to the record as which it goes on.
   func handed(by move: RowMove) -> RecordVersion {
     var clock = RecordClock()
     clock.created = move.arrival
+    clock.isArrival = true
     // A former row of that key that a device still has takes no part.
+    clock.ended = move.ended
     clock.deleted = move.ended
     clock.shares = move.isUnion ? [] : self.clock.shares
     var handed = RecordVersion(clock: clock, columns: columns)
@@ -128,10 +147,10 @@ extension RecordVersion {
 }
 
 extension RowMove {
-  /// Whether another change of the same row's key counts instead of it.
+  /// Whether another change of the same row's key counts instead of it: the one that has given it a key later.
   func counts(before other: RowMove) -> Bool {
     if isFollowing != other.isFollowing { return isFollowing }
-    if time != other.time { return time < other.time }
+    if arrival != other.arrival { return arrival < other.arrival }
     return UTF8Bytes.order(name, other.name) < 0
   }
 

@@ -60,6 +60,8 @@ extension RecordClock: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     created = try coder.field("created") { $0.created }
     deleted = try coder.field("deleted") { $0.deleted }
+    ended = try coder.field("ended") { $0.ended }
+    isArrival = try coder.field("isArrival") { $0.isArrival }
     columns = try coder.field("columns") { $0.columns }
     shares = try coder.field("shares") { $0.shares }
     seen = try coder.field("seen") { $0.seen }

@@ -166,8 +166,8 @@ struct CapturedMoves {
       // Which life of the cloud's a row is that was found, nobody knows.
       return Life(initial: isFound ? .zero : nil, since: .zero, created: edit.time)
     }
-    if row.isDeleted(by: table.rules) { return Life(initial: edit.time, since: version.deleted) }
-    return Life(version: version, since: version.clock.lastEnd, created: row.state.life(of: version, endedAt: edit.time))
+    if row.isDeleted(by: table.rules) { return Life(initial: edit.time, since: version.ended) }
+    return Life(version: version, since: version.clock.lastEnd, created: version.created)
   }
 
   private func rowKey(of edit: CapturedEdit, in table: RecordTable) -> RowKey {

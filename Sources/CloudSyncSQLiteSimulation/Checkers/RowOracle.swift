@@ -43,7 +43,8 @@ struct RowOracle {
     let life = Life(
       of: history,
       deletes: deletes(table),
-      mayComeBack: mayComeBack(table, isShaken: isShaken)
+      mayComeBack: mayComeBack(table, isShaken: isShaken),
+      hasMoved: histories.renames[history.id] != nil
     )
     guard let row else {
       if !life.isAlive || mayGo(isShaken: isShaken) { return nil }
@@ -200,7 +201,7 @@ private struct Life {
   private let deletes: DeletePolicy
   private let mayComeBack: Bool
 
-  init(of history: RowHistory, deletes: DeletePolicy, mayComeBack: Bool) {
+  init(of history: RowHistory, deletes: DeletePolicy, mayComeBack: Bool, hasMoved: Bool) {
     self.deletes = deletes
     self.mayComeBack = mayComeBack
     isDoubled = history.isDoubled
@@ -210,7 +211,7 @@ private struct Life {
       if let number = edit.born { births[number, default: []].append(edit.time) }
     }
     self.births = births
-    ended = Self.ended(in: history, births)
+    ended = Self.ended(in: history, births, hasMoved: hasMoved)
     let isEdited = deletes == .editWins && Self.hasUnseen(history)
     isAlive = created > ended.upperBound || isEdited
     // What a deleter has seen of a counter does not tell which additions.
@@ -232,23 +233,20 @@ private struct Life {
         })
   }
 
-  /// The last life that was deleted, as far as deletions tell: it ends with all before it, whenever it was deleted.
+  /// The last life that has ended: at most what had begun when the row was deleted last.
+  ///
+  /// Where rows were given the key, or other ones, a deletion may have ended only the life that was seen.
   private static func ended(
     in history: RowHistory,
-    _ births: [Int64: [HybridTime]]
+    _ births: [Int64: [HybridTime]],
+    hasMoved: Bool
   ) -> ClosedRange<HybridTime> {
-    var (least, most) = (HybridTime.zero, HybridTime.zero)
-    let seeds = history.insertions.filter(\.isSeed).compactMap(\.born)
-    for deletion in history.deletions {
-      let born = deletion.life.flatMap { births[$0] } ?? []
-      least = max(least, born.min() ?? .zero)
-      // What was inserted twice may be one row, and what was there before has no time that the cloud knows.
-      let isSure =
-        born.count == 1 && !history.isDoubled
-        && !seeds.contains { $0 == deletion.life }
-      most = max(most, isSure ? born[0] : max(deletion.time, born.max() ?? .zero))
+    let most = history.deletions.map(\.time).max() ?? .zero
+    guard hasMoved || history.insertions.contains(where: { $0.origin != nil }) else {
+      return most...most
     }
-    return least...max(least, most)
+    let seen = history.deletions.compactMap { $0.life.flatMap { births[$0]?.min() } }
+    return min(seen.max() ?? .zero, most)...most
   }
 
   /// Whether a column has a version that nobody has seen who has deleted the row.

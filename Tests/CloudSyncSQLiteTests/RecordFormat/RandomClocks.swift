@@ -63,6 +63,8 @@ struct RandomClocks {
     var clock = RecordClock()
     clock.created = time()
     if chance(30) { clock.deleted = time() }
+    if chance(20) { clock.ended = time() }
+    clock.isArrival = chance(20)
     if chance(20) { clock.purge = PurgeMark(writer: number(), since: number()) }
     let shared = chance(50) ? clock.created : time()
     let (some, equal) = (chance(60) ? 100 : 60, below(4) * 33)

@@ -70,7 +70,10 @@ struct RecordFormatTests {
         var row = bench.version(after: base)
         if bench.random.chance(20) {
           row = base
-          row.end(bench.random.time(), deletes: bench.random.chance(50) ? .deleteWins : .editWins)
+          row.end(
+            at: bench.random.time(),
+            deletes: bench.random.chance(50) ? .deleteWins : .editWins
+          )
         }
         let server = bench.format.record(base, key: bench.key, zoneID: bench.zoneID)
         #expect(try bench.format.version(of: server) == base)
@@ -181,7 +184,7 @@ struct RecordFormatTests {
       row.foreignFields = [RecordField(name: "mood", value: "good")]
       let server = bench.format.record(row, key: bench.key, zoneID: bench.zoneID)
       var tombstone = row
-      tombstone.end(HybridTime(rawValue: 9), deletes: .deleteWins)
+      tombstone.end(at: HybridTime(rawValue: 9), deletes: .deleteWins)
       let edit = bench.format.edit(
         tombstone,
         over: bench.known(row, under: tombstone),
@@ -193,7 +196,7 @@ struct RecordFormatTests {
       #expect(try bench.format.version(of: whole) == tombstone)
       #expect(try bench.format.key(of: whole) == bench.key)
       var kept = row
-      kept.end(HybridTime(rawValue: 9), deletes: .editWins)
+      kept.end(at: HybridTime(rawValue: 9), deletes: .editWins)
       #expect(
         bench.format
           .edit(

@@ -68,6 +68,8 @@ struct ClockEqualityTests {
       { _ in },
       { $0.created = time },
       { $0.deleted = time },
+      { $0.ended = time },
+      { $0.isArrival = true },
       { $0.columns = [ColumnTime(name: "c", time: time)] },
       { $0.shares = [CounterShare(column: "c", writer: 1, time: time, sum: .whole(1))] },
       { $0.seen = [SeenTime(column: "c", writer: nil, time: time)] },

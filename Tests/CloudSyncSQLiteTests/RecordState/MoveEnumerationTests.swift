@@ -50,15 +50,21 @@ private struct MovingWorld {
         return version
       }
     // Another row has the key since.
-    var next = Self.version(created: 6, deleted: 1, set: 6)
+    var next = Self.version(created: 6, deleted: 3, ended: 1, set: 6)
     next.note(moves: [Self.moves[0]])
     return lives + tombstones + [next]
   }
 
-  private static func version(created: Int64, deleted: Int64, set: Int64) -> RecordVersion {
+  private static func version(
+    created: Int64,
+    deleted: Int64,
+    ended: Int64 = 0,
+    set: Int64
+  ) -> RecordVersion {
     var clock = RecordClock()
     clock.created = time(created)
     clock.deleted = time(deleted)
+    clock.ended = time(ended)
     let column = VersionedColumn(name: "c", value: .int64(set), time: time(set))
     return RecordVersion(clock: clock, columns: [column])
   }

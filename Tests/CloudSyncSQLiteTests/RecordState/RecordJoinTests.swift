@@ -22,7 +22,8 @@ struct RecordJoinTests {
         // Of what was there before anybody captured it the cloud's stays: the laws are those of edits.
         let first = RecordClock.filling.rawValue + 1
         clock.created = HybridTime(rawValue: isSecond ? first + 2 : first)
-        clock.deleted = HybridTime(rawValue: isSecond ? first : 0)
+        clock.deleted = HybridTime(rawValue: isSecond ? first + 1 : 0)
+        clock.ended = HybridTime(rawValue: isSecond ? first : 0)
         let time = { HybridTime(rawValue: clock.created.rawValue + Int64(generator.below(3))) }
         var columns: [VersionedColumn] = []
         for name in ["a", "b", "c"] {
@@ -39,7 +40,8 @@ struct RecordJoinTests {
         }
         var version = RecordVersion(clock: clock, columns: columns)
         if areMoved { note(movesOf: &version, isSecond: isSecond, &generator) }
-        if generator.chance(30) { version.end(version.created, deletes: deletes) }
+        let end = HybridTime(rawValue: first + (isSecond ? 3 : 1))
+        if generator.chance(30) { version.end(at: max(version.deleted, end), deletes: deletes) }
         return version
       }
   }

@@ -143,7 +143,7 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
     }
     let tombstones = versions.map { version in
       var version = version
-      version.end(HybridTime(rawValue: Self.lastTime), deletes: deletes)
+      version.end(at: HybridTime(rawValue: Self.lastTime), deletes: deletes)
       return version
     }
     return versions + tombstones

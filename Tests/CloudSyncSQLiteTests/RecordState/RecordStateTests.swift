@@ -137,7 +137,7 @@ struct RecordStateTests {
       ]
     )
     #expect(state.row?.value(of: "c") == .int64(8))
-    #expect(state.row?.deleted == time(1))
+    #expect(state.row?.deleted == time(6))
   }
 
   @Test(
@@ -376,7 +376,7 @@ struct RecordStateTests {
       var state = RecordState()
       _ = state.reduce(.has(tag: "1", version(.int64(1), at: 2)), rules: rules)
       var gone = version(.int64(1), at: 2)
-      gone.end(time(3), deletes: deletes)
+      gone.end(at: time(3), deletes: deletes)
       _ = state.reduce(.has(tag: "2", gone), rules: rules)
       _ = state.reduce(.placed(.deletionDeferred), rules: rules)
       _ = state.reduce(update(.int64(9), former: .int64(1), at: 4), rules: rules)

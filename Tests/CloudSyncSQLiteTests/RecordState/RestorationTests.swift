@@ -24,7 +24,7 @@ struct RestorationTests {
     }
     let row = RecordVersion(clock: clock, columns: columns)
     var tombstone = row
-    tombstone.end(time(4), deletes: rules.deletes)
+    tombstone.end(at: time(4), deletes: rules.deletes)
     var state = RecordState()
     _ = state.reduce(.has(tag: "1", row), rules: rules)
     _ = state.reduce(.has(tag: "2", tombstone), rules: rules)

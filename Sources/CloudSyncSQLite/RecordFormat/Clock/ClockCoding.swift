@@ -4,7 +4,7 @@ import CloudSyncCore
 ///
 /// | part | form |
 /// |---|---|
-/// | version | one byte, 1; four more if there are moves, and two more if there are references |
+/// | version | one byte, 1; two more if there are references, four if there are moves, eight if there are lives |
 /// | flags | one byte, see ``ClockFlags`` |
 /// | names of the columns | see ``ClockColumns``: as numbers where they have some, else as text |
 /// | `created` | a time, see ``ClockWriter``; all other times are differences to it |
@@ -15,6 +15,7 @@ import CloudSyncCore
 /// | shares | a count, then for each: column, writer, time, kind of the sum, sum |
 /// | what was seen | a count, then for each: column, writer if it has one, time |
 /// | references | a count, then for each: column, when the row was inserted that it refers to |
+/// | lives | kind, the last one that has ended if nothing else tells it |
 /// | moves | a count, then for each: name, kind, since, life, time, arrival, ended |
 ///
 /// All but the first four parts are left out if there is nothing to be told.
@@ -23,8 +24,9 @@ struct ClockCoding: Sendable {
   let numbers: ColumnNumbers?
 
   static let version: UInt8 = 1
-  /// What is added to the version of clocks that tell of moves, and of references.
+  /// What is added to the version of clocks that tell of moves, references, and lives.
   static let moves: UInt8 = 4
+  static let lives: UInt8 = 8
   static let references: UInt8 = 2
 
   init(numbers: ColumnNumbers? = nil) { self.numbers = numbers }
@@ -60,11 +62,21 @@ struct ClockCoding: Sendable {
       version += Self.references
       parts.writeLives(to: &writer)
     }
+    if clock.isArrival || clock.ended != Self.impliedEnd(of: clock) {
+      version += Self.lives
+      parts.write(livesOf: clock, implied: Self.impliedEnd(of: clock), to: &writer)
+    }
     if !clock.moves.isEmpty {
       version += Self.moves
       parts.write(clock.moves, to: &writer)
     }
     return [version, flags.rawValue] + writer.bytes
+  }
+
+  /// The life that has ended last, where nothing else is told: the row's own, or, if it lives, the one that was given
+  /// another key.
+  private static func impliedEnd(of clock: RecordClock) -> HybridTime {
+    clock.deleted >= clock.created ? clock.created : clock.deleted
   }
 
   private func write(timesOf clock: RecordClock, to writer: inout ClockWriter) -> ClockFlags {
@@ -121,7 +133,7 @@ struct ClockCoding: Sendable {
   private func clock(from reader: inout ClockReader) throws(CodedError) -> RecordClock {
     let version = try reader.byte()
     let has = version &- Self.version
-    guard has & ~(Self.moves | Self.references) == 0 else {
+    guard has & ~(Self.moves | Self.references | Self.lives) == 0 else {
       throw reader.failure("the version is unknown")
     }
     let flags = ClockFlags(rawValue: try reader.byte())
@@ -145,6 +157,8 @@ struct ClockCoding: Sendable {
     if flags.contains(.shares) { clock.shares = try parts.readShares(from: &reader) }
     if flags.contains(.seen) { clock.seen = try parts.readSeen(from: &reader) }
     if has & Self.references != 0 { try parts.readLives(into: &clock.columns, from: &reader) }
+    clock.ended = Self.impliedEnd(of: clock)
+    if has & Self.lives != 0 { try parts.readLives(of: &clock, from: &reader) }
     if has & Self.moves != 0 { clock.moves = try parts.readMoves(from: &reader) }
     try reader.end()
     return clock

@@ -70,6 +70,13 @@ struct ClockParts {
     }
   }
 
+  /// Writes whether the row was given its key, and which life has ended last if that is another one than is implied.
+  func write(livesOf clock: RecordClock, implied: HybridTime, to writer: inout ClockWriter) {
+    let isTold = clock.ended != implied
+    writer.write(byte: (clock.isArrival ? 1 : 0) | (isTold ? 2 : 0))
+    if isTold { writer.write(time: clock.ended, from: created) }
+  }
+
   private mutating func write(column: String, to writer: inout ClockWriter) {
     defer { last = column }
     if let last, UTF8Bytes.equal(last, column) { return writer.write(byte: 0) }
@@ -145,6 +152,16 @@ struct ClockParts {
     }
     if moves.isEmpty { throw reader.failure("there are no moves") }
     return moves
+  }
+
+  func readLives(of clock: inout RecordClock, from reader: inout ClockReader) throws(CodedError) {
+    let kind = try reader.byte()
+    guard kind > 0, kind < 4 else { throw reader.failure("a life is of no known kind") }
+    clock.isArrival = kind & 1 == 1
+    guard kind & 2 == 2 else { return }
+    let ended = try reader.time(from: created)
+    if ended == clock.ended { throw reader.failure("the life that has ended is told twice") }
+    clock.ended = ended
   }
 
   /// Reads of which rows references are, into the clock's columns.

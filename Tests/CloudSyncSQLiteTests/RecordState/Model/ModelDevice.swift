@@ -84,6 +84,7 @@ extension Model {
         deleted: rows[key]?.local.deleted ?? 0,
         editWins: rules.editWins
       )
+      state.ended = rows[key]?.local.ended ?? 0
       if rules.editWins, let old = rows[key]?.local {
         (state.seen, state.seenShares, state.counter) = (old.seen, old.seenShares, old.counter)
       }
@@ -126,10 +127,8 @@ extension Model {
     mutating func delete(_ key: Int, _ wall: Int) {
       guard let row = rows[key], !row.local.isDeleted else { return }
       let time = tick(wall)
-      // What was there before may have had any life in the cloud, as long as that has told nothing.
-      let isUnknown = row.base == nil && row.local.created == 1
-      let life = isUnknown ? max(time, 1) : row.local.created
-      var state = RowState(created: row.local.created, deleted: life, editWins: rules.editWins)
+      var state = RowState(created: row.local.created, deleted: time, editWins: rules.editWins)
+      state.ended = row.local.created
       if rules.editWins {
         state.columns = row.local.columns
         state.counter = row.local.counter

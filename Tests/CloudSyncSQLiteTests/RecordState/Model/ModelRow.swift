@@ -45,6 +45,8 @@ enum Model {
   struct RowState: Hashable {
     var created: Int
     var deleted: Int
+    /// When the last life began that has ended.
+    var ended = 0
     var editWins: Bool
     var columns: [Int: Column] = [:]
     var counter: [Int: Share] = [:]
@@ -74,6 +76,7 @@ enum Model {
         deleted: ended,
         editWins: editWins
       )
+      result.ended = max(self.ended, other.ended)
       result.columns = mine ? columns : [:]
       result.counter = mine ? counter : [:]
       if theirs { result.take(columns: other.columns, counter: other.counter) }
@@ -105,7 +108,7 @@ enum Model {
 
     /// Whether something is older here than in what was known before.
     func isBehind(_ known: RowState) -> Bool {
-      if created < known.created || deleted < known.deleted { return true }
+      if created < known.created || deleted < known.deleted || ended < known.ended { return true }
       if !editWins, known.created <= deleted { return false }
       return known.columns.contains { columns[$0.key]?.time ?? -1 < $0.value.time }
         || known.counter.contains { counter[$0.key]?.time ?? -1 < $0.value.time }
