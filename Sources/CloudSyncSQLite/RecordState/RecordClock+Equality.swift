@@ -88,8 +88,8 @@ extension RecordClock {
 extension RowMove {
   package static func == (lhs: Self, rhs: Self) -> Bool {
     lhs.since == rhs.since && lhs.life == rhs.life && lhs.time == rhs.time
-      && lhs.arrival == rhs.arrival && lhs.ended == rhs.ended && lhs.isUnion == rhs.isUnion && lhs.isFollowing == rhs.isFollowing
-      && UTF8Bytes.equal(lhs.name, rhs.name)
+      && lhs.arrival == rhs.arrival && lhs.ended == rhs.ended && lhs.isUnion == rhs.isUnion
+      && lhs.isFollowing == rhs.isFollowing && UTF8Bytes.equal(lhs.name, rhs.name)
   }
 
   package func hash(into hasher: inout Hasher) {

@@ -176,7 +176,9 @@ struct RecordClock: Sendable, Hashable {
   /// Whether something is older here than in what was known before: an answer has come late, the cloud was
   /// set back, or the zone is another one.
   func isBehind(_ known: RecordClock, deletes policy: DeletePolicy) -> Bool {
-    if created < known.created || deleted < known.deleted || ended < known.ended { return true }
+    if created < known.created || deleted < known.deleted || ended < known.ended {
+      return true
+    }
     if !known.moves.isEmpty, !known.moves.allSatisfy({ moves.contains($0) }) { return true }
     // What a deletion has ended is not missed.
     if policy == .deleteWins, ends(lifeOf: known) { return false }

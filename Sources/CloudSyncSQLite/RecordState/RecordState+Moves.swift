@@ -52,10 +52,17 @@ extension RecordState {
       change(to: hand.version, rules: rules)
       return [.writeRow]
     }
-    let joined = merged(mine, with: hand, rules: rules)
+    var own = mine
+    // Whoever has given the row this key knew that another row had it before: that takes no part, also where edits win.
+    if !mine.clock.isDeleted(by: rules.deletes), mine.created <= hand.version.ended {
+      own.end(at: mine.created, deletes: .deleteWins)
+    }
+    let joined = merged(own, with: hand, rules: rules)
     if joined == mine { return [] }
     // The next save writes over it, also over what others have sent of it and who has changed the key has not heard of.
-    if !mine.clock.isDeleted(by: rules.deletes), joined.clock.ends(lifeOf: mine.clock) { endedLife = mine }
+    if !mine.clock.isDeleted(by: rules.deletes), joined.clock.ends(lifeOf: mine.clock) {
+      endedLife = mine
+    }
     change(to: joined, rules: rules)
     noteDifferences(from: mine)
     return placement == .inTable && joined.isSameRow(as: mine, deletes: rules.deletes)

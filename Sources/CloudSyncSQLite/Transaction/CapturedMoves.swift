@@ -33,6 +33,8 @@ struct CapturedMoves {
   private var moves: [RowKey: [RowMove]] = [:]
   /// The moves that lead to a row, by the row that has moved and the number of its move.
   private var leading: [RowKey: [(row: RowKey, number: Int)]] = [:]
+  /// The keys that rows have only had in between, such as those of a swap.
+  private var passed: Set<RowKey> = []
   private var last: CapturedEdit?
   /// What SQLite has set.
   private let cascades: CapturedCascades
@@ -55,6 +57,11 @@ struct CapturedMoves {
   /// As what the record of a key goes on, life by life.
   func moves(of key: RecordKey, in table: RecordTable) -> [RowMove] {
     moves.isEmpty ? [] : moves[table.rowKey(of: key)] ?? []
+  }
+
+  /// Whether rows have only had a key in between: nobody has to hear of it.
+  func isPassed(_ key: RecordKey, in table: RecordTable) -> Bool {
+    !passed.isEmpty && passed.contains(table.rowKey(of: key))
   }
 
   /// Has a row that was given its key keep what it had under the former one.
@@ -128,15 +135,21 @@ struct CapturedMoves {
       isFollowing: cascades.moves.contains(edit.id)
     )
     // Of keys that the row had in between nobody may ever hear.
-    let leads = leading.removeValue(forKey: origin) ?? []
+    var leads = leading.removeValue(forKey: origin) ?? []
     for (row, number) in leads {
       moves[row]?[number].name = move.name
       moves[row]?[number].arrival = move.arrival
       moves[row]?[number].ended = move.ended
       if !move.isFollowing { moves[row]?[number].isFollowing = false }
     }
-    leading[target] = leads + [(origin, moves[origin]?.count ?? 0)]
-    moves[origin, default: []].append(move)
+    if life.hasMoved {
+      passed.insert(origin)
+    } else {
+      leads.append((origin, moves[origin]?.count ?? 0))
+      moves[origin, default: []].append(move)
+    }
+    leading[target] = leads
+    passed.remove(target)
     lives[origin] = Life(initial: former.time, since: move.life)
     life.since = known.since
     life.created = known.created ?? move.nextLife
@@ -148,6 +161,7 @@ struct CapturedMoves {
   private mutating func begin(_ life: Life, of row: RowKey) {
     lives[row] = life
     leading[row] = nil
+    passed.remove(row)
   }
 
   /// The row of an edit's key, as it is before the edit.

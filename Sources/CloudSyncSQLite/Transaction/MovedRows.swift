@@ -66,6 +66,7 @@ struct MovedRows: TransactionPart {
   /// taken: the cloud may have another row under such a key, which is not to be joined with them.
   ///
   /// - Parameter records: What has come, of which those tell of moves whose rows were given keys elsewhere.
+  /// - Throws: SQLite's reason.
   func leaveOverriddenKeys(in records: [Record]) throws(SQLiteError) {
     for record in records {
       guard let place = tables.place(ofType: record.recordType),

@@ -33,6 +33,9 @@ extension SyncTransaction {
       if row.endsMismatched == false, mismatched.contains(rowKey) { row.endsMismatched = true }
       if row.isAboutToMismatch { mismatched.insert(rowKey) } else { mismatched.remove(rowKey) }
       if row.edits.isEmpty { continue }
+      if moves.isPassed(key, in: tables[place]), try self.row(key, in: place).state.row == nil {
+        continue
+      }
       try find(key, in: place, before: row.edits)
       try UnseenEdits(transaction: self).takeCounters(of: key, in: place, before: row.edits)
       try noteFormerKeys(of: key, in: place, before: row.edits)

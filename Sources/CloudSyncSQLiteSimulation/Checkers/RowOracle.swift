@@ -218,19 +218,19 @@ private struct Life {
     mayBeAlive =
       created > ended.lowerBound
       || deletes == .editWins
-      && (history.isDoubled
-        || history.edits.contains { _, edit in
-          if case .added = edit.change { return true }
-          // What is dropped before it is read is lost, and was an edit if it was read before.
-          if let column = edit.unsureColumn, !edit.isInsertion, edit.value(of: column) != nil {
-            return true
-          }
-          // What the table of whoever has deleted it lacks, only that engine knows to be seen.
-          return !edit.isCaptured
-            || edit.isDeletion
-              && (edit.former(of: "b") == nil || edit.former(of: "c") == nil
-                || Self.isAmbiguous(edit, in: history))
-        })
+        && (history.isDoubled
+          || history.edits.contains { _, edit in
+            if case .added = edit.change { return true }
+            // What is dropped before it is read is lost, and was an edit if it was read before.
+            if let column = edit.unsureColumn, !edit.isInsertion, edit.value(of: column) != nil {
+              return true
+            }
+            // What the table of whoever has deleted it lacks, only that engine knows to be seen.
+            return !edit.isCaptured
+              || edit.isDeletion
+                && (edit.former(of: "b") == nil || edit.former(of: "c") == nil
+                  || Self.isAmbiguous(edit, in: history))
+          })
   }
 
   /// The last life that has ended: at most what had begun when the row was deleted last.

@@ -76,7 +76,7 @@ struct ClockCoding: Sendable {
   /// The life that has ended last, where nothing else is told: the row's own, or, if it lives, the one that was given
   /// another key.
   private static func impliedEnd(of clock: RecordClock) -> HybridTime {
-    clock.deleted >= clock.created ? clock.created : clock.deleted
+    clock.deleted != .zero && clock.deleted >= clock.created ? clock.created : clock.deleted
   }
 
   private func write(timesOf clock: RecordClock, to writer: inout ClockWriter) -> ClockFlags {

@@ -1,0 +1,120 @@
+import CloudSyncSQLite
+import CloudSyncSimulator
+import CloudSyncTestSupport
+import Testing
+
+/// Keys that are positions, or names of places: a device that gives them anew does not mean the rows that have them
+/// elsewhere.
+@Suite("Two devices give the keys of some rows to others of them")
+struct PermutedKeysTests {
+  private static let start: Int64 = 1_700_000_000_000
+  private static let rows = ["x", "y", "z"]
+  private static let permutations = [
+    [1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1],
+  ]
+
+  /// What gives the rows x, y and z, which have the keys 1, 2 and 3, others of these.
+  private static func sql(_ keys: [Int]) -> String {
+    let moved = keys.indices.filter { keys[$0] != $0 + 1 }
+    let away = moved.map { "UPDATE p SET id = '-\($0 + 1)' WHERE id = '\($0 + 1)'" }
+    return (away + moved.map { "UPDATE p SET id = '\(keys[$0])' WHERE id = '-\($0 + 1)'" })
+      .joined(separator: "; ")
+  }
+
+  /// Where rows are if of each the key counts that it was given last; nil if two have the same one.
+  private static func expected(_ first: [Int], _ second: [Int]) -> [Int]? {
+    let keys = first.indices.map { second[$0] != $0 + 1 ? second[$0] : first[$0] }
+    return Set(keys).count == keys.count ? keys : nil
+  }
+
+  private static func lines(_ keys: [Int], of rows: [String] = rows) -> [String] {
+    zip(keys, rows).sorted { $0.0 < $1.0 }.map { "'\($0)'|'\($1)'" }
+  }
+
+  private func pair(
+    _ policy: DeletePolicy = .deleteWins
+  ) throws -> (SyncHarness, SyncHarness.Device, SyncHarness.Device) {
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.deletes = policy
+    let bench = SyncHarness()
+    let schema = "CREATE TABLE p(id TEXT PRIMARY KEY NOT NULL, t TEXT)"
+    let mac = try bench.device("mac", schema, tables: ["p"], options: options)
+    let phone = try bench.device("phone", schema, tables: ["p"], options: options)
+    try mac.execute("INSERT INTO p VALUES('1', 'x'), ('2', 'y'), ('3', 'z')", at: Self.start)
+    try bench.sync(mac, phone)
+    return (bench, mac, phone)
+  }
+
+  @Test(
+    "No row is lost and none is there twice, whoever syncs first",
+    arguments: [true, false],
+    DeletePolicy.allCases
+  )
+  func permutations(isFirst: Bool, deletes: DeletePolicy) throws {
+    let pairs = Self.permutations.flatMap { one in Self.permutations.map { (one, $0) } }
+    for (first, second) in SuiteSize.some(18, of: pairs) {
+      let (bench, mac, phone) = try pair(deletes)
+      try mac.execute(Self.sql(first), at: Self.start + 60_000)
+      try phone.execute(Self.sql(second), at: Self.start + 120_000)
+      if isFirst { try bench.sync(mac, phone, mac) } else { try bench.sync(phone, mac, phone) }
+
+      let kept = try mac.lines("SELECT * FROM p ORDER BY id")
+      #expect(try phone.lines("SELECT * FROM p ORDER BY id") == kept, "\(first), \(second)")
+      #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [], "\(first), \(second)")
+      if let keys = Self.expected(first, second) {
+        #expect(kept == Self.lines(keys), "\(first), \(second)")
+      }
+    }
+  }
+
+  @Test(
+    "An edit of a row goes along with it, made before its key was changed or after",
+    arguments: [true, false],
+    [true, false]
+  )
+  func edits(isFirst: Bool, isBefore: Bool) throws {
+    for keys in Self.permutations.dropFirst() {
+      let (bench, mac, phone) = try pair()
+      let (permute, edit) = (Self.sql(keys), "UPDATE p SET t = t || '!'")
+      let steps = isBefore ? [edit, permute] : [permute, edit]
+      try mac.execute(permute, at: Self.start + 60_000)
+      for (number, step) in steps.enumerated() {
+        try phone.execute(step, at: Self.start + 120_000 + Int64(number) * 1_000)
+      }
+      if isFirst { try bench.sync(mac, phone, mac) } else { try bench.sync(phone, mac, phone) }
+
+      let expected = Self.lines(keys, of: ["x!", "y!", "z!"])
+      #expect(try mac.lines("SELECT * FROM p ORDER BY id") == expected, "\(keys)")
+      #expect(try phone.lines("SELECT * FROM p ORDER BY id") == expected, "\(keys)")
+    }
+  }
+
+  @Test(
+    "Who deletes a row does not delete the one that has got its key meanwhile",
+    arguments: [true, false],
+    [true, false]
+  )
+  func deletions(isFirst: Bool, isLater: Bool) throws {
+    for (change, kept) in [
+      (Self.sql([2, 1, 3]), ["'1'|'y'", "'2'|'x'", "'3'|'z'"]),
+      (
+        "DELETE FROM p WHERE id = '1'; UPDATE p SET id = '1' WHERE id = '2'",
+        ["'1'|'y'", "'3'|'z'"]
+      ),
+      (
+        "UPDATE p SET id = '4' WHERE id = '1'; INSERT INTO p VALUES('1', 'new')",
+        ["'1'|'new'", "'2'|'y'", "'3'|'z'", "'4'|'x'"]
+      ),
+    ] {
+      let (bench, mac, phone) = try pair()
+      try mac.execute(change, at: Self.start + 60_000)
+      let time = Self.start + (isLater ? 120_000 : 30_000)
+      try phone.execute("DELETE FROM p WHERE id = '1'", at: time)
+      if isFirst { try bench.sync(mac, phone, mac) } else { try bench.sync(phone, mac, phone) }
+
+      #expect(try mac.lines("SELECT * FROM p ORDER BY id") == kept, "\(change)")
+      #expect(try phone.lines("SELECT * FROM p ORDER BY id") == kept, "\(change)")
+      #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [], "\(change)")
+    }
+  }
+}
