@@ -135,20 +135,16 @@ struct CapturedMoves {
       isFollowing: cascades.moves.contains(edit.id)
     )
     // Of keys that the row had in between nobody may ever hear.
-    var leads = leading.removeValue(forKey: origin) ?? []
+    let leads = leading.removeValue(forKey: origin) ?? []
     for (row, number) in leads {
       moves[row]?[number].name = move.name
       moves[row]?[number].arrival = move.arrival
       moves[row]?[number].ended = move.ended
       if !move.isFollowing { moves[row]?[number].isFollowing = false }
     }
-    if life.hasMoved {
-      passed.insert(origin)
-    } else {
-      leads.append((origin, moves[origin]?.count ?? 0))
-      moves[origin, default: []].append(move)
-    }
-    leading[target] = leads
+    leading[target] = leads + [(origin, moves[origin]?.count ?? 0)]
+    moves[origin, default: []].append(move)
+    if life.hasMoved { passed.insert(origin) }
     passed.remove(target)
     lives[origin] = Life(initial: former.time, since: move.life)
     life.since = known.since
