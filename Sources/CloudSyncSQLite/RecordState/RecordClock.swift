@@ -192,7 +192,8 @@ extension RecordClock {
   /// Whether another version of the same life has no edit that this one lacks: a migration has converted columns at most.
   func isConverted(in other: RecordClock) -> Bool {
     created == other.created && deleted == other.deleted && ended == other.ended
-      && shares == other.shares && moves == other.moves && columns.map(\.name) == other.columns.map(\.name)
+      && shares == other.shares && moves == other.moves
+      && columns.map(\.name) == other.columns.map(\.name)
       && zip(columns, other.columns)
         .allSatisfy { one, other in
           other.time == one.time || Self.isConversion(from: one.time, to: other.time)

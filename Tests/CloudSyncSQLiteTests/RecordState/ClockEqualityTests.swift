@@ -64,17 +64,18 @@ struct ClockEqualityTests {
   @Test("Clocks and records that differ in one part are not equal")
   func wholes() {
     let time = HybridTime(rawValue: 7)
-    let changes: [(inout RecordClock) -> Void] = [
-      { _ in },
-      { $0.created = time },
-      { $0.deleted = time },
-      { $0.ended = time },
-      { $0.isArrival = true },
-      { $0.columns = [ColumnTime(name: "c", time: time)] },
-      { $0.shares = [CounterShare(column: "c", writer: 1, time: time, sum: .whole(1))] },
-      { $0.seen = [SeenTime(column: "c", writer: nil, time: time)] },
-      { $0.purge = PurgeMark(writer: 1, since: 1) },
-    ] + moves(at: time).map { move in { $0.moves = [move] } }
+    let changes: [(inout RecordClock) -> Void] =
+      [
+        { _ in },
+        { $0.created = time },
+        { $0.deleted = time },
+        { $0.ended = time },
+        { $0.isArrival = true },
+        { $0.columns = [ColumnTime(name: "c", time: time)] },
+        { $0.shares = [CounterShare(column: "c", writer: 1, time: time, sum: .whole(1))] },
+        { $0.seen = [SeenTime(column: "c", writer: nil, time: time)] },
+        { $0.purge = PurgeMark(writer: 1, since: 1) },
+      ] + moves(at: time).map { move in { $0.moves = [move] } }
     let clocks = changes.map { change in
       var clock = RecordClock()
       change(&clock)
