@@ -135,7 +135,7 @@ extension RecordVersion {
   func handed(by move: RowMove) -> RecordVersion {
     var clock = RecordClock()
     clock.created = move.arrival
-    clock.isArrival = true
+    clock.isArrival = !move.isUnion
     // A former row of that key that a device still has takes no part.
     clock.ended = move.ended
     clock.deleted = move.ended

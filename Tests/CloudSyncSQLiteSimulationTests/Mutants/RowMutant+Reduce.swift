@@ -52,6 +52,9 @@ extension RowMutant {
       mistaken = .updated(columns, at: time)
     case (.movesAsNew, .moved(let columns, _, let time)):
       mistaken = .inserted(columns, at: time)
+    case (.movesByTime, .renamed(var moves)):
+      for place in moves.indices { moves[place].life = max(moves[place].life, moves[place].time) }
+      mistaken = .renamed(moves)
     case (.findsAsEdit, .found(let columns)):
       // Later than all edits of a simulation: earlier than these it would give way like what is found.
       mistaken = .inserted(columns, at: .next(after: .zero, now: 1_900_000_000_000))

@@ -26,6 +26,8 @@ enum RowMutant: String, Sendable, CaseIterable {
   case forgetsHandOvers
   /// A row that gets another key is as new as that.
   case movesAsNew
+  /// Another key takes along all rows that the former one has had until then, whichever was seen.
+  case movesByTime
   /// What a row was made from is forgotten.
   case forgetsAncestors
 
