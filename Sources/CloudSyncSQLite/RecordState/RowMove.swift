@@ -42,7 +42,7 @@ extension RecordClock {
       return last(beside: known)
     }
     // Who has changed the key had not heard of it: it may be the row's present life, which another row has begun.
-    if created > ended, created <= self.created { return nil }
+    if ended < self.created, created > lastEnd, created <= self.created { return nil }
     return moves.firstIndex { created > $0.life && created <= $0.time }.map { last(beside: $0) }
   }
 
@@ -100,8 +100,9 @@ extension RecordClock {
 
   /// The life that had ended when the row's present one began; `zero` if none had.
   var lastEnd: HybridTime {
+    let moved = moves.last { $0.life < created }?.life ?? .zero
     // Where an edit has won over a deletion, that has ended nothing.
-    ended < created ? ended : moves.last { $0.life < created }?.life ?? .zero
+    return ended < created ? max(ended, moved) : moved
   }
 }
 

@@ -117,4 +117,25 @@ struct PermutedKeysTests {
       #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [], "\(change)")
     }
   }
+
+  /// What rows have had a key in between says nothing of the row that has it in the end.
+  @Test("A key that another row has only passed is given on", arguments: [true, false])
+  func passedKeys(isDeleted: Bool) throws {
+    let (bench, mac, phone) = try pair()
+    let before = isDeleted ? "DELETE FROM p WHERE id = '3'" : "UPDATE p SET id = '9' WHERE id = '3'"
+    try mac.execute(
+      """
+      \(before); UPDATE p SET id = '3' WHERE id = '2'; UPDATE p SET id = 't' WHERE id = '3';
+      UPDATE p SET id = '3' WHERE id = '1'
+      """,
+      at: Self.start + 60_000
+    )
+    try bench.sync(mac)
+    try mac.execute("UPDATE p SET id = '7' WHERE id = '3'", at: Self.start + 120_000)
+    try bench.sync(mac, phone)
+
+    let kept = ["'7'|'x'"] + (isDeleted ? [] : ["'9'|'z'"]) + ["'t'|'y'"]
+    #expect(try mac.lines("SELECT * FROM p ORDER BY id") == kept)
+    #expect(try phone.lines("SELECT * FROM p ORDER BY id") == kept)
+  }
 }
