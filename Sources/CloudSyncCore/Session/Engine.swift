@@ -87,10 +87,11 @@ final class Engine {
   /// Ends what was called and a middleware has dropped, or put another in the place of, on its way to the state.
   private func endDropped(_ event: SyncEvent, isInput: Bool) {
     switch event {
-    case .doWork(let work) where isInput:
-      guard let id = work.operationID, !context.hasTaken(id), !context.dispatches(id) else {
-        return
-      }
+    case .doWork(let work):
+      // What a middleware has dispatched without a name is nobody's call.
+      guard let id = work.operationID, isInput || id != .unassigned, !context.hasTaken(id),
+        !context.dispatches(id)
+      else { return }
       context.dispatch(.workDropped(work))
     case .workDropped(let work):
       // A middleware that drops this too keeps it out of state and log, and no more.

@@ -59,6 +59,33 @@ struct DroppedWorkTests {
     #expect(ends.withLock { $0 } == ["fetched", "modify failed"])
   }
 
+  @Test("What one middleware holds back and another one drops then is told too")
+  func heldBackAndDropped() throws {
+    struct Postponing: Middleware {
+      func run(
+        event: SyncEvent,
+        context: MiddlewareContext,
+        next: (SyncEvent) -> SyncEvent
+      ) -> SyncEvent {
+        guard case .doWork(.fetch) = event, context.origin == .call else { return next(event) }
+        let result = next(.noop)
+        context.dispatch(event)
+        return result
+      }
+    }
+    let bench = SessionHarness()
+    bench.session.appendMiddleware(Postponing())
+    bench.session.appendMiddleware(
+      Dropping { event in if case .doWork(.fetch) = event { true } else { false } }
+    )
+    bench.start()
+    let ends = Locked(0)
+    bench.session.fetch { result in ends.withLock { $0 += result.isFailed ? 1 : 0 } }
+    bench.world.run()
+    #expect(ends.withLock { $0 } == 1)
+    #expect(bench.failures.entries.map(\.error.code) == [.cancelled])
+  }
+
   @Test("What a middleware drops ends as cancelled, and a dropped reset changes no names")
   func droppedSubmissions() throws {
     let bench = SessionHarness()

@@ -14,7 +14,7 @@ extension SyncRegions {
     }
     if let asked = response.serverWait { closeGate(asked, at: now) }
     modify.hear(of: page)
-    if !modify.open.isEmpty { overtakeAnswers(by: page) }
+    if page.isBeginning || !modify.open.isEmpty { overtakeAnswers(by: page) }
     announce(page, of: run)
     if let error = fetch.run?.error(after: page, in: configuration) {
       failRun(error)
