@@ -32,7 +32,7 @@ extension SyncRegions {
       fetch.run?.unnamed = answered
     }
     guard fetch.run?.unnamed.isEmpty == false else { return }
-    for recordID in page.named { fetch.run?.unnamed[recordID] = nil }
+    for recordID in page.namedRecordIDs { fetch.run?.unnamed[recordID] = nil }
     // What no page of everything has named is gone.
     guard page.isLast, page.startedOver, let gone = fetch.run?.unnamed.keys else { return }
     modify.open.overtake(by: gone.map { .deleted($0) })

@@ -193,10 +193,27 @@ extension ScriptMemory {
       app.mirror[recordID.name] = nil
       app.seen.remove(recordID.name)
     }
+    noteUnread(page)
     if let token = page.changeToken { app.token = token }
     guard page.isLast, page.startedOver else { return }
     for name in ScriptPlan.names where !app.seen.contains(name) { app.mirror[name] = nil }
     app.seen = []
+  }
+
+  /// Remembers what a page could not bring, to look it up.
+  private mutating func noteUnread(_ page: FetchOperation.Response) {
+    guard plan.losesRecords else { return }
+    app.unread.subtract((page.changedRecords.map(\.recordID) + page.deletedRecordIDs).map(\.name))
+    for failure in page.failures {
+      let name = failure.recordID.name
+      if failure.error.code == .unknownItem {
+        app.mirror[name] = nil
+        app.unread.remove(name)
+      } else {
+        app.unread.insert(name)
+        if page.startedOver { app.seen.insert(name) }
+      }
+    }
   }
 }
 

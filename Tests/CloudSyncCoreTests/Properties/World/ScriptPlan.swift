@@ -33,6 +33,8 @@ struct ScriptPlan: Sendable {
   var keepsBytes = false
   /// Whether the app has a middleware that drops some of its calls.
   var dropsCalls = false
+  /// Whether pages lack records that the handler could not read, which the app looks up.
+  var losesRecords = false
   /// Breaks something on purpose.
   var mutant: Mutant?
 
@@ -48,6 +50,7 @@ struct ScriptPlan: Sendable {
     reactionRate = random.pick([0, 0, 15])
     drawCloud(&random)
     dropsCalls = seed % 6 == 5
+    losesRecords = seed % 6 == 4
     for _ in 0..<stepCount {
       let action = ScriptAction.draw(&random, self)
       let isRushed = random.chance(1, in: 5)
@@ -87,7 +90,7 @@ extension ScriptPlan: CustomStringConvertible {
     var lines = [
       "seed \(seed), limits \(limits.items) items \(limits.bytes) bytes, resolver \(resolver), "
         + "provider \(hasProvider), shares \(sharesFields), faults \(faultRate) %, "
-        + "reactions \(reactionRate) %, drops calls \(dropsCalls)",
+        + "reactions \(reactionRate) %, drops calls \(dropsCalls), loses records \(losesRecords)",
       "cloud: atomic \(cloud.isAtomic), knows tokens \(cloud.knowsWriteTokens), tells conflicts "
         + "\(cloud.tellsConflictingRecords), fails as error \(cloud.failsAsError), reverses "
         + "\(cloud.reversesSavedRecords), page size \(cloud.pageSize)",

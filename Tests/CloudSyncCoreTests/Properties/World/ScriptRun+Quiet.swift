@@ -45,6 +45,9 @@ extension ScriptRun {
         world.runToEnd(limit: Self.patience)
         comeToRest()
         encourage(9)
+        for name in memory.withLock({ $0.app.unread.sorted() }) {
+          fetch(FetchOperation(lookingUp: [SessionHarness.id(name)]))
+        }
       }
       world.runToEnd(limit: Self.patience)
       comeToRest()

@@ -130,9 +130,4 @@ extension FetchOperation.Response {
     }
     return told
   }
-
-  /// The records that the page tells something of, be it that they could not be read.
-  var named: [RecordID] {
-    changedRecords.map(\.recordID) + deletedRecordIDs + failures.map(\.recordID)
-  }
 }
