@@ -1,4 +1,4 @@
-/// The operations behind the first.
+/// The operations behind the first, and what few of all have.
 struct FurtherOperations: Sendable {
   struct Part: Sendable {
     /// At least one, and at most `partSize`.
@@ -8,10 +8,17 @@ struct FurtherOperations: Sendable {
   }
 
   private(set) var parts: ContiguousArray<Part> = []
+  /// What was answered of the records of all operations, the first included, as far as pages were compared
+  /// with it.
+  ///
+  /// It follows from the operations, and is no part of their coded form.
+  var answered = AnsweredRecords()
 
   private static var partSize: Int { 64 }
 
   var count: Int { parts.reduce(0) { $0 + $1.operations.count } }
+
+  var isEmpty: Bool { parts.isEmpty && answered.isEmpty }
 
   var last: OpenOperation? { parts.last?.operations.last }
 
@@ -51,19 +58,24 @@ struct FurtherOperations: Sendable {
     return open
   }
 
+  mutating func popFirst() -> OpenOperation? {
+    parts.isEmpty ? nil : remove(FurtherPlace(part: 0, index: 0))
+  }
+
   /// Whether something may have been answered that is not indexed: asked before anything is copied.
   var hasUnindexed: Bool { parts.contains(where: \.isUnindexed) }
 
-  mutating func takeUnindexedAnswers() -> [(number: UInt64, answers: [ParkedChange])] {
-    var all: [(number: UInt64, answers: [ParkedChange])] = []
+  /// Makes what was answered since findable by its records.
+  mutating func indexAnswers() {
     for part in parts.indices where parts[part].isUnindexed {
       parts[part].isUnindexed = false
       for index in parts[part].operations.indices {
-        let answers = parts[part].operations[index].takeUnindexedAnswers()
-        if !answers.isEmpty { all.append((parts[part].operations[index].number, answers)) }
+        let number = parts[part].operations[index].number
+        for change in parts[part].operations[index].takeUnindexedAnswers() {
+          answered.add(change, of: number)
+        }
       }
     }
-    return all
   }
 }
 

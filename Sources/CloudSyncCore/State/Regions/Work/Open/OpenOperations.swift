@@ -10,10 +10,6 @@
 package struct OpenOperations: Sendable {
   package private(set) var first: OpenOperation?
   private var further: CopyOnWrite<FurtherOperations>?
-  /// What was answered of their records; nil as long as no page was compared with it.
-  ///
-  /// It follows from the operations, and is no part of their coded form.
-  private var answered: CopyOnWrite<AnsweredRecords>?
 
   package init() {}
 
@@ -59,8 +55,8 @@ package struct OpenOperations: Sendable {
   mutating func remove(_ number: UInt64) -> OpenOperation? {
     if first?.number == number { return popFirst() }
     guard let place = further?.value.place(of: number) else { return nil }
-    let open = removeFurther(place)
-    if answered != nil { forgetAnswers(of: open) }
+    let open = further?.value.remove(place)
+    tidyFurther(without: open)
     return open
   }
 
@@ -68,15 +64,21 @@ package struct OpenOperations: Sendable {
   mutating func popFirst() -> OpenOperation? {
     var open: OpenOperation?
     swap(&open, &first)
-    if further != nil { first = removeFurther(FurtherPlace(part: 0, index: 0)) }
-    if answered != nil { forgetAnswers(of: open) }
+    if further != nil {
+      first = further?.value.popFirst()
+      tidyFurther(without: open)
+    }
     return open
   }
 
-  private mutating func removeFurther(_ place: FurtherPlace) -> OpenOperation? {
-    let open = further?.value.remove(place)
-    if further?.value.parts.isEmpty == true { further = nil }
-    return open
+  /// Forgets what was answered of an operation that has ended, and what has become empty.
+  private mutating func tidyFurther(without open: OpenOperation?) {
+    if let open, further?.value.answered.isEmpty == false {
+      for change in open.indexedAnswers {
+        further?.value.answered.remove(change.recordID, of: open.number)
+      }
+    }
+    if further?.value.isEmpty == true { further = nil }
   }
 }
 
@@ -88,7 +90,7 @@ extension OpenOperations {
   mutating func overtake(by told: [ParkedChange]) {
     indexAnswers()
     for change in told {
-      for number in answered?.value.overtake(by: change) ?? [] {
+      for number in further?.value.answered.overtake(by: change) ?? [] {
         self.change(number) { $0.overtake(by: change) }
       }
     }
@@ -99,46 +101,33 @@ extension OpenOperations {
   /// - Complexity: O(*n* log *n*) in what was answered.
   mutating func answeredRecordsInCloud() -> PersistentSortedMap<RecordID, Void> {
     indexAnswers()
-    return answered?.value.recordsInCloud ?? PersistentSortedMap()
+    return further?.value.answered.recordsInCloud ?? PersistentSortedMap()
   }
 
   /// Makes what was answered since it was last asked for findable by its records.
   private mutating func indexAnswers() {
-    for (number, answers) in takeUnindexedAnswers() {
-      if answered == nil { answered = CopyOnWrite(AnsweredRecords()) }
-      for change in answers { answered?.value.add(change, of: number) }
-    }
-  }
-
-  private mutating func takeUnindexedAnswers() -> [(number: UInt64, answers: [ParkedChange])] {
-    var all: [(number: UInt64, answers: [ParkedChange])] = []
     if let number = first?.number,
       let answers = first?.change({ $0.takeUnindexedAnswers() }), !answers.isEmpty
     {
-      all.append((number, answers))
+      if further == nil { further = CopyOnWrite(FurtherOperations()) }
+      for change in answers { further?.value.answered.add(change, of: number) }
     }
-    guard further?.value.hasUnindexed == true else { return all }
-    return all + (further?.value.takeUnindexedAnswers() ?? [])
-  }
-
-  private mutating func forgetAnswers(of open: OpenOperation?) {
-    guard let open else { return }
-    for change in open.indexedAnswers { answered?.value.remove(change.recordID, of: open.number) }
-    if answered?.value.isEmpty == true { answered = nil }
+    if further?.value.hasUnindexed == true { further?.value.indexAnswers() }
   }
 
   /// What is wrong with the index; nil if nothing is.
   var brokenIndex: String? {
+    let answered = further?.value.answered ?? AnsweredRecords()
     var count = 0
     for open in self {
       for change in open.indexedAnswers {
         count += 1
-        if answered?.value.contains(change, of: open.number) != true {
+        if !answered.contains(change, of: open.number) {
           return "what was answered of \(change.recordID) is indexed wrongly"
         }
       }
     }
-    return count == answered?.value.count ?? 0 ? nil : "answers are indexed that there are not"
+    return count == answered.count ? nil : "answers are indexed that there are not"
   }
 }
 
