@@ -64,6 +64,7 @@ func openSession(_ handler: any OperationHandler, over store: Store) throws -> C
     if page.isBeginning { store.forgetNames() }  // a fetch of everything begins
     let records = page.recordsToStore { store.record($0) }  // pages hold whole records
     store.save(records, delete: page.deletedRecordIDs, token: page.changeToken)
+    store.name(page.namedRecordIDs)  // also what could not be read: it is there
     // What the cloud had, and neither a page nor a completion has named since, is gone.
     if page.startedOver, page.isLast { store.deleteUnnamed() }
   }
@@ -129,6 +130,7 @@ final class Store: Sendable {
     }
   }
 
+  func name(_ recordIDs: [RecordID]) { contents.withLock { $0.named.formUnion(recordIDs) } }
   func forgetNames() { contents.withLock { $0.named = [] } }
 
   /// Deletes what the cloud has no more; what it never had has no change tag.
@@ -145,7 +147,7 @@ final class Store: Sendable {
 @Suite("README.md")
 struct ReadmeTests {
   private static let zoneID = ZoneID(name: "Notes")
-  private static let note = Record(
+  fileprivate static let note = Record(
     recordType: "Note",
     recordID: RecordID(name: "note-1", zoneID: zoneID),
     fields: ["text": "Buy milk"]
@@ -229,6 +231,31 @@ struct ReadmeTests {
     #expect(record["text"] == "Buy oat milk")
     #expect(record["stars"] == 3)
     #expect(record.changeTag == "1")
+  }
+
+  @Test("What a fetch of everything names but cannot read is kept by the third snippet")
+  func keepsUnreadRecords() async throws {
+    struct UnreadableCloud: AsyncOperationHandler {
+      func createZone(_: CreateZoneOperation, context: RequestContext) -> Bool { true }
+      func createSubscription(_: CreateSubscriptionOperation, context: RequestContext) -> Bool {
+        true
+      }
+      func modify(
+        _: ModifyOperation,
+        context: RequestContext
+      ) -> ModifyOperation.Response { ModifyOperation.Response() }
+      func fetch(_: FetchOperation, context: RequestContext) -> FetchOperation.Response {
+        FetchOperation.Response(
+          failures: [ItemFailure(ReadmeTests.note.recordID, SyncError(.internalError))],
+          changeToken: ChangeToken(Data("1".utf8))
+        )
+      }
+    }
+    let store = Store()
+    store.save([Self.note.withChangeTag("0")], delete: [], token: nil)
+    let session = try openSession(AsyncHandlerAdapter(UnreadableCloud()), over: store)
+    #expect(await session.idle(upTo: .seconds(7_200)))
+    #expect(store.changeToken != nil && store.count == 1)
   }
 
   @Test("The usage of the guide works")

@@ -81,7 +81,7 @@ public final class ChangesetRemote: Sendable {
     subscriptions = [
       session.fetchWorkCompletedSubject.sink { [weak session] operation, page in
         guard let session else { return }
-        let isStored = operation.recordIDs.isEmpty ? pages.take(page) : pages.takeLookup(page)
+        let isStored = operation.isLookup ? pages.takeLookup(page) : pages.take(page)
         session.acknowledge(page.page, isStored ? .stored : .notNow)
       },
       // A subscription lasts as long as the session: what it holds must not hold the session.

@@ -41,6 +41,14 @@ package struct PersistentSortedMap<Key: Comparable & Sendable, Value: Sendable>:
   /// The entry with the smallest key that is larger than a key.
   package func first(after key: Key) -> Element? { root.first(after: key) }
 
+  /// The keys, ascending.
+  package var keys: [Key] {
+    var all: [Key] = []
+    all.reserveCapacity(count)
+    root.visit { key, _ in all.append(key) }
+    return all
+  }
+
   /// The values in the order of their keys.
   package var values: [Value] {
     var all: [Value] = []

@@ -60,6 +60,7 @@ package struct EventDescription {
     case .gateClosed(let wait): "by another session: retry \(StateDescription.text(of: wait))"
     case .delivered(let number): "notifications before \(number)"
     case .woke: "by the timer"
+    case .workDropped(let work): "by a middleware: \(text(of: work))"
     default: nil
     }
   }

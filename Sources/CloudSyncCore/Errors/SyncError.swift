@@ -56,6 +56,10 @@ extension SyncError {
   /// The app has given an operation up before it was sent.
   static var cancelled: SyncError { SyncError(.cancelled, "the operation was cancelled") }
 
+  static var droppedByMiddleware: SyncError {
+    SyncError(.cancelled, "a middleware has dropped the operation")
+  }
+
   /// A change was given up whose answer was lost.
   static var outcomeUnknown: SyncError {
     SyncError(.outcomeUnknown, "the answer was lost, and the change was given up: it may be done")

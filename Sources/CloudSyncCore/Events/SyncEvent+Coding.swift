@@ -6,6 +6,7 @@ extension SyncEvent {
     "decideZone", "accountProviderAttached", "accountCheckStarted", "accountStatusChanged",
     "gateClosed", "delivered", "woke", "startWork", "retryWork", "workSuccess", "workFailure",
     "settleItems", "resolveConflict", "retry", "split", "startOver", "failFetch", "noop",
+    "workDropped",
   ]
 
   package var caseIndex: Int {
@@ -41,6 +42,7 @@ extension SyncEvent {
     case .startOver: 28
     case .failFetch: 29
     case .noop: 30
+    case .workDropped: 31
     }
   }
 
@@ -94,7 +96,7 @@ extension SyncEvent: CodedValue {
     case .restored(let nonce, let configuration):
       writer.field("nonce", nonce)
       writer.field("configuration", configuration)
-    case .doWork(let work): writer.field("work", work)
+    case .doWork(let work), .workDropped(let work): writer.field("work", work)
     case .cancel(let id): writer.field("operation", id)
     case .retryParked(let ids), .dropParked(let ids): writer.field("records", ids)
     case .acknowledge(let page, let answer):
@@ -181,6 +183,7 @@ extension SyncEvent: CodedValue {
     case 20: return .startWork(try reader.field("request"))
     case 21: return .retryWork(try reader.field("request"))
     case 30: return .noop
+    case 31: return .workDropped(try reader.field("work"))
     default: break
     }
     let attempt: Attempt = try reader.field("attempt")

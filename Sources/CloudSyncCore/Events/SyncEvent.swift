@@ -50,6 +50,8 @@ public enum SyncEvent: Sendable {
   case delivered(upTo: UInt64)
   /// The timer fired.
   case woke
+  /// A middleware has dropped an operation, or put something else in its place, on its way to the state.
+  indirect case workDropped(SyncWork)
 
   // MARK: Requests and answers
 

@@ -14,7 +14,11 @@ extension CloudSyncSession {
         makeTimer: { _, _ in SilentTimer() }
       )
     )
-    engine.withLock { $0.checksInvariants = false }
+    engine.withLock { engine in
+      engine.checksInvariants = false
+      // The chain may have the app's own.
+      engine.mayDrop = true
+    }
   }
 
   /// Runs an event that a log has as an input, and all that follows from it, on the calling thread.

@@ -35,7 +35,7 @@ public final class CloudSyncSession: Sendable {
   public var modifyWorkCompletedSubject: SyncSubject<(ModifyOperation, ModifyOperation.Response)> {
     outputs.publishers.modifyCompleted
   }
-  /// Every operation that ended otherwise: it was given up, or its fetch failed.
+  /// Every operation that ended otherwise: it was given up, a middleware has dropped it, or its fetch failed.
   public var workFailedSubject: SyncSubject<(SyncWork, SyncError)> { outputs.publishers.failed }
   /// Why the session is stopped; nil when it works again.
   ///

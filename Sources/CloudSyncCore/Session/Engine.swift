@@ -41,7 +41,7 @@ final class Engine {
   /// Whether a state that contradicts itself is a bug, as in any session; a log may be damaged.
   var checksInvariants = true
   /// Whether the chain has more than it began with: nothing else drops a call.
-  @exclusivity(unchecked) private var mayDrop = false
+  @exclusivity(unchecked) var mayDrop = false
   /// Whether nobody has the session any more: nothing is taken from then on.
   @exclusivity(unchecked) var hasEnded = false
   /// The number of the provider's present check.
@@ -84,17 +84,20 @@ final class Engine {
     }
   }
 
-  /// Tells whoever has called that a middleware has dropped the call, or put another in its place, on its way to
-  /// the state.
-  private func announceDropped(_ event: SyncEvent) {
+  /// Ends what was called and a middleware has dropped, or put another in the place of, on its way to the state.
+  private func endDropped(_ event: SyncEvent, isInput: Bool) {
     switch event {
     case .doWork(let work):
-      guard let id = work.operationID, !context.hasTaken(id), !context.dispatches(id) else {
-        return
-      }
-      let error = SyncError(.cancelled, "a middleware has dropped the operation")
-      outputs.callBack { [outputs] in outputs.fail(id, with: error) }
-    case .reset:
+      // What a middleware has dispatched without a name is nobody's call.
+      guard let id = work.operationID, isInput || id != .unassigned, !context.hasTaken(id),
+        !context.dispatches(id)
+      else { return }
+      context.dispatch(.workDropped(work))
+    case .workDropped(let work):
+      // A middleware that drops this too keeps it out of state and log, and no more.
+      if case .workDropped = context.reducedEvent, context.didChange { return }
+      outputs.tellDropped(work)
+    case .reset where isInput:
       if case .reset = context.reducedEvent, context.isReduced { return }
       inbox.resetWasDropped()
     default: break
@@ -145,9 +148,9 @@ final class Engine {
     checkInvariants(sequence: sequence)
     if context.didChange { showState() }
     if let journal { journal(SyncArchive.frame(of: record)) }
+    if mayDrop { endDropped(one.event, isInput: isInput) }
     if !observers.isEmpty { observe(isInput ? one.event : nil) }
     if accepted != nil { announceAcceptance() }
-    if mayDrop, isInput { announceDropped(one.event) }
     performEffects()
     if !context.decisions.isEmpty { context.decisions.removeAll() }
   }

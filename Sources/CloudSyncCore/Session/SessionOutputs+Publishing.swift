@@ -91,8 +91,16 @@ extension SessionOutputs {
     }
   }
 
-  /// Ends an operation that has failed, or of which the state does not know.
-  func fail(_ id: OperationID, with error: SyncError) { complete(id) { $0.fail(error) } }
+  /// Ends an operation of which the state does not know.
+  func tellDropped(_ work: SyncWork) {
+    guard let id = work.operationID else { return }
+    callBack { [self] in
+      publishers.failed.send((work, .droppedByMiddleware))
+      fail(id, with: .droppedByMiddleware)
+    }
+  }
+
+  private func fail(_ id: OperationID, with error: SyncError) { complete(id) { $0.fail(error) } }
 
   private func complete(_ id: OperationID, _ body: (OperationCompletion) -> Void) {
     if let completion = completions.withLock({ $0.remove(id) }) { body(completion) }

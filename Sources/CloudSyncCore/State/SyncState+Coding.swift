@@ -1,6 +1,6 @@
 extension SyncState: CodedValue {
   /// The version of the coded form; a snapshot of another version is refused.
-  package static let formatVersion = 1
+  package static let formatVersion = 2
 
   // Compiled for the formats of logs here: elsewhere every type is looked up at run time.
   @_specialize(where W == LineWriter)

@@ -6,6 +6,8 @@ extension FetchOperation {
     /// The deleted records, with their types where the server tells them.
     public var deletedRecords: [DeletedRecord]
     /// Records of the page that could not be read or that break a rule; the page counts all the same.
+    ///
+    /// No later page brings such a record until it changes again: look it up.
     public var failures: [ItemFailure]
     /// Where the next fetch begins: store it with the records of the page, never before them.
     public var changeToken: ChangeToken?
@@ -55,6 +57,13 @@ extension FetchOperation {
     public var isLast: Bool { !hasMore }
     /// The identifiers of the deleted records.
     public var deletedRecordIDs: [RecordID] { deletedRecords.map(\.recordID) }
+    /// The identifiers of all records that the page names: changed, deleted, or not to be read.
+    ///
+    /// What no page of a fetch of everything has named is gone from the cloud; a record that could not
+    /// be read is not, and is asked for with ``FetchOperation/init(lookingUp:)``.
+    public var namedRecordIDs: [RecordID] {
+      changedRecords.map(\.recordID) + deletedRecordIDs + failures.map(\.recordID)
+    }
     /// The changed records as the app is to store them: as they are, for they are whole.
     ///
     /// A completion has the same method, which merges what was saved into what is stored; so one

@@ -16,7 +16,11 @@ public struct FetchOperation: Sendable, Identifiable {
   /// A handler answers such a request with these records as they are now, a failure with
   /// `unknownItem` for each that does not exist, and no change token. The session makes such requests
   /// too, for conflicts of which the cloud did not say what it has.
-  public var recordIDs: [RecordID]
+  public var recordIDs: [RecordID] {
+    didSet { isLookup = isLookup || !recordIDs.isEmpty }
+  }
+  /// Whether records are looked up, instead of changes fetched; a look-up of no records is one too.
+  public private(set) var isLookup: Bool
 
   /// Creates a fetch of changes.
   public init(changeToken: ChangeToken? = nil, startingOver: Bool = false) {
@@ -24,6 +28,7 @@ public struct FetchOperation: Sendable, Identifiable {
     self.changeToken = changeToken
     self.startingOver = startingOver
     recordIDs = []
+    isLookup = false
   }
 
   /// Creates a look-up of single records, as for those that a page could not bring.
@@ -31,16 +36,15 @@ public struct FetchOperation: Sendable, Identifiable {
   /// It is answered by one page of its own, without a change token, whose failures tell what could
   /// not be had; `unknownItem` means that there is no such record. It is made also while the zone is
   /// lost and the app has not decided, and fails then while there is none. Name at most as many records as the
-  /// handler's limit of items.
+  /// handler's limit of items. A look-up of no records completes at once, with a page that has nothing,
+  /// and no handler is asked.
   ///
   /// - Parameter recordIDs: The records, of the session's zone.
   public init(lookingUp recordIDs: [RecordID]) {
     self.init()
     self.recordIDs = recordIDs
+    isLookup = true
   }
-
-  /// Whether it looks records up.
-  package var isLookup: Bool { !recordIDs.isEmpty }
 }
 
 extension FetchOperation: CodedValue {
@@ -49,7 +53,7 @@ extension FetchOperation: CodedValue {
       $0.field("id", id)
       $0.field("changeToken", changeToken)
       $0.field("startingOver", startingOver)
-      $0.field("recordIDs", recordIDs)
+      $0.field("recordIDs", isLookup ? recordIDs : nil)
     }
   }
 
@@ -58,7 +62,9 @@ extension FetchOperation: CodedValue {
     id = try reader.field("id")
     changeToken = try reader.field("changeToken")
     startingOver = try reader.field("startingOver")
-    recordIDs = try reader.field("recordIDs")
+    let lookedUp: [RecordID]? = try reader.field("recordIDs")
     try reader.endObject()
+    recordIDs = lookedUp ?? []
+    isLookup = lookedUp != nil
   }
 }

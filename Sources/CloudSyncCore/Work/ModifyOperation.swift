@@ -175,7 +175,7 @@ public struct ModifyOperation: Sendable, Identifiable {
   }
 
   /// The records, saves before deletions, from an index on.
-  func itemIDs(from start: Int) -> [RecordID] {
+  package func itemIDs(from start: Int) -> [RecordID] {
     let saves = contents.records.count
     if start >= saves { return Array(contents.recordIDsToDelete.dropFirst(start - saves)) }
     return contents.records.dropFirst(start).map(\.recordID) + contents.recordIDsToDelete

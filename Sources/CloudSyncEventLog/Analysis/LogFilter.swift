@@ -157,12 +157,19 @@ struct StepSubjects {
     }
   }
 
-  private mutating func add(_ event: SyncEvent, isInput: Bool = false) {
-    switch event {
-    case .doWork(.modify(let operation)) where !isInput:
+  private mutating func add(_ work: SyncWork) {
+    switch work {
+    case .modify(let operation):
       operations.append(operation.id)
       records += operation.records.map(\.recordID) + operation.recordIDsToDelete
-    case .doWork(.fetch(let operation)) where !isInput: operations.append(operation.id)
+    case .fetch(let operation): operations.append(operation.id)
+    case .createZone, .createSubscription: break
+    }
+  }
+
+  private mutating func add(_ event: SyncEvent, isInput: Bool = false) {
+    switch event {
+    case .doWork(let work) where !isInput, .workDropped(let work): add(work)
     case .cancel(let id): operations.append(id)
     case .retryParked(let ids), .dropParked(let ids): records += ids ?? []
     case .workSuccess(_, .modify(let response)):

@@ -3,9 +3,9 @@ public import CloudSyncCore
 /// The first line of a log: what was recorded, and the state with which it begins.
 public struct LogHeader: Sendable {
   /// The version of the format that this package writes.
-  public static let formatVersion = 2
+  public static let formatVersion = 3
   /// The version of the reduction: with another one the events of a log mean something else.
-  public static let reducerVersion = 1
+  public static let reducerVersion = 2
 
   /// The version of the format that the log is written in.
   public var formatVersion: Int

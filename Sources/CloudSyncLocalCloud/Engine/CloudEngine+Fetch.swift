@@ -9,9 +9,9 @@ extension CloudEngine {
     case .failure(let error): return .failure(error)
     case .success(let (account, zone)):
       if let error = try lostHistory(of: account) { return .failure(error) }
-      return operation.recordIDs.isEmpty
-        ? try page(of: zone, in: account, after: operation.changeToken)
-        : try lookUp(recordIDs: operation.recordIDs, in: zone, of: account)
+      return operation.isLookup
+        ? try lookUp(recordIDs: operation.recordIDs, in: zone, of: account)
+        : try page(of: zone, in: account, after: operation.changeToken)
     }
   }
 

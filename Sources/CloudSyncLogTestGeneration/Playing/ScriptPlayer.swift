@@ -112,7 +112,7 @@ final class ScriptPlayer: OperationHandler {
   }
 
   private static func lastPage(of operation: FetchOperation) -> FetchOperation.Response {
-    if !operation.recordIDs.isEmpty {
+    if operation.isLookup {
       let failures = operation.recordIDs.map { ItemFailure($0, SyncError(.unknownItem)) }
       return .init(failures: failures, changeToken: nil)
     }

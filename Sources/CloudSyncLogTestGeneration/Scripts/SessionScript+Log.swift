@@ -185,10 +185,8 @@ private struct ScriptDraft {
     case .doWork(.modify(let operation)):
       return .modify(operation.asGiven, as: operation.id.number)
     case .doWork(.fetch(let operation)):
-      let given = FetchOperation(
-        changeToken: operation.changeToken,
-        startingOver: operation.startingOver
-      )
+      var given = operation
+      given.id = .unassigned
       return .fetch(given, as: operation.id.number)
     case .cancel(let id):
       cancelled.append(id.number)

@@ -66,6 +66,9 @@ extension SwiftLiterals {
   }
 
   private mutating func operation(_ operation: FetchOperation) -> SwiftCode {
+    if operation.isLookup {
+      return .call("FetchOperation", [("lookingUp", ids(operation.recordIDs))])
+    }
     var arguments: Arguments = []
     if let token = operation.changeToken {
       arguments.append(("changeToken", self.token(token)))

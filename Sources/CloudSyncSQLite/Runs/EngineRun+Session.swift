@@ -24,7 +24,7 @@ extension EngineRun {
         }
     }
     session.fetchWorkCompletedSubject.sink { [weak self] operation, page in
-      let isLookup = !operation.recordIDs.isEmpty
+      let isLookup = operation.isLookup
       self?
         .take { (run) throws(SyncEngineError) in
           if isLookup { try run.applyLookup(page, of: operation.id) } else { run.apply(page) }

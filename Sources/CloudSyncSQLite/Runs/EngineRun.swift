@@ -177,7 +177,7 @@ final class EngineRun: Sendable {
     let absences = control.state.withLock { $0.absences }
     state.withLock { state in
       state.fetches += 1
-      if operation.recordIDs.isEmpty, state.absencesBefore.next == nil {
+      if operation.isLookup == false, state.absencesBefore.next == nil {
         state.absencesBefore.next = absences
       }
     }
@@ -187,7 +187,7 @@ final class EngineRun: Sendable {
       perform { (run) throws(SyncEngineError) in
         run.state.withLock { $0.fetches -= 1 }
         run.fetchNext()
-        guard case .success = result, operation.recordIDs.isEmpty else {
+        guard case .success = result, operation.isLookup == false else {
           waiter?.end(hasFetched: false)
           return
         }

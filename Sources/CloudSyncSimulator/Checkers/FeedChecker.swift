@@ -27,7 +27,7 @@ final class FeedChecker: SimulationChecker {
       hosts[device].given += 1
       hosts[device].places[token] = hosts[device].given
     case .called(.fetch(let operation), _):
-      guard operation.recordIDs.isEmpty else { break }
+      guard operation.isLookup == false else { break }
       guard let token = operation.changeToken else {
         hosts[device].position = 0
         break
@@ -51,7 +51,9 @@ final class FeedChecker: SimulationChecker {
       hosts[device].page = page
       // The file may be behind the session that has written it.
       hosts[device].position = 0
-    case .page(_, let page):
+    case .page(let operation, let page):
+      // A look-up of nothing is answered without a page.
+      if operation.isLookup, operation.recordIDs.isEmpty { break }
       // One page may answer several fetches.
       if page.page.number < hosts[device].page {
         return "device \(device) was given page \(page.page.number) after \(hosts[device].page)"

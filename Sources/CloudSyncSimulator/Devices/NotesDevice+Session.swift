@@ -189,11 +189,9 @@ extension NotesDevice.Disk {
   fileprivate mutating func store(page: FetchOperation.Response) {
     guard page.page.number > lastPage else { return }
     lastPage = page.page.number
-    let (changed, deleted) = (
-      page.changedRecords.map(\.recordID.name), page.deletedRecordIDs.map(\.name)
-    )
+    let deleted = page.deletedRecordIDs.map(\.name)
     if page.isBeginning { seen = [] }
-    if page.startedOver { seen = (seen ?? []).union(changed) }
+    if page.startedOver { seen = (seen ?? []).union(page.namedRecordIDs.map(\.name)) }
     for record in page.changedRecords { merge(record: record, of: record.recordID.name) }
     for name in deleted { merge(record: nil, of: name) }
     guard page.isLast, page.startedOver, let all = seen else { return }

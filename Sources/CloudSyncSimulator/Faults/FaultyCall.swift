@@ -132,7 +132,7 @@ extension FaultPoint {
     case (.recordDenied, .modify(let operation)):
       operation.records.contains { $0.changeTag != nil }
     case (.tokenExpired, .fetch(let operation)):
-      operation.changeToken != nil && operation.recordIDs.isEmpty
+      operation.changeToken != nil && !operation.isLookup
     case (.limitExceeded, _), (.assetMissing, _), (.recordDenied, _), (.tokenExpired, _): false
     // Another device cannot lose a zone that this one is still creating.
     case (.zoneDeleted, .createZone), (.zonePurged, .createZone), (.zoneReset, .createZone): false

@@ -209,8 +209,8 @@ extension SyncWork {
         )
         .description
     case .fetch(let operation):
-      operation.recordIDs.isEmpty
-        ? "fetch" : "fetch of [\(operation.recordIDs.map(\.name).joined(separator: " "))]"
+      operation.isLookup
+        ? "fetch of [\(operation.recordIDs.map(\.name).joined(separator: " "))]" : "fetch"
     }
   }
 
@@ -230,7 +230,7 @@ extension SyncWork {
       .fetch(
         FetchOperation.Response(
           changedRecords: operation.recordIDs.map { Record(recordType: "Scripted", recordID: $0) },
-          changeToken: operation.recordIDs.isEmpty ? ChangeToken(Data("\(tag)".utf8)) : nil
+          changeToken: operation.isLookup ? nil : ChangeToken(Data("\(tag)".utf8))
         )
       )
     }

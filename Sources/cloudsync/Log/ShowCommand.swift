@@ -94,7 +94,7 @@ enum ShowCommand {
   private static func style(of step: LogStep) -> Console.Style {
     if step.halt != nil { return .bad }
     return switch step.record.event {
-    case .halt, .failFetch, .workFailure: .bad
+    case .halt, .failFetch, .workFailure, .workDropped: .bad
     case .retry, .split, .startOver, .retryWork, .gateClosed: .warning
     case .settleItems(_, let settlement) where settlement.error != nil: .warning
     case .delivered, .noop: .faint

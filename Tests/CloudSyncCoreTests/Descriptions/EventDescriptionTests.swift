@@ -36,6 +36,7 @@ struct EventDescriptionTests {
       .settleItems(attempt, Settlement(verdicts: [.park(item.error)], halt: error, error: error)),
       .retry(attempt, Retry(error: error, wait: Wait(.service))),
       .split(attempt, Split(error: error, isTooLarge: true)), .startOver(attempt, nil, error),
+      .workDropped(.modify(work)),
     ]
   }
 

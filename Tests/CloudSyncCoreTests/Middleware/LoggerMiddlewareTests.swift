@@ -98,13 +98,14 @@ struct LoggerMiddlewareTests {
       .retry(attempt, Retry(error: error, wait: Wait(.service))),
       .split(attempt, Split(error: error, isTooLarge: true)), .startOver(attempt, nil, error),
       .failFetch(attempt, error), .noop,
+      .workDropped(.modify(ModifyOperation(recordIDsToDelete: [SessionHarness.id("secret")]))),
     ]
 
     for event in events {
       #expect(event.line.hasPrefix(event.name), "\(event.name)")
       #expect(!event.line.contains("secret"))
     }
-    #expect(Set(events.map(\.name)).count == 31)
+    #expect(Set(events.map(\.name)).count == 32)
   }
 
   @Test("Without a sink it writes nothing and passes everything on")

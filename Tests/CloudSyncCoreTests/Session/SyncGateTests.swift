@@ -17,22 +17,7 @@ struct SyncGateTests {
       return .success(ScriptedHandler.allSaved(operation))
     })
     let handler = ScriptedHandler(in: world, script: script)
-    guard let archive else {
-      let session = CloudSyncSession(
-        operationHandler: handler,
-        zoneID: SessionHarness.zoneID,
-        gate: gate,
-        environment: world.environment
-      )
-      return (session, handler)
-    }
-    let session = CloudSyncSession(
-      restoring: archive,
-      operationHandler: handler,
-      gate: gate,
-      environment: world.environment
-    )
-    return (session, handler)
+    return (member(over: handler, archive), handler)
   }
 
   /// A session that was asked to wait for a minute.
@@ -118,5 +103,75 @@ struct SyncGateTests {
 
     #expect(try next.delay(of: other, over: handler) >= .seconds(59))
     #expect(restored.state.isHalted == false)
+  }
+
+  @Test(
+    "However sessions come, go, are restored and asked to wait, none sends while the account waits",
+    arguments: 0..<6 as Range<UInt64>
+  )
+  func anyOrder(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let answers = Locked(SplitMix64(seed: seed &+ 1_000))
+    let isHealed = Locked(false)
+    let closed = Locked((at: Duration.zero, until: Duration.zero))
+    let early = Collector<String>()
+    let script = ScriptedHandler.Script(modify: { [world] operation, _ in
+      let (start, end) = closed.withLock { $0 }
+      // At that very moment the others may have begun what was called before.
+      if world.elapsed > start, world.elapsed < end {
+        early.add("sent at \(world.elapsed), to wait from \(start) until \(end)")
+      }
+      let wait = answers.withLock { $0.chance(1, in: 2) ? $0.below(120) : 0 }
+      guard wait > 0, isHealed.withLock({ $0 }) == false else {
+        return .success(ScriptedHandler.allSaved(operation))
+      }
+      closed.withLock { closed in
+        closed = (world.elapsed, max(closed.until, world.elapsed + .seconds(wait)))
+      }
+      return .failure(.requestRateLimited, retryAfter: .seconds(wait))
+    })
+    var sessions: [CloudSyncSession] = []
+    let archives = Collector<SyncArchive>()
+    for step in 0..<80 {
+      switch random.below(6) {
+      case 0:
+        let archive = random.chance(1, in: 2) ? archives.entries.last : nil
+        sessions.append(member(over: ScriptedHandler(in: world, script: script), archive))
+        sessions.last?.start()
+      case 1 where !sessions.isEmpty:
+        let session = sessions.remove(at: random.below(sessions.count))
+        session.snapshot { if let archive = try? SyncArchive($0) { archives.add(archive) } }
+        world.run()
+      case 2: world.jumpClock(by: .seconds(-random.below(7_200)))
+      case 3: world.advance(by: .seconds(random.below(90)))
+      default:
+        guard !sessions.isEmpty else { continue }
+        let session = sessions[random.below(sessions.count)]
+        try session.modify(ModifyOperation(records: [SessionHarness.record("r\(step)")]))
+        if random.chance(1, in: 2) { world.run() }
+      }
+    }
+    isHealed.withLock { $0 = true }
+    world.advance(by: .seconds(90_000))
+    #expect(early.entries == [])
+    #expect(sessions.allSatisfy { $0.state.hasWorkQueued == false })
+    #expect(closed.withLock { $0.until } > .zero)
+  }
+
+  private func member(over handler: ScriptedHandler, _ archive: SyncArchive?) -> CloudSyncSession {
+    guard let archive else {
+      return CloudSyncSession(
+        operationHandler: handler,
+        zoneID: SessionHarness.zoneID,
+        gate: gate,
+        environment: world.environment
+      )
+    }
+    return CloudSyncSession(
+      restoring: archive,
+      operationHandler: handler,
+      gate: gate,
+      environment: world.environment
+    )
   }
 }

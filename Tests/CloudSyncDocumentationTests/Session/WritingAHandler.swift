@@ -64,7 +64,7 @@ actor ListCloud: AsyncOperationHandler {
     context: RequestContext
   ) throws(SyncError) -> FetchOperation.Response {
     guard hasZone else { throw SyncError(.zoneNotFound) }
-    if !operation.recordIDs.isEmpty { return lookUp(operation.recordIDs) }
+    if operation.isLookup { return lookUp(operation.recordIDs) }
     let position = try position(of: operation.changeToken)
     let new = changes.drop { $0.position <= position }
     let page = new.prefix(200)

@@ -62,7 +62,7 @@ struct FixtureTests {
 
   @Test(
     "A log of every version folds, verifies and re-runs",
-    arguments: 2...LogHeader.formatVersion
+    arguments: 3...LogHeader.formatVersion
   )
   func released(version: Int) throws {
     let log = try EventLog(path: Self.fixture(version))

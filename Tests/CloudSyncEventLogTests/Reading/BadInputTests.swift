@@ -59,13 +59,13 @@ struct BadInputTests {
     Damage(name: "no header", code: .missingHeader, line: 1) { $0.removeFirst() },
     Damage(name: "second header", code: .order, line: 3) { $0.insert($0[0], at: 2) },
     Damage(name: "version of the format", code: .version, line: 1) {
-      replacing("\"formatVersion\":2", "\"formatVersion\":1", &$0[0])
+      replacing("\"formatVersion\":3", "\"formatVersion\":2", &$0[0])
     },
     Damage(name: "version of the reduction", code: .version, line: 1) {
-      replacing("\"reducerVersion\":1", "\"reducerVersion\":0", &$0[0])
+      replacing("\"reducerVersion\":2", "\"reducerVersion\":1", &$0[0])
     },
     Damage(name: "version of a line", code: .version, line: 2) {
-      replacing("{\"version\":2", "{\"version\":3", &$0[1])
+      replacing("{\"version\":3", "{\"version\":2", &$0[1])
     },
     Damage(name: "no UTF-8", code: .malformedLine, line: 2) {
       $0[1] = Array(repeating: 0xff, count: 9)

@@ -39,6 +39,50 @@ struct RerunTests {
     if !isRedacted { #expect(result.state == run.state) }
   }
 
+  /// Lets no edit and no fetch through.
+  private struct Strict: Middleware {
+    func run(
+      event: SyncEvent,
+      context: MiddlewareContext,
+      next: (SyncEvent) -> SyncEvent
+    ) -> SyncEvent {
+      if case .doWork(.modify) = event { return next(.noop) }
+      if case .doWork(.fetch) = event { return next(.connectivityChanged) }
+      return next(event)
+    }
+  }
+
+  @Test("A log tells what a middleware has dropped, and a re-run drops it again")
+  func droppedWork() throws {
+    let bench = SessionHarness()
+    bench.session.appendMiddleware(Strict())
+    let recorder = EventRecorder(.ring())
+    recorder.attach(to: bench.session)
+    bench.start()
+    let fetch = bench.session.fetch()
+    try bench.modify([SessionHarness.record("a")])
+    bench.world.runToEnd()
+    recorder.detach(from: bench.session)
+    bench.world.runToEnd()
+    let log = try EventLog(bytes: recorder.data(redactor: .none).map { Array($0) } ?? [])
+
+    #expect(log.mismatch == nil)
+    let result = try Replay.rerun(log, middleware: [Strict()])
+    #expect(result.divergences.map(\.description) == [] && result.state == bench.state)
+    // Also from the middle, where the chain is not joined but there.
+    var options = Replay.Options()
+    options.first = log.header.state.eventCount + 10
+    let rest = try Replay.rerun(log, middleware: [Strict()], options: options)
+    #expect(rest.divergences.map(\.description) == [] && rest.inputCount > 0)
+    for (id, mode) in [(fetch, "fetch"), (OperationID(epoch: 1, number: 2), "modify")] {
+      let kinds = try OperationHistory(of: id, in: log).entries.map(\.kind)
+      #expect(kinds == [.cancelled, .givenUp, .announced], "\(mode)")
+    }
+    let statistics = try LogStatistics(of: log)
+    #expect(statistics.openOperations == 0)
+    #expect(statistics.failedOperations.map(\.count) == [2])
+  }
+
   @Test("A changed middleware is caught at the exact event")
   func changedMiddleware() throws {
     let run = try LogHarness.eventfulRun(sink: .ring(), redactor: .none)

@@ -39,6 +39,33 @@ struct SessionScriptTests {
     #expect(played.state == recorded.state)
   }
 
+  @Test("What the app looked up is looked up by the script, be it nothing")
+  func lookUps() throws {
+    let log = try ScriptHarness.log(SessionHarness()) { bench in
+      bench.start()
+      bench.session.fetch(FetchOperation(lookingUp: [SessionHarness.id("a")]))
+      bench.session.fetch(FetchOperation(lookingUp: []))
+      bench.session.fetch()
+      bench.world.advance(by: .seconds(1))
+    }
+    try expectFaithful(log)
+    let played = try SessionScript(log).run()
+    #expect(try played.eventCount == SessionScript.Outcome(log).eventCount)
+  }
+
+  @Test("A look-up at which the session halts is in the test that is made of it")
+  func haltingLookUp() throws {
+    let script = ScriptedHandler.Script(fetch: { _, _ in .failure(SyncError(.badContainer)) })
+    let log = try ScriptHarness.log(SessionHarness(script: script)) { bench in
+      bench.start()
+      bench.session.fetch(FetchOperation(lookingUp: [SessionHarness.id("a")]))
+      bench.world.advance(by: .seconds(1))
+    }
+    try expectFaithful(log)
+    let source = try TestGenerator.swiftTest(for: log, name: "Look-ups")
+    #expect(source.contains("FetchOperation(lookingUp: ["))
+  }
+
   @Test("A script plays the same way every time")
   func deterministic() throws {
     let script = try SessionScript(ScriptHarness.eventfulLog())

@@ -91,7 +91,7 @@ actor FileCloud: AsyncOperationHandler {
   ) async throws(SyncError) -> FetchOperation.Response {
     let contents = try whileLocked { () throws(SyncError) in try existing() }
     // After a conflict the session may ask how single records look now.
-    if !operation.recordIDs.isEmpty { return contents.lookUp(operation.recordIDs) }
+    if operation.isLookup { return contents.lookUp(operation.recordIDs) }
     var start = 0
     if let token = operation.changeToken {
       // The tokens are the cloud's own: here the number of the last change that was told.

@@ -121,7 +121,7 @@ struct NoteStore: Codable, Sendable {
     let before = visibleTexts
     if page.isBeginning { seen = [] }
     if page.startedOver {
-      seen = (seen ?? []) + page.changedRecords.map(\.recordID.name)
+      seen = (seen ?? []) + page.namedRecordIDs.map(\.name)
     }
     for record in page.changedRecords {
       takeServer(record, record.recordID, pending)

@@ -14,7 +14,7 @@ extension SyncRegions {
     }
     if let asked = response.serverWait { closeGate(asked, at: now) }
     modify.hear(of: page)
-    if !modify.open.isEmpty { overtakeAnswers(by: page) }
+    if page.isBeginning || !modify.open.isEmpty { overtakeAnswers(by: page) }
     announce(page, of: run)
     if let error = fetch.run?.error(after: page, in: configuration) {
       failRun(error)
@@ -26,17 +26,16 @@ extension SyncRegions {
 
   /// Has a page stand for what was answered before it and is not announced yet.
   private mutating func overtakeAnswers(by page: FetchOperation.Response) {
-    if !page.isEmpty { modify.overtake(by: PageContents(page)) }
+    if !page.isEmpty { modify.open.overtake(by: page.told) }
     if page.isBeginning {
-      let answered = modify.answeredRecords
+      let answered = modify.open.answeredRecordsInCloud()
       fetch.run?.unnamed = answered
     }
-    guard let unnamed = fetch.run?.unnamed, !unnamed.isEmpty else { return }
-    let named = Set(page.changedRecords.map(\.recordID) + page.deletedRecordIDs)
-    let left = unnamed.filter { !named.contains($0) }
-    fetch.run?.unnamed = left
+    guard fetch.run?.unnamed.isEmpty == false else { return }
+    for recordID in page.namedRecordIDs { fetch.run?.unnamed[recordID] = nil }
     // What no page of everything has named is gone.
-    if page.isLast, page.startedOver { modify.overtake(by: PageContents(gone: left)) }
+    guard page.isLast, page.startedOver, let gone = fetch.run?.unnamed.keys else { return }
+    modify.open.overtake(by: gone.map { .deleted($0) })
   }
 
   private mutating func announce(_ page: FetchOperation.Response, of run: FetchRun) {

@@ -19,8 +19,13 @@ extension SyncRegions {
       return true
     case .fetch(let operation):
       guard isCountable(id: operation.id) else { return false }
-      beginProgressIfIdle()
       nextOperation = max(nextOperation, operation.id.number + 1)
+      if operation.isLookup, operation.recordIDs.isEmpty {
+        // Nobody has to be asked: as of an operation without records, its end can be told at once.
+        notifications.add(.fetchPage(operation, FetchOperation.Response(changeToken: nil)))
+        return true
+      }
+      beginProgressIfIdle()
       fetch.enqueue(operation)
       return true
     case .createZone: return zone.wishForZone()
@@ -39,6 +44,22 @@ extension SyncRegions {
     notifications.add(
       .modifyFailed(operation, error, ModifyOperation.Response(failures: failures))
     )
+    return true
+  }
+
+  /// Ends an operation that a middleware has dropped: it was called, so it is told like any other that fails.
+  mutating func reduceDropped(work: SyncWork) -> Bool {
+    guard let id = work.operationID, isCountable(id: id) else { return false }
+    nextOperation = max(nextOperation, id.number + 1)
+    switch work {
+    case .modify(let operation):
+      let failures = operation.itemIDs(from: 0).map { ItemFailure($0, .droppedByMiddleware) }
+      let response = ModifyOperation.Response(failures: failures)
+      notifications.add(.modifyFailed(operation, .droppedByMiddleware, response))
+    case .fetch(let operation):
+      notifications.add(.fetchFailed(operation, .droppedByMiddleware))
+    case .createZone, .createSubscription: return false
+    }
     return true
   }
 

@@ -48,6 +48,7 @@ extension SyncRegions {
     case .accountStatusChanged(let status, let identity):
       reduceAccountStatus(status: status, identity: identity, at: now)
     case .gateClosed(let wait): closeGate(wait, at: now)
+    case .workDropped(let work): reduceDropped(work: work)
     default: false
     }
   }

@@ -100,6 +100,13 @@ struct OperationHistoryReader {
     case .doWork(.fetch(let operation)) where operation.id == id:
       mode = .fetch
       add(.queued, at: step, text: "a fetch is submitted")
+    case .workDropped(.modify(let operation)) where operation.id == id:
+      mode = .modify
+      itemCount = operation.itemCount
+      add(.cancelled, at: step, text: "a middleware drops it")
+    case .workDropped(.fetch(let operation)) where operation.id == id:
+      mode = .fetch
+      add(.cancelled, at: step, text: "a middleware drops it")
     case .cancel(id): add(.cancelled, at: step, text: "the app gives it up")
     default: break
     }

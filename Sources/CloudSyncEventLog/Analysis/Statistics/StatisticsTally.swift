@@ -56,6 +56,8 @@ struct StatisticsTally {
     switch record.event {
     case .doWork(.modify(let operation)): submissions[operation.id.number] = record.time
     case .doWork(.fetch(let operation)): submissions[operation.id.number] = record.time
+    case .workDropped(.modify(let operation)): submissions[operation.id.number] = record.time
+    case .workDropped(.fetch(let operation)): submissions[operation.id.number] = record.time
     default: break
     }
   }

@@ -33,7 +33,7 @@ struct EventMarks: OptionSet, Sendable {
     case .retry: self = [.error, .retry]
     case .retryWork: self = .retry
     case .split: self = [.error, .split]
-    case .startOver, .failFetch: self = .error
+    case .startOver, .failFetch, .workDropped: self = .error
     default: self = []
     }
   }
@@ -58,7 +58,7 @@ extension SyncEvent {
   /// The kind of work that an event is about, for its place in a timeline.
   func mode(in flight: Flight?) -> OperationMode? {
     switch self {
-    case .doWork(let work): work.mode
+    case .doWork(let work), .workDropped(let work): work.mode
     case .startWork(let request), .retryWork(let request): request.mode
     case .acknowledge: .fetch
     case .retryParked, .dropParked: .modify

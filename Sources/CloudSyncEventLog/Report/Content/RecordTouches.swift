@@ -14,6 +14,8 @@ struct RecordTouches {
     case .doWork(.modify(let operation)):
       for record in operation.records { add(record.recordID, verb: "queued to be saved") }
       for recordID in operation.recordIDsToDelete { add(recordID, verb: "queued to be deleted") }
+    case .workDropped(.modify(let operation)):
+      for recordID in operation.itemIDs(from: 0) { add(recordID, verb: "dropped by a middleware") }
     case .startWork, .retryWork: addRequest(event: event, before: before, after: after)
     case .workSuccess(_, .modify(let response)):
       for record in response.savedRecords { add(record.recordID, verb: "saved") }

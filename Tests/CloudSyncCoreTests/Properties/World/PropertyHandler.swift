@@ -70,10 +70,29 @@ extension ScriptRun {
     let answer = memory.withLock { memory -> StubCloud.Answer in
       guard memory.process == process, !memory.isDown else { return answer }
       memory.note("  answer of \(attempt)")
+      let answer = plan.losesRecords && !memory.isQuiet ? answer.losing(plan.seed, attempt) : answer
       // Of two answers in a row the first one counts.
       if memory.delivered[attempt] == nil { memory.delivered[attempt] = answer }
       return plan.mutant?.alter(answer, &memory.mutant) ?? answer
     }
     deliver(answer)
+  }
+}
+
+extension StubCloud.Answer {
+  /// The answer with some records of a page that could not be read; look-ups bring theirs.
+  fileprivate func losing(_ seed: UInt64, _ attempt: Attempt) -> Self {
+    guard case .success(.fetch(var page)) = self, page.changeToken != nil else { return self }
+    var random = SplitMix64(seed: seed &* 31 &+ attempt.number &+ attempt.epoch << 32)
+    var read: [Record] = []
+    for record in page.changedRecords {
+      if random.chance(1, in: 4) {
+        page.failures.append(ItemFailure(record.recordID, SyncError(.internalError)))
+      } else {
+        read.append(record)
+      }
+    }
+    page.changedRecords = read
+    return .success(.fetch(page))
   }
 }

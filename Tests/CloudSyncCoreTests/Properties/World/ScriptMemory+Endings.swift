@@ -79,7 +79,10 @@ extension ScriptMemory {
       ledger.entries[ticket].mayFail.contains(error.code),
       "\(operation.id) failed with \(error), which nobody asked for"
     )
-    expect(!error.itemErrors.isEmpty, "\(operation.id) failed without any record")
+    expect(
+      !error.itemErrors.isEmpty || operation.itemCount == 0,
+      "\(operation.id) failed without any record"
+    )
     checkItems(ticket, error.itemErrors, saved: nil)
     for failure in error.itemErrors {
       let name = failure.recordID.name
@@ -190,10 +193,27 @@ extension ScriptMemory {
       app.mirror[recordID.name] = nil
       app.seen.remove(recordID.name)
     }
+    noteUnread(page)
     if let token = page.changeToken { app.token = token }
     guard page.isLast, page.startedOver else { return }
     for name in ScriptPlan.names where !app.seen.contains(name) { app.mirror[name] = nil }
     app.seen = []
+  }
+
+  /// Remembers what a page could not bring, to look it up.
+  private mutating func noteUnread(_ page: FetchOperation.Response) {
+    guard plan.losesRecords else { return }
+    app.unread.subtract((page.changedRecords.map(\.recordID) + page.deletedRecordIDs).map(\.name))
+    for failure in page.failures {
+      let name = failure.recordID.name
+      if failure.error.code == .unknownItem {
+        app.mirror[name] = nil
+        app.unread.remove(name)
+      } else {
+        app.unread.insert(name)
+        if page.startedOver { app.seen.insert(name) }
+      }
+    }
   }
 }
 

@@ -23,6 +23,8 @@ struct ScriptApp: Sendable {
   var mirror: [String: Record] = [:]
   /// The records of the present run, if it began from nothing.
   var seen: Set<String> = []
+  /// The records that pages could not bring, and that are to be looked up.
+  var unread: Set<String> = []
   /// The token that was stored with the mirror.
   var token: ChangeToken?
   /// The last page that was stored.
@@ -40,6 +42,7 @@ struct ScriptApp: Sendable {
 
   mutating func forgetAccount() {
     mirror = [:]
+    unread = []
     seen = []
     token = nil
     pending = [:]

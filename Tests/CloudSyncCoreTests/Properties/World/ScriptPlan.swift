@@ -31,6 +31,10 @@ struct ScriptPlan: Sendable {
   var tearsFrame = false
   /// Whether the bytes of all events are kept.
   var keepsBytes = false
+  /// Whether the app has a middleware that drops some of its calls.
+  var dropsCalls = false
+  /// Whether pages lack records that the handler could not read, which the app looks up.
+  var losesRecords = false
   /// Breaks something on purpose.
   var mutant: Mutant?
 
@@ -45,6 +49,8 @@ struct ScriptPlan: Sendable {
     faultRate = random.pick([0, 20, 20, 35, 50])
     reactionRate = random.pick([0, 0, 15])
     drawCloud(&random)
+    dropsCalls = seed % 6 == 5
+    losesRecords = seed % 6 == 4
     for _ in 0..<stepCount {
       let action = ScriptAction.draw(&random, self)
       let isRushed = random.chance(1, in: 5)
@@ -84,7 +90,7 @@ extension ScriptPlan: CustomStringConvertible {
     var lines = [
       "seed \(seed), limits \(limits.items) items \(limits.bytes) bytes, resolver \(resolver), "
         + "provider \(hasProvider), shares \(sharesFields), faults \(faultRate) %, "
-        + "reactions \(reactionRate) %",
+        + "reactions \(reactionRate) %, drops calls \(dropsCalls), loses records \(losesRecords)",
       "cloud: atomic \(cloud.isAtomic), knows tokens \(cloud.knowsWriteTokens), tells conflicts "
         + "\(cloud.tellsConflictingRecords), fails as error \(cloud.failsAsError), reverses "
         + "\(cloud.reversesSavedRecords), page size \(cloud.pageSize)",
@@ -101,5 +107,23 @@ extension ScriptPlan: CustomStringConvertible {
       )
     }
     return lines.joined(separator: "\n")
+  }
+}
+
+/// A middleware of the app's own that drops some of its calls.
+struct CallDropper: Middleware {
+  static func drops(_ id: OperationID) -> Bool { id.number % 9 == 4 }
+
+  func run(
+    event: SyncEvent,
+    context: MiddlewareContext,
+    next: (SyncEvent) -> SyncEvent
+  ) -> SyncEvent {
+    switch event {
+    case .doWork(.modify(let operation)) where Self.drops(operation.id): next(.noop)
+    // What it puts in the place of a call ends the call too.
+    case .doWork(.fetch(let operation)) where Self.drops(operation.id): next(.delivered(upTo: 0))
+    default: next(event)
+    }
   }
 }

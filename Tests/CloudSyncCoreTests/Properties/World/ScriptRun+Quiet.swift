@@ -38,11 +38,16 @@ extension ScriptRun {
     while violation == nil, process != memory.withLock({ $0.process }) {
       process = memory.withLock { $0.process }
       fetch(FetchOperation())
+      // Of two in a row at most one is dropped.
+      if plan.dropsCalls { fetch(FetchOperation()) }
       for _ in 0..<2 {
         settle(.zero)
         world.runToEnd(limit: Self.patience)
         comeToRest()
         encourage(9)
+        for name in memory.withLock({ $0.app.unread.sorted() }) {
+          fetch(FetchOperation(lookingUp: [SessionHarness.id(name)]))
+        }
       }
       world.runToEnd(limit: Self.patience)
       comeToRest()

@@ -60,6 +60,7 @@ final class ScriptRun: Sendable {
     memory.withLock { $0.initialState = state }
     plan.mutant?.attach(to: session)
     if plan.hasProvider { session.appendMiddleware(AccountStatusMiddleware(provider)) }
+    if plan.dropsCalls { session.appendMiddleware(CallDropper()) }
     listen(to: session, process)
     session.journal { [weak self] bytes in self?.write(bytes, process) }
   }
@@ -219,6 +220,9 @@ final class ScriptRun: Sendable {
       }
       memory.withLock { memory in
         memory.ledger.name(ticket, id)
+        if plan.dropsCalls, CallDropper.drops(id) {
+          memory.ledger.entries[ticket].mayFail.insert(.cancelled)
+        }
         memory.note("  submitted \(id) \(SyncWork.modify(operation).summary)")
       }
     } catch {
@@ -243,6 +247,9 @@ final class ScriptRun: Sendable {
     }
     memory.withLock { memory in
       memory.ledger.name(ticket, id)
+      if plan.dropsCalls, CallDropper.drops(id) {
+        memory.ledger.entries[ticket].mayFail.insert(.cancelled)
+      }
       memory.note("  submitted fetch \(id)")
     }
   }

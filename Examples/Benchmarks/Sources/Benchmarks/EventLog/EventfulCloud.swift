@@ -126,7 +126,7 @@ final class EventfulCloud: OperationHandler, @unchecked Sendable {
   ) {
     answer(completion) {
       guard hasZone else { return .failure(SyncError(.zoneNotFound)) }
-      if !fetchOperation.recordIDs.isEmpty { return .success(lookUp(fetchOperation.recordIDs)) }
+      if fetchOperation.isLookup { return .success(lookUp(fetchOperation.recordIDs)) }
       let parts = fetchOperation.changeToken.map {
         String(decoding: $0.bytes, as: UTF8.self).split(separator: ".").compactMap { Int($0) }
       }

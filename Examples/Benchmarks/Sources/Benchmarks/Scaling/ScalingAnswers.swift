@@ -126,8 +126,41 @@ enum ScalingAnswers {
     }
   }
 
+  /// Pages between the requests of a large operation: what is saved of it waits for the rest.
+  private static var pagesBesideAnswers: ScalingRow {
+    ScalingRow(
+      name: "a page of one record beside so many that are saved and not announced",
+      unit: "page"
+    ) { size in
+      let bench = ScalingBench(items: 10)
+      let pages = 50
+      bench.session.start()
+      let records = Crowd.records("note", size + 10 * (pages + 2))
+      try bench.submit(records)
+      for _ in 0..<size / 10 { _ = bench.answer(Replies.saved) }
+      bench.session.fetch()
+      var time = 0.0
+      for number in 0...pages {
+        _ = bench.answer(Replies.saved)
+        precondition(bench.handler.fetch != nil)
+        let page = bench.answer(
+          page: FetchOperation.Response(
+            changedRecords: [Replies.server(records[number].recordID)],
+            changeToken: Replies.token(number),
+            hasMore: true
+          )
+        )
+        // The first one looks at everything that is saved, once a run.
+        if number > 0 { time += page }
+        bench.session.acknowledge(PageID(number: UInt64(number + 1)), .stored)
+      }
+      return time / Double(pages)
+    }
+  }
+
   private static var pages: [ScalingRow] {
     [
+      pagesBesideAnswers,
       page("a page of so many records") { size in
         FetchOperation.Response(
           changedRecords: Crowd.records("fetched", size),

@@ -11,7 +11,7 @@ package struct FetchRun: Sendable {
   /// How often it has begun anew.
   package var restarts = 0
   /// Where it began from nothing: records that had been saved before, and that no page has named yet.
-  package var unnamed: [RecordID] = []
+  package var unnamed = PersistentSortedMap<RecordID, Void>()
 
   /// Whether it looks single records up instead of fetching changes.
   package var isLookup: Bool { operations.first?.isLookup ?? false }
@@ -67,7 +67,7 @@ extension FetchRun: CodedStruct {
     pages = try coder.amount("pages") { $0.pages }
     stuck = try coder.amount("stuck") { $0.stuck }
     restarts = try coder.amount("restarts") { $0.restarts }
-    unnamed = try coder.field("unnamed") { $0.unnamed }
+    for recordID in try coder.field("unnamed", { $0.unnamed.keys }) { unnamed[recordID] = () }
     try coder.check { operations.isEmpty ? "a fetch runs for nobody" : nil }
   }
 }

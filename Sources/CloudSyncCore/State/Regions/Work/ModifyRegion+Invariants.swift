@@ -66,7 +66,8 @@ extension ModifyRegion {
         return "operation \(open.number) has \(open.left) records left, \(found) are on their way"
       }
     }
-    return left.isEmpty ? nil : "records are on their way for operations that have ended"
+    guard left.isEmpty else { return "records are on their way for operations that have ended" }
+    return open.brokenIndex
   }
 
   /// Of the queue: its order, and what it holds.

@@ -45,20 +45,6 @@ extension ModifyRegion {
     return deletions
   }
 
-  /// Has what a page tells stand for what was answered before, where that is not announced yet.
-  mutating func overtake(by page: PageContents) {
-    let overtaken = open.filter { $0.isOvertaken(by: page) }.map(\.number)
-    for number in overtaken { open.change(number) { $0.overtake(by: page) } }
-  }
-
-  /// The records that are saved, or in the cloud already, without that having been announced.
-  var answeredRecords: [RecordID] {
-    open.flatMap { open in
-      let response = open.response
-      return (response.savedRecords + response.alreadyInCloud).map(\.recordID)
-    }
-  }
-
   /// Notes what a page tells of records whose answer was lost.
   mutating func hear(of page: FetchOperation.Response) {
     guard repeated > 0 else { return }

@@ -3,6 +3,8 @@
 /// Mostly there is one, or none: it lies at hand, and only the others in parts, behind a reference. A
 /// change beside a kept version copies the one part and the list of parts, once an event.
 ///
+/// What was answered of their records is found by record, once a page has to be compared with it.
+///
 /// - Complexity: Look-up, and every change in its place, is O(log *n*); a copy and `count` are
 ///   O(*n* / 64) as long as few are removed from the middle.
 package struct OpenOperations: Sendable {
@@ -20,7 +22,7 @@ package struct OpenOperations: Sendable {
 
   package var count: Int { (first == nil ? 0 : 1) + (further?.value.count ?? 0) }
 
-  package var last: OpenOperation? { further?.value.parts.last?.last ?? first }
+  package var last: OpenOperation? { further?.value.last ?? first }
 
   /// The operation with a number.
   package subscript(number: UInt64) -> OpenOperation? {
@@ -53,68 +55,79 @@ package struct OpenOperations: Sendable {
   mutating func remove(_ number: UInt64) -> OpenOperation? {
     if first?.number == number { return popFirst() }
     guard let place = further?.value.place(of: number) else { return nil }
-    return removeFurther(place)
+    let open = further?.value.remove(place)
+    tidyFurther(without: open)
+    return open
   }
 
   /// Removes the first operation, and returns it.
   mutating func popFirst() -> OpenOperation? {
     var open: OpenOperation?
     swap(&open, &first)
-    if further != nil { first = removeFurther(FurtherPlace(part: 0, index: 0)) }
+    if further != nil {
+      first = further?.value.popFirst()
+      tidyFurther(without: open)
+    }
     return open
   }
 
-  private mutating func removeFurther(_ place: FurtherPlace) -> OpenOperation? {
-    let open = further?.value.remove(place)
-    if further?.value.parts.isEmpty == true { further = nil }
-    return open
+  /// Forgets what was answered of an operation that has ended, and what has become empty.
+  private mutating func tidyFurther(without open: OpenOperation?) {
+    if let open, further?.value.answered.isEmpty == false {
+      for change in open.indexedAnswers {
+        further?.value.answered.remove(change.recordID, of: open.number)
+      }
+    }
+    if further?.value.isEmpty == true { further = nil }
   }
 }
 
-/// Where an operation is that is not the first.
-private struct FurtherPlace {
-  var part: Int
-  var index: Int
-}
-
-/// The operations behind the first.
-private struct FurtherOperations: Sendable {
-  /// None is empty, and none has more than `partSize`.
-  private(set) var parts: ContiguousArray<ContiguousArray<OpenOperation>> = []
-
-  private static var partSize: Int { 64 }
-
-  var count: Int { parts.reduce(0) { $0 + $1.count } }
-
-  func place(of number: UInt64) -> FurtherPlace? {
-    let part = parts.indices.firstPlace { parts[$0][0].number > number } - 1
-    guard part >= 0 else { return nil }
-    let index = parts[part].indices.firstPlace { parts[part][$0].number >= number }
-    guard index < parts[part].count, parts[part][index].number == number else { return nil }
-    return FurtherPlace(part: part, index: index)
-  }
-
-  subscript(number: UInt64) -> OpenOperation? {
-    place(of: number).map { parts[$0.part][$0.index] }
-  }
-
-  mutating func append(_ open: OpenOperation) {
-    if parts.last?.count ?? Self.partSize < Self.partSize {
-      parts[parts.count - 1].append(open)
-    } else {
-      parts.append([open])
+extension OpenOperations {
+  /// Has what a page tells stand for what was answered before and is not announced yet.
+  ///
+  /// - Complexity: O(*n*) in what the page tells and what was answered since the page before, but for a
+  ///   glance at every 64th operation.
+  mutating func overtake(by told: [ParkedChange]) {
+    indexAnswers()
+    for change in told {
+      for number in further?.value.answered.overtake(by: change) ?? [] {
+        self.change(number) { $0.overtake(by: change) }
+      }
     }
   }
 
-  mutating func change<Result>(
-    _ place: FurtherPlace,
-    _ body: (inout OpenOperation) -> Result
-  ) -> Result { body(&parts[place.part][place.index]) }
+  /// The records that were answered, and that the cloud has as far as is known.
+  ///
+  /// - Complexity: O(*n* log *n*) in what was answered.
+  mutating func answeredRecordsInCloud() -> PersistentSortedMap<RecordID, Void> {
+    indexAnswers()
+    return further?.value.answered.recordsInCloud ?? PersistentSortedMap()
+  }
 
-  mutating func remove(_ place: FurtherPlace) -> OpenOperation {
-    let open = parts[place.part].remove(at: place.index)
-    if parts[place.part].isEmpty { parts.remove(at: place.part) }
-    return open
+  /// Makes what was answered since it was last asked for findable by its records.
+  private mutating func indexAnswers() {
+    if let number = first?.number,
+      let answers = first?.change({ $0.takeUnindexedAnswers() }), !answers.isEmpty
+    {
+      if further == nil { further = CopyOnWrite(FurtherOperations()) }
+      for change in answers { further?.value.answered.add(change, of: number) }
+    }
+    if further?.value.hasUnindexed == true { further?.value.indexAnswers() }
+  }
+
+  /// What is wrong with the index; nil if nothing is.
+  var brokenIndex: String? {
+    let answered = further?.value.answered ?? AnsweredRecords()
+    var count = 0
+    for open in self {
+      for change in open.indexedAnswers {
+        count += 1
+        if !answered.contains(change, of: open.number) {
+          return "what was answered of \(change.recordID) is indexed wrongly"
+        }
+      }
+    }
+    return count == answered.count ? nil : "answers are indexed that there are not"
   }
 }
 
@@ -144,7 +157,7 @@ extension OpenOperations: Sequence {
   /// Goes through them in the order of their numbers.
   package struct Iterator: IteratorProtocol {
     fileprivate var first: OpenOperation?
-    fileprivate let parts: ContiguousArray<ContiguousArray<OpenOperation>>
+    fileprivate let parts: ContiguousArray<FurtherOperations.Part>
     private var part = 0
     private var index = 0
 
@@ -159,9 +172,9 @@ extension OpenOperations: Sequence {
         return open
       }
       guard part < parts.count else { return nil }
-      let open = parts[part][index]
+      let open = parts[part].operations[index]
       index += 1
-      if index == parts[part].count { (part, index) = (part + 1, 0) }
+      if index == parts[part].operations.count { (part, index) = (part + 1, 0) }
       return open
     }
   }
