@@ -90,6 +90,8 @@ struct HistorySimulationTests {
         (323, "default"),
         // An app that lacks a column merges two rows of it, and says nothing of which is newer.
         (336, "default"),
+        // A branch that one replica had begun, and no more, was deleted by another, and stayed there.
+        (1424, "default"),
       ]
     )
   )

@@ -110,22 +110,9 @@ struct Intake {
     if let replica, row.kind == .edit, commit.header.replica.hasSameBytes(as: replica) {
       found.hasOwnName = true
     }
-    try replaceHeads(by: row, after: parents)
+    try work.heads.replace(by: row, after: parents)
     try work.heads.notice(time: row.time)
     return row
-  }
-
-  /// Makes a commit a head of its branch, in place of those that it descends from.
-  private func replaceHeads(by row: LogRow, after parents: [LogRow]) throws(ChangesetError) {
-    for parent in parents { try work.heads.remove(seq: parent.seq, branch: row.branch) }
-    // A branch may go on from another one that has merged it.
-    if parents.allSatisfy({ $0.branch != row.branch }) {
-      for head in try work.heads.heads(ofBranch: row.branch)
-      where try work.log.isAncestor(ancestor: head.seq, of: row.seq) {
-        try work.heads.remove(seq: head.seq, branch: row.branch)
-      }
-    }
-    try work.heads.add(row.seq, branch: row.branch)
   }
 
   /// Takes in what waits for a commit that has come with a snapshot.

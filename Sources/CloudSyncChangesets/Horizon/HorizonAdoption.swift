@@ -51,7 +51,7 @@ struct HorizonAdoption {
 
   // MARK: Beside
 
-  /// Sets commits aside that are neither before the horizon nor go on from it.
+  /// Sets commits aside that are neither before the horizon nor go on from it; branches that end before it end there.
   private func mark(horizon: LogRow) throws(ChangesetError) {
     let before = try work.log.ancestors(of: [horizon.seq])
     let below = try roots.below()
@@ -63,13 +63,14 @@ struct HorizonAdoption {
         place: row.integer(3), id: row.bytes(4)
       )
     }
-    var after: Set<Int64> = [horizon.seq]
+    var (after, gone): (Set<Int64>, Set<Int64>) = ([horizon.seq], [])
     for row in rows where row.seq != horizon.seq {
       let isAfter = !row.parents.isEmpty && row.parents.allSatisfy { after.contains($0) }
       if isAfter { after.insert(row.seq) }
       let isBefore =
         before.contains(row.seq)
         || below.contains(Array(row.id.prefix(ChangesetID.beginningLength)))
+      if isBefore { gone.insert(row.seq) }
       if isAfter || isBefore {
         // An earlier horizon may have had it aside; whether the cloud has it nobody knows.
         if row.place == LogRow.Place.beside.rawValue {
@@ -79,6 +80,7 @@ struct HorizonAdoption {
         try work.log.set(place: .beside, of: row.seq)
       }
     }
+    try work.heads.begin(with: horizon) { gone.contains($0) }
   }
 
   // MARK: Snapshots
@@ -111,12 +113,6 @@ struct HorizonAdoption {
     )
     try StateFrames.forget(work.connection)
     try check(row: row, changes: commit.changes)
-    // What was before it goes on nowhere any more.
-    let below = try roots.below()
-    for head in try work.heads.heads() where below.contains(try work.log.row(head.seq).id.beginning)
-    {
-      try work.heads.remove(seq: head.seq, branch: head.branch)
-    }
     try work.heads.add(row.seq, branch: row.branch)
     try work.heads.notice(time: row.time)
     try work.connection.run("DELETE FROM changesets_waiting WHERE id = ?1", .blob(row.id.bytes))

@@ -34,13 +34,26 @@ struct Rebasing {
     try work.checkNothingIsUncommitted()
     try keepStart(of: position, horizon: horizon)
     var made: [LogRow] = []
+    var beginnings: [(branch: Int64, at: LogRow)] = []
     for head in try work.heads.beside() {
+      let old = try work.log.row(head.seq)
+      if old.branch != head.branch {
+        beginnings.append((head.branch, old))
+        continue
+      }
       let target = try target(branch: head.branch, horizon: horizon)
-      let row = try rebase(row: try work.log.row(head.seq), onto: target, branch: head.branch)
+      let row = try rebase(row: old, onto: target, branch: head.branch)
       try work.heads.remove(seq: head.seq, branch: head.branch)
-      try work.heads.remove(seq: target.seq, branch: head.branch)
-      try work.heads.add(row.seq, branch: head.branch)
-      if row.seq != target.seq { made.append(row) }
+      if row.seq != target.seq {
+        try work.heads.replace(by: row, after: [target])
+        made.append(row)
+      } else if try work.heads.heads(ofBranch: head.branch).isEmpty {
+        try work.heads.add(target.seq, branch: head.branch)
+      }
+    }
+    // What was begun on them, and has no commit of its own, begins where they are now.
+    for (branch, old) in beginnings {
+      try work.heads.begin(branch: branch, at: target(branch: old.branch, horizon: horizon).seq)
     }
     let end = try target(branch: position.branch, horizon: horizon)
     if try work.heads.heads(ofBranch: position.branch).isEmpty {

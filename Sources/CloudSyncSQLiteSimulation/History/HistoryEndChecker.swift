@@ -113,17 +113,18 @@ final class HistoryEqualityChecker: SimulationChecker {
     _ rows: [EndRow],
     comparesLost: Bool
   ) throws(ChangesetError) -> Summary {
-    // A branch that one replica has just begun is nobody else's concern before its first commit.
+    // A branch that one replica has begun is nobody else's concern before its first commit.
     let commits = try repository.log(LogQuery(isOfAllBranches: true))
-    let used = Set(commits.map(\.branch))
     let names = Dictionary(commits.map { ($0.id, $0.branch) }, uniquingKeysWith: { one, _ in one })
-    let heads = try repository.branches().filter { used.contains($0.name) }
+    let branches = try repository.branches()
+      .map { branch in
+        (name: branch.name, heads: branch.heads.filter { names[$0] == branch.name })
+      }
     let conflicts = comparesLost ? try repository.conflicts() : []
     return Summary(
       commits: Set(commits.map(\.id)),
-      branches: heads.map { branch in
-        "\(branch.name) \(branch.heads.filter { names[$0] == branch.name }.map(\.short))"
-      },
+      branches: branches.filter { !$0.heads.isEmpty }
+        .map { "\($0.name) \($0.heads.map(\.short))" },
       tags: try repository.tags().map { "\($0.name) \($0.id.short)" },
       head: try repository.head(),
       lost: conflicts.filter { !$0.lost.isEmpty }.map { "\($0.merge?.short ?? "") \($0.number)" },
