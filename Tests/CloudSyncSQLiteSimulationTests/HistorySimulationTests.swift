@@ -92,6 +92,8 @@ struct HistorySimulationTests {
         (336, "default"),
         // A branch that one replica had begun, and no more, was deleted by another, and stayed there.
         (1424, "default"),
+        // A merge deleted a row of which both sides had the same NULL.
+        (50053, "default"),
       ]
     )
   )

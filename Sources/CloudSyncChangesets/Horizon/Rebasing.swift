@@ -95,12 +95,13 @@ struct Rebasing {
     branch: Int64
   ) throws(ChangesetError) -> LogRow {
     let plan = try Merging(work).rebase(of: row, over: try base(of: row), onto: target)
-    if plan.changes.isEmpty { return target }
+    let changes = plan.changes.withoutNewerValues
+    if changes.isEmpty { return target }
     let said = try work.changeset(row: row)
     let time = HybridTime.next(after: try work.heads.position().clock, now: work.now)
     let committing = Committing(work: work)
     let commit = try committing.commit(
-      of: plan.changes.written(at: time),
+      of: changes.written(at: time),
       meta: row.kind == .edit ? said.meta : "{}",
       conflicts: plan.conflicts,
       at: time,

@@ -141,6 +141,7 @@ extension MergeRules {
   init(_ work: HistoryWork) {
     self.init()
     for table in work.tables.tables {
+      columns[table.name] = table.columns
       let settings = work.options.settings(of: table.name)
       tables[table.name] = Table(
         merging: settings.merging,
