@@ -39,7 +39,7 @@ struct HorizonAdoption {
 
   /// Makes a commit that is in the log the horizon.
   func take(row: LogRow) throws(ChangesetError) {
-    try mark(horizon: row)
+    try HorizonMarks(work: work, horizon: row).set()
     try work.info.set(.squashed, .integer(row.seq))
   }
 
@@ -47,40 +47,6 @@ struct HorizonAdoption {
   func snapshotName() throws(ChangesetError) -> String? {
     guard let wanted = try reports.horizon() else { return nil }
     return try reports.snapshots().first { $0.place.id == wanted.id }?.name
-  }
-
-  // MARK: Beside
-
-  /// Sets commits aside that are neither before the horizon nor go on from it; branches that end before it end there.
-  private func mark(horizon: LogRow) throws(ChangesetError) {
-    let before = try work.log.ancestors(of: [horizon.seq])
-    let below = try roots.below()
-    let rows = try work.connection.rows(
-      "SELECT seq, parent, merged, remote, id FROM changesets_log ORDER BY seq"
-    ) { row in
-      (
-        seq: row.integer(0), parents: [row.integer(1), row.integer(2)].filter { $0 > 0 },
-        place: row.integer(3), id: row.bytes(4)
-      )
-    }
-    var (after, gone): (Set<Int64>, Set<Int64>) = ([horizon.seq], [])
-    for row in rows where row.seq != horizon.seq {
-      let isAfter = !row.parents.isEmpty && row.parents.allSatisfy { after.contains($0) }
-      if isAfter { after.insert(row.seq) }
-      let isBefore =
-        before.contains(row.seq)
-        || below.contains(Array(row.id.prefix(ChangesetID.beginningLength)))
-      if isBefore { gone.insert(row.seq) }
-      if isAfter || isBefore {
-        // An earlier horizon may have had it aside; whether the cloud has it nobody knows.
-        if row.place == LogRow.Place.beside.rawValue {
-          try work.log.set(place: .here, of: row.seq)
-        }
-      } else if row.place != LogRow.Place.beside.rawValue {
-        try work.log.set(place: .beside, of: row.seq)
-      }
-    }
-    try work.heads.begin(with: horizon) { gone.contains($0) }
   }
 
   // MARK: Snapshots

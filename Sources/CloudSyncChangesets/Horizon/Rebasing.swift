@@ -26,12 +26,11 @@ struct Rebasing {
     return try work.log.isAncestor(ancestor: seq, of: horizon.row.seq) ? .current : .lagging
   }
 
-  /// Does it for all heads, and moves the rows; returns the commits that were made.
+  /// Does it for all heads, and moves the rows unless an older commit is looked at; returns the commits that were made.
   func run() throws(ChangesetError) -> [LogRow] {
     guard let horizon = try Horizon(work.connection), try standing() != .current else { return [] }
     let position = try work.heads.position()
-    if position.isDetached { throw ChangesetError.onOlderCommit }
-    try work.checkNothingIsUncommitted()
+    if !position.isDetached { try work.checkNothingIsUncommitted() }
     try keepStart(of: position, horizon: horizon)
     var made: [LogRow] = []
     var beginnings: [(branch: Int64, at: LogRow)] = []
@@ -55,6 +54,8 @@ struct Rebasing {
     for (branch, old) in beginnings {
       try work.heads.begin(branch: branch, at: target(branch: old.branch, horizon: horizon).seq)
     }
+    // Whoever looks at an older commit goes on looking at it.
+    if position.isDetached { return made }
     let end = try target(branch: position.branch, horizon: horizon)
     if try work.heads.heads(ofBranch: position.branch).isEmpty {
       try work.heads.add(end.seq, branch: position.branch)
@@ -89,6 +90,22 @@ struct Rebasing {
     return next
   }
 
+  /// What was decided on the way to a commit by others beside the horizon, which nobody will see any more.
+  private func lost(before row: LogRow) throws(ChangesetError) -> [MergeConflict] {
+    var conflicts: [MergeConflict] = []
+    var (open, seen): ([LogRow], Set<Int64>) = ([row], [row.seq])
+    while let next = open.popLast() {
+      guard next.isBeside else { continue }
+      if try work.log.body(seq: next.seq) != nil {
+        conflicts += try work.log.commit(next).conflicts.filter { !$0.lost.isEmpty }
+      }
+      for parent in next.parents where seen.insert(parent).inserted {
+        open.append(try work.log.row(parent))
+      }
+    }
+    return conflicts
+  }
+
   private func rebase(
     row: LogRow,
     onto target: LogRow,
@@ -96,14 +113,16 @@ struct Rebasing {
   ) throws(ChangesetError) -> LogRow {
     let plan = try Merging(work).rebase(of: row, over: try base(of: row), onto: target)
     let changes = plan.changes.withoutNewerValues
-    if changes.isEmpty { return target }
+    let conflicts = try Set(plan.conflicts + lost(before: row)).sorted()
+    // Where all of it has lost to what the others have done meanwhile there is that to tell.
+    if changes.isEmpty, conflicts.allSatisfy(\.lost.isEmpty) { return target }
     let said = try work.changeset(row: row)
     let time = HybridTime.next(after: try work.heads.position().clock, now: work.now)
     let committing = Committing(work: work)
     let commit = try committing.commit(
       of: changes.written(at: time),
       meta: row.kind == .edit ? said.meta : "{}",
-      conflicts: plan.conflicts,
+      conflicts: conflicts,
       at: time,
       on: target,
       branch: branch

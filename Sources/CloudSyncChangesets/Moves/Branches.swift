@@ -122,6 +122,11 @@ struct Branches {
     let number = try number(name: name)
     var heads = try work.heads.heads(ofBranch: number)
     if heads.count > 1 {
+      // What does not go on from the horizon waits for a rebase, which nobody can do who cannot go to the branch.
+      let joinable = try work.heads.joinable(ofBranch: number)
+      if !joinable.isEmpty { heads = joinable }
+    }
+    if heads.count > 1 {
       // What a newer app has made waits for an update, and for nothing else.
       let known = try heads.filtered { (head) throws(ChangesetError) in
         try work.knows(schema: try work.log.row(head.seq).schema)

@@ -110,11 +110,23 @@ extension Heads {
     }
   }
 
-  /// Lets what ends before the horizon begin anew with it: others cannot know of it, and nothing can be done there.
-  func begin(with horizon: LogRow, insteadOf isBefore: (Int64) -> Bool) throws(ChangesetError) {
-    for head in try stored(ofBranch: nil) where isBefore(head.seq) {
+  /// Lets branches end with other commits.
+  ///
+  /// Those that end before the horizon begin anew with it: others cannot know of them, and nothing can be done there.
+  func replace(
+    ends: [Int64: [Int64]],
+    horizon: LogRow,
+    isBefore: (Int64) -> Bool
+  ) throws(ChangesetError) {
+    let former = try stored(ofBranch: nil)
+    for head in former where !head.isBeginning || isBefore(head.seq) {
       try remove(seq: head.seq, branch: head.branch)
-      if try stored(ofBranch: head.branch).isEmpty { try add(horizon.seq, branch: head.branch) }
+    }
+    for branch in ends.keys.sorted() {
+      for seq in (ends[branch] ?? []).sorted() { try add(seq, branch: branch) }
+    }
+    for branch in Set(former.map(\.branch)).sorted() where try stored(ofBranch: branch).isEmpty {
+      try add(horizon.seq, branch: branch)
     }
   }
 
