@@ -248,3 +248,11 @@ extension CommitLog {
     )
   }
 }
+
+extension HorizonAdoption {
+  /// Does it, and takes in what has waited and can be had now; returns what is new.
+  func runTakingWaiting() throws(ChangesetError) -> [ChangesetID] {
+    guard try run() != nil else { return [] }
+    return try Intake(work: work).takeWaiting().map(\.id)
+  }
+}

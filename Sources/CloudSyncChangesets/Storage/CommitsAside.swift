@@ -17,11 +17,3 @@ struct CommitsAside {
     try connection.run("REPLACE INTO changesets_waiting VALUES(?1, NULL, NULL)", .blob(id.bytes))
   }
 }
-
-extension HorizonAdoption {
-  /// Does it, and takes in what has waited and can be had now; returns what is new.
-  func runTakingWaiting() throws(ChangesetError) -> [ChangesetID] {
-    guard try run() != nil else { return [] }
-    return try Intake(work: work).takeWaiting().map(\.id)
-  }
-}
