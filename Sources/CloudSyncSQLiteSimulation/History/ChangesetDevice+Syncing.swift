@@ -70,6 +70,7 @@ extension ChangesetDevice {
       case 9: try collect(repository: repository, process: process)
       case 10: try takeForgery(repository: repository)
       case 11: try deleteBranch(repository: repository)
+      case 12...19: try mergeBranches(repository: repository, choice: choice)
       default: break
       }
     } catch {

@@ -57,6 +57,8 @@ package final class ChangesetDevice: AcquaintedDevice {
   let setup: DeviceSetup
   let schema: SimulatedSchema
   let rules: SimulatedMergeRules
+  /// Whether each user has a branch, and merges the others' into it.
+  let hasOwnBranches: Bool
   /// Whether users squash this history now and then.
   let isSquashed: Bool
   let disk: SimulatedDisk
@@ -75,6 +77,8 @@ package final class ChangesetDevice: AcquaintedDevice {
     // The same for all of them, so that a campaign can tell what a seed costs.
     var common = SeededRandom(seed: setup.commonSeed).fork(79)
     let isInFile = common.chance(1, in: 12)
+    var branches = common.fork(82)
+    hasOwnBranches = branches.chance(1, in: 6)
     var squashes = common.fork(81)
     isSquashed = squashes.chance(1, in: 2)
     var history = History(random: random.fork(1), chores: random.fork(2), squashes: random.fork(3))
