@@ -90,6 +90,14 @@ struct HistorySimulationTests {
         (323, "default"),
         // An app that lacks a column merges two rows of it, and says nothing of which is newer.
         (336, "default"),
+        // A branch that one replica had begun, and no more, was deleted by another, and stayed there.
+        (1424, "default"),
+        // A merge deleted a row of which both sides had the same NULL.
+        (50053, "default"),
+        // Commits waited for what had gone with a squash, and copies held heads that only their makers can rebase.
+        (60014, "default"), (60035, "default"), (60079, "default"),
+        // What had lost beside the horizon was listed nowhere after a rebase.
+        (60040, "default"), (60067, "default"),
       ]
     )
   )

@@ -1,17 +1,22 @@
-import CloudSyncCore
+package import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 extension ChangesetRepository {
-  /// All commits, parents before children, their changes as the present schema has them.
-  package func commits() throws(ChangesetError) -> [(id: ChangesetID, commit: Commit)] {
+  /// A commit of the log; whether it is set aside because it does not go on from the horizon.
+  package typealias LoggedCommit = (id: ChangesetID, commit: Commit, isBeside: Bool)
+
+  /// All commits that have their changes, parents before children, their changes as the present schema has them.
+  package func commits() throws(ChangesetError) -> [LoggedCommit] {
     try read { (work) throws(ChangesetError) in
-      var commits: [(id: ChangesetID, commit: Commit)] = []
+      var commits: [LoggedCommit] = []
       var last: Int64 = 0
       while true {
         let rows = try work.log.rows(after: last, limit: 500)
         guard let end = rows.last else { return commits }
         last = end.seq
-        for row in rows { commits.append((row.id, try work.log.commit(row))) }
+        for row in rows where try work.log.body(seq: row.seq) != nil {
+          commits.append((row.id, try work.log.commit(row), row.isBeside))
+        }
       }
     }
   }
@@ -49,6 +54,23 @@ extension ChangesetRepository {
   package func take(packNamed name: String, bytes: [UInt8]) throws(ChangesetError) {
     _ = try write { (work) throws(ChangesetError) in
       try PackIntake(work: work).take(name: name, .success(bytes))
+    }
+  }
+
+  /// Takes all records of a zone in, as a copy does that begins with nothing.
+  package func take(records: [Record]) throws(ChangesetError) {
+    let page = ZonePage(records, assets: nil)
+    try write { (work) throws(ChangesetError) in
+      _ = try page.taken(by: work)
+      _ = try HorizonAdoption(work: work).runTakingWaiting()
+    }
+  }
+
+  /// The commit that the history begins with for everybody; nil if it was never squashed.
+  package func horizon() throws(ChangesetError) -> Changeset? {
+    try read { (work) throws(ChangesetError) in
+      try Horizon(work.connection)
+        .map { (horizon) throws(ChangesetError) in try work.changeset(row: horizon.row) }
     }
   }
 }

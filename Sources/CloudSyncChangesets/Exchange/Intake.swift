@@ -17,7 +17,9 @@ struct Intake {
   private final class Findings {
     /// Whether a commit was new that this copy should have made.
     var hasOwnName = false
-    /// How many commits do not go on from the horizon.
+    /// Those that have waited, and are in no record that is being taken.
+    var waited: Set<ChangesetID> = []
+    /// How many of them are in one, and no snapshot stands for them.
     var besideCount = 0
   }
 
@@ -70,7 +72,14 @@ struct Intake {
     var new: [LogRow] = []
     var ready = [entry]
     while let next = ready.popLast() {
-      guard let row = try keep(entry: next) else { continue }
+      guard let row = try keep(entry: next) else {
+        // What waits for it would wait for ever.
+        if try aside.contains(next.id) {
+          ready += try released(by: next.id)
+          if found.waited.contains(next.id) { try refuse(entry: next) }
+        }
+        continue
+      }
       new.append(row)
       ready += try released(by: next.id)
     }
@@ -82,19 +91,21 @@ struct Intake {
     let commit = try Self.commit(entry)
     if let horizon, entry.header.generation <= horizon.row.generation {
       // What a snapshot stands for is no loss.
-      if !below.contains(entry.id.beginning) { found.besideCount += 1 }
+      if !below.contains(entry.id.beginning) { try setAside(entry: entry) }
       return nil
     }
     var parents: [LogRow] = []
     for id in entry.header.parents {
       guard let seq = try work.log.number(of: id) else {
-        try wait(entry: entry, for: id)
+        var isAside = below.contains(id.beginning)
+        if !isAside { isAside = try aside.contains(id) }
+        if isAside { try setAside(entry: entry) } else { try wait(entry: entry, for: id) }
         return nil
       }
       parents.append(try work.log.row(seq))
     }
     if let horizon, !horizon.includes(childOf: parents) {
-      found.besideCount += 1
+      try setAside(entry: entry)
       return nil
     }
     try check(commit: commit, entry.id, parents: parents)
@@ -110,28 +121,36 @@ struct Intake {
     if let replica, row.kind == .edit, commit.header.replica.hasSameBytes(as: replica) {
       found.hasOwnName = true
     }
-    try replaceHeads(by: row, after: parents)
+    try work.heads.replace(by: row, after: parents)
     try work.heads.notice(time: row.time)
     return row
   }
 
-  /// Makes a commit a head of its branch, in place of those that it descends from.
-  private func replaceHeads(by row: LogRow, after parents: [LogRow]) throws(ChangesetError) {
-    for parent in parents { try work.heads.remove(seq: parent.seq, branch: row.branch) }
-    // A branch may go on from another one that has merged it.
-    if parents.allSatisfy({ $0.branch != row.branch }) {
-      for head in try work.heads.heads(ofBranch: row.branch)
-      where try work.log.isAncestor(ancestor: head.seq, of: row.seq) {
-        try work.heads.remove(seq: head.seq, branch: row.branch)
-      }
-    }
-    try work.heads.add(row.seq, branch: row.branch)
+  private var aside: CommitsAside { CommitsAside(connection: work.connection) }
+
+  private func setAside(entry: Pack.Entry) throws(ChangesetError) {
+    try aside.add(entry.id)
+    if !found.waited.contains(entry.id) { found.besideCount += 1 }
   }
 
-  /// Takes in what waits for a commit that has come with a snapshot.
-  func take(waitingFor id: ChangesetID) throws(ChangesetError) -> [LogRow] {
+  /// Keeps a commit that has waited, as a record of its own that is no use.
+  private func refuse(entry: Pack.Entry) throws(ChangesetError) {
+    var pack = Pack()
+    guard let number = try work.dictionaries.number(ofSchema: entry.header.schema) else { return }
+    pack.schemas = [try work.dictionaries.schema(number: number)]
+    pack.entries = [entry]
+    let bytes = pack.bytes
+    try PackIntake(work: work)
+      .refuse(name: Pack.name(of: bytes), because: PackIntake.reason(besideCount: 1), bytes: bytes)
+  }
+
+  /// Takes in what waits, now that the horizon is another one.
+  func takeWaiting() throws(ChangesetError) -> [LogRow] {
     var new: [LogRow] = []
-    for entry in try released(by: id) { new += try take(entry: entry) }
+    let entries = try waiting().sorted { $0.header.generation < $1.header.generation }
+    try work.connection.run("DELETE FROM changesets_waiting")
+    found.waited.formUnion(entries.map(\.id))
+    for entry in entries { new += try take(entry: entry) }
     try frames.keep()
     return new
   }
@@ -187,14 +206,24 @@ struct Intake {
   }
 
   private func released(by id: ChangesetID) throws(ChangesetError) -> [Pack.Entry] {
-    let waiting = try work.connection.rows(
-      "SELECT bytes FROM changesets_waiting WHERE missing = ?1 ORDER BY id DESC",
-      .blob(id.bytes)
-    ) { $0.bytes(0) }
+    let entries = try waiting(for: id)
     try work.connection.run(
       "DELETE FROM changesets_waiting WHERE missing = ?1",
       .blob(id.bytes)
     )
+    found.waited.formUnion(entries.map(\.id))
+    return entries
+  }
+
+  /// What waits for a commit, or for any.
+  private func waiting(for id: ChangesetID? = nil) throws(ChangesetError) -> [Pack.Entry] {
+    let waiting = try work.connection.rows(
+      """
+      SELECT bytes FROM changesets_waiting WHERE missing = ?1 OR ?1 IS NULL AND missing IS NOT NULL
+      ORDER BY id DESC
+      """,
+      id.map { .blob($0.bytes) } ?? .null
+    ) { $0.bytes(0) }
     var entries: [Pack.Entry] = []
     for bytes in waiting {
       let entry = try reading("a waiting commit") { () throws(ByteFault) in
@@ -217,5 +246,13 @@ extension CommitLog {
       "UPDATE changesets_log SET remote = 1 WHERE seq = ?1 AND remote = 0",
       .integer(seq)
     )
+  }
+}
+
+extension HorizonAdoption {
+  /// Does it, and takes in what has waited and can be had now; returns what is new.
+  func runTakingWaiting() throws(ChangesetError) -> [ChangesetID] {
+    guard try run() != nil else { return [] }
+    return try Intake(work: work).takeWaiting().map(\.id)
   }
 }

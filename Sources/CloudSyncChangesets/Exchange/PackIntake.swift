@@ -66,9 +66,7 @@ struct PackIntake {
         if intake.besideCount > 0 {
           try refuse(
             name: name,
-            because:
-              "\(intake.besideCount) of its commits go on from before the history was squashed; whoever made"
-              + " them puts them on top of it with “rebase”",
+            because: Self.reason(besideCount: intake.besideCount),
             bytes: bytes
           )
         }
@@ -85,6 +83,12 @@ struct PackIntake {
       try refuse(name: name, because: error.reason, bytes: bytes)
       return Outcome()
     }
+  }
+
+  /// Why commits are no use that do not go on from the horizon.
+  static func reason(besideCount: Int) -> String {
+    "\(besideCount) of its commits go on from before the history was squashed; whoever made"
+      + " them puts them on top of it with “rebase”"
   }
 
   private func isComplete(pack: Pack) throws(ChangesetError) -> Bool {

@@ -146,8 +146,7 @@ final class PageTaker: Sendable {
       let adoption = HorizonAdoption(work: work)
       do throws(ChangesetError) {
         return try work.connection.transaction { () throws(ChangesetError) in
-          guard let row = try adoption.run() else { return [ChangesetID]() }
-          return try Intake(work: work).take(waitingFor: row.id).map(\.id)
+          try adoption.runTakingWaiting()
         }
       } catch {
         // A snapshot that holds something else is no reason to stop.

@@ -12,14 +12,18 @@ struct ZonePage: Sendable {
   private let deleted: [String]
 
   init(_ page: FetchOperation.Response, assets: AssetFolder?) {
+    self.init(page.changedRecords, deleted: page.deletedRecordIDs, assets: assets)
+  }
+
+  init(_ all: [Record], deleted: [RecordID] = [], assets: AssetFolder?) {
     let records = { (type: String) in
-      page.changedRecords.filter { $0.recordType == type }
+      all.filter { $0.recordType == type }
         .map { ($0.recordID.name, PackRecord.bytes(of: $0, assets: assets)) }
     }
     packs = records(PackRecord.type)
     snapshots = records(Snapshot.recordType)
     reports = records(ReplicaReport.recordType)
-    deleted = page.deletedRecordIDs.map(\.name)
+    self.deleted = deleted.map(\.name)
   }
 
   /// Stores it, and gives what became of the packs.

@@ -39,7 +39,7 @@ struct HorizonAdoption {
 
   /// Makes a commit that is in the log the horizon.
   func take(row: LogRow) throws(ChangesetError) {
-    try mark(horizon: row)
+    try HorizonMarks(work: work, horizon: row).set()
     try work.info.set(.squashed, .integer(row.seq))
   }
 
@@ -47,38 +47,6 @@ struct HorizonAdoption {
   func snapshotName() throws(ChangesetError) -> String? {
     guard let wanted = try reports.horizon() else { return nil }
     return try reports.snapshots().first { $0.place.id == wanted.id }?.name
-  }
-
-  // MARK: Beside
-
-  /// Sets commits aside that are neither before the horizon nor go on from it.
-  private func mark(horizon: LogRow) throws(ChangesetError) {
-    let before = try work.log.ancestors(of: [horizon.seq])
-    let below = try roots.below()
-    let rows = try work.connection.rows(
-      "SELECT seq, parent, merged, remote, id FROM changesets_log ORDER BY seq"
-    ) { row in
-      (
-        seq: row.integer(0), parents: [row.integer(1), row.integer(2)].filter { $0 > 0 },
-        place: row.integer(3), id: row.bytes(4)
-      )
-    }
-    var after: Set<Int64> = [horizon.seq]
-    for row in rows where row.seq != horizon.seq {
-      let isAfter = !row.parents.isEmpty && row.parents.allSatisfy { after.contains($0) }
-      if isAfter { after.insert(row.seq) }
-      let isBefore =
-        before.contains(row.seq)
-        || below.contains(Array(row.id.prefix(ChangesetID.beginningLength)))
-      if isAfter || isBefore {
-        // An earlier horizon may have had it aside; whether the cloud has it nobody knows.
-        if row.place == LogRow.Place.beside.rawValue {
-          try work.log.set(place: .here, of: row.seq)
-        }
-      } else if row.place != LogRow.Place.beside.rawValue {
-        try work.log.set(place: .beside, of: row.seq)
-      }
-    }
   }
 
   // MARK: Snapshots
@@ -111,12 +79,6 @@ struct HorizonAdoption {
     )
     try StateFrames.forget(work.connection)
     try check(row: row, changes: commit.changes)
-    // What was before it goes on nowhere any more.
-    let below = try roots.below()
-    for head in try work.heads.heads() where below.contains(try work.log.row(head.seq).id.beginning)
-    {
-      try work.heads.remove(seq: head.seq, branch: head.branch)
-    }
     try work.heads.add(row.seq, branch: row.branch)
     try work.heads.notice(time: row.time)
     try work.connection.run("DELETE FROM changesets_waiting WHERE id = ?1", .blob(row.id.bytes))

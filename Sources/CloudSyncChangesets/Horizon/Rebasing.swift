@@ -26,28 +26,81 @@ struct Rebasing {
     return try work.log.isAncestor(ancestor: seq, of: horizon.row.seq) ? .current : .lagging
   }
 
-  /// Does it for all heads, and moves the rows; returns the commits that were made.
+  /// Does it for all heads, and moves the rows unless an older commit is looked at; returns the commits that were made.
   func run() throws(ChangesetError) -> [LogRow] {
     guard let horizon = try Horizon(work.connection), try standing() != .current else { return [] }
     let position = try work.heads.position()
-    if position.isDetached { throw ChangesetError.onOlderCommit }
-    try work.checkNothingIsUncommitted()
+    if !position.isDetached { try work.checkNothingIsUncommitted() }
     try keepStart(of: position, horizon: horizon)
     var made: [LogRow] = []
+    var heads: [LogRow] = []
+    var beginnings: [(branch: Int64, at: LogRow)] = []
     for head in try work.heads.beside() {
-      let target = try target(branch: head.branch, horizon: horizon)
-      let row = try rebase(row: try work.log.row(head.seq), onto: target, branch: head.branch)
-      try work.heads.remove(seq: head.seq, branch: head.branch)
-      try work.heads.remove(seq: target.seq, branch: head.branch)
-      try work.heads.add(row.seq, branch: head.branch)
-      if row.seq != target.seq { made.append(row) }
+      let old = try work.log.row(head.seq)
+      if old.branch == head.branch {
+        heads.append(old)
+      } else {
+        beginnings.append((head.branch, old))
+      }
     }
+    var placed: Placed = [:]
+    for old in try withForks(of: heads) {
+      let target = try target(for: old, placed: placed, horizon: horizon)
+      let row = try rebase(row: old, onto: target, placed: placed)
+      placed[old.seq] = row
+      try work.heads.remove(seq: old.seq, branch: old.branch)
+      if row.seq != target.seq {
+        try work.heads.replace(by: row, after: [target])
+        made.append(row)
+      } else if try work.heads.heads(ofBranch: old.branch).isEmpty {
+        try work.heads.add(target.seq, branch: old.branch)
+      }
+    }
+    // What was begun on them, and has no commit of its own, begins where they are now.
+    for (branch, old) in beginnings {
+      try work.heads.begin(branch: branch, at: target(branch: old.branch, horizon: horizon).seq)
+    }
+    // Whoever looks at an older commit goes on looking at it.
+    if position.isDetached { return made }
     let end = try target(branch: position.branch, horizon: horizon)
     if try work.heads.heads(ofBranch: position.branch).isEmpty {
       try work.heads.add(end.seq, branch: position.branch)
     }
     try Moving(work: work).move(to: end.seq)
     return made
+  }
+
+  /// What commits beside the horizon are on top of it.
+  private typealias Placed = [Int64: LogRow]
+
+  /// Heads and the commits beside the horizon where the ways to them part, those that come first before the others: what
+  /// two heads have in common is put on top once.
+  private func withForks(of heads: [LogRow]) throws(ChangesetError) -> [LogRow] {
+    var rows = heads
+    let table = try ParentTable(work.connection)
+    for (place, one) in heads.enumerated() {
+      for other in heads[..<place] {
+        guard let seq = table.meeting(one.seq, other.seq) else { continue }
+        let row = try work.log.row(seq)
+        if row.isBeside, !rows.contains(where: { $0.seq == seq }) { rows.append(row) }
+      }
+    }
+    return rows.sorted { ($0.generation, $0.seq) < ($1.generation, $1.seq) }
+  }
+
+  /// What a commit is put on: the head of its branch, with what the commit goes on from.
+  private func target(
+    for row: LogRow,
+    placed: Placed,
+    horizon: Horizon
+  ) throws(ChangesetError) -> LogRow {
+    let target = try target(branch: row.branch, horizon: horizon)
+    guard let base = try base(of: row, placed: placed), let start = placed[base.seq] else {
+      return target
+    }
+    if try work.log.isAncestor(ancestor: start.seq, of: target.seq) { return target }
+    if try work.log.isAncestor(ancestor: target.seq, of: start.seq) { return start }
+    return try Merging(work).merge(theirs: start, into: target, branch: row.branch)
   }
 
   /// The head of a branch that goes on from the horizon; the horizon itself if it has none.
@@ -67,32 +120,56 @@ struct Rebasing {
     return heads.first ?? horizon.row
   }
 
-  /// The last commit on the way of first parents that is in the others' history; nil for the empty database.
-  private func base(of row: LogRow) throws(ChangesetError) -> LogRow? {
+  /// The last commit on the way of first parents that is in the others' history, or has been put on top of it; nil for the
+  /// empty database.
+  private func base(of row: LogRow, placed: Placed = [:]) throws(ChangesetError) -> LogRow? {
     var next: LogRow? = row
-    while let present = next, present.isBeside {
+    while let present = next, present.isBeside, placed[present.seq] == nil {
       next = try present.parent.map { (seq) throws(ChangesetError) in try work.log.row(seq) }
     }
     return next
   }
 
+  /// What was decided on the way to a commit by others beside the horizon, which nobody will see any more.
+  private func lost(
+    before row: LogRow,
+    placed: Placed
+  ) throws(ChangesetError) -> [MergeConflict] {
+    var conflicts: [MergeConflict] = []
+    var (open, seen): ([LogRow], Set<Int64>) = ([row], [row.seq])
+    while let next = open.popLast() {
+      guard next.isBeside, placed[next.seq] == nil else { continue }
+      if try work.log.body(seq: next.seq) != nil {
+        conflicts += try work.log.commit(next).conflicts.filter { !$0.lost.isEmpty }
+      }
+      for parent in next.parents where seen.insert(parent).inserted {
+        open.append(try work.log.row(parent))
+      }
+    }
+    return conflicts
+  }
+
   private func rebase(
     row: LogRow,
     onto target: LogRow,
-    branch: Int64
+    placed: Placed
   ) throws(ChangesetError) -> LogRow {
-    let plan = try Merging(work).rebase(of: row, over: try base(of: row), onto: target)
-    if plan.changes.isEmpty { return target }
+    let base = try base(of: row, placed: placed)
+    let plan = try Merging(work).rebase(of: row, over: base, onto: target)
+    let changes = plan.changes.withoutNewerValues
+    let conflicts = try Set(plan.conflicts + lost(before: row, placed: placed)).sorted()
+    // Where all of it has lost to what the others have done meanwhile there is that to tell.
+    if changes.isEmpty, conflicts.allSatisfy(\.lost.isEmpty) { return target }
     let said = try work.changeset(row: row)
     let time = HybridTime.next(after: try work.heads.position().clock, now: work.now)
     let committing = Committing(work: work)
     let commit = try committing.commit(
-      of: plan.changes.written(at: time),
+      of: changes.written(at: time),
       meta: row.kind == .edit ? said.meta : "{}",
-      conflicts: plan.conflicts,
+      conflicts: conflicts,
       at: time,
       on: target,
-      branch: branch
+      branch: row.branch
     )
     try work.heads.notice(time: time)
     return try committing.store(commit: commit, parents: [target])

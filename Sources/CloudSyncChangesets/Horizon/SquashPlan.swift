@@ -5,6 +5,7 @@ import CloudSyncSQLiteSupport
 /// Decides what can be squashed, and whom that waits for.
 struct SquashPlan {
   let work: HistoryWork
+  let patience: Int64
 
   /// What is to be done next.
   enum Step: Sendable {
@@ -17,8 +18,8 @@ struct SquashPlan {
     case finish(LogRow)
   }
 
-  /// How long a replica counts that nothing is heard of.
-  private static let patience: Int64 = 90 * 24 * 3_600 * 1_000
+  /// How long a replica counts that nothing is heard of, in milliseconds.
+  static let usualPatience: Int64 = 90 * 24 * 3_600 * 1_000
 
   func next(depth: Int) throws(ChangesetError) -> Step {
     try checkEverythingIsHere()
@@ -53,7 +54,7 @@ struct SquashPlan {
 
   /// The last commit of each other replica that was heard of lately, by its name.
   private func lastCommits() throws(ChangesetError) -> [String: Int64] {
-    let oldest = HybridTime.next(after: .zero, now: max(0, work.now - Self.patience))
+    let oldest = HybridTime.next(after: .zero, now: max(0, work.now - patience))
     let numbers = try work.connection.rows(
       "SELECT seq FROM changesets_log WHERE kind = 1 AND remote < 2 AND time >= ?1 ORDER BY seq",
       .integer(oldest.rawValue)
@@ -69,7 +70,10 @@ struct SquashPlan {
 
   /// Throws if there may be commits that nothing is known of: they might go on from before any cut.
   private func checkEverythingIsHere() throws(ChangesetError) {
-    let waiting = try work.connection.integer("SELECT count(*) FROM changesets_waiting") ?? 0
+    let waiting =
+      try work.connection.integer(
+        "SELECT count(*) FROM changesets_waiting WHERE missing IS NOT NULL"
+      ) ?? 0
     let refused = try work.connection.integer(
       "SELECT count(*) FROM changesets_refused WHERE name LIKE 'pack-%'"
     )

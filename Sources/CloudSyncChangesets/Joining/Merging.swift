@@ -99,8 +99,7 @@ struct Merging {
     )
     commit.mutate(by: work)
     let row = try Committing(work: work).store(commit: commit, parents: [first, second])
-    for parent in [first, second] { try work.heads.remove(seq: parent.seq, branch: branch) }
-    try work.heads.add(row.seq, branch: branch)
+    try work.heads.replace(by: row, after: [first, second])
     try work.heads.notice(time: row.time)
     try Answers(connection: work.connection).forget(ours: plan.ours, plan.theirs)
     return row
@@ -142,6 +141,7 @@ extension MergeRules {
   init(_ work: HistoryWork) {
     self.init()
     for table in work.tables.tables {
+      columns[table.name] = table.columns
       let settings = work.options.settings(of: table.name)
       tables[table.name] = Table(
         merging: settings.merging,

@@ -71,7 +71,8 @@ struct CellMerge {
   }
 
   private mutating func note(ours: CellDelta, _ theirs: CellDelta, _ value: SQLiteValue) {
-    let lost = [ours, theirs].filter { $0.new != value }
+    // What nobody has written since it came back with its row is no loss.
+    let lost = [ours, theirs].filter { $0.new != value && $0.time > .zero }
     if lost.isEmpty { return }
     let result = Self.cell(value: value, of: ours, theirs)
     kept.append(MergeConflict.Cell(result.column, value, time: result.time))

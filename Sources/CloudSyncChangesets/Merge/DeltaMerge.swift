@@ -1,3 +1,4 @@
+import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 
 /// Merges what two sides have made of a state.
@@ -77,21 +78,24 @@ struct DeltaMerge {
     }
     var merged: RowDelta? = change
     if first.isChange {
-      // A row that comes back is as new as the edit that brought it back.
-      let back = first.inverted(at: change.time)
+      // What comes back without having been edited is older than every edit.
+      let back = first.inverted(at: first.kind == .delete ? .zero : change.time)
       merged = try composing { () throws(ByteFault) in try back.followed(by: change) }
     }
-    return Self.newer(change, than: first, merged: merged)
+    return newer(change, than: first, merged: merged, of: table)
   }
 
   /// A merge's change with the values that the first side has as well, and that the second has written later.
-  private static func newer(
+  private func newer(
     _ change: RowDelta,
     than first: RowDelta,
-    merged: RowDelta?
+    merged: RowDelta?,
+    of table: String
   ) -> RowDelta? {
     guard change.kind != .delete, first.kind != .delete else { return merged }
-    let values = change.cells.filter { cell in
+    var cells = change.cells
+    if change.kind == .insert { cells += nulls(of: change, in: table) }
+    let values = cells.filter { cell in
       let mine = first.cell(cell.column)
       let present = mine?.new ?? (first.kind == .insert ? .null : cell.old)
       let time = mine?.time ?? (first.kind == .insert ? first.time : nil)
@@ -103,5 +107,11 @@ struct DeltaMerge {
       updating: change.key,
       cells: (changes + same).sorted { $0.column.precedesByBytes($1.column) }
     )
+  }
+
+  /// The columns that a row is inserted without: they are NULL, and as new as the row.
+  private func nulls(of row: RowDelta, in table: String) -> [CellDelta] {
+    (rules.columns[table] ?? []).filter { row.cell($0) == nil }
+      .map { CellDelta($0, old: .null, new: .null, time: row.time) }
   }
 }

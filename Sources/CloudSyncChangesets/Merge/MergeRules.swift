@@ -27,6 +27,8 @@ package struct MergeRules: Sendable {
   package var tables: [String: Table]
   /// What rows hold in columns that nobody has set.
   var constants: [Fills] = []
+  /// The columns of each table that are not in its key: a row that is inserted names only those that it sets.
+  package var columns: [String: [String]] = [:]
 
   package init(tables: [String: Table] = [:]) { self.tables = tables }
 
@@ -34,7 +36,11 @@ package struct MergeRules: Sendable {
   ///
   /// Commits that have all edits in common differ by unlike settings only. Merged by one rule for all they become
   /// one commit, and the exchange ends.
-  package static let plain = MergeRules()
+  var plain: MergeRules {
+    var rules = MergeRules()
+    rules.columns = columns
+    return rules
+  }
 
   package func table(_ name: String) -> Table { tables[name] ?? Table() }
 }

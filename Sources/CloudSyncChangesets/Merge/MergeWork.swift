@@ -58,7 +58,7 @@ package final class MergeWork {
       questions = MergeQuestions(graph, handler: handler, ours: ours, theirs: theirs)
     }
     var merge = DeltaMerge(
-      rules: isPlain ? .plain : rules,
+      rules: isPlain ? rules.plain : rules,
       isOntoOurs: mine.cellCount(without: rules.constants)
         >= other.cellCount(without: rules.constants),
       questions: questions
@@ -115,7 +115,7 @@ package final class MergeWork {
       let below = try base(of: common.best, isPlain: isPlain)
       let mine = try graph.changes(from: below, to: merged)
       let other = try graph.changes(from: below, to: MergeBase(commit: commits[place]))
-      var merge = DeltaMerge(rules: isPlain ? .plain : rules, isOntoOurs: true)
+      var merge = DeltaMerge(rules: isPlain ? rules.plain : rules, isOntoOurs: true)
       try merge.merge(ours: mine, theirs: other)
       merged.delta = try composing { () throws(ByteFault) in
         try merged.delta.followed(by: merge.changes)

@@ -18,7 +18,10 @@ extension RowMerge {
     }
   }
 
-  private var latest: HybridTime { max(ours.time, theirs.time) }
+  /// A decision is as new as the edits that it is about; when a row was deleted counts for nothing.
+  private var latest: HybridTime {
+    [ours, theirs].filter { $0.kind != .delete }.map(\.time).max() ?? .zero
+  }
 
   private func deleted(automatic: Outcome, base: [CellValue]?) -> Outcome {
     var conflict = MergeConflict(

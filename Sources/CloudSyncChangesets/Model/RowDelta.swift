@@ -40,6 +40,9 @@ package struct RowDelta: Sendable, Hashable {
   ///
   /// An insertion also has the NULLs that were written at another time than the row: an edit to NULL counts like
   /// every other edit. No other NULL of it has a cell.
+  ///
+  /// What a merge brings back with a deleted row, because somebody has edited or needs it, is of time zero: nobody has
+  /// written it, and every edit counts for more. When a row was deleted decides nothing.
   package var cells: [CellDelta]
   /// When the row was inserted or deleted; for an update the latest time of its changes.
   package var time: HybridTime

@@ -33,22 +33,28 @@ struct Branches {
   }
 
   /// The branches that were deleted, and on which nobody has committed anything that the deleter had not seen.
+  ///
+  /// It follows from the latest word about a branch and from its commits: where it was begun here counts for nothing,
+  /// or replicas that have got the same would show unlike branches.
   func hidden() throws(ChangesetError) -> Set<String> {
     var names: Set<String> = []
-    for entry in try tags.entries(ofKind: .hiddenBranch) {
-      guard let id = entry.id else { continue }
-      if let end = try work.log.number(of: id),
-        let branch = try work.dictionaries.number(ofName: entry.name)
-      {
-        let later = try work.heads.heads(ofBranch: branch)
-          .filtered { (head) throws(ChangesetError) in
-            try work.log.isAncestor(ancestor: head.seq, of: end) == false
-          }
-        if !later.isEmpty { continue }
-      }
+    for entry in try tags.entries(ofKind: .hiddenBranch) where try isHidden(entry: entry) {
       names.insert(entry.name)
     }
     return names
+  }
+
+  private func isHidden(entry: Tags.Entry) throws(ChangesetError) -> Bool {
+    guard let id = entry.id else { return false }
+    guard let branch = try work.dictionaries.number(ofName: entry.name) else { return true }
+    let ends = try work.heads.ends(ofBranch: branch)
+    if ends.isEmpty { return true }
+    // A commit that nobody has got here has nothing that is here before it.
+    guard let deleted = try work.log.number(of: id) else { return false }
+    for end in ends where try work.log.isAncestor(ancestor: end, of: deleted) == false {
+      return false
+    }
+    return true
   }
 
   func create(name: String, at revision: Revision) throws(ChangesetError) {
@@ -72,27 +78,27 @@ struct Branches {
         )
       }
     }
-    let number = try work.dictionaries.number(forName: name)
-    let ends = try work.heads.heads(ofBranch: number).map(\.seq)
-    if let seq, ends == [seq] {
-      return try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: nil, time: .zero))
+    guard let seq else {
+      throw ChangesetError(
+        .noSuchRevision,
+        "a branch begins at a commit, and there is none; commit something first"
+      )
     }
+    let number = try work.dictionaries.number(forName: name)
     // One that was deleted goes on where it ends, or further on.
-    for end in ends {
-      if let seq, try work.log.isAncestor(ancestor: end, of: seq) {
-        try work.heads.remove(seq: end, branch: number)
-        continue
-      }
+    for end in try work.heads.ends(ofBranch: number)
+    where try work.log.isAncestor(ancestor: end, of: seq) == false {
       throw ChangesetError(
         .invalidName,
         "there was a branch “\(name)”, which ends at \(try work.log.row(end).id.short); create it there to get"
           + " it back, or name another one"
       )
     }
-    guard let seq else {
-      return try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: nil, time: .zero))
-    }
-    try work.heads.add(seq, branch: number)
+    try work.heads.begin(branch: number, at: seq)
+    let isDeleted = try tags.entries(ofKind: .hiddenBranch)
+      .contains { $0.name.hasSameBytes(as: name) && $0.id != nil }
+    guard isDeleted else { return }
+    try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: nil, time: .zero))
   }
 
   func number(name: String) throws(ChangesetError) -> Int64 {
@@ -115,6 +121,11 @@ struct Branches {
     let position = try work.heads.position()
     let number = try number(name: name)
     var heads = try work.heads.heads(ofBranch: number)
+    if heads.count > 1 {
+      // What does not go on from the horizon waits for a rebase, which nobody can do who cannot go to the branch.
+      let joinable = try work.heads.joinable(ofBranch: number)
+      if !joinable.isEmpty { heads = joinable }
+    }
     if heads.count > 1 {
       // What a newer app has made waits for an update, and for nothing else.
       let known = try heads.filtered { (head) throws(ChangesetError) in
@@ -180,6 +191,10 @@ struct Branches {
         "branch “\(name)” has \(branch.heads.count) heads; merge them first"
       )
     }
+    guard let number = try work.dictionaries.number(ofName: name) else { return }
+    try work.heads.forgetBeginning(ofBranch: number)
+    // Nobody else knows of a branch that has no commits.
+    if try work.heads.ends(ofBranch: number).isEmpty { return }
     try say(entry: Tags.Entry(name: name, kind: .hiddenBranch, id: head, time: .zero))
   }
 

@@ -154,7 +154,12 @@ struct Migrating {
     )
     let written = Commit(header: header, changes: changes.written(at: parent.time))
     let row = try Committing(work: work).store(commit: written, parents: [parent])
-    try work.heads.advance(position: position, to: row.seq, clock: max(position.clock, row.time))
+    try work.heads.advance(
+      position: position,
+      to: row,
+      after: parent,
+      clock: max(position.clock, row.time)
+    )
   }
 }
 

@@ -6,6 +6,7 @@ struct HistoryWalk {
 
   func log(query: LogQuery) throws(ChangesetError) -> [Changeset] {
     var result: [Changeset] = []
+    if let table = query.table { try check(table: table) }
     if query.count == 0 { return result }
     let key = try query.key.map { (key) throws(ChangesetError) in RowKey(try key.columns()) }
     var steps = HistorySteps(log: work.log)
@@ -17,6 +18,15 @@ struct HistoryWalk {
       }
     }
     return result
+  }
+
+  /// Throws if no commit can be about a table: a name that is mistyped has no history, and is no reason for silence.
+  private func check(table: String) throws(ChangesetError) {
+    if work.tables.table(table) != nil { return }
+    // One that was dropped has its commits.
+    let known = try work.dictionaries.schemas()
+      .contains { $0.tables.contains { $0.name.isSameName(as: table) } }
+    if !known { throw ChangesetError(.misuse, "there is no table “\(table)” in the history") }
   }
 
   /// All commits that one is made of, with it.

@@ -10,13 +10,13 @@ extension ChangesetRepository {
 
   /// Begins a branch, and stays on the present one.
   ///
-  /// It travels with its first commit. One that was deleted comes back where it ended, or begins again at a commit after
-  /// that.
+  /// It travels with its first commit; where others have commits on a branch of that name, it is that branch. One that was
+  /// deleted comes back for all where it ended, or begins again at a commit after that.
   ///
   /// - Parameters:
   ///   - name: Its name.
   ///   - revision: The commit that it begins at.
-  /// - Throws: That there is such a branch, or that none can be called so.
+  /// - Throws: That there is such a branch, that none can be called so, or that there is no commit.
   public func createBranch(_ name: String, at revision: Revision = .head) throws(ChangesetError) {
     try write { (work) throws(ChangesetError) in
       try Branches(work: work).create(name: name, at: revision)

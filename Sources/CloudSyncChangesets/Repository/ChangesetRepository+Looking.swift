@@ -7,7 +7,7 @@ extension ChangesetRepository {
   ///
   /// - Parameter query: Which commits.
   /// - Returns: The commits.
-  /// - Throws: That there is no such revision, or what is wrong with the database.
+  /// - Throws: That there is no such revision or table, or what is wrong with the database.
   public func log(_ query: LogQuery = LogQuery()) throws(ChangesetError) -> [Changeset] {
     try read { (work) throws(ChangesetError) in try HistoryWalk(work: work).log(query: query) }
   }

@@ -61,8 +61,7 @@ struct HeadMigration {
     try Fills.keep(delta: made.commit.changes, work.connection)
     let parent = try work.log.row(seq)
     let row = try Committing(work: work).store(commit: made.commit, parents: [parent])
-    try work.heads.remove(seq: seq, branch: row.branch)
-    try work.heads.add(row.seq, branch: row.branch)
+    try work.heads.replace(by: row, after: [parent])
     try work.heads.notice(time: row.time)
   }
 

@@ -59,7 +59,7 @@ extension Settlement {
     }
     guard let deletion = referenced.deletion(values) else { return nil }
     var row = SettledRow()
-    for cell in deletion.cells { row.set(cell.column, cell.old, at: deletion.time) }
+    for cell in deletion.cells { row.set(cell.column, cell.old, at: .zero) }
     return .deleted(RowID(table: name, key: deletion.key), row, deletion.time)
   }
 
@@ -68,7 +68,7 @@ extension Settlement {
     let changes = [plan.firstNet, plan.secondNet].compactMap { $0.table(id.table)?.row(id.key) }
     guard let deletion = changes.first(where: { $0.kind == .delete }) else { return nil }
     var row = SettledRow()
-    for cell in deletion.cells { row.set(cell.column, cell.old, at: deletion.time) }
+    for cell in deletion.cells { row.set(cell.column, cell.old, at: .zero) }
     for change in changes where change.kind == .update { row = row.changed(by: change) }
     return .deleted(id, row, deletion.time)
   }

@@ -253,9 +253,11 @@ final class Settlement {
     switch (old, new) {
     case (nil, nil): return nil
     case (nil, _?):
-      let latest = cells.map(\.time).max() ?? .zero
-      return RowDelta(inserting: id.key, cells: cells, time: planned?.time ?? latest)
-    case (_?, nil): return RowDelta(.delete, id.key, cells: cells, time: departure(of: id))
+      // One that is restored holds what nobody has edited since.
+      return RowDelta(inserting: id.key, cells: cells, time: planned?.time ?? .zero)
+    case (_?, nil):
+      let cells = cells.filter(\.isChange)
+      return RowDelta(.delete, id.key, cells: cells, time: departure(of: id))
     case (_?, _?):
       let kept = cells.filter { cell in
         cell.isChange || newer.contains { $0.column == cell.column && $0.new == cell.new }

@@ -17,6 +17,14 @@ extension ChangesetRemote {
   /// - Throws: Why the cloud did not do it; the next call goes on with it.
   @discardableResult
   public func squash(depth: Int = 1_000) async throws(ChangesetError) -> SquashSummary {
+    try await squash(depth: depth, patience: SquashPlan.usualPatience)
+  }
+
+  /// Does it without waiting for replicas that have not committed for so many milliseconds.
+  package func squash(
+    depth: Int,
+    patience: Int64
+  ) async throws(ChangesetError) -> SquashSummary {
     guard depth >= 0 else {
       throw ChangesetError(.misuse, "a history cannot be squashed to \(depth) commits")
     }
@@ -25,7 +33,7 @@ extension ChangesetRemote {
     var summary = SquashSummary()
     while true {
       let step = try repository.read { (work) throws(ChangesetError) in
-        try SquashPlan(work: work).next(depth: depth)
+        try SquashPlan(work: work, patience: patience).next(depth: depth)
       }
       switch step {
       case .snapshot(let row):
@@ -67,12 +75,12 @@ extension ChangesetRemote {
   /// sync sends them. Where nothing is behind, nothing happens.
   ///
   /// - Returns: The commits that were made.
-  /// - Throws: That an older commit is checked out, or why the cloud could not be reached.
+  /// - Throws: That a branch has heads which wait for answers, or why the cloud could not be reached.
   @discardableResult
   public func rebase() async throws(ChangesetError) -> [Changeset] {
     try await fetch()
     if try repository.standing() == .current { return [] }
-    try repository.commit()
+    if try repository.head().isDetached == false { try repository.commit() }
     return try repository.rebase()
   }
 

@@ -67,6 +67,14 @@ struct Dictionaries {
     return SchemaID(digest)
   }
 
+  /// All schemas that commits have had.
+  func schemas() throws(ChangesetError) -> [SchemaDescription] {
+    let numbers = try connection.rows("SELECT number FROM changesets_schemas ORDER BY number") {
+      $0.integer(0)
+    }
+    return try numbers.map { (number) throws(ChangesetError) in try schema(number: number) }
+  }
+
   func schema(number: Int64) throws(ChangesetError) -> SchemaDescription {
     let bytes = try connection.row(
       "SELECT description FROM changesets_schemas WHERE number = ?1",

@@ -51,19 +51,31 @@ struct Heads {
   }
 
   /// Moves HEAD with its branch to a commit that is made on it.
-  func advance(position: Position, to seq: Int64, clock: HybridTime) throws(ChangesetError) {
+  func advance(
+    position: Position,
+    to row: LogRow,
+    after parent: LogRow?,
+    clock: HybridTime
+  ) throws(ChangesetError) {
+    // Beside the first commit of a branch the branch may have heads that it is made of.
+    if let parent, parent.branch != position.branch {
+      try replace(by: row, after: [parent])
+      var position = position
+      (position.seq, position.clock) = (row.seq, clock)
+      return try set(position)
+    }
     try connection.run(
       """
       UPDATE changesets_heads SET seq = ?1, time = CASE number WHEN 0 THEN ?4 END
       WHERE branch = ?2 AND seq IS ?3 AND is_head < 2
       """,
-      .integer(seq),
+      .integer(row.seq),
       .integer(position.branch),
       position.seq.map { .integer($0) } ?? .null,
       .integer(clock.rawValue)
     )
-    // The first commit of a branch, or one on a commit that has others already.
-    if connection.sqlite.changeCount < 2 { try add(seq, branch: position.branch) }
+    // The first commit of all, or one on a commit that has others already.
+    if connection.sqlite.changeCount < 2 { try add(row.seq, branch: position.branch) }
   }
 
   /// The latest time that was given or seen is no earlier than a time.
@@ -71,55 +83,6 @@ struct Heads {
     try connection.run(
       "UPDATE changesets_heads SET time = max(time, ?1) WHERE number = 0",
       .integer(time.rawValue)
-    )
-  }
-
-  /// The heads of a branch, or of all.
-  func heads(ofBranch branch: Int64? = nil) throws(ChangesetError) -> [(branch: Int64, seq: Int64)]
-  {
-    try connection.rows(
-      """
-      SELECT branch, seq FROM changesets_heads
-      WHERE is_head = 0 AND (?1 IS NULL OR branch = ?1) ORDER BY branch, seq
-      """,
-      branch.map { .integer($0) } ?? .null
-    ) { (branch: $0.integer(0), seq: $0.integer(1)) }
-  }
-
-  /// The heads of a branch, or of all, that can be merged and gone to: those that are not beside the horizon.
-  func joinable(
-    ofBranch branch: Int64? = nil
-  ) throws(ChangesetError) -> [(
-    branch: Int64, seq: Int64
-  )] {
-    let beside = Set(try beside().map(\.seq))
-    return try heads(ofBranch: branch).filter { !beside.contains($0.seq) }
-  }
-
-  /// The heads that do not go on from the horizon.
-  func beside() throws(ChangesetError) -> [(branch: Int64, seq: Int64)] {
-    try connection.rows(
-      """
-      SELECT h.branch, h.seq FROM changesets_heads h JOIN changesets_log l ON l.seq = h.seq
-      WHERE h.is_head = 0 AND l.remote = 2 ORDER BY h.branch, h.seq
-      """
-    ) { (branch: $0.integer(0), seq: $0.integer(1)) }
-  }
-
-  func add(_ seq: Int64, branch: Int64) throws(ChangesetError) {
-    try connection.run(
-      "INSERT INTO changesets_heads(branch, seq, is_head) VALUES(?1, ?2, 0)",
-      .integer(branch),
-      .integer(seq)
-    )
-  }
-
-  /// Whether a commit was a head of the branch; it is none any more.
-  func remove(seq: Int64, branch: Int64) throws(ChangesetError) {
-    try connection.run(
-      "DELETE FROM changesets_heads WHERE is_head = 0 AND branch = ?1 AND seq = ?2",
-      .integer(branch),
-      .integer(seq)
     )
   }
 }

@@ -55,7 +55,7 @@ struct Committing {
       branch: position.branch
     )
     let row = try store(commit: commit, parents: [parent])
-    try work.heads.advance(position: position, to: row.seq, clock: time)
+    try work.heads.advance(position: position, to: row, after: parent, clock: time)
     return row
   }
 

@@ -22,6 +22,12 @@ struct ReplicaName {
     try work.info.set(.replica, .text("\(base)-\(random.suffix(6))"))
   }
 
+  /// Whether a name is this copy's, or was before it had to take another one.
+  func isOrWas(_ name: String) throws(ChangesetError) -> Bool {
+    let present = try work.replica()
+    return present.hasSameBytes(as: name) || present.utf8.starts(with: (name + "-").utf8)
+  }
+
   /// Twelve hexadecimal digits.
   static func random(options: ChangesetOptions) -> String {
     let number = SplitMix64.first(of: options.environment.nonce())

@@ -11,7 +11,17 @@ import Foundation
 package struct AssetFolder: Sendable {
   package let options: AssetOptions
 
-  package init(options: AssetOptions) { self.options = options }
+  package init(options: AssetOptions) {
+    var options = options
+    // A handler takes no path that means another file in another folder.
+    options.folder = Self.fromRoot(options.folder)
+    options.base = options.base.map(Self.fromRoot)
+    self.options = options
+  }
+
+  private static func fromRoot(_ path: String) -> String {
+    path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+  }
 
   private func path(_ digest: some Sequence<UInt8>) -> String {
     "\(options.folder)/\(Hexadecimal.text(of: digest))"

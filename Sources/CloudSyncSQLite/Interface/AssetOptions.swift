@@ -4,7 +4,8 @@ public import CloudSyncCore
 public struct AssetOptions: Sendable {
   /// A folder of the engine's own for files that are on their way; it is created when it is needed.
   ///
-  /// The path that it has in this run of the app: the container of an app moves now and then.
+  /// The path that it has in this run of the app: the container of an app moves now and then. One that does not begin at the
+  /// root is taken from the present folder.
   public var folder: String
   /// The folder that stored locations are relative to; nil is ``folder``.
   ///

@@ -74,7 +74,7 @@ extension ChangesetDevice {
     // Whoever puts an answer off has two heads until then.
     if error.code == .unmerged, putsAnswersOff { return }
     // What was removed here comes from the others.
-    if error.code == .historyTooShort, history.withLock({ $0.hasCollected }) { return }
+    if lacksOldChanges(error) { return }
     // An old app waits for its update, with what is beyond it; a call may end after that.
     if error.code == .needsUpgrade, history.withLock({ $0.wasOld }) { return }
     note("the history stopped: \(error.code.rawValue): \(error)")
@@ -145,7 +145,8 @@ extension ChangesetDevice {
       }
       history.withLock { $0.version.hasAdditions = true }
       process.fail(at: .migrated)
-    } catch let error as ChangesetError where [.unmerged, .uncommittedChanges].contains(error.code)
+    } catch let error as ChangesetError
+      where [.unmerged, .uncommittedChanges, .behindHorizon].contains(error.code)
     {
       return
     } catch { note(error: error) }

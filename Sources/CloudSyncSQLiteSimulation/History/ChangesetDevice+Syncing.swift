@@ -39,8 +39,10 @@ extension ChangesetDevice {
     do throws(ChangesetError) {
       try doChore(process: process)
       try await body(remote)
+      try await squash(remote: remote, process: process)
     } catch {
-      if process.isAlive { note(error: error) }
+      guard process.isAlive else { return }
+      if error.code == .behindHorizon { await rebase(remote: remote) } else { note(error: error) }
     }
   }
 
@@ -68,6 +70,7 @@ extension ChangesetDevice {
       case 9: try collect(repository: repository, process: process)
       case 10: try takeForgery(repository: repository)
       case 11: try deleteBranch(repository: repository)
+      case 12...19: try mergeBranches(repository: repository, choice: choice)
       default: break
       }
     } catch {
@@ -77,7 +80,8 @@ extension ChangesetDevice {
         .misuse,
         .schema,
       ]
-      if error.code == .historyTooShort, history.withLock({ $0.hasCollected }) {
+      if lacksOldChanges(error) {
+        guard history.withLock({ $0.hasCollected }) else { return }
         // As the error says: everything is fetched again.
         try remote?.resetLastChangeToken()
         return
@@ -195,7 +199,8 @@ extension ChangesetDevice {
   private func lookBack(repository: ChangesetRepository) throws(ChangesetError) {
     let log = try repository.log(LogQuery(count: 12))
     let branch = try repository.head().branch
-    guard let old = log.last else { return }
+    // Whoever has to update there, and others have squashed meanwhile, can neither commit there nor come back.
+    guard let old = log.last, !isSquashed || version.hasAdditions else { return }
     try repository.commit()
     _ = try repository.mergeAll()
     try repository.checkout(Revision(old.id))

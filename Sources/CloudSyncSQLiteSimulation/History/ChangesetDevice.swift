@@ -50,11 +50,17 @@ package final class ChangesetDevice: AcquaintedDevice {
     var random: SeededRandom
     /// Says what users do with the history.
     var chores: SeededRandom
+    /// Says when users squash it.
+    var squashes: SeededRandom
   }
 
   let setup: DeviceSetup
   let schema: SimulatedSchema
   let rules: SimulatedMergeRules
+  /// Whether each user has a branch, and merges the others' into it.
+  let hasOwnBranches: Bool
+  /// Whether users squash this history now and then.
+  let isSquashed: Bool
   let disk: SimulatedDisk
   let app = Locked(App())
   let history: Locked<History>
@@ -71,7 +77,11 @@ package final class ChangesetDevice: AcquaintedDevice {
     // The same for all of them, so that a campaign can tell what a seed costs.
     var common = SeededRandom(seed: setup.commonSeed).fork(79)
     let isInFile = common.chance(1, in: 12)
-    var history = History(random: random.fork(1), chores: random.fork(2))
+    var branches = common.fork(82)
+    hasOwnBranches = branches.chance(1, in: 6)
+    var squashes = common.fork(81)
+    isSquashed = squashes.chance(1, in: 2)
+    var history = History(random: random.fork(1), chores: random.fork(2), squashes: random.fork(3))
     if setup.number > 0, random.chance(1, in: 3) {
       (history.version.hasAdditions, history.wasOld) = (false, true)
     }

@@ -5,22 +5,24 @@ import CloudSyncSQLiteSupport
 import CloudSyncSimulator
 
 /// Whatever a user has written is in a commit, unless the same user has written something else over it before.
+///
+/// A commit that nobody can have, because it does not go on from where the history was squashed, counts for nothing:
+/// what it wrote has to be on top of the others' commits, or listed as what has lost there.
 final class HistoryEditChecker: SimulationChecker {
   let rule = "every edit is in the history"
 
   func finish(_ end: SimulationEnd) -> String? {
     let devices = end.changesetDevices
-    guard let device = devices.first else { return nil }
-    var written: Set<Written> = []
+    var (written, replaced): (Set<Written>, Replaced) = ([], Replaced())
     do {
-      for entry in try device.inspected().commits() where entry.commit.header.kind == .edit {
-        for table in entry.commit.changes.tables {
-          for row in table.rows where row.kind != .delete {
-            let id = RowID.canonical(table: table.name, key: row.key.values)
-            for cell in row.cells {
-              written.insert(Written(row: id, column: cell.column, value: cell.new))
-            }
+      for device in devices where device.setup.number == 0 || device.isSquashed {
+        for entry in try device.inspected().commits() {
+          if entry.isBeside {
+            replaced.add(entry.commit)
+            continue
           }
+          if entry.commit.header.kind == .edit { written.formUnion(Self.values(of: entry.commit)) }
+          if device.isSquashed { written.formUnion(Self.lost(by: entry.commit)) }
         }
       }
     } catch { return "the history cannot be read: \(error)" }
@@ -37,7 +39,7 @@ final class HistoryEditChecker: SimulationChecker {
                 && (later.isDeletion || later.isInsertion
                   || Self.values(of: later).contains { $0.0 == column })
             }
-          if isOver
+          if isOver || replaced.contains(edit, column: column)
             || Self.hasLostParent(column: column, value: value, since: edits[(place + 1)...])
           {
             continue
@@ -54,6 +56,53 @@ final class HistoryEditChecker: SimulationChecker {
     var row: RowID
     var column: String
     var value: SQLiteValue
+  }
+
+  private static func values(of commit: Commit) -> [Written] {
+    commit.changes.tables.flatMap { table in
+      table.rows.filter { $0.kind != .delete }
+        .flatMap { row in
+          let id = RowID.canonical(table: table.name, key: row.key.values)
+          return row.cells.map { Written(row: id, column: $0.column, value: $0.new) }
+        }
+    }
+  }
+
+  private static func lost(by commit: Commit) -> [Written] {
+    commit.conflicts.flatMap { conflict in
+      let id = RowID.canonical(table: conflict.table, key: conflict.key.values)
+      return conflict.lost.map { Written(row: id, column: $0.column, value: $0.value) }
+    }
+  }
+
+  /// What commits that nobody can have any more have written over what came before them.
+  private struct Replaced {
+    private var values: [Place: Set<SQLiteValue>] = [:]
+    private var deleted: Set<RowID> = []
+
+    private struct Place: Hashable {
+      var row: RowID
+      var column: String
+    }
+
+    mutating func add(_ commit: Commit) {
+      for table in commit.changes.tables {
+        for row in table.rows {
+          let id = RowID.canonical(table: table.name, key: row.key.values)
+          if row.kind == .delete { deleted.insert(id) }
+          for cell in row.cells where cell.isChange {
+            values[Place(row: id, column: cell.column), default: []].insert(cell.old)
+          }
+        }
+      }
+    }
+
+    func contains(_ edit: RowEdit, column: String) -> Bool {
+      if deleted.contains(edit.row) { return true }
+      let value = HistoryEditChecker.values(of: edit).first { $0.0 == column }?.1
+      return value.map { values[Place(row: edit.row, column: column)]?.contains($0) == true }
+        ?? false
+    }
   }
 
   /// What an edit has written that is like nothing else.

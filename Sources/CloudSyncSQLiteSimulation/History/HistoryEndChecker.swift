@@ -44,7 +44,12 @@ final class HistoryStateChecker: SimulationChecker {
           return "\(name) waits for the parents of \(status.waitingCount) commits"
         }
         let forgeries = device.history.withLock { $0.forgeries }
-        if let refused = status.refused.first(where: { !forgeries.contains($0.name) }) {
+        if status.behindCount > 0 { return "\(name) is behind with \(status.behindCount) heads" }
+        let isSquashed = try repository.horizon() != nil
+        if let refused = status.refused.first(where: { refused in
+          // What goes on from before a squash nobody takes.
+          !forgeries.contains(refused.name) && !(isSquashed && refused.reason.contains("squashed"))
+        }) {
           return "\(name) refuses \(refused.name): \(refused.reason)"
         }
       } catch { return "\(name) cannot be read: \(error)" }
@@ -69,7 +74,8 @@ final class HistoryEqualityChecker: SimulationChecker {
     do {
       // What was removed on one is not in its list, and rows that one has parked are in no table.
       let comparesLost = devices.allSatisfy { device in
-        device.schema.tagRule == nil && device.history.withLock { !$0.hasCollected }
+        device.schema.tagRule == nil && !device.isSquashed
+          && device.history.withLock { !$0.hasCollected }
       }
       let wanted = try Self.summary(first.inspected(), first.rows, comparesLost: comparesLost)
       for device in devices.dropFirst() {
@@ -87,6 +93,8 @@ final class HistoryEqualityChecker: SimulationChecker {
 
   /// What must be equal of two histories.
   private struct Summary {
+    var horizon: ChangesetID?
+    /// Those that go on from there.
     var commits: Set<ChangesetID>
     var branches: [String]
     var tags: [String]
@@ -96,6 +104,9 @@ final class HistoryEqualityChecker: SimulationChecker {
     var rows: [String]
 
     func difference(from other: Summary) -> String? {
+      if horizon != other.horizon {
+        return "begins with \(horizon?.short ?? "-") instead of \(other.horizon?.short ?? "-")"
+      }
       if let id = commits.subtracting(other.commits).min() { return "has commit \(id.short)" }
       if let id = other.commits.subtracting(commits).min() { return "lacks commit \(id.short)" }
       if branches != other.branches { return "has branches \(branches) for \(other.branches)" }
@@ -113,17 +124,20 @@ final class HistoryEqualityChecker: SimulationChecker {
     _ rows: [EndRow],
     comparesLost: Bool
   ) throws(ChangesetError) -> Summary {
-    // A branch that one replica has just begun is nobody else's concern before its first commit.
+    // A branch that one replica has begun is nobody else's concern before its first commit.
     let commits = try repository.log(LogQuery(isOfAllBranches: true))
-    let used = Set(commits.map(\.branch))
     let names = Dictionary(commits.map { ($0.id, $0.branch) }, uniquingKeysWith: { one, _ in one })
-    let heads = try repository.branches().filter { used.contains($0.name) }
+    let branches = try repository.branches()
+      .map { branch in
+        (name: branch.name, heads: branch.heads.filter { names[$0] == branch.name })
+      }
+    let horizon = try repository.horizon()
     let conflicts = comparesLost ? try repository.conflicts() : []
     return Summary(
-      commits: Set(commits.map(\.id)),
-      branches: heads.map { branch in
-        "\(branch.name) \(branch.heads.filter { names[$0] == branch.name }.map(\.short))"
-      },
+      horizon: horizon?.id,
+      commits: Set(commits.filter { $0.generation >= horizon?.generation ?? 0 }.map(\.id)),
+      branches: branches.filter { !$0.heads.isEmpty }
+        .map { "\($0.name) \($0.heads.map(\.short))" },
       tags: try repository.tags().map { "\($0.name) \($0.id.short)" },
       head: try repository.head(),
       lost: conflicts.filter { !$0.lost.isEmpty }.map { "\($0.merge?.short ?? "") \($0.number)" },
@@ -148,10 +162,7 @@ final class HistoryEqualityChecker: SimulationChecker {
       copy.disk.file(),
       options: ChangesetOptions(replica: "clone", tables: copy.rules.tables(schema: copy.schema))
     )
-    for record in records {
-      guard case .data(let data)? = record["data"] else { continue }
-      try repository.take(packNamed: record.recordID.name, bytes: Array(data))
-    }
+    try repository.take(records: records)
     _ = try repository.pull()
     return (repository, copy.rows)
   }

@@ -1,4 +1,5 @@
 import CloudSyncChangesets
+import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 import CloudSyncSimulator
@@ -46,7 +47,42 @@ final class HistoryMergeChecker: SimulationChecker {
         known[entry.id] = commit
         for model in models { model.add(commit: commit) }
       }
+      return try Self.squashDifference(devices: devices, known: known)
     } catch { return "\((error as? HistoryFault)?.text ?? "\(error)")" }
+  }
+
+  /// What another replica has otherwise at the commit that the history begins with; nil if nothing.
+  private static func squashDifference(
+    devices: [ChangesetDevice],
+    known: [ChangesetID: HistoryCommit]
+  ) throws -> String? {
+    guard let horizon = try devices.first?.inspected().horizon()?.id,
+      let wanted = known[horizon]?.state
+    else { return nil }
+    for device in devices.dropFirst() where device.history.withLock({ !$0.hasCollected }) {
+      var states: [ChangesetID: HistoryCommit] = [:]
+      for (number, entry) in try device.inspected().commits().enumerated() {
+        let parents = entry.commit.header.parents.compactMap { states[$0] }
+        let changes = entry.commit.changes
+        states[entry.id] = HistoryCommit(
+          number: number,
+          id: entry.id,
+          parents: parents,
+          time: entry.commit.header.time,
+          isMerge: false,
+          state: try HistoryFold.state(after: parents.first, changes: changes, writer: number)
+        )
+        if entry.id == horizon { break }
+      }
+      let found = states[horizon]?.state ?? [:]
+      for id in Set(wanted.keys).union(found.keys).sorted() {
+        let (one, other) = (wanted[id], found[id])
+        let columns = (one?.columns ?? []).union(other?.columns ?? []).subtracting(["c"])
+        // What columns were filled with the snapshot has, and the commits before it have not.
+        if let one, let other, columns.allSatisfy({ one[$0].value == other[$0].value }) { continue }
+        return "device \(device.setup.number) has another row \(id.text) where the history begins"
+      }
+    }
     return nil
   }
 
@@ -88,7 +124,7 @@ final class HistoryMergeChecker: SimulationChecker {
           }
           // An older app does not know either that both sides have it, so that the later time would count.
           if column == "c", one.isNewerOnly { continue }
-          if one.value != .null, one.time != other.time {
+          if one.time != other.time {
             return "\(id.text).\(column) is of \(other.time), not of \(one.time)"
           }
         }

@@ -207,15 +207,14 @@ struct HistoryRowMerges {
     }
   }
 
-  /// A row that the first deleted and the second edited: whole, as new as its latest edit.
+  /// A row that the first deleted and the second edited: what was not edited is older than every edit.
   private func restored(_ row: HistoryRow, base: HistoryRow) -> HistoryRow {
     var back = written(row: row)
     let changed = row.columns.union(base.columns).filter { row[$0].value != base[$0].value }
-    let latest = changed.map { time(of: row[$0], at: second) }.max() ?? .zero
-    back.time = latest
+    back.time = .zero
     for column in row.columns.union(base.columns) {
       var cell = back[column]
-      cell.time = changed.contains(column) ? time(of: row[column], at: second) : latest
+      cell.time = changed.contains(column) ? time(of: row[column], at: second) : .zero
       cell.writer = number
       back.cells[column] = cell
     }

@@ -33,6 +33,49 @@ import Testing
     }
   }
 
+  /// Three replicas insert a row; the first and the last leave a column empty.
+  @Test(arguments: [true, false])
+  func soDoesAValueBeforeTheLaterOfTwoNulls(isEarlierFirst: Bool) throws {
+    let bench = try MergeBench(Self.table)
+    func side(_ value: String, isLong: Bool, at time: Int) throws -> ChangesetID {
+      let rest = isLong ? "5, 5, 5" : "NULL, NULL, NULL"
+      return try bench.commit("INSERT INTO t VALUES('x', \(value), \(rest))", at: time)
+    }
+    let earlier = try side("NULL", isLong: isEarlierFirst, at: 10)
+    let other = try side("2", isLong: false, at: 15)
+    let later = try side("NULL", isLong: !isEarlierFirst, at: 20)
+
+    let orders = [(earlier, later, other), (earlier, other, later), (later, other, earlier)]
+    for (one, two, three) in orders {
+      let end = try bench.merge(try bench.merge(one, two), three)
+      #expect(try bench.rows("SELECT a FROM t", at: end) == ["NULL"])
+    }
+  }
+
+  /// One replica deletes a row, two edit a column each: with the row come both edits, and nothing else counts for one.
+  @Test(arguments: [5, 15, 25], [true, false])
+  func whatComesBackWithARowGivesWayToEveryEdit(deletion: Int, isLong: Bool) throws {
+    let bench = try MergeBench(Self.table)
+    let base = try bench.commit(
+      "INSERT INTO t VALUES('x', 0, 0, NULL, 0), ('y', 0, 0, 0, 0)",
+      at: 1
+    )
+    let more = isLong ? "; UPDATE t SET a = 9, b = 9, c = 9, d = 9 WHERE id = 'y'" : ""
+    let gone = try bench.commit("DELETE FROM t WHERE id = 'x'\(more)", on: base, at: deletion)
+    let one = try bench.commit("UPDATE t SET a = 1 WHERE id = 'x'", on: base, at: 20)
+    let other = try bench.commit(
+      "UPDATE t SET b = 2, c = 3, d = NULL WHERE id = 'x'",
+      on: base,
+      at: 10
+    )
+
+    let orders = [(gone, one, other), (gone, other, one), (one, other, gone)]
+    for (first, second, third) in orders {
+      let end = try bench.merge(try bench.merge(first, second), third)
+      #expect(try bench.rows("SELECT * FROM t WHERE id = 'x'", at: end) == ["'x' 1 2 3 NULL"])
+    }
+  }
+
   /// Two commits that have set one value, of which the earlier has set another one too.
   private static func twins() throws -> (
     bench: MergeBench, base: ChangesetID, earlier: ChangesetID, later: ChangesetID

@@ -36,6 +36,7 @@ final class MergeBench {
       id: description.id,
       version: 0
     )
+    for table in tables.tables { rules.columns[table.name] = table.columns }
   }
 
   // MARK: Commits

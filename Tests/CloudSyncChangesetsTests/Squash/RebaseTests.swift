@@ -112,6 +112,94 @@ import Testing
     #expect(try desk.rows("SELECT name FROM people WHERE id = 'p4'") == ["'Phone'"])
   }
 
+  @Test func nobodyElseWaitsForALatePackOrIsBehindWithIt() async throws {
+    let (desk, phone) = try await Self.silence { phone in
+      try phone.bench.commit("UPDATE people SET name = 'Late' WHERE id = 'p1'")
+    }
+    // The tablet gets the first of two commits together with the news of the squash, and the second after that.
+    let tablet = try SquashBench(desk.cloud, "tablet")
+    try await tablet.remote.fetch()
+    try await desk.remote.squash(depth: 1)
+    try await phone.remote.push()
+    try await tablet.remote.sync()
+    try phone.bench.commit("UPDATE people SET name = 'Later' WHERE id = 'p1'")
+    try await phone.remote.push()
+    let (copy, _) = try await desk.clone()
+    try await tablet.remote.sync()
+    for repository in [copy, tablet.repository] {
+      let status = try repository.status()
+      #expect(status.waitingCount == 0 && status.behindCount == 0)
+      #expect(try repository.head().id == desk.repository.head().id)
+    }
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+    #expect(try await phone.remote.rebase().count == 1)
+    try await SquashBench.settle([desk, phone, tablet])
+    #expect(try desk.rows("SELECT name FROM people WHERE id = 'p1'") == ["'Later'"])
+  }
+
+  @Test func whatLosesAllThatItHasIsListed() async throws {
+    let (desk, phone) = try await Self.silence { phone in
+      try phone.bench.commit("UPDATE people SET name = 'Phone' WHERE id = 'p2'")
+    }
+    try await desk.remote.squash(depth: 1)
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+    #expect(try await phone.remote.rebase().count == 1)
+    try await SquashBench.settle([desk, phone])
+    #expect(try desk.rows("SELECT name FROM people WHERE id = 'p2'") == ["'Desk'"])
+    let lost = try desk.repository.conflicts().flatMap(\.lost)
+    #expect(lost.map(\.value) == [.string("Phone")])
+    try await desk.expectClone()
+  }
+
+  @Test func whoLooksAtAnOlderCommitIsNotStopped() async throws {
+    let (desk, phone) = try await Self.silence { phone in
+      try phone.bench.commit("UPDATE people SET name = 'Late' WHERE id = 'p1'")
+    }
+    try phone.repository.checkout("HEAD~1")
+    try await desk.remote.squash(depth: 1)
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+    #expect(try await phone.remote.rebase().count == 1)
+    #expect(try phone.repository.head().isDetached)
+    try phone.repository.switchBranch("main")
+    try await SquashBench.settle([desk, phone])
+    #expect(try desk.rows("SELECT name FROM people WHERE id = 'p1'") == ["'Late'"])
+  }
+
+  @Test func whatTwoBranchesHaveInCommonIsPutOnTopOnce() async throws {
+    var rules = ChangesetOptions.Table()
+    rules.merging.columns["score"] = .counter
+    let cloud = LocalCloud()
+    let desk = try SquashBench(cloud, "desk", settings: ["people": rules])
+    let phone = try SquashBench(cloud, "phone", settings: ["people": rules])
+    try await desk.fill(1...5)
+    try await phone.remote.sync()
+    try phone.bench.commit("UPDATE people SET score = score + 3 WHERE id = 'p2'")
+    try phone.repository.createBranch("idea")
+    try phone.repository.switchBranch("idea")
+    try phone.bench.commit("UPDATE people SET name = 'Idea' WHERE id = 'p2'")
+    try phone.repository.switchBranch("main")
+    try phone.bench.commit("UPDATE people SET note = 'main', score = score + 1 WHERE id = 'p2'")
+    desk.bench.pass(seconds: 100 * SquashBench.day)
+    try await desk.fill(6...12)
+    try desk.bench.commit("UPDATE people SET score = score + 10 WHERE id = 'p2'")
+    try await desk.remote.sync()
+    try await desk.remote.squash(depth: 1)
+    phone.bench.pass(seconds: 101 * SquashBench.day)
+
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+    // What both have in common, and what each has besides.
+    #expect(try await phone.remote.rebase().count == 3)
+    try phone.repository.merge("idea")
+    try phone.repository.pull()
+    try await SquashBench.settle([desk, phone])
+    #expect(
+      try desk.rows("SELECT name, score, note FROM people WHERE id = 'p2'") == [
+        "'Idea', 14, 'main'"
+      ]
+    )
+    try await desk.expectClone()
+  }
+
   @Test func anAppsOwnTablesAreRebasedOntoASquashedHistory() async throws {
     let desk = try SquashBench(LocalCloud(), "desk")
     try await desk.fill(1...6)

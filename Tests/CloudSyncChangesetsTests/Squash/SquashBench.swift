@@ -14,10 +14,11 @@ struct SquashBench {
     _ cloud: LocalCloud,
     _ name: String,
     schema: String = HistoryBench.people,
+    settings: [String: ChangesetOptions.Table] = [:],
     startingAt start: Int64 = 1_760_000_000
   ) throws {
     self.cloud = cloud
-    bench = try HistoryBench(schema, replica: name, startingAt: start)
+    bench = try HistoryBench(schema, replica: name, settings: settings, startingAt: start)
     remote = try RemoteBench.remote(bench, cloud, device: name)
   }
 

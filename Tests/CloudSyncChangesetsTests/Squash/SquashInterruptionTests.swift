@@ -83,8 +83,7 @@ import Testing
       try zone.keep(snapshot: .init(name: Snapshot.name(of: bytes), place: place), bytes: bytes)
       try zone.keep(report: told.report, name: "replica-desk")
       _ = try Intake(work: work).take(pack: told.pack)
-      guard let row = try HorizonAdoption(work: work).run() else { return }
-      _ = try Intake(work: work).take(waitingFor: row.id)
+      _ = try HorizonAdoption(work: work).runTakingWaiting()
     }
   }
 

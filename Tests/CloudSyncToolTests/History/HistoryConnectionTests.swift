@@ -176,4 +176,38 @@ struct HistoryConnectionTests {
       #expect(wrong.errors.contains("no branch “sumer”; did you mean “summer”?"), "\(wrong)")
     }
   }
+
+  @Test("Large commits travel where files are named from the present folder, as people do")
+  func relativePaths() throws {
+    try run { bench in
+      let rows = "UPDATE beds SET made = hex(randomblob(600000))"
+      try bench.sql("a.db", rows, "SELECT 1")
+      let root = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in ".." }
+        .joined(separator: "/")
+      let path = { root + bench.path($0) }
+      let sent = bench.tool(
+        "history",
+        "sync",
+        path("a.db"),
+        "--cloud",
+        path("x.cloud"),
+        "--device",
+        "a",
+        "--create"
+      )
+      #expect(sent.code == 0, "\(sent)")
+      let clone = bench.tool(
+        "history",
+        "clone",
+        path("b.db"),
+        "--cloud",
+        path("x.cloud"),
+        "--device",
+        "b"
+      )
+      #expect(clone.code == 0, "\(clone)")
+      let size = "SELECT length(made) FROM beds"
+      #expect(try bench.sql("b.db", size) == ["1200000", "1200000"])
+    }
+  }
 }

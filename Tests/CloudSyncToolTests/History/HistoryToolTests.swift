@@ -228,6 +228,7 @@ struct HistoryToolTests {
       for call in [
         ["checkout", shop, "nowhere"], ["switch", shop, "nowhere"], ["revert", shop, "HEAD~9"],
         ["blame", shop, "nothing", "x"], ["blame", shop, "customers", "x"],
+        ["log", shop, "--table", "nothing"],
         ["branch", shop, "HEAD"],
         ["resolve", shop, "7"], ["init", shop, "--all"], ["merge", shop, "nowhere"],
         ["clone", shop, "--cloud", bench.path("cloud")],

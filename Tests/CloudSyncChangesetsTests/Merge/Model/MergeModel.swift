@@ -247,12 +247,11 @@ private struct RowMerges {
     }
   }
 
-  /// A row that the first deleted and the second edited: whole, as new as its latest edit.
+  /// A row that the first deleted and the second edited: what was not edited is older than every edit.
   private func restored(_ row: [ModelCell], base: [ModelCell]) -> [ModelCell] {
     var cells = row.map { written($0, by: second) }
     let changed = cells.indices.filter { cells[$0].value != base[$0].value }
-    let latest = changed.map { cells[$0].time }.max() ?? 0
-    for column in cells.indices where !changed.contains(column) { cells[column].time = latest }
+    for column in cells.indices where !changed.contains(column) { cells[column].time = 0 }
     return cells
   }
 
