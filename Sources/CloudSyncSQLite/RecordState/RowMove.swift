@@ -63,7 +63,7 @@ extension RecordClock {
   var overriddenMoves: [(move: RowMove, winner: RowMove)] {
     moves.indices.compactMap { place in
       let winner = last(beside: place)
-      return UTF8Bytes.equal(winner.name, moves[place].name) ? nil : (moves[place], winner)
+      return winner == moves[place] ? nil : (moves[place], winner)
     }
   }
 
@@ -81,13 +81,12 @@ extension RecordClock {
     for one in others where !moves.contains(one) {
       // An engine that has heard more of it knows better when the row came.
       let isSame = { (move: RowMove) in
-        move.time == one.time && UTF8Bytes.equal(move.name, one.name)
+        move.life == one.life && move.time == one.time && UTF8Bytes.equal(move.name, one.name)
       }
       var move = one
       if let place = moves.firstIndex(where: isSame) {
         let known = moves.remove(at: place)
         move.since = min(known.since, one.since)
-        move.life = max(known.life, one.life)
         move.arrival = max(known.arrival, one.arrival)
         move.ended = max(known.ended, one.ended)
         move.isUnion = known.isUnion || one.isUnion

@@ -68,14 +68,28 @@ struct MovedRows: TransactionPart {
   /// - Parameter records: What has come, of which those tell of moves whose rows were given keys elsewhere.
   /// - Throws: SQLite's reason.
   func leaveOverriddenKeys(in records: [Record]) throws(SQLiteError) {
+    var open: [(name: String, place: Int)] = []
+    var clocks: [String: RecordClock] = [:]
     for record in records {
       guard let place = tables.place(ofType: record.recordType),
         case let theirs = tables[place].format.moves(of: record), !theirs.isEmpty,
         let (found, key) = tables.place(ofRecord: record.recordID.name), found == place,
-        var clock = try row(key, in: place).state.row?.clock, !clock.moves.isEmpty
+        var clock = try row(key, in: place).state.row?.clock
       else { continue }
+      let isMoved = !clock.moves.isEmpty
       clock.note(moves: theirs)
-      for (move, winner) in clock.overriddenMoves { try leaveKey(of: move, for: winner, in: place) }
+      clocks[key.name] = clock
+      if isMoved { open.append((key.name, place)) }
+    }
+    for (name, place) in open {
+      for (move, winner) in clocks[name]?.overriddenMoves ?? [] {
+        guard let one = try end(of: move, in: place, told: clocks),
+          let other = try end(of: winner, in: place, told: clocks),
+          !UTF8Bytes.equal(one.last.name, other.last.name)
+        else { continue }
+        let (gone, kept) = one.gives(wayTo: other) ? (one.last, other.last) : (other.last, one.last)
+        try leaveKey(of: gone, for: kept, in: place)
+      }
     }
   }
 
@@ -193,15 +207,20 @@ struct MovedRows: TransactionPart {
     try leave(row, by: last, version)
   }
 
-  /// The moves that lead on from where a move has led; nil if they lead nowhere.
-  private func end(of move: RowMove, in place: Int) throws(SQLiteError) -> Moves? {
+  /// The moves that lead on from where a move has led, by what has come of records, and what is known of the others; nil if
+  /// they lead nowhere.
+  private func end(
+    of move: RowMove,
+    in place: Int,
+    told clocks: [String: RecordClock] = [:]
+  ) throws(SQLiteError) -> Moves? {
     var moves = Moves(last: move, made: move.isFollowing ? nil : move)
     for _ in 0..<RowMove.limit {
       guard let (found, key) = try transaction.place(ofRecord: moves.last.name), found == place
       else { return nil }
-      guard let version = try row(key, in: place).state.row,
-        let next = version.clock.move(ofLife: moves.last.arrival)
-      else { return moves }
+      var clock = clocks[key.name]
+      if clock == nil { clock = try row(key, in: place).state.row?.clock }
+      guard let next = clock?.move(ofLife: moves.last.nextLife) else { return moves }
       moves.last = next
       if !next.isFollowing { moves.made = next }
     }

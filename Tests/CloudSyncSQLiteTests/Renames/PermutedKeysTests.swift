@@ -138,4 +138,25 @@ struct PermutedKeysTests {
     #expect(try mac.lines("SELECT * FROM p ORDER BY id") == kept)
     #expect(try phone.lines("SELECT * FROM p ORDER BY id") == kept)
   }
+
+  @Test(
+    "A device changes keys again and again, another one once, last",
+    arguments: [true, false],
+    [1, 2, 3]
+  )
+  func rounds(isFirst: Bool, count: Int) throws {
+    for keys in Self.permutations.dropFirst() {
+      let (bench, mac, phone) = try pair()
+      for round in 0..<count {
+        try mac.execute(Self.sql(keys), at: Self.start + Int64(round + 1) * 60_000)
+        try bench.sync(mac)
+      }
+      try phone.execute(Self.sql(keys), at: Self.start + 600_000)
+      if isFirst { try bench.sync(mac, phone, mac) } else { try bench.sync(phone, mac, phone) }
+
+      let kept = try mac.lines("SELECT * FROM p ORDER BY id")
+      #expect(try phone.lines("SELECT * FROM p ORDER BY id") == kept, "\(keys)")
+      #expect(kept == Self.lines(keys), "\(keys)")
+    }
+  }
 }
