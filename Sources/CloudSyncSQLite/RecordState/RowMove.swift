@@ -38,12 +38,15 @@ extension RecordClock {
   /// Of two changes of one life's key, made without knowing of each other, the later one counts; one that has only
   /// followed another row's key gives way to every other.
   func move(ofLife created: HybridTime) -> RowMove? {
-    if let known = moves.firstIndex(where: { created > $0.since && created <= $0.life }) {
-      return last(beside: known)
-    }
+    if let known = knownMove(ofLife: created) { return known }
     // Who has changed the key had not heard of it: it may be the row's present life, which another row has begun.
     if ended < self.created, created > lastEnd, created <= self.created { return nil }
     return moves.firstIndex { created > $0.life && created <= $0.time }.map { last(beside: $0) }
+  }
+
+  /// The same of a life that whoever has changed the key had heard of.
+  func knownMove(ofLife created: HybridTime) -> RowMove? {
+    moves.firstIndex { created > $0.since && created <= $0.life }.map { last(beside: $0) }
   }
 
   /// As which record the row goes on that a clock of the same record tells of; nil if it has not moved.

@@ -104,7 +104,7 @@ struct MovedRows: TransactionPart {
     }
     let row = try self.row(key, in: place)
     // Of a record that is not known here there is nothing to be joined with; of a life that has gone on counts where.
-    guard let version = row.state.row, version.clock.move(ofLife: move.nextLife) == nil else {
+    guard let version = row.state.row, version.clock.knownMove(ofLife: move.nextLife) == nil else {
       return
     }
     var next = winner
@@ -220,7 +220,7 @@ struct MovedRows: TransactionPart {
       else { return nil }
       var clock = clocks[key.name]
       if clock == nil { clock = try row(key, in: place).state.row?.clock }
-      guard let next = clock?.move(ofLife: moves.last.nextLife) else { return moves }
+      guard let next = clock?.knownMove(ofLife: moves.last.nextLife) else { return moves }
       moves.last = next
       if !next.isFollowing { moves.made = next }
     }
