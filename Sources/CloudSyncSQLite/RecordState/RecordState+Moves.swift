@@ -85,6 +85,20 @@ extension RecordState {
     cloud = .present(record)
   }
 
+  /// Keeps what a row had that was given its key here, and that others have ended without telling where it goes on: its
+  /// former record may tell that.
+  mutating func noteEndedLife(
+    _ mine: RecordVersion,
+    by joined: RecordVersion,
+    wasDirty: Bool,
+    rules: RowRules
+  ) {
+    guard wasDirty, mine.clock.isArrival, !mine.clock.isDeleted(by: rules.deletes),
+      joined.clock.ends(lifeOf: mine.clock), joined.clock.move(of: mine.clock) == nil
+    else { return }
+    endedLife = mine
+  }
+
   /// Hands on a life that was ended before anybody had told where it goes on.
   mutating func handOverEndedLife(by clock: RecordClock) -> [RecordAction] {
     guard let ended = endedLife, let move = clock.move(of: ended.clock) else { return [] }

@@ -132,6 +132,7 @@ extension RecordState {
       )
     if wasDirty { addAncestors(rules: rules) }
     forgotten = []
+    noteEndedLife(mine, by: joined, wasDirty: wasDirty, rules: rules)
     row = joined
     cloud = .present(rules.record(server, tag: tag, over: joined))
     // What comes of it descends from both sides.

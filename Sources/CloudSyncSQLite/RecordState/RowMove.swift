@@ -52,12 +52,12 @@ extension RecordClock {
   /// As which record the row goes on that a clock of the same record tells of; nil if it has not moved.
   ///
   /// A life that whoever has changed the key had not heard of goes along if it has begun by then, and after the same end as
-  /// the one that moved: two devices have made it without knowing of each other. After another end it is another row.
+  /// the one that moved: two devices have inserted it without knowing of each other. Otherwise it is another row.
   func move(of other: RecordClock) -> RowMove? {
     let place = moves.firstIndex { move in
       other.created > move.since
         && (other.created <= move.life
-          || other.created <= move.time && other.lastEnd == move.since)
+          || !other.isArrival && other.created <= move.time && other.lastEnd == move.since)
     }
     return place.map { last(beside: $0) }
   }
