@@ -125,9 +125,11 @@ struct CapturedMoves {
     let (origin, target) = (rowKey(of: former, in: table), rowKey(of: edit, in: table))
     var life = try life(of: former, in: place, transaction)
     let known = try self.life(of: edit, in: place, transaction)
+    let began = life.created ?? former.time
     let move = RowMove(
-      since: life.since,
-      life: life.created ?? former.time,
+      // Of a key that the row has only passed no life but this one goes along: another device may have given it to a row.
+      since: life.hasMoved ? HybridTime(rawValue: began.rawValue - 1) : life.since,
+      life: began,
       time: former.time,
       arrival: edit.time,
       ended: known.since,
