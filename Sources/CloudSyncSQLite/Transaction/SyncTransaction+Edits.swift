@@ -33,8 +33,10 @@ extension SyncTransaction {
       if row.endsMismatched == false, mismatched.contains(rowKey) { row.endsMismatched = true }
       if row.isAboutToMismatch { mismatched.insert(rowKey) } else { mismatched.remove(rowKey) }
       if row.edits.isEmpty { continue }
-      if moves.isPassed(key, in: tables[place]), try self.row(key, in: place).state.row == nil {
-        continue
+      if moves.isPassed(key, in: tables[place]) {
+        if try self.row(key, in: place).state.row == nil { continue }
+        // Nor does its end end what others have given the key to.
+        row.edits.removeAll { if case .inserted = $0 { true } else { false } }
       }
       try find(key, in: place, before: row.edits)
       try UnseenEdits(transaction: self).takeCounters(of: key, in: place, before: row.edits)

@@ -159,4 +159,28 @@ struct PermutedKeysTests {
       #expect(kept == Self.lines(keys), "\(keys)")
     }
   }
+
+  @Test(
+    "A key that a row passes stays with the row that another device has given it to",
+    arguments: [true, false]
+  )
+  func passedElsewhere(isFirst: Bool) throws {
+    let (bench, mac, phone) = try pair()
+    try phone.execute(
+      "UPDATE p SET id = 'B' WHERE id = '2'; UPDATE p SET id = '2' WHERE id = '1'",
+      at: Self.start + 60_000
+    )
+    try mac.execute(
+      """
+      UPDATE p SET id = '7' WHERE id = '2'; UPDATE p SET id = '2' WHERE id = '3';
+      UPDATE p SET id = '8' WHERE id = '2'
+      """,
+      at: Self.start + 120_000
+    )
+    if isFirst { try bench.sync(mac, phone, mac) } else { try bench.sync(phone, mac, phone) }
+
+    let kept = Self.lines([2, 7, 8])
+    #expect(try mac.lines("SELECT * FROM p ORDER BY id") == kept)
+    #expect(try phone.lines("SELECT * FROM p ORDER BY id") == kept)
+  }
 }
