@@ -86,15 +86,7 @@ extension RecordState {
       if placement != .inTable { self.row?.created = max(time, row.created) }
       return takeUpdate(of: columns, at: time, rules: rules)
     }
-    var clock = RecordClock()
-    clock.deleted = row?.deleted ?? .zero
-    clock.ended = row?.ended ?? .zero
-    // What was counted before stays, so that additions of others to it are not counted twice.
-    clock.shares = row?.clock.shares ?? []
-    clock.seen = row?.clock.seen ?? []
-    clock.moves = row?.clock.moves ?? []
-    var new = RecordVersion(clock: clock)
-    new.begin(at: time)
+    var new = RecordVersion(after: row, at: time)
     for column in columns { new.insert(column, at: new.created, by: rules.writer, rules: rules) }
     change(to: new, rules: rules)
     return placement == .inTable ? [] : [.writeRow]

@@ -121,19 +121,12 @@ extension RecordState {
       return take(.inserted(columns, at: time), rules: rules)
     }
     let former = row
-    var clock = RecordClock()
-    clock.deleted = former?.deleted ?? .zero
-    clock.ended = former?.ended ?? .zero
-    clock.shares = former?.clock.shares ?? []
-    clock.seen = former?.clock.seen ?? []
-    clock.moves = former?.clock.moves ?? []
-    var new = RecordVersion(clock: clock)
-    new.begin(at: time, isArrival: true)
+    var new = RecordVersion(after: former, at: time, isArrival: true)
     for column in columns {
       let isOfKey = origin.key.contains { UTF8Bytes.equal($0, column.name) }
       var time = isOfKey ? new.created : origin.time(of: column.name)
       // Where edits win the columns of former lives are there still.
-      for old in [former?[column.name]?.time, clock.seenTime(of: column.name)] {
+      for old in [former?[column.name]?.time, new.clock.seenTime(of: column.name)] {
         if let old { time = max(time, old.successor) }
       }
       if !isOfKey, rules.isCounter(column.name), let number = CounterSum(column.value) {

@@ -117,10 +117,17 @@ struct RecordVersion: Sendable, Hashable {
 
   mutating func note(inClock moves: [RowMove]) { clock.note(moves: moves) }
 
-  /// Ends the lives until one, by when it began, at a time.
-  mutating func end(_ life: HybridTime, at time: HybridTime) {
-    clock.ended = max(clock.ended, life)
-    clock.deleted = max(clock.deleted, time, life)
+  /// A life that begins after those that a record has had, of which stays what nobody may forget: additions, so that those
+  /// of others are not counted twice, what was seen, and where rows have gone.
+  init(after former: RecordVersion?, at time: HybridTime, isArrival: Bool = false) {
+    var clock = RecordClock()
+    if let former {
+      (clock.deleted, clock.ended) = (former.deleted, former.ended)
+      (clock.shares, clock.seen) = (former.clock.shares, former.clock.seen)
+      clock.moves = former.clock.moves
+    }
+    self.init(clock: clock)
+    begin(at: time, isArrival: isArrival)
   }
 
   /// Begins a life, after all that have ended.
@@ -162,7 +169,13 @@ struct RecordVersion: Sendable, Hashable {
 
   /// Ends the row's life: of its columns nothing stays, or, where edits win, everything, and what was seen of it.
   mutating func end(at time: HybridTime, deletes policy: DeletePolicy) {
-    end(created, at: time)
+    end(created, at: time, deletes: policy)
+  }
+
+  /// The same, and all lives until one, by when it began.
+  mutating func end(_ life: HybridTime, at time: HybridTime, deletes policy: DeletePolicy) {
+    clock.ended = max(clock.ended, life)
+    clock.deleted = max(clock.deleted, time, life)
     purge = nil
     foreignFields = []
     guard policy == .editWins else {

@@ -130,8 +130,7 @@ extension RecordVersion {
     note(inClock: moves)
     guard let move = clock.move(of: clock) else { return }
     let life = max(created, move.life)
-    end(at: life, deletes: .deleteWins)
-    end(life, at: life)
+    end(life, at: life, deletes: .deleteWins)
   }
 
   /// What of it is handed to the record as which it goes on.
@@ -152,7 +151,11 @@ extension RecordVersion {
 extension RowMove {
   /// Whether another change of the same row's key counts instead of it: the one that has given it a key later.
   func counts(before other: RowMove) -> Bool {
-    if isFollowing != other.isFollowing { return isFollowing }
+    isFollowing != other.isFollowing ? isFollowing : arrives(before: other)
+  }
+
+  /// Whether the row that it leads to got its key before another one.
+  func arrives(before other: RowMove) -> Bool {
     if arrival != other.arrival { return arrival < other.arrival }
     return UTF8Bytes.order(name, other.name) < 0
   }

@@ -83,12 +83,10 @@ struct MovedRows: TransactionPart {
     }
     for (name, place) in open {
       for (move, winner) in clocks[name]?.overriddenMoves ?? [] {
-        guard let one = try end(of: move, in: place, told: clocks),
-          let other = try end(of: winner, in: place, told: clocks),
-          !UTF8Bytes.equal(one.last.name, other.last.name)
-        else { continue }
-        let (gone, kept) = one.gives(wayTo: other) ? (one.last, other.last) : (other.last, one.last)
-        try leaveKey(of: gone, for: kept, in: place)
+        guard let (gone, kept) = try parting(of: move, and: winner, in: place, told: clocks) else {
+          continue
+        }
+        try leaveKey(of: gone, for: kept.last, in: place)
       }
     }
   }
@@ -181,10 +179,7 @@ struct MovedRows: TransactionPart {
     into winner: RowMove,
     in place: Int
   ) throws(SQLiteError) {
-    guard let one = try end(of: move, in: place), let other = try end(of: winner, in: place),
-      !UTF8Bytes.equal(one.last.name, other.last.name)
-    else { return }
-    let (gone, winning) = one.gives(wayTo: other) ? (one.last, other) : (other.last, one)
+    guard let (gone, winning) = try parting(of: move, and: winner, in: place) else { return }
     let kept = winning.last
     guard let (found, key) = try transaction.place(ofRecord: gone.name), found == place else {
       return
@@ -207,12 +202,26 @@ struct MovedRows: TransactionPart {
     try leave(row, by: last, version)
   }
 
+  /// Where a row is that has gone two ways: under a key that does not count, and where it goes on; nil if both lead to one.
+  private func parting(
+    of move: RowMove,
+    and winner: RowMove,
+    in place: Int,
+    told clocks: [String: RecordClock] = [:]
+  ) throws(SQLiteError) -> (gone: RowMove, winning: Moves)? {
+    guard let one = try end(of: move, in: place, told: clocks),
+      let other = try end(of: winner, in: place, told: clocks),
+      !UTF8Bytes.equal(one.last.name, other.last.name)
+    else { return nil }
+    return one.gives(wayTo: other) ? (one.last, other) : (other.last, one)
+  }
+
   /// The moves that lead on from where a move has led, by what has come of records, and what is known of the others; nil if
   /// they lead nowhere.
   private func end(
     of move: RowMove,
     in place: Int,
-    told clocks: [String: RecordClock] = [:]
+    told clocks: [String: RecordClock]
   ) throws(SQLiteError) -> Moves? {
     var moves = Moves(last: move, made: move.isFollowing ? nil : move)
     for _ in 0..<RowMove.limit {
@@ -240,13 +249,5 @@ private struct Moves {
     if made == other.made { return last.arrives(before: other.last) }
     guard let made, let others = other.made else { return made == nil }
     return made.arrives(before: others)
-  }
-}
-
-extension RowMove {
-  /// Whether the row that it leads to got its key before another one.
-  fileprivate func arrives(before other: RowMove) -> Bool {
-    if arrival != other.arrival { return arrival < other.arrival }
-    return UTF8Bytes.order(name, other.name) < 0
   }
 }
