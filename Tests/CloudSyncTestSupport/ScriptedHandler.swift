@@ -119,6 +119,16 @@ package final class ScriptedHandler: WorkHandler {
     )
   }
 
+  /// The first request is saved at once, and each that follows a minute after it was sent: what comes in between meets an
+  /// operation of which only a part is answered.
+  package static func laterSaved(
+    _ operation: ModifyOperation,
+    number: Int
+  ) -> Reply<ModifyOperation.Response> {
+    let answer = allSaved(operation)
+    return number == 0 ? .success(answer) : .after(.seconds(60), .success(answer))
+  }
+
   private func note(_ call: Call) -> (Script, Int) {
     state.withLock { state in
       let number = state.calls.count { $0.mode == call.mode }

@@ -172,10 +172,7 @@ struct FoundByEmbeddingTests {
           return .success(.init(failures: failures, changeToken: nil))
         }
         // What comes after the fetch is another device's deletion away.
-        script.modify = { operation, number in
-          let answer = ScriptedHandler.allSaved(operation)
-          return number == 0 ? .success(answer) : .after(.seconds(60), .success(answer))
-        }
+        script.modify = { ScriptedHandler.laterSaved($0, number: $1) }
       }
       bench.start()
       try bench.session.modify(

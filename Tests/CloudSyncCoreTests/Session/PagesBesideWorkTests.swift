@@ -13,10 +13,7 @@ struct PagesBesideWorkTests {
         let failure = ItemFailure(SessionHarness.id("a"), SyncError(.internalError))
         return .success(.init(failures: [failure], changeToken: ChangeToken(text: "t")))
       }
-      script.modify = { operation, number in
-        let answer = ScriptedHandler.allSaved(operation)
-        return number == 0 ? .success(answer) : .after(.seconds(60), .success(answer))
-      }
+      script.modify = { ScriptedHandler.laterSaved($0, number: $1) }
     }
     bench.start()
     try bench.session.modify(
