@@ -91,11 +91,11 @@ extension RecordClock {
   /// Whether a row that was never deleted is not the one that the cloud has under its key: it was inserted at another time,
   /// and not in place of that one.
   fileprivate func isOfAnotherRow(than other: RecordClock) -> Bool {
-    guard deleted == .zero, created > Self.foundCreation, other.created > Self.foundCreation else {
+    guard lastDeletion == .zero, created > Self.foundCreation, other.created > Self.foundCreation else {
       return false
     }
     // A later life of the same row begins after a deletion.
-    return other.created < created || other.created > created && other.deleted == .zero
+    return other.created < created || other.created > created && other.lastDeletion == .zero
   }
 }
 

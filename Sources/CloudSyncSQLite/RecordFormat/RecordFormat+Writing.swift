@@ -50,7 +50,7 @@ extension RecordFormat {
       for name in column.all { fields.clear(name) }
     }
     let aside = known.aside.isEmpty ? [] : asideFields(of: version)
-    let isGone = version.deleted > .zero && version.clock.ends(lifeOf: version.clock)
+    let isGone = version.clock.lastDeletion > .zero && version.clock.ends(lifeOf: version.clock)
     for name in version.columnNames {
       guard let column = self.fields(of: name) else { continue }
       // What lies elsewhere in the cloud, and is not remembered to, moves with the first save. Of a row that went unseen it

@@ -67,7 +67,7 @@ extension PurgeMark {
 extension RecordClock {
   package static func == (lhs: Self, rhs: Self) -> Bool {
     lhs.created == rhs.created && lhs.deleted == rhs.deleted && lhs.ended == rhs.ended
-      && lhs.isArrival == rhs.isArrival && lhs.purge == rhs.purge
+      && lhs.row == rhs.row && lhs.endings == rhs.endings && lhs.purge == rhs.purge
       && lhs.columns == rhs.columns && lhs.shares == rhs.shares && lhs.seen == rhs.seen
       && lhs.moves == rhs.moves
   }
@@ -76,7 +76,8 @@ extension RecordClock {
     hasher.combine(created)
     hasher.combine(deleted)
     hasher.combine(ended)
-    hasher.combine(isArrival)
+    hasher.combine(row)
+    hasher.combine(endings)
     hasher.combine(columns)
     hasher.combine(shares)
     hasher.combine(seen)
@@ -87,12 +88,15 @@ extension RecordClock {
 
 extension RowMove {
   package static func == (lhs: Self, rhs: Self) -> Bool {
-    lhs.since == rhs.since && lhs.life == rhs.life && lhs.time == rhs.time
+    lhs.row == rhs.row && lhs.isOfInserted == rhs.isOfInserted
+      && lhs.since == rhs.since && lhs.life == rhs.life && lhs.time == rhs.time
       && lhs.arrival == rhs.arrival && lhs.ended == rhs.ended && lhs.isUnion == rhs.isUnion
       && lhs.isFollowing == rhs.isFollowing && UTF8Bytes.equal(lhs.name, rhs.name)
   }
 
   package func hash(into hasher: inout Hasher) {
+    hasher.combine(row)
+    hasher.combine(isOfInserted)
     hasher.combine(since)
     hasher.combine(life)
     hasher.combine(time)

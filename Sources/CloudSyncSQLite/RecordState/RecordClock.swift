@@ -54,12 +54,14 @@ struct PurgeMark: Sendable, Hashable {
 struct RecordClock: Sendable, Hashable {
   /// When the row was inserted last; `zero` if nobody ever has.
   var created = HybridTime.zero
-  /// When it was deleted last; `zero` if nobody ever has.
+  /// When one was deleted last that had been inserted with this key; `zero` if nobody ever has.
   var deleted = HybridTime.zero
-  /// The last of its lives that has ended, as far as whoever ended it knew, by when it began; `zero` if none has.
+  /// The last life of such a row that has ended, as far as whoever ended it knew, by when it began; `zero` if none has.
   var ended = HybridTime.zero
-  /// Whether the row was given its key by a change of it, in its present life.
-  var isArrival = false
+  /// Which row it is, if it was given its key by a change of it; nil if it was inserted with it.
+  var row: RowOrigin?
+  /// The rows that were given this key and deleted.
+  var endings: [RowEnding] = []
   var columns: [ColumnTime] = []
   var shares: [CounterShare] = []
   /// Where edits win: what whoever deleted the row had seen of it.
@@ -80,6 +82,7 @@ struct RecordClock: Sendable, Hashable {
     for column in columns { latest = max(latest, column.time) }
     for share in shares { latest = max(latest, share.time) }
     for move in moves { latest = max(latest, move.arrival) }
+    for ending in endings { latest = max(latest, ending.time) }
     return latest
   }
 
@@ -162,15 +165,20 @@ struct RecordClock: Sendable, Hashable {
     return policy == .deleteWins || !hasUnseen
   }
 
-  /// Whether the life that another clock of the record tells of has ended: it was deleted, whether or not who has deleted
-  /// the row knew of it, if it had begun by then.
+  /// Whether the life that another clock of the record tells of has ended.
   ///
-  /// Unless it is another row than the deleted one, and has only got its key: that was given to it by a change of its
-  /// own, or it was inserted when the other one had been given another key.
+  /// A row that was given its key has ended if that is told of this row: others may have had the key since, and before. One
+  /// that was inserted was deleted, whether or not who has deleted the row knew of it, if it had begun by then; unless it
+  /// was inserted when the other one had been given another key.
   func ends(lifeOf other: RecordClock) -> Bool {
+    if let row = other.row {
+      return endings.contains { $0.row == row && other.created <= $0.life }
+        || moves.contains { $0.ends(row, begunAt: other.created) }
+    }
     if other.created <= ended { return true }
-    if other.created > deleted || other.isArrival { return false }
-    return moves.isEmpty || !moves.contains { ended > $0.since && ended <= $0.life }
+    if other.created > deleted { return false }
+    return moves.isEmpty
+      || !moves.contains { $0.isOfInserted && ended > $0.since && ended <= $0.life }
   }
 
   /// Whether something is older here than in what was known before: an answer has come late, the cloud was
@@ -180,6 +188,7 @@ struct RecordClock: Sendable, Hashable {
       return true
     }
     if !known.moves.isEmpty, !known.moves.allSatisfy({ moves.contains($0) }) { return true }
+    if !known.endings.isEmpty, !known.endings.allSatisfy({ endings.contains($0) }) { return true }
     // What a deletion has ended is not missed.
     if policy == .deleteWins, ends(lifeOf: known) { return false }
     return known.columns.contains { time(of: $0.name) ?? .beforeAll < $0.time }
@@ -192,7 +201,8 @@ extension RecordClock {
   /// Whether another version of the same life has no edit that this one lacks: a migration has converted columns at most.
   func isConverted(in other: RecordClock) -> Bool {
     created == other.created && deleted == other.deleted && ended == other.ended
-      && shares == other.shares && moves == other.moves
+      && row == other.row && endings == other.endings && shares == other.shares
+      && moves == other.moves
       && columns.map(\.name) == other.columns.map(\.name)
       && zip(columns, other.columns)
         .allSatisfy { one, other in

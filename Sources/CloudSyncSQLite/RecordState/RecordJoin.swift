@@ -27,6 +27,8 @@ struct RecordJoin {
     clock.ended = max(local.ended, cloud.ended)
     clock.moves = cloud.clock.moves
     clock.note(moves: local.clock.moves)
+    clock.endings = cloud.clock.endings
+    clock.note(endings: local.clock.endings)
     noteLife(of: local, and: cloud, in: &clock)
     let mine = lives(local, in: clock) ? local : RecordVersion()
     let theirs = lives(cloud, in: clock) ? cloud : RecordVersion()
@@ -41,7 +43,7 @@ struct RecordJoin {
     return joined
   }
 
-  /// Notes when the row's present life began: the younger one of both, but for one that goes on as another record.
+  /// Notes which row it is, and when its present life began: the younger one of both, but for one that has ended.
   ///
   /// That one need not be the older one, where both have been given the key without knowing of each other.
   private func noteLife(
@@ -52,18 +54,36 @@ struct RecordJoin {
     var sides = [local, cloud]
     if !clock.moves.isEmpty {
       let staying = sides.filter { clock.move(of: $0.clock) == nil }
-      if staying.isEmpty { clock.ended = max(clock.ended, local.created, cloud.created) }
+      if staying.isEmpty {
+        for side in sides where !side.clock.isArrival {
+          clock.ended = max(clock.ended, side.created)
+        }
+      }
       clock.deleted = max(clock.deleted, clock.ended)
       if !staying.isEmpty { sides = staying }
     }
+    if sides.contains(where: { $0.clock.isArrival }) {
+      let living = sides.filter { !clock.ends(lifeOf: $0.clock) }
+      if !living.isEmpty { sides = living }
+    }
     clock.created = sides.map(\.created).max() ?? .zero
-    clock.isArrival = sides.contains { $0.created == clock.created && $0.clock.isArrival }
+    // Of two rows that got one key at the same time it is the same one on all devices.
+    clock.row =
+      sides.filter { $0.created == clock.created }.map(\.clock.row)
+      .max { one, other in
+        guard let one, let other else { return one == nil && other != nil }
+        return one.precedes(other)
+      } ?? nil
   }
 
   /// Whether a version's columns are of the record: a life that goes on as another one has taken them along, also where
   /// edits win.
   private func lives(_ version: RecordVersion, in clock: RecordClock) -> Bool {
     if deletes == .deleteWins, clock.ends(lifeOf: version.clock) { return false }
+    // What another row has that got the same key is not this one's; where edits win, one that has ended goes on in it.
+    if !version.clock.isOfSameRow(as: clock), version.created > .zero {
+      if deletes == .deleteWins || !clock.ends(lifeOf: version.clock) { return false }
+    }
     return clock.moves.isEmpty || clock.move(of: version.clock) == nil
   }
 

@@ -55,7 +55,6 @@ extension RecordState {
     row.end(at: time, deletes: rules.deletes)
     row.note(seen: forgotten)
     forgotten = []
-    endedLife = nil
     change(to: row, rules: rules)
   }
 
@@ -120,7 +119,7 @@ extension RecordState {
     guard var row else { return [] }
     if row.clock.isDeleted(by: rules.deletes) {
       // The table may still have a row whose deletion is put off: its life has ended, unless edits win, or it goes on.
-      if placement == .deletionDeferred, let move = row.clock.move(ofLife: row.created) {
+      if placement == .deletionDeferred, let move = row.clock.move(of: row.clock) {
         let edited = columns.map { VersionedColumn(name: $0.name, value: $0.value, time: time) }
         let version = RecordVersion(columns: edited.filter { !rules.isCounter($0.name) })
         return [.handOver(HandOver(move: move, version: version, base: [], isOfCloud: false))]

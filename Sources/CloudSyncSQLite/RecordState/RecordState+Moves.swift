@@ -54,13 +54,16 @@ extension RecordState {
     }
     var own = mine
     // Whoever has given the row this key knew that another row had it before: that takes no part, also where edits win.
-    if !mine.clock.isDeleted(by: rules.deletes), mine.created <= hand.version.ended {
+    if !mine.clock.isDeleted(by: rules.deletes), hand.version.clock.ends(lifeOf: mine.clock) {
       own.end(at: mine.created, deletes: .deleteWins)
     }
+    var hand = hand
+    // It has become the one that was there.
+    if hand.move.isUnion { hand.version.adopt(mine.clock.row) }
     let joined = merged(own, with: hand, rules: rules)
     if joined == mine { return [] }
     // The next save writes over it, also over what others have sent of it and who has changed the key has not heard of.
-    if !mine.clock.isDeleted(by: rules.deletes), joined.clock.ends(lifeOf: mine.clock) {
+    if !mine.clock.isDeleted(by: rules.deletes), joined.clock.replaces(mine.clock) {
       endedLife = mine
     }
     change(to: joined, rules: rules)
@@ -85,18 +88,31 @@ extension RecordState {
     cloud = .present(record)
   }
 
-  /// Keeps what a row had that was given its key here, and that others have ended without telling where it goes on: its
-  /// former record may tell that.
+  /// Keeps a row whose key another one has got, as long as nobody tells where it goes on: it comes back when the other one
+  /// leaves the key; and one that was edited here and has ended, since its former record may tell where it goes on.
   mutating func noteEndedLife(
     _ mine: RecordVersion,
     by joined: RecordVersion,
     wasDirty: Bool,
     rules: RowRules
   ) {
-    guard wasDirty, mine.clock.isArrival, !mine.clock.isDeleted(by: rules.deletes),
-      joined.clock.ends(lifeOf: mine.clock), joined.clock.move(of: mine.clock) == nil
-    else { return }
-    endedLife = mine
+    guard !mine.clock.isDeleted(by: rules.deletes), joined.clock.move(of: mine.clock) == nil else {
+      return
+    }
+    let hasEnded = joined.clock.ends(lifeOf: mine.clock)
+    if hasEnded ? wasDirty && mine.clock.isArrival : !joined.clock.isOfSameRow(as: mine.clock) {
+      endedLife = mine
+    }
+  }
+
+  /// Has the row come back whose key another one had, which has left it.
+  mutating func returnDisplaced(rules: RowRules) -> [RecordAction] {
+    guard let displaced = endedLife, let row, row.clock.isDeleted(by: rules.deletes),
+      !row.clock.ends(lifeOf: displaced.clock), row.clock.move(of: displaced.clock) == nil
+    else { return [] }
+    endedLife = nil
+    change(to: rules.join.join(displaced, with: row), rules: rules)
+    return [.writeRow]
   }
 
   /// Hands on a life that was ended before anybody had told where it goes on.
@@ -121,7 +137,7 @@ extension RecordState {
       return take(.inserted(columns, at: time), rules: rules)
     }
     let former = row
-    var new = RecordVersion(after: former, at: time, isArrival: true)
+    var new = RecordVersion(after: former, at: time, as: origin.row)
     for column in columns {
       let isOfKey = origin.key.contains { UTF8Bytes.equal($0, column.name) }
       var time = isOfKey ? new.created : origin.time(of: column.name)
@@ -144,6 +160,13 @@ extension RecordState {
     for share in origin.version?.clock.shares ?? [] where !isTold(share.column) { new.set(share) }
     change(to: new, rules: rules)
     return placement == .inTable ? [] : [.writeRow]
+  }
+}
+
+extension RecordClock {
+  /// Whether the record goes on without the life that another clock of it tells of: it has ended, or another row has its key.
+  fileprivate func replaces(_ other: RecordClock) -> Bool {
+    ends(lifeOf: other) || !isOfSameRow(as: other)
   }
 }
 

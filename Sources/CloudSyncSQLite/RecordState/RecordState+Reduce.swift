@@ -58,7 +58,7 @@ extension RecordState {
       return takeConflict(with: version, tag: tag, over: former, now: now, rules: rules)
     case .saved(let tag, let former, let version):
       takeSave(of: version, tag: tag, over: former, rules: rules)
-      return []
+      return returnDisplaced(rules: rules)
     case .missing(let tag, let now): return takeMissing(tag: tag, now: now, rules: rules)
     case .refused(let code, let reason, let isPassing, let wait, let now):
       if code == .quotaExceeded, isDirty, isDeleted(by: rules), known != nil, hold == nil {
@@ -135,8 +135,10 @@ extension RecordState {
     noteEndedLife(mine, by: joined, wasDirty: wasDirty, rules: rules)
     row = joined
     cloud = .present(rules.record(server, tag: tag, over: joined))
+    let returned = returnDisplaced(rules: rules)
     // What comes of it descends from both sides.
     if isDirty { addAncestors(rules: rules) } else { settleEdits() }
+    if !returned.isEmpty { return handed + returned }
     return placement == .inTable && joined.isSameRow(as: mine, deletes: rules.deletes)
       ? handed : handed + [.writeRow]
   }
@@ -203,7 +205,7 @@ extension RecordState {
   private mutating func takeAbsence(rules: RowRules) -> [RecordAction] {
     // A row that was found in the table, or is made anew, is not of what is gone.
     guard let mine = row, let known else { return [] }
-    let isNewLife = mine.created > max(known.clock.created, known.clock.deleted)
+    let isNewLife = mine.created > max(known.clock.created, known.clock.lastDeletion)
     let isEdited =
       rules.deletes == .editWins && isDirty
       && (mine.clock.columns != known.clock.columns || mine.clock.shares != known.clock.shares

@@ -25,7 +25,7 @@ struct RecordState: Sendable, Hashable {
   /// It is not known here any more, but whoever deletes the row here has seen it. It is no part of the row's clock: there
   /// it would pass for seen by whoever has deleted the row elsewhere.
   var forgotten: [SeenTime] = []
-  /// A life that another row has ended by taking its key: where it goes on the record tells that has not come yet.
+  /// A row whose key another one has got: where it goes on the record may tell that has not come yet.
   var endedLife: RecordVersion?
   /// How many conflicts have met its saves in a row.
   var conflicts = 0

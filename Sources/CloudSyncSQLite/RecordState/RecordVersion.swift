@@ -119,22 +119,26 @@ struct RecordVersion: Sendable, Hashable {
 
   /// A life that begins after those that a record has had, of which stays what nobody may forget: additions, so that those
   /// of others are not counted twice, what was seen, and where rows have gone.
-  init(after former: RecordVersion?, at time: HybridTime, isArrival: Bool = false) {
+  init(after former: RecordVersion?, at time: HybridTime, as row: RowOrigin? = nil) {
     var clock = RecordClock()
     if let former {
       (clock.deleted, clock.ended) = (former.deleted, former.ended)
+      clock.endings = former.clock.endings
       (clock.shares, clock.seen) = (former.clock.shares, former.clock.seen)
       clock.moves = former.clock.moves
     }
     self.init(clock: clock)
-    begin(at: time, isArrival: isArrival)
+    begin(at: time, as: row)
   }
 
   /// Begins a life, after all that have ended.
-  mutating func begin(at time: HybridTime, isArrival: Bool = false) {
-    clock.created = max(time, clock.deleted.successor, clock.ended.successor)
-    clock.isArrival = isArrival
+  mutating func begin(at time: HybridTime, as row: RowOrigin? = nil) {
+    clock.created = max(time, clock.lastDeletion.successor, clock.ended.successor)
+    clock.row = row
   }
+
+  /// Takes part as the row that another version is of.
+  mutating func adopt(_ row: RowOrigin?) { clock.row = row }
 
   /// Forgets columns, and what was added to them.
   mutating func removeColumns(_ names: [String]) {
@@ -169,13 +173,20 @@ struct RecordVersion: Sendable, Hashable {
 
   /// Ends the row's life: of its columns nothing stays, or, where edits win, everything, and what was seen of it.
   mutating func end(at time: HybridTime, deletes policy: DeletePolicy) {
-    end(created, at: time, deletes: policy)
+    guard let row = clock.row else { return end(created, at: time, deletes: policy) }
+    clock.note(endings: [RowEnding(row: row, life: created, time: max(time, created))])
+    forget(deletes: policy)
   }
 
   /// The same, and all lives until one, by when it began.
   mutating func end(_ life: HybridTime, at time: HybridTime, deletes policy: DeletePolicy) {
     clock.ended = max(clock.ended, life)
     clock.deleted = max(clock.deleted, time, life)
+    forget(deletes: policy)
+  }
+
+  /// Forgets what the row had whose life has ended.
+  mutating func forget(deletes policy: DeletePolicy) {
     purge = nil
     foreignFields = []
     guard policy == .editWins else {

@@ -5,6 +5,10 @@ import CloudSyncCore
 /// It stays in the clock of the old record, also when another row has that key since, or the record is deleted once
 /// more: so whoever meets an edit of that life, however late, knows whose edit it is.
 struct RowMove: Sendable, Hashable {
+  /// Which row it is.
+  var row: RowOrigin
+  /// Whether it had been inserted under the key that was changed: every row is that others have inserted there meanwhile.
+  var isOfInserted: Bool
   /// The life of the record that had ended before; `zero` if none had.
   var since: HybridTime
   /// When the life began that has ended, as whoever changed the key knew it: what has the key since is another row.
@@ -38,15 +42,23 @@ extension RecordClock {
   /// Of two changes of one life's key, made without knowing of each other, the later one counts; one that has only
   /// followed another row's key gives way to every other.
   func move(ofLife created: HybridTime) -> RowMove? {
-    if let known = knownMove(ofLife: created) { return known }
+    if let place = moves.firstIndex(where: { $0.begins(at: created) }) {
+      return last(beside: place)
+    }
     // Who has changed the key had not heard of it: it may be the row's present life, which another row has begun.
-    if ended < self.created, created > lastEnd, created <= self.created { return nil }
-    return moves.firstIndex { created > $0.life && created <= $0.time }.map { last(beside: $0) }
+    if !ends(lifeOf: self), created > lastEnd, created <= self.created { return nil }
+    return moves.firstIndex { $0.isOfInserted && created > $0.life && created <= $0.time }
+      .map { last(beside: $0) }
   }
 
-  /// The same of a life that whoever has changed the key had heard of.
-  func knownMove(ofLife created: HybridTime) -> RowMove? {
-    moves.firstIndex { created > $0.since && created <= $0.life }.map { last(beside: $0) }
+  /// As which record the row goes on that was given this key by a change of another one; nil if it has not moved again.
+  func move(after former: RowMove) -> RowMove? {
+    let place = moves.firstIndex { move in
+      former.isUnion
+        ? move.begins(at: former.arrival)
+        : !move.isOfInserted && move.row == former.row && former.nextLife <= move.life
+    }
+    return place.map { last(beside: $0) }
   }
 
   /// As which record the row goes on that a clock of the same record tells of; nil if it has not moved.
@@ -55,11 +67,17 @@ extension RecordClock {
   /// the one that moved: two devices have inserted it without knowing of each other. Otherwise it is another row.
   func move(of other: RecordClock) -> RowMove? {
     let place = moves.firstIndex { move in
-      other.created > move.since
+      if let row = other.row { return move.ends(row, begunAt: other.created) }
+      return move.isOfInserted && other.created > move.since
         && (other.created <= move.life
-          || !other.isArrival && other.created <= move.time && other.lastEnd == move.since)
+          || other.created <= move.time && other.lastEnd == move.since)
     }
     return place.map { last(beside: $0) }
+  }
+
+  /// As which record a row went on that was here first.
+  func move(of origin: RowOrigin) -> RowMove? {
+    moves.firstIndex { $0.row == origin }.map { last(beside: $0) }
   }
 
   /// The changes of keys that did not know of one of the same life which counts more, each with that one.
@@ -72,11 +90,11 @@ extension RecordClock {
 
   /// The change that counts among all of one row's key that were made without knowing of each other.
   private func last(beside place: Int) -> RowMove {
-    var (first, end) = (place, place + 1)
-    while first > 0, moves[first].since < moves[first - 1].life { first -= 1 }
-    while end < moves.count, moves[end].since < moves[end - 1].life { end += 1 }
-    return moves[first..<end].dropFirst()
-      .reduce(moves[first]) { $1.counts(before: $0) ? $0 : $1 }
+    let move = moves[place]
+    return moves.reduce(move) { last, other in
+      guard move.isOfSameRow(as: other) else { return last }
+      return other.counts(before: last) ? last : other
+    }
   }
 
   /// Notes moves; what was noted before stays noted.
@@ -102,7 +120,7 @@ extension RecordClock {
 
   /// The life that had ended when the row's present one began; `zero` if none had.
   var lastEnd: HybridTime {
-    let moved = moves.last { $0.life < created }?.life ?? .zero
+    let moved = moves.last { $0.isOfInserted && $0.life < created }?.life ?? .zero
     // Where an edit has won over a deletion, that has ended nothing.
     return ended < created ? max(ended, moved) : moved
   }
@@ -129,15 +147,36 @@ extension RecordVersion {
   mutating func note(moves: [RowMove]) {
     note(inClock: moves)
     guard let move = clock.move(of: clock) else { return }
+    if clock.isArrival { return forget(deletes: .deleteWins) }
     let life = max(created, move.life)
     end(life, at: life, deletes: .deleteWins)
+  }
+
+  /// That its present life ends because its key is changed.
+  ///
+  /// - Parameter name: The record's own name.
+  func move(
+    from name: String,
+    to other: String,
+    at time: HybridTime,
+    arrival: HybridTime
+  ) -> RowMove {
+    RowMove(
+      row: clock.row ?? RowOrigin(name: name, end: clock.lastEnd),
+      isOfInserted: !clock.isArrival,
+      since: clock.lastEnd,
+      life: created,
+      time: time,
+      arrival: arrival,
+      name: other
+    )
   }
 
   /// What of it is handed to the record as which it goes on.
   func handed(by move: RowMove) -> RecordVersion {
     var clock = RecordClock()
     clock.created = move.arrival
-    clock.isArrival = !move.isUnion
+    clock.row = move.isUnion ? nil : move.row
     // A former row of that key that a device still has takes no part.
     clock.ended = move.ended
     clock.deleted = move.ended
@@ -164,6 +203,24 @@ extension RowMove {
   var nextLife: HybridTime { max(arrival, ended.successor) }
 }
 
+extension RowMove {
+  /// Whether it ends a life of a row that had been given the key.
+  func ends(_ row: RowOrigin, begunAt created: HybridTime) -> Bool {
+    !isOfInserted && self.row == row && created <= life
+  }
+
+  /// Whether it may end a life that began at a time, as far as whoever has changed the key had heard of it.
+  fileprivate func begins(at created: HybridTime) -> Bool {
+    isOfInserted ? created > since && created <= life : created == life
+  }
+
+  /// Whether both are of one row, or of such as were inserted by devices that did not know of each other.
+  fileprivate func isOfSameRow(as other: RowMove) -> Bool {
+    if row == other.row { return true }
+    return isOfInserted && other.isOfInserted && since < other.life && other.since < life
+  }
+}
+
 /// What a record hands to the one as which its row goes on.
 struct HandOver: Sendable, Hashable {
   var move: RowMove
@@ -178,6 +235,8 @@ struct HandOver: Sendable, Hashable {
 
 /// Where a row comes from that was given its key here.
 struct MovedRow: Sendable, Hashable {
+  /// Which row it is.
+  var row: RowOrigin
   /// What was known of it under its former key; nil if nothing was.
   var version: RecordVersion?
   /// When columns were set under its former keys that were not sent yet.

@@ -43,8 +43,25 @@ extension PurgeMark: CodedStruct {
   }
 }
 
+extension RowOrigin: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    name = try coder.field("name") { $0.name }
+    end = try coder.field("end") { $0.end }
+  }
+}
+
+extension RowEnding: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    row = try coder.field("row") { $0.row }
+    life = try coder.field("life") { $0.life }
+    time = try coder.field("time") { $0.time }
+  }
+}
+
 extension RowMove: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    row = try coder.field("row") { $0.row }
+    isOfInserted = try coder.field("isOfInserted") { $0.isOfInserted }
     since = try coder.field("since") { $0.since }
     life = try coder.field("life") { $0.life }
     time = try coder.field("time") { $0.time }
@@ -61,7 +78,8 @@ extension RecordClock: CodedStruct {
     created = try coder.field("created") { $0.created }
     deleted = try coder.field("deleted") { $0.deleted }
     ended = try coder.field("ended") { $0.ended }
-    isArrival = try coder.field("isArrival") { $0.isArrival }
+    row = try coder.field("row") { $0.row }
+    endings = try coder.field("endings") { $0.endings }
     columns = try coder.field("columns") { $0.columns }
     shares = try coder.field("shares") { $0.shares }
     seen = try coder.field("seen") { $0.seen }

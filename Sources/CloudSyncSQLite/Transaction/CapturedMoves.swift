@@ -2,9 +2,9 @@ import CloudSyncCore
 import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
-/// The rows whose keys were changed here since the outbox was read last, from key to key.
+/// The rows whose keys were changed here since the outbox was read last: where each was, and where it is now.
 ///
-/// What a row had stays as old as it was under its former key: what others have edited of it meanwhile is compared with
+/// Of keys in between nobody hears, and a row that has got a former key again has kept it all the time. What a row had stays as old as it was under its former key: what others have edited of it meanwhile is compared with
 /// that, and not with the change of the key.
 struct CapturedMoves {
   /// A row under one of its keys.
@@ -17,11 +17,30 @@ struct CapturedMoves {
     var initial: HybridTime?
     /// The same when the row got its key.
     var timesBefore: [String: HybridTime] = [:]
-    /// The record's life that had ended before this one.
+    /// The last life of a row that had been inserted with this key, and that had ended before this one.
     var since: HybridTime
     /// When this life began; nil if there is no row.
     var created: HybridTime?
-    var hasMoved = false
+    /// Which row it is, if it was given its key.
+    var row: RowOrigin?
+    /// Whether it was there when the outbox was read last.
+    var isKnown = false
+    /// Where it was when the outbox was read last, or was inserted since; nil if it has not moved.
+    var start: Start?
+
+    /// The last one of an inserted row that will have ended when this life does.
+    var lastInserted: HybridTime { row == nil ? created ?? since : since }
+
+    /// What was edited of a row that has got its former key again.
+    func updates(of columns: [ColumnEdit], in table: RecordTable) -> [RowEdit] {
+      var byTime: [HybridTime: [ColumnEdit]] = [:]
+      for column in columns {
+        let isOfKey = table.key.contains { UTF8Bytes.equal($0, column.name) }
+        guard !isOfKey, let time = timesBefore[column.name] else { continue }
+        byTime[time, default: []].append(column)
+      }
+      return byTime.sorted { $0.key < $1.key }.map { .updated($0.value, at: $0.key) }
+    }
 
     /// When a column was set; nil if nobody knows.
     func time(of column: String) -> HybridTime? {
@@ -29,12 +48,33 @@ struct CapturedMoves {
     }
   }
 
+  /// Where a row was whose key was changed, and that it goes on as another record.
+  private struct Start {
+    var row: RowKey
+    var move: RowMove
+    /// Whether it was there when the outbox was read last.
+    var isKnown: Bool
+    /// The keys that it was given, one after the other.
+    var stops: [(row: RowKey, move: RowMove)] = []
+
+    /// Follows the row to another key, or back to one that it had.
+    mutating func go(to row: RowKey, by move: RowMove) {
+      if let place = stops.firstIndex(where: { $0.row == row }) {
+        self.move = stops[place].move
+        stops.removeLast(stops.count - place - 1)
+      } else {
+        if row == self.row { stops = [] } else { stops.append((row, move)) }
+        self.move = move
+      }
+    }
+  }
+
   private var lives: [RowKey: Life] = [:]
   private var moves: [RowKey: [RowMove]] = [:]
-  /// The moves that lead to a row, by the row that has moved and the number of its move.
-  private var leading: [RowKey: [(row: RowKey, number: Int)]] = [:]
-  /// The keys that rows have only had in between, such as those of a swap.
-  private var passed: Set<RowKey> = []
+  /// The rows that were given a key and deleted then, by that.
+  private var deleted: [RowKey: Life] = [:]
+  /// The keys that rows were given, for good or in between, such as those of a swap.
+  private var given: Set<RowKey> = []
   private var last: CapturedEdit?
   /// What SQLite has set.
   private let cascades: CapturedCascades
@@ -49,6 +89,11 @@ struct CapturedMoves {
   ) throws(SQLiteError) {
     var built = CapturedMoves(cascades)
     try outbox.walkIfRenamed { (edit) throws(SQLiteError) in try built.take(edit, in: transaction) }
+    for (row, present) in built.lives {
+      let life = present.created == nil ? built.deleted[row] : present
+      guard let start = life?.start, start.row != row else { continue }
+      built.moves[start.row, default: []].append(start.move)
+    }
     self = built
   }
 
@@ -59,25 +104,46 @@ struct CapturedMoves {
     moves.isEmpty ? [] : moves[table.rowKey(of: key)] ?? []
   }
 
-  /// Whether rows have only had a key in between: nobody has to hear of it.
+  /// Whether rows have only had a key in between.
   func isPassed(_ key: RecordKey, in table: RecordTable) -> Bool {
-    !passed.isEmpty && passed.contains(table.rowKey(of: key))
+    if given.isEmpty { return false }
+    let row = table.rowKey(of: key)
+    return given.contains(row) && lives[row]?.created == nil && deleted[row] == nil
   }
 
-  /// Has a row that was given its key keep what it had under the former one.
-  func add(to row: inout CapturedRow, in table: RecordTable) {
-    if moves.isEmpty { return }
-    guard let life = lives[table.rowKey(of: table.format.key(spelled: row.key))], life.hasMoved,
-      let last = row.edits.lastIndex(where: { if case .inserted = $0 { true } else { false } }),
+  /// Has a row's edits tell what has become of it, beside the moves.
+  ///
+  /// A row that was given its key keeps what it had under the former one. Of one that has only had the key in between
+  /// nobody hears, and its end ends nothing that others have given the key to.
+  func settle(_ row: inout CapturedRow, in table: RecordTable) {
+    let rowKey = given.isEmpty ? nil : table.rowKey(of: table.format.key(spelled: row.key))
+    guard let rowKey, given.contains(rowKey), let present = lives[rowKey] else { return }
+    let last = row.edits.lastIndex { if case .inserted = $0 { true } else { false } }
+    guard let life = present.created == nil ? deleted[rowKey] : present, let last,
       case .inserted(let columns, let time) = row.edits[last]
-    else { return }
-    let origin = MovedRow(
-      version: life.version,
-      times: life.timesBefore,
-      initial: life.initial ?? time,
-      key: table.key
-    )
-    row.edits[last] = .moved(columns, from: origin, at: time)
+    else {
+      row.edits.removeAll { if case .inserted = $0 { true } else { false } }
+      return
+    }
+    if let start = life.start {
+      if start.row == rowKey, start.isKnown, present.created != nil {
+        row.edits = life.updates(of: columns, in: table) + row.edits[(last + 1)...]
+        return
+      }
+      let origin = MovedRow(
+        row: start.move.row,
+        version: life.version,
+        times: life.timesBefore,
+        initial: life.initial ?? time,
+        key: table.key
+      )
+      row.edits[last] = .moved(columns, from: origin, at: start.move.arrival)
+    }
+    row.edits = row.edits.enumerated()
+      .filter { place, edit in
+        if place < last, case .inserted = edit { false } else { true }
+      }
+      .map(\.element)
   }
 
   // MARK: Edits
@@ -104,14 +170,15 @@ struct CapturedMoves {
     case .deleted where edit.isRenaming: break
     case .deleted:
       let ended = try life(of: edit, in: place, transaction)
-      begin(Life(initial: edit.time, since: ended.created ?? ended.since), of: rowKey)
+      lives[rowKey] = Life(initial: edit.time, since: ended.lastInserted)
+      deleted[rowKey] = ended.start.map { $0.row == rowKey } == false ? ended : nil
     case .inserted:
       if let former, former.isRenaming, former.id + 1 == edit.id, former.table == edit.table {
         return try move(former, to: edit, in: place, transaction)
       }
       let known = try life(of: edit, in: place, transaction)
       let created = known.created ?? max(edit.time, known.since.successor)
-      begin(Life(initial: edit.time, since: known.since, created: created), of: rowKey)
+      lives[rowKey] = Life(initial: edit.time, since: known.since, created: created)
     }
   }
 
@@ -126,40 +193,38 @@ struct CapturedMoves {
     var life = try life(of: former, in: place, transaction)
     let known = try self.life(of: edit, in: place, transaction)
     let began = life.created ?? former.time
-    let move = RowMove(
-      // Of a key that the row has only passed no life but this one goes along: another device may have given it to a row.
-      since: life.hasMoved ? HybridTime(rawValue: began.rawValue - 1) : life.since,
-      life: began,
-      time: former.time,
-      arrival: edit.time,
-      ended: known.since,
-      name: table.format.key(spelled: edit.key).name,
-      isFollowing: cascades.moves.contains(edit.id)
-    )
-    // Of keys that the row had in between nobody may ever hear.
-    let leads = leading.removeValue(forKey: origin) ?? []
-    for (row, number) in leads {
-      moves[row]?[number].name = move.name
-      moves[row]?[number].arrival = move.arrival
-      moves[row]?[number].ended = move.ended
-      if !move.isFollowing { moves[row]?[number].isFollowing = false }
-    }
-    leading[target] = leads + [(origin, moves[origin]?.count ?? 0)]
-    moves[origin, default: []].append(move)
-    if life.hasMoved { passed.insert(origin) }
-    passed.remove(target)
-    lives[origin] = Life(initial: former.time, since: move.life)
+    let name = table.format.key(spelled: former.key).name
+    let isFollowing = cascades.moves.contains(edit.id)
+    var start =
+      life.start
+      ?? Start(
+        row: origin,
+        move: RowMove(
+          row: life.row ?? RowOrigin(name: name, end: life.since),
+          isOfInserted: life.row == nil,
+          since: life.since,
+          life: began,
+          time: former.time,
+          arrival: edit.time,
+          name: name,
+          isFollowing: isFollowing
+        ),
+        isKnown: life.isKnown
+      )
+    var move = start.move
+    move.arrival = edit.time
+    move.ended = known.since
+    move.name = table.format.key(spelled: edit.key).name
+    if !isFollowing { move.isFollowing = false }
+    start.go(to: target, by: move)
+    lives[origin] = Life(initial: former.time, since: life.lastInserted)
+    life.start = start
+    life.row = start.move.row
     life.since = known.since
-    life.created = known.created ?? move.nextLife
+    life.created = start.move.nextLife
     life.timesBefore = life.times
-    life.hasMoved = true
     lives[target] = life
-  }
-
-  private mutating func begin(_ life: Life, of row: RowKey) {
-    lives[row] = life
-    leading[row] = nil
-    passed.remove(row)
+    given.insert(target)
   }
 
   /// The row of an edit's key, as it is before the edit.
@@ -176,10 +241,21 @@ struct CapturedMoves {
       let isSought = try transaction.facts.unreconciledTables().contains(table.id)
       let isFound = transaction.isCopied || isSought
       // Which life of the cloud's a row is that was found, nobody knows.
-      return Life(initial: isFound ? .zero : nil, since: .zero, created: edit.time)
+      return Life(
+        initial: isFound ? .zero : nil,
+        since: .zero,
+        created: edit.time,
+        isKnown: isFound
+      )
     }
     if row.isDeleted(by: table.rules) { return Life(initial: edit.time, since: version.ended) }
-    return Life(version: version, since: version.clock.lastEnd, created: version.created)
+    return Life(
+      version: version,
+      since: version.clock.lastEnd,
+      created: version.created,
+      row: version.clock.row,
+      isKnown: true
+    )
   }
 
   private func rowKey(of edit: CapturedEdit, in table: RecordTable) -> RowKey {

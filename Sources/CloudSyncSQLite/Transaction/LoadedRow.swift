@@ -192,7 +192,7 @@ struct LoadedRow {
   /// Whether it was deleted and made again since it was read: what its table has may be of the former row.
   var isNewLife: Bool {
     guard let former = formerState.row, let version = state.row else { return false }
-    return former.created < version.created && former.created <= version.ended
+    return former.created < version.created && version.clock.ends(lifeOf: former.clock)
   }
 
   func isDeleted(by rules: RowRules) -> Bool {

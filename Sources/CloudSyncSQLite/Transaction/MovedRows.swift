@@ -7,6 +7,8 @@ enum RowTransfer: Sendable {
   case hand(HandOver, place: Int)
   /// Another record, of the first name, goes on as a third one.
   case unite(RowMove, into: RowMove, place: Int)
+  /// That a row has come which was given its key.
+  case arrival(RecordKey, place: Int)
 }
 
 /// Rows whose keys were changed: what others have edited of them under a former key goes along.
@@ -38,6 +40,7 @@ struct MovedRows: TransactionPart {
       switch transaction.transfers.removeFirst() {
       case .hand(let hand, let place): try self.hand(hand, in: place)
       case .unite(let move, let winner, let place): try unite(move, into: winner, in: place)
+      case .arrival(let key, let place): try settleArrival(key, in: place)
       }
     }
   }
@@ -49,14 +52,13 @@ struct MovedRows: TransactionPart {
     in kept: LoadedRow
   ) throws(SQLiteError) {
     guard let arrived = try transaction.row(kept.key, in: kept.place).state.row else { return }
-    let move = RowMove(
-      since: version.clock.lastEnd,
-      life: version.created,
-      time: version.created,
-      arrival: arrived.created,
-      name: kept.key.name,
-      isUnion: true
+    var move = version.move(
+      from: gone.key.name,
+      to: kept.key.name,
+      at: version.created,
+      arrival: arrived.created
     )
+    move.isUnion = true
     try transaction.reduce(.edited(.renamed([move])), of: gone.key, in: gone.place)
   }
 
@@ -102,13 +104,17 @@ struct MovedRows: TransactionPart {
     }
     let row = try self.row(key, in: place)
     // Of a record that is not known here there is nothing to be joined with; of a life that has gone on counts where.
-    guard let version = row.state.row, version.clock.knownMove(ofLife: move.nextLife) == nil else {
+    guard let version = row.state.row, !move.isUnion, version.clock.move(after: move) == nil else {
       return
     }
     var next = winner
+    next.row = move.row
+    next.isOfInserted = false
     next.life = move.nextLife
-    next.since = HybridTime(rawValue: next.life.rawValue - 1)
-    if version.created == next.life, !row.isDeleted(by: tables[place].rules) {
+    next.since = version.clock.lastEnd
+    if version.clock.row == move.row, version.created == next.life,
+      !row.isDeleted(by: tables[place].rules)
+    {
       try leave(row, by: next, version)
     } else {
       try transaction.reduce(.edited(.renamed([next])), of: key, in: place)
@@ -127,6 +133,22 @@ struct MovedRows: TransactionPart {
   }
 
   // MARK: Actions
+
+  /// Has a row be where it was given a key last: another change of its key, which was made without knowing of this one, may
+  /// have come before.
+  private func settleArrival(_ key: RecordKey, in place: Int) throws(SQLiteError) {
+    let row = try self.row(key, in: place)
+    guard let version = row.state.row, let origin = version.clock.row,
+      !row.isDeleted(by: tables[place].rules),
+      let (found, first) = try transaction.place(ofRecord: origin.name), found == place,
+      let known = try self.row(first, in: place).state.row?.clock.move(of: origin)
+    else { return }
+    var arrival = known
+    arrival.name = key.name
+    arrival.arrival = version.created
+    arrival.isUnion = false
+    try unite(arrival, into: known, in: place)
+  }
 
   /// Gives a record what the one has had that its row was before.
   ///
@@ -187,18 +209,17 @@ struct MovedRows: TransactionPart {
     let row = try self.row(key, in: place)
     // What has this key since is another row.
     guard let version = row.state.row, !row.isDeleted(by: tables[place].rules),
-      version.clock.lastEnd < gone.arrival
+      gone.isUnion ? version.clock.lastEnd < gone.arrival : version.clock.row == gone.row
     else { return }
-    let last = RowMove(
-      since: version.clock.lastEnd,
-      life: version.created,
-      time: max(winner.time, version.created),
-      arrival: kept.arrival,
-      ended: kept.ended,
-      name: kept.name,
-      isUnion: kept.isUnion,
-      isFollowing: winning.made == nil
+    var last = version.move(
+      from: gone.name,
+      to: kept.name,
+      at: max(winner.time, version.created),
+      arrival: kept.arrival
     )
+    last.ended = kept.ended
+    last.isUnion = kept.isUnion
+    last.isFollowing = winning.made == nil
     try leave(row, by: last, version)
   }
 
@@ -229,7 +250,7 @@ struct MovedRows: TransactionPart {
       else { return nil }
       var clock = clocks[key.name]
       if clock == nil { clock = try row(key, in: place).state.row?.clock }
-      guard let next = clock?.knownMove(ofLife: moves.last.nextLife) else { return moves }
+      guard let next = clock?.move(after: moves.last) else { return moves }
       moves.last = next
       if !next.isFollowing { moves.made = next }
     }

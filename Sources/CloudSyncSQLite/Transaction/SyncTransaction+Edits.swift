@@ -27,16 +27,14 @@ extension SyncTransaction {
     var lives = ReferenceLives(transaction: self)
     for var row in batches.flatMap(\.rows) {
       guard let place = tables.place(ofID: row.table) else { continue }
-      moves.add(to: &row, in: tables[place])
+      moves.settle(&row, in: tables[place])
       let key = tables[place].format.key(spelled: row.key)
       let rowKey = tables[place].rowKey(of: key)
       if row.endsMismatched == false, mismatched.contains(rowKey) { row.endsMismatched = true }
       if row.isAboutToMismatch { mismatched.insert(rowKey) } else { mismatched.remove(rowKey) }
       if row.edits.isEmpty { continue }
-      if moves.isPassed(key, in: tables[place]) {
-        if try self.row(key, in: place).state.row == nil { continue }
-        // Nor does its end end what others have given the key to.
-        row.edits.removeAll { if case .inserted = $0 { true } else { false } }
+      if moves.isPassed(key, in: tables[place]), try self.row(key, in: place).state.row == nil {
+        continue
       }
       try find(key, in: place, before: row.edits)
       try UnseenEdits(transaction: self).takeCounters(of: key, in: place, before: row.edits)

@@ -39,12 +39,18 @@ struct RandomClocks {
     chance(50) ? .whole(number()) : .real(Double(bitPattern: generator.next()))
   }
 
+  mutating func row() -> RowOrigin {
+    RowOrigin(name: Self.names[below(Self.names.count)], end: time())
+  }
+
   mutating func moves() -> [RowMove] {
     var clock = RecordClock()
     for _ in 0...below(3) {
       let name = Self.names[below(Self.names.count)]
       clock.note(moves: [
         RowMove(
+          row: row(),
+          isOfInserted: chance(70),
           since: time(),
           life: time(),
           time: time(),
@@ -64,7 +70,11 @@ struct RandomClocks {
     clock.created = time()
     if chance(30) { clock.deleted = time() }
     if chance(20) { clock.ended = time() }
-    clock.isArrival = chance(20)
+    if chance(20) { clock.row = row() }
+    if chance(20) {
+      let endings = (0...below(2)).map { _ in RowEnding(row: row(), life: time(), time: time()) }
+      clock.note(endings: endings)
+    }
     if chance(20) { clock.purge = PurgeMark(writer: number(), since: number()) }
     let shared = chance(50) ? clock.created : time()
     let (some, equal) = (chance(60) ? 100 : 60, below(4) * 33)

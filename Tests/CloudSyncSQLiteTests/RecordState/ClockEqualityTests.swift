@@ -52,10 +52,20 @@ struct ClockEqualityTests {
   private func moves(at time: HybridTime) -> [RowMove] {
     let changes: [(inout RowMove) -> Void] = [
       { _ in }, { $0.since = time }, { $0.life = time }, { $0.time = time }, { $0.arrival = time },
-      { $0.ended = time }, { $0.name = "other" }, { $0.isUnion = true }, { $0.isFollowing = true },
+      { $0.ended = time }, { $0.row = RowOrigin(name: "2", end: .zero) },
+      { $0.isOfInserted = false },
+      { $0.name = "other" }, { $0.isUnion = true }, { $0.isFollowing = true },
     ]
     return changes.map { change in
-      var move = RowMove(since: .zero, life: .zero, time: .zero, arrival: .zero, name: "")
+      var move = RowMove(
+        row: RowOrigin(name: "1", end: .zero),
+        isOfInserted: true,
+        since: .zero,
+        life: .zero,
+        time: .zero,
+        arrival: .zero,
+        name: ""
+      )
       change(&move)
       return move
     }
@@ -70,7 +80,8 @@ struct ClockEqualityTests {
         { $0.created = time },
         { $0.deleted = time },
         { $0.ended = time },
-        { $0.isArrival = true },
+        { $0.row = RowOrigin(name: "1", end: .zero) },
+        { $0.endings = [RowEnding(row: RowOrigin(name: "1", end: .zero), life: time, time: time)] },
         { $0.columns = [ColumnTime(name: "c", time: time)] },
         { $0.shares = [CounterShare(column: "c", writer: 1, time: time, sum: .whole(1))] },
         { $0.seen = [SeenTime(column: "c", writer: nil, time: time)] },

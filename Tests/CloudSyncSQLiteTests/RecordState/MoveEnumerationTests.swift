@@ -36,8 +36,24 @@ private struct MovingWorld {
 
   /// The first life goes on as another record, or as a third one, which counts.
   private static let moves = [
-    RowMove(since: .zero, life: time(1), time: time(3), arrival: time(4), name: "other"),
-    RowMove(since: .zero, life: time(1), time: time(4), arrival: time(5), name: "third"),
+    RowMove(
+      row: RowOrigin(name: "1", end: .zero),
+      isOfInserted: true,
+      since: .zero,
+      life: time(1),
+      time: time(3),
+      arrival: time(4),
+      name: "other"
+    ),
+    RowMove(
+      row: RowOrigin(name: "1", end: .zero),
+      isOfInserted: true,
+      since: .zero,
+      life: time(1),
+      time: time(4),
+      arrival: time(5),
+      name: "third"
+    ),
   ]
 
   /// What others may have sent: the first life with an edit or without, and what its end has left of it.
@@ -96,7 +112,12 @@ private struct MovingWorld {
     }
     if state.row == nil {
       events.append(.edited(.inserted([edit], at: Self.time(1))))
-      let origin = MovedRow(version: versions[1], initial: .zero, key: [])
+      let origin = MovedRow(
+        row: RowOrigin(name: "1", end: .zero),
+        version: versions[1],
+        initial: .zero,
+        key: []
+      )
       events.append(.edited(.moved([edit], from: origin, at: Self.time(1))))
     }
     return events

@@ -53,10 +53,20 @@ struct RecordJoinTests {
     _ generator: inout Model.Generator
   ) {
     let time = { HybridTime(rawValue: $0 + RecordClock.filling.rawValue) }
-    let first = RowMove(since: .zero, life: time(1), time: time(2), arrival: time(5), name: "first")
+    let first = RowMove(
+      row: RowOrigin(name: "1", end: .zero),
+      isOfInserted: true,
+      since: .zero,
+      life: time(1),
+      time: time(2),
+      arrival: time(5),
+      name: "first"
+    )
     if isSecond { version.note(moves: [first]) }
     guard generator.chance(30) else { return }
     let last = RowMove(
+      row: RowOrigin(name: "1", end: .zero),
+      isOfInserted: true,
       since: time(1),
       life: time(3),
       time: time(4),

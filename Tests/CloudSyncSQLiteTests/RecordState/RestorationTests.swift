@@ -111,7 +111,15 @@ struct RestorationTests {
       rules: rules
     )
     var row = state.row ?? RecordVersion()
-    let move = RowMove(since: .zero, life: time(1), time: time(2), arrival: time(3), name: "b:rows")
+    let move = RowMove(
+      row: RowOrigin(name: "1", end: .zero),
+      isOfInserted: true,
+      since: .zero,
+      life: time(1),
+      time: time(2),
+      arrival: time(3),
+      name: "b:rows"
+    )
     _ = state.reduce(.edited(.renamed([move])), rules: rules)
     _ = state.reduce(.edited(.deleted([], at: time(2))), rules: rules)
 
@@ -163,6 +171,8 @@ struct RestorationTests {
     var state = RecordState()
     _ = state.reduce(.has(tag: "1", version(1)), rules: rules)
     let move = RowMove(
+      row: RowOrigin(name: "1", end: .zero),
+      isOfInserted: true,
       since: .zero,
       life: time(2),
       time: time(10),
@@ -170,7 +180,12 @@ struct RestorationTests {
       name: "b:rows"
     )
     _ = state.reduce(.edited(.renamed([move])), rules: rules)
-    let origin = MovedRow(version: version(5), initial: .zero, key: [])
+    let origin = MovedRow(
+      row: RowOrigin(name: "1", end: .zero),
+      version: version(5),
+      initial: .zero,
+      key: []
+    )
     let column = ColumnEdit(name: "n", value: .int64(5))
     _ = state.reduce(.edited(.moved([column], from: origin, at: time(12))), rules: rules)
 

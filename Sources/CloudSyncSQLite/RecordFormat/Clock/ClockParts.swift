@@ -52,7 +52,10 @@ struct ClockParts {
     writer.write(count: moves.count)
     for move in moves {
       writer.write(text: move.name)
-      writer.write(byte: (move.isUnion ? 1 : 0) | (move.isFollowing ? 2 : 0))
+      write(move.row, to: &writer)
+      writer.write(
+        byte: (move.isUnion ? 1 : 0) | (move.isFollowing ? 2 : 0) | (move.isOfInserted ? 4 : 0)
+      )
       for time in [move.since, move.life, move.time, move.arrival, move.ended] {
         writer.write(time: time, from: created)
       }
@@ -70,11 +73,22 @@ struct ClockParts {
     }
   }
 
-  /// Writes whether the row was given its key, and which life has ended last if that is another one than is implied.
+  /// Writes which row was given the key, which have been and were deleted, and which life of an inserted one has ended last
+  /// if that is another one than is implied.
   func write(livesOf clock: RecordClock, implied: HybridTime, to writer: inout ClockWriter) {
     let isTold = clock.ended != implied
-    writer.write(byte: (clock.isArrival ? 1 : 0) | (isTold ? 2 : 0))
+    writer.write(
+      byte: (clock.isArrival ? 1 : 0) | (isTold ? 2 : 0) | (clock.endings.isEmpty ? 0 : 4)
+    )
     if isTold { writer.write(time: clock.ended, from: created) }
+    if let row = clock.row { write(row, to: &writer) }
+    if clock.endings.isEmpty { return }
+    writer.write(count: clock.endings.count)
+    for ending in clock.endings {
+      write(ending.row, to: &writer)
+      writer.write(time: ending.life, from: created)
+      writer.write(time: ending.time, from: created)
+    }
   }
 
   private mutating func write(column: String, to writer: inout ClockWriter) {
@@ -133,9 +147,12 @@ struct ClockParts {
     var moves: [RowMove] = []
     for _ in 0..<(try reader.count()) {
       let name = try reader.text()
+      let row = try readOrigin(from: &reader)
       let kind = try reader.byte()
-      guard kind < 4 else { throw reader.failure("a move is of no known kind") }
+      guard kind < 8 else { throw reader.failure("a move is of no known kind") }
       let move = RowMove(
+        row: row,
+        isOfInserted: kind & 4 == 4,
         since: try reader.time(from: created),
         life: try reader.time(from: created),
         time: try reader.time(from: created),
@@ -156,12 +173,38 @@ struct ClockParts {
 
   func readLives(of clock: inout RecordClock, from reader: inout ClockReader) throws(CodedError) {
     let kind = try reader.byte()
-    guard kind > 0, kind < 4 else { throw reader.failure("a life is of no known kind") }
-    clock.isArrival = kind & 1 == 1
-    guard kind & 2 == 2 else { return }
-    let ended = try reader.time(from: created)
-    if ended == clock.ended { throw reader.failure("the life that has ended is told twice") }
-    clock.ended = ended
+    guard kind > 0, kind < 8 else { throw reader.failure("a life is of no known kind") }
+    if kind & 2 == 2 {
+      let ended = try reader.time(from: created)
+      if ended == clock.ended { throw reader.failure("the life that has ended is told twice") }
+      clock.ended = ended
+    }
+    if kind & 1 == 1 { clock.row = try readOrigin(from: &reader) }
+    if kind & 4 == 4 { clock.endings = try readEndings(from: &reader) }
+  }
+
+  private func write(_ row: RowOrigin, to writer: inout ClockWriter) {
+    writer.write(text: row.name)
+    writer.write(time: row.end, from: created)
+  }
+
+  private func readOrigin(from reader: inout ClockReader) throws(CodedError) -> RowOrigin {
+    RowOrigin(name: try reader.text(), end: try reader.time(from: created))
+  }
+
+  private func readEndings(from reader: inout ClockReader) throws(CodedError) -> [RowEnding] {
+    var endings: [RowEnding] = []
+    for _ in 0..<(try reader.count()) {
+      let row = try readOrigin(from: &reader)
+      let life = try reader.time(from: created)
+      let ending = RowEnding(row: row, life: life, time: try reader.time(from: created))
+      if let last = endings.last, !last.precedes(ending) {
+        throw reader.failure("the rows that were deleted are not in order")
+      }
+      endings.append(ending)
+    }
+    if endings.isEmpty { throw reader.failure("there are no rows that were deleted") }
+    return endings
   }
 
   /// Reads of which rows references are, into the clock's columns.

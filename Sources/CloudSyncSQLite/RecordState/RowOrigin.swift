@@ -1,0 +1,74 @@
+import CloudSyncCore
+
+/// Which row it is, whatever keys it was given since it was inserted: the record that it was inserted as, after a life of
+/// that had ended.
+///
+/// So devices which insert a row with one key, without knowing of each other, insert the same one.
+struct RowOrigin: Sendable {
+  /// The name of the record that the row was first.
+  var name: String
+  /// The life of a row inserted with that key which had ended before; `zero` if none had.
+  var end: HybridTime
+
+  func precedes(_ other: RowOrigin) -> Bool {
+    if end != other.end { return end < other.end }
+    return UTF8Bytes.order(name, other.name) < 0
+  }
+}
+
+extension RowOrigin: Hashable {
+  static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.end == rhs.end && UTF8Bytes.equal(lhs.name, rhs.name)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    UTF8Bytes.with(name) { hasher.combine(bytes: $0) }
+    hasher.combine(end)
+  }
+}
+
+/// That a row was deleted which had been given its key.
+struct RowEnding: Sendable, Hashable {
+  var row: RowOrigin
+  /// When its life under this key began, as whoever has deleted it knew it.
+  var life: HybridTime
+  /// When it was deleted.
+  var time: HybridTime
+
+  /// How many are remembered of a record: the last ones.
+  static let limit = 32
+
+  func precedes(_ other: RowEnding) -> Bool {
+    if life != other.life { return life < other.life }
+    return row.precedes(other.row)
+  }
+}
+
+extension RecordClock {
+  /// Whether the row was given its key by a change of it, in its present life.
+  var isArrival: Bool { row != nil }
+
+  /// Whether another clock of the record tells of the same row.
+  ///
+  /// Two rows may have been given one key by devices that did not know of each other.
+  func isOfSameRow(as other: RecordClock) -> Bool { row == other.row }
+
+  /// When a row with this key was deleted last; `zero` if none ever was.
+  var lastDeletion: HybridTime {
+    endings.reduce(deleted) { max($0, $1.time) }
+  }
+
+  /// Notes that rows were deleted; what was noted before stays noted.
+  mutating func note(endings others: [RowEnding]) {
+    for one in others {
+      var ending = one
+      if let place = endings.firstIndex(where: { $0.row == one.row }) {
+        let known = endings.remove(at: place)
+        ending.life = max(known.life, one.life)
+        ending.time = max(known.time, one.time)
+      }
+      endings.insert(ending, at: endings.indices.firstPlace { ending.precedes(endings[$0]) })
+    }
+    if endings.count > RowEnding.limit { endings.removeFirst(endings.count - RowEnding.limit) }
+  }
+}

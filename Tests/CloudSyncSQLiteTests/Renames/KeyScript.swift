@@ -1,0 +1,189 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSimulator
+
+/// Devices that give rows other keys, again and again, without hearing of each other in between.
+struct KeyScript {
+  /// What a device does to rows, which are told by their labels: those have not got other ones.
+  enum Step: Sendable, Hashable {
+    /// Each row is given the key of the next one, through a key that is free.
+    case rotate([Int], through: String)
+    case rename(Int, to: String)
+    /// A row is given a key that the device has taken from another one.
+    case reuse(Int)
+    case note(Int)
+    case insert(String)
+    /// A new row is made with a key that the device has taken from another one.
+    case insertAgain
+    case delete(Int)
+  }
+
+  enum Turn: Sendable, Hashable {
+    case edit(device: Int, [Step], isOneTransaction: Bool)
+    case sync(Int)
+  }
+
+  var devices: Int
+  var rows: Int
+  var turns: [Turn]
+  var deletes = DeletePolicy.deleteWins
+
+  /// A script of what a seed makes.
+  ///
+  /// - Parameter isMild: Rows are neither deleted nor made with keys of others.
+  init(seed: UInt64, isMild: Bool) {
+    var random = SplitMix64(seed: seed)
+    devices = Int.random(in: 2...3, using: &random)
+    rows = Int.random(in: 2...4, using: &random)
+    turns = []
+    var fresh = 0
+    for _ in 0..<Int.random(in: 3...7, using: &random) {
+      let device = Int.random(in: 0..<devices, using: &random)
+      var steps: [Step] = []
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let row = Int.random(in: 0..<rows, using: &random)
+        fresh += 1
+        switch Int.random(in: 0..<(isMild ? 10 : 14), using: &random) {
+        case 0..<4:
+          let order = Array(0..<rows).shuffled(using: &random)
+          let through = Bool.random(using: &random) ? "t" : "t\(device)\(fresh)"
+          steps.append(
+            .rotate(Array(order.prefix(Int.random(in: 2...3, using: &random))), through: through)
+          )
+        case 4, 5: steps.append(.rename(row, to: "f\(device)\(fresh)"))
+        case 6, 7: steps.append(.reuse(row))
+        case 8: steps.append(.note(row))
+        case 9: steps.append(.insert("i\(device)\(fresh)"))
+        case 10, 11: steps.append(.insertAgain)
+        default: steps.append(.delete(row))
+        }
+      }
+      turns.append(.edit(device: device, steps, isOneTransaction: Bool.random(using: &random)))
+      if Int.random(in: 0..<10, using: &random) < 4 {
+        turns.append(.sync(Int.random(in: 0..<devices, using: &random)))
+      }
+    }
+    turns += Array(0..<devices).shuffled(using: &random).map { .sync($0) }
+  }
+}
+
+/// A script while it is played.
+final class KeyScriptRun {
+  private static let start: Int64 = 1_700_000_000_000
+  private let script: KeyScript
+  private let bench = SyncHarness()
+  private let devices: [SyncHarness.Device]
+  private var model: KeyScriptModel
+  private var time = KeyScriptRun.start
+  /// The keys that each device has taken from rows.
+  private var freed: [[String]]
+  private var inserted = 0
+
+  init(_ script: KeyScript) throws {
+    self.script = script
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.deletes = script.deletes
+    let bench = bench
+    devices = try (0..<script.devices)
+      .map { number in
+        let schema = "CREATE TABLE p(id TEXT PRIMARY KEY NOT NULL, label TEXT, note TEXT)"
+        return try bench.device("device \(number)", schema, tables: ["p"], options: options)
+      }
+    freed = devices.map { _ in [] }
+    model = KeyScriptModel(devices: script.devices)
+    for row in 0..<script.rows {
+      try devices[0].execute("INSERT INTO p VALUES('\(row)', 'L\(row)', 'n')", at: time)
+    }
+    try model.note(rows(of: 0), of: 0, at: time)
+    for number in devices.indices { try sync(number) }
+  }
+
+  /// What is wrong in the end; nil if nothing is.
+  func error() throws -> String? {
+    for turn in script.turns {
+      switch turn {
+      case .sync(let number): try sync(number)
+      case .edit(let number, let steps, let isOne):
+        time += 60_000
+        if isOne { try devices[number].execute("BEGIN", at: time) }
+        for step in steps { try take(step, by: number, isOne: isOne) }
+        if isOne { try devices[number].execute("COMMIT") }
+      }
+    }
+    for _ in 0..<2 { for number in devices.indices { try sync(number) } }
+    let kept = try rows(of: 0)
+    for (number, device) in devices.enumerated() {
+      if try rows(of: number) != kept {
+        return "device \(number) has \(try rows(of: number)), not \(kept)"
+      }
+      let unclean = try bench.unclean(device)
+      if unclean != [] { return "device \(number) is not clean: \(unclean)" }
+    }
+    return model.error(in: kept)
+  }
+
+  private func sync(_ number: Int) throws {
+    try bench.sync(devices[number])
+    model.sync(number)
+    model.see(try rows(of: number), of: number)
+  }
+
+  private func rows(of number: Int) throws -> [KeyScriptModel.Row] {
+    try devices[number].lines("SELECT id || ' ' || label || ' ' || note FROM p ORDER BY 1")
+      .map { line in
+        let parts = line.dropFirst().dropLast().split(separator: " ").map(String.init)
+        return KeyScriptModel.Row(key: parts[0], label: parts[1], note: parts[2])
+      }
+  }
+
+  private func take(_ step: KeyScript.Step, by number: Int, isOne: Bool) throws {
+    let keys = Dictionary(
+      try rows(of: number).map { ($0.label, $0.key) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    let free = freed[number].last { key in !keys.values.contains(key) }
+    switch step {
+    case .rotate(let labels, let through):
+      let order = labels.compactMap { keys["L\($0)"] }
+      guard order.count > 1, !keys.values.contains(through) else { return }
+      try rename(order[0], to: through, by: number, isOne)
+      for place in 1..<order.count {
+        try rename(order[place], to: order[place - 1], by: number, isOne)
+      }
+      try rename(through, to: order[order.count - 1], by: number, isOne)
+    case .rename(let label, let key):
+      guard let former = keys["L\(label)"], !keys.values.contains(key) else { return }
+      freed[number].append(former)
+      try rename(former, to: key, by: number, isOne)
+    case .reuse(let label):
+      guard let former = keys["L\(label)"], let free else { return }
+      freed[number].append(former)
+      try rename(former, to: free, by: number, isOne)
+    case .note(let label):
+      inserted += 1
+      try edit("UPDATE p SET note = 'n\(inserted)' WHERE label = 'L\(label)'", by: number, isOne)
+    case .insert(let key): try insert(key, by: number, isOne)
+    case .insertAgain: if let free { try insert(free, by: number, isOne) }
+    case .delete(let label):
+      guard let former = keys["L\(label)"] else { return }
+      freed[number].append(former)
+      try edit("DELETE FROM p WHERE label = 'L\(label)'", by: number, isOne)
+    }
+  }
+
+  private func insert(_ key: String, by number: Int, _ isOne: Bool) throws {
+    inserted += 1
+    let values = "'\(key)', 'N\(inserted)', 'n'"
+    try edit("INSERT OR IGNORE INTO p VALUES(\(values))", by: number, isOne)
+  }
+
+  private func rename(_ key: String, to other: String, by number: Int, _ isOne: Bool) throws {
+    try edit("UPDATE p SET id = '\(other)' WHERE id = '\(key)'", by: number, isOne)
+  }
+
+  private func edit(_ sql: String, by number: Int, _ isOne: Bool) throws {
+    if !isOne { time += 1_000 }
+    try devices[number].execute(sql, at: isOne ? nil : time)
+    try model.note(rows(of: number), of: number, at: time)
+  }
+}
