@@ -30,10 +30,10 @@ struct RecordJoin {
     clock.endings = cloud.clock.endings
     clock.note(endings: local.clock.endings)
     noteLife(of: local, and: cloud, in: &clock)
-    let mine = lives(local, in: clock) ? local : RecordVersion()
-    let theirs = lives(cloud, in: clock) ? cloud : RecordVersion()
-    clock.shares = shares(of: mine.clock.shares, and: theirs.clock.shares)
     if deletes == .editWins { clock.seen = seen(of: local.clock.seen, and: cloud.clock.seen) }
+    let mine = part(of: local, in: clock)
+    let theirs = part(of: cloud, in: clock)
+    clock.shares = shares(of: mine.clock.shares, and: theirs.clock.shares)
     var joined = RecordVersion(clock: clock, columns: columns(of: mine, and: theirs))
     joined.foreignFields = theirs.foreignFields
     if joined.clock.isDeleted(by: deletes) {
@@ -76,15 +76,24 @@ struct RecordJoin {
       } ?? nil
   }
 
-  /// Whether a version's columns are of the record: a life that goes on as another one has taken them along, also where
-  /// edits win.
-  private func lives(_ version: RecordVersion, in clock: RecordClock) -> Bool {
-    if deletes == .deleteWins, clock.ends(lifeOf: version.clock) { return false }
-    // What another row has that got the same key is not this one's; where edits win, one that has ended goes on in it.
-    if !version.clock.isOfSameRow(as: clock), version.created > .zero {
-      if deletes == .deleteWins || !clock.ends(lifeOf: version.clock) { return false }
-    }
-    return clock.moves.isEmpty || clock.move(of: version.clock) == nil
+  /// What of a version is the record's: a life that goes on as another one has taken its columns along, also where edits
+  /// win.
+  ///
+  /// What another row has that got the same key is not this one's. Where edits win, of one that was deleted there that goes
+  /// on in it which whoever deleted it had not seen.
+  private func part(of version: RecordVersion, in clock: RecordClock) -> RecordVersion {
+    let hasEnded = clock.ends(lifeOf: version.clock)
+    if deletes == .deleteWins, hasEnded { return RecordVersion() }
+    if !clock.moves.isEmpty, clock.move(of: version.clock) != nil { return RecordVersion() }
+    if version.clock.isOfSameRow(as: clock) || version.created == .zero { return version }
+    if !hasEnded || deletes == .deleteWins { return RecordVersion() }
+    var part = version
+    part.removeColumns(
+      version.columnNames.filter { name in
+        !(version.clock.time(of: name).map { $0 > clock.seenTime(of: name) ?? .zero } ?? false)
+      }
+    )
+    return part
   }
 
   private func later(of mine: PurgeMark?, and theirs: PurgeMark?) -> PurgeMark? {

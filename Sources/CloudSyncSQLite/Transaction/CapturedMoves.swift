@@ -4,7 +4,7 @@ import CloudSyncSQLiteSupport
 
 /// The rows whose keys were changed here since the outbox was read last: where each was, and where it is now.
 ///
-/// Of keys in between nobody hears, and a row that has got a former key again has kept it all the time. What a row had stays as old as it was under its former key: what others have edited of it meanwhile is compared with
+/// Of keys in between nobody hears. What a row had stays as old as it was under its former key: what others have edited of it meanwhile is compared with
 /// that, and not with the change of the key.
 struct CapturedMoves {
   /// A row under one of its keys.
@@ -31,17 +31,6 @@ struct CapturedMoves {
     /// The last one of an inserted row that will have ended when this life does.
     var lastInserted: HybridTime { row == nil ? created ?? since : since }
 
-    /// What was edited of a row that has got its former key again.
-    func updates(of columns: [ColumnEdit], in table: RecordTable) -> [RowEdit] {
-      var byTime: [HybridTime: [ColumnEdit]] = [:]
-      for column in columns {
-        let isOfKey = table.key.contains { UTF8Bytes.equal($0, column.name) }
-        guard !isOfKey, let time = timesBefore[column.name] else { continue }
-        byTime[time, default: []].append(column)
-      }
-      return byTime.sorted { $0.key < $1.key }.map { .updated($0.value, at: $0.key) }
-    }
-
     /// When a column was set; nil if nobody knows.
     func time(of column: String) -> HybridTime? {
       times[column] ?? version?.clock.time(of: column) ?? initial
@@ -54,19 +43,6 @@ struct CapturedMoves {
     var move: RowMove
     /// Whether it was there when the outbox was read last.
     var isKnown: Bool
-    /// The keys that it was given, one after the other.
-    var stops: [(row: RowKey, move: RowMove)] = []
-
-    /// Follows the row to another key, or back to one that it had.
-    mutating func go(to row: RowKey, by move: RowMove) {
-      if let place = stops.firstIndex(where: { $0.row == row }) {
-        self.move = stops[place].move
-        stops.removeLast(stops.count - place - 1)
-      } else {
-        if row == self.row { stops = [] } else { stops.append((row, move)) }
-        self.move = move
-      }
-    }
   }
 
   private var lives: [RowKey: Life] = [:]
@@ -91,7 +67,7 @@ struct CapturedMoves {
     try outbox.walkIfRenamed { (edit) throws(SQLiteError) in try built.take(edit, in: transaction) }
     for (row, present) in built.lives {
       let life = present.created == nil ? built.deleted[row] : present
-      guard let start = life?.start, start.row != row else { continue }
+      guard let start = life?.start, start.isKnown || start.row != row else { continue }
       built.moves[start.row, default: []].append(start.move)
     }
     self = built
@@ -125,11 +101,7 @@ struct CapturedMoves {
       row.edits.removeAll { if case .inserted = $0 { true } else { false } }
       return
     }
-    if let start = life.start {
-      if start.row == rowKey, start.isKnown, present.created != nil {
-        row.edits = life.updates(of: columns, in: table) + row.edits[(last + 1)...]
-        return
-      }
+    if let start = life.start, start.isKnown || start.row != rowKey {
       let origin = MovedRow(
         row: start.move.row,
         version: life.version,
@@ -179,6 +151,7 @@ struct CapturedMoves {
       let known = try life(of: edit, in: place, transaction)
       let created = known.created ?? max(edit.time, known.since.successor)
       lives[rowKey] = Life(initial: edit.time, since: known.since, created: created)
+      deleted[rowKey] = nil
     }
   }
 
@@ -211,12 +184,10 @@ struct CapturedMoves {
         ),
         isKnown: life.isKnown
       )
-    var move = start.move
-    move.arrival = edit.time
-    move.ended = known.since
-    move.name = table.format.key(spelled: edit.key).name
-    if !isFollowing { move.isFollowing = false }
-    start.go(to: target, by: move)
+    start.move.arrival = edit.time
+    start.move.ended = known.since
+    start.move.name = table.format.key(spelled: edit.key).name
+    if !isFollowing { start.move.isFollowing = false }
     lives[origin] = Life(initial: former.time, since: life.lastInserted)
     life.start = start
     life.row = start.move.row
@@ -224,6 +195,7 @@ struct CapturedMoves {
     life.created = start.move.nextLife
     life.timesBefore = life.times
     lives[target] = life
+    deleted[target] = nil
     given.insert(target)
   }
 

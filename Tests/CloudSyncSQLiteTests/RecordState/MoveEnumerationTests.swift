@@ -113,7 +113,7 @@ private struct MovingWorld {
     if state.row == nil {
       events.append(.edited(.inserted([edit], at: Self.time(1))))
       let origin = MovedRow(
-        row: RowOrigin(name: "1", end: .zero),
+        row: RowOrigin(name: "0", end: .zero),
         version: versions[1],
         initial: .zero,
         key: []

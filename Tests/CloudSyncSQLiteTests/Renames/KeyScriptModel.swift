@@ -16,20 +16,6 @@ struct KeyScriptModel {
     var note: String
     var noteTime: Int64
     var isDeleted = false
-    /// The keys that it has had since it was synchronized, with the times when it was given them.
-    var keys: [(key: String, time: Int64)] = []
-
-    /// Gives it a key; one that it has had stays as old as it was.
-    mutating func take(_ key: String, at time: Int64) {
-      if keys.isEmpty { keys = [(self.key, keyTime)] }
-      if let place = keys.firstIndex(where: { $0.key == key }) {
-        keys.removeLast(keys.count - place - 1)
-      } else {
-        keys.append((key, time))
-      }
-      self.key = key
-      keyTime = keys.last?.time ?? time
-    }
   }
 
   private var known: [[String: Fact]]
@@ -60,7 +46,8 @@ struct KeyScriptModel {
         continue
       }
       if old.key != row.key {
-        fact.take(row.key, at: time)
+        fact.key = row.key
+        fact.keyTime = time
       }
       if old.note != row.note {
         fact.note = row.note
@@ -79,8 +66,7 @@ struct KeyScriptModel {
   mutating func sync(_ device: Int) {
     for label in Set(known[device].keys).union(cloud.keys) {
       guard let one = known[device][label] ?? cloud[label] else { continue }
-      var fact = Self.join(one, cloud[label] ?? one)
-      fact.keys = []
+      let fact = Self.join(one, cloud[label] ?? one)
       known[device][label] = fact
       cloud[label] = fact
     }
