@@ -146,7 +146,8 @@ struct RowHistories {
   func hasRenamedParent(_ id: RowID, _ schema: SimulatedSchema) -> Bool {
     RowHistory(id: id).parents(schema: schema)
       .contains { parent in
-        self[parent]?.edits.contains { $0.edit.origin != nil } == true
+        guard let history = self[parent] else { return false }
+        return !history.origins.isEmpty || history.edits.contains { $0.edit.origin != nil }
       }
   }
 
