@@ -20,8 +20,9 @@ extension SyncRegions {
     // The app has decided while records were looked up: the decision holds.
     if case .creating = zone.zone, flight.mode == .fetch { return }
     if case .lost(let known) = zone.zone {
-      // What the user has erased on purpose is said to be missing later on, which is no news.
-      zone.zone = .lost(loss == .purged ? loss : known)
+      // What the user has erased on purpose is said to be missing later on, which is no news. Everything else is: a zone that
+      // was there again, and is put back to what it was, is told so, whatever had become of it before.
+      zone.zone = .lost(loss == .missing ? known : loss)
       return failLookup(error)
     }
     fetch.forgetTokens()
