@@ -151,13 +151,14 @@ struct RowHistories {
       }
   }
 
-  /// Whether a row that it ever referred to was ever deleted, or it refers to rows by something that moves.
+  /// Whether a row that it ever referred to was ever deleted, or has gone where only the engines know, or it refers to
+  /// rows by something that moves.
   func isShaken(history: RowHistory, schema: SimulatedSchema) -> Bool {
     if history.id.table == "uses" { return true }
     return history.parents(schema: schema)
       .contains { parent in
         guard let other = self[parent] else { return false }
-        return !other.deletions.isEmpty || vanished.contains(parent.recordName)
+        return other.isUnsure || !other.deletions.isEmpty || vanished.contains(parent.recordName)
           || isShaken(history: other, schema: schema)
       }
   }
