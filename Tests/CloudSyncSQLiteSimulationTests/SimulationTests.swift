@@ -290,7 +290,7 @@ struct SimulationTests {
         // The checker did not know a tag that has followed its list.
         33_000_010,
         // Nor that a reference follows a row to whichever of two keys counts.
-        33_000_077,
+        33_000_077, 36_000_492,
         // A zone that was purged was put back with the store, and nobody was asked about that.
         34_000_011,
       ] as [UInt64]
