@@ -134,14 +134,30 @@ struct Intake {
   }
 
   /// Keeps a commit that has waited, as a record of its own that is no use.
-  private func refuse(entry: Pack.Entry) throws(ChangesetError) {
+  private func refuse(
+    entry: Pack.Entry,
+    because reason: String = PackIntake.reason(besideCount: 1)
+  ) throws(ChangesetError) {
     var pack = Pack()
     guard let number = try work.dictionaries.number(ofSchema: entry.header.schema) else { return }
     pack.schemas = [try work.dictionaries.schema(number: number)]
     pack.entries = [entry]
     let bytes = pack.bytes
     try PackIntake(work: work)
-      .refuse(name: Pack.name(of: bytes), because: PackIntake.reason(besideCount: 1), bytes: bytes)
+      .refuse(name: Pack.name(of: bytes), because: reason, bytes: bytes)
+  }
+
+  /// Puts aside what waits when all is here that the zone holds.
+  ///
+  /// Replicas send a commit after what it goes on from, but for what does not go on from the horizon: that nobody sends
+  /// once a zone was lost, though a commit that goes on from it may have been on its way into the next one. The
+  /// next fetch tries again. A record that cannot be read may hold what is waited for.
+  func setAsideWhatWaits() throws(ChangesetError) {
+    guard horizon != nil, try PackIntake(work: work).hasUnread() == false else { return }
+    for entry in try waiting() {
+      try refuse(entry: entry, because: PackIntake.lacksParents)
+      try aside.add(entry.id)
+    }
   }
 
   /// Takes in what waits, now that the horizon is another one.
@@ -252,7 +268,10 @@ extension CommitLog {
 extension HorizonAdoption {
   /// Does it, and takes in what has waited and can be had now; returns what is new.
   func runTakingWaiting() throws(ChangesetError) -> [ChangesetID] {
-    guard try run() != nil else { return [] }
-    return try Intake(work: work).takeWaiting().map(\.id)
+    let isLater = try run() != nil
+    let intake = try Intake(work: work)
+    let new = isLater ? try intake.takeWaiting().map(\.id) : []
+    try intake.setAsideWhatWaits()
+    return new
   }
 }

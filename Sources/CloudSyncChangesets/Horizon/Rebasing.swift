@@ -117,7 +117,10 @@ struct Rebasing {
         "branch “\(try work.dictionaries.name(number: branch))” has \(heads.count) heads; merge them first"
       )
     }
-    return heads.first ?? horizon.row
+    let target = heads.first ?? horizon.row
+    // Whoever waits for an update can be on no commit of a newer app.
+    try work.checkKnown(target)
+    return target
   }
 
   /// The last commit on the way of first parents that is in the others' history, or has been put on top of it; nil for the
@@ -154,6 +157,7 @@ struct Rebasing {
     onto target: LogRow,
     placed: Placed
   ) throws(ChangesetError) -> LogRow {
+    try work.checkKnown(row)
     let base = try base(of: row, placed: placed)
     let plan = try Merging(work).rebase(of: row, over: base, onto: target)
     let changes = plan.changes.withoutNewerValues

@@ -44,6 +44,7 @@ struct Merging {
   /// Merges a branch's head into another branch, whose head may be older.
   func merge(theirs: LogRow, into ours: LogRow, branch: Int64) throws(ChangesetError) -> LogRow {
     if theirs.isBeside || ours.isBeside { throw ChangesetError.behindHorizon }
+    for row in [ours, theirs] { try work.checkKnown(row) }
     let plan = try merges.plan(ours.id, theirs.id)
     guard plan.questions.isEmpty else {
       throw ChangesetError(

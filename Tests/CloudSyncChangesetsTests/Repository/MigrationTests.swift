@@ -73,6 +73,29 @@ import Testing
     try HistoryBench.expectEqual([one, other])
   }
 
+  @Test func anOlderAppMergesNoBranchOfANewerOne() throws {
+    let (one, other) = (try HistoryBench(replica: "desk"), try HistoryBench(replica: "phone"))
+    try one.commit("INSERT INTO people(id, score) VALUES('a', 2)")
+    try other.sync(from: one)
+    try Self.migrate(one, Self.height)
+    try one.repository.createBranch("idea")
+    try one.repository.switchBranch("idea")
+    try one.commit("UPDATE people SET height = 200; INSERT INTO people(id, height) VALUES('b', 9)")
+    try other.commit("UPDATE people SET score = 3; INSERT INTO people(id) VALUES('b')")
+    try other.take(from: one)
+    let before = try other.rows("SELECT hex(id) FROM changesets_log ORDER BY seq")
+    let error = #expect(throws: ChangesetError.self) { try other.repository.merge("idea") }
+    #expect(error?.code == .needsUpgrade)
+    #expect(try other.rows("SELECT hex(id) FROM changesets_log ORDER BY seq") == before)
+    try Self.migrate(other, Self.height)
+    try other.repository.mergeAll()
+    try other.repository.merge("idea")
+    try other.repository.pull()
+    let rows = try other.rows("SELECT id, score, height FROM people ORDER BY id")
+    #expect(rows == ["'a', 3, 200", "'b', NULL, 9"])
+    #expect(try other.repository.verify().problems == [])
+  }
+
   @Test func columnsInAnotherOrderKeepTheirNames() throws {
     let (one, other) = (try HistoryBench(replica: "desk"), try HistoryBench(replica: "phone"))
     try one.commit("INSERT INTO people(id) VALUES('a')")
