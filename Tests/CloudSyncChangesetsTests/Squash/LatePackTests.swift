@@ -6,19 +6,28 @@ import Testing
 
 /// Commits that come to a squashed history without what they go on from, or from an app that is older than it.
 @Suite struct LatePackTests {
-  /// A desk that has squashed its history, and a phone with two commits that go on from before.
+  /// A desk that has squashed its history, and a phone with many commits that go on from before.
   private static func behind() async throws -> (desk: SquashBench, phone: SquashBench) {
     let (desk, phone) = try await SquashBench.pair(
       LocalCloud(),
       filling: 1...5,
       edit: "UPDATE people SET note = 'seen' WHERE id = 'p5'"
     )
-    try phone.bench.commit("UPDATE people SET name = 'Late' WHERE id = 'p1'")
-    try phone.bench.commit("UPDATE people SET name = 'Later' WHERE id = 'p1'")
+    // So many that it cannot be told by their number whether they come after the squash.
+    for number in 1...12 {
+      try phone.bench.commit("UPDATE people SET name = 'Late \(number)' WHERE id = 'p1'")
+    }
     desk.bench.pass(seconds: 100 * SquashBench.day)
     try await desk.fill(6...12)
     try await desk.remote.squash(depth: 1)
     return (desk, phone)
+  }
+
+  private static func migrate(_ replica: SquashBench) throws {
+    try ChangesetRepository.migrate(replica.bench.database, options: HistoryBench.options()) {
+      try SQLiteConnection(borrowing: $0)
+        .execute("ALTER TABLE people ADD COLUMN height DEFAULT 170")
+    }
   }
 
   private static func send(last count: Int, of replica: SquashBench) async throws {
@@ -28,8 +37,8 @@ import Testing
 
   @Test func nobodyWaitsForWhatNobodySends() async throws {
     let (desk, phone) = try await Self.behind()
-    // The pack with the second commit was on its way when the zone was lost, and with it the first; the phone has heard
-    // of the squash since, and sends neither again.
+    // The pack with the last commit was on its way when the zone was lost, and with it the others; the phone has heard
+    // of the squash since, and sends none again.
     try await Self.send(last: 1, of: phone)
     try await desk.remote.sync()
     let (copy, _) = try await desk.clone()
@@ -44,7 +53,7 @@ import Testing
     #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
     #expect(try await phone.remote.rebase().count == 1)
     try await SquashBench.settle([desk, phone])
-    #expect(try desk.rows("SELECT name FROM people WHERE id = 'p1'") == ["'Later'"])
+    #expect(try desk.rows("SELECT name FROM people WHERE id = 'p1'") == ["'Late 12'"])
     try await desk.expectClone()
   }
 
@@ -67,6 +76,32 @@ import Testing
     withExtendedLifetime(phone) {}
   }
 
+  @Test func whoLooksAtACommitFromBeforeComesBackWithItsMigration() async throws {
+    let (desk, phone) = try await SquashBench.pair(
+      LocalCloud(),
+      filling: 1...5,
+      edit: "UPDATE people SET note = 'seen' WHERE id = 'p5'"
+    )
+    try phone.bench.commit("UPDATE people SET name = 'Phone' WHERE id = 'p1'")
+    try phone.repository.checkout("HEAD~3")
+    desk.bench.pass(seconds: 100 * SquashBench.day)
+    try Self.migrate(desk)
+    try await desk.fill(6...12)
+    try await desk.remote.squash(depth: 0)
+
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+    #expect(
+      await SquashBench.code { try phone.repository.switchBranch("main") } == .needsUpgrade
+    )
+    try Self.migrate(phone)
+    try phone.repository.switchBranch("main")
+    #expect(try await phone.remote.rebase().count == 1)
+    try await SquashBench.settle([desk, phone])
+    #expect(
+      try desk.rows("SELECT name, height FROM people WHERE id = 'p1'") == ["'Phone', 170"]
+    )
+  }
+
   @Test func anOlderAppPutsNothingOnAHistoryThatBeginsWithANewerOne() async throws {
     let (desk, phone) = try await SquashBench.pair(
       LocalCloud(),
@@ -74,14 +109,8 @@ import Testing
       edit: "UPDATE people SET note = 'seen' WHERE id = 'p5'"
     )
     try phone.bench.commit("UPDATE people SET name = 'Phone' WHERE id = 'p1'")
-    let migrate = { (replica: SquashBench) throws in
-      try ChangesetRepository.migrate(replica.bench.database, options: HistoryBench.options()) {
-        try SQLiteConnection(borrowing: $0)
-          .execute("ALTER TABLE people ADD COLUMN height DEFAULT 170")
-      }
-    }
     desk.bench.pass(seconds: 100 * SquashBench.day)
-    try migrate(desk)
+    try Self.migrate(desk)
     try await desk.fill(6...12)
     try desk.bench.commit("UPDATE people SET height = 180 WHERE id = 'p1'")
     try await desk.remote.sync()
@@ -93,7 +122,7 @@ import Testing
     #expect(await SquashBench.code { try await phone.remote.rebase() } == .needsUpgrade)
     #expect(try phone.rows("SELECT hex(id) FROM changesets_log ORDER BY seq") == before)
     #expect(try phone.repository.verify().problems == [])
-    try migrate(phone)
+    try Self.migrate(phone)
     #expect(try await phone.remote.rebase().count == 1)
     try await SquashBench.settle([desk, phone])
     #expect(
