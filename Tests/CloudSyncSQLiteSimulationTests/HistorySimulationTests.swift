@@ -104,6 +104,8 @@ struct HistorySimulationTests {
         (185, "default"), (572, "default"),
         // Nobody was asked about what had come back with its row, as the model had it.
         (575, "default"),
+        // All of the main branch was before the commit that the history was squashed to, and new copies had no rows there.
+        (52_000_351, "default"),
       ]
     )
   )
