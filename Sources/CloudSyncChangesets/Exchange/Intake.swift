@@ -12,6 +12,8 @@ struct Intake {
   private let horizon: Horizon?
   /// The beginnings of the identifiers that a snapshot stands for.
   private let below: Set<[UInt8]>
+  /// What no cloud is known to have, though it came from one.
+  private let strays: Set<ChangesetID>
   private let found = Findings()
 
   private final class Findings {
@@ -33,6 +35,7 @@ struct Intake {
     let mayForget = try work.info.integer(.forgets) != nil || work.options.replica != nil
     replica = mayForget ? nil : try work.replica()
     horizon = try Horizon(work.connection)
+    strays = try StrayCommits(connection: work.connection).ids()
     below = horizon == nil ? [] : try SnapshotRoots(connection: work.connection).below()
   }
 
@@ -63,7 +66,7 @@ struct Intake {
 
   private func take(entry: Pack.Entry) throws(ChangesetError) -> [LogRow] {
     if let seq = try work.log.number(of: entry.id) {
-      try work.log.setRemote(seq: seq)
+      if !strays.contains(entry.id) { try work.log.setRemote(seq: seq) }
       if bringsBack {
         try GoneChanges(connection: work.connection).bringBack(body: entry.body, of: seq)
       }
@@ -114,7 +117,7 @@ struct Intake {
       id: entry.id,
       body: entry.body,
       parents: parents.map(\.seq),
-      isRemote: true
+      isRemote: !strays.contains(entry.id)
     )
     try DecidedEdits(log: work.log).note(commit: commit, id: entry.id)
     try frames.notice(row: row, after: parents.first)
