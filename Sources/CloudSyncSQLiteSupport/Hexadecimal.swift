@@ -7,7 +7,13 @@ package enum Hexadecimal {
   }
 
   package static func text(of bytes: some Sequence<UInt8>) -> String {
-    String(decoding: bytes.flatMap { digits(of: $0) }, as: UTF8.self)
+    var digits: [UInt8] = []
+    digits.reserveCapacity(2 * bytes.underestimatedCount)
+    for byte in bytes {
+      digits.append(alphabet[Int(byte >> 4)])
+      digits.append(alphabet[Int(byte & 15)])
+    }
+    return String(decoding: digits, as: UTF8.self)
   }
 
   /// The byte of two digits; nil if they are none, or are in upper case.

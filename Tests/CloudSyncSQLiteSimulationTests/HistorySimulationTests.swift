@@ -98,6 +98,14 @@ struct HistorySimulationTests {
         (60014, "default"), (60035, "default"), (60079, "default"),
         // What had lost beside the horizon was listed nowhere after a rebase.
         (60040, "default"), (60067, "default"),
+        // A commit was on its way when the zone was lost, and what it goes on from went with the zone and a squash.
+        (113, "default"),
+        // An older app committed on, and merged, what it lacks a column of.
+        (185, "default"), (572, "default"),
+        // Nobody was asked about what had come back with its row, as the model had it.
+        (575, "default"),
+        // All of the main branch was before the commit that the history was squashed to, and new copies had no rows there.
+        (52_000_351, "default"),
       ]
     )
   )

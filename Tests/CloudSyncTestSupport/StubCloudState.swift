@@ -33,6 +33,8 @@ package struct StubCloudState: Sendable {
   var cancelled: [Attempt] = []
   private(set) var violations: [String] = []
   private var outstanding: [Attempt] = []
+  /// All that were sent.
+  private var attempts: Set<Attempt> = []
   /// Looked into, never iterated.
   private var answered: [WriteToken: Answered] = [:]
 
@@ -50,7 +52,7 @@ package struct StubCloudState: Sendable {
     if let other = outstanding.first(where: { $0.epoch == attempt.epoch }) {
       violations.append("\(attempt) was sent while \(other) was in flight")
     }
-    if calls.contains(where: { $0.context.attempt == attempt }) {
+    if !attempts.insert(attempt).inserted {
       violations.append("\(attempt) was sent twice")
     }
     outstanding.append(attempt)

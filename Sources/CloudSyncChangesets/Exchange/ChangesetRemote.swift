@@ -214,18 +214,18 @@ public final class ChangesetRemote: Sendable {
     }
     let settled = try repository.conflictCount(of: merges)
     var obstacle: ChangesetError?
-    try repository.catchUp()
-    if !isDetached, try repository.status().isClean, try repository.standing() == .current {
-      do throws(ChangesetError) {
+    do throws(ChangesetError) {
+      try repository.catchUp()
+      if !isDetached, try repository.status().isClean, try repository.standing() == .current {
         _ = try await fetchingWhatWasRemoved { () throws(ChangesetError) in try repository.pull() }
-      } catch {
-        // Rows stay where they are; what was committed here goes to the others all the same.
-        guard [.needsUpgrade, .unmerged, .uncommittedChanges].contains(error.code) else {
-          throw error
-        }
-        // Somebody has edited since they were looked at: the next sync commits it.
-        if error.code != .uncommittedChanges { obstacle = error }
       }
+    } catch {
+      // Rows stay where they are; what was committed here goes to the others all the same.
+      guard [.needsUpgrade, .unmerged, .uncommittedChanges].contains(error.code) else {
+        throw error
+      }
+      // Somebody has edited since they were looked at: the next sync commits it.
+      if error.code != .uncommittedChanges { obstacle = error }
     }
     if isDetached, try repository.status().isClean == false {
       obstacle = .onOlderCommit

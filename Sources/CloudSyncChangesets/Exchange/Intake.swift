@@ -12,6 +12,8 @@ struct Intake {
   private let horizon: Horizon?
   /// The beginnings of the identifiers that a snapshot stands for.
   private let below: Set<[UInt8]>
+  /// What no cloud is known to have, though it came from one.
+  private let strays: Set<ChangesetID>
   private let found = Findings()
 
   private final class Findings {
@@ -33,6 +35,7 @@ struct Intake {
     let mayForget = try work.info.integer(.forgets) != nil || work.options.replica != nil
     replica = mayForget ? nil : try work.replica()
     horizon = try Horizon(work.connection)
+    strays = try StrayCommits(connection: work.connection).ids()
     below = horizon == nil ? [] : try SnapshotRoots(connection: work.connection).below()
   }
 
@@ -63,7 +66,7 @@ struct Intake {
 
   private func take(entry: Pack.Entry) throws(ChangesetError) -> [LogRow] {
     if let seq = try work.log.number(of: entry.id) {
-      try work.log.setRemote(seq: seq)
+      if !strays.contains(entry.id) { try work.log.setRemote(seq: seq) }
       if bringsBack {
         try GoneChanges(connection: work.connection).bringBack(body: entry.body, of: seq)
       }
@@ -114,7 +117,7 @@ struct Intake {
       id: entry.id,
       body: entry.body,
       parents: parents.map(\.seq),
-      isRemote: true
+      isRemote: !strays.contains(entry.id)
     )
     try DecidedEdits(log: work.log).note(commit: commit, id: entry.id)
     try frames.notice(row: row, after: parents.first)
@@ -134,14 +137,30 @@ struct Intake {
   }
 
   /// Keeps a commit that has waited, as a record of its own that is no use.
-  private func refuse(entry: Pack.Entry) throws(ChangesetError) {
+  private func refuse(
+    entry: Pack.Entry,
+    because reason: String = PackIntake.reason(besideCount: 1)
+  ) throws(ChangesetError) {
     var pack = Pack()
     guard let number = try work.dictionaries.number(ofSchema: entry.header.schema) else { return }
     pack.schemas = [try work.dictionaries.schema(number: number)]
     pack.entries = [entry]
     let bytes = pack.bytes
     try PackIntake(work: work)
-      .refuse(name: Pack.name(of: bytes), because: PackIntake.reason(besideCount: 1), bytes: bytes)
+      .refuse(name: Pack.name(of: bytes), because: reason, bytes: bytes)
+  }
+
+  /// Puts aside what waits when all is here that the zone holds.
+  ///
+  /// Replicas send a commit after what it goes on from, but for what does not go on from the horizon: that nobody sends
+  /// once a zone was lost, though a commit that goes on from it may have been on its way into the next one. The
+  /// next fetch tries again. A record that cannot be read may hold what is waited for.
+  func setAsideWhatWaits() throws(ChangesetError) {
+    guard horizon != nil, try PackIntake(work: work).hasUnread() == false else { return }
+    for entry in try waiting() {
+      try refuse(entry: entry, because: PackIntake.lacksParents)
+      try aside.add(entry.id)
+    }
   }
 
   /// Takes in what waits, now that the horizon is another one.
@@ -252,7 +271,10 @@ extension CommitLog {
 extension HorizonAdoption {
   /// Does it, and takes in what has waited and can be had now; returns what is new.
   func runTakingWaiting() throws(ChangesetError) -> [ChangesetID] {
-    guard try run() != nil else { return [] }
-    return try Intake(work: work).takeWaiting().map(\.id)
+    let isLater = try run() != nil
+    let intake = try Intake(work: work)
+    let new = isLater ? try intake.takeWaiting().map(\.id) : []
+    try intake.setAsideWhatWaits()
+    return new
   }
 }

@@ -91,6 +91,25 @@ struct PackIntake {
       + " them puts them on top of it with “rebase”"
   }
 
+  /// Why a commit is no use that goes on from nothing which the cloud has.
+  static let lacksParents =
+    "its commit goes on from one that no copy has sent, as from before the history was squashed; whoever made it puts"
+    + " it on top of it with “rebase”"
+
+  /// Whether records may hold something that cannot be read yet.
+  func hasUnread() throws(ChangesetError) -> Bool {
+    let records = try work.connection.rows("SELECT bytes FROM changesets_refused ORDER BY name") {
+      $0.isNull(0) ? nil : $0.bytes(0)
+    }
+    return records.contains { bytes in
+      guard let bytes else { return true }
+      do throws(PackFault) { _ = try Pack(bytes) } catch {
+        if case .newer = error { return true }
+      }
+      return false
+    }
+  }
+
   private func isComplete(pack: Pack) throws(ChangesetError) -> Bool {
     for entry in pack.entries where try work.log.number(of: entry.id) == nil { return false }
     return true

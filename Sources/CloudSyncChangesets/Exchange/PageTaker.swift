@@ -136,12 +136,14 @@ final class PageTaker: Sendable {
     state.withLock { $0.new += new }
   }
 
-  /// Goes over to the horizon that replicas tell of, once all is here that the zone holds.
+  /// Goes over to the horizon that replicas tell of, and puts aside what waits for nothing, once all is here that the
+  /// zone holds.
   func settleHorizon() throws(ChangesetError) {
-    let isTold = try repository.read { (work) throws(ChangesetError) in
-      try ZoneReports(connection: work.connection).isThere()
+    let isSquashed = try repository.read { (work) throws(ChangesetError) in
+      if try ZoneReports(connection: work.connection).isThere() { return true }
+      return try Horizon(work.connection) != nil
     }
-    guard isTold else { return }
+    guard isSquashed else { return }
     let new = try repository.write { (work) throws(ChangesetError) in
       let adoption = HorizonAdoption(work: work)
       do throws(ChangesetError) {

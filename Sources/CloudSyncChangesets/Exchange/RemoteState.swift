@@ -85,6 +85,7 @@ enum RemoteState {
       "DELETE FROM changesets_info WHERE name IN ('token', 'shown', 'pushed', 'declared', 'reported')"
     )
     try ZoneReports(connection: connection).forget()
+    try StrayCommits(connection: connection).note()
     if HistoryMutant.forgottenZone.isPresent { return }
     try connection.run("UPDATE changesets_log SET remote = 0 WHERE remote = 1")
     try connection.run("UPDATE changesets_tags SET remote = 0")
@@ -131,6 +132,40 @@ enum RemoteState {
       try work.info.set(.account, .text(account.value))
       try forgetCloud(work: work)
     }
+  }
+}
+
+/// Commits that came from a cloud that is gone, and were not taken in while it was there.
+///
+/// They wait for others, or were no use. No other cloud is known to have them, so whoever can take them in at last sends
+/// them.
+struct StrayCommits {
+  let connection: HistoryConnection
+
+  func ids() throws(ChangesetError) -> Set<ChangesetID> {
+    let bytes = try Info(connection).bytes(name: .strays) ?? []
+    return Set(
+      stride(from: 0, to: bytes.count, by: 32)
+        .compactMap { ChangesetID(bytes: bytes[$0..<min($0 + 32, bytes.count)]) }
+    )
+  }
+
+  /// Notes those that there are, as their cloud goes.
+  func note() throws(ChangesetError) {
+    var ids = try ids()
+    let waiting = try connection.rows(
+      "SELECT id FROM changesets_waiting WHERE missing IS NOT NULL ORDER BY id"
+    ) { $0.bytes(0) }
+    ids.formUnion(waiting.compactMap { ChangesetID(bytes: $0) })
+    let refused = try connection.rows(
+      "SELECT bytes FROM changesets_refused WHERE bytes IS NOT NULL ORDER BY name"
+    ) { $0.bytes(0) }
+    for bytes in refused {
+      guard let pack = try? Pack(bytes) else { continue }
+      ids.formUnion(pack.entries.map(\.id))
+    }
+    if ids.isEmpty { return }
+    try Info(connection).set(.strays, .blob(ids.sorted().flatMap(\.bytes)))
   }
 }
 

@@ -71,22 +71,7 @@ struct Rebasing {
   }
 
   /// What commits beside the horizon are on top of it.
-  private typealias Placed = [Int64: LogRow]
-
-  /// Heads and the commits beside the horizon where the ways to them part, those that come first before the others: what
-  /// two heads have in common is put on top once.
-  private func withForks(of heads: [LogRow]) throws(ChangesetError) -> [LogRow] {
-    var rows = heads
-    let table = try ParentTable(work.connection)
-    for (place, one) in heads.enumerated() {
-      for other in heads[..<place] {
-        guard let seq = table.meeting(one.seq, other.seq) else { continue }
-        let row = try work.log.row(seq)
-        if row.isBeside, !rows.contains(where: { $0.seq == seq }) { rows.append(row) }
-      }
-    }
-    return rows.sorted { ($0.generation, $0.seq) < ($1.generation, $1.seq) }
-  }
+  typealias Placed = [Int64: LogRow]
 
   /// What a commit is put on: the head of its branch, with what the commit goes on from.
   private func target(
@@ -94,13 +79,16 @@ struct Rebasing {
     placed: Placed,
     horizon: Horizon
   ) throws(ChangesetError) -> LogRow {
-    let target = try target(branch: row.branch, horizon: horizon)
-    guard let base = try base(of: row, placed: placed), let start = placed[base.seq] else {
-      return target
+    var target = try target(branch: row.branch, horizon: horizon)
+    for base in try bases(of: row, placed: placed) {
+      guard let start = placed[base.seq],
+        try work.log.isAncestor(ancestor: start.seq, of: target.seq) == false
+      else { continue }
+      target =
+        try work.log.isAncestor(ancestor: target.seq, of: start.seq)
+        ? start : try Merging(work).merge(theirs: start, into: target, branch: row.branch)
     }
-    if try work.log.isAncestor(ancestor: start.seq, of: target.seq) { return target }
-    if try work.log.isAncestor(ancestor: target.seq, of: start.seq) { return start }
-    return try Merging(work).merge(theirs: start, into: target, branch: row.branch)
+    return target
   }
 
   /// The head of a branch that goes on from the horizon; the horizon itself if it has none.
@@ -117,17 +105,10 @@ struct Rebasing {
         "branch “\(try work.dictionaries.name(number: branch))” has \(heads.count) heads; merge them first"
       )
     }
-    return heads.first ?? horizon.row
-  }
-
-  /// The last commit on the way of first parents that is in the others' history, or has been put on top of it; nil for the
-  /// empty database.
-  private func base(of row: LogRow, placed: Placed = [:]) throws(ChangesetError) -> LogRow? {
-    var next: LogRow? = row
-    while let present = next, present.isBeside, placed[present.seq] == nil {
-      next = try present.parent.map { (seq) throws(ChangesetError) in try work.log.row(seq) }
-    }
-    return next
+    let target = heads.first ?? horizon.row
+    // Whoever waits for an update can be on no commit of a newer app.
+    try work.checkKnown(target)
+    return target
   }
 
   /// What was decided on the way to a commit by others beside the horizon, which nobody will see any more.
@@ -154,8 +135,9 @@ struct Rebasing {
     onto target: LogRow,
     placed: Placed
   ) throws(ChangesetError) -> LogRow {
-    let base = try base(of: row, placed: placed)
-    let plan = try Merging(work).rebase(of: row, over: base, onto: target)
+    try work.checkKnown(row)
+    let bases = try bases(of: row, placed: placed)
+    let plan = try Merging(work).rebase(of: row, over: bases, onto: target)
     let changes = plan.changes.withoutNewerValues
     let conflicts = try Set(plan.conflicts + lost(before: row, placed: placed)).sorted()
     // Where all of it has lost to what the others have done meanwhile there is that to tell.
@@ -184,7 +166,7 @@ struct Rebasing {
     of position: Heads.Position,
     horizon: Horizon
   ) throws(ChangesetError) {
-    guard let seq = position.seq, let base = try base(of: try work.log.row(seq)),
+    guard let seq = position.seq, let base = try start(of: try work.log.row(seq)),
       try work.log.isAncestor(ancestor: base.seq, of: horizon.row.seq) == false
     else { return }
     do throws(ChangesetError) {

@@ -44,6 +44,7 @@ struct Merging {
   /// Merges a branch's head into another branch, whose head may be older.
   func merge(theirs: LogRow, into ours: LogRow, branch: Int64) throws(ChangesetError) -> LogRow {
     if theirs.isBeside || ours.isBeside { throw ChangesetError.behindHorizon }
+    for row in [ours, theirs] { try work.checkKnown(row) }
     let plan = try merges.plan(ours.id, theirs.id)
     guard plan.questions.isEmpty else {
       throw ChangesetError(
@@ -69,16 +70,16 @@ struct Merging {
   /// What takes a commit back, or puts it back, against HEAD.
   func reversal(of row: LogRow, head: LogRow) throws(ChangesetError) -> MergePlan {
     let parent = try work.log.id(seq: row.parent)
-    return try settled(plan: try merges.plan(over: row.id, ours: head.id, theirs: parent))
+    return try settled(plan: try merges.plan(over: [row.id], ours: head.id, theirs: parent))
   }
 
   /// What a commit beside the horizon has that another lacks, against that one.
   func rebase(
     of row: LogRow,
-    over base: LogRow?,
+    over bases: [LogRow],
     onto target: LogRow
   ) throws(ChangesetError) -> MergePlan {
-    try settled(plan: try merges.plan(over: base?.id, ours: target.id, theirs: row.id))
+    try settled(plan: try merges.plan(over: bases.map(\.id), ours: target.id, theirs: row.id))
   }
 
   private func keep(plan: MergePlan, branch: Int64) throws(ChangesetError) -> LogRow {

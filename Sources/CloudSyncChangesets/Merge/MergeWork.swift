@@ -29,15 +29,15 @@ package final class MergeWork {
     return try plan(base, ours: ours, theirs: theirs, isPlain: isPlain)
   }
 
-  /// Plans the merge over a base that is given, such as that of a commit which is taken back.
+  /// Plans the merge over bases that are given, such as a commit which is taken back; none is the empty database.
   ///
   /// No handler is asked, and the changes are against ours.
   package func plan(
-    over base: ChangesetID?,
+    over bases: [ChangesetID],
     ours: ChangesetID,
     theirs: ChangesetID?
   ) throws(ChangesetError) -> MergePlan {
-    let base = MergeBase(commit: base)
+    let base = try base(of: bases, isPlain: false)
     let mine = try graph.changes(from: base, to: MergeBase(commit: ours))
     let other = try graph.changes(from: base, to: MergeBase(commit: theirs))
     var merge = DeltaMerge(rules: rules, isOntoOurs: true)

@@ -16,11 +16,11 @@ struct Migrating {
     let work = HistoryWork(connection: connection, tables: former, options: options)
     try work.checkNothingIsUncommitted()
     let position = try work.heads.position()
-    if position.isDetached {
-      throw ChangesetError(.detached, "an older commit is checked out; switch to a branch first")
+    if position.isDetached, try isBeyond(branch: position.branch, work) == false {
+      throw Self.isDetached
     }
     let others = Set(try installation.readSchema().tables.map(\.name))
-    let state = try Self.state(at: position.seq, work)
+    let state = try position.isDetached ? StateDelta() : Self.state(at: position.seq, work)
     try installation.uninstall()
     try body(connection.sqlite.handle)
     guard connection.sqlite.isInTransaction else {
@@ -38,10 +38,47 @@ struct Migrating {
     )
     if migrated.tables.id == former.id { return try Rescan(work: migrated).run() }
     _ = try migrated.dictionaries.number(for: migrated.tables.description)
-    try commit(changes(from: state, former: former, in: migrated), at: position, in: migrated)
+    if position.isDetached {
+      try layRows(of: position, in: migrated)
+    } else {
+      try commit(changes(from: state, former: former, in: migrated), at: position, in: migrated)
+    }
     // The tables may have become able to take rows.
     try migrated.parked.retry(in: migrated.tables)
   }
+
+  private static let isDetached = ChangesetError(
+    .detached,
+    "an older commit is checked out; switch to a branch first"
+  )
+
+  // MARK: While an older commit is checked out
+
+  /// Whether a branch has nothing that this version can go to: then a migration is the only way back to it.
+  private func isBeyond(branch: Int64, _ work: HistoryWork) throws(ChangesetError) -> Bool {
+    let heads = try work.heads.joinable(ofBranch: branch)
+    for head in heads where try work.knows(schema: try work.log.row(head.seq).schema) {
+      return false
+    }
+    return !heads.isEmpty
+  }
+
+  /// Makes the rows in the new tables those of the commit that is checked out.
+  ///
+  /// No commit is made of what the migration has made of them: nothing goes on from an older commit, and the branch has
+  /// what others' migrations have made of its rows.
+  private func layRows(of position: Heads.Position, in work: HistoryWork) throws(ChangesetError) {
+    if let seq = position.seq, try work.knows(schema: try work.log.row(seq).schema) == false {
+      throw Self.isDetached
+    }
+    try DefaultFills(work: work).keep()
+    try Rescan(work: work).run()
+    let changes = try work.uncommitted.changes(at: .zero)
+    try work.uncommitted.clear()
+    try work.parking.apply(delta: changes.inverted(at: .zero))
+  }
+
+  // MARK: Rows
 
   /// The rows of HEAD: as the history has them, or, where old changes were removed, as the tables have them
   /// and HEAD's hash confirms.

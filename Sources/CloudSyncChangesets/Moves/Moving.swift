@@ -15,7 +15,7 @@ struct Moving {
     var position = try work.heads.position()
     if position.seq != seq { try work.checkNothingIsUncommitted() }
     let target: LogRow? = if let seq { try work.log.row(seq) } else { nil }
-    try checkSchema(target: target)
+    if let target { try work.checkKnown(target) }
     if position.seq != seq {
       try apply(target: target, from: position.seq)
     }
@@ -29,7 +29,7 @@ struct Moving {
 
   /// Throws if the rows cannot become those of a commit, as far as the history tells.
   func check(target: LogRow) throws(ChangesetError) {
-    try checkSchema(target: target)
+    try work.checkKnown(target)
     _ = try work.log.changes(from: try work.heads.position().seq, to: target.seq)
   }
 
@@ -60,14 +60,5 @@ struct Moving {
         "commit \(target?.id.short ?? "") leads to another state than it says; “verify” tells more"
       )
     }
-  }
-
-  /// Throws if the tables here cannot hold a commit's state.
-  private func checkSchema(target: LogRow?) throws(ChangesetError) {
-    guard let target, try work.dictionaries.schemaID(number: target.schema) != work.tables.id else {
-      return
-    }
-    let theirs = try work.dictionaries.schema(number: target.schema)
-    try SchemaComparison(mine: work.tables.description, theirs: theirs).checkReadable(id: target.id)
   }
 }

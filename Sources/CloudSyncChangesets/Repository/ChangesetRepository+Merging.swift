@@ -29,12 +29,17 @@ extension ChangesetRepository {
 
   /// Merges another branch into the present one; ``pull()`` then takes the rows there.
   ///
-  /// - Parameter branch: The other branch.
+  /// - Parameter branch: The other branch; a head of an older schema is migrated first where
+  ///   ``ChangesetOptions/migrate`` can do it.
   /// - Returns: The merge; the present branch's head if it has everything of the other already.
-  /// - Throws: That there is no such branch, or that one of both has several heads.
+  /// - Throws: That there is no such branch, that one of both has several heads, or, with
+  ///   ``ChangesetError/Code/needsUpgrade``, that one has tables or columns which this app lacks.
   @discardableResult
   public func merge(_ branch: String) throws(ChangesetError) -> Changeset {
-    try move { (work) throws(ChangesetError) in
+    if let migrate = options.migrate {
+      try HeadMigration(repository: self, migrate: migrate).run(branch: branch)
+    }
+    return try move { (work) throws(ChangesetError) in
       let branches = Branches(work: work)
       let ours = try branches.head(
         of: try work.dictionaries.name(number: try work.heads.position().branch)

@@ -90,6 +90,9 @@ extension ChangesetRepository {
   /// is added with its constant default. Replicas whose app lacks a table or a column of a commit wait
   /// with ``ChangesetError/Code/needsUpgrade`` until they are migrated too.
   ///
+  /// While an older commit is checked out nothing is migrated, unless its branch has tables or columns which this app
+  /// lacks: then the tables are changed and no commit is made, and the branch can be switched to after that.
+  ///
   /// - Parameters:
   ///   - database: The database, whose rows are all committed.
   ///   - options: What this copy is called.

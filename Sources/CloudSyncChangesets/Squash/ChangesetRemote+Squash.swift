@@ -75,7 +75,8 @@ extension ChangesetRemote {
   /// sync sends them. Where nothing is behind, nothing happens.
   ///
   /// - Returns: The commits that were made.
-  /// - Throws: That a branch has heads which wait for answers, or why the cloud could not be reached.
+  /// - Throws: That a branch has heads which wait for answers, with ``ChangesetError/Code/needsUpgrade`` that the history
+  ///   begins with tables or columns which this app lacks, or why the cloud could not be reached.
   @discardableResult
   public func rebase() async throws(ChangesetError) -> [Changeset] {
     try await fetch()

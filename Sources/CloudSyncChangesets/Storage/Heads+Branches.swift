@@ -112,7 +112,8 @@ extension Heads {
 
   /// Lets branches end with other commits.
   ///
-  /// Those that end before the horizon begin anew with it: others cannot know of them, and nothing can be done there.
+  /// Those that end before the horizon begin anew with it: others cannot know of them, and nothing can be done there. So
+  /// does the present one of a copy that has nothing yet.
   func replace(
     ends: [Int64: [Int64]],
     horizon: LogRow,
@@ -125,7 +126,9 @@ extension Heads {
     for branch in ends.keys.sorted() {
       for seq in (ends[branch] ?? []).sorted() { try add(seq, branch: branch) }
     }
-    for branch in Set(former.map(\.branch)).sorted() where try stored(ofBranch: branch).isEmpty {
+    let present = try position().branch
+    for branch in Set(former.map(\.branch) + [present]).sorted()
+    where try stored(ofBranch: branch).isEmpty {
       try add(horizon.seq, branch: branch)
     }
   }

@@ -143,6 +143,14 @@ extension HistoryWork {
     return try dictionaries.number(for: tables.description)
   }
 
+  /// Throws if a commit has what the tables here lack: the rows cannot become its rows, nothing is merged with it, and
+  /// nothing committed on it, or what it has more would be gone there.
+  func checkKnown(_ row: LogRow) throws(ChangesetError) {
+    if try dictionaries.schemaID(number: row.schema) == tables.id { return }
+    let theirs = try dictionaries.schema(number: row.schema)
+    try SchemaComparison(mine: tables.description, theirs: theirs).checkReadable(id: row.id)
+  }
+
   /// Whether the tables here have all that a schema has.
   func knows(schema: Int64) throws(ChangesetError) -> Bool {
     if try dictionaries.schemaID(number: schema) == tables.id { return true }

@@ -18,7 +18,7 @@ package enum UTF8Bytes {
   package static func text(_ bytes: UnsafeRawBufferPointer) -> String? {
     // Decoding repairs what is wrong, so only what was right comes out as it went in.
     let text = String(decoding: bytes, as: UTF8.self)
-    return with(text) { $0.elementsEqual(bytes) } ? text : nil
+    return with(text) { equal($0, bytes) } ? text : nil
   }
 
   /// Tells whether two texts have the same bytes.

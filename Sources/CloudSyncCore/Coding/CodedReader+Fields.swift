@@ -1,5 +1,5 @@
 extension CodedReader {
-  package mutating func hasElement(_ position: Int, of count: Int?) -> Bool {
+  package mutating func hasElement(at position: Int, of count: Int?) -> Bool {
     if let count { position < count } else { false }
   }
 
@@ -23,7 +23,7 @@ extension CodedReader {
     let count = try beginArray()
     var values: [T] = []
     if let count { values.reserveCapacity(min(count, 4096)) }
-    while hasElement(values.count, of: count) { values.append(try element(&self)) }
+    while hasElement(at: values.count, of: count) { values.append(try element(&self)) }
     try endArray()
     return values
   }

@@ -89,7 +89,7 @@ package protocol CodedReader {
   /// Enters an array and returns the number of its elements; nil if only its end will tell.
   mutating func beginArray() throws(CodedError) -> Int?
   /// Whether there is an element at a position of the present array, of which those before are read.
-  mutating func hasElement(_ position: Int, of count: Int?) -> Bool
+  mutating func hasElement(at position: Int, of count: Int?) -> Bool
   mutating func endArray() throws(CodedError)
   mutating func tag(of names: [StaticString]) throws(CodedError) -> Int
   /// Consumes the mark of an optional value and returns whether a value follows.

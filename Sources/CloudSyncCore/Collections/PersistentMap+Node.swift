@@ -60,7 +60,7 @@ extension PersistentMap {
     }
 
     /// How many used slots come before a slot.
-    private func rank(_ bit: UInt8) -> Int { (map & (bit &- 1)).nonzeroBitCount }
+    private func rank(of bit: UInt8) -> Int { (map & (bit &- 1)).nonzeroBitCount }
 
     /// The position of a key in a list of leaves with one hash.
     private func position(of key: Key) -> Int? { slots.firstIndex { $0.entry?.key == key } }
@@ -74,7 +74,7 @@ extension PersistentMap {
       if let entry { return entry.has(key, hash: hash) ? entry : nil }
       let bit = Self.bit(hash: hash, level: level)
       if map & bit != 0 {
-        return slots[rank(bit)].entry(of: key, hash: hash, level: level &+ 1)
+        return slots[rank(of: bit)].entry(of: key, hash: hash, level: level &+ 1)
       }
       guard bit == 0, let index = position(of: key) else { return nil }
       return slots[index].entry
@@ -88,12 +88,12 @@ extension PersistentMap {
         return isNew
       }
       let bit = Self.bit(hash: new.hash, level: level)
-      if map & bit != 0 { return slots[rank(bit)].update(new, level: level &+ 1) }
+      if map & bit != 0 { return slots[rank(of: bit)].update(new, level: level &+ 1) }
       if bit == 0, let index = position(of: new.key) {
         slots[index] = Node(new)
         return false
       }
-      slots.insert(Node(new), at: bit == 0 ? slots.count : rank(bit))
+      slots.insert(Node(new), at: bit == 0 ? slots.count : rank(of: bit))
       map |= bit
       return true
     }
@@ -101,7 +101,7 @@ extension PersistentMap {
     /// Removes a key that is there, below a branch.
     mutating func removePresent(key: Key, hash: UInt64, level: UInt64) {
       let bit = Self.bit(hash: hash, level: level)
-      guard let index = bit == 0 ? position(of: key) : rank(bit) else { return }
+      guard let index = bit == 0 ? position(of: key) : rank(of: bit) else { return }
       if slots[index].entry != nil {
         slots.remove(at: index)
         map &= ~bit

@@ -24,7 +24,7 @@ extension PersistentQueue: CodedField where Element: CodedValue {
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     self.init()
     let announced = try reader.beginArray()
-    while reader.hasElement(count, of: announced) { append(try Element(from: &reader)) }
+    while reader.hasElement(at: count, of: announced) { append(try Element(from: &reader)) }
     try reader.endArray()
   }
 }

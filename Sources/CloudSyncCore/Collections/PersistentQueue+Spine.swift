@@ -27,13 +27,13 @@ extension PersistentQueue {
       case nodes(ContiguousArray<Node>)
 
       /// The element at an index of this node, which belongs to a level.
-      func element(_ index: Int, _ level: Int) -> Element {
+      func element(at index: Int, level: Int) -> Element {
         switch self {
         case .chunk(let chunk):
           return chunk[index]
         case .nodes(let nodes):
           let shift = QueueShape.shift(level: level - 1)
-          return nodes[index >> shift].element(index & ((1 << shift) - 1), level - 1)
+          return nodes[index >> shift].element(at: index & ((1 << shift) - 1), level: level - 1)
         }
       }
 
@@ -132,8 +132,10 @@ extension PersistentQueue.Spine {
 
   subscript(index: Int) -> Element {
     switch place(of: index) {
-    case .front(let level, let slot, let rest): levels[level].front[slot].element(rest, level)
-    case .back(let level, let slot, let rest): levels[level].back[slot].element(rest, level)
+    case .front(let level, let slot, let rest):
+      levels[level].front[slot].element(at: rest, level: level)
+    case .back(let level, let slot, let rest):
+      levels[level].back[slot].element(at: rest, level: level)
     }
   }
 

@@ -60,7 +60,7 @@ public struct Conflict: Hashable, Codable, Sendable, CodedValue {
   package func edit(_ record: Record, setting fields: [RecordField]) -> Record {
     let storage = record.storage.copy(fields: fields)
     storage.changeTag = server.changeTag
-    let keys = Record.union(record.encryptedKeys, server.encryptedKeys)
+    let keys = Record.union(of: record.encryptedKeys, and: server.encryptedKeys)
     storage.encryptedKeys = keys.isEmpty ? keys : keys.filter { storage.position(of: $0).isFound }
     return Record(storage: storage)
   }

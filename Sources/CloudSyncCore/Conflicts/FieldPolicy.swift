@@ -58,15 +58,15 @@ extension FieldPolicy {
       case .newest: .none
       case .client: client
       case .server: server ?? .null
-      case .maximum: Self.maximum(client, server: server)
-      case .counterSum: Self.sum(client, server: server, ancestor: ancestor)
+      case .maximum: Self.maximum(client: client, server: server)
+      case .counterSum: Self.sum(client: client, server: server, ancestor: ancestor)
       case .setUnion: Self.union(client: client, server: server, ancestor: ancestor)
       case .custom(let merge): merge(client, server, ancestor)
       }
     return fitting ?? (clientIsNewer ? client : server ?? .null)
   }
 
-  private static func maximum(_ client: FieldValue, server: FieldValue?) -> FieldValue? {
+  private static func maximum(client: FieldValue, server: FieldValue?) -> FieldValue? {
     switch (client, server) {
     case (.null, let server?): server
     case (_, nil): client
@@ -79,7 +79,7 @@ extension FieldPolicy {
   }
 
   private static func sum(
-    _ client: FieldValue,
+    client: FieldValue,
     server: FieldValue?,
     ancestor: FieldValue?
   ) -> FieldValue? {

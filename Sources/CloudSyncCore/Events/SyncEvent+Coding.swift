@@ -140,7 +140,7 @@ extension SyncEvent: CodedValue {
     if index < 20 {
       self = try Self.readReport(index: index, reader: &reader)
     } else {
-      self = try Self.readAnswer(index, &reader)
+      self = try Self.readAnswer(index: index, reader: &reader)
     }
     try reader.endObject()
   }
@@ -176,8 +176,8 @@ extension SyncEvent: CodedValue {
   }
 
   private static func readAnswer<R: CodedReader>(
-    _ index: Int,
-    _ reader: inout R
+    index: Int,
+    reader: inout R
   ) throws(CodedError) -> SyncEvent {
     switch index {
     case 20: return .startWork(try reader.field("request"))

@@ -20,7 +20,7 @@ public struct SubjectMiddleware: Middleware {
     if before.progress != after.progress { publication.insert(.progress) }
     if case .accountStatusChanged = reduced { publication.insert(.accountStatus) }
     if before.haltCode != after.haltCode { publication.insert(.halted) }
-    if before.zone != after.zone { publication.insert(.zone) }
+    if before.zone != after.zone || before.loss != after.loss { publication.insert(.zone) }
     context.publish(publication)
     // What is announced is announced once, when it is decided; a restored session announces at
     // its start what an earlier process may not have.
@@ -37,6 +37,8 @@ public struct SubjectMiddleware: Middleware {
 private struct Seen {
   let haltCode: SyncError.Code?
   let zone: ZoneState.Kind
+  /// Why the zone is lost: the app decides by that.
+  let loss: ZoneLoss?
   let redeliversOnStart: Bool
   let progress: SyncProgress
   /// The number that the next announcement gets.
@@ -45,6 +47,7 @@ private struct Seen {
   init(_ state: SyncState) {
     haltCode = state.cold.value.haltCode
     zone = state.cold.value.zone.zone.kind
+    loss = state.cold.value.loss
     redeliversOnStart = state.cold.value.redeliversOnStart
     progress = state.progress
     end = state.notifications.end
@@ -52,6 +55,10 @@ private struct Seen {
 }
 
 extension ColdState {
+  fileprivate var loss: ZoneLoss? {
+    if case .lost(let loss) = zone.zone { loss } else { nil }
+  }
+
   fileprivate var haltCode: SyncError.Code? {
     if case .stopped(let reason) = phase { reason.error.code } else { nil }
   }

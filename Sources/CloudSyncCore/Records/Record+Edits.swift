@@ -12,7 +12,7 @@ extension Record {
       fields: Self.merge(earlier.fields, later: later.fields, keepingNulls: true)
     )
     result.recordType = later.recordType
-    result.encryptedKeys = Self.union(earlier.encryptedKeys, later.encryptedKeys)
+    result.encryptedKeys = Self.union(of: earlier.encryptedKeys, and: later.encryptedKeys)
     result.adoptLinks(of: later)
     return Record(storage: result)
   }
@@ -40,7 +40,7 @@ extension Record {
       }
     }
     let result = storage.copy(fields: fields)
-    let keys = Self.union(storage.encryptedKeys, ancestor.storage.encryptedKeys)
+    let keys = Self.union(of: storage.encryptedKeys, and: ancestor.storage.encryptedKeys)
     result.encryptedKeys = keys.isEmpty ? keys : keys.filter { result.position(of: $0).isFound }
     return Record(storage: result)
   }
@@ -80,7 +80,7 @@ extension Record {
     let result = storage.copy(
       fields: Self.merge(storage.fields, later: edit.storage.fields, keepingNulls: false)
     )
-    let keys = Self.union(storage.encryptedKeys, edit.storage.encryptedKeys)
+    let keys = Self.union(of: storage.encryptedKeys, and: edit.storage.encryptedKeys)
     result.encryptedKeys = keys.isEmpty ? keys : keys.filter { result.position(of: $0).isFound }
     result.adoptLinks(of: edit.storage)
     return Record(storage: result)
@@ -185,7 +185,7 @@ extension Record {
   }
 
   /// Unites two sorted lists of names.
-  package static func union(_ lhs: [String], _ rhs: [String]) -> [String] {
+  package static func union(of lhs: [String], and rhs: [String]) -> [String] {
     if rhs.isEmpty || UTF8Bytes.equal(lhs, rhs) { return lhs }
     return lhs.isEmpty ? rhs : Storage.sortedAndUnique(keys: lhs + rhs)
   }

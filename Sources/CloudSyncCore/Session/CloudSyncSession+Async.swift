@@ -4,16 +4,6 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What a fetch brought: what a push handler must answer.
-public enum FetchOutcome: Sendable, Hashable {
-  /// Something changed.
-  case new
-  /// Nothing changed.
-  case nothing
-  /// The fetch failed, or did not end in time.
-  case failed
-}
-
 extension CloudSyncSession {
   /// Queues a modification and waits for its completion.
   ///
@@ -66,51 +56,6 @@ extension CloudSyncSession {
         return name.id
       }
       if let id { cancel(id) }
-    }
-  }
-
-  /// Waits until nothing is queued, on its way or to be announced, at most for a while.
-  ///
-  /// - Returns: Whether that came about in time; false at once when the session is stopped before.
-  public func idle(upTo limit: Duration) async -> Bool {
-    await withCheckedContinuation { continuation in
-      let waiter = Waiter(
-        number: inbox.nameWaiter(),
-        deadline: Deadline(from: environment.now(), nanoseconds: limit.clampedNanoseconds),
-        isSatisfied: \.isIdle,
-        resume: { continuation.resume(returning: $0) }
-      )
-      inbox.post(.waiter(waiter))
-    }
-  }
-
-  /// Fetches what has changed, and says in time what a push handler must answer.
-  ///
-  /// A fetch that has not ended by then goes on; one of a stopped session has failed at once, and
-  /// goes on with the next start.
-  public func fetchNow(upTo limit: Duration) async -> FetchOutcome {
-    let outcome = Locked<FetchOutcome?>(nil)
-    let outputs = outputs
-    let before = outputs.pagesOfNews.withLock { $0 }
-    let number = inbox.nameWaiter()
-    let deadline = Deadline(from: environment.now(), nanoseconds: limit.clampedNanoseconds)
-    return await withCheckedContinuation { continuation in
-      fetch { [weak self, weak outputs] result in
-        let isNew = outputs?.pagesOfNews.withLock { $0 } != before
-        if case .success = result {
-          outcome.withLock { $0 = isNew ? .new : .nothing }
-        } else {
-          outcome.withLock { $0 = .failed }
-        }
-        self?.inbox.post(.fulfilled(number))
-      }
-      let waiter = Waiter(
-        number: number,
-        deadline: deadline,
-        isSatisfied: { _ in outcome.withLock { $0 != nil } },
-        resume: { _ in continuation.resume(returning: outcome.withLock { $0 } ?? .failed) }
-      )
-      inbox.post(.waiter(waiter))
     }
   }
 

@@ -131,7 +131,9 @@ final class Engine {
     runOne(one: Pending(event: event, origin: origin, cause: cause), isInput: true)
     var next = 0
     while next < pending.count {
-      let one = pending[next]
+      // Moved out, because a copy of an event costs more.
+      var one = Pending(event: .noop, origin: origin, cause: nil)
+      swap(&one, &pending[next])
       next += 1
       context.pendingEvents = pending.count - next
       runOne(one: one, isInput: false)

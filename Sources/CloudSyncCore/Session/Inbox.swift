@@ -45,9 +45,11 @@ final class Inbox: Sendable {
   /// - Parameters:
   ///   - input: What came in.
   ///   - isReset: Whether operations that are named from now on belong to the next epoch.
-  func post(_ input: SessionInput, isReset: Bool = false) {
+  func post(_ input: consuming SessionInput, isReset: Bool = false) {
+    // A closure cannot hand on what it is given: so it would be copied.
+    var waiting = Optional(consume input)
     let engine = state.withLock { state -> Locked<Engine>? in
-      state.inputs.append(input)
+      if let input = waiting.take() { state.inputs.append(input) }
       if isReset { state.pendingResets += 1 }
       return state.beginSchedule()
     }

@@ -87,5 +87,5 @@ final class SessionOutputs: Sendable {
     }
   }
 
-  func closeSharedGate(wait: Wait, at now: Timestamp) { gate?.close(wait, by: inbox, at: now) }
+  func closeSharedGate(wait: Wait, at now: Timestamp) { gate?.close(for: wait, by: inbox, at: now) }
 }

@@ -32,11 +32,11 @@ public final class SyncGate: Sendable {
     _ = consume others
     if let wait { inbox.post(.event(.gateClosed(wait), .report)) }
     guard let servers, servers.end(at: now) > now else { return }
-    close(.decided(until: servers.end(at: now), at: now, cause: .service), by: inbox, at: now)
+    close(for: .decided(until: servers.end(at: now), at: now, cause: .service), by: inbox, at: now)
   }
 
   /// Tells the other sessions what one of them was told.
-  func close(_ wait: Wait, by inbox: Inbox, at now: Timestamp) {
+  func close(for wait: Wait, by inbox: Inbox, at now: Timestamp) {
     let others = state.withLock { state in
       state.remember(wait, at: now)
       return state.members.compactMap(\.inbox)

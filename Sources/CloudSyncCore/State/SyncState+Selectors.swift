@@ -83,7 +83,7 @@ extension SyncState {
   }
 
   /// Whether nothing is queued, on its way or to be announced.
-  var isIdle: Bool { !hasWorkQueued && notifications.queue.isEmpty }
+  package var isIdle: Bool { !hasWorkQueued && notifications.queue.isEmpty }
 
   /// The creation of the zone, if it is wished for.
   public var createZoneQueue: [CreateZoneOperation] {
@@ -103,7 +103,7 @@ extension SyncState {
   ///
   /// - Complexity: O(*n*) in their number.
   public var modifyQueue: [ModifyOperation] {
-    let begun = modify.open.last?.number
+    let begun = modify.open.lastNumber
     return modify.open.map(\.operation)
       + modify.queue.filter { !$0.isWithdrawn && $0.id.number != begun }
   }

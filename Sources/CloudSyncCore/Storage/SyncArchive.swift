@@ -89,7 +89,7 @@ public struct SyncArchive: Sendable {
 
   /// Whether a frame's payload has the checksum that stands before it.
   private static func isChecked(_ frame: Frame, in bytes: [UInt8]) -> Bool {
-    CRC32.checksum(of: bytes[frame.payload]) == number(bytes, at: frame.payload.lowerBound - 4)
+    CRC32.checksum(of: bytes[frame.payload]) == number(in: bytes, at: frame.payload.lowerBound - 4)
   }
 
   /// Finds where a frame that begins at an offset would end, by its header alone.
@@ -105,7 +105,7 @@ public struct SyncArchive: Sendable {
     guard start <= bytes.count else { return damage("the bytes end within the frame's header") }
     // Every payload has bytes: a header of zeros, whose checksum would be right, is damage. A
     // damaged length may be more than an Int of 32 bits holds.
-    guard let length = Int(exactly: number(bytes, at: offset + 1)), length > 0 else {
+    guard let length = Int(exactly: number(in: bytes, at: offset + 1)), length > 0 else {
       return damage("the frame has no possible length")
     }
     guard length <= bytes.count - start else { return damage("the bytes end within the frame") }
@@ -191,16 +191,16 @@ public struct SyncArchive: Sendable {
     var writer = BinaryWriter(reserving: 4096)
     writer.write(UInt64(formatVersion))
     state.write(to: &writer)
-    return frame(stateKind, payload: writer.bytes)
+    return frame(kind: stateKind, payload: writer.bytes)
   }
 
   static func frame(of record: EventRecord) -> Data {
     var writer = BinaryWriter()
     record.write(to: &writer)
-    return frame(eventKind, payload: writer.bytes)
+    return frame(kind: eventKind, payload: writer.bytes)
   }
 
-  private static func frame(_ kind: UInt8, payload: [UInt8]) -> Data {
+  private static func frame(kind: UInt8, payload: [UInt8]) -> Data {
     var frame = Data(capacity: headerSize + payload.count)
     frame.append(kind)
     append(UInt32(truncatingIfNeeded: payload.count), to: &frame)
@@ -213,7 +213,7 @@ public struct SyncArchive: Sendable {
     for shift: UInt32 in [0, 8, 16, 24] { data.append(UInt8(truncatingIfNeeded: number >> shift)) }
   }
 
-  private static func number(_ bytes: [UInt8], at offset: Int) -> UInt32 {
+  private static func number(in bytes: [UInt8], at offset: Int) -> UInt32 {
     UInt32(bytes[offset]) | UInt32(bytes[offset + 1]) << 8 | UInt32(bytes[offset + 2]) << 16
       | UInt32(bytes[offset + 3]) << 24
   }

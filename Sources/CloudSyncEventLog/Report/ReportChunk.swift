@@ -20,7 +20,7 @@ struct ReportRow {
 
     init(_ source: borrowing StateSummary.Source) {
       let modify = source.modify
-      let begun = modify.open.last?.number
+      let begun = modify.open.lastNumber
       let isFirstBegun = begun != nil && modify.queue.first?.id.number == begun
       operations = modify.queue.count + modify.open.count - (isFirstBegun ? 1 : 0)
       records = modify.queuedItems + modify.batch.count

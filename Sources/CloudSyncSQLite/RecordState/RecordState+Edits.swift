@@ -11,12 +11,12 @@ extension RecordState {
     case .deleted(let columns, let time):
       // What SQLite has refused for the row does not stand any more: the user's own deletion has taken it out.
       let actions: [RecordAction] = placement.isViolation ? [.writeRow] : []
-      guard var row, !row.clock.isDeleted(by: rules.deletes) else { return actions }
+      guard var row, !isDeleted(by: rules) else { return actions }
       for column in columns { recall(column.value, of: column.name, in: &row) }
       end(row, at: time, rules: rules)
       return actions
     case .lost(let names, let time):
-      guard var row, !row.clock.isDeleted(by: rules.deletes) else { return [] }
+      guard var row, !isDeleted(by: rules) else { return [] }
       row.forget(unsent: names, of: known?.clock)
       end(row, at: time, rules: rules)
       return []
@@ -80,7 +80,7 @@ extension RecordState {
     rules: RowRules
   ) -> [RecordAction] {
     // A row that is there already was written over, or is kept by the engine: then all columns are edited.
-    if let row, !row.clock.isDeleted(by: rules.deletes) {
+    if let row, !isDeleted(by: rules) {
       // Who has made a row where the table had none has begun its life: a deletion before that does not end it.
       if placement != .inTable { self.row?.created = max(time, row.created) }
       return takeUpdate(of: columns, at: time, rules: rules)
@@ -95,7 +95,7 @@ extension RecordState {
   ///
   /// Where edits win the deleted row has its columns still.
   private mutating func takeRestoration(of columns: [ColumnEdit], rules: RowRules) {
-    guard var row, row.clock.isDeleted(by: rules.deletes) else { return }
+    guard var row, isDeleted(by: rules) else { return }
     row.begin(at: .zero)
     row.purge = nil
     row.foreignFields = []
@@ -117,7 +117,7 @@ extension RecordState {
     rules: RowRules
   ) -> [RecordAction] {
     guard var row else { return [] }
-    if row.clock.isDeleted(by: rules.deletes) {
+    if isDeleted(by: rules) {
       // The table may still have a row whose deletion is put off: its life has ended, unless edits win, or it goes on.
       if placement == .deletionDeferred, let move = row.clock.move(of: row.clock) {
         let edited = columns.map { VersionedColumn(name: $0.name, value: $0.value, time: time) }

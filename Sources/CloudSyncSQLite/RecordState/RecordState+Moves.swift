@@ -133,7 +133,7 @@ extension RecordState {
     rules: RowRules
   ) -> [RecordAction] {
     // A row that is there was written over.
-    if let row, !row.clock.isDeleted(by: rules.deletes) {
+    if !isDeleted(by: rules) {
       return take(.inserted(columns, at: time), rules: rules)
     }
     let former = row

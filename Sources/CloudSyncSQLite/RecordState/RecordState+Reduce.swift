@@ -109,7 +109,7 @@ extension RecordState {
     tag: String,
     rules: RowRules
   ) -> [RecordAction] {
-    guard let mine = row else {
+    guard let own = row else {
       row = server
       cloud = .present(rules.record(server, tag: tag, over: server))
       return server.clock.isDeleted(by: rules.deletes) ? [] : [.writeRow]
@@ -119,6 +119,7 @@ extension RecordState {
     if let known, UTF8Bytes.equal(known.tag, tag) { return [] }
     if isOfOtherFile(server, rules: rules) { return [.renumber] }
     let wasDirty = isDirty
+    let mine = takingBackAdditions(of: own, from: server, rules: rules)
     let isBehind = known.map { server.clock.isBehind($0.clock, deletes: rules.deletes) } ?? true
     let joined = wasDirty || isBehind ? merged(mine, with: server, rules: rules) : server
     let handed =
@@ -180,7 +181,9 @@ extension RecordState {
     over former: String?,
     rules: RowRules
   ) {
-    guard let row, awaitsAnswer(over: former) else { return }
+    guard let mine = row, awaitsAnswer(over: former) else { return }
+    let row = takingBackAdditions(of: mine, from: sent, rules: rules)
+    self.row = row
     cloud = .present(rules.record(sent, tag: tag, over: row))
     conflicts = 0
     endRefusal()
@@ -210,7 +213,7 @@ extension RecordState {
       rules.deletes == .editWins && isDirty
       && (mine.clock.columns != known.clock.columns || mine.clock.shares != known.clock.shares
         || !known.differing.isEmpty)
-    guard !mine.clock.isDeleted(by: rules.deletes), isNewLife || isEdited else {
+    guard !isDeleted(by: rules), isNewLife || isEdited else {
       self = RecordState()
       return [.forget]
     }
@@ -235,6 +238,10 @@ extension RecordState {
   /// Whatever the cloud had counts no more: the row is made anew.
   private mutating func loseRecord(rules: RowRules) {
     addAncestors(rules: rules)
+    // With it has gone what had kept the row in a column that was dropped here.
+    if row?.clock.isDeleted(by: rules.deletes) == true, !isDeleted(by: rules) {
+      row?.begin(at: .zero)
+    }
     cloud = .absent
     forgotten = []
     endedLife = nil
@@ -263,17 +270,6 @@ extension RecordState {
 
   // MARK: Parts
 
-  /// Whether the cloud has a share under this database's number that this file has not written: it is a copy, or
-  /// was set back.
-  private func isOfOtherFile(_ server: RecordVersion, rules: RowRules) -> Bool {
-    guard isDirty, let known else { return false }
-    return server.clock.shares.contains { share in
-      guard share.writer == rules.writer else { return false }
-      let base = known.clock.share(of: share.column, by: share.writer)?.time ?? .beforeAll
-      return share.time > base && !ancestors.contains(Ancestor(share))
-    }
-  }
-
   /// Notes the versions that the row was made from.
   private mutating func addAncestors(rules: RowRules) {
     noteAncestors(of: row?.clock, rules: rules)
@@ -293,22 +289,6 @@ extension RecordState {
     }
   }
 
-  /// What was added under one number and is not in the cloud goes on under another.
-  private mutating func renumber(from former: Int64, to writer: Int64) {
-    guard isDirty, let row, let known else { return }
-    for share in row.clock.shares where share.writer == former {
-      let base = known.clock.share(of: share.column, by: former)
-      guard share != base else { continue }
-      if let base {
-        self.row?.set(base)
-      } else {
-        self.row?.removeShare(of: share.column, by: former)
-      }
-      let sum = share.sum - (base?.sum ?? .zero)
-      self.row?.set(CounterShare(column: share.column, writer: writer, time: share.time, sum: sum))
-    }
-  }
-
   /// Notes that a column which is as old as the cloud's may have another value: what the cloud has is of a life that has
   /// ended.
   mutating func noteDifference(in name: String) {
@@ -322,7 +302,7 @@ extension RecordState {
   }
 
   private mutating func recall(_ columns: [VersionedColumn], rules: RowRules) -> [RecordAction] {
-    guard var record = known, var mine = row, !mine.clock.isDeleted(by: rules.deletes),
+    guard var record = known, var mine = row, !isDeleted(by: rules),
       // Those of a life that has ended are not the row's.
       mine.created == record.clock.created
     else { return [] }
@@ -347,7 +327,7 @@ extension RecordState {
   }
 
   private mutating func complete(with columns: [VersionedColumn], rules: RowRules) {
-    guard let row, !row.clock.isDeleted(by: rules.deletes) else { return }
+    guard let row, !isDeleted(by: rules) else { return }
     for column in columns where row.value(of: column.name) == nil {
       if rules.isCounter(column.name), let sum = CounterSum(column.value) {
         self.row?.set(CounterShare(column: column.name, found: sum))

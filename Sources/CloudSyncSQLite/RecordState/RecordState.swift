@@ -39,7 +39,16 @@ struct RecordState: Sendable, Hashable {
   }
 
   /// Whether there is to be no row.
-  func isDeleted(by rules: RowRules) -> Bool { row?.clock.isDeleted(by: rules.deletes) ?? true }
+  func isDeleted(by rules: RowRules) -> Bool { isDeleted(by: rules.deletes) }
+
+  /// The same: where edits win, that of a column which the table has dropped keeps the row as well.
+  func isDeleted(by policy: DeletePolicy) -> Bool {
+    guard let clock = row?.clock else { return true }
+    return clock.isDeleted(by: policy)
+      && !forgotten.contains { one in
+        one.time > max(clock.seenTime(of: one.column) ?? .zero, RecordClock.filling)
+      }
+  }
 
   /// Whether the cloud does not have the row as it is here.
   var isDirty: Bool {

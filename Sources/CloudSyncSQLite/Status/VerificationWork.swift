@@ -118,7 +118,7 @@ struct VerificationWork: Sendable {
     guard let known = row.state.known, let tag = record.changeTag,
       UTF8Bytes.equal(known.tag, tag)
     else { return "the cloud has another version than the one that is known here" }
-    let isDeleted = mine.clock.isDeleted(by: table.rules.deletes)
+    let isDeleted = row.isDeleted(by: table.rules)
     if isDeleted, row.values != nil { return "the row is deleted, and still in the table" }
     if isDeleted != version.clock.isDeleted(by: table.rules.deletes) {
       return isDeleted

@@ -142,7 +142,7 @@ struct RecordStore {
   ) throws(SQLiteError) {
     let place = RowKey(table: table, key: key)
     if state.isSettled, let record = state.known, let row = state.row, let values,
-      !row.clock.isDeleted(by: rules.deletes)
+      !state.isDeleted(by: rules)
     {
       let known = KnownRow(
         tag: record.tag,

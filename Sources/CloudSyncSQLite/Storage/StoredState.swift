@@ -32,7 +32,7 @@ struct StoredState: Sendable, Hashable {
   init?(_ state: RecordState, policy: DeletePolicy, isStored: (String) -> Bool) {
     guard let row = state.row else { return nil }
     clock = row.clock
-    isTombstone = row.clock.isDeleted(by: policy)
+    isTombstone = state.isDeleted(by: policy)
     let isInTable = state.placement == .inTable && !isTombstone
     kept = row.columns.filter { !isInTable || !isStored($0.name) }
     foreignFields = row.foreignFields

@@ -112,7 +112,7 @@ struct LoadedRow {
   /// Columns that the row did not know: the first device that sees them sends what the table has.
   mutating func complete(in table: RecordTable) {
     guard let version = state.row, let values, state.placement == .inTable,
-      !version.clock.isDeleted(by: table.rules.deletes)
+      !state.isDeleted(by: table.rules)
     else { return }
     var missing: [VersionedColumn] = []
     for (place, name) in table.columns.enumerated() where version.value(of: name) == nil {
@@ -134,7 +134,7 @@ struct LoadedRow {
   mutating func takeFilling(in table: RecordTable) {
     if unwrittenColumns.isEmpty { return }
     if let digest, let values { isChangedUnseen = digest != table.digest(of: values) }
-    guard let values, let version = state.row, !version.clock.isDeleted(by: table.rules.deletes)
+    guard let values, let version = state.row, !state.isDeleted(by: table.rules)
     else { return }
     let filled = unwrittenColumns.compactMap { name -> ColumnEdit? in
       guard let place = table.places.number(of: name), !table.isDefault(values[place], at: place),

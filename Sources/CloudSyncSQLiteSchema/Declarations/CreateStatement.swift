@@ -10,9 +10,10 @@ package enum CreateStatement {
   static func objectName(of sql: String) -> String? { indexName(of: sql) ?? triggerName(of: sql) }
 
   private static func name(in sql: String, after word: StaticString) -> String? {
-    let text = SQLText(sql)
+    // The word is one of the first three: what follows the name may be a long trigger.
+    let text = SQLText(beginningOf: sql, meaningfulTokens: 4)
     let tokens = text.meaningfulTokens
-    guard let place = tokens.firstIndex(where: { text.isWord(word, at: $0) }), place < 3,
+    guard let place = tokens.firstIndex(where: { text.isWord(word, at: $0) }),
       place + 1 < tokens.count
     else { return nil }
     return text.name(of: tokens[place + 1])

@@ -8,6 +8,12 @@ package struct SQLText: Sendable, Hashable {
     tokens = SQLTokenizer.tokens(of: bytes)
   }
 
+  /// The beginning of a text: as many tokens as it takes for so many that count.
+  init(beginningOf text: String, meaningfulTokens limit: Int) {
+    bytes = Array(text.utf8)
+    tokens = SQLTokenizer.tokens(of: bytes, limit: limit)
+  }
+
   /// The text between two offsets, as it was written.
   package func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 

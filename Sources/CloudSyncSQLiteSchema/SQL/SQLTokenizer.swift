@@ -1,12 +1,18 @@
 /// Takes SQL apart as SQLite does.
 enum SQLTokenizer {
   /// The tokens of some text; together they are all of it.
-  static func tokens(of bytes: [UInt8]) -> [SQLToken] {
+  ///
+  /// - Parameters:
+  ///   - bytes: The text.
+  ///   - limit: How many tokens that count are enough.
+  /// - Returns: The tokens, with what lies between them.
+  static func tokens(of bytes: [UInt8], limit: Int = .max) -> [SQLToken] {
     var tokens: [SQLToken] = []
-    var start = 0
-    while start < bytes.count {
+    var (start, found) = (0, 0)
+    while start < bytes.count, found < limit {
       let (kind, end) = token(in: bytes, at: start)
       tokens.append(SQLToken(kind: kind, range: start..<end))
+      if kind != .space, kind != .comment { found += 1 }
       start = end
     }
     return tokens
@@ -17,7 +23,9 @@ enum SQLTokenizer {
     let next = start + 1 < bytes.count ? bytes[start + 1] : 0
     switch first {
     case UInt8(ascii: " "), 9, 10, 12, 13:
-      return (.space, bytes.end(from: start) { [32, 9, 10, 12, 13].contains($0) })
+      return (
+        .space, bytes.end(from: start) { $0 == 32 || $0 == 9 || $0 == 10 || $0 == 12 || $0 == 13 }
+      )
     case UInt8(ascii: "-") where next == first:
       return (.comment, bytes.end(from: start) { $0 != 10 })
     case UInt8(ascii: "/") where next == UInt8(ascii: "*"):
@@ -47,14 +55,26 @@ enum SQLTokenizer {
   }
 
   private static func symbol(in bytes: [UInt8], at start: Int) -> (SQLToken.Kind, end: Int) {
-    for length in [3, 2] where start + length <= bytes.count {
-      let text = String(decoding: bytes[start..<start + length], as: UTF8.self)
-      if ["->>", "->", "||", "==", "!=", "<>", "<=", ">=", "<<", ">>"].contains(text) {
-        return (.symbol, start + length)
-      }
+    // By its bytes: a trigger has hundreds of symbols, and texts to compare would be made for each.
+    let next = start + 1 < bytes.count ? bytes[start + 1] : 0
+    switch (bytes[start], next) {
+    case (UInt8(ascii: "-"), UInt8(ascii: ">")):
+      let hasThird = start + 2 < bytes.count && bytes[start + 2] == UInt8(ascii: ">")
+      return (.symbol, start + (hasThird ? 3 : 2))
+    case (UInt8(ascii: "|"), UInt8(ascii: "|")), (UInt8(ascii: "="), UInt8(ascii: "=")),
+      (UInt8(ascii: "!"), UInt8(ascii: "=")), (UInt8(ascii: "<"), UInt8(ascii: ">")),
+      (UInt8(ascii: "<"), UInt8(ascii: "=")), (UInt8(ascii: ">"), UInt8(ascii: "=")),
+      (UInt8(ascii: "<"), UInt8(ascii: "<")), (UInt8(ascii: ">"), UInt8(ascii: ">")):
+      return (.symbol, start + 2)
+    case (UInt8(ascii: "("), _), (UInt8(ascii: ")"), _), (UInt8(ascii: "*"), _),
+      (UInt8(ascii: "+"), _), (UInt8(ascii: ","), _), (UInt8(ascii: "-"), _),
+      (UInt8(ascii: "."), _), (UInt8(ascii: "/"), _), (UInt8(ascii: ";"), _),
+      (UInt8(ascii: "<"), _), (UInt8(ascii: "="), _), (UInt8(ascii: ">"), _),
+      (UInt8(ascii: "&"), _), (UInt8(ascii: "|"), _), (UInt8(ascii: "~"), _),
+      (UInt8(ascii: "%"), _):
+      return (.symbol, start + 1)
+    default: return (.invalid, start + 1)
     }
-    let isKnown = "()*+,-./;<=>&|~%".utf8.contains(bytes[start])
-    return (isKnown ? .symbol : .invalid, start + 1)
   }
 
   /// What ends with the quote that it begins with, which counts as text where it is doubled.
@@ -108,7 +128,9 @@ enum SQLTokenizer {
 extension [UInt8] {
   /// The first place from a given one whose byte is not like that.
   fileprivate func end(from start: Int, while condition: (UInt8) -> Bool) -> Int {
-    self[start...].firstIndex { !condition($0) } ?? count
+    var place = start
+    while place < count, condition(self[place]) { place += 1 }
+    return place
   }
 }
 

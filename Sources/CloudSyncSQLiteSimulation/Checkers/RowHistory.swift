@@ -146,17 +146,19 @@ struct RowHistories {
   func hasRenamedParent(_ id: RowID, _ schema: SimulatedSchema) -> Bool {
     RowHistory(id: id).parents(schema: schema)
       .contains { parent in
-        self[parent]?.edits.contains { $0.edit.origin != nil } == true
+        guard let history = self[parent] else { return false }
+        return !history.origins.isEmpty || history.edits.contains { $0.edit.origin != nil }
       }
   }
 
-  /// Whether a row that it ever referred to was ever deleted, or it refers to rows by something that moves.
+  /// Whether a row that it ever referred to was ever deleted, or has gone where only the engines know, or it refers to
+  /// rows by something that moves.
   func isShaken(history: RowHistory, schema: SimulatedSchema) -> Bool {
     if history.id.table == "uses" { return true }
     return history.parents(schema: schema)
       .contains { parent in
         guard let other = self[parent] else { return false }
-        return !other.deletions.isEmpty || vanished.contains(parent.recordName)
+        return other.isUnsure || !other.deletions.isEmpty || vanished.contains(parent.recordName)
           || isShaken(history: other, schema: schema)
       }
   }

@@ -2,7 +2,7 @@ import CloudSyncChangesets
 import CloudSyncSimulator
 
 extension ChangesetDevice {
-  /// Begins a branch of the user's own, or merges another user's into it: each takes the others' in an order of its own,
+  /// Begins a branch of the user's own, or merges all other users' into it: each takes the others' in an order of its own,
   /// and what two branches have in common are the heads of several more.
   func mergeBranches(
     repository: ChangesetRepository,
@@ -18,12 +18,13 @@ extension ChangesetDevice {
       return try repository.switchBranch(name)
     }
     let others = names.filter { $0.hasPrefix("own-") && $0 != name }
-    if others.isEmpty { return }
-    let other = others[choice % others.count]
     _ = try repository.mergeAll()
     _ = try repository.pull()
-    _ = try repository.mergeAll(other)
-    _ = try repository.merge(other)
+    for place in others.indices {
+      let other = others[(place + choice) % others.count]
+      _ = try repository.mergeAll(other)
+      _ = try repository.merge(other)
+    }
     _ = try repository.pull()
   }
 }

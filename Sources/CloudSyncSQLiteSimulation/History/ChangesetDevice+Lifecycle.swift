@@ -128,13 +128,8 @@ extension ChangesetDevice {
       // Whoever looks at an old commit comes back first, or waits with the update.
       if try repository.head().isDetached {
         do throws(ChangesetError) { try comeBack(repository: repository) } catch {
+          // The branch is beyond this version by now: it can be gone to after the update.
           guard error.code == .needsUpgrade else { throw error }
-          // The branch is beyond this version by now: a branch of its own is not.
-          let name = "aside-\(setup.number)-\(history.withLock { $0.launches })"
-          if try repository.branches().contains(where: { $0.name == name }) == false {
-            try repository.createBranch(name)
-          }
-          try repository.switchBranch(name)
         }
       }
       try repository.commit()
@@ -145,6 +140,7 @@ extension ChangesetDevice {
       }
       history.withLock { $0.version.hasAdditions = true }
       process.fail(at: .migrated)
+      if try repository.head().isDetached { try comeBack(repository: repository) }
     } catch let error as ChangesetError
       where [.unmerged, .uncommittedChanges, .behindHorizon].contains(error.code)
     {

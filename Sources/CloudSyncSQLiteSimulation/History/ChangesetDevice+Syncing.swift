@@ -199,8 +199,7 @@ extension ChangesetDevice {
   private func lookBack(repository: ChangesetRepository) throws(ChangesetError) {
     let log = try repository.log(LogQuery(count: 12))
     let branch = try repository.head().branch
-    // Whoever has to update there, and others have squashed meanwhile, can neither commit there nor come back.
-    guard let old = log.last, !isSquashed || version.hasAdditions else { return }
+    guard let old = log.last else { return }
     try repository.commit()
     _ = try repository.mergeAll()
     try repository.checkout(Revision(old.id))

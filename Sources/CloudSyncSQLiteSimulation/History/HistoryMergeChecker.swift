@@ -37,6 +37,9 @@ final class HistoryMergeChecker: SimulationChecker {
         )
         if isMerge, parents.count == 2 {
           if let text = twins.difference(of: entry.commit, id: entry.id) { return text }
+          if let text = HistoryNames.difference(of: commit, entry.commit) {
+            return "merge \(entry.id.short): \(text)"
+          }
           // Where devices settle unlike rules any of them may have made it.
           let differences = models.compactMap { Self.difference(of: commit, entry.commit, $0) }
           if differences.count == models.count {

@@ -244,8 +244,11 @@ struct HistoryRowMerges {
     let isOther =
       own == theirs ? Self.precedes(mine.value, other.value) : own < theirs
     var value = isOther ? other.value : mine.value
+    // Nobody is asked about what came back with its row and nobody has written since: it is no loss.
+    let isAsked = (isOther ? own : theirs) > .zero
     switch (rule, mine.value, other.value) {
-    case (.smaller, .integer(let one), .integer(let other)): value = .integer(min(one, other))
+    case (.smaller, .integer(let one), .integer(let other)) where isAsked:
+      value = .integer(min(one, other))
     case (.maximum, .integer(let one), .integer(let other)): value = .integer(max(one, other))
     // Whatever there is counts as more than nothing.
     case (.maximum, .null, let other): value = other

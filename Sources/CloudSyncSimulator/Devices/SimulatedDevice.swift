@@ -29,6 +29,9 @@ public protocol SimulatedDevice: AnyObject, Sendable {
   func quit()
 
   /// The session of the running app.
+  ///
+  /// Now and then the simulation waits for it, as an app does that a push has woken: `idle(upTo:)`, and
+  /// `fetchNow(upTo:)`, which fetches besides what the device asks for itself.
   var session: CloudSyncSession? { get }
 
   /// Takes edits that the user made together, each of another record.

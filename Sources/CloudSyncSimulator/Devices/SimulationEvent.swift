@@ -36,8 +36,16 @@ public enum SimulationEvent: Sendable {
   case parked(ParkedChange)
   /// The account's provider has answered.
   case accountTold(AccountStatus, AccountIdentity?)
-  /// The device's clock was set.
-  case clockSet
+  /// The device's clock was set, forward or back.
+  case clockSet(by: Duration)
+  /// The system has suspended the app: nothing of it runs.
+  case suspended
+  /// A suspended app goes on.
+  case resumed
+  /// The app has begun to wait for its session.
+  case waits(WaitingCall)
+  /// What the app has waited for has come, or its time is over.
+  case waited(WaitingCall, WaitingCall.Outcome)
   /// The zone is gone.
   case zoneLost
   /// A backup of the cloud was put back: what was changed since is lost there.

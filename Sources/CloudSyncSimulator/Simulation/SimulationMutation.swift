@@ -6,6 +6,8 @@ package protocol SimulationMutation: Sendable {
   func handler(base: any OperationHandler, device: Int) -> any OperationHandler
   /// Puts something into a session.
   func attach(to session: CloudSyncSession, device: Int)
+  /// Changes what a session takes from the world.
+  func environment(base: SyncEnvironment, device: Int) -> SyncEnvironment
   /// Changes what sessions are told to do.
   func configuration(base: SyncConfiguration) -> SyncConfiguration
   /// Further checkers.
@@ -15,6 +17,7 @@ package protocol SimulationMutation: Sendable {
 extension SimulationMutation {
   package func handler(base: any OperationHandler, device: Int) -> any OperationHandler { base }
   package func attach(to session: CloudSyncSession, device: Int) {}
+  package func environment(base: SyncEnvironment, device: Int) -> SyncEnvironment { base }
   package func configuration(base: SyncConfiguration) -> SyncConfiguration { base }
   package func makeCheckers() -> sending [any SimulationChecker] { [] }
 }

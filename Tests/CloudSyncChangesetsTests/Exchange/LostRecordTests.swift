@@ -181,6 +181,29 @@ import Testing
     try HistoryBench.expectEqual([desk, phone])
   }
 
+  @Test func whatWaitedWhenTheZoneWasLostIsSent() async throws {
+    let cloud = LocalCloud()
+    let desk = try HistoryBench(replica: "desk")
+    let (phone, tablet) = (try HistoryBench(replica: "phone"), try HistoryBench(replica: "tablet"))
+    try desk.commit("INSERT INTO people(id) VALUES('a')")
+    try tablet.take(from: desk)
+    try desk.commit("INSERT INTO people(id) VALUES('b')")
+    // The zone has the second commit alone.
+    let one = try RemoteBench.remote(phone, cloud, device: "phone")
+    try await one.sync()
+    let pack = try #require(try desk.repository.packOfLast(1))
+    try await RemoteBench.write(pack.bytes, as: pack.name, cloud)
+    try await one.sync()
+    #expect(try phone.repository.status().waitingCount == 1)
+    // The desk is lost, and the zone too.
+    _ = try cloud.deleteZone(RemoteBench.zone, account: RemoteBench.ada, reason: .deleted)
+    let other = try RemoteBench.remote(tablet, cloud, device: "tablet")
+    for _ in 0..<3 { for remote in [other, one] { try await remote.sync() } }
+    #expect(try phone.rows("SELECT id FROM people ORDER BY id") == ["'a'", "'b'"])
+    #expect(try tablet.rows("SELECT id FROM people ORDER BY id") == ["'a'", "'b'"])
+    try HistoryBench.expectEqual([phone, tablet])
+  }
+
   @Test func afterAResetOfTheHistoryItsNewCommitsAreSent() async throws {
     let cloud = LocalCloud()
     let (desk, phone) = (try HistoryBench(replica: "desk"), try HistoryBench(replica: "phone"))

@@ -353,7 +353,7 @@ struct MergeScenarioTests {
     let base = try bench.commit("INSERT INTO t VALUES('x', 0, 0, 0)", at: 1)
     let wrong = try bench.commit("UPDATE t SET a = 9, b = 9", on: base, at: 10)
     let head = try bench.commit("UPDATE t SET b = 5", on: wrong, at: 20)
-    let plan = try MergeWork(bench.memory).plan(over: wrong, ours: head, theirs: base)
+    let plan = try MergeWork(bench.memory).plan(over: [wrong], ours: head, theirs: base)
     #expect(plan.changes.tables.flatMap(\.rows).flatMap(\.cells).map(\.new) == [.integer(0)])
     #expect(plan.changes.tables.flatMap(\.rows).flatMap(\.cells).map(\.column) == ["a"])
   }

@@ -73,6 +73,57 @@ import Testing
     try HistoryBench.expectEqual([one, other])
   }
 
+  @Test func anOlderAppMergesNoBranchOfANewerOne() throws {
+    let (one, other) = (try HistoryBench(replica: "desk"), try HistoryBench(replica: "phone"))
+    try one.commit("INSERT INTO people(id, score) VALUES('a', 2)")
+    try other.sync(from: one)
+    try Self.migrate(one, Self.height)
+    try one.repository.createBranch("idea")
+    try one.repository.switchBranch("idea")
+    try one.commit("UPDATE people SET height = 200; INSERT INTO people(id, height) VALUES('b', 9)")
+    try other.commit("UPDATE people SET score = 3; INSERT INTO people(id) VALUES('b')")
+    try other.take(from: one)
+    let before = try other.rows("SELECT hex(id) FROM changesets_log ORDER BY seq")
+    let error = #expect(throws: ChangesetError.self) { try other.repository.merge("idea") }
+    #expect(error?.code == .needsUpgrade)
+    #expect(try other.rows("SELECT hex(id) FROM changesets_log ORDER BY seq") == before)
+    try Self.migrate(other, Self.height)
+    try other.repository.mergeAll()
+    try other.repository.merge("idea")
+    try other.repository.pull()
+    let rows = try other.rows("SELECT id, score, height FROM people ORDER BY id")
+    #expect(rows == ["'a', 3, 200", "'b', NULL, 9"])
+    #expect(try other.repository.verify().problems == [])
+  }
+
+  @Test func whoLooksAtAnOlderCommitIsMigratedWhereTheBranchIsBeyondThisApp() throws {
+    let (one, other) = (try HistoryBench(replica: "desk"), try HistoryBench(replica: "phone"))
+    try one.commit("INSERT INTO people(id, score) VALUES('a', 2)")
+    try one.commit("UPDATE people SET score = 3")
+    try other.sync(from: one)
+    let old = try #require(try other.repository.log().last)
+    try other.repository.checkout(Revision(old.id))
+    // As long as the branch can be gone to it is gone to first.
+    let error = #expect(throws: ChangesetError.self) { try Self.migrate(other, Self.height) }
+    #expect(error?.code == .detached)
+    let migration = Self.height + "; UPDATE people SET height = 100 + score"
+    try Self.migrate(one, migration)
+    try one.commit("UPDATE people SET name = 'Ada'")
+    try other.take(from: one)
+    let stuck = #expect(throws: ChangesetError.self) { try other.repository.switchBranch("main") }
+    #expect(stuck?.code == .needsUpgrade)
+
+    try Self.migrate(other, migration)
+    #expect(try other.repository.head().id == old.id)
+    #expect(try other.repository.status().isClean)
+    #expect(try other.repository.verify().problems == [])
+    #expect(try other.rows("SELECT id, score, height FROM people") == ["'a', 2, 170"])
+    try other.repository.switchBranch("main")
+    #expect(try other.rows("SELECT score, height, name FROM people") == ["3, 103, 'Ada'"])
+    try HistoryBench.expectEqual([one, other])
+    #expect(try other.repository.log().count == one.repository.log().count)
+  }
+
   @Test func columnsInAnotherOrderKeepTheirNames() throws {
     let (one, other) = (try HistoryBench(replica: "desk"), try HistoryBench(replica: "phone"))
     try one.commit("INSERT INTO people(id) VALUES('a')")

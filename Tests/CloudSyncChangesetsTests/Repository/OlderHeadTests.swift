@@ -57,6 +57,27 @@ import Testing
     try HistoryBench.expectEqual([one, other])
   }
 
+  @Test func aBranchThatIsMergedIsBroughtUpFirst() throws {
+    let one = try HistoryBench(replica: "desk")
+    try one.commit("INSERT INTO people(id, name) VALUES('a', 'Ada'), ('b', 'Bob')")
+    try one.repository.createBranch("idea")
+    try one.repository.switchBranch("idea")
+    try one.commit("UPDATE people SET name = 'Eve' WHERE id = 'a'")
+    try one.repository.switchBranch("main")
+    try Self.migrate(one, Self.renaming)
+    // What the branch says of a column that is not there any more would be lost.
+    let error = #expect(throws: ChangesetError.self) { try one.repository.merge("idea") }
+    #expect(error?.code == .needsUpgrade)
+    var options = HistoryBench.options(replica: "desk")
+    options.migrate = { try SQLiteConnection(borrowing: $0).execute(Self.renaming) }
+    let able = try ChangesetRepository(one.database, options: options)
+    try able.merge("idea")
+    try able.pull()
+    let rows = try one.rows("SELECT id, called, size FROM people ORDER BY id")
+    #expect(rows == ["'a', 'Eve', 3", "'b', 'Bob', 3"])
+    #expect(try able.verify().problems == [])
+  }
+
   @Test func aMigrationThatFailsIsToldAndChangesNothing() throws {
     let (one, other) = try Self.pair()
     try Self.migrate(one, Self.renaming)

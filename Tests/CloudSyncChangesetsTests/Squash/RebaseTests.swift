@@ -200,6 +200,73 @@ import Testing
     try await desk.expectClone()
   }
 
+  /// A desk and a phone whose scores are added up.
+  private static func counting() async throws -> (desk: SquashBench, phone: SquashBench) {
+    var rules = ChangesetOptions.Table()
+    rules.merging.columns["score"] = .counter
+    let cloud = LocalCloud()
+    let desk = try SquashBench(cloud, "desk", settings: ["people": rules])
+    let phone = try SquashBench(cloud, "phone", settings: ["people": rules])
+    try await desk.fill(1...5)
+    try await phone.remote.sync()
+    return (desk, phone)
+  }
+
+  private static let add = "UPDATE people SET score = score + "
+
+  /// The desk goes on for long, and squashes; the phone comes after that.
+  private static func squash(_ desk: SquashBench, before phone: SquashBench) async throws {
+    desk.bench.pass(seconds: 100 * SquashBench.day)
+    try await desk.fill(6...12)
+    try await desk.remote.sync()
+    try await desk.remote.squash(depth: 1)
+    phone.bench.pass(seconds: 101 * SquashBench.day)
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+  }
+
+  @Test func whatABranchHasMergedIsNotAddedTwice() async throws {
+    let (desk, phone) = try await Self.counting()
+    try phone.repository.createBranch("idea")
+    try phone.bench.commit(Self.add + "3 WHERE id = 'p2'")
+    try phone.repository.switchBranch("idea")
+    // The branch's own line goes before: it has more.
+    try phone.bench.commit(
+      "UPDATE people SET name = 'Idea', note = 'n' WHERE id IN ('p2', 'p3', 'p4')"
+    )
+    try phone.repository.merge("main")
+    try phone.repository.pull()
+    try phone.repository.switchBranch("main")
+    try phone.bench.commit(Self.add + "1 WHERE id = 'p2'")
+    try await Self.squash(desk, before: phone)
+
+    try await phone.remote.rebase()
+    try phone.repository.merge("idea")
+    try phone.repository.pull()
+    try await SquashBench.settle([desk, phone])
+    #expect(try desk.rows("SELECT name, score FROM people WHERE id = 'p2'") == ["'Idea', 4"])
+    try await desk.expectClone()
+  }
+
+  @Test func whatHadComeFromTheOthersIsNotAddedTwice() async throws {
+    let (desk, phone) = try await Self.counting()
+    try desk.bench.commit(Self.add + "10 WHERE id = 'p2'")
+    try await desk.remote.sync()
+    // The phone merges what the desk has added into its own line, which has more.
+    try phone.bench.commit(
+      Self.add + "1 WHERE id IN ('p2', 'p3', 'p4'); UPDATE people SET note = 'p' WHERE id = 'p2'"
+    )
+    try await phone.remote.fetch()
+    try phone.repository.mergeAll()
+    try phone.repository.pull()
+    try await Self.squash(desk, before: phone)
+
+    try await phone.remote.rebase()
+    try await SquashBench.settle([desk, phone])
+    let rows = try desk.rows("SELECT id, score FROM people WHERE id IN ('p2', 'p3') ORDER BY id")
+    #expect(rows == ["'p2', 11", "'p3', 1"])
+    try await desk.expectClone()
+  }
+
   @Test func anAppsOwnTablesAreRebasedOntoASquashedHistory() async throws {
     let desk = try SquashBench(LocalCloud(), "desk")
     try await desk.fill(1...6)

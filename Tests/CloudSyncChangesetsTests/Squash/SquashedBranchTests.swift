@@ -44,6 +44,29 @@ import Testing
     #expect(try phone.rows("SELECT name, note FROM people WHERE id = 'p1'") == ["'Idea', 'later'"])
   }
 
+  @Test func whoBeginsOnItGoesOnFromThere() async throws {
+    let desk = try SquashBench(LocalCloud(), "desk")
+    try await desk.fill(1...4)
+    try desk.repository.createBranch("idea")
+    try desk.repository.switchBranch("idea")
+    try await desk.fill(5...9)
+    let beginning = try #require(try await desk.remote.squash(depth: 1).beginning)
+    #expect(beginning.branch == "idea")
+    // All that the main branch had is before the beginning; a new copy is on it, with tables of its app.
+    let phone = try SquashBench(desk.cloud, "phone")
+    try await phone.remote.sync()
+    #expect(try phone.repository.head().branch == "main")
+    #expect(try phone.repository.head().id == beginning.id)
+    #expect(try phone.rows("SELECT count(*) FROM people") == ["8"])
+    #expect(try phone.repository.branches().map(\.heads) == desk.repository.branches().map(\.heads))
+    try phone.bench.commit("UPDATE people SET note = 'phone' WHERE id = 'p1'")
+    try await phone.remote.sync()
+    try await desk.remote.sync()
+    try desk.repository.switchBranch("main")
+    try HistoryBench.expectEqual([desk.bench, phone.bench])
+    try await desk.expectClone()
+  }
+
   @Test func whoIsOnItGoesAlong() async throws {
     let desk = try await Self.merged()
     try desk.repository.switchBranch("idea")

@@ -38,17 +38,17 @@ struct OpenOperationsTests {
         #expect(subject.popFirst()?.number == model.removeFirst().number)
       } else if random.chance(1, in: 2) {
         let number = model[random.below(model.count)].number
-        #expect(subject.change(number) { open in open.left = step } != nil)
+        #expect(subject.change(operation: number) { open in open.left = step } != nil)
         for place in model.indices where model[place].number == number { model[place].left = step }
       } else {
         let place = random.below(model.count)
-        #expect(subject.remove(model[place].number)?.left == model[place].left)
+        #expect(subject.remove(operation: model[place].number)?.left == model[place].left)
         model.remove(at: place)
       }
       if step % 100 == 0 { kept.append((subject, Self.seen(model))) }
       #expect(subject.count == model.count && subject.isEmpty == model.isEmpty)
       #expect(subject.first?.number == model.first?.number)
-      #expect(subject.last?.number == model.last?.number)
+      #expect(subject.lastNumber == model.last?.number)
     }
     #expect(Self.seen(subject) == Self.seen(model))
     for (version, seen) in kept { #expect(Self.seen(version) == seen) }
@@ -57,13 +57,13 @@ struct OpenOperationsTests {
   @Test("One that is not there is not found, changed or removed")
   func absent() {
     var subject = OpenOperations()
-    #expect(subject.popFirst() == nil && subject.remove(1) == nil)
+    #expect(subject.popFirst() == nil && subject.remove(operation: 1) == nil)
     for number: UInt64 in [2, 4, 6] { subject.append(Self.open(number)) }
 
     for number: UInt64 in [0, 1, 3, 5, 7] {
       #expect(subject[number] == nil)
-      #expect(subject.change(number) { $0.left = 1 } == nil)
-      #expect(subject.remove(number) == nil)
+      #expect(subject.change(operation: number) { $0.left = 1 } == nil)
+      #expect(subject.remove(operation: number) == nil)
     }
     #expect(Self.seen(subject) == ["2: 0", "4: 0", "6: 0"])
   }
@@ -139,7 +139,7 @@ struct OpenOperationsTests {
 
   @Test(
     "Pages stand for what was answered before them, whatever was stored and read in between",
-    arguments: 0..<6 as Range<UInt64>
+    arguments: 0..<UInt64(SuiteSize.count(4, long: 24))
   )
   func pages(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
@@ -159,7 +159,7 @@ struct OpenOperationsTests {
         for item in 0..<(step == 200 ? 700 : 3) {
           let change = Self.draw(&random, "r\(step).\(item)", isTold: false)
           let again = Self.draw(&random, "shared\(random.below(4)).\(step)", isTold: false)
-          subject.change(model.operations[place].number) { open in
+          subject.change(operation: model.operations[place].number) { open in
             open.add(change)
             if item == 0 { open.addFollowUp(again) }
             if item == 1 { open.addFollowUp(.refused(change.recordID, SyncError(.zoneBusy))) }
@@ -186,8 +186,10 @@ struct OpenOperationsTests {
         // What follows from the operations is not stored with them.
         if random.chance(1, in: 3) { subject = try Self.readBack(subject) }
       }
-      #expect(subject.brokenIndex == nil)
+      // It reads all that was answered.
+      if step % 16 == 0 { #expect(subject.brokenIndex == nil) }
     }
+    #expect(subject.brokenIndex == nil)
     #expect(Set(subject.answeredRecordsInCloud().keys) == model.recordsInCloud)
     #expect(subject.map(Self.texts) == model.operations.map(Self.texts(of:)))
     #expect(model.operations.contains { $0.answers.count > 512 } || model.operations.count > 4)

@@ -83,6 +83,26 @@ struct ZoneLossTests {
     #expect(bench.wrongs == [])
   }
 
+  @Test(
+    "While the app is asked about a zone, it hears of another loss, but not that the zone is missing"
+  )
+  func furtherLosses() throws {
+    let (bench, _) = try asked()
+    let told = Locked<[ZoneState]>([])
+    bench.session.zoneSubject.sink { [told] state in told.withLock { $0.append(state) } }
+    for error in [SyncError(.zoneNotFound), Self.reset, SyncError(.zoneNotFound), Self.purged] {
+      bench.cloud.loseZone(error)
+      bench.session.fetch(FetchOperation(lookingUp: [SessionHarness.id("t")]))
+      bench.world.advance(by: .seconds(36_000))
+    }
+
+    #expect(
+      told.withLock { $0 } == [.lost(.purged), .lost(.encryptedDataReset), .lost(.purged)]
+    )
+    #expect(bench.cloud.hasZone == false)
+    #expect(bench.wrongs == [])
+  }
+
   @Test("A fetch that a lost zone has cut short begins anew when the app has decided")
   func fetchAfterDecision() throws {
     let (bench, _) = try asked()

@@ -100,6 +100,69 @@ struct DroppedColumnTests {
     for device in [mac, phone, tablet] { #expect(try bench.unclean(device) == []) }
   }
 
+  /// It lives by nothing else, and what is edited of it then is no life of its own.
+  @Test(
+    "A row that an edit of a dropped column keeps stays as it is where the column is dropped",
+    arguments: ["tablet", "mac"]
+  )
+  func rowKeptByDroppedColumn(editor: String) throws {
+    let options = Self.winningEdits()
+    let bench = SyncHarness()
+    let device = { (name: String) in
+      try bench.device(name, Self.schema, tables: ["notes"], options: options)
+    }
+    let (mac, phone, tablet) = (try device("mac"), try device("phone"), try device("tablet"))
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2)", at: 1_000)
+    try bench.sync(mac, phone, tablet)
+    try tablet.execute("UPDATE notes SET stars = 5 WHERE id = 'a'", at: 2_000)
+    try phone.execute("DELETE FROM notes WHERE id = 'a'", at: 3_000)
+    try bench.sync(tablet, phone, mac)
+    mac.engine.stop()
+    try SyncEngine.withoutCapture(in: mac.database) {
+      try mac.database.execute("ALTER TABLE notes DROP COLUMN stars")
+    }
+    try bench.restart(mac, ["notes"], options)
+    // On the tablet it is sent only when the other one has looked at its rows.
+    let edit = "UPDATE notes SET title = 'A2' WHERE id = 'a'"
+    try (editor == "mac" ? mac : tablet).execute(edit, at: 4_000)
+    try bench.sync(mac)
+    try bench.sync(tablet, mac, phone)
+    try bench.sync(tablet, mac, phone)
+
+    #expect(try mac.lines("SELECT id, title FROM notes ORDER BY id") == ["'a'|'A2'", "'b'|'B'"])
+    for device in [phone, tablet] {
+      #expect(try device.lines(Self.query) == ["'a'|'A2'|5", "'b'|'B'|2"])
+    }
+    for device in [mac, phone, tablet] { #expect(try bench.unclean(device) == []) }
+  }
+
+  @Test("A row that an edit of a dropped column keeps is made again in a new zone")
+  func rowKeptWithoutItsZone() throws {
+    var options = Self.winningEdits()
+    options.zoneLost = { _ in .uploadAgain }
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", Self.schema, tables: ["notes"], options: options)
+    let phone = try bench.device("phone", Self.schema, tables: ["notes"], options: options)
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1)", at: 1_000)
+    try bench.sync(mac, phone)
+    try mac.execute("UPDATE notes SET stars = 5", at: 2_000)
+    try phone.execute("DELETE FROM notes", at: 3_000)
+    try bench.sync(mac, phone)
+    mac.engine.stop()
+    try SyncEngine.withoutCapture(in: mac.database) {
+      try mac.database.execute("ALTER TABLE notes DROP COLUMN stars")
+    }
+    try bench.deleteZone()
+    try bench.restart(mac, ["notes"], options)
+    try bench.sync(mac)
+    let tablet = try bench.device("tablet", Self.schema, tables: ["notes"], options: options)
+    try bench.sync(tablet, mac)
+
+    #expect(try mac.lines("SELECT id, title FROM notes") == ["'a'|'A'"])
+    #expect(try tablet.lines("SELECT id, title FROM notes") == ["'a'|'A'"])
+    for device in [mac, tablet] { #expect(try bench.unclean(device) == []) }
+  }
+
   @Test(
     "Whoever has dropped a column and deletes a row has seen what the column had",
     arguments: [true, false]

@@ -104,6 +104,31 @@ struct LostZoneTests {
     #expect(try bench.unclean(mac) == [])
   }
 
+  @Test(
+    "A zone that was purged and is put back from a backup is no purged one: what the backup lacks is made again"
+  )
+  func purgedAndPutBack() throws {
+    let store = MemoryStore()
+    let bench = SyncHarness(store: store)
+    let decision = options { $0 == .purged ? .wait : .uploadAgain }
+    let mac = try bench.device("mac", Self.schema, tables: Self.tables, options: decision)
+    try mac.execute("INSERT INTO notes(id, title) VALUES('a', 'A')")
+    try bench.sync(mac)
+    let backup = store.backup()
+    try mac.execute("INSERT INTO notes(id, title) VALUES('b', 'B')")
+    try bench.sync(mac)
+    try bench.cloud.deleteZone(bench.zoneID, account: owner, reason: .purged)
+    try mac.execute("INSERT INTO notes(id, title) VALUES('c', 'C')")
+    try bench.sync(mac)
+    #expect(mac.engine.question == .zoneLost(.purged))
+    store.restore(backup, isClosed: true)
+    try bench.sync(mac)
+
+    #expect(mac.engine.question == nil)
+    #expect(try bench.cloudNames().sorted() == ["a:notes", "b:notes", "c:notes"])
+    #expect(try bench.unclean(mac) == [])
+  }
+
   @Test("Rows go with a purged zone if the app says so")
   func deletesLocalData() throws {
     let bench = SyncHarness()

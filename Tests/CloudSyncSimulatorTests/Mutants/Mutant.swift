@@ -76,6 +76,11 @@ enum Mutant: String, Sendable, CaseIterable {
   /// Nobody hears of a failed item among good ones.
   case hidesItemFailures
 
+  // MARK: In what a session takes from the world
+
+  /// The timer waits until the wall clock shows the time: after the clock was set back it fires late.
+  case waitsByWallClock
+
   // MARK: In the app
 
   /// Every seventh edit is forgotten after it was stored.
@@ -96,7 +101,7 @@ enum Mutant: String, Sendable, CaseIterable {
     switch self {
     case .believesLostAnswer, .hidesItemFailures, .dropsRetriedItem, .keepsExpiredToken,
       .mixesAccounts, .abandonsZone, .shortensRepeats, .forgetsFreezing, .renamesRepeats,
-      .neverParks, .neverParts:
+      .neverParks, .neverParts, .waitsByWallClock:
       20
     default: 8
     }
@@ -108,13 +113,22 @@ enum Mutant: String, Sendable, CaseIterable {
     switch self {
     case .neverParks: plan[.recordRefused] = FaultPlan.Ratio(1, in: 20)
     case .neverParts: plan[.recordUnanswered] = FaultPlan.Ratio(1, in: 20)
+    case .waitsByWallClock:
+      plan = .default
+      plan[.clockStep] = FaultPlan.Ratio(1, in: 10)
     default: plan = .default
     }
     return plan
   }
 
+  /// What finds it; nil if any checker may.
+  var rule: String? {
+    self == .waitsByWallClock ? "a waiting call returns by its length, and tells what is so" : nil
+  }
+
   /// Those that a test of every day tries.
   static let usual: [Mutant] = [
     .dropsWork, .givesInToServer, .ignoresOthers, .sendsTwice, .losesRecordOfPage, .forgetsEdits,
+    .waitsByWallClock,
   ]
 }

@@ -118,6 +118,15 @@ extension Mutant: SimulationMutation {
     return changed
   }
 
+  func environment(base: SyncEnvironment, device: Int) -> SyncEnvironment {
+    guard self == .waitsByWallClock else { return base }
+    var changed = base
+    changed.makeTimer = { executor, fire in
+      WallClockTimer(of: base, on: executor, fire: fire)
+    }
+    return changed
+  }
+
   func handler(base: any OperationHandler, device: Int) -> any OperationHandler {
     MutantHandler(mutant: self, base: base)
   }

@@ -29,6 +29,7 @@ struct MutantTests {
     }
 
     #expect(found != nil, "\(mutant) was not found by \(tried) seeds")
+    if let rule = mutant.rule { #expect(found?.rule == rule) }
     if ProcessInfo.processInfo.environment["CLOUDSYNC_VERBOSE"] != nil {
       print("| \(mutant) | \(tried) | \(found.map { "\($0)" } ?? "-") |")
     }

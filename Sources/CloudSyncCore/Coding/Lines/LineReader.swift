@@ -158,7 +158,7 @@ package struct LineReader: CodedReader {
     return nil
   }
 
-  package mutating func hasElement(_ position: Int, of count: Int?) -> Bool {
+  package mutating func hasElement(at position: Int, of count: Int?) -> Bool {
     skipSpace()
     return index >= bytes.count || bytes[index] != UInt8(ascii: "]")
   }

@@ -9,7 +9,7 @@ enum PlainText {
     // Eight bytes at a time: nearly all text is plain.
     while index + 8 <= text.count {
       let word = text.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      if hasSpecial(word) { break }
+      if hasSpecial(in: word) { break }
       index += 8
     }
     while index < text.count {
@@ -25,7 +25,7 @@ enum PlainText {
 
   /// Whether one of eight bytes may have to be escaped; it may be wrong only in saying yes.
   @inline(__always)
-  private static func hasSpecial(_ word: UInt64) -> Bool {
+  private static func hasSpecial(in word: UInt64) -> Bool {
     let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
     let backslashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
     let small = (word &- ones &* 0x20) & ~word

@@ -178,12 +178,12 @@ public enum RecordRules {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highs = ones << 7
     // The high bit of each byte from a first one on: no byte is above 0x7f, so none carries over.
-    func isAtLeast(_ first: UInt64, _ word: UInt64) -> UInt64 { word &+ (0x80 - first) &* ones }
+    func isAtLeast(_ first: UInt64, in word: UInt64) -> UInt64 { word &+ (0x80 - first) &* ones }
     let low = word & ~highs
     let lowercase = low | 0x20 &* ones
-    let letters = isAtLeast(0x61, lowercase) & ~isAtLeast(0x7b, lowercase)
-    let digits = isAtLeast(0x30, low) & ~isAtLeast(0x3a, low)
-    let underscores = isAtLeast(0x5f, low) & ~isAtLeast(0x60, low)
+    let letters = isAtLeast(0x61, in: lowercase) & ~isAtLeast(0x7b, in: lowercase)
+    let digits = isAtLeast(0x30, in: low) & ~isAtLeast(0x3a, in: low)
+    let underscores = isAtLeast(0x5f, in: low) & ~isAtLeast(0x60, in: low)
     return (letters | digits | underscores) & ~word & highs == highs
   }
 

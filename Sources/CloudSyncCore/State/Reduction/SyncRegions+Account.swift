@@ -16,20 +16,20 @@ extension SyncRegions {
     account.reported = status
     switch status {
     case .available: account.signIn(identity)
-    case .noAccount: loseAccount(.signedOut, at: now)
-    case .restricted: loseAccount(.restricted, at: now)
-    case .couldNotDetermine: loseAccount(.undetermined, at: now)
-    case .temporarilyUnavailable: loseAccount(.temporarilyUnavailable, at: now)
+    case .noAccount: loseAccount(over: .signedOut, at: now)
+    case .restricted: loseAccount(over: .restricted, at: now)
+    case .couldNotDetermine: loseAccount(over: .undetermined, at: now)
+    case .temporarilyUnavailable: loseAccount(over: .temporarilyUnavailable, at: now)
     }
     return true
   }
 
   /// Waits until the account is ready; it is asked about again after a growing wait.
-  mutating func loseAccount(_ trouble: AccountTrouble, at now: Timestamp) {
+  mutating func loseAccount(over trouble: AccountTrouble, at now: Timestamp) {
     guard account.canBeLost else { return }
     let length = waitLength(for: Wait(.account))
     gate.retries[.account] += 1
-    account.lose(trouble, askAgain: Deadline(from: now, nanoseconds: length))
+    account.lose(over: trouble, askAgain: Deadline(from: now, nanoseconds: length))
   }
 
   /// Takes the app's decision about the work of the account that is gone.

@@ -12,12 +12,12 @@ extension SyncRegions {
       progress.fetchedPages += 1
       progress.isMoreToFetch = page.hasMore
     }
-    if let asked = response.serverWait { closeGate(asked, at: now) }
+    if let asked = response.serverWait { closeGate(for: asked, at: now) }
     modify.hear(of: page)
     if page.isBeginning || !modify.open.isEmpty { overtakeAnswers(by: page) }
     announce(page, of: run)
     if let error = fetch.run?.error(after: page, in: configuration) {
-      failRun(error)
+      failRun(with: error)
       halt(error, over: flight, at: now)
     } else if page.isLast {
       fetch.run = nil
@@ -56,7 +56,7 @@ extension SyncRegions {
   }
 
   /// Ends a run as failed.
-  mutating func failRun(_ error: SyncError) {
+  mutating func failRun(with error: SyncError) {
     guard let run = fetch.run else { return }
     cutRun()
     for operation in run.operations { notifications.add(.fetchFailed(operation, error)) }
@@ -75,8 +75,8 @@ extension SyncRegions {
   ) -> Bool {
     guard let flight = endRequest(attempt: attempt) else { return false }
     cold.value.lastError = error
-    if let asked = error.serverWait { closeGate(asked, at: now) }
-    if !flight.isLookup { failRun(error) }
+    if let asked = error.serverWait { closeGate(for: asked, at: now) }
+    if !flight.isLookup { failRun(with: error) }
     applyCancellations()
     return true
   }
@@ -91,20 +91,20 @@ extension SyncRegions {
     guard let flight = endRequest(attempt: attempt), var run = fetch.run else { return false }
     cold.value.lastError = error
     if run.isLookup {
-      failRun(error)
+      failRun(with: error)
       return true
     }
     run.startOver(from: token)
     fetch.lastToken = run.token
     fetch.run = run
     if let asked = error.serverWait {
-      closeGate(asked, at: now)
+      closeGate(for: asked, at: now)
     } else if run.restarts > 1 {
       // A cloud that refuses every token that it gives is not asked as fast as it answers.
-      closeGate(Wait(.transient), at: now)
+      closeGate(for: Wait(.transient), at: now)
     }
     if run.stuck >= configuration.stuckTokenBudget {
-      failRun(error)
+      failRun(with: error)
       halt(error, over: flight, at: now)
     }
     return true

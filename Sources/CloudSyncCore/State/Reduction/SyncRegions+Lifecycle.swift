@@ -77,7 +77,7 @@ extension SyncRegions {
     for open in modify.open {
       endGivenUp(open: open, items: unsettled[open.number] ?? [], error: error)
     }
-    let begun = modify.open.last?.number
+    let begun = modify.open.lastNumber
     for operation in modify.queue where operation.id.number != begun && !operation.isWithdrawn {
       endGivenUp(open: OpenOperation(operation), items: operation.itemIDs(from: 0), error: error)
     }

@@ -70,7 +70,8 @@ extension SyncRegions {
 
   /// Announces what became of a parked record: never before the operation that says it is parked.
   mutating func announce(_ change: ParkedChange, reporter: UInt64) {
-    let isHeld = reporter != 0 && modify.open.change(reporter) { $0.addFollowUp(change) } != nil
+    let isHeld =
+      reporter != 0 && modify.open.change(operation: reporter) { $0.addFollowUp(change) } != nil
     if !isHeld { notifications.add(.parked(change)) }
   }
 

@@ -100,26 +100,26 @@ extension SyncRegions {
     if let flight, flight.isLookup || (flight.mode == .modify && modify.frozen == 0) { return }
     let numbers = modify.cancelling
     modify.cancelling = []
-    for number in numbers { withdraw(number) }
+    for number in numbers { withdraw(operation: number) }
     modify.lookups = modify.batch.count { $0.needsLookup }
     announceCompleted()
   }
 
-  private mutating func withdraw(_ number: UInt64) {
+  private mutating func withdraw(operation number: UInt64) {
     guard modify.open[number] != nil else { return }
     let sent = flight?.mode == .modify ? flight?.count ?? 0 : 0
-    var (withdrawn, endsRequest) = modify.withdrawFromBatch(number, sent: sent)
+    var (withdrawn, endsRequest) = modify.withdrawFromBatch(operation: number, sent: sent)
     if endsRequest, flight?.mode == .modify { flight = nil }
     withdrawn += modify.withdrawRest(of: number).map { ItemFailure($0, .cancelled) }
     guard !withdrawn.isEmpty else { return }
     progress.notDone += withdrawn.count
-    let hasEnded = modify.open.change(number) { open in
+    let hasEnded = modify.open.change(operation: number) { open in
       for failure in withdrawn { open.addFailure(failure) }
       open.left -= withdrawn.count
       open.wasGivenUp = true
       return open.left == 0
     }
     // Whether or not its turn has come.
-    if hasEnded == true, let open = modify.open.remove(number) { announce(open) }
+    if hasEnded == true, let open = modify.open.remove(operation: number) { announce(open) }
   }
 }

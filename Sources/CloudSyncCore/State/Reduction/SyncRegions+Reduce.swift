@@ -47,7 +47,7 @@ extension SyncRegions {
     case .accountCheckStarted: account.beginCheck(timeout: cold.value.timeout, at: now)
     case .accountStatusChanged(let status, let identity):
       reduceAccountStatus(status: status, identity: identity, at: now)
-    case .gateClosed(let wait): closeGate(wait, at: now)
+    case .gateClosed(let wait): closeGate(for: wait, at: now)
     case .workDropped(let work): reduceDropped(work: work)
     default: false
     }

@@ -68,7 +68,7 @@ extension SyncRegions {
       loseAnswer(over: flight, error: retry.error, at: now)
     }
     cold.value.lastError = retry.error
-    closeGate(retry.wait, at: now)
+    closeGate(for: retry.wait, at: now)
     parkProbesAgain(after: retry.error, at: now)
     applyCancellations()
     announceCompleted()
@@ -84,7 +84,7 @@ extension SyncRegions {
     }
     modify.putBehindFrozen(count: flight.count)
     cold.value.lastError = split.error
-    if let asked = split.error.serverWait { closeGate(asked, at: now) }
+    if let asked = split.error.serverWait { closeGate(for: asked, at: now) }
     if flight.count > 1 {
       if split.isTooLarge {
         sizing.wasTooLarge(count: flight.count)

@@ -136,8 +136,8 @@ extension SyncRegions {
       sizing.foundCulprit(isTooLarge: true)
     }
     if let error = settlement.error { cold.value.lastError = error }
-    if let wait = settlement.wait { closeGate(wait, at: now) }
-    if let trouble = settlement.account { loseAccount(trouble, at: now) }
+    if let wait = settlement.wait { closeGate(for: wait, at: now) }
+    if let trouble = settlement.account { loseAccount(over: trouble, at: now) }
     if let loss = settlement.zone {
       loseZone(loss, error: settlement.error, over: flight, at: now)
     }

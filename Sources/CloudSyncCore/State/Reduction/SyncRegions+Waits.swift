@@ -34,7 +34,7 @@ extension SyncRegions {
 
   /// Closes the gate for every kind of work; a gate that is closed for longer stays so.
   @discardableResult
-  mutating func closeGate(_ wait: Wait, at now: Timestamp) -> Bool {
+  mutating func closeGate(for wait: Wait, at now: Timestamp) -> Bool {
     let length = max(1, wait.nanoseconds ?? waitLength(for: wait))
     gate.close(for: wait, length: length, at: now)
     return true

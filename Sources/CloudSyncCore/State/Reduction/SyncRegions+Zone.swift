@@ -20,16 +20,17 @@ extension SyncRegions {
     // The app has decided while records were looked up: the decision holds.
     if case .creating = zone.zone, flight.mode == .fetch { return }
     if case .lost(let known) = zone.zone {
-      // What the user has erased on purpose is said to be missing later on, which is no news.
-      zone.zone = .lost(loss == .purged ? loss : known)
-      return failLookup(error)
+      // What the user has erased on purpose is said to be missing later on, which is no news. Everything else is: a zone that
+      // was there again, and is put back to what it was, is told so, whatever had become of it before.
+      zone.zone = .lost(loss == .missing ? known : loss)
+      return failLookup(with: error)
     }
     fetch.forgetTokens()
     invalidateTags()
     if zone.subscription.isWished { zone.subscription = .creating }
     guard configuration.zonePolicy.action(for: loss) == .recreate else {
       zone.zone = .lost(loss)
-      failLookup(error)
+      failLookup(with: error)
       fetch.putOffRun()
       return
     }
@@ -43,14 +44,14 @@ extension SyncRegions {
       )
       halt(error, over: flight, at: now)
     } else if zone.creations > 1 {
-      closeGate(Wait(.transient), at: now)
+      closeGate(for: Wait(.transient), at: now)
     }
   }
 
   /// Ends the look-up that was told that there is no zone: else it would be made again at once.
-  private mutating func failLookup(_ error: SyncError?) {
+  private mutating func failLookup(with error: SyncError?) {
     guard fetch.run?.isLookup == true else { return }
-    failRun(error ?? SyncError(.zoneNotFound))
+    failRun(with: error ?? SyncError(.zoneNotFound))
   }
 
   /// Takes the app's decision about a lost zone, or its wish for one that it gave up.

@@ -95,7 +95,7 @@ package struct AccountRegion: Sendable {
   }
 
   /// Waits until the account is ready.
-  mutating func lose(_ trouble: AccountTrouble, askAgain: Deadline) {
+  mutating func lose(over trouble: AccountTrouble, askAgain: Deadline) {
     status = .away(trouble)
     nextTry = askAgain
   }

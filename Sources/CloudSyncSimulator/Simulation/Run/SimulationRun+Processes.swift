@@ -42,7 +42,8 @@ extension SimulationRun {
     host.device.launch(
       DeviceProcess(
         handler: mutation?.handler(base: handler, device: host.number) ?? handler,
-        environment: process.environment,
+        environment: mutation?
+          .environment(base: process.environment, device: host.number) ?? process.environment,
         configuration: mutation?.configuration(base: variant.configuration)
           ?? variant.configuration,
         callbackExecutor: variant.callsBackLater ? process.executor : nil,

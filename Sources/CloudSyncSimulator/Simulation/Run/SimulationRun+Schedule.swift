@@ -48,6 +48,7 @@ extension SimulationRun {
       if host.isAwake {
         if repairs { host.device.repair() }
         host.device.fetch()
+        if memory.withLock({ $0.waits.chance(1, in: 2) }) { wait(on: host) }
       }
       scheduleVisits(to: host)
     }

@@ -162,9 +162,8 @@ extension SimulationRun {
     if draws.0 { stall(host: host) }
     if draws.1 { disconnect(host: host) }
     if draws.2 {
-      host.clock.jump(by: .seconds(draws.4))
       host.state.withLock { $0.coverage.count(.clockSkew) }
-      report(event: .clockSet, device: host.number)
+      setClock(of: host, seconds: draws.4)
     }
     stepClock()
   }
@@ -182,15 +181,27 @@ extension SimulationRun {
     }
     guard isHit else { return }
     let host = hosts[number]
+    // Whoever waits then must not wait for the clock; without a network nothing else ends the wait.
+    let (pause, isOffline) = memory.withLock { ($0.waits.below(8), $0.waits.chance(1, in: 2)) }
+    if isOffline { leave(host: host) }
+    for _ in 0..<2 { wait(on: host) }
+    world.schedule(after: .seconds(pause)) { [self] in
+      guard !isQuiet else { return }
+      host.state.withLock { $0.coverage.count(.clockStep) }
+      setClock(of: host, seconds: seconds)
+    }
+  }
+
+  private func setClock(of host: SimulatedHost, seconds: Int) {
     host.clock.jump(by: .seconds(seconds))
-    host.state.withLock { $0.coverage.count(.clockStep) }
-    report(event: .clockSet, device: host.number)
+    report(event: .clockSet(by: .seconds(seconds)), device: host.number)
   }
 
   /// Suspends one more device; all are released some time after the first, in random order.
   private func stall(host: SimulatedHost) {
     guard host.isAwake, let process = host.process else { return }
     process.stall()
+    report(event: .suspended, device: host.number)
     host.state.withLock { $0.coverage.count(.stalled) }
     let isFirst = memory.withLock { memory in
       memory.stalled.append(host.number)
@@ -204,9 +215,15 @@ extension SimulationRun {
         return memory.stalled
       }
       for number in numbers {
-        later(seconds: 0...20) { [self] in hosts[number].process?.release() }
+        later(seconds: 0...20) { [self] in resume(hosts[number]) }
       }
     }
+  }
+
+  private func resume(_ host: SimulatedHost) {
+    guard let process = host.process, process.isStalled else { return }
+    process.release()
+    report(event: .resumed, device: host.number)
   }
 
   private func disconnect(host: SimulatedHost) {
@@ -216,6 +233,7 @@ extension SimulationRun {
     }
     guard !wasOffline else { return }
     host.state.withLock { $0.coverage.count(.offline) }
+    wait(on: host)
     later(seconds: 10...600) { [self] in connect(host: host) }
   }
 
@@ -239,7 +257,7 @@ extension SimulationRun {
     cloud.options.refusal = nil
     for host in hosts {
       host.state.withLock { $0.faulty }?.plan = .none
-      host.process?.release()
+      resume(host)
       launch(host)
       connect(host: host)
       restoreAccount(host: host)

@@ -22,6 +22,9 @@ struct SimulationMemory {
   var clockSteps: SeededRandom
   var removals: SeededRandom
   var backups: SeededRandom
+  var waits: SeededRandom
+  /// How many waiting calls the apps have made.
+  var waitingCalls = 0
 }
 
 /// One simulation on its way.
@@ -83,7 +86,8 @@ final class SimulationRun: Sendable {
         random: root.fork(3),
         clockSteps: root.fork(4),
         removals: root.fork(6),
-        backups: root.fork(7)
+        backups: root.fork(7),
+        waits: root.fork(8)
       )
     )
     memory.withLock { memory in
@@ -147,6 +151,7 @@ final class SimulationRun: Sendable {
       GateChecker(devices: options.devices), FeedChecker(devices: options.devices),
       CompletionChecker(devices: options.devices), StateChecker(), HaltChecker(),
       QueueChecker(), PatienceChecker(devices: options.devices),
+      WaitChecker(devices: options.devices),
     ]
     if variant.hasProvider {
       checkers.append(AccountChecker(devices: options.devices, owner: owner))

@@ -6,6 +6,8 @@ extension Model {
   /// A device that holds a row as the model does, and beside it as the real machine does.
   struct Device {
     var id: Int
+    /// The numbers that it has had.
+    private var formerIDs: Set<Int> = []
     let rules: Rules
     /// Gives numbers to files that are found to be copies.
     let numbers: Numbers
@@ -152,6 +154,7 @@ extension Model {
     /// A share under this file's number that this file has not written: it is a copy, or was set back.
     private mutating func renumber() {
       let former = id
+      formerIDs.insert(former)
       id = numbers.next()
       for (key, row) in rows {
         if row.isDirty, let mine = row.local.counter[former], let known = row.base,
@@ -160,6 +163,7 @@ extension Model {
           let base = known.counter[former]
           rows[key]?.local.counter[former] = base
           rows[key]?.local.counter[id] = Share(time: mine.time, sum: mine.sum - (base?.sum ?? 0))
+          rows[key]?.ancestors.insert(Part(writer: id, time: mine.time))
         }
         mirror(key, .renumbered(from: Machine.writer(former), to: Machine.writer(id)))
       }
@@ -169,6 +173,25 @@ extension Model {
       guard row.isDirty, let base = row.base, let share = server.counter[id] else { return false }
       let isNew = share.time > base.counter[id]?.time ?? -1
       return isNew && !row.ancestors.contains(Part(writer: id, time: share.time))
+    }
+
+    /// Takes back what goes on under this file's number, and is in the cloud under one that it had before.
+    private func takenBack(_ row: Row, _ server: RowState) -> RowState {
+      var local = row.local
+      if !rules.editWins, server.created <= local.deleted { return local }
+      for (writer, share) in server.counter
+      where formerIDs.contains(writer)
+        && row.ancestors.contains(Part(writer: writer, time: share.time))
+      {
+        let former = local.counter[writer]
+        guard former?.time ?? -1 < share.time, let own = local.counter[id] else { continue }
+        local.counter[writer] = share
+        let sum = own.sum - (share.sum - (former?.sum ?? 0))
+        let time = own.time + (own.time % 2 == 0 ? 1 : 2)
+        let isInCloud = server.counter[id] != nil || row.base?.counter[id] != nil
+        local.counter[id] = sum == 0 && !isInCloud ? nil : Share(time: time, sum: sum)
+      }
+      return local
     }
 
     /// The cloud has this state of a record: the only way in which anything from the cloud gets in.
@@ -193,6 +216,7 @@ extension Model {
 
     private func taken(_ old: Row, _ tag: Int, _ server: RowState) -> Row {
       var row = old
+      row.local = takenBack(old, server)
       // A clean row takes it as it is, unless that would set it back.
       if old.isDirty || old.base.map({ server.isBehind($0) }) ?? true {
         row.local = row.local.joined(with: server)
@@ -331,7 +355,9 @@ extension Model {
         let key = item.key
         switch answer {
         case .saved(let tag):
-          guard rows[key] != nil else { continue }
+          guard let row = rows[key] else { continue }
+          let local = takenBack(row, item.state)
+          rows[key]?.local = local
           rows[key]?.base = item.state
           rows[key]?.tag = tag
           if rows[key]?.isDirty == false { rows[key]?.ancestors = [] }

@@ -1,7 +1,9 @@
 /// The benchmark `scaling`: every public call and every kind of answer, at two sizes.
 enum ScalingSection {
-  /// Prints the table: of the rows with one of these words in their name, or of all; two numbers are
-  /// other sizes.
+  /// Prints the table: of the rows with one of these words in their name, or of all.
+  ///
+  /// Two numbers are other sizes. With one number each row is run once at that size and nothing is printed,
+  /// for a tool that counts instructions.
   static func run(_ arguments: some Collection<String>) throws {
     let numbers = arguments.compactMap { Int($0) }
     let words = arguments.filter { Int($0) == nil }
@@ -9,8 +11,13 @@ enum ScalingSection {
     let rows =
       ScalingBaseline.rows + ScalingCalls.rows + ScalingAnswers.rows + ScalingRecords.rows
       + ScalingObservers.rows
+    let wanted = rows.filter { row in words.isEmpty || words.contains { row.name.contains($0) } }
+    if numbers.count == 1 {
+      for row in wanted { _ = try row.run(numbers[0]) }
+      return
+    }
     try ScalingRow.printTable(
-      rows.filter { row in words.isEmpty || words.contains { row.name.contains($0) } },
+      wanted,
       sizes: numbers.count == 2 ? (numbers[0], numbers[1]) : (1_000, 16_000)
     )
   }

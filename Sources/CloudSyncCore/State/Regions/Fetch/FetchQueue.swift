@@ -80,7 +80,7 @@ extension FetchQueue: CodedValue {
   package init<R: CodedReader>(from reader: inout R) throws(CodedError) {
     self.init()
     let announced = try reader.beginArray()
-    while reader.hasElement(count, of: announced) { append(try FetchOperation(from: &reader)) }
+    while reader.hasElement(at: count, of: announced) { append(try FetchOperation(from: &reader)) }
     try reader.endArray()
   }
 }

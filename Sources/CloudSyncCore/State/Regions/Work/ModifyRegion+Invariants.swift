@@ -54,7 +54,7 @@ extension ModifyRegion {
       left[entry.source, default: 0] += 1
       for number in entry.furtherSources { left[number, default: 0] += 1 }
     }
-    if let first = queue.first, open.last?.number == first.id.number {
+    if let first = queue.first, open.lastNumber == first.id.number {
       left[first.id.number, default: 0] += first.itemCount - cursor
     }
     var last: UInt64 = 0

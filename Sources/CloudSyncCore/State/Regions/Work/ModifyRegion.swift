@@ -77,7 +77,7 @@ package struct ModifyRegion: Sendable {
 
   /// Counts an operation as begun, once.
   mutating func open(_ operation: ModifyOperation) {
-    guard cursor == 0, !operation.isWithdrawn, open.last?.number != operation.id.number else {
+    guard cursor == 0, !operation.isWithdrawn, open.lastNumber != operation.id.number else {
       return
     }
     open.append(OpenOperation(operation))
@@ -118,7 +118,7 @@ package struct ModifyRegion: Sendable {
   ///   - sent: How many entries are in flight.
   /// - Returns: What was taken out, and whether some of it is in flight.
   mutating func withdrawFromBatch(
-    _ number: UInt64,
+    operation number: UInt64,
     sent: Int
   ) -> (failures: [ItemFailure], endsRequest: Bool) {
     var withdrawn: [ItemFailure] = []
@@ -152,7 +152,7 @@ package struct ModifyRegion: Sendable {
         found[number, default: []].append(entry.recordID)
       }
     }
-    if let first = queue.first, open.last?.number == first.id.number {
+    if let first = queue.first, open.lastNumber == first.id.number {
       found[first.id.number, default: []] += first.itemIDs(from: cursor)
     }
     return found
@@ -161,8 +161,8 @@ package struct ModifyRegion: Sendable {
   /// Calls a function with every open operation that an entry carries.
   mutating func forEachSource(of entry: PendingChange, body: (inout OpenOperation) -> Void) {
     guard entry.source != 0 else { return }
-    open.change(entry.source, body)
-    for number in entry.furtherSources { open.change(number, body) }
+    open.change(operation: entry.source, body)
+    for number in entry.furtherSources { open.change(operation: number, body) }
   }
 
   /// Puts an operation at the end of the queue.

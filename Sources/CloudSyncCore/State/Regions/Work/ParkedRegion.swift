@@ -95,7 +95,8 @@ package struct ParkedRegion: Sendable {
     if parkedEntry.isQuota { waitingForQuota[number] = recordID }
     if parkedEntry.waitsForAny { waitingForAny[number] = recordID }
     for target in parkedEntry.targets {
-      dependents[target] = dependents[target]?.adding(number, recordID) ?? .one(number, recordID)
+      dependents[target] =
+        dependents[target]?.adding(number, of: recordID) ?? .one(number, recordID)
     }
     guard let probe = parkedEntry.probe else { return }
     probes[ProbeTime(until: probe.until, number: number)] = recordID
@@ -286,7 +287,7 @@ private enum Dependents: Sendable {
     }
   }
 
-  consuming func adding(_ number: UInt64, _ recordID: RecordID) -> Dependents {
+  consuming func adding(_ number: UInt64, of recordID: RecordID) -> Dependents {
     var map = several
     map[number] = recordID
     return .many(map)

@@ -20,7 +20,7 @@ struct FurtherOperations: Sendable {
 
   var isEmpty: Bool { parts.isEmpty && answered.isEmpty }
 
-  var last: OpenOperation? { parts.last?.operations.last }
+  var lastNumber: UInt64? { parts.last?.operations.last?.number }
 
   func place(of number: UInt64) -> FurtherPlace? {
     let part = parts.indices.firstPlace { parts[$0].operations[0].number > number } - 1
@@ -45,21 +45,21 @@ struct FurtherOperations: Sendable {
   }
 
   mutating func change<Result>(
-    _ place: FurtherPlace,
+    at place: FurtherPlace,
     _ body: (inout OpenOperation) -> Result
   ) -> Result {
     parts[place.part].isUnindexed = true
     return body(&parts[place.part].operations[place.index])
   }
 
-  mutating func remove(_ place: FurtherPlace) -> OpenOperation {
+  mutating func remove(at place: FurtherPlace) -> OpenOperation {
     let open = parts[place.part].operations.remove(at: place.index)
     if parts[place.part].operations.isEmpty { parts.remove(at: place.part) }
     return open
   }
 
   mutating func popFirst() -> OpenOperation? {
-    parts.isEmpty ? nil : remove(FurtherPlace(part: 0, index: 0))
+    parts.isEmpty ? nil : remove(at: FurtherPlace(part: 0, index: 0))
   }
 
   /// Whether something may have been answered that is not indexed: asked before anything is copied.

@@ -22,7 +22,8 @@ package struct OpenOperations: Sendable {
 
   package var count: Int { (first == nil ? 0 : 1) + (further?.value.count ?? 0) }
 
-  package var last: OpenOperation? { further?.value.last ?? first }
+  /// The number of the last operation.
+  package var lastNumber: UInt64? { further?.value.lastNumber ?? first?.number }
 
   /// The operation with a number.
   package subscript(number: UInt64) -> OpenOperation? {
@@ -30,32 +31,30 @@ package struct OpenOperations: Sendable {
   }
 
   /// Adds an operation whose number is above all others.
-  mutating func append(_ open: OpenOperation) {
-    if first == nil {
-      first = open
-    } else {
-      if further == nil { further = CopyOnWrite(FurtherOperations()) }
-      further?.value.append(open)
-    }
+  mutating func append(_ open: consuming OpenOperation) {
+    // Asked this way, and handed on: nothing is copied, of the absent one neither.
+    guard !isEmpty else { return first = open }
+    if further == nil { further = CopyOnWrite(FurtherOperations()) }
+    further?.value.append(open)
   }
 
   /// Changes the operation with a number, if there is one, and returns what the change returns.
   @discardableResult
   mutating func change<Result>(
-    _ number: UInt64,
+    operation number: UInt64,
     _ body: (inout OpenOperation) -> Result
   ) -> Result? {
     if first?.number == number { return first?.change(body) }
     // Looked up first, so that changing an absent operation copies nothing.
     guard let place = further?.value.place(of: number) else { return nil }
-    return further?.value.change(place, body)
+    return further?.value.change(at: place, body)
   }
 
   /// Removes the operation with a number, and returns it.
-  mutating func remove(_ number: UInt64) -> OpenOperation? {
+  mutating func remove(operation number: UInt64) -> OpenOperation? {
     if first?.number == number { return popFirst() }
     guard let place = further?.value.place(of: number) else { return nil }
-    let open = further?.value.remove(place)
+    let open = further?.value.remove(at: place)
     tidyFurther(without: open)
     return open
   }
@@ -91,7 +90,7 @@ extension OpenOperations {
     indexAnswers()
     for change in told {
       for number in further?.value.answered.overtake(by: change) ?? [] {
-        self.change(number) { $0.overtake(by: change) }
+        self.change(operation: number) { $0.overtake(by: change) }
       }
     }
   }

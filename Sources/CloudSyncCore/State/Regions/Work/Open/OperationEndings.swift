@@ -137,7 +137,10 @@ struct OperationEndings: Sendable {
 
   /// The outcome with all its parts, as it is known now.
   var present: ModifyOperation.Response {
-    guard let overtaken = further?.value.overtaken, !overtaken.isEmpty else { return answered }
+    // Mostly there is no more: then nothing else is looked at.
+    guard let further else { return outcome ?? ModifyOperation.Response() }
+    let overtaken = further.value.overtaken
+    if overtaken.isEmpty { return answered }
     var all = OperationEndings()
     for answer in answers(from: Places(), to: places) where answer.source == .outcome {
       all.add(overtaken[answer.change.recordID] ?? answer.change)
