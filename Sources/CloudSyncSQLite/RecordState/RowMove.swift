@@ -152,9 +152,7 @@ extension RecordVersion {
     end(life, at: life, deletes: .deleteWins)
   }
 
-  /// That its present life ends because its key is changed.
-  ///
-  /// - Parameter name: The record's own name.
+  /// That its present life ends because its key is changed, from the record's own name to another one.
   func move(
     from name: String,
     to other: String,

@@ -28,9 +28,7 @@ struct KeyScript {
   var turns: [Turn]
   var deletes = DeletePolicy.deleteWins
 
-  /// A script of what a seed makes.
-  ///
-  /// - Parameter isMild: Rows are neither deleted nor made with keys of others.
+  /// A script of what a seed makes; a mild one neither deletes rows nor makes any with keys of others.
   init(seed: UInt64, isMild: Bool) {
     var random = SplitMix64(seed: seed)
     devices = Int.random(in: 2...3, using: &random)

@@ -183,4 +183,52 @@ struct PermutedKeysTests {
     #expect(try mac.lines("SELECT * FROM p ORDER BY id") == kept)
     #expect(try phone.lines("SELECT * FROM p ORDER BY id") == kept)
   }
+
+  @Test(
+    "Of two rows that are given one key the later one has it, whole; the other comes back when the key is free",
+    arguments: [true, false],
+    [true, false]
+  )
+  func oneKey(isFirst: Bool, isDeleted: Bool) throws {
+    let (bench, mac, phone) = try pair()
+    try mac.execute("UPDATE p SET id = '9', t = 'x!' WHERE id = '1'", at: Self.start + 60_000)
+    try phone.execute("UPDATE p SET id = '9' WHERE id = '2'", at: Self.start + 120_000)
+    if isFirst { try bench.sync(mac, phone, mac) } else { try bench.sync(phone, mac, phone) }
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM p ORDER BY id") == ["'3'|'z'", "'9'|'y'"])
+      #expect(try bench.unclean(device) == [])
+    }
+
+    let leave = isDeleted ? "DELETE FROM p WHERE id = '9'" : "UPDATE p SET id = '8' WHERE id = '9'"
+    try mac.execute(leave, at: Self.start + 180_000)
+    try bench.sync(mac, phone, mac)
+    let kept = ["'3'|'z'"] + (isDeleted ? [] : ["'8'|'y'"]) + ["'9'|'x!'"]
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM p ORDER BY id") == kept)
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test(
+    "A row that is inserted with a key is not the one that another device has given that key, and given another one since",
+    arguments: [true, false]
+  )
+  func insertedBeside(isFirst: Bool) throws {
+    let (bench, mac, phone) = try pair()
+    try phone.execute(
+      "UPDATE p SET id = 't' WHERE id = '1'; UPDATE p SET id = '1' WHERE id = '3'",
+      at: Self.start + 60_000
+    )
+    try bench.sync(phone)
+    try mac.execute(
+      "UPDATE p SET id = 'a' WHERE id = '1'; INSERT INTO p VALUES('1', 'new')",
+      at: Self.start + 120_000
+    )
+    try phone.execute("UPDATE p SET id = 'b' WHERE id = '1'", at: Self.start + 180_000)
+    if isFirst { try bench.sync(mac, phone, mac) } else { try bench.sync(phone, mac, phone) }
+
+    let kept = ["'1'|'new'", "'2'|'y'", "'a'|'x'", "'b'|'z'"]
+    #expect(try mac.lines("SELECT * FROM p ORDER BY id") == kept)
+    #expect(try phone.lines("SELECT * FROM p ORDER BY id") == kept)
+  }
 }
