@@ -148,7 +148,7 @@ private struct MovingWorld {
       var again = next
       _ = again.reduce(event, rules: rules)
       if again != next { return "what is handed over twice does more" }
-      guard let life = state.row?.clock.move(ofLife: hand.version.created) else { return nil }
+      guard let life = state.row?.clock.move(of: hand.version.clock) else { return nil }
       return actions.contains { $0.isHandOver(to: life.name, of: hand.version["c"]) }
         ? nil : "what is handed to a life that has gone on stays behind"
     default: return nil
@@ -164,13 +164,13 @@ private struct MovingWorld {
   ) -> String? {
     guard let clock = next.row?.clock else { return nil }
     if let row = state.row, state.isDirty, !state.isDeleted(by: rules),
-      let move = clock.move(ofLife: row.created),
+      let move = clock.move(of: row.clock),
       !actions.contains(where: { $0.isHandOver(to: move.name, of: row["c"]) })
     {
       return "an edit of this device is lost"
     }
     if state.row != nil, !version.clock.isDeleted(by: deletes),
-      let move = clock.move(ofLife: version.created),
+      let move = clock.move(of: version.clock),
       !actions.contains(where: { $0.isHandOver(to: move.name, of: version["c"]) })
     {
       return "what the cloud had is lost"

@@ -31,22 +31,22 @@ struct KeyScript {
   /// A script of what a seed makes; a mild one neither deletes rows nor makes any with keys of others.
   init(seed: UInt64, isMild: Bool) {
     var random = SplitMix64(seed: seed)
-    devices = Int.random(in: 2...3, using: &random)
-    rows = Int.random(in: 2...4, using: &random)
+    devices = random.number(2...3)
+    rows = random.number(2...4)
     turns = []
     var fresh = 0
-    for _ in 0..<Int.random(in: 3...7, using: &random) {
-      let device = Int.random(in: 0..<devices, using: &random)
+    for _ in 0..<random.number(3...7) {
+      let device = random.number(0...devices - 1)
       var steps: [Step] = []
-      for _ in 0..<Int.random(in: 1...3, using: &random) {
-        let row = Int.random(in: 0..<rows, using: &random)
+      for _ in 0..<random.number(1...3) {
+        let row = random.number(0...rows - 1)
         fresh += 1
-        switch Int.random(in: 0..<(isMild ? 10 : 14), using: &random) {
+        switch random.number(0...(isMild ? 9 : 13)) {
         case 0..<4:
           let order = Array(0..<rows).shuffled(using: &random)
-          let through = Bool.random(using: &random) ? "t" : "t\(device)\(fresh)"
+          let through = random.number(0...1) == 0 ? "t" : "t\(device)\(fresh)"
           steps.append(
-            .rotate(Array(order.prefix(Int.random(in: 2...3, using: &random))), through: through)
+            .rotate(Array(order.prefix(random.number(2...3))), through: through)
           )
         case 4, 5: steps.append(.rename(row, to: "f\(device)\(fresh)"))
         case 6, 7: steps.append(.reuse(row))
@@ -56,12 +56,18 @@ struct KeyScript {
         default: steps.append(.delete(row))
         }
       }
-      turns.append(.edit(device: device, steps, isOneTransaction: Bool.random(using: &random)))
-      if Int.random(in: 0..<10, using: &random) < 4 {
-        turns.append(.sync(Int.random(in: 0..<devices, using: &random)))
+      turns.append(.edit(device: device, steps, isOneTransaction: random.number(0...1) == 0))
+      if random.number(0...9) < 4 {
+        turns.append(.sync(random.number(0...devices - 1)))
       }
     }
     turns += Array(0..<devices).shuffled(using: &random).map { .sync($0) }
+  }
+}
+
+extension SplitMix64 {
+  fileprivate mutating func number(_ range: ClosedRange<Int>) -> Int {
+    range.lowerBound + Int(below(UInt64(range.count)))
   }
 }
 
