@@ -91,7 +91,8 @@ extension RecordClock {
   /// Whether a row that was never deleted is not the one that the cloud has under its key: it was inserted at another time,
   /// and not in place of that one.
   fileprivate func isOfAnotherRow(than other: RecordClock) -> Bool {
-    guard lastDeletion == .zero, created > Self.foundCreation, other.created > Self.foundCreation else {
+    guard lastDeletion == .zero, created > Self.foundCreation, other.created > Self.foundCreation
+    else {
       return false
     }
     // A later life of the same row begins after a deletion.
