@@ -139,11 +139,12 @@ final class PageTaker: Sendable {
   /// Goes over to the horizon that replicas tell of, and puts aside what waits for nothing, once all is here that the
   /// zone holds.
   func settleHorizon() throws(ChangesetError) {
-    let isSquashed = try repository.read { (work) throws(ChangesetError) in
+    let isDue = try repository.read { (work) throws(ChangesetError) in
       if try ZoneReports(connection: work.connection).isThere() { return true }
-      return try Horizon(work.connection) != nil
+      guard try Horizon(work.connection) != nil else { return false }
+      return try CommitsAside(connection: work.connection).countWaiting() > 0
     }
-    guard isSquashed else { return }
+    guard isDue else { return }
     let new = try repository.write { (work) throws(ChangesetError) in
       let adoption = HorizonAdoption(work: work)
       do throws(ChangesetError) {

@@ -70,10 +70,7 @@ struct SquashPlan {
 
   /// Throws if there may be commits that nothing is known of: they might go on from before any cut.
   private func checkEverythingIsHere() throws(ChangesetError) {
-    let waiting =
-      try work.connection.integer(
-        "SELECT count(*) FROM changesets_waiting WHERE missing IS NOT NULL"
-      ) ?? 0
+    let waiting = try CommitsAside(connection: work.connection).countWaiting()
     let refused = try work.connection.integer(
       "SELECT count(*) FROM changesets_refused WHERE name LIKE 'pack-%'"
     )

@@ -26,7 +26,7 @@ struct HistoryStatus {
       ),
       heads: heads.sorted(),
       behindCount: try work.heads.beside().count,
-      waitingCount: try count("SELECT count(*) FROM changesets_waiting WHERE missing IS NOT NULL"),
+      waitingCount: Int(try CommitsAside(connection: work.connection).countWaiting()),
       refused: try work.connection.rows(
         "SELECT name, reason FROM changesets_refused ORDER BY name"
       ) { .init(name: $0.text(0) ?? "", reason: $0.text(1) ?? "") },

@@ -16,4 +16,10 @@ struct CommitsAside {
   func add(_ id: ChangesetID) throws(ChangesetError) {
     try connection.run("REPLACE INTO changesets_waiting VALUES(?1, NULL, NULL)", .blob(id.bytes))
   }
+
+  /// How many others wait for what they go on from.
+  func countWaiting() throws(ChangesetError) -> Int64 {
+    let query = "SELECT count(*) FROM changesets_waiting WHERE missing IS NOT NULL"
+    return try connection.integer(query) ?? 0
+  }
 }

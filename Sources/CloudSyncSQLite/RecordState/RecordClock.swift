@@ -153,9 +153,14 @@ struct RecordClock: Sendable, Hashable {
     }
   }
 
-  /// Whether something in it is newer than what whoever deleted the row had seen, by whatever clock.
+  /// Whether whoever deleted the row had not seen a column of a time, by whatever clock.
+  func isUnseen(_ column: String, at time: HybridTime) -> Bool {
+    time > max(seenTime(of: column) ?? .zero, Self.filling)
+  }
+
+  /// Whether something in it is newer than what whoever deleted the row had seen.
   var hasUnseen: Bool {
-    columns.contains { $0.time > max(seenTime(of: $0.name) ?? .zero, Self.filling) }
+    columns.contains { isUnseen($0.name, at: $0.time) }
       || shares.contains { $0.time > seenTime(of: $0.column, by: $0.writer) ?? .zero }
   }
 

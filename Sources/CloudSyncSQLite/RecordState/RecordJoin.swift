@@ -90,7 +90,8 @@ struct RecordJoin {
     var part = version
     part.removeColumns(
       version.columnNames.filter { name in
-        !(version.clock.time(of: name).map { $0 > clock.seenTime(of: name) ?? .zero } ?? false)
+        guard let time = version.clock.time(of: name) else { return true }
+        return !clock.isUnseen(name, at: time)
       }
     )
     return part

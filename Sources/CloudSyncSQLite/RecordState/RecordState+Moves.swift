@@ -107,7 +107,7 @@ extension RecordState {
 
   /// Has the row come back whose key another one had, which has left it.
   mutating func returnDisplaced(rules: RowRules) -> [RecordAction] {
-    guard let displaced = endedLife, let row, row.clock.isDeleted(by: rules.deletes),
+    guard let displaced = endedLife, let row, isDeleted(by: rules),
       !row.clock.ends(lifeOf: displaced.clock), row.clock.move(of: displaced.clock) == nil
     else { return [] }
     endedLife = nil

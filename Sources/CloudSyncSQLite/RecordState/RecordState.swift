@@ -45,9 +45,7 @@ struct RecordState: Sendable, Hashable {
   func isDeleted(by policy: DeletePolicy) -> Bool {
     guard let clock = row?.clock else { return true }
     return clock.isDeleted(by: policy)
-      && !forgotten.contains { one in
-        one.time > max(clock.seenTime(of: one.column) ?? .zero, RecordClock.filling)
-      }
+      && !forgotten.contains { clock.isUnseen($0.column, at: $0.time) }
   }
 
   /// Whether the cloud does not have the row as it is here.

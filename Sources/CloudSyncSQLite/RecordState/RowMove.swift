@@ -199,9 +199,7 @@ extension RowMove {
 
   /// When the life began that the row goes on with.
   var nextLife: HybridTime { max(arrival, ended.successor) }
-}
 
-extension RowMove {
   /// Whether it ends a life of a row that had been given the key.
   func ends(_ row: RowOrigin, begunAt created: HybridTime) -> Bool {
     !isOfInserted && self.row == row && created <= life

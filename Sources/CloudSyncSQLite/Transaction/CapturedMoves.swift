@@ -4,8 +4,8 @@ import CloudSyncSQLiteSupport
 
 /// The rows whose keys were changed here since the outbox was read last: where each was, and where it is now.
 ///
-/// Of keys in between nobody hears. What a row had stays as old as it was under its former key: what others have edited of it meanwhile is compared with
-/// that, and not with the change of the key.
+/// Of keys in between nobody hears. What a row had stays as old as it was under its former key: what others have edited
+/// of it meanwhile is compared with that, and not with the change of the key.
 struct CapturedMoves {
   /// A row under one of its keys.
   private struct Life {
@@ -31,6 +31,12 @@ struct CapturedMoves {
     /// The last one of an inserted row that will have ended when this life does.
     var lastInserted: HybridTime { row == nil ? created ?? since : since }
 
+    /// Where it was, if it goes on as what has a key; nil if it is there without having moved, as far as others know.
+    func start(before key: RowKey) -> Start? {
+      guard let start, isKnown || start.row != key else { return nil }
+      return start
+    }
+
     /// When a column was set; nil if nobody knows.
     func time(of column: String) -> HybridTime? {
       times[column] ?? version?.clock.time(of: column) ?? initial
@@ -41,8 +47,6 @@ struct CapturedMoves {
   private struct Start {
     var row: RowKey
     var move: RowMove
-    /// Whether it was there when the outbox was read last.
-    var isKnown: Bool
   }
 
   private var lives: [RowKey: Life] = [:]
@@ -67,7 +71,7 @@ struct CapturedMoves {
     try outbox.walkIfRenamed { (edit) throws(SQLiteError) in try built.take(edit, in: transaction) }
     for (row, present) in built.lives {
       let life = present.created == nil ? built.deleted[row] : present
-      guard let start = life?.start, start.isKnown || start.row != row else { continue }
+      guard let start = life?.start(before: row) else { continue }
       built.moves[start.row, default: []].append(start.move)
     }
     self = built
@@ -94,14 +98,14 @@ struct CapturedMoves {
   func settle(_ row: inout CapturedRow, in table: RecordTable) {
     let rowKey = given.isEmpty ? nil : table.rowKey(of: table.format.key(spelled: row.key))
     guard let rowKey, given.contains(rowKey), let present = lives[rowKey] else { return }
-    let last = row.edits.lastIndex { if case .inserted = $0 { true } else { false } }
+    let last = row.edits.lastIndex { $0.isInsertion }
     guard let life = present.created == nil ? deleted[rowKey] : present, let last,
       case .inserted(let columns, let time) = row.edits[last]
     else {
-      row.edits.removeAll { if case .inserted = $0 { true } else { false } }
+      row.edits.removeAll { $0.isInsertion }
       return
     }
-    if let start = life.start, start.isKnown || start.row != rowKey {
+    if let start = life.start(before: rowKey) {
       let origin = MovedRow(
         row: start.move.row,
         version: life.version,
@@ -111,11 +115,7 @@ struct CapturedMoves {
       )
       row.edits[last] = .moved(columns, from: origin, at: start.move.arrival)
     }
-    row.edits = row.edits.enumerated()
-      .filter { place, edit in
-        if place < last, case .inserted = edit { false } else { true }
-      }
-      .map(\.element)
+    row.edits = row.edits[..<last].filter { !$0.isInsertion } + row.edits[last...]
   }
 
   // MARK: Edits
@@ -143,7 +143,8 @@ struct CapturedMoves {
     case .deleted:
       let ended = try life(of: edit, in: place, transaction)
       lives[rowKey] = Life(initial: edit.time, since: ended.lastInserted)
-      deleted[rowKey] = ended.start.map { $0.row == rowKey } == false ? ended : nil
+      let hasMoved = ended.start.map { $0.row != rowKey } ?? false
+      deleted[rowKey] = hasMoved ? ended : nil
     case .inserted:
       if let former, former.isRenaming, former.id + 1 == edit.id, former.table == edit.table {
         return try move(former, to: edit, in: place, transaction)
@@ -181,8 +182,7 @@ struct CapturedMoves {
           arrival: edit.time,
           name: name,
           isFollowing: isFollowing
-        ),
-        isKnown: life.isKnown
+        )
       )
     start.move.arrival = edit.time
     start.move.ended = known.since
@@ -233,4 +233,9 @@ struct CapturedMoves {
   private func rowKey(of edit: CapturedEdit, in table: RecordTable) -> RowKey {
     table.rowKey(of: table.format.key(spelled: edit.key))
   }
+}
+
+extension RowEdit {
+  /// Whether a row was inserted.
+  fileprivate var isInsertion: Bool { if case .inserted = self { true } else { false } }
 }

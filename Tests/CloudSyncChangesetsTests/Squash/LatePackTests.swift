@@ -8,11 +8,7 @@ import Testing
 @Suite struct LatePackTests {
   /// A desk that has squashed its history, and a phone with many commits that go on from before.
   private static func behind() async throws -> (desk: SquashBench, phone: SquashBench) {
-    let (desk, phone) = try await SquashBench.pair(
-      LocalCloud(),
-      filling: 1...5,
-      edit: "UPDATE people SET note = 'seen' WHERE id = 'p5'"
-    )
+    let (desk, phone) = try await SquashBench.pair()
     // So many that it cannot be told by their number whether they come after the squash.
     for number in 1...12 {
       try phone.bench.commit("UPDATE people SET name = 'Late \(number)' WHERE id = 'p1'")
@@ -77,11 +73,7 @@ import Testing
   }
 
   @Test func whoLooksAtACommitFromBeforeComesBackWithItsMigration() async throws {
-    let (desk, phone) = try await SquashBench.pair(
-      LocalCloud(),
-      filling: 1...5,
-      edit: "UPDATE people SET note = 'seen' WHERE id = 'p5'"
-    )
+    let (desk, phone) = try await SquashBench.pair()
     try phone.bench.commit("UPDATE people SET name = 'Phone' WHERE id = 'p1'")
     try phone.repository.checkout("HEAD~3")
     desk.bench.pass(seconds: 100 * SquashBench.day)
@@ -103,11 +95,7 @@ import Testing
   }
 
   @Test func anOlderAppPutsNothingOnAHistoryThatBeginsWithANewerOne() async throws {
-    let (desk, phone) = try await SquashBench.pair(
-      LocalCloud(),
-      filling: 1...5,
-      edit: "UPDATE people SET note = 'seen' WHERE id = 'p5'"
-    )
+    let (desk, phone) = try await SquashBench.pair()
     try phone.bench.commit("UPDATE people SET name = 'Phone' WHERE id = 'p1'")
     desk.bench.pass(seconds: 100 * SquashBench.day)
     try Self.migrate(desk)

@@ -10,11 +10,7 @@ import Testing
   private static func silence(
     _ work: (SquashBench) async throws -> Void
   ) async throws -> (desk: SquashBench, phone: SquashBench) {
-    let (desk, phone) = try await SquashBench.pair(
-      LocalCloud(),
-      filling: 1...5,
-      edit: "UPDATE people SET note = 'seen' WHERE id = 'p5'"
-    )
+    let (desk, phone) = try await SquashBench.pair()
     try await work(phone)
     desk.bench.pass(seconds: 100 * SquashBench.day)
     try await desk.fill(6...12)
@@ -166,13 +162,7 @@ import Testing
   }
 
   @Test func whatTwoBranchesHaveInCommonIsPutOnTopOnce() async throws {
-    var rules = ChangesetOptions.Table()
-    rules.merging.columns["score"] = .counter
-    let cloud = LocalCloud()
-    let desk = try SquashBench(cloud, "desk", settings: ["people": rules])
-    let phone = try SquashBench(cloud, "phone", settings: ["people": rules])
-    try await desk.fill(1...5)
-    try await phone.remote.sync()
+    let (desk, phone) = try await Self.counting()
     try phone.bench.commit("UPDATE people SET score = score + 3 WHERE id = 'p2'")
     try phone.repository.createBranch("idea")
     try phone.repository.switchBranch("idea")

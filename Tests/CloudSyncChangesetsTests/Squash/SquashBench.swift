@@ -31,9 +31,9 @@ struct SquashBench {
 
   /// A desk with so many commits and a phone, whose last edit both have.
   static func pair(
-    _ cloud: LocalCloud,
-    filling numbers: ClosedRange<Int>,
-    edit: String
+    _ cloud: LocalCloud = LocalCloud(),
+    filling numbers: ClosedRange<Int> = 1...5,
+    edit: String = "UPDATE people SET note = 'seen' WHERE id = 'p5'"
   ) async throws -> (desk: SquashBench, phone: SquashBench) {
     let (desk, phone) = (try SquashBench(cloud, "desk"), try SquashBench(cloud, "phone"))
     try await desk.fill(numbers)

@@ -86,11 +86,7 @@ import Testing
   }
 
   @Test func oneThatWasBegunBehindItBeginsWhereItsCommitsHaveCome() async throws {
-    let (desk, phone) = try await SquashBench.pair(
-      LocalCloud(),
-      filling: 1...5,
-      edit: "UPDATE people SET note = 'seen' WHERE id = 'p5'"
-    )
+    let (desk, phone) = try await SquashBench.pair()
     try phone.bench.commit("UPDATE people SET name = 'Phone' WHERE id = 'p2'")
     try phone.repository.createBranch("idea")
     desk.bench.pass(seconds: 100 * SquashBench.day)

@@ -64,6 +64,30 @@ struct DroppedColumnTests {
     }
   }
 
+  /// Three devices, of which one has edited the column of a row, and another one has deleted the row since.
+  private static func editedAndDeleted(
+    _ bench: SyncHarness,
+    _ options: SyncEngineOptions
+  ) throws -> (mac: SyncHarness.Device, phone: SyncHarness.Device, tablet: SyncHarness.Device) {
+    let device = { (name: String) in
+      try bench.device(name, schema, tables: ["notes"], options: options)
+    }
+    let (mac, phone, tablet) = (try device("mac"), try device("phone"), try device("tablet"))
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2)", at: 1_000)
+    try bench.sync(mac, phone, tablet)
+    try tablet.execute("UPDATE notes SET stars = 5 WHERE id = 'a'", at: 2_000)
+    try phone.execute("DELETE FROM notes WHERE id = 'a'", at: 3_000)
+    return (mac, phone, tablet)
+  }
+
+  /// The migration of a newer version of the app, before it starts its engine.
+  private static func dropStars(of device: SyncHarness.Device) throws {
+    device.engine.stop()
+    try SyncEngine.withoutCapture(in: device.database) {
+      try device.database.execute("ALTER TABLE notes DROP COLUMN stars")
+    }
+  }
+
   private static func winningEdits() -> SyncEngineOptions {
     var options = SyncEngineOptions()
     options.defaultTable.merging.deletes = .editWins
@@ -75,19 +99,9 @@ struct DroppedColumnTests {
   func unseenEdit() throws {
     let options = Self.winningEdits()
     let bench = SyncHarness()
-    let device = { (name: String) in
-      try bench.device(name, Self.schema, tables: ["notes"], options: options)
-    }
-    let (mac, phone, tablet) = (try device("mac"), try device("phone"), try device("tablet"))
-    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2)", at: 1_000)
-    try bench.sync(mac, phone, tablet)
-    try tablet.execute("UPDATE notes SET stars = 5 WHERE id = 'a'", at: 2_000)
-    try phone.execute("DELETE FROM notes WHERE id = 'a'", at: 3_000)
+    let (mac, phone, tablet) = try Self.editedAndDeleted(bench, options)
     try bench.sync(tablet, mac)
-    mac.engine.stop()
-    try SyncEngine.withoutCapture(in: mac.database) {
-      try mac.database.execute("ALTER TABLE notes DROP COLUMN stars")
-    }
+    try Self.dropStars(of: mac)
     try bench.sync(phone)
     try bench.restart(mac, ["notes"], options)
     try bench.sync(mac, phone, tablet)
@@ -108,19 +122,9 @@ struct DroppedColumnTests {
   func rowKeptByDroppedColumn(editor: String) throws {
     let options = Self.winningEdits()
     let bench = SyncHarness()
-    let device = { (name: String) in
-      try bench.device(name, Self.schema, tables: ["notes"], options: options)
-    }
-    let (mac, phone, tablet) = (try device("mac"), try device("phone"), try device("tablet"))
-    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2)", at: 1_000)
-    try bench.sync(mac, phone, tablet)
-    try tablet.execute("UPDATE notes SET stars = 5 WHERE id = 'a'", at: 2_000)
-    try phone.execute("DELETE FROM notes WHERE id = 'a'", at: 3_000)
+    let (mac, phone, tablet) = try Self.editedAndDeleted(bench, options)
     try bench.sync(tablet, phone, mac)
-    mac.engine.stop()
-    try SyncEngine.withoutCapture(in: mac.database) {
-      try mac.database.execute("ALTER TABLE notes DROP COLUMN stars")
-    }
+    try Self.dropStars(of: mac)
     try bench.restart(mac, ["notes"], options)
     // On the tablet it is sent only when the other one has looked at its rows.
     let edit = "UPDATE notes SET title = 'A2' WHERE id = 'a'"
@@ -148,10 +152,7 @@ struct DroppedColumnTests {
     try mac.execute("UPDATE notes SET stars = 5", at: 2_000)
     try phone.execute("DELETE FROM notes", at: 3_000)
     try bench.sync(mac, phone)
-    mac.engine.stop()
-    try SyncEngine.withoutCapture(in: mac.database) {
-      try mac.database.execute("ALTER TABLE notes DROP COLUMN stars")
-    }
+    try Self.dropStars(of: mac)
     try bench.deleteZone()
     try bench.restart(mac, ["notes"], options)
     try bench.sync(mac)
@@ -174,10 +175,7 @@ struct DroppedColumnTests {
     let phone = try bench.device("phone", Self.schema, tables: ["notes"], options: options)
     try mac.execute("INSERT INTO notes VALUES('a', 'A', 1)", at: 1_000)
     try bench.sync(mac, phone)
-    mac.engine.stop()
-    try SyncEngine.withoutCapture(in: mac.database) {
-      try mac.database.execute("ALTER TABLE notes DROP COLUMN stars")
-    }
+    try Self.dropStars(of: mac)
     try bench.restart(mac, ["notes"], options)
     if isEditedBefore { try mac.execute("UPDATE notes SET title = 'A2'", at: 2_000) }
     try mac.execute("DELETE FROM notes", at: 3_000)
