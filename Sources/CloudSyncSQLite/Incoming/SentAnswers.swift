@@ -14,9 +14,7 @@ struct SentAnswers: TransactionPart {
     // They were sent, whatever is known of the zone by now: when they are met again there, nobody counts them.
     let saved = response.savedRecords.filter { !ZoneRecord.isName($0.recordID.name) }
     transaction.counts.sent += saved.count
-    var response = response
-    // Should the record be there all the same, the next save meets it.
-    response.savedRecords.removeAll { batch.overtaken.contains($0.recordID.name) }
+    let response = batch.upToDate(response)
     if try transaction.zoneChanges() != batch.zoneChanges {
       // An answer that was told late tells of a zone that is gone.
       _ = try FoundRows(transaction: transaction)

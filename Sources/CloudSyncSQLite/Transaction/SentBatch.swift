@@ -37,6 +37,21 @@ struct SentBatch: Sendable {
     overtaken.formUnion(names.filter { page.isBeginning || gone.contains($0) })
   }
 
+  /// What an answer tells that is no older than the pages since: nothing of a record that was there before it was told to
+  /// be gone.
+  ///
+  /// Should the record be there all the same, the next save meets it.
+  func upToDate(_ response: ModifyOperation.Response) -> ModifyOperation.Response {
+    var response = response
+    if overtaken.isEmpty { return response }
+    response.savedRecords.removeAll { overtaken.contains($0.recordID.name) }
+    response.alreadyInCloud.removeAll { overtaken.contains($0.recordID.name) }
+    response.failures.removeAll {
+      overtaken.contains($0.recordID.name) && $0.error.serverRecord != nil
+    }
+    return response
+  }
+
   func records(in zoneID: ZoneID) -> [Record] {
     rows.map(\.record) + found.map(\.record) + foreign
       + (zone.map { [$0.record(in: zoneID)] } ?? [])

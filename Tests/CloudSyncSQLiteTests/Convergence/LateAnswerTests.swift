@@ -165,17 +165,7 @@ struct LateAnswerTests {
     try phone.execute("UPDATE notes SET title = title || '3'")
     phone.engine.sendChanges()
     bench.world.advance(by: .seconds(1))
-    let owner = AccountIdentity("owner")
-    let console = bench.cloud.connect(device: "console", account: owner, zoneID: bench.zoneID)
-    let context = RequestContext(
-      attempt: Attempt(epoch: 1, number: 1),
-      writeToken: WriteToken(nonce: 99, number: 1),
-      deadline: .distantFuture
-    )
-    let deletion = ModifyOperation(
-      recordIDsToDelete: [RecordID(name: "a:notes", zoneID: bench.zoneID)]
-    )
-    console.handle(modifyOperation: deletion, context: context) { _ in }
+    try bench.remove("a:notes")
     phone.engine.fetchChanges()
     bench.world.advance(by: .seconds(1))
     #expect(handler.tell())
@@ -185,6 +175,34 @@ struct LateAnswerTests {
     #expect(try phone.lines("SELECT * FROM notes") == mac.lines("SELECT * FROM notes"))
     #expect(try bench.cloudNames() == ["b:notes"])
     #expect(try phone.lines("SELECT id FROM notes") == ["'b'"])
+  }
+
+  @Test(
+    "A row that was inserted beside a record which is gone when that is told stays as it was inserted"
+  )
+  func overtakenConflictOfInsertion() throws {
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", Self.schema, tables: ["notes"])
+    let (phone, handler) = try partingDevice(of: bench)
+    try bench.sync(mac, phone)
+    // By another clock it is newer than what the phone inserts.
+    try mac.execute("INSERT INTO notes VALUES('a', 'A')", at: 1_900_000_000_000)
+    mac.engine.sendChanges()
+    bench.world.advance(by: .seconds(5))
+    handler.partNext()
+    try phone.execute("INSERT INTO notes VALUES('a', 'B'), ('c', 'C')")
+    phone.engine.sendChanges()
+    bench.world.advance(by: .seconds(1))
+    try bench.remove("a:notes")
+    phone.engine.fetchChanges()
+    mac.engine.fetchChanges()
+    bench.world.advance(by: .seconds(1))
+    #expect(handler.tell())
+    bench.world.advance(by: .seconds(90))
+    try bench.sync(mac, phone)
+
+    #expect(try mac.lines("SELECT * FROM notes ORDER BY id") == ["'a'|'B'", "'c'|'C'"])
+    #expect(try phone.lines("SELECT * FROM notes ORDER BY id") == ["'a'|'B'", "'c'|'C'"])
   }
 
   @Test(
