@@ -293,6 +293,10 @@ struct SimulationTests {
         33_000_077, 36_000_492,
         // A zone that was purged was put back with the store, and nobody was asked about that.
         34_000_011,
+        // The checker took edits of a row that had gone two ways further on for such of its former key.
+        34_000_032,
+        // Nor did it know that what an app has erased with its zone need not have gone where a key was changed.
+        38_000_094,
       ] as [UInt64]
     )
   )

@@ -36,6 +36,7 @@ final class RowEditChecker: ZoneLossChecker {
     let account = RowAccount(devices: devices, end: end)
     let schema = best.schema
     let tables = schema.tables(version: best.version)
+    let hasErased = devices.contains { $0.history.withLock { $0.hasErased } }
     var rows: [RowID: EndRow] = [:]
     for table in tables {
       for row in best.rows(of: table) {
@@ -54,6 +55,8 @@ final class RowEditChecker: ZoneLossChecker {
           let value = row[column.name] ?? .null
           let carried = history.edits.flatMap { histories.carried(by: $0.edit, in: column) }
           if carried.contains(value.literal) { continue }
+          // The change of its key was erased with the rest: it is where it was, with what was to go along.
+          if hasErased, histories.hasGone(row.id, with: value, in: column) { continue }
           if let text = history.invention(column: column, value: value) {
             return "\(row.id) has \(text)" + account.words(id: row.id)
           }
@@ -61,7 +64,7 @@ final class RowEditChecker: ZoneLossChecker {
       }
     }
     // What an app has erased is gone, with edits that others had not sent yet.
-    if devices.contains(where: { $0.history.withLock { $0.hasErased } }) { return nil }
+    if hasErased { return nil }
     var oracle = RowOracle(schema: schema, histories: histories)
     oracle.removed = removed
     oracle.hasUnsureCounters =

@@ -141,6 +141,14 @@ struct RowHistories {
     return values
   }
 
+  /// Whether a value of a row is one that somebody has set, and that went along when its key was changed.
+  func hasGone(_ id: RowID, with value: SQLiteValue, in column: SimulatedSchema.Column) -> Bool {
+    inOrder.contains { history in
+      history.origins.contains(id)
+        && history.edits.contains { $0.edit.value(of: column.name) == value }
+    }
+  }
+
   /// Whether a row refers by its key to one that had another key before: those who had added it to the old key have it
   /// follow.
   func hasRenamedParent(_ id: RowID, _ schema: SimulatedSchema) -> Bool {

@@ -97,9 +97,10 @@ struct RowRenames {
     }
     spreadDoubt(from: unsure, in: &histories, places: places)
     for one in renames {
-      guard let from = places[one.from], let to = places[one.to],
-        !histories[from].isUnsure, !histories[to].isUnsure
-      else { continue }
+      // Those of a life that goes on as a row of which nothing is sure are not the former key's either.
+      guard let from = places[one.from], let to = places[one.to], !histories[from].isUnsure else {
+        continue
+      }
       strip(insertionAt: one.place, of: &histories[to])
       move(one, from: from, to: to, in: &histories)
     }
