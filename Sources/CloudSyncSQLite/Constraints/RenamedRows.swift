@@ -26,7 +26,7 @@ struct RenamedRows: TransactionPart {
   /// The row as which a deleted one goes on, in a life of its own or in its last one; nil if it is gone for good.
   func successor(
     of row: LoadedRow,
-    ofLife life: HybridTime? = nil
+    ofLife life: RowLife? = nil
   ) throws(SQLiteError) -> LoadedRow? {
     var (present, life) = (row, life)
     for step in 0..<Self.longestChain {
@@ -42,7 +42,7 @@ struct RenamedRows: TransactionPart {
         return nil
       }
       present = try self.row(key, in: place)
-      life = move.nextLife
+      life = move.arrived
     }
     return nil
   }

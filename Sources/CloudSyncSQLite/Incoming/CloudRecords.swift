@@ -66,7 +66,10 @@ struct CloudRecords: TransactionPart {
     }
     let former = known.state
     let wasDirty = former.isDirty
-    if known.recall(from: version, tag: tag, rules: tables[place].rules) { keep(known) }
+    if let actions = known.recall(from: version, tag: tag, rules: tables[place].rules) {
+      keep(known)
+      MovedRows(transaction: transaction).note(actions, of: known)
+    }
     let event =
       sent.map { RecordEvent.conflict(tag: tag, over: $0.record.changeTag, version, now: now) }
       ?? .has(tag: tag, version)

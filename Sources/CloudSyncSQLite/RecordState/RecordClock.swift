@@ -4,10 +4,10 @@ import CloudSyncCore
 struct ColumnTime: Sendable, Hashable {
   var name: String
   var time: HybridTime
-  /// When the row was inserted that a reference refers to; nil for other columns, and where nobody knows.
+  /// Which row a reference refers to; nil for other columns, and where nobody knows.
   ///
   /// Another row may get its key later.
-  var life: HybridTime?
+  var life: RowLife?
 }
 
 /// What one database has added to a counter, as one sum, with the time of its last addition.
@@ -107,7 +107,7 @@ struct RecordClock: Sendable, Hashable {
   }
 
   /// The life of the row that a column refers to.
-  func life(of column: String) -> HybridTime? {
+  func life(of column: String) -> RowLife? {
     self.column(named: column)?.life
   }
 

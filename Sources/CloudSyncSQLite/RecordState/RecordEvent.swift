@@ -67,10 +67,10 @@ enum RowEdit: Sendable, Hashable {
   case referred([ReferenceLife])
 }
 
-/// When the row was inserted that a column refers to; nil if nobody knows.
+/// Which row a column refers to; nil if nobody knows.
 struct ReferenceLife: Sendable, Hashable {
   var column: String
-  var life: HybridTime?
+  var life: RowLife?
 }
 
 /// What an edit has made of a column.

@@ -122,8 +122,10 @@ struct RecordJoin {
     if local.time <= RecordClock.filling { return false }
     if ValueContent.precedes(cloud.value, local.value) { return true }
     // Of one reference to two rows that have had the same key the younger one is meant.
-    return local.life ?? .beforeAll > cloud.life ?? .beforeAll
-      && ValueContent.areEqual(cloud.value, local.value)
+    guard let life = local.life, ValueContent.areEqual(cloud.value, local.value) else {
+      return false
+    }
+    return cloud.life.map { $0.precedes(life) } ?? true
   }
 
   /// Takes the columns of a group from the side that has set one of them last.

@@ -38,6 +38,18 @@ extension RecordState {
     return actions
   }
 
+  /// What goes along with a row that has got another key of columns which its table has dropped: its values are in the
+  /// cloud only.
+  func recalledByMove(_ columns: [VersionedColumn], rules: RowRules) -> HandOver? {
+    guard let record = known, let move = row?.clock.move(of: record.clock) else { return nil }
+    let forgotten = columns.filter {
+      !rules.isCounter($0.name) && record.clock.time(of: $0.name) == nil
+    }
+    if forgotten.isEmpty { return nil }
+    let version = RecordVersion(columns: forgotten).handed(by: move)
+    return HandOver(move: move, version: version, base: [], isOfCloud: true)
+  }
+
   /// Takes what the record has had that the row was before.
   mutating func take(_ hand: HandOver, rules: RowRules) -> [RecordAction] {
     // It has gone on since; records of many engines could have it go in a circle.
@@ -103,6 +115,12 @@ extension RecordState {
     if hasEnded ? wasDirty && mine.clock.isArrival : !joined.clock.isOfSameRow(as: mine.clock) {
       endedLife = mine
     }
+  }
+
+  /// The row whose key this one has got; nil if there is none.
+  var displaced: RecordVersion? {
+    guard let endedLife, row?.clock.displaces(endedLife.clock) == true else { return nil }
+    return endedLife
   }
 
   /// Has the row come back whose key another one had, which has left it.

@@ -302,6 +302,7 @@ extension RecordState {
   }
 
   private mutating func recall(_ columns: [VersionedColumn], rules: RowRules) -> [RecordAction] {
+    if let hand = recalledByMove(columns, rules: rules) { return [.handOver(hand)] }
     guard var record = known, var mine = row, !isDeleted(by: rules),
       // Those of a life that has ended are not the row's.
       mine.created == record.clock.created

@@ -90,7 +90,7 @@ struct RecordVersion: Sendable, Hashable {
     if let place = clock.columns.place(of: name) { values[place] = value }
   }
 
-  /// Notes when the row was inserted that a column refers to.
+  /// Notes which row a column refers to.
   mutating func note(_ reference: ReferenceLife) {
     guard let place = clock.columns.place(of: reference.column) else { return }
     clock.columns[place].life = reference.life

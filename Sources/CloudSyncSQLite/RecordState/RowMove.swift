@@ -37,11 +37,15 @@ struct RowMove: Sendable, Hashable {
 }
 
 extension RecordClock {
-  /// As which record a life of the row goes on that began at a time; nil if it has not moved.
+  /// As which record a life of a row with this key goes on; nil if it has not moved.
   ///
   /// Of two changes of one life's key, made without knowing of each other, the later one counts; one that has only
   /// followed another row's key gives way to every other.
-  func move(ofLife created: HybridTime) -> RowMove? {
+  func move(ofLife life: RowLife) -> RowMove? {
+    let created = life.created
+    if let row = life.row {
+      return moves.firstIndex { $0.ends(row, begunAt: created) }.map { last(beside: $0) }
+    }
     if let place = moves.firstIndex(where: { $0.begins(at: created) }) {
       return last(beside: place)
     }
@@ -130,17 +134,17 @@ extension RecordVersion {
   /// The name of the record as which a deleted row goes on, because its key was changed: whoever refers to it follows.
   var successor: String? { clock.move(of: clock)?.name }
 
-  /// When the row was inserted that a foreign key's columns refer to; nil if nobody knows.
+  /// Which row a foreign key's columns refer to; nil if nobody knows.
   ///
   /// Those tell it that belong to no other foreign key, if one of them was set last.
-  func life(ofReference columns: [String], telling own: [String]) -> HybridTime? {
+  func life(ofReference columns: [String], telling own: [String]) -> RowLife? {
     let times = columns.compactMap { clock.time(of: $0) }
     guard times.count == columns.count, let last = times.max(),
       let column = own.first(where: { clock.time(of: $0) == last })
     else { return nil }
     if let life = clock.life(of: column) { return life }
     // What was there before anybody captured it refers to what was there then.
-    return last == .zero ? RecordClock.foundCreation : nil
+    return last == .zero ? RowLife(created: RecordClock.foundCreation) : nil
   }
 
   /// Notes that lives have moved: the present one too, if it is among them.
@@ -199,6 +203,9 @@ extension RowMove {
 
   /// When the life began that the row goes on with.
   var nextLife: HybridTime { max(arrival, ended.successor) }
+
+  /// The same, as references tell it.
+  var arrived: RowLife { RowLife(created: nextLife, row: isUnion ? nil : row) }
 
   /// Whether it ends a life of a row that had been given the key.
   func ends(_ row: RowOrigin, begunAt created: HybridTime) -> Bool {

@@ -4,7 +4,7 @@ import CloudSyncCore
 /// that had ended.
 ///
 /// So devices which insert a row with one key, without knowing of each other, insert the same one.
-struct RowOrigin: Sendable {
+package struct RowOrigin: Sendable {
   /// The name of the record that the row was first.
   var name: String
   /// The life of a row inserted with that key which had ended before; `zero` if none had.
@@ -17,13 +17,27 @@ struct RowOrigin: Sendable {
 }
 
 extension RowOrigin: Hashable {
-  static func == (lhs: Self, rhs: Self) -> Bool {
+  package static func == (lhs: Self, rhs: Self) -> Bool {
     lhs.end == rhs.end && UTF8Bytes.equal(lhs.name, rhs.name)
   }
 
-  func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     UTF8Bytes.with(name) { hasher.combine(bytes: $0) }
     hasher.combine(end)
+  }
+}
+
+/// The life of a row under one key, as a reference tells it.
+package struct RowLife: Sendable, Hashable {
+  /// When it began, as far as whoever has set the reference knew.
+  var created: HybridTime
+  /// Which row it is, if it was given its key by a change of it; nil if it was inserted with that.
+  var row: RowOrigin?
+
+  func precedes(_ other: RowLife) -> Bool {
+    if created != other.created { return created < other.created }
+    guard let row, let others = other.row else { return row == nil && other.row != nil }
+    return row.precedes(others)
   }
 }
 
@@ -52,6 +66,11 @@ extension RecordClock {
   ///
   /// Two rows may have been given one key by devices that did not know of each other.
   func isOfSameRow(as other: RecordClock) -> Bool { row == other.row }
+
+  /// Whether another row that had its key is in no table for that.
+  func displaces(_ other: RecordClock) -> Bool {
+    !isOfSameRow(as: other) && !ends(lifeOf: other) && move(of: other) == nil
+  }
 
   /// When a row with this key was deleted last; `zero` if none ever was.
   var lastDeletion: HybridTime {

@@ -6,10 +6,10 @@ package struct VersionedColumn: Sendable, Hashable {
   /// The value as ``ValueCodec`` makes it; null means NULL.
   package var value: FieldValue
   package var time: HybridTime
-  /// When the row was inserted that it refers to, as far as that is known.
-  package var life: HybridTime?
+  /// Which row it refers to, as far as that is known.
+  package var life: RowLife?
 
-  package init(name: String, value: FieldValue, time: HybridTime, life: HybridTime? = nil) {
+  package init(name: String, value: FieldValue, time: HybridTime, life: RowLife? = nil) {
     self.name = name
     self.value = value
     self.time = time

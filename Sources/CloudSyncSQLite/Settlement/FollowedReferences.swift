@@ -55,7 +55,7 @@ struct FollowedReferences: TransactionPart {
         return
       }
       try transaction.set(link.columns, to: spelled, of: key)
-      let references = link.own.map { ReferenceLife(column: $0, life: move.nextLife) }
+      let references = link.own.map { ReferenceLife(column: $0, life: move.arrived) }
       try transaction.edit(.referred(references), of: row)
     }
   }

@@ -26,6 +26,9 @@ extension SyncTransaction {
     if isFetchComplete {
       try DeferredDeletions(transaction: self).settle()
       try writing.writeRows()
+      try DisplacedRows(transaction: self).settle()
+      try MovedRows(transaction: self).carryOut()
+      try writing.writeRows()
     }
     try UniqueKeyResolver(transaction: self).resolve()
     if isFetchComplete { try UniqueKeyResolver(transaction: self).settle() }

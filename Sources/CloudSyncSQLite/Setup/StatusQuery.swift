@@ -47,6 +47,10 @@ struct StatusQuery {
     """
   }
 
+  /// What is told of a row whose key another one has got: SQLite's code, the reason, and that it waits for no record.
+  static let displaced =
+    "1555, 'another row was given its key on another device; it comes back when that one gets another', NULL"
+
   // MARK: Rows
 
   private func selects(isCompound: Bool) -> [String] {
@@ -60,6 +64,11 @@ struct StatusQuery {
         (isCompound, "p", "p.record_name", pendingStatus, "p.error_code, p.error, p.waits_for"),
         from: "cloudsync_pending p",
         where: isShown
+      ),
+      select(
+        (isCompound, "p", "p.record_name", "'parked'", Self.displaced),
+        from: "cloudsync_pending p INDEXED BY cloudsync_pending_displacing",
+        where: "p.is_displacing IS NOT NULL"
       ),
       select(
         (isCompound, "u", "NULL", "'dirty'", "NULL, NULL, NULL"),

@@ -38,7 +38,7 @@ struct MetadataReading {
       return SyncMetadata(
         version: Int(clamping: version),
         tables: tables,
-        parked: try held(where: "p.error_code IS NOT NULL"),
+        parked: try held(where: "p.error_code IS NOT NULL") + displaced(),
         waiting: try held(where: "p.error_code IS NULL AND p.waits_for IS NOT NULL"),
         unreadableRecords: try unreadableRecords(),
         unknownRecords: Int(
@@ -110,6 +110,8 @@ struct MetadataReading {
       SELECT table_id, 'clean', count(*) FROM cloudsync_known GROUP BY table_id
       UNION ALL SELECT p.table_id, \(status.pendingStatus), count(*) FROM cloudsync_pending p
       WHERE \(status.isShown) GROUP BY 1, 2
+      UNION ALL SELECT table_id, 'parked', count(*) FROM cloudsync_pending
+      WHERE is_displacing IS NOT NULL GROUP BY table_id
       UNION ALL SELECT u.table_id, 'dirty', count(*) FROM (\(status.unread)) u
       WHERE NOT EXISTS(
         SELECT 1 FROM cloudsync_pending p WHERE p.table_id = u.table_id AND p.key = u.key)
@@ -155,10 +157,22 @@ struct MetadataReading {
 
   /// The records that a condition on pending rows `p` holds for.
   func held(where condition: String) throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
+    try held("p.error_code, p.error, p.waits_for", where: condition)
+  }
+
+  /// The rows whose keys other rows have got.
+  private func displaced() throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
+    try held(StatusQuery.displaced, where: "p.is_displacing IS NOT NULL")
+  }
+
+  private func held(
+    _ reasons: String,
+    where condition: String
+  ) throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
     let tables = try TableRegistry(connection: connection).tables()
     let query = try connection.prepare(
       """
-      SELECT p.table_id, p.key, p.record_name, p.error_code, p.error, p.waits_for
+      SELECT p.table_id, p.key, p.record_name, \(reasons)
       FROM cloudsync_pending p JOIN cloudsync_tables t ON t.id = p.table_id
       WHERE t.is_synchronized AND \(condition) ORDER BY p.table_id, p.record_name
       """

@@ -28,6 +28,7 @@ struct PendingRows {
       next INTEGER,
       filtered_by TEXT,
       is_unsent INTEGER,
+      is_displacing INTEGER,
       PRIMARY KEY(table_id, key)
     ) WITHOUT ROWID;
     CREATE INDEX cloudsync_pending_sendable ON cloudsync_pending(table_id, is_tombstone, key)
@@ -42,6 +43,8 @@ struct PendingRows {
       WHERE waits_for IS NOT NULL AND is_violating IS NULL;
     CREATE INDEX cloudsync_pending_deferred ON cloudsync_pending(is_deferred)
       WHERE is_deferred IS NOT NULL;
+    CREATE INDEX cloudsync_pending_displacing ON cloudsync_pending(table_id, key)
+      WHERE is_displacing IS NOT NULL;
     CREATE INDEX cloudsync_pending_violating ON cloudsync_pending(is_violating)
       WHERE is_violating IS NOT NULL;
     CREATE INDEX cloudsync_pending_awaits_fetch ON cloudsync_pending(awaits_fetch)
@@ -111,12 +114,12 @@ struct PendingRows {
       INSERT INTO cloudsync_pending(
         table_id, key, zone, state, is_dirty, is_tombstone, waits_for, is_deferred, awaits_fetch,
         error_code, error, next, is_sendable, record_name, is_violating, is_removable,
-        filtered_by, is_unsent
-      ) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+        filtered_by, is_unsent, is_displacing
+      ) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
       ON CONFLICT DO UPDATE SET zone = ?3, state = ?4, is_dirty = ?5, is_tombstone = ?6,
         waits_for = ?7, is_deferred = ?8, awaits_fetch = ?9, error_code = ?10, error = ?11,
         next = ?12, is_sendable = ?13, is_violating = ?15, is_removable = ?16,
-        filtered_by = ?17, is_unsent = ?18
+        filtered_by = ?17, is_unsent = ?18, is_displacing = ?19
       """
     )
     let facts = state.facts
@@ -134,6 +137,7 @@ struct PendingRows {
       .bind(facts.isRemovable ? .integer(1) : .null, at: 16)
       .bind(facts.filteredBy.map { .text($0) } ?? .null, at: 17)
       .bind(state.filtering?.isUnsent == true ? .integer(1) : .null, at: 18)
+      .bind(state.isDisplacing ? .integer(1) : .null, at: 19)
     try statement.run()
   }
 
@@ -253,6 +257,18 @@ struct PendingRows {
         """
         SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_deferred
         WHERE is_deferred IS NOT NULL ORDER BY table_id, key
+        """
+      )
+    )
+  }
+
+  /// The rows beside which others are kept that had their keys.
+  func displacing() throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      in: try connection.fixedStatement(
+        """
+        SELECT table_id, key FROM cloudsync_pending INDEXED BY cloudsync_pending_displacing
+        WHERE is_displacing IS NOT NULL ORDER BY table_id, key
         """
       )
     )

@@ -50,6 +50,13 @@ extension RowOrigin: CodedStruct {
   }
 }
 
+extension RowLife: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    created = try coder.field("created") { $0.created }
+    row = try coder.field("row") { $0.row }
+  }
+}
+
 extension RowEnding: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     row = try coder.field("row") { $0.row }

@@ -132,6 +132,11 @@ struct StoredState: Sendable, Hashable {
       }
   }
 
+  /// Whether another row is kept beside it that had its key.
+  var isDisplacing: Bool {
+    !isTombstone && endedClock.map { clock.displaces($0) } ?? false
+  }
+
   /// Puts a state together again.
   ///
   /// A column whose value is nowhere has been dropped from the table: it is not known here any more, which is

@@ -67,8 +67,11 @@ struct LoadedRow {
     let actions = state.reduce(event, rules: rules)
     if actions.contains(.writeRow) || actions.contains(.forget) { needsWrite = true }
     if actions.contains(.fetch) { needsFetch = true }
-    // A save without them would take them from the record: a fetch of everything brings them first.
-    if !forgottenColumns.isEmpty, state.hold == nil, state.isDirty, !state.isDeleted(by: rules) {
+    // A save without them would take them from the record: a fetch of everything brings them first. They go along with a
+    // row that gets another key.
+    if !forgottenColumns.isEmpty, state.hold == nil, state.isDirty,
+      !state.isDeleted(by: rules) || state.row?.successor != nil
+    {
       state.hold = .nextFetch(missing: nil)
     }
     return actions
@@ -76,17 +79,20 @@ struct LoadedRow {
 
   /// Takes from the record in the version known here what was forgotten with the table's columns.
   ///
-  /// - Returns: Whether there was anything to take.
-  mutating func recall(from version: RecordVersion, tag: String, rules: RowRules) -> Bool {
+  /// - Returns: What is to be done; nil if there was nothing to take.
+  mutating func recall(
+    from version: RecordVersion,
+    tag: String,
+    rules: RowRules
+  ) -> [RecordAction]? {
     // One that waits for the fetch does not tell any more which columns they are: those that only the record has.
     guard
       !forgottenColumns.isEmpty || !state.forgotten.isEmpty
         || state.hold == .nextFetch(missing: nil),
       UTF8Bytes.equal(state.known?.tag, tag)
-    else { return false }
+    else { return nil }
     forgottenColumns = []
-    _ = reduce(.recalled(version.columns), rules: rules)
-    return true
+    return reduce(.recalled(version.columns), rules: rules)
   }
 
   /// Whether nobody can have changed a row in its table unseen, as far as was looked.

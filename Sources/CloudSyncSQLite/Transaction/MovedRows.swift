@@ -207,9 +207,7 @@ struct MovedRows: TransactionPart {
       return
     }
     let row = try self.row(key, in: place)
-    // What has this key since is another row.
-    guard let version = row.state.row, !row.isDeleted(by: tables[place].rules),
-      gone.isUnion ? version.clock.lastEnd < gone.arrival : version.clock.row == gone.row
+    guard !row.isDeleted(by: tables[place].rules), let (version, isThere) = row.version(after: gone)
     else { return }
     var last = version.move(
       from: gone.name,
@@ -220,7 +218,8 @@ struct MovedRows: TransactionPart {
     last.ended = kept.ended
     last.isUnion = kept.isUnion
     last.isFollowing = winning.made == nil
-    try leave(row, by: last, version)
+    if isThere { return try leave(row, by: last, version) }
+    try transaction.reduce(.edited(.renamed([last])), of: key, in: place)
   }
 
   /// Where a row is that has gone two ways: under a key that does not count, and where it goes on; nil if both lead to one.
@@ -255,6 +254,22 @@ struct MovedRows: TransactionPart {
       if !next.isFollowing { moves.made = next }
     }
     return nil
+  }
+}
+
+extension LoadedRow {
+  /// The row that a move has led here, and whether it is there: another one may have got its key since, and displaced it;
+  /// nil if there is none.
+  fileprivate func version(after move: RowMove) -> (RecordVersion, isThere: Bool)? {
+    if let row = state.row,
+      move.isUnion ? row.clock.lastEnd < move.arrival : row.clock.row == move.row
+    {
+      return (row, true)
+    }
+    guard let displaced = state.displaced, !move.isUnion, displaced.clock.row == move.row else {
+      return nil
+    }
+    return (displaced, false)
   }
 }
 

@@ -11,7 +11,7 @@ struct ReferenceLives: TransactionPart {
   /// The rows that were edited, with their clocks from before.
   private var edited: [(row: RowKey, before: RecordClock?)] = []
   /// What was found out so far, by the rows that are referred to.
-  private var lives: [RowKey: HybridTime?] = [:]
+  private var lives: [RowKey: RowLife?] = [:]
 
   init(transaction: SyncTransaction) { self.transaction = transaction }
 
@@ -35,7 +35,7 @@ struct ReferenceLives: TransactionPart {
             || before?.time(of: column) != version.clock.time(of: column)
         }
         if changed.isEmpty { continue }
-        var life: HybridTime?
+        var life: RowLife?
         if let values = version.storedValues(of: link.columns) {
           life = try self.life(of: values, in: link.parent)
         }
@@ -46,11 +46,11 @@ struct ReferenceLives: TransactionPart {
     }
   }
 
-  /// When the row of a key was inserted; nil if there is none.
+  /// Which row has a key; nil if there is none.
   private mutating func life(
     of key: [SQLiteValue],
     in place: Int
-  ) throws(SQLiteError) -> HybridTime? {
+  ) throws(SQLiteError) -> RowLife? {
     let table = tables[place]
     let rowKey = table.rowKey(of: table.format.key(spelled: key))
     if let known = lives[rowKey] { return known }
@@ -59,12 +59,13 @@ struct ReferenceLives: TransactionPart {
     return life
   }
 
-  /// When a row was inserted that is there; nil if it is not.
-  private func life(of row: LoadedRow) -> HybridTime? {
+  /// Which row it is, if it is there.
+  private func life(of row: LoadedRow) -> RowLife? {
     guard let version = row.state.row else {
-      return row.values == nil ? nil : RecordClock.foundCreation
+      return row.values == nil ? nil : RowLife(created: RecordClock.foundCreation)
     }
-    return row.isDeleted(by: tables[row.place].rules) ? nil : version.created
+    if row.isDeleted(by: tables[row.place].rules) { return nil }
+    return RowLife(created: version.created, row: version.clock.row)
   }
 }
 

@@ -8,6 +8,7 @@ extension RowMutant {
     _ event: RecordEvent,
     _ rules: RowRules
   ) -> [RecordAction] {
+    defer { if self == .forgetsDisplacedRows { state.endedLife = nil } }
     switch event {
     case .edited(let edit): return reduce(&state, edit, rules)
     case .has(let tag, let version):
@@ -55,6 +56,10 @@ extension RowMutant {
     case (.movesByTime, .renamed(var moves)):
       for place in moves.indices { moves[place].life = max(moves[place].life, moves[place].time) }
       mistaken = .renamed(moves)
+    case (.mixesUpRows, .moved(let columns, var origin, let time)):
+      origin.row = RowOrigin(name: "one", end: .zero)
+      mistaken = .moved(columns, from: origin, at: time)
+    case (.endsWhoeverIsThere, .deleted): state.row?.adopt(nil)
     case (.findsAsEdit, .found(let columns)):
       // Later than all edits of a simulation: earlier than these it would give way like what is found.
       mistaken = .inserted(columns, at: .next(after: .zero, now: 1_900_000_000_000))
@@ -78,6 +83,7 @@ extension RowMutant {
     {
       state.row?.created = created
     }
+    if self == .forgetsWhichRow, case .moved = mistaken { state.row?.adopt(nil) }
     if self == .forgetsAncestors { state.ancestors = [] }
     return actions
   }

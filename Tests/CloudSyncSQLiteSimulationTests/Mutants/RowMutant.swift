@@ -28,6 +28,14 @@ enum RowMutant: String, Sendable, CaseIterable {
   case movesAsNew
   /// Another key takes along all rows that the former one has had until then, whichever was seen.
   case movesByTime
+  /// A row that was given its key passes for one that was inserted with it.
+  case forgetsWhichRow
+  /// All rows that were given keys pass for the same one.
+  case mixesUpRows
+  /// The deletion of a row that was given its key ends whatever row has that key elsewhere.
+  case endsWhoeverIsThere
+  /// A row whose key another one has got is not kept.
+  case forgetsDisplacedRows
   /// What a row was made from is forgotten.
   case forgetsAncestors
 

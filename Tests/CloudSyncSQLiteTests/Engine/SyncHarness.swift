@@ -162,7 +162,17 @@ final class SyncHarness {
   /// What a device knows of rows that are not clean.
   func unclean(_ device: Device) throws -> [String] {
     try device.lines(
-      "SELECT record_name, status, error FROM cloudsync_status WHERE status <> 'clean'"
+      """
+      SELECT record_name, status, error FROM cloudsync_status
+      WHERE status <> 'clean' AND error_code IS NOT 1555
+      """
+    )
+  }
+
+  /// The keys of rows that a device keeps because other rows have got these.
+  func displaced(_ device: Device) throws -> [String] {
+    try device.lines(
+      "SELECT key FROM cloudsync_status WHERE status = 'parked' AND error_code = 1555"
     )
   }
 }

@@ -87,7 +87,7 @@ struct PlainRowTests {
             name: name,
             value: bench.random.chance(20) && name != "id" ? .null : field,
             time: bench.random.time(),
-            life: bench.random.chance(20) ? bench.random.time() : nil
+            life: bench.random.chance(20) ? bench.random.life() : nil
           )
         )
       }

@@ -43,6 +43,10 @@ struct RandomClocks {
     RowOrigin(name: Self.names[below(Self.names.count)], end: time())
   }
 
+  mutating func life() -> RowLife {
+    RowLife(created: time(), row: chance(30) ? row() : nil)
+  }
+
   mutating func moves() -> [RowMove] {
     var clock = RecordClock()
     for _ in 0...below(3) {
@@ -82,7 +86,7 @@ struct RandomClocks {
       clock.columns.append(ColumnTime(name: name, time: chance(equal) ? shared : time()))
     }
     if chance(30) {
-      for place in clock.columns.indices where chance(30) { clock.columns[place].life = time() }
+      for place in clock.columns.indices where chance(30) { clock.columns[place].life = life() }
     }
     if chance(20) { clock.moves = moves() }
     guard chance(40) else { return clock }

@@ -29,7 +29,9 @@ struct ClockEqualityTests {
     for name in Self.names {
       for time in Self.times {
         columns.append(ColumnTime(name: name, time: time))
-        columns.append(ColumnTime(name: name, time: time, life: time))
+        columns.append(ColumnTime(name: name, time: time, life: RowLife(created: time)))
+        let life = RowLife(created: time, row: RowOrigin(name: "1", end: .zero))
+        columns.append(ColumnTime(name: name, time: time, life: life))
         for writer in [nil, 0, 1] as [Int64?] {
           seen.append(SeenTime(column: name, writer: writer, time: time))
           ancestors.append(Ancestor(column: name, writer: writer, time: time))

@@ -114,7 +114,7 @@ final class KeyScriptRun {
         if isOne { try devices[number].execute("COMMIT") }
       }
     }
-    for _ in 0..<2 { for number in devices.indices { try sync(number) } }
+    for _ in 0..<3 { for number in devices.indices { try sync(number) } }
     let kept = try rows(of: 0)
     for (number, device) in devices.enumerated() {
       if try rows(of: number) != kept {

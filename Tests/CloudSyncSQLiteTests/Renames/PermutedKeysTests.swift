@@ -185,27 +185,55 @@ struct PermutedKeysTests {
   }
 
   @Test(
-    "Of two rows that are given one key the later one has it, whole; the other comes back when the key is free",
-    arguments: [true, false],
-    [true, false]
+    "Of two rows that are given one key the later one has it, whole; the other goes back to the key that it had",
+    arguments: [true, false]
   )
-  func oneKey(isFirst: Bool, isDeleted: Bool) throws {
+  func oneKey(isFirst: Bool) throws {
     let (bench, mac, phone) = try pair()
     try mac.execute("UPDATE p SET id = '9', t = 'x!' WHERE id = '1'", at: Self.start + 60_000)
     try phone.execute("UPDATE p SET id = '9' WHERE id = '2'", at: Self.start + 120_000)
+    if isFirst { try bench.sync(mac, phone, mac, phone) } else { try bench.sync(phone, mac, phone) }
+    for device in [mac, phone] {
+      #expect(
+        try device.lines("SELECT * FROM p ORDER BY id") == ["'1'|'x!'", "'3'|'z'", "'9'|'y'"]
+      )
+      #expect(try bench.unclean(device) == [])
+      #expect(try bench.displaced(device) == [])
+    }
+  }
+
+  @Test(
+    "One whose former key another row has is parked, and comes back when the one that it was given is free",
+    arguments: [true, false],
+    [true, false]
+  )
+  func displaced(isFirst: Bool, isDeleted: Bool) throws {
+    let (bench, mac, phone) = try pair()
+    try mac.execute(
+      "UPDATE p SET id = '9', t = 'x!' WHERE id = '1'; INSERT INTO p VALUES('1', 'new')",
+      at: Self.start + 60_000
+    )
+    try phone.execute("UPDATE p SET id = '9' WHERE id = '2'", at: Self.start + 120_000)
     if isFirst { try bench.sync(mac, phone, mac) } else { try bench.sync(phone, mac, phone) }
     for device in [mac, phone] {
-      #expect(try device.lines("SELECT * FROM p ORDER BY id") == ["'3'|'z'", "'9'|'y'"])
+      #expect(
+        try device.lines("SELECT * FROM p ORDER BY id") == ["'1'|'new'", "'3'|'z'", "'9'|'y'"]
+      )
       #expect(try bench.unclean(device) == [])
     }
+    #expect(try bench.displaced(mac) == ["'9'"])
+    let parked = try #require(try SyncMetadata.read(from: mac.database)).parked
+    #expect(parked.map(\.recordName) == ["9:p"])
+    #expect(parked.map(\.status.name) == ["parked"])
 
     let leave = isDeleted ? "DELETE FROM p WHERE id = '9'" : "UPDATE p SET id = '8' WHERE id = '9'"
     try mac.execute(leave, at: Self.start + 180_000)
     try bench.sync(mac, phone, mac)
-    let kept = ["'3'|'z'"] + (isDeleted ? [] : ["'8'|'y'"]) + ["'9'|'x!'"]
+    let kept = ["'1'|'new'", "'3'|'z'"] + (isDeleted ? [] : ["'8'|'y'"]) + ["'9'|'x!'"]
     for device in [mac, phone] {
       #expect(try device.lines("SELECT * FROM p ORDER BY id") == kept)
       #expect(try bench.unclean(device) == [])
+      #expect(try bench.displaced(device) == [])
     }
   }
 

@@ -69,7 +69,10 @@ struct ClockParts {
     writer.write(count: told.count)
     for column in told {
       write(column: column.name, to: &writer)
-      if let life = column.life { writer.write(time: life, from: created) }
+      guard let life = column.life else { continue }
+      writer.write(time: life.created, from: created)
+      writer.write(byte: life.row == nil ? 0 : 1)
+      if let row = life.row { write(row, to: &writer) }
     }
   }
 
@@ -224,7 +227,13 @@ struct ClockParts {
       if let former, UTF8Bytes.order(former, name) >= 0 {
         throw reader.failure("references are not in order")
       }
-      columns[place].life = try reader.time(from: created)
+      var life = RowLife(created: try reader.time(from: created))
+      switch try reader.byte() {
+      case 0: break
+      case 1: life.row = try readOrigin(from: &reader)
+      default: throw reader.failure("it is neither told nor not which row a reference is of")
+      }
+      columns[place].life = life
     }
   }
 

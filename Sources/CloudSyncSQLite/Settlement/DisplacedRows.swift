@@ -1,0 +1,106 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// Rows whose keys others have got on other devices: one goes back to the last of its former keys that is free, as soon as
+/// everything has come that the cloud had.
+///
+/// Every device that keeps the row makes the same edit, which gives way to every key that somebody has given it, and to every
+/// row that somebody has given the former key. Where none is free the row stays in no table: it comes back when the row
+/// that has its key leaves that.
+struct DisplacedRows: TransactionPart {
+  let transaction: SyncTransaction
+
+  /// Has all of them go where they can.
+  func settle() throws(SQLiteError) {
+    let stored = try transaction.stored.pending.displacing()
+    let known = Set(stored)
+    let loaded = transaction.rows.values
+      .filter { $0.state.displaced != nil && !known.contains($0.rowKey) }
+      .sorted { $0.precedes($1) }.map(\.rowKey)
+    for key in stored + loaded {
+      guard let row = try transaction.row(key), !row.isDeleted(by: tables[row.place].rules),
+        let displaced = row.state.displaced, let former = try formerKey(of: displaced, in: row)
+      else { continue }
+      try move(displaced, from: row, to: former)
+    }
+  }
+
+  /// The last key that a row was given before and that no row has now; nil if there is none, or if the row is under another
+  /// one: devices that did not know of each other may have given it several.
+  private func formerKey(
+    of displaced: RecordVersion,
+    in row: LoadedRow
+  ) throws(SQLiteError) -> LoadedRow? {
+    guard let origin = displaced.clock.row else { return nil }
+    var open = [(name: origin.name, arrival: HybridTime.zero)]
+    var seen: Set<RowKey> = [row.rowKey]
+    var free: (row: LoadedRow, arrival: HybridTime)?
+    while let next = open.popLast(), seen.count <= RowMove.limit {
+      guard let (place, key) = try transaction.place(ofRecord: next.name), place == row.place else {
+        continue
+      }
+      let former = try self.row(key, in: place)
+      guard seen.insert(former.rowKey).inserted, let clock = former.state.row?.clock else {
+        continue
+      }
+      let isThere = !former.isDeleted(by: tables[place].rules)
+      if isThere, clock.isOf(origin, named: key.name) { return nil }
+      for move in clock.moves where move.row == origin {
+        open.append((name: move.name, arrival: move.arrival))
+      }
+      if former.isFree(in: tables[place]), free.map({ $0.arrival < next.arrival }) ?? true {
+        free = (former, next.arrival)
+      }
+    }
+    return free?.row
+  }
+
+  private func move(
+    _ displaced: RecordVersion,
+    from row: LoadedRow,
+    to former: LoadedRow
+  ) throws(SQLiteError) {
+    guard let origin = displaced.clock.row, let clock = former.state.row?.clock else { return }
+    let table = tables[row.place]
+    let lives = [clock.created, clock.lastDeletion] + clock.moves.map(\.life)
+    let arrival = (lives.max() ?? .zero).successor
+    var move = displaced.move(
+      from: row.key.name,
+      to: former.key.name,
+      at: displaced.created,
+      arrival: arrival
+    )
+    move.ended = clock.ended
+    move.isFollowing = true
+    var columns = zip(table.key, former.key.values)
+      .map { ColumnEdit(name: $0, value: table.transport.fieldValue($1)) }
+    for name in table.columns where !table.key.contains(name) {
+      if let value = displaced.value(of: name) {
+        columns.append(ColumnEdit(name: name, value: value))
+      }
+    }
+    let source = MovedRow(
+      row: origin,
+      version: displaced,
+      initial: displaced.created,
+      key: table.key
+    )
+    try transaction.edit(.moved(columns, from: source, at: arrival), of: former)
+    try transaction.reduce(.edited(.renamed([move])), of: row.key, in: row.place)
+  }
+}
+
+extension RecordClock {
+  /// Whether it tells of a row, as the clock of a record of a name.
+  fileprivate func isOf(_ origin: RowOrigin, named name: String) -> Bool {
+    row.map { $0 == origin } ?? (UTF8Bytes.equal(name, origin.name) && lastEnd == origin.end)
+  }
+}
+
+extension LoadedRow {
+  /// Whether another row may have its key.
+  fileprivate func isFree(in table: RecordTable) -> Bool {
+    values == nil && isDeleted(by: table.rules) && state.placement == .inTable
+      && state.endedLife == nil && state.hold == nil
+  }
+}
