@@ -175,8 +175,10 @@ final class SyncTransaction {
     keep(row)
     traces.note(event, of: row, in: tables)
     if !actions.isEmpty { MovedRows(transaction: self).note(actions, of: row) }
-    if case .has = event, row.state.row?.clock.isArrival == true {
-      transfers.append(.arrival(key, place: place))
+    switch event {
+    case .has, .conflict:
+      if row.state.row?.clock.isArrival == true { transfers.append(.arrival(key, place: place)) }
+    default: break
     }
     return row
   }

@@ -114,6 +114,35 @@ struct DroppedColumnTests {
     for device in [mac, phone, tablet] { #expect(try bench.unclean(device) == []) }
   }
 
+  @Test(
+    "A row that gets another key where a column is dropped takes it along for those who have it",
+    arguments: [DeletePolicy.deleteWins, .editWins],
+    [false, true]
+  )
+  func keyChangedWithoutColumn(deletes: DeletePolicy, isSyncedBetween: Bool) throws {
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.deletes = deletes
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", Self.schema, tables: ["notes"], options: options)
+    let phone = try bench.device("phone", Self.schema, tables: ["notes"], options: options)
+    try phone.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2)")
+    try bench.sync(phone, mac)
+    try Self.dropStars(of: mac)
+    try bench.restart(mac, ["notes"], options)
+    if isSyncedBetween { try bench.sync(mac) }
+    try mac.execute(
+      """
+      UPDATE notes SET id = 't' WHERE id = 'a'; UPDATE notes SET id = 'a' WHERE id = 'b';
+      UPDATE notes SET id = 'c' WHERE id = 't'
+      """
+    )
+    try bench.sync(mac, phone, mac, phone)
+
+    #expect(try phone.lines(Self.query) == ["'a'|'B'|2", "'c'|'A'|1"])
+    #expect(try mac.lines("SELECT id, title FROM notes ORDER BY id") == ["'a'|'B'", "'c'|'A'"])
+    for device in [mac, phone] { #expect(try bench.unclean(device) == []) }
+  }
+
   /// It lives by nothing else, and what is edited of it then is no life of its own.
   @Test(
     "A row that an edit of a dropped column keeps stays as it is where the column is dropped",
@@ -202,34 +231,5 @@ private struct NetworkedHandler: WorkHandler {
       return completion(.failure(SyncError(.networkUnavailable)))
     }
     base.perform(work, context: context, completion: completion)
-  }
-
-  @Test(
-    "A row that gets another key where a column is dropped takes it along for those who have it",
-    arguments: [DeletePolicy.deleteWins, .editWins],
-    [false, true]
-  )
-  func keyChangedWithoutColumn(deletes: DeletePolicy, isSyncedBetween: Bool) throws {
-    var options = SyncEngineOptions()
-    options.defaultTable.merging.deletes = deletes
-    let bench = SyncHarness()
-    let mac = try bench.device("mac", Self.schema, tables: ["notes"], options: options)
-    let phone = try bench.device("phone", Self.schema, tables: ["notes"], options: options)
-    try phone.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2)")
-    try bench.sync(phone, mac)
-    try Self.dropStars(of: mac)
-    try bench.restart(mac, ["notes"], options)
-    if isSyncedBetween { try bench.sync(mac) }
-    try mac.execute(
-      """
-      UPDATE notes SET id = 't' WHERE id = 'a'; UPDATE notes SET id = 'a' WHERE id = 'b';
-      UPDATE notes SET id = 'c' WHERE id = 't'
-      """
-    )
-    try bench.sync(mac, phone, mac, phone)
-
-    #expect(try phone.lines(Self.query) == ["'a'|'B'|2", "'c'|'A'|1"])
-    #expect(try mac.lines("SELECT id, title FROM notes ORDER BY id") == ["'a'|'B'", "'c'|'A'"])
-    for device in [mac, phone] { #expect(try bench.unclean(device) == []) }
   }
 }
