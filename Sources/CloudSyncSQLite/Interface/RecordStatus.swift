@@ -11,6 +11,9 @@ public enum RecordStatus: Sendable, Hashable {
   /// What the cloud has of it cannot be stored before another record is here.
   case waiting(recordName: String)
   /// Its edit, or what the cloud has of it, was refused; ``SyncEngine/retryParked(in:keys:)`` tries again.
+  ///
+  /// With the code 1555 (`SQLITE_CONSTRAINT_PRIMARYKEY`) it is a row that is in no table, since another one was given its
+  /// key on another device and none of its former keys is free: it comes back when that one gets another key.
   case parked(code: Int, reason: String)
 }
 

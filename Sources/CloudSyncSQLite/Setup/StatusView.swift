@@ -14,6 +14,9 @@ import CloudSyncSQLiteSupport
 /// | `error_code`, `error` | why it is parked |
 /// | `waits_for` | the record that it waits for |
 ///
+/// A key has two lines if a row has it that was given it on another device, and the row that had it is kept until it is free:
+/// this one is parked with the code 1555.
+///
 /// A row is local if it has an edit that stays on this device; deletions that stay here are not in the view.
 /// A row whose edit no engine has read yet is dirty, and so is a tombstone until the cloud has it. The rows that
 /// a table had before it was synchronized are in the view once they have been looked at, which is after the
