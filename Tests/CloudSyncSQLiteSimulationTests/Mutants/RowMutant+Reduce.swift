@@ -53,9 +53,6 @@ extension RowMutant {
       mistaken = .updated(columns, at: time)
     case (.movesAsNew, .moved(let columns, _, let time)):
       mistaken = .inserted(columns, at: time)
-    case (.movesByTime, .renamed(var moves)):
-      for place in moves.indices { moves[place].life = max(moves[place].life, moves[place].time) }
-      mistaken = .renamed(moves)
     case (.mixesUpRows, .moved(let columns, var origin, let time)):
       origin.row = RowOrigin(name: "one", end: .zero)
       mistaken = .moved(columns, from: origin, at: time)

@@ -26,8 +26,6 @@ enum RowMutant: String, Sendable, CaseIterable {
   case forgetsHandOvers
   /// A row that gets another key is as new as that.
   case movesAsNew
-  /// Another key takes along all rows that the former one has had until then, whichever was seen.
-  case movesByTime
   /// A row that was given its key passes for one that was inserted with it.
   case forgetsWhichRow
   /// All rows that were given keys pass for the same one.
