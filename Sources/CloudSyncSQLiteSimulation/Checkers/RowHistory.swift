@@ -111,6 +111,9 @@ struct RowHistories {
         inOrder[place].edits.append((device: device.setup.number, edit: edit))
       }
     }
+    for place in inOrder.indices where inOrder[place].edits.contains(where: { $0.edit.mayStay }) {
+      inOrder[place].isUnsure = true
+    }
     lives = RowRenames(inOrder)
     lives
       .moveEdits(in: &inOrder, places: places) { table in

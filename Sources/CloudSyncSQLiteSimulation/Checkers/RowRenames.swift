@@ -89,6 +89,7 @@ struct RowRenames {
       guard let from = places[one.from], let to = places[one.to] else { continue }
       // Where two rows have met that were made under one key, edits of the one may be the other's too.
       if histories[from].isDoubled || histories[to].isDoubled
+        || histories[from].isUnsure || histories[to].isUnsure
         || isContested(one, in: histories[from], deletes)
         || isOverborne(one, from: histories[from], to: histories[to], deletes)
       {
@@ -128,8 +129,8 @@ struct RowRenames {
     return deletes(rename.from.table) == .deleteWins || history.insertions.count > 1
   }
 
-  /// Whether edits of the row that others have made under its old key may be older than what the row had that was deleted
-  /// under the new key: where edits win that is there still, and what comes later outranks both.
+  /// Whether edits of the row under its old key may be older than what the row had that was deleted under the new key:
+  /// where edits win that is there still, and what comes along, or later, outranks both.
   private func isOverborne(
     _ rename: Rename,
     from former: RowHistory,
@@ -140,8 +141,8 @@ struct RowRenames {
     let replaced = history.edits.map(\.edit)
       .filter { !$0.isDeletion && $0.time < rename.time && ($0.life ?? $0.born) != rename.born }
     guard let newest = replaced.map(\.time).max() else { return false }
-    return former.edits.contains { device, edit in
-      edit.life == rename.life && !edit.isDeletion && device != rename.device && edit.time <= newest
+    return former.edits.contains { _, edit in
+      edit.life == rename.life && !edit.isDeletion && edit.time <= newest
     }
   }
 

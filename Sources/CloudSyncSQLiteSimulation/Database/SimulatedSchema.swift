@@ -116,6 +116,12 @@ package struct SimulatedSchema: Sendable, Hashable {
     }
   }
 
+  /// The tables of which an engine may send some rows only: a collision of unique values ends otherwise where it does.
+  func filteredTables(version: Version) -> [String] {
+    tables(version: version).map(\.name)
+      .filter { ["lists", "notes"].contains($0) || $0 == "items" && uniqueness == .none }
+  }
+
   private static let key = Column(name: "id", type: "TEXT", isRequired: true)
   private static let common = [
     Column(name: "born", type: "INTEGER"), Column(name: "a", type: "INTEGER"),

@@ -45,6 +45,8 @@ struct RowEdit: Sendable {
   var isSeed = false
   /// Whether it was in a file that was replaced since by a copy of another one: it is gone, unless it had been sent.
   var isOfReplacedFile = false
+  /// Whether it is a deletion that need not reach anybody: of a row that the engine may not have sent, by its filter.
+  var mayStay = false
 
   var isDeletion: Bool {
     switch change {
@@ -52,6 +54,9 @@ struct RowEdit: Sendable {
     case .inserted, .set, .added: false
     }
   }
+
+  /// Whether the row was deleted with another one.
+  var isOfCascade: Bool { if case .deletedWithParent = change { true } else { false } }
 
   var isInsertion: Bool { if case .inserted = change { true } else { false } }
 

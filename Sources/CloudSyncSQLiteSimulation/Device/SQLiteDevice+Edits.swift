@@ -143,10 +143,13 @@ extension SQLiteDevice {
       return editor.edits
     }
     history.withLock { history in
-      for var edit in made {
-        edit.isOfUnopenedCopy = history.isUnopened
-        history.edits.append(edit)
-      }
+      history.note(
+        made.map { edit in
+          var edit = edit
+          edit.isOfUnopenedCopy = history.isUnopened
+          return edit
+        }
+      )
     }
   }
 

@@ -54,11 +54,12 @@ extension SQLiteDevice {
       }
       let database = try makeDatabase(process: process)
       app.withLock { $0.database = database }
+      drawFilter(process)
       let engine = try SyncEngine(
         database: database,
         tables: drawTables(process),
         zoneID: setup.zoneID,
-        operationHandler: process.handler,
+        operationHandler: guarded(process.handler),
         options: options(process: process),
         environment: process.environment
       )

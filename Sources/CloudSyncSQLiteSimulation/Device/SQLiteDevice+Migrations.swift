@@ -96,7 +96,7 @@ extension SQLiteDevice {
         .set(column: column, value: value)
       )
     }
-    history.withLock { $0.edits += editor.edits }
+    history.withLock { $0.note(editor.edits) }
   }
 
   // MARK: Tables that are made anew
@@ -184,7 +184,7 @@ extension SQLiteDevice {
       }
     }
     if schema.isEnforced { try file.execute("PRAGMA foreign_keys = ON") }
-    history.withLock { $0.edits += made }
+    history.withLock { $0.note(made) }
   }
 
   // MARK: Copies
@@ -208,8 +208,9 @@ extension SQLiteDevice {
     attempt { () throws in
       try disk.replace { path in try source.disk.file().execute("VACUUM INTO '\(path)'") }
     }
-    let (version, seeds) = source.history.withLock { ($0.version, $0.seeds) }
+    let (version, seeds, filtered) = source.history.withLock { ($0.version, $0.seeds, $0.filtered) }
     history.withLock { history in
+      history.filtered.formUnion(filtered)
       (history.version, history.isCopy, history.isUnopened) = (version, true, true)
       for place in history.seeds.indices { history.seeds[place].isOfReplacedFile = true }
       history.seeds += seeds

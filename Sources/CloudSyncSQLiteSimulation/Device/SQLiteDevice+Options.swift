@@ -27,6 +27,9 @@ extension SQLiteDevice {
       }
     }
     options.tables = ["marks": marks, "lists": lists, "items": items]
+    if let filter = history.withLock({ $0.filter }) {
+      options.tables[filter.table, default: options.defaultTable].rowFilter = filter.kind.sql
+    }
     return options
   }
 

@@ -61,6 +61,22 @@ package final class SQLiteDevice: AcquaintedDevice {
     var removals: SeededRandom
     /// Says what another process does with an engine of its own.
     var others: SeededRandom
+    /// Says which rows an engine sends.
+    var filters: SeededRandom
+    /// The rows of a table that the engine sends.
+    var filter: SimulatedFilter?
+    /// The tables of which an engine of it has ever sent only some rows.
+    var filtered: Set<String> = []
+
+    /// Notes what was edited.
+    mutating func note(_ made: [RowEdit]) {
+      for var edit in made {
+        edit.mayStay =
+          edit.isDeletion && !filtered.isEmpty
+          && (edit.isOfCascade || filtered.contains(edit.row.table))
+        edits.append(edit)
+      }
+    }
   }
 
   let setup: DeviceSetup
@@ -80,7 +96,8 @@ package final class SQLiteDevice: AcquaintedDevice {
     var history = History(
       random: random.fork(1),
       removals: random.fork(2),
-      others: random.fork(3)
+      others: random.fork(3),
+      filters: random.fork(4)
     )
     if setup.number > 0, random.chance(1, in: 3) { history.version.hasAdditions = false }
     do {

@@ -115,6 +115,7 @@ extension FaultPoint {
     case .otherEngine: 42
     case .storeRestored: 43
     case .keyGiven: 44
+    case .rowsFiltered: 45
     }
   }
 
@@ -152,6 +153,7 @@ extension FaultPoint {
     case .recordDenied: FaultPlan.Ratio(1, in: 60)
     case .otherEngine: FaultPlan.Ratio(1, in: 20)
     case .storeRestored: FaultPlan.Ratio(1, in: 300)
+    case .rowsFiltered: FaultPlan.Ratio(1, in: 8)
     }
   }
 }

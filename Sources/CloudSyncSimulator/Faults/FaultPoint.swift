@@ -128,6 +128,8 @@ public enum FaultPoint: String, Sendable, CaseIterable {
 
   /// For each edit: a row gets a key instead that none has had, or swaps its key with another row.
   case keyGiven = "key-given"
+  /// For each start of the app's storage layer: of one table it sends only the rows that match a condition.
+  case rowsFiltered = "rows-filtered"
 }
 
 extension FaultPoint {
@@ -147,7 +149,7 @@ extension FaultPoint {
   private var isOfDatabase: Bool {
     switch self {
     case .migrated, .fewerTables, .otherProcess, .fileCopied, .zoneErased, .keyChanged,
-      .keyRespelled, .valueMoved, .recordRemoved, .otherEngine, .keyGiven:
+      .keyRespelled, .valueMoved, .recordRemoved, .otherEngine, .keyGiven, .rowsFiltered:
       true
     default: false
     }
