@@ -30,7 +30,8 @@ extension LocalCloud {
     try transaction(.read, frame: frame(device: "", account: account, zoneID: zone)) {
       (engine) throws(LocalCloudStoreError) in
       let counters = try engine.counters()
-      guard let place = FeedToken(token, counters.tokenSeal), place.branch == counters.branch,
+      guard let place = FeedToken(token, sealedBy: counters.tokenSeal),
+        place.branch == counters.branch,
         let account = try engine.account(), let zone = try engine.zone(of: account)
       else { return false }
       if place.number == zone.number, place.position > zone.lastPosition { return true }

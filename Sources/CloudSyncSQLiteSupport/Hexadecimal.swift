@@ -1,17 +1,22 @@
 /// Bytes as lower-case hexadecimal digits.
 package enum Hexadecimal {
-  private static let alphabet = Array("0123456789abcdef".utf8)
-
   package static func digits(of byte: UInt8) -> [UInt8] {
-    [alphabet[Int(byte >> 4)], alphabet[Int(byte & 15)]]
+    [digit(of: byte >> 4), digit(of: byte & 15)]
+  }
+
+  /// The digit of a number below 16.
+  private static func digit(of number: UInt8) -> UInt8 {
+    number < 10 ? 0x30 + number : 0x61 - 10 + number
   }
 
   package static func text(of bytes: some Sequence<UInt8>) -> String {
-    var digits: [UInt8] = []
-    digits.reserveCapacity(2 * bytes.underestimatedCount)
-    for byte in bytes {
-      digits.append(alphabet[Int(byte >> 4)])
-      digits.append(alphabet[Int(byte & 15)])
+    let bytes = Array(bytes)
+    var digits = [UInt8](repeating: 0, count: 2 * bytes.count)
+    var index = 0
+    while index < bytes.count {
+      digits[2 * index] = digit(of: bytes[index] >> 4)
+      digits[2 * index + 1] = digit(of: bytes[index] & 15)
+      index += 1
     }
     return String(decoding: digits, as: UTF8.self)
   }

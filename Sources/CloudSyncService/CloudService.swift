@@ -147,7 +147,7 @@ public final class CloudService: Sendable {
       let access = try access(of: request, from: address)
       try checkRate(limits.requests, of: key(of: access))
       let (database, endpoint) = try place(of: request)
-      if endpoint == .uploadAssets { return completion(addresses(request, access)) }
+      if endpoint == .uploadAssets { return completion(addresses(for: request, access: access)) }
       if endpoint == .createToken {
         let digest = try tokenDigest(of: request)
         return completion(pushes.address(for: access, tokenDigest: digest))
@@ -170,7 +170,7 @@ public final class CloudService: Sendable {
     } catch { completion(error.response) }
   }
 
-  private func addresses(_ request: HTTPRequest, _ access: ServiceAccess) -> HTTPResponse {
+  private func addresses(for request: HTTPRequest, access: ServiceAccess) -> HTTPResponse {
     do throws(WireError) {
       return try assets.addresses(request, account: access.account)
     } catch { return ServiceRefusal(error).response }

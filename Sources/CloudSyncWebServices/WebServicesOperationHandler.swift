@@ -130,7 +130,7 @@ public final class WebServicesOperationHandler: OperationHandler {
       } catch { lookup = .failure(error) }
       response = conflicts.resolved(by: lookup)
     }
-    if response.failures.contains(where: { Self.isLost($0, client) }) {
+    if response.failures.contains(where: { Self.isLost($0, by: client) }) {
       // The service has lost what was uploaded: the session's next attempt brings it again.
       client.uploads.forgetAll()
     }
@@ -143,7 +143,7 @@ public final class WebServicesOperationHandler: OperationHandler {
   }
 
   /// Whether an item may have failed because a file that was uploaded is no longer there.
-  private static func isLost(_ failure: ItemFailure, _ client: WebServicesClient) -> Bool {
+  private static func isLost(_ failure: ItemFailure, by client: WebServicesClient) -> Bool {
     failure.error.code == .assetFileNotFound
       // Apple's service has no code of its own for a receipt that has ended.
       || client.isApple && failure.error.code == .invalidArguments

@@ -10,6 +10,11 @@ import Foundation
 
 /// A session in which much goes wrong, recorded.
 enum LogHarness {
+  /// The run that most tests look at, made once: it is the same every time.
+  static func eventfulRun() throws -> (bytes: [UInt8], state: SyncState) { try eventful.get() }
+
+  private static let eventful = Result { try eventfulRun(sink: .ring()) }
+
   static func eventfulRun(
     sink: EventRecorder.Sink,
     redactor: Redactor = .none

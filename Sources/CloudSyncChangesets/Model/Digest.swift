@@ -7,26 +7,25 @@ package struct Digest: Sendable, Hashable, Comparable {
   /// Nil unless there are 32 bytes.
   package init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == 32 else { return nil }
-    var words: [UInt64] = [0, 0, 0, 0]
-    for (place, byte) in bytes.enumerated() {
-      words[place / 8] = words[place / 8] << 8 | UInt64(byte)
-    }
-    self.words = (words[0], words[1], words[2], words[3])
+    self.init(sha256: Array(bytes))
   }
 
   /// Takes the 32 bytes of a SHA-256.
   package init(sha256: [UInt8]) {
-    func word(_ place: Int) -> UInt64 {
-      sha256[place..<place + 8].reduce(0) { $0 << 8 | UInt64($1) }
+    words = sha256.withUnsafeBytes { bytes in
+      // Bytes after the last would be read: an array of another length holds no such digest.
+      precondition(bytes.count == 32, "A SHA-256 has 32 bytes.")
+      func word(_ place: Int) -> UInt64 {
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+      }
+      return (word(0), word(8), word(16), word(24))
     }
-    words = (word(0), word(8), word(16), word(24))
   }
 
   package var bytes: [UInt8] {
-    [words.0, words.1, words.2, words.3]
-      .flatMap { word in
-        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
-      }
+    withUnsafeBytes(
+      of: (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
+    ) { [UInt8]($0) }
   }
 
   package var text: String { Hexadecimal.text(of: bytes) }

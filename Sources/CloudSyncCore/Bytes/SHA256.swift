@@ -38,15 +38,13 @@ package struct SHA256 {
   /// The 32 bytes of the digest of everything that came; nothing may come after it.
   package mutating func finish() -> [UInt8] {
     let bitCount = byteCount &* 8
-    var end: [UInt8] = [0x80]
-    while (rest.count + end.count) % 64 != 56 { end.append(0) }
-    for shift in stride(from: 56, through: 0, by: -8) {
-      end.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(shift)))
-    }
+    // Zeros up to eight bytes before a block's end, where the count of bits goes.
+    let zeros = (119 - rest.count) % 64
+    var end = [UInt8](repeating: 0, count: 1 + zeros + 8)
+    end[0] = 0x80
+    withUnsafeBytes(of: bitCount.bigEndian) { end.replaceSubrange((1 + zeros)..., with: $0) }
     end.withUnsafeBufferPointer { update($0) }
-    return hash.flatMap { word in
-      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
-    }
+    return hash.map(\.bigEndian).withUnsafeBytes { [UInt8]($0) }
   }
 
   /// Takes one block of 64 bytes.

@@ -54,10 +54,16 @@ package enum UTF8Bytes {
   /// Tells whether two texts are one: the same storage, or the same few bytes held in place.
   @inline(__always)
   private static func isSame(_ lhs: String, _ rhs: String) -> Bool {
-    guard MemoryLayout<String>.size == 16 else { return false }
-    let left = unsafeBitCast(lhs, to: (UInt64, UInt64).self)
-    let right = unsafeBitCast(rhs, to: (UInt64, UInt64).self)
-    return left == right
+    guard MemoryLayout<String>.size == MemoryLayout<Bits>.size else { return false }
+    let left = unsafeBitCast(lhs, to: Bits.self)
+    let right = unsafeBitCast(rhs, to: Bits.self)
+    return left.low == right.low && left.high == right.high
+  }
+
+  /// What a text is made of: a tuple's type would be looked up for each comparison where nothing is optimized.
+  private struct Bits {
+    let low: UInt64
+    let high: UInt64
   }
 
   @inline(never)

@@ -137,7 +137,7 @@ public final class MiddlewareContext {
   /// Whether the cloud has already what is to be saved of a record, which is recorded like a decision.
   ///
   /// In a re-run of a log it is what was recorded, for the log may hide the values.
-  func findsInCloud(_ recordID: RecordID, _ compare: () -> Bool) -> Bool {
+  func findsInCloud(_ recordID: RecordID, where compare: () -> Bool) -> Bool {
     guard var recorded = recordedDecisions else {
       let isThere = compare()
       if isThere { decisions.append(.alreadyInCloud(recordID)) }

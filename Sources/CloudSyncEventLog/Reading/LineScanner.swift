@@ -1,5 +1,13 @@
 import CloudSyncCore
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// Finds the lines of a log, one after the other, with memory for one piece and one line.
 struct LineScanner {
   /// Where a line is.
@@ -42,7 +50,7 @@ struct LineScanner {
   mutating func nextLine() throws(LogError) -> Line? {
     var searched = next
     while true {
-      if let feed = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+      if let feed = lineFeed(from: searched) {
         defer { next = feed + 1 }
         return makeLine(range: next..<feed, isWhole: true)
       }
@@ -60,6 +68,16 @@ struct LineScanner {
     guard next < buffer.count else { return nil }
     defer { next = buffer.count }
     return makeLine(range: next..<buffer.count, isWhole: false)
+  }
+
+  /// Where the next line feed is in the buffer.
+  private func lineFeed(from start: Int) -> Int? {
+    buffer.withUnsafeBytes { bytes in
+      guard start < bytes.count, let base = bytes.baseAddress,
+        let found = memchr(base + start, 0x0a, bytes.count - start)
+      else { return nil }
+      return UnsafeRawPointer(found) - base
+    }
   }
 
   private mutating func makeLine(range: Range<Int>, isWhole: Bool) -> Line {

@@ -143,7 +143,7 @@ public final class LogFile: Sendable {
     contents.withLock { contents in
       if contents.size == 0 { contents.headerSize = bytes.count }
       contents.size += bytes.count
-      write(bytes, &contents)
+      write(bytes, to: &contents)
     }
   }
 
@@ -160,7 +160,7 @@ public final class LogFile: Sendable {
     if let error { throw error }
   }
 
-  private func write(_ bytes: UnsafeRawBufferPointer, _ contents: inout Contents) {
+  private func write(_ bytes: UnsafeRawBufferPointer, to contents: inout Contents) {
     guard contents.descriptor >= 0, contents.error == nil, !bytes.isEmpty else { return }
     if let reason = Self.write(bytes, to: contents.descriptor) {
       fail(contents: &contents, what: "it cannot be written", reason: reason)

@@ -63,7 +63,11 @@ public enum Replay {
     options: Options = Options(),
     progress: ((Int) -> Void)? = nil
   ) throws(LogError) -> Result {
-    var run = try Rerun(log, MiddlewareRegistry(middleware, log: log), options)
+    var run = try Rerun(
+      of: log,
+      registry: MiddlewareRegistry(middleware, log: log),
+      options: options
+    )
     try log.forEachStep(in: run.first...UInt64.max) { (step) throws(LogError) in
       try run.process(step: step)
       if run.result.eventCount % 8_192 == 0 { progress?(run.result.eventCount) }

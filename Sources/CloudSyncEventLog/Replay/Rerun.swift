@@ -18,8 +18,11 @@ struct Rerun {
   /// Whether the group is the last one of a log that may end in the middle of it.
   private var isAtCut = false
 
-  init(_ log: EventLog, _ registry: MiddlewareRegistry, _ options: Replay.Options) throws(LogError)
-  {
+  init(
+    of log: EventLog,
+    registry: MiddlewareRegistry,
+    options: Replay.Options
+  ) throws(LogError) {
     self.log = log
     self.registry = registry
     self.options = options

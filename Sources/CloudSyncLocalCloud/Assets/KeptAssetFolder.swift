@@ -66,7 +66,7 @@ struct KeptAssetFolder {
     let source = open(asset.location, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard source >= 0 else { throw .missing }
     defer { close(source) }
-    try makeFile(target) { (copy) throws(Failure) in
+    try makeFile(at: target) { (copy) throws(Failure) in
       try Self.copy(from: source, to: copy, expecting: asset)
     }
   }
@@ -81,7 +81,7 @@ struct KeptAssetFolder {
       touch(asset.location)
       return asset
     }
-    try makeFile(asset.location) { (copy) throws(Failure) in
+    try makeFile(at: asset.location) { (copy) throws(Failure) in
       guard bytes.withUnsafeBufferPointer({ Self.writeAll($0, to: copy) }) else { throw .folder }
     }
     return asset
@@ -98,7 +98,7 @@ struct KeptAssetFolder {
 
   /// Makes a file beside its place, and puts it there when it is whole.
   private func makeFile(
-    _ target: String,
+    at target: String,
     _ body: (Int32) throws(Failure) -> Void
   ) throws(Failure) {
     do {

@@ -16,12 +16,12 @@ final class ConformanceProbe: Sendable {
     zoneID = cloud.zoneID
     capabilities = cloud.capabilities
     deleteZone = cloud.deleteZone
-    a = ConformanceDevice(cloud.connect("a"), cloud.zoneID, epoch: 1)
-    b = ConformanceDevice(cloud.connect("b"), cloud.zoneID, epoch: 2)
+    a = ConformanceDevice(cloud.connect("a"), zoneID: cloud.zoneID, epoch: 1)
+    b = ConformanceDevice(cloud.connect("b"), zoneID: cloud.zoneID, epoch: 2)
     let zone = cloud.zoneID
     let another = ZoneID(name: zone.name + "-other", owner: zone.owner, scope: zone.scope)
     other = cloud.connectToOther.map {
-      ConformanceDevice($0("a", another), another, epoch: 3)
+      ConformanceDevice($0("a", another), zoneID: another, epoch: 3)
     }
   }
 
@@ -126,7 +126,7 @@ final class ConformanceDevice: Sendable {
   private let counter = Locked<UInt64>(0)
   private let found = Locked<[String]>([])
 
-  init(_ handler: any OperationHandler, _ zoneID: ZoneID, epoch: UInt64) {
+  init(_ handler: any OperationHandler, zoneID: ZoneID, epoch: UInt64) {
     self.handler = handler
     self.zoneID = zoneID
     self.epoch = epoch

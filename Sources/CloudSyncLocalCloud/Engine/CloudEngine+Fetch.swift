@@ -114,7 +114,7 @@ extension CloudEngine {
     in account: AccountDocument?,
     _ seal: TokenSeal
   ) throws(LocalCloudStoreError) -> Result<FeedToken, SyncError> {
-    guard var place = FeedToken(token, seal), place.feed == start.feed,
+    guard var place = FeedToken(token, sealedBy: seal), place.feed == start.feed,
       place.zoneHash == start.zoneHash
     else {
       return .failure(SyncError(.invalidArguments, "the change token does not belong to the feed"))

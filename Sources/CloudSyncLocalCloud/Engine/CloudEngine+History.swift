@@ -98,7 +98,7 @@ extension CloudEngine {
     let present = account.place(of: frame.account)
     for token in frame.historyTokens {
       // Of what another cloud has given, or this one to another account, nothing can be said.
-      guard let shown = FeedToken(token, counters.tokenSeal),
+      guard let shown = FeedToken(token, sealedBy: counters.tokenSeal),
         shown.history.account == present.account
       else { continue }
       guard shown.branch == counters.branch, try holds(shown.history, in: account) else {

@@ -70,7 +70,7 @@ struct FeedToken {
   }
 
   /// Reads a token that this store gave; nil for any other bytes.
-  init?(_ token: ChangeToken, _ seal: TokenSeal) {
+  init?(_ token: ChangeToken, sealedBy seal: TokenSeal) {
     guard let payload = seal.opening([UInt8](token.bytes)) else { return nil }
     do throws(CodedError) {
       var reader = BinaryReader(payload)

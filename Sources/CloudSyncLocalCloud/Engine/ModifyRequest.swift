@@ -44,9 +44,9 @@ final class ModifyRequest {
 
   init(
     _ operation: ModifyOperation,
-    _ engine: CloudEngine,
-    _ account: AccountDocument,
-    _ zone: ZoneDocument,
+    by engine: CloudEngine,
+    in account: AccountDocument,
+    zone: ZoneDocument,
     seed: UInt64
   ) {
     self.engine = engine
@@ -175,7 +175,7 @@ extension CloudEngine {
     }
     let marked = try marked(account)
     let seed = counters.tagSeed(mark: marked.mark.number)
-    let request = ModifyRequest(operation, self, marked, zone, seed: seed)
+    let request = ModifyRequest(operation, by: self, in: marked, zone: zone, seed: seed)
     let result = try request.run()
     guard case .success(let response) = result else { return (result, nil) }
     guard !request.outcomes.isEmpty else {

@@ -45,7 +45,9 @@ struct TokenSeal {
   }
 
   private static func number(_ bytes: [UInt8]) -> UInt64 {
-    (0..<8).reduce(0) { $0 | UInt64(bytes[$1]) << UInt64(8 * $1) }
+    var number: UInt64 = 0
+    for place in 0..<8 { number |= UInt64(bytes[place]) << UInt64(8 * place) }
+    return number
   }
 
   private static func check(bytes: [UInt8], seed: UInt64) -> UInt64 {
@@ -54,7 +56,9 @@ struct TokenSeal {
 
   private static func shuffled(bytes: [UInt8], key: UInt64) -> [UInt8] {
     var generator = SplitMix64(seed: key)
-    return bytes.map { $0 ^ UInt8(truncatingIfNeeded: generator.next()) }
+    var bytes = bytes
+    for place in bytes.indices { bytes[place] ^= UInt8(truncatingIfNeeded: generator.next()) }
+    return bytes
   }
 }
 
@@ -68,16 +72,21 @@ package enum ConstantTime {
   /// Whether two values are equal; only their lengths may be told from the time it takes.
   package static func areEqual(_ lhs: [UInt8], _ rhs: [UInt8]) -> Bool {
     guard lhs.count == rhs.count else { return false }
-    return zip(lhs, rhs).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    var difference: UInt8 = 0
+    for place in lhs.indices { difference |= lhs[place] ^ rhs[place] }
+    return difference == 0
   }
 }
 
 extension SHA256 {
   /// The HMAC of some bytes (RFC 2104): nobody makes it without the key.
   package static func code(of bytes: [UInt8], key: [UInt8]) -> [UInt8] {
-    var key = key.count > 64 ? digest(of: key) : key
-    key += [UInt8](repeating: 0, count: 64 - key.count)
-    let inner = digest(of: key.map { $0 ^ 0x36 } + bytes)
-    return digest(of: key.map { $0 ^ 0x5c } + inner)
+    let key = key.count > 64 ? digest(of: key) : key
+    var (inner, outer) = ([UInt8](repeating: 0x36, count: 64), [UInt8](repeating: 0x5c, count: 64))
+    for place in key.indices {
+      inner[place] ^= key[place]
+      outer[place] ^= key[place]
+    }
+    return digest(of: outer + digest(of: inner + bytes))
   }
 }

@@ -10,7 +10,7 @@ extension SessionScript {
   /// - Throws: An error with the code `LogError.Code.script` if a call breaks a rule or the snapshot
   ///   cannot be read.
   public func run(middleware: [any Middleware] = []) throws(LogError) -> Outcome {
-    var run = try ScriptRun(self, middleware)
+    var run = try ScriptRun(of: self, middleware: middleware)
     return try run.play()
   }
 }
@@ -25,7 +25,7 @@ private struct ScriptRun {
   /// The operations that were submitted under a number.
   private var names: [UInt64: OperationID] = [:]
 
-  init(_ script: SessionScript, _ middleware: [any Middleware]) throws(LogError) {
+  init(of script: SessionScript, middleware: [any Middleware]) throws(LogError) {
     self.script = script
     world = VirtualEnvironment(startingAt: script.time, nonces: script.nonces)
     switch script.beginning {

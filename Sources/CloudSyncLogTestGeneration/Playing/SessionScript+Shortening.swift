@@ -18,7 +18,12 @@ extension SessionScript {
     runLimit: Int = 2_000,
     middleware: [any Middleware] = []
   ) -> SessionScript {
-    var shortening = ScriptShortening(self, finalError, middleware, runsLeft: runLimit)
+    var shortening = ScriptShortening(
+      self,
+      finalError: finalError,
+      middleware: middleware,
+      runsLeft: runLimit
+    )
     return shortening.result()
   }
 }
@@ -32,8 +37,8 @@ private struct ScriptShortening {
 
   init(
     _ script: SessionScript,
-    _ finalError: SyncError.Code?,
-    _ middleware: [any Middleware],
+    finalError: SyncError.Code?,
+    middleware: [any Middleware],
     runsLeft: Int
   ) {
     best = script

@@ -12,24 +12,16 @@ struct UploadCursor {
 
   let zoneID: ZoneID
   let limits: RequestLimits
-  /// The names of records that were sent and not answered for.
-  let onTheirWay: Set<String>
-  /// The places of the tables of such rows that were sent as they were found.
-  let open: Set<Int>
+  /// What was sent and not answered for.
+  let inFlight: [SentBatch]
   /// How far a table was compared; nil if that is what is stored.
   private(set) var position: Reconciliation.Position?
 
-  init(
-    zoneID: ZoneID,
-    limits: RequestLimits,
-    inFlight: some Collection<SentBatch>,
-    position: Reconciliation.Position?
-  ) {
-    self.zoneID = zoneID
-    self.limits = limits
-    onTheirWay = Set(inFlight.lazy.flatMap(\.names))
-    open = Set(inFlight.lazy.flatMap(\.found).map(\.table))
-    self.position = position
+  /// The names of records that were sent and not answered for.
+  var onTheirWay: Set<String> {
+    var names: Set<String> = []
+    for batch in inFlight { names.formUnion(batch.names) }
+    return names
   }
 
   /// Compares rows of a table with what is known of them, when everything was fetched that tells of its rows, and
@@ -55,6 +47,7 @@ struct UploadCursor {
     if !end.isEnd {
       let tables = transaction.tables
       let filtering = RowFiltering(transaction: transaction)
+      let onTheirWay = onTheirWay
       var bytes = batch.rows.reduce(0) { $0 + $1.record.byteCount }
       end = try reconciliation.compare(from: end, limit: Self.step) {
         (found) throws(SQLiteError) in
@@ -70,7 +63,10 @@ struct UploadCursor {
     }
     defer { position = end }
     let place = transaction.tables.place(ofID: end.table)
-    let isOpen = place.map { open.contains($0) } ?? false || !batch.found.isEmpty
+    let isOnItsWay = place.map { place in
+      inFlight.contains { $0.found.contains { $0.table == place } }
+    }
+    let isOpen = isOnItsWay ?? false || !batch.found.isEmpty
     if !isOpen, end.isEnd {
       let isMore = try reconciliation.finish(end.table)
       try transaction.finish()

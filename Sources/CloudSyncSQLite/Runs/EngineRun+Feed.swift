@@ -55,7 +55,7 @@ extension EngineRun {
       let cursor = UploadCursor(
         zoneID: zoneID,
         limits: limits,
-        inFlight: state.inFlight.values,
+        inFlight: Array(state.inFlight.values),
         position: state.comparedTo
       )
       return (isFull, !state.isPendingKnown, mayMakeZone, cursor)

@@ -88,6 +88,8 @@ struct SchemaRenamingSearch {
     var renamed: [String: String] = [:]
     for (trigger, sql) in former.triggers {
       guard let present = installed[trigger], present.table.isSameName(as: name) else { return nil }
+      // Nothing that is renamed leaves a text as it was.
+      if UTF8Bytes.equal(sql, present.sql) { continue }
       let (then, now) = (SQLText(sql), SQLText(present.sql))
       let (old, new) = (then.meaningfulTokens, now.meaningfulTokens)
       guard old.count == new.count else { return [:] }

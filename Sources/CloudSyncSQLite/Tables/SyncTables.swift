@@ -34,6 +34,8 @@ struct SyncTables: Sendable {
   let enforcesForeignKeys: Bool
   /// All foreign keys that have to do with the tables.
   let links: [TableLink]
+  /// The tables as those whose captured edits are read.
+  let captured: CapturedEditReader.Tables
   private let places: [Int64: Int]
   /// The foreign keys by the places of the tables that have them, and of those that they refer to.
   private let linksFrom: [[TableLink]]
@@ -54,6 +56,7 @@ struct SyncTables: Sendable {
   ///   - enforcesForeignKeys: Whether the connection enforces them.
   init(_ tables: [RecordTable], references: [TableReference], enforcesForeignKeys: Bool) {
     inOrder = tables
+    captured = CapturedEditReader.Tables(tables.map(\.captured))
     self.enforcesForeignKeys = enforcesForeignKeys
     let names = tables.map(\.name)
     var links: [TableLink] = []

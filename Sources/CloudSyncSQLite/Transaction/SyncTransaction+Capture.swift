@@ -63,7 +63,7 @@ extension SyncTransaction {
 
   /// Notes the rows that have followed others: triggers have captured them, since the outbox was read to its end.
   func noteEchoes() throws(SQLiteError) {
-    guard changed != nil else { return }
+    guard changed != nil, try outbox.isEmpty() == false else { return }
     let layout = try OutboxLayout(connection)
     let query = try connection.statement(layout.query)
     query.bind(try outbox.startOfEdits(), at: 1)

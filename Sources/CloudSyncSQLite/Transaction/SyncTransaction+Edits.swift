@@ -9,7 +9,7 @@ extension SyncTransaction {
   var outbox: CapturedEditReader {
     CapturedEditReader(
       connection: connection,
-      tables: tables.inOrder.map(\.captured),
+      tables: tables.captured,
       encode: encode
     )
   }
@@ -18,6 +18,10 @@ extension SyncTransaction {
   ///
   /// Rows that have gone without enforcement are settled when the transaction finishes.
   func readEdits() throws(SQLiteError) {
+    hasUnsettledEdits = hasUnsettledEdits || !tables.links.isEmpty
+    let outbox = outbox
+    // Every transaction looks here, and most find nothing.
+    if try outbox.isEmpty() { return }
     let cascades = try CapturedCascades(outbox, in: tables)
     let moves = try CapturedMoves(outbox, cascades, in: self)
     var batches: [CapturedBatch] = []
@@ -53,7 +57,6 @@ extension SyncTransaction {
       freed.insert(tables[place].rowKey(of: key))
     }
     try lives.noteReferences()
-    hasUnsettledEdits = hasUnsettledEdits || !tables.links.isEmpty
   }
 
   private func reduce(

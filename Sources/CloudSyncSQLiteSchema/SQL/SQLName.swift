@@ -1,7 +1,9 @@
 extension String {
   /// The bytes of a name, with `A` to `Z` made small: what SQLite compares.
   package var foldedName: [UInt8] {
-    utf8.map(Self.folded(byte:))
+    var bytes = Array(utf8)
+    for place in bytes.indices { bytes[place] = Self.folded(byte: bytes[place]) }
+    return bytes
   }
 
   private static func folded(byte: UInt8) -> UInt8 {
@@ -10,10 +12,12 @@ extension String {
 
   /// Whether SQLite takes two names for one: it does not tell `A` to `Z` from `a` to `z`.
   package func isSameName(as other: String) -> Bool {
-    utf8.count == other.utf8.count
-      && utf8.elementsEqual(other.utf8) {
-        $0 == $1 || Self.folded(byte: $0) == Self.folded(byte: $1)
-      }
+    var (bytes, others) = (utf8.makeIterator(), other.utf8.makeIterator())
+    while true {
+      let (byte, other) = (bytes.next(), others.next())
+      guard let byte, let other else { return byte == other }
+      if byte != other, Self.folded(byte: byte) != Self.folded(byte: other) { return false }
+    }
   }
 }
 

@@ -44,12 +44,28 @@ package struct SQLText: Sendable, Hashable {
 
   /// Whether a token is a word without quotes, given in capitals.
   package func isWord(_ word: StaticString, at token: SQLToken) -> Bool {
-    token.kind == .word && text(token.range).isSameName(as: "\(word)")
+    token.kind == .word && spells(word, at: token)
   }
 
   /// Whether a token is an operator or a parenthesis.
   package func isSymbol(_ symbol: StaticString, at token: SQLToken) -> Bool {
-    token.kind == .symbol && text(token.range) == "\(symbol)"
+    token.kind == .symbol && spells(symbol, at: token)
+  }
+
+  /// Whether a token is a text that is given in capitals.
+  private func spells(_ text: StaticString, at token: SQLToken) -> Bool {
+    guard token.range.count == text.utf8CodeUnitCount else { return false }
+    // By its bytes: texts to compare would be made for every token of a trigger.
+    return text.withUTF8Buffer { text in
+      var index = 0
+      while index < text.count {
+        let byte = bytes[token.range.lowerBound + index]
+        let isSmall = byte >= 0x61 && byte <= 0x7a
+        guard (isSmall ? byte & ~0x20 : byte) == text[index] else { return false }
+        index += 1
+      }
+      return true
+    }
   }
 
   /// Whether the text calls a function of a name without arguments or with some.

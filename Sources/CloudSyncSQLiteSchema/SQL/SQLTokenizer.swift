@@ -44,14 +44,14 @@ enum SQLTokenizer {
       return (.number, endOfNumber(in: bytes, at: start))
     case UInt8(ascii: "?"), UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "#"),
       UInt8(ascii: "$"):
-      return (.variable, bytes.end(from: start + 1, while: \.isPartOfName))
+      return (.variable, bytes.end(from: start + 1) { $0.isPartOfName })
     case _ where first.isPartOfName: return word(in: bytes, at: start)
     default: return symbol(in: bytes, at: start)
     }
   }
 
   private static func word(in bytes: [UInt8], at start: Int) -> (SQLToken.Kind, end: Int) {
-    (.word, bytes.end(from: start, while: \.isPartOfName))
+    (.word, bytes.end(from: start) { $0.isPartOfName })
   }
 
   private static func symbol(in bytes: [UInt8], at start: Int) -> (SQLToken.Kind, end: Int) {
@@ -134,11 +134,14 @@ extension [UInt8] {
   }
 }
 
+// Comparisons of numbers cost little without optimization too.
 extension UInt8 {
-  fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+  /// From `0` to `9`.
+  fileprivate var isDigit: Bool { self >= 0x30 && self <= 0x39 }
 
   fileprivate var isPartOfName: Bool {
-    isDigit || self >= 0x80 || self == UInt8(ascii: "_") || self == UInt8(ascii: "$")
-      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+    // From `a` to `z` and from `A` to `Z`; `_`; `$`.
+    (self | 0x20) >= 0x61 && (self | 0x20) <= 0x7a || isDigit || self >= 0x80 || self == 0x5f
+      || self == 0x24
   }
 }

@@ -10,11 +10,15 @@ extension TableSchema.Column {
 
   /// How the column does it, by the type that it was declared with.
   package var affinity: Affinity {
-    let type = String(decoding: self.type.foldedName, as: UTF8.self)
-    if type.contains("int") { return .integer }
-    if ["char", "clob", "text"].contains(where: type.contains) { return .text }
-    if type.isEmpty || type.contains("blob") { return .blob }
-    if ["real", "floa", "doub"].contains(where: type.contains) { return .real }
+    let type = type.foldedName
+    func holds(_ part: String) -> Bool {
+      let part = Array(part.utf8)
+      return type.indices.contains { type[$0...].starts(with: part) }
+    }
+    if holds("int") { return .integer }
+    if holds("char") || holds("clob") || holds("text") { return .text }
+    if type.isEmpty || holds("blob") { return .blob }
+    if holds("real") || holds("floa") || holds("doub") { return .real }
     return .numeric
   }
 }

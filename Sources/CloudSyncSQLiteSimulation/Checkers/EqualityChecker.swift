@@ -63,7 +63,9 @@ final class EqualityChecker: ZoneLossChecker {
         let found = device.rows(of: ownTable, but: orphans)
         let wanted = best.rows(of: table, but: orphans)
         let common = ownTable.spelledColumns.filter(table.spelledColumns.contains)
-        guard let (row, text) = Self.difference(found, wanted, in: common) else { continue }
+        guard let (row, text) = Self.difference(of: found, from: wanted, in: common) else {
+          continue
+        }
         return "device \(number) \(text), unlike device \(best.setup.number)"
           + account.words(id: row)
       }
@@ -75,8 +77,8 @@ final class EqualityChecker: ZoneLossChecker {
   }
 
   private static func difference(
-    _ found: [EndRow],
-    _ wanted: [EndRow],
+    of found: [EndRow],
+    from wanted: [EndRow],
     in columns: [String]
   ) -> (RowID, String)? {
     let present = Set(found.map { $0.line(columns: columns) })

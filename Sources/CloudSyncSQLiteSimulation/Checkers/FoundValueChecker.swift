@@ -38,7 +38,9 @@ final class FoundValueChecker: SimulationChecker {
     guard let schema = devices.first?.schema, schema.isSeeded else { return nil }
     for history in RowHistories(devices).inOrder {
       // Whoever edits a row, or has two of them become one, sets its values.
-      guard history.edits.allSatisfy(\.edit.isSeed), !mayMerge(history, schema) else { continue }
+      guard history.edits.allSatisfy(\.edit.isSeed), !mayMerge(history, in: schema) else {
+        continue
+      }
       let name = history.id.recordName
       guard let value = first[name], !removed.contains(name),
         let record = end.records.first(where: { $0.recordID.name == name })
@@ -52,7 +54,7 @@ final class FoundValueChecker: SimulationChecker {
     return nil
   }
 
-  private func mayMerge(_ history: RowHistory, _ schema: SimulatedSchema) -> Bool {
+  private func mayMerge(_ history: RowHistory, in schema: SimulatedSchema) -> Bool {
     history.id.table == "items" && schema.uniqueness != .none
   }
 }

@@ -41,7 +41,7 @@ final class RowEditChecker: ZoneLossChecker {
     for table in tables {
       for row in best.rows(of: table) {
         rows[row.id] = row
-        let mayHaveFollowed = histories.hasRenamedParent(row.id, schema)
+        let mayHaveFollowed = histories.hasRenamedParent(row.id, in: schema)
         guard let history = histories[row.id] else {
           // Children of two rows that became one, or of one that got another key, may get a key of their own.
           if table.name == "tags", schema.followsKeys || mayHaveFollowed { continue }
@@ -51,7 +51,7 @@ final class RowEditChecker: ZoneLossChecker {
         if history.isUnsure || histories.isVanished(history) { continue }
         // Under the key that it gets it may meet another row, with which it becomes one.
         if table.name == "tags", mayHaveFollowed { continue }
-        for column in table.columns where !Self.isMade(column, schema) {
+        for column in table.columns where !Self.isMade(column, in: schema) {
           let value = row[column.name] ?? .null
           let carried = history.edits.flatMap { histories.carried(by: $0.edit, in: column) }
           if carried.contains(value.literal) { continue }
@@ -79,7 +79,7 @@ final class RowEditChecker: ZoneLossChecker {
   }
 
   /// Whether values of a column may be of the engine's own making, or of another row.
-  private static func isMade(_ column: SimulatedSchema.Column, _ schema: SimulatedSchema) -> Bool {
+  private static func isMade(_ column: SimulatedSchema.Column, in schema: SimulatedSchema) -> Bool {
     column.isCounter || column.parent != nil
       || column.name == "name" && schema.uniqueness != .none
       || schema.uniqueness == .merged

@@ -6,7 +6,7 @@ extension RowHistories {
   func followsOnly(
     _ history: RowHistory,
     by column: SimulatedSchema.Column,
-    _ schema: SimulatedSchema
+    in schema: SimulatedSchema
   ) -> Bool {
     guard schema.followsKeys, column.parentColumn == "id", !haveBeenReadInParts else {
       return false
@@ -18,7 +18,7 @@ extension RowHistories {
     guard isPlain, history.origins.isEmpty, history.deletions.isEmpty,
       history.insertions.count == 1
     else { return false }
-    return history.parents(schema: schema).allSatisfy { stays($0, schema) }
+    return history.parents(schema: schema).allSatisfy { stays($0, in: schema) }
       || edits.allSatisfy { isOfLastingRow($0, by: column) }
   }
 
@@ -75,7 +75,7 @@ extension RowHistories {
   }
 
   /// Whether a row is there for good, under one key after the other.
-  private func stays(_ id: RowID, _ schema: SimulatedSchema) -> Bool {
+  private func stays(_ id: RowID, in schema: SimulatedSchema) -> Bool {
     guard let history = self[id], !history.isUnsure, !isVanished(history),
       history.insertions.count == 1, !history.hasUnknownLife
     else { return false }
@@ -83,6 +83,6 @@ extension RowHistories {
     guard history.deletions.count == next.count, next.count <= 1 else { return false }
     let parents = history.parents(schema: schema)
     // Of keys that go round none tells which row is meant.
-    return (parents + next).allSatisfy { $0 != id && stays($0, schema) }
+    return (parents + next).allSatisfy { $0 != id && stays($0, in: schema) }
   }
 }

@@ -154,7 +154,7 @@ struct RowHistories {
 
   /// Whether a row refers by its key to one that had another key before: those who had added it to the old key have it
   /// follow.
-  func hasRenamedParent(_ id: RowID, _ schema: SimulatedSchema) -> Bool {
+  func hasRenamedParent(_ id: RowID, in schema: SimulatedSchema) -> Bool {
     RowHistory(id: id).parents(schema: schema)
       .contains { parent in
         guard let history = self[parent] else { return false }

@@ -17,7 +17,7 @@ struct RowOracle {
   /// Tells what is wrong with a row; nil if nothing is.
   func error(of history: RowHistory, row: EndRow?, table: SimulatedSchema.Table) -> String? {
     if history.isUnsure { return nil }
-    if history.id.table == "tags", histories.hasRenamedParent(history.id, schema) { return nil }
+    if history.id.table == "tags", histories.hasRenamedParent(history.id, in: schema) { return nil }
     // Who had not fetched its newest edits takes the last that it knows for what has gone.
     if histories.isVanished(history) { return nil }
     // So does who has made it anew, or where edits win has edited it, before the record of a deletion went.
@@ -128,7 +128,9 @@ struct RowOracle {
     isShaken: Bool
   ) -> String? {
     if column.isCounter { return nil }
-    if column.parent != nil, isShaken, histories.followsOnly(history, by: column, schema) == false {
+    if column.parent != nil, isShaken,
+      histories.followsOnly(history, by: column, in: schema) == false
+    {
       return nil
     }
     if column.name == "name", schema.uniqueness == .renamed { return nil }

@@ -90,8 +90,8 @@ struct RowRenames {
       // Where two rows have met that were made under one key, edits of the one may be the other's too.
       if histories[from].isDoubled || histories[to].isDoubled
         || histories[from].isUnsure || histories[to].isUnsure
-        || isContested(one, in: histories[from], deletes)
-        || isOverborne(one, from: histories[from], to: histories[to], deletes)
+        || isContested(one, in: histories[from], deletes: deletes)
+        || isOverborne(one, from: histories[from], to: histories[to], deletes: deletes)
       {
         unsure.insert(life)
       }
@@ -112,7 +112,7 @@ struct RowRenames {
   private func isContested(
     _ rename: Rename,
     in history: RowHistory,
-    _ deletes: (String) -> DeletePolicy
+    deletes: (String) -> DeletePolicy
   ) -> Bool {
     // What nobody had seen who has made the row anew goes along with that.
     if deletes(rename.from.table) == .editWins,
@@ -135,7 +135,7 @@ struct RowRenames {
     _ rename: Rename,
     from former: RowHistory,
     to history: RowHistory,
-    _ deletes: (String) -> DeletePolicy
+    deletes: (String) -> DeletePolicy
   ) -> Bool {
     guard deletes(rename.from.table) == .editWins, !history.deletions.isEmpty else { return false }
     let replaced = history.edits.map(\.edit)

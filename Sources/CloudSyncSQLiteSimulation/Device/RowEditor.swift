@@ -143,18 +143,18 @@ struct RowEditor {
       let wanted = theirs.first(where: { $0.column == "name" })?.value, name != wanted
     else { return false }
     let given = isSwap ? name : .null
-    func statement(_ row: RowID, _ value: SQLiteValue) -> String {
+    func statement(giving row: RowID, _ value: SQLiteValue) -> String {
       "UPDATE \(table.name) SET name = \(value.literal) WHERE \(row.condition(table: table))"
     }
     // What refers to the name may keep it where it is.
-    guard try run(statement(other, .null)) else { return false }
-    guard try run(statement(row, wanted)) else {
+    guard try run(statement(giving: other, .null)) else { return false }
+    guard try run(statement(giving: row, wanted)) else {
       // That counts as an edit all the same.
-      _ = try run(statement(other, wanted))
+      _ = try run(statement(giving: other, wanted))
       try note(other, .set(column: "name", value: wanted), former: theirs)
       return true
     }
-    if given != .null { _ = try run(statement(other, given)) }
+    if given != .null { _ = try run(statement(giving: other, given)) }
     try note(other, .set(column: "name", value: given), former: theirs)
     try note(row, .set(column: "name", value: wanted), former: mine)
     return true

@@ -25,7 +25,7 @@ extension SQLiteDevice {
       open()
       // Without an engine the app says what is wrong, and takes nothing.
       guard engine != nil else { return }
-      if draw(.otherProcess, process) {
+      if draw(.otherProcess, for: process) {
         history.withLock { $0.imminent += edits }
       } else {
         write(edits, elsewhere: false)
@@ -113,7 +113,7 @@ extension SQLiteDevice {
   }
 
   /// Writes what another process writes just now: the engine is about to.
-  func writeImminent(_ connection: SQLiteConnection, _ process: DeviceProcess) throws {
+  func writeImminent(to connection: SQLiteConnection, for process: DeviceProcess) throws {
     let edits = history.withLock { history in
       defer { history.imminent = [] }
       return history.imminent
@@ -161,7 +161,7 @@ extension SQLiteDevice {
     let (offset, isSwap) = history.withLock { history in
       (history.random.within(1...7), history.random.chance(1, in: 2))
     }
-    let point = try editor.make(edit, offset: offset, isSwap: isSwap) { draw($0, process) }
+    let point = try editor.make(edit, offset: offset, isSwap: isSwap) { draw($0, for: process) }
     if let point { process.fail(at: point) }
   }
 }

@@ -77,7 +77,7 @@ extension SQLiteDevice {
     let tables = schema.tables(version: version)
     let parents = tables.flatMap { ($0.key + $0.columns).compactMap(\.parent) }
     let leaves = tables.map(\.name).filter { !parents.contains($0) }
-    guard tables.count > 1, !leaves.isEmpty, draw(.fewerTables, process) else {
+    guard tables.count > 1, !leaves.isEmpty, draw(.fewerTables, for: process) else {
       return tables.map(\.name)
     }
     let left = history.withLock { $0.random.pick(leaves) }
@@ -88,7 +88,7 @@ extension SQLiteDevice {
   }
 
   /// Whether something happens now.
-  func draw(_ point: FaultPoint, _ process: DeviceProcess) -> Bool {
+  func draw(_ point: FaultPoint, for process: DeviceProcess) -> Bool {
     let ratio = process.ratio(of: point)
     guard ratio.hits > 0 else { return false }
     return history.withLock { $0.random.chance(ratio.hits, in: ratio.cases) }
@@ -131,7 +131,7 @@ extension SQLiteDevice {
       try disk.file(),
       willWrite: { [weak self] database, connection in
         guard let self, process.isAlive else { throw FaultyDatabase.ProcessHasEnded() }
-        try writeImminent(connection, process)
+        try writeImminent(to: connection, for: process)
         try setClock(connection: connection, process: process)
         disk.willWrite()
         draw(database: database, process: process)

@@ -103,7 +103,7 @@ extension SQLiteDevice {
 
   /// Runs a migration, now and then, while there is no engine.
   func migrateIfDue(_ process: DeviceProcess) {
-    guard isReady, draw(.migrated, process) else { return }
+    guard isReady, draw(.migrated, for: process) else { return }
     process.fail(at: .migrated)
     let tables = schema.tables(version: version)
     let (migration, table, isGuarded) = history.withLock { history in
@@ -201,7 +201,7 @@ extension SQLiteDevice {
     guard let source, process.isAlive, process.ratio(of: .fileCopied).hits > 0, source.isReady
     else { return }
     history.withLock { $0.hasDrawnCopy = true }
-    guard draw(.fileCopied, process) else { return }
+    guard draw(.fileCopied, for: process) else { return }
     process.fail(at: .fileCopied)
     close()
     pause()

@@ -9,7 +9,7 @@ extension SQLiteDevice {
     options.configuration = process.configuration
     options.captureClock = .fixed
     options.sessionWillStart = { session in process.adopt(session) }
-    options.zoneLost = { [weak self] loss in self?.decide(loss, process) ?? .wait }
+    options.zoneLost = { [weak self] loss in self?.decide(loss, for: process) ?? .wait }
     options.defaultTable.orphans = schema.orphans
     options.defaultTable.cascades = schema.cascades
     var marks = options.defaultTable
@@ -34,11 +34,11 @@ extension SQLiteDevice {
   }
 
   /// Decides about a zone that is gone: what the user has erased waits, or is erased here too.
-  private func decide(_ loss: ZoneLoss, _ process: DeviceProcess) -> ZoneLossDecision {
+  private func decide(_ loss: ZoneLoss, for process: DeviceProcess) -> ZoneLossDecision {
     switch loss {
     case .missing, .encryptedDataReset: return .uploadAgain
     case .purged:
-      guard draw(.zoneErased, process) else { return .wait }
+      guard draw(.zoneErased, for: process) else { return .wait }
       history.withLock { $0.hasErased = true }
       process.fail(at: .zoneErased)
       return .deleteLocalData

@@ -14,7 +14,7 @@ extension ChangesetDevice {
     case 0: history.withLock { $0.postponed += edits }
     case 1..<10: write(edits: edits, elsewhere: true)
     default:
-      if draw(.otherProcess, process) {
+      if draw(.otherProcess, for: process) {
         history.withLock { $0.imminent += edits }
       } else {
         write(edits: edits, elsewhere: false)
@@ -68,7 +68,7 @@ extension ChangesetDevice {
   }
 
   /// Writes what another process writes just now: the history is about to be asked for something.
-  func writeImminent(connection: SQLiteConnection, process: DeviceProcess) throws {
+  func writeImminent(to connection: SQLiteConnection, for process: DeviceProcess) throws {
     let edits = history.withLock { history in
       defer { history.imminent = [] }
       return history.imminent
@@ -120,7 +120,7 @@ extension ChangesetDevice {
     let (offset, isSwap) = history.withLock { history in
       (history.random.within(1...7), history.random.chance(1, in: 2))
     }
-    let point = try editor.make(edit, offset: offset, isSwap: isSwap) { draw($0, process) }
+    let point = try editor.make(edit, offset: offset, isSwap: isSwap) { draw($0, for: process) }
     if let point { process.fail(at: point) }
   }
 
@@ -138,7 +138,7 @@ extension ChangesetDevice {
       source.repository != nil, app.withLock({ !$0.isSyncing })
     else { return }
     history.withLock { $0.hasDrawnCopy = true }
-    guard draw(.fileCopied, process) else { return }
+    guard draw(.fileCopied, for: process) else { return }
     process.fail(at: .fileCopied)
     let old = app.withLock { app in
       defer { (app.database, app.repository, app.remote) = (nil, nil, nil) }

@@ -85,7 +85,7 @@ extension ChangesetDevice {
       try disk.file(),
       willWrite: { [weak self] database, connection in
         guard let self, process.isAlive else { throw FaultyDatabase.ProcessHasEnded() }
-        try writeImminent(connection: connection, process: process)
+        try writeImminent(to: connection, for: process)
         disk.willWrite()
         draw(database: database, process: process)
       },

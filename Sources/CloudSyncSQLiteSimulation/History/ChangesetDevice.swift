@@ -203,7 +203,7 @@ package final class ChangesetDevice: AcquaintedDevice {
   }
 
   /// Whether something happens now.
-  func draw(_ point: FaultPoint, _ process: DeviceProcess) -> Bool {
+  func draw(_ point: FaultPoint, for process: DeviceProcess) -> Bool {
     let ratio = process.ratio(of: point)
     guard ratio.hits > 0 else { return false }
     return history.withLock { $0.random.chance(ratio.hits, in: ratio.cases) }

@@ -77,15 +77,24 @@ final class HistoryEqualityChecker: SimulationChecker {
         device.schema.tagRule == nil && !device.isSquashed
           && device.history.withLock { !$0.hasCollected }
       }
-      let wanted = try Self.summary(first.inspected(), first.rows, comparesLost: comparesLost)
+      let wanted = try Self.summary(
+        of: first.inspected(),
+        rows: first.rows,
+        comparesLost: comparesLost
+      )
       for device in devices.dropFirst() {
-        let found = try Self.summary(device.inspected(), device.rows, comparesLost: comparesLost)
+        let found = try Self.summary(
+          of: device.inspected(),
+          rows: device.rows,
+          comparesLost: comparesLost
+        )
         if let text = found.difference(from: wanted) {
           return "device \(device.setup.number) \(text), unlike device 0"
         }
       }
       let clone = try Self.clone(of: first, from: end.records)
-      let text = try Self.summary(clone.repository, clone.rows, comparesLost: comparesLost)
+      let text =
+        try Self.summary(of: clone.repository, rows: clone.rows, comparesLost: comparesLost)
         .difference(from: wanted)
       return text.map { "a clone \($0), unlike device 0" }
     } catch { return "a history cannot be read: \(error)" }
@@ -120,8 +129,8 @@ final class HistoryEqualityChecker: SimulationChecker {
   }
 
   private static func summary(
-    _ repository: ChangesetRepository,
-    _ rows: [EndRow],
+    of repository: ChangesetRepository,
+    rows: [EndRow],
     comparesLost: Bool
   ) throws(ChangesetError) -> Summary {
     // A branch that one replica has begun is nobody else's concern before its first commit.

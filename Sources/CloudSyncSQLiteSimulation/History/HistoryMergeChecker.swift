@@ -37,11 +37,13 @@ final class HistoryMergeChecker: SimulationChecker {
         )
         if isMerge, parents.count == 2 {
           if let text = twins.difference(of: entry.commit, id: entry.id) { return text }
-          if let text = HistoryNames.difference(of: commit, entry.commit) {
+          if let text = HistoryNames.difference(of: commit, from: entry.commit) {
             return "merge \(entry.id.short): \(text)"
           }
           // Where devices settle unlike rules any of them may have made it.
-          let differences = models.compactMap { Self.difference(of: commit, entry.commit, $0) }
+          let differences = models.compactMap {
+            Self.difference(of: commit, from: entry.commit, by: $0)
+          }
           if differences.count == models.count {
             return
               "merge \(entry.id.short) of \(parents.compactMap { $0.id?.short }): \(differences[0])"
@@ -92,8 +94,8 @@ final class HistoryMergeChecker: SimulationChecker {
   /// What a merge has otherwise than the model; nil if nothing.
   private static func difference(
     of merge: HistoryCommit,
-    _ data: Commit,
-    _ model: HistoryMergeModel
+    from data: Commit,
+    by model: HistoryMergeModel
   ) -> String? {
     let (first, base, wanted) = model.merge(
       merge.parents[0],

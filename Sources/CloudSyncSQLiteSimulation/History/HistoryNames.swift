@@ -7,7 +7,7 @@ enum HistoryNames {
   /// What is wrong with them; nil if of all that wanted a name the one has it that was given it last.
   ///
   /// Which one that is no model of cells can tell: it is a matter of several rows.
-  static func difference(of merge: HistoryCommit, _ data: Commit) -> String? {
+  static func difference(of merge: HistoryCommit, from data: Commit) -> String? {
     for conflict in data.conflicts where conflict.kind == .unique && !conflict.isSetAside {
       for lost in conflict.lost where lost.column == "name" {
         guard case .text(let name) = lost.value else { continue }

@@ -18,7 +18,7 @@ struct Workload {
   /// So many records are edited all the time.
   private static let hotNames = 3
 
-  init(_ options: SimulationOptions, _ random: SeededRandom) {
+  init(_ options: SimulationOptions, random: SeededRandom) {
     devices = options.devices
     total = options.edits
     names = options.recordCount

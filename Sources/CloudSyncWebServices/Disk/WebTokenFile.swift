@@ -28,10 +28,10 @@ public final class WebTokenFile: WebTokenStore {
     // What is wrong with the file is told now, and not with the first request; nothing is made beside it before.
     _ = try Self.token(in: path)
     lock = open(path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-    guard lock >= 0 else { throw Self.failure(path, "it cannot be used: \(Self.reason())") }
+    guard lock >= 0 else { throw Self.failure(at: path, "it cannot be used: \(Self.reason())") }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       close(lock)
-      throw Self.failure(path, "another process uses it; end that one first")
+      throw Self.failure(at: path, "another process uses it; end that one first")
     }
   }
 
@@ -44,23 +44,23 @@ public final class WebTokenFile: WebTokenStore {
     // Not a pipe, on which it would wait.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     if file < 0, errno == ENOENT { return nil }
-    guard file >= 0 else { throw failure(path, "it cannot be read: \(reason())") }
+    guard file >= 0 else { throw failure(at: path, "it cannot be read: \(reason())") }
     defer { close(file) }
     var facts = stat()
     guard fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-      throw failure(path, "it is no file")
+      throw failure(at: path, "it is no file")
     }
     guard facts.st_mode & 0o077 == 0 else {
-      throw failure(path, "others may read it; say “chmod 600 \(path)”")
+      throw failure(at: path, "others may read it; say “chmod 600 \(path)”")
     }
     var bytes = [UInt8](repeating: 0, count: limit + 1)
     let count = read(file, &bytes, bytes.count)
-    guard count >= 0 else { throw failure(path, "it cannot be read: \(reason())") }
+    guard count >= 0 else { throw failure(at: path, "it cannot be read: \(reason())") }
     var text = bytes[..<count]
     while let last = text.last, last <= 0x20 { text.removeLast() }
     if text.isEmpty { return nil }
     guard count <= limit, text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-      throw failure(path, "it has no token: one word of letters, digits and signs")
+      throw failure(at: path, "it has no token: one word of letters, digits and signs")
     }
     return Secret(String(decoding: text, as: UTF8.self))
   }
@@ -71,14 +71,14 @@ public final class WebTokenFile: WebTokenStore {
     // What a crash has left may have another mode.
     unlink(beside)
     let file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw Self.failure(path, "it cannot be written: \(Self.reason())") }
+    guard file >= 0 else { throw Self.failure(at: path, "it cannot be written: \(Self.reason())") }
     let bytes = Array((token.reveal() + "\n").utf8)
     var isWritten = Self.write(bytes, to: file) && Self.flush(file)
     isWritten = close(file) == 0 && isWritten
     guard isWritten, rename(beside, path) == 0, flushFolder() else {
       let reason = Self.reason()
       unlink(beside)
-      throw Self.failure(path, "it cannot be written: \(reason)")
+      throw Self.failure(at: path, "it cannot be written: \(reason)")
     }
   }
 
@@ -124,7 +124,7 @@ public final class WebTokenFile: WebTokenStore {
 
   private static func reason() -> String { String(cString: strerror(errno)) }
 
-  private static func failure(_ path: String, _ reason: String) -> WebTokenStoreError {
+  private static func failure(at path: String, _ reason: String) -> WebTokenStoreError {
     WebTokenStoreError("\(path): \(reason)")
   }
 }

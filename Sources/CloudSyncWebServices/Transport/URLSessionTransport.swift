@@ -54,7 +54,7 @@ public final class URLSessionTransport: HTTPTransport {
       await withCheckedContinuation { continuation in
         let task = session.dataTask(with: message) { data, response, error in
           if let response = response as? HTTPURLResponse, error == nil {
-            continuation.resume(returning: .success(Self.response(response, data)))
+            continuation.resume(returning: .success(Self.response(response, body: data)))
           } else {
             continuation.resume(returning: .failure(Self.meaning(of: error)))
           }
@@ -68,7 +68,7 @@ public final class URLSessionTransport: HTTPTransport {
     }
   }
 
-  private static func response(_ response: HTTPURLResponse, _ data: Data?) -> HTTPResponse {
+  private static func response(_ response: HTTPURLResponse, body data: Data?) -> HTTPResponse {
     var headers = HTTPHeaders()
     for (name, value) in response.allHeaderFields { headers["\(name)"] = "\(value)" }
     return HTTPResponse(

@@ -52,7 +52,7 @@ package struct WireCall<Answer: Sendable>: Sendable {
     if (200..<300).contains(response.status) {
       let answer = read(response.body)
       let token = response.headers[WireHeader.history].flatMap(WireToken.token(syncToken:))
-      return answer.map { Self.telling(token, $0) }
+      return answer.map { Self.telling(token, in: $0) }
     }
     var error = WireErrorTable.error(
       of: response,
@@ -65,7 +65,7 @@ package struct WireCall<Answer: Sendable>: Sendable {
     return .failure(error)
   }
 
-  private static func telling(_ token: ChangeToken?, _ answer: Answer) -> Answer {
+  private static func telling(_ token: ChangeToken?, in answer: Answer) -> Answer {
     guard let token, var telling = answer as? any HistoryAnswer else { return answer }
     telling.historyToken = token
     return telling as? Answer ?? answer

@@ -8,12 +8,12 @@ package enum WireDate {
     let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
     let rest = seconds - days * 86_400
     let (year, month, day) = date(days: days)
-    let time = [rest / 3_600, rest / 60 % 60, rest % 60].map { padded($0, 2) }
-    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T"
+    let time = [rest / 3_600, rest / 60 % 60, rest % 60].map { padded($0, to: 2) }
+    return "\(padded(year, to: 4))-\(padded(month, to: 2))-\(padded(day, to: 2))T"
       + "\(time[0]):\(time[1]):\(time[2])Z"
   }
 
-  private static func padded(_ number: Int64, _ count: Int) -> String {
+  private static func padded(_ number: Int64, to count: Int) -> String {
     let digits = "\(number)"
     return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
   }

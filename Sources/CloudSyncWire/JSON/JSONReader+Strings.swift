@@ -24,6 +24,8 @@ extension JSONReader {
     let start = index
     var isPlain = true
     while index < bytes.count {
+      index = endOfPlainText(from: index)
+      if index == bytes.count { break }
       switch bytes[index] {
       case UInt8(ascii: "\""):
         index += 1
@@ -31,12 +33,24 @@ extension JSONReader {
       case UInt8(ascii: "\\"):
         isPlain = false
         index += 2
-      case 0..<0x20: throw failure("a control character is not escaped")
-      default: index += 1
+      default: throw failure("a control character is not escaped")
       }
     }
     index = min(index, bytes.count)
     throw failure("the text ends within quotes")
+  }
+
+  /// The place of the first byte that does not stand for itself: a quote, a backslash or a control character.
+  private func endOfPlainText(from start: Int) -> Int {
+    bytes.withUnsafeBufferPointer { bytes in
+      var place = start
+      while place < bytes.count {
+        let byte = bytes[place]
+        if byte == 0x22 || byte == 0x5c || byte < 0x20 { break }
+        place += 1
+      }
+      return place
+    }
   }
 
   private func unescaped(from start: Int, to end: Int) throws(WireError) -> [UInt8] {

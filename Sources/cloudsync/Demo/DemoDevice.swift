@@ -33,10 +33,10 @@ final class DemoDevice: Sendable {
   /// - Throws: That the database cannot be made.
   init(
     _ name: String,
-    _ cloud: LocalCloud,
+    cloud: LocalCloud,
     in world: SimulatedEnvironment,
     faults: (seed: UInt64, plan: FaultPlan),
-    _ folder: DemoFolder,
+    folder: DemoFolder,
     tell: @escaping @Sendable (DemoWords) -> Void
   ) throws {
     self.name = name

@@ -32,7 +32,7 @@ final class DemoStory {
     _ console: Console
   ) throws {
     self.seed = seed
-    view = DemoView(feed, isVerbose: isVerbose, console)
+    view = DemoView(feed, isVerbose: isVerbose, console: console)
     let world = world
     let feed = feed
     // Tokens and tags hold them: the same seed leaves the same logs.
@@ -48,10 +48,10 @@ final class DemoStory {
         var random = SeededRandom(seed: seed).fork(UInt64(number))
         return try DemoDevice(
           name,
-          cloud,
+          cloud: cloud,
           in: world,
           faults: (random.next(), plan),
-          folder,
+          folder: folder,
           tell: { words in feed.tell(of: name, words, at: world.elapsed) }
         )
       }

@@ -16,7 +16,7 @@ struct DemoView {
   /// How many lines the board has on the screen.
   private var height = 0
 
-  init(_ feed: DemoFeed, isVerbose: Bool, _ console: Console) {
+  init(_ feed: DemoFeed, isVerbose: Bool, console: Console) {
     self.feed = feed
     self.isVerbose = isVerbose
     self.console = console

@@ -62,7 +62,7 @@ enum HistoryConnection {
     if let server = try ServerPlace.named(by: cloud, in: target.arguments) {
       return try CloudServer(
         server,
-        cloud,
+        named: cloud,
         zoneID: zoneID,
         receivingIn: receivedFolder(of: target)
       )
@@ -97,7 +97,7 @@ enum HistoryConnection {
     let way = "“cloudsync history sync \(target.path) --cloud \(cloud) --attach"
     if !ServerPlace.isAddress(cloud), let what = CloudFile.absence(at: cloud) {
       throw ToolError.failure(
-        CloudFile.missing(cloud, what, syncedBy: target.path)
+        CloudFile.missing(cloud, as: what, syncedBy: target.path)
           + "create the cloud anew from this copy with \(way) --create”"
       )
     }

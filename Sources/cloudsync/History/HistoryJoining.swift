@@ -36,7 +36,7 @@ enum HistoryJoining {
             Revision(target.arguments.operands[1]),
             meta: meta ?? "{}"
           )
-          try HistoryMoving.tell(target, commit, orElse: "nothing of it is left to revert")
+          try HistoryMoving.tell(target, of: commit, orElse: "nothing of it is left to revert")
         }
       ),
       HistoryCommand.command(
@@ -44,7 +44,7 @@ enum HistoryJoining {
         "Undo the last commit of this copy that is not undone yet, by a new one.",
         run: { target in
           let commit = try target.repository().undo()
-          try HistoryMoving.tell(target, commit, orElse: "nothing to undo")
+          try HistoryMoving.tell(target, of: commit, orElse: "nothing to undo")
         }
       ),
       HistoryCommand.command(
@@ -52,7 +52,7 @@ enum HistoryJoining {
         "Redo what was undone last.",
         run: { target in
           let commit = try target.repository().redo()
-          try HistoryMoving.tell(target, commit, orElse: "nothing to redo")
+          try HistoryMoving.tell(target, of: commit, orElse: "nothing to redo")
         }
       ),
     ]
@@ -84,7 +84,7 @@ enum HistoryJoining {
       "\(Phrase.count(merges.count, "merge")), \(Phrase.count(lost.count, "conflict")) settled"
         + (lost.isEmpty ? "" : "; “cloudsync history resolve \(target.path)” lists them")
     )
-    try HistoryMoving.tell(target, repository)
+    try HistoryMoving.tell(target, of: repository)
     if try repository.status().isClean == false, try repository.hasNewerHead() {
       target.console.line(
         "its rows stay where they are, since some are not committed; commit or discard them, then “cloudsync"
@@ -148,7 +148,7 @@ enum HistoryJoining {
         try repository.key(of: conflict.table, text.split(separator: ",").map { String($0) })
       }
     let commit = try repository.restoreConflict(conflict, key: key)
-    try HistoryMoving.tell(target, commit, orElse: "the row holds all of it already")
+    try HistoryMoving.tell(target, of: commit, orElse: "the row holds all of it already")
   }
 
   private static func list(target: HistoryTarget) throws {

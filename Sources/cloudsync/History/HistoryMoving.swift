@@ -28,7 +28,7 @@ enum HistoryMoving {
             target.console.line("\(Phrase.count(merges.count, "merge")) of heads of \(name)")
           }
           try repository.switchBranch(name)
-          try tell(target, repository)
+          try tell(target, of: repository)
         }
       ),
       HistoryCommand.command(
@@ -69,7 +69,7 @@ enum HistoryMoving {
             target.console.line("nothing to pull")
             return try target.tellParked(repository)
           }
-          try tell(target, repository)
+          try tell(target, of: repository)
         }
       ),
     ]
@@ -82,7 +82,7 @@ enum HistoryMoving {
   }
 
   /// Tells where HEAD is.
-  static func tell(_ target: HistoryTarget, _ repository: ChangesetRepository) throws {
+  static func tell(_ target: HistoryTarget, of repository: ChangesetRepository) throws {
     let head = try repository.head()
     if target.isJSON {
       try target.show(
@@ -164,7 +164,7 @@ enum HistoryMoving {
       return target.console.line("\(path) has the rows of \(revision)")
     }
     try repository.checkout(revision)
-    try tell(target, repository)
+    try tell(target, of: repository)
   }
 
   private static func restore(target: HistoryTarget) throws {
@@ -176,11 +176,11 @@ enum HistoryMoving {
       revision,
       meta: try target.messageMeta() ?? message ?? "{}"
     )
-    try tell(target, commit, orElse: "the rows are the same already")
+    try tell(target, of: commit, orElse: "the rows are the same already")
   }
 
   /// Tells what commit was made.
-  static func tell(_ target: HistoryTarget, _ commit: Changeset?, orElse text: String) throws {
+  static func tell(_ target: HistoryTarget, of commit: Changeset?, orElse text: String) throws {
     if target.isJSON {
       guard let commit else { return try target.show(value: [String: String]()) }
       return try target.show(value: ChangesetReport(commit))

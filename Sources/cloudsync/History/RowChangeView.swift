@@ -19,12 +19,12 @@ struct RowChangeView {
       let oldWidth = change.cells.reduce(0) { max($0, HistoryWords.value($1.old).count) }
       for cell in change.cells {
         let (old, new) = (HistoryWords.value(cell.old), HistoryWords.value(cell.new))
-        let name = Self.padded(text: cell.column, width)
+        let name = Self.padded(text: cell.column, to: width)
         switch change.kind {
         case .insert: console.line("    \(name)  \(console.styled(new, as: .good))")
         case .delete: console.line("    \(name)  \(console.styled(old, as: .bad))")
         case .update:
-          let left = console.styled(Self.padded(text: old, oldWidth), as: .bad)
+          let left = console.styled(Self.padded(text: old, to: oldWidth), as: .bad)
           console.line("    \(name)  \(left) → \(console.styled(new, as: .good))")
         }
       }
@@ -37,12 +37,13 @@ struct RowChangeView {
     let widths = first.indices.map { place in rows.reduce(0) { max($0, $1[place].count) } }
     return rows.map { row in
       row.enumerated()
-        .map { place, cell in place == row.count - 1 ? cell : padded(text: cell, widths[place]) }
+        .map { place, cell in place == row.count - 1 ? cell : padded(text: cell, to: widths[place])
+        }
         .joined(separator: "  ")
     }
   }
 
-  private static func padded(text: String, _ width: Int) -> String {
+  private static func padded(text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 }

@@ -30,7 +30,7 @@ struct CloudFile: CloudPlace {
   ///   - request: Who asks, and whether a missing cloud is created.
   ///   - isRehearsal: Whether nothing is to be written: a missing file is not made.
   /// - Throws: What is wrong with the file, and what to do.
-  init(_ path: String, _ request: SyncCommand.Request, isRehearsal: Bool = false) throws {
+  init(_ path: String, for request: SyncCommand.Request, isRehearsal: Bool = false) throws {
     if Self.isMissing(path) { try Self.checkCreation(of: path, for: request) }
     try self.init(
       path,
@@ -168,7 +168,7 @@ extension CloudFile {
     // Whoever has synced a page has rows that a new cloud would lack.
     if request.place?.token != nil, !request.isAttaching, let what = absence(at: path) {
       throw ToolError.failure(
-        missing(path, what, syncedBy: request.path)
+        missing(path, as: what, syncedBy: request.path)
           + "create the cloud anew from this copy with “\(attachCommand(for: request)) --create”"
       )
     }
@@ -198,7 +198,7 @@ extension CloudFile {
   ///   - what: What is there.
   ///   - database: The database.
   /// - Returns: The error, up to another way out.
-  static func missing(_ path: String, _ what: String, syncedBy database: String) -> String {
+  static func missing(_ path: String, as what: String, syncedBy database: String) -> String {
     let hint = suggestion(for: path)
     return "\(path): \(what), and \(database) was synced with one"
       + (hint.isEmpty

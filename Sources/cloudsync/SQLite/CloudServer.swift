@@ -22,7 +22,8 @@ struct CloudServer: CloudPlace {
   ///   - zoneID: The zone.
   ///   - folder: A folder for the files of assets that come, which the run removes.
   /// - Throws: That the file of a web token cannot be used.
-  init(_ place: ServerPlace, _ name: String, zoneID: ZoneID, receivingIn folder: String) throws {
+  init(_ place: ServerPlace, named name: String, zoneID: ZoneID, receivingIn folder: String) throws
+  {
     self.name = name
     received = folder
     webTokenFile = place.webTokenFile

@@ -85,7 +85,7 @@ enum StatusCommand {
     /// At most a hundred of each table.
     var unnamed: [Unnamed]
 
-    init(_ path: String, _ metadata: SyncMetadata, otherTables: [String]) {
+    init(of path: String, _ metadata: SyncMetadata, otherTables: [String]) {
       self.otherTables = otherTables
       database = path
       version = metadata.version
@@ -121,7 +121,7 @@ enum StatusCommand {
     let names = try target.naming { try SyncEngine.tableNames(in: database) }
     let others = names.filter { name in !metadata.tables.contains { $0.name == name } }
     if arguments.has("--json") {
-      let report = Report(target.path, metadata, otherTables: others)
+      let report = Report(of: target.path, metadata, otherTables: others)
       return console.line(try JSONText.block(for: report))
     }
     show(metadata: metadata, path: target.path, console: console)

@@ -159,9 +159,9 @@ enum SyncCommand {
       try SamePath.checkReplaceable(log, besides: [request.path, request.cloud])
     }
     if arguments.has("--dry-run") {
-      return try SyncRehearsal(request, target).run(console: console)
+      return try SyncRehearsal(request, in: target).run(console: console)
     }
-    try SyncRun(request, target, console: console).run(console: console)
+    try SyncRun(request, in: target, console: console).run(console: console)
   }
 
   /// Checks what goes with what.
@@ -201,11 +201,11 @@ enum SyncCommand {
     isRehearsal: Bool = false
   ) throws -> any CloudPlace {
     guard let server = request.server else {
-      return try CloudFile(request.cloud, request, isRehearsal: isRehearsal)
+      return try CloudFile(request.cloud, for: request, isRehearsal: isRehearsal)
     }
     return try CloudServer(
       server,
-      request.cloud,
+      named: request.cloud,
       zoneID: request.zoneID,
       receivingIn: folder + "/received"
     )

@@ -7,7 +7,7 @@ struct SyncRehearsal {
   private let request: SyncCommand.Request
   private let target: DatabaseArguments
 
-  init(_ request: SyncCommand.Request, _ target: DatabaseArguments) {
+  init(_ request: SyncCommand.Request, in target: DatabaseArguments) {
     self.request = request
     self.target = target
   }

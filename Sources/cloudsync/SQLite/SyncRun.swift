@@ -32,7 +32,7 @@ final class SyncRun {
   /// How long nothing may happen before it is said why.
   private static let patience = Duration.seconds(3)
 
-  init(_ request: SyncCommand.Request, _ target: DatabaseArguments, console: Console) throws {
+  init(_ request: SyncCommand.Request, in target: DatabaseArguments, console: Console) throws {
     self.request = request
     self.target = target
     assetFolder = Self.assetFolder(of: request.path)

@@ -29,7 +29,7 @@ struct SyncWatch {
       }
       if try changes.haveCome() { run.engine.fetchChanges() }
       let error = run.request.server == nil ? nil : run.takeCloudError()
-      let isOver = trouble.take(changes.problem, error, now: clock.now, console: console)
+      let isOver = trouble.take(changes.problem, error: error, now: clock.now, console: console)
       // The session's own wait may have grown to minutes.
       if isOver { run.engine.session?.connectivityChanged() }
       guard run.isIdle else { continue }
@@ -85,7 +85,7 @@ private struct CloudTrouble {
   /// - Returns: Whether the cloud can be heard again.
   mutating func take(
     _ problem: String?,
-    _ error: SyncError?,
+    error: SyncError?,
     now: ContinuousClock.Instant,
     console: Console
   ) -> Bool {

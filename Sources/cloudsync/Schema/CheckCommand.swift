@@ -46,7 +46,7 @@ enum CheckCommand {
     var warnings: Int
     var violations: [Entry]
 
-    init(_ path: String, _ tables: [String], _ violations: [SchemaViolation]) {
+    init(of path: String, tables: [String], violations: [SchemaViolation]) {
       database = path
       self.tables = tables
       warnings = violations.count { $0.isWarning }
@@ -82,7 +82,7 @@ enum CheckCommand {
       try SyncEngine.undeclaredReferences(in: database, to: tables.filter(options.changesKey(of:)))
     }
     let found = violations + references.map { SchemaViolation($0) }
-    let report = Report(target.path, tables, found)
+    let report = Report(of: target.path, tables: tables, violations: found)
     if arguments.has("--json") {
       console.line(try JSONText.block(for: report))
     } else if arguments.has("--sql") {

@@ -67,7 +67,7 @@ enum MigrateCommand {
       try SyncEngine.tableNames(in: try target.open(access: .readOnly))
     }
     let request = try MigrationRequest(arguments, target: target, names: names)
-    try MigrationRun(request, target).run(console: console)
+    try MigrationRun(request, in: target).run(console: console)
   }
 }
 

@@ -20,7 +20,7 @@ struct MigrationRun {
   private let request: MigrationRequest
   private let target: DatabaseArguments
 
-  init(_ request: MigrationRequest, _ target: DatabaseArguments) {
+  init(_ request: MigrationRequest, in target: DatabaseArguments) {
     self.request = request
     self.target = target
   }

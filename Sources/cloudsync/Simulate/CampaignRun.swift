@@ -21,7 +21,7 @@ struct CampaignRun {
   /// So many failures are made smaller.
   private static let shrunkFailures = 3
 
-  init(_ request: SimulateCommand.Request, _ folder: LogFolder) {
+  init(_ request: SimulateCommand.Request, logsTo folder: LogFolder) {
     self.request = request
     self.folder = folder
     tally = Locked(CampaignTally(from: request.options.seed, count: request.count))

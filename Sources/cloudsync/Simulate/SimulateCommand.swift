@@ -62,8 +62,10 @@ enum SimulateCommand {
   private static func run(with arguments: Arguments, console: Console) throws {
     let request = try request(from: arguments)
     let folder = try LogFolder(request.logFolder)
-    if request.isSingle { return try SingleRun(request.options, folder).run(console: console) }
-    try CampaignRun(request, folder).run(console: console)
+    if request.isSingle {
+      return try SingleRun(request.options, logsTo: folder).run(console: console)
+    }
+    try CampaignRun(request, logsTo: folder).run(console: console)
   }
 
   static func request(from arguments: Arguments) throws -> Request {

@@ -5,7 +5,7 @@ struct SingleRun {
   private let options: SimulationOptions
   private let folder: LogFolder
 
-  init(_ options: SimulationOptions, _ folder: LogFolder) {
+  init(_ options: SimulationOptions, logsTo folder: LogFolder) {
     self.options = options
     self.folder = folder
   }

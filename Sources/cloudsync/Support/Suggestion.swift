@@ -8,7 +8,7 @@ enum Suggestion {
   /// The name that takes the fewest edits, if these are at most a third of its letters, or two.
   static func closest(to name: String, among names: [String]) -> String? {
     let word = Array(name.lowercased())
-    let found = names.map { (name: $0, distance: distance(word, Array($0.lowercased()))) }
+    let found = names.map { (name: $0, distance: distance(from: word, to: Array($0.lowercased()))) }
       .min { $0.distance < $1.distance }
     guard let found, found.distance <= max(2, word.count / 3), found.distance < word.count else {
       return nil
@@ -17,7 +17,7 @@ enum Suggestion {
   }
 
   /// How many letters have to be inserted, removed, replaced or swapped with their neighbour.
-  private static func distance(_ one: [Character], _ other: [Character]) -> Int {
+  private static func distance(from one: [Character], to other: [Character]) -> Int {
     var rows = [Array(0...other.count)]
     for (i, letter) in one.enumerated() {
       var row = [i + 1]

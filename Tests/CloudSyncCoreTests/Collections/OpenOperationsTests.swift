@@ -139,7 +139,7 @@ struct OpenOperationsTests {
 
   @Test(
     "Pages stand for what was answered before them, whatever was stored and read in between",
-    arguments: 0..<UInt64(SuiteSize.count(4, long: 24))
+    arguments: 0..<UInt64(SuiteSize.count(2, long: 24))
   )
   func pages(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Restores at every event")
 struct RestoreEverywhereTests {
   /// Each ends with a whole script: at every event of it, however few are wanted.
-  private static let parts = SuiteSize.count(2, long: 6)
+  private static let parts = SuiteSize.count(1, long: 6)
 
   @Test("A process may end before or after the effects of any event", arguments: 0..<parts)
   func everyEvent(part: Int) {

@@ -76,7 +76,7 @@ struct StateDifferenceTests {
 
   @Test("The states of the eventful run that lie far apart are compared without a lost path")
   func eventful() throws {
-    let run = try LogHarness.eventfulRun(sink: .ring())
+    let run = try LogHarness.eventfulRun()
     let log = try EventLog(bytes: run.bytes)
     let last = try #require(log.lastSequence)
     let whole = StateDifference(log.header.state, try log.state(at: last))

@@ -76,7 +76,7 @@ struct RecordHistoryTests {
 
   @Test("In the eventful run every record that was edited has a history that ends well")
   func eventful() throws {
-    let run = try LogHarness.eventfulRun(sink: .ring())
+    let run = try LogHarness.eventfulRun()
     let log = try EventLog(bytes: run.bytes)
     for name in (0..<50).map({ "r\($0)" }) where name != "r13" {
       let history = try RecordHistory(of: name, in: log)
@@ -158,7 +158,7 @@ struct OperationHistoryTests {
 
   @Test("In the eventful run every operation that ended was announced once")
   func eventful() throws {
-    let run = try LogHarness.eventfulRun(sink: .ring())
+    let run = try LogHarness.eventfulRun()
     let log = try EventLog(bytes: run.bytes)
     for step in try AnalysisHarness.all(log) {
       guard case .doWork(.modify(let operation)) = step.record.event else { continue }

@@ -99,7 +99,7 @@ struct LogStatisticsTests {
 
   @Test("The eventful run's numbers are those of its state and of its events")
   func eventful() throws {
-    let run = try LogHarness.eventfulRun(sink: .ring())
+    let run = try LogHarness.eventfulRun()
     let log = try EventLog(bytes: run.bytes)
     let statistics = try LogStatistics(of: log)
 

@@ -158,7 +158,7 @@ struct CausalTreeTests {
 
   @Test("A tree is cut where it is too large, and says so")
   func cut() throws {
-    let run = try LogHarness.eventfulRun(sink: .ring())
+    let run = try LogHarness.eventfulRun()
     let log = try EventLog(bytes: run.bytes)
     let first = try #require(log.firstSequence)
 

@@ -159,7 +159,7 @@ struct LineFormTests {
 
   @Test("Every line of a log is JSON to the toolchain's parser")
   func toolchain() throws {
-    let log = try LogHarness.eventfulRun(sink: .ring()).bytes
+    let log = try LogHarness.eventfulRun().bytes
     for line in LineForm.lines(log) {
       let object = try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any]
       #expect(Set(object?.keys.map { $0 } ?? []) == ["version", "kind", "payload"])
@@ -168,7 +168,7 @@ struct LineFormTests {
 
   @Test("Every line of a log is written as it was read, also with white space between its tokens")
   func everyLine() throws {
-    for line in LineForm.lines(try LogHarness.eventfulRun(sink: .ring()).bytes) {
+    for line in LineForm.lines(try LogHarness.eventfulRun().bytes) {
       #expect(LineForm.write(try LineForm.read(LogLine.self, line)) == line)
       #expect(LineForm.write(try LineForm.read(LogLine.self, LineForm.spaced(line))) == line)
     }

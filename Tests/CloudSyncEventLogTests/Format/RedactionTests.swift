@@ -158,7 +158,7 @@ struct RedactionTests {
 
   @Test("Every event and its redacted form have one skeleton", arguments: rules.indices)
   func skeletons(rule: Int) throws {
-    let log = try EventLog(bytes: try LogHarness.eventfulRun(sink: .ring()).bytes)
+    let log = try EventLog(bytes: try LogHarness.eventfulRun().bytes)
     try log.forEachStep { (step) throws(LogError) in
       let bytes = LineForm.write(step.record, Self.rules[rule])
       let hidden = try? LineForm.read(EventRecord.self, bytes)

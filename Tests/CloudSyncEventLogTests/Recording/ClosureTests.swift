@@ -10,7 +10,7 @@ struct ClosureTests {
   func wholeLines() throws {
     let pieces = Collector<Data>()
     let run = try LogHarness.eventfulRun(sink: .closure { pieces.add($0) }, redactor: .none)
-    let expected = try LogHarness.eventfulRun(sink: .ring()).bytes
+    let expected = try LogHarness.eventfulRun().bytes
 
     #expect(run.bytes == [])
     for piece in pieces.entries { #expect(piece.last == UInt8(ascii: "\n")) }

@@ -32,7 +32,7 @@ struct LogReportTests {
 
   @Test("The heading is the log's name without the folders that it is in")
   func headingHasNoFolder() throws {
-    let bytes = try LogHarness.eventfulRun(sink: .ring()).bytes
+    let bytes = try LogHarness.eventfulRun().bytes
     let log = try EventLog(bytes: bytes, name: "/Users/somebody/logs/today.jsonl")
     let page = try page(of: log)
     #expect(page.contains("<title>today.jsonl</title>") && !page.contains("somebody"))
@@ -120,7 +120,7 @@ struct LogReportTests {
 
   @Test("The same log gives the same bytes")
   func isDeterministic() throws {
-    let bytes = try LogHarness.eventfulRun(sink: .ring()).bytes
+    let bytes = try LogHarness.eventfulRun().bytes
     let first = try LogReport.html(of: EventLog(bytes: bytes))
     let second = try LogReport.html(of: EventLog(bytes: bytes))
     #expect(first == second)
@@ -154,7 +154,7 @@ struct LogReportTests {
 
   @Test("A salvaged log gives a page, and says where states are known")
   func takesASalvagedLog() throws {
-    var lines = try LogHarness.eventfulRun(sink: .ring()).bytes.split(separator: 0x0a)
+    var lines = try LogHarness.eventfulRun().bytes.split(separator: 0x0a)
     lines[lines.count / 2] = lines[lines.count / 2].dropLast(9)
     let bytes = Array(lines.joined(separator: [0x0a]))
     let log = try EventLog(bytes: bytes, salvaging: true)
@@ -210,7 +210,7 @@ struct LogReportTests {
 
   /// An eventful log in which names, codes of kinds excepted, begin with a hostile text.
   private func hostileBytes(_ hostile: String) throws -> [UInt8] {
-    let bytes = try LogHarness.eventfulRun(sink: .ring()).bytes
+    let bytes = try LogHarness.eventfulRun().bytes
     let coded = String(decoding: try JSONEncoder().encode(hostile), as: UTF8.self).dropFirst()
       .dropLast()
     var text = PageBytes(bytes)
@@ -238,7 +238,7 @@ struct LogReportTests {
   }
 
   private func eventfulLog() throws -> EventLog {
-    try EventLog(bytes: LogHarness.eventfulRun(sink: .ring()).bytes)
+    try EventLog(bytes: LogHarness.eventfulRun().bytes)
   }
 
   private func page(of log: EventLog, title: String? = nil) throws -> PageBytes {

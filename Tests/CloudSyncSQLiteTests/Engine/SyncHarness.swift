@@ -36,10 +36,19 @@ final class SyncHarness {
     }
 
     func lines(_ sql: String) throws -> [String] { try database.lines(sql) }
+
+    /// Whether no edit waits to be read, and no row to be sent or written.
+    func isAtRest() throws -> Bool {
+      let waiting =
+        "SELECT 1 FROM cloudsync_outbox UNION ALL SELECT 1 FROM cloudsync_pending LIMIT 1"
+      return try !engine.isSynchronizing && lines(waiting).isEmpty
+    }
   }
 
   let world = SimulatedEnvironment()
   let cloud: LocalCloud
+  /// How often anybody has written to the cloud.
+  private let writes = Locked(0)
   let zoneID = ZoneID(name: "Data")
   private let owner = AccountIdentity("owner")
 
@@ -48,6 +57,7 @@ final class SyncHarness {
 
   init(store: any LocalCloudStore = MemoryStore(), assetFolder: String? = nil) {
     let world = world
+    let store = CountingStore(base: store, writes: writes)
     cloud = LocalCloud(store: store, assetFolder: assetFolder, now: { world.now })
   }
 
@@ -117,10 +127,18 @@ final class SyncHarness {
 
   /// Lets devices send and fetch, one after the other, until nothing changes any more.
   func sync(_ devices: Device...) throws {
+    var seen: [String: Int] = [:]
     for device in devices + devices {
       if !device.engine.isRunning { try device.engine.start() }
+      // Nobody has written since it fetched, and it has nothing to send: only time passes.
+      if seen[device.name] == writes.withLock({ $0 }), try device.isAtRest() {
+        world.advance(by: .seconds(60))
+        #expect(device.failures == [], "\(device.name)")
+        continue
+      }
       device.engine.sendChanges()
       world.advance(by: .seconds(30))
+      seen[device.name] = writes.withLock { $0 }
       device.engine.fetchChanges()
       world.advance(by: .seconds(30))
       #expect(device.failures == [], "\(device.name)")
@@ -174,6 +192,22 @@ final class SyncHarness {
     try device.lines(
       "SELECT key FROM cloudsync_status WHERE status = 'parked' AND error_code = 1555"
     )
+  }
+}
+
+/// Counts the transactions that may write.
+private struct CountingStore: LocalCloudStore {
+  let base: any LocalCloudStore
+  let writes: Locked<Int>
+
+  var opening: UInt64 { base.opening }
+
+  func transaction<Value: Sendable>(
+    _ kind: LocalCloudTransactionKind,
+    _ body: (any LocalCloudTransaction) throws(LocalCloudStoreError) -> Value
+  ) throws(LocalCloudStoreError) -> Value {
+    if kind == .write { writes.withLock { $0 += 1 } }
+    return try base.transaction(kind, body)
   }
 }
 

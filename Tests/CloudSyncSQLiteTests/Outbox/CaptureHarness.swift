@@ -56,7 +56,8 @@ final class CaptureHarness {
   }
 
   func reader(_ tables: [CapturedTable]? = nil) -> CapturedEditReader {
-    CapturedEditReader(connection: connection, tables: tables ?? self.tables) { Self.field($0) }
+    let tables = CapturedEditReader.Tables(tables ?? self.tables)
+    return CapturedEditReader(connection: connection, tables: tables) { Self.field($0) }
   }
 
   /// Reads all edits, and replays them over the copy.

@@ -6,7 +6,7 @@ import Testing
 /// What `ON UPDATE CASCADE` writes into rows is nobody's edit.
 @Suite("References that follow a key while somebody edits them")
 struct CascadeEditTests {
-  static let policies: [DeletePolicy] = [.deleteWins, .editWins]
+  static let policies = SuiteSize.some(1, of: [DeletePolicy.deleteWins, .editWins])
 
   private func expect(_ steps: [[CascadeStep]], _ script: CascadeScript) throws {
     for made in SuiteSize.some(2, of: RenameScript.orders(of: steps.count)) {
@@ -46,7 +46,7 @@ struct CascadeEditTests {
 
   @Test(
     "The same where the engine does the actions",
-    arguments: SuiteSize.some(1, of: policies)
+    arguments: policies
   )
   func unenforced(deletes: DeletePolicy) throws {
     for steps in SuiteSize.some(1, of: Self.pairs) {
@@ -61,7 +61,7 @@ struct CascadeEditTests {
     }
   }
 
-  @Test("Three devices, in all orders", arguments: SuiteSize.some(1, of: policies))
+  @Test("Three devices, in all orders", arguments: policies)
   func threeDevices(deletes: DeletePolicy) throws {
     let triples: [[[CascadeStep]]] = [
       [[.rename], [.move], [.moveElsewhere]], [[.rename], [.move], [.renameOtherwise]],

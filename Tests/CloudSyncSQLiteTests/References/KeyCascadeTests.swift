@@ -30,7 +30,7 @@ struct KeyCascadeTests {
   @Test(
     "A change of the key stays, whichever came first",
     arguments: 0..<5,
-    [DeletePolicy.deleteWins, .editWins]
+    SuiteSize.some(1, of: [DeletePolicy.deleteWins, .editWins])
   )
   func moved(number: Int, deletes: DeletePolicy) throws {
     let script = Self.scripts[number]

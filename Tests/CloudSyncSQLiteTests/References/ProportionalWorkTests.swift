@@ -33,9 +33,9 @@ struct ProportionalWorkTests {
   }
 
   private func expectFlat(_ steps: (Int) throws -> Int) throws {
-    let (few, many) = (try steps(20), try steps(400))
+    let (few, many) = (try steps(20), try steps(200))
     #expect(few > 0)
-    #expect(many < few * 2, "\(few) tens of steps with 20 rows, \(many) with 400")
+    #expect(many < few * 2, "\(few) tens of steps with 20 rows, \(many) with 200")
   }
 
   private static func rows(_ count: Int, _ row: (Int) -> String) -> String {

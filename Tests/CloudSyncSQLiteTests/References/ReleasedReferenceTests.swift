@@ -42,7 +42,7 @@ struct ReleasedReferenceTests {
     for action in Action.allCases {
       for isEnforced in [true, false] {
         for (isEditLast, isPhoneFirst) in SuiteSize.some(
-          2,
+          1,
           of: [(false, true), (true, true), (true, false), (false, false)]
         ) {
           let (bench, mac, phone) = try SyncHarness.pair(

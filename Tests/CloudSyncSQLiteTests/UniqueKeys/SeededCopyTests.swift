@@ -64,12 +64,12 @@ struct SeededCopyTests {
 
   @Test("The newest keeps each value, and whoever refers to the other one waits")
   func newest() throws {
-    let count = 200
+    let count = SuiteSize.count(60, long: 200)
     let (_, devices) = try check(.newest, count: count)
     for device in devices {
-      #expect(try device.lines("SELECT count(*) FROM tags") == ["200"])
+      #expect(try device.lines("SELECT count(*) FROM tags") == ["\(count)"])
       let parked = "SELECT count(*) FROM cloudsync_status WHERE status = 'parked'"
-      #expect(try device.lines(parked) == ["200"])
+      #expect(try device.lines(parked) == ["\(count)"])
     }
     let query = "SELECT * FROM tags ORDER BY 1"
     #expect(try devices[0].lines(query) == devices[1].lines(query))

@@ -21,6 +21,9 @@ struct SourceFile: Sendable {
     lineCount = source.isEmpty || source.hasSuffix("\n") ? tokenizer.line - 1 : tokenizer.line
   }
 
+  /// The texts of its tokens, each once.
+  var texts: some Sequence<String> { indices.keys }
+
   var isTest: Bool { path.hasPrefix("Tests/") || path.contains("/Tests/") }
 
   /// The folder of the file, without a slash at its end.

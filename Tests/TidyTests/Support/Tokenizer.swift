@@ -19,14 +19,12 @@ struct Tokenizer {
   /// The texts of the tokens of a short piece of source.
   static func texts(of source: String) -> [String] { Tokenizer(source).tokens.map(\.text) }
 
+  /// Whether a byte belongs to a word: a letter, a digit, `_`, `$`, a backtick, or a part of what is no ASCII.
+  ///
+  /// Comparisons of numbers cost little without optimization: the package has megabytes of source.
   static func isWordByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"),
-      UInt8(ascii: "`"), 0x80...:
-      true
-    default: false
-    }
+    (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a || byte >= 0x30 && byte <= 0x39
+      || byte == 0x5f || byte == 0x24 || byte == 0x60 || byte >= 0x80
   }
 
   /// Reads to the end, or to the parenthesis that closes an interpolation.
@@ -169,16 +167,27 @@ extension Tokenizer {
 extension Tokenizer {
   private mutating func advance(_ count: Int = 1) {
     let end = min(offset + count, bytes.count)
-    for byte in bytes[offset..<end] where byte == UInt8(ascii: "\n") { line += 1 }
-    offset = end
+    while offset < end {
+      if bytes[offset] == 0x0a { line += 1 }
+      offset += 1
+    }
   }
 
-  private func at(_ prefix: String) -> Bool { bytes[offset...].starts(with: prefix.utf8) }
+  private func at(_ prefix: String) -> Bool {
+    var place = offset
+    for byte in prefix.utf8 {
+      guard place < bytes.count, bytes[place] == byte else { return false }
+      place += 1
+    }
+    return true
+  }
 
   /// How many of a character stand in a row.
   private func count(of character: Unicode.Scalar, from start: Int) -> Int {
-    guard start < bytes.count else { return 0 }
-    return bytes[start...].prefix { $0 == UInt8(ascii: character) }.count
+    let byte = UInt8(ascii: character)
+    var end = start
+    while end < bytes.count, bytes[end] == byte { end += 1 }
+    return end - start
   }
 
   private func text(from start: Int, to end: Int? = nil) -> String {

@@ -226,7 +226,8 @@ struct ItemResultClassifier {
     guard let server = error.serverRecord, server.recordID == entry.recordID else { return .lookUp }
     // The answer to an earlier attempt was lost. Otherwise somebody else had the same idea, and only
     // the resolver knows whether two of them are more than one.
-    if entry.isInDoubt, context.findsInCloud(entry.recordID, { server.contains(edit: edit) }) {
+    if entry.isInDoubt, context.findsInCloud(entry.recordID, where: { server.contains(edit: edit) })
+    {
       return .alreadyThere(server)
     }
     let conflict = Conflict(

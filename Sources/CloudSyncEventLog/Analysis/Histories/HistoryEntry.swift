@@ -69,10 +69,10 @@ public struct HistoryEntry: Sendable, Hashable, Codable {
 
   init(
     _ kind: Kind,
-    _ step: LogFold.Step,
+    at step: LogFold.Step,
     attempt: Attempt? = nil,
     error: SyncError.Code? = nil,
-    _ text: String
+    text: String
   ) {
     self.init(
       kind,
@@ -80,7 +80,7 @@ public struct HistoryEntry: Sendable, Hashable, Codable {
       time: step.time,
       attempt: attempt,
       error: error.map(\.description),
-      text
+      text: text
     )
   }
 
@@ -90,7 +90,7 @@ public struct HistoryEntry: Sendable, Hashable, Codable {
     time: Timestamp,
     attempt: Attempt? = nil,
     error: String? = nil,
-    _ text: String
+    text: String
   ) {
     self.sequence = sequence
     self.time = time

@@ -76,7 +76,7 @@ struct OperationHistoryReader {
     self.mode = mode
     let text = "it was there when the log began"
     let sequence = header.state.eventCount
-    entries.append(HistoryEntry(.found, sequence: sequence, time: header.time, text))
+    entries.append(HistoryEntry(.found, sequence: sequence, time: header.time, text: text))
   }
 
   private mutating func add(
@@ -86,7 +86,7 @@ struct OperationHistoryReader {
     error: SyncError.Code? = nil,
     text: String
   ) {
-    entries.append(HistoryEntry(kind, step, attempt: attempt, error: error, text))
+    entries.append(HistoryEntry(kind, at: step, attempt: attempt, error: error, text: text))
   }
 
   mutating func process(step: LogFold.Step, state: SyncState) {

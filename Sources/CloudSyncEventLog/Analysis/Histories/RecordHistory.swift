@@ -69,7 +69,7 @@ struct RecordHistoryReader {
   private mutating func lookAtBeginning(header: LogHeader) {
     let state = header.state
     func find(text: String) -> HistoryEntry {
-      HistoryEntry(.found, sequence: state.eventCount, time: header.time, text)
+      HistoryEntry(.found, sequence: state.eventCount, time: header.time, text: text)
     }
     for (place, operation) in state.modify.queue.enumerated() {
       // What requests have taken of the first one is on its way.
@@ -92,7 +92,7 @@ struct RecordHistoryReader {
     error: SyncError.Code? = nil,
     text: String
   ) {
-    entries.append(HistoryEntry(kind, step, attempt: attempt, error: error, text))
+    entries.append(HistoryEntry(kind, at: step, attempt: attempt, error: error, text: text))
   }
 
   /// Remembers what the state has of the record.

@@ -37,22 +37,41 @@ struct CapturedBatch: Sendable {
 /// All of it belongs into one transaction that writes. Nothing may be done after a batch that looks
 /// at tables, until the outbox was read to its end: a row may have been edited again since.
 struct CapturedEditReader {
+  /// The tables whose edits are read.
+  struct Tables: Sendable {
+    /// By their numbers.
+    fileprivate let byID: [Int64: CapturedTable]
+    /// Their numbers, as SQL.
+    fileprivate let ids: String
+
+    init(_ tables: [CapturedTable]) {
+      byID = Dictionary(tables.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+      ids = byID.keys.sorted().map { "\($0)" }.joined(separator: ", ")
+    }
+  }
+
   let connection: SQLiteConnection
-  /// By their numbers.
-  private let tables: [Int64: CapturedTable]
-  /// Their numbers, as SQL.
-  private let ids: String
+  private let tables: Tables
   private let encode: (SQLiteValue) -> FieldValue
+  private var ids: String { tables.ids }
 
   init(
     connection: SQLiteConnection,
-    tables: [CapturedTable],
+    tables: Tables,
     encode: @escaping (SQLiteValue) -> FieldValue
   ) {
     self.connection = connection
+    self.tables = tables
     self.encode = encode
-    self.tables = Dictionary(tables.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    ids = self.tables.keys.sorted().map { "\($0)" }.joined(separator: ", ")
+  }
+
+  /// Whether nothing was captured, of whatever table, since it was read last.
+  func isEmpty() throws(SQLiteError) -> Bool {
+    let search = try connection.statement(
+      "SELECT 1 FROM main.cloudsync_outbox WHERE id > \(start) LIMIT 1"
+    )
+    defer { search.reset() }
+    return try search.step() == false
   }
 
   /// Reads the oldest edits, at most so many.
@@ -73,7 +92,7 @@ struct CapturedEditReader {
     var places: [RowIdentity: Int] = [:]
     var rows: [[CapturedEdit]] = []
     for var edit in edits {
-      guard let table = tables[edit.table] else { continue }
+      guard let table = tables.byID[edit.table] else { continue }
       edit.followsMismatching = consequences.contains(edit.id)
       edit.cascadedColumns = cascades[edit.id] ?? []
       let row = RowIdentity(table: edit.table, key: table.identity(of: edit.key))
@@ -87,7 +106,7 @@ struct CapturedEditReader {
     // Every transaction looks here, and most find no edit, or edits of few tables.
     var readers: [Int64: CapturedRows] = [:]
     for edits in rows {
-      guard let id = edits.first?.table, let table = tables[id] else { continue }
+      guard let id = edits.first?.table, let table = tables.byID[id] else { continue }
       let reader = readers[id] ?? self.rows(of: table)
       readers[id] = reader
       if let row = try reader.row(of: edits) { result.rows.append(row) }
@@ -169,7 +188,7 @@ struct CapturedEditReader {
     try query.forEachRow { () throws(SQLiteError) in
       let (own, isNew) = layout.time(in: query, after: time)
       if isNew { time = own }
-      guard let table = tables[query.integer(2)],
+      guard let table = tables.byID[query.integer(2)],
         let edit = layout.edit(in: query, of: table, at: own)
       else { return }
       try visit(edit)
@@ -189,7 +208,7 @@ struct CapturedEditReader {
     let layout = try OutboxLayout(connection)
     let query = try connection.statement(layout.query).bind(try startOfEdits(), at: 1)
     try query.forEachRow { () throws(SQLiteError) in
-      guard let table = tables[query.integer(2)],
+      guard let table = tables.byID[query.integer(2)],
         let edit = layout.edit(in: query, of: table, at: .zero), edit.change != .impending
       else { return }
       found.take(edit, of: RowIdentity(table: table.id, key: table.identity(of: edit.key)))
@@ -241,7 +260,7 @@ struct CapturedEditReader {
       batch.isEmpty = false
       let (time, isNew) = layout.time(in: query, after: batch.time)
       if isNew { batch.time = time }
-      guard let table = tables[query.integer(2)] else {
+      guard let table = tables.byID[query.integer(2)] else {
         if isNew { left.append((batch.end, time)) }
         batch.leftUntil = batch.end
         continue

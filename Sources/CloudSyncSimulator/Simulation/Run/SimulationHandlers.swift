@@ -80,10 +80,10 @@ final class HostObserver: SessionObserver {
   private weak let session: CloudSyncSession?
 
   init(
-    _ run: SimulationRun,
-    _ host: SimulatedHost,
-    _ process: SimulatedProcess,
-    _ session: CloudSyncSession
+    of session: CloudSyncSession,
+    in process: SimulatedProcess,
+    on host: SimulatedHost,
+    run: SimulationRun
   ) {
     self.run = run
     self.host = host

@@ -73,7 +73,7 @@ extension SimulationRun {
       state.lastState = nil
       state.stateBefore = nil
     }
-    session.attach(HostObserver(self, host, process, session))
+    session.attach(HostObserver(of: session, in: process, on: host, run: self))
     if options.keepsLogs {
       let recorder = EventRecorder(.ring(capacity: 1_000_000))
       recorder.attach(to: session)

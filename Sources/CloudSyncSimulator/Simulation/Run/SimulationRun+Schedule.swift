@@ -11,7 +11,7 @@ import Foundation
 extension SimulationRun {
   /// Runs everything.
   func execute() -> SimulationOutcome {
-    var workload = Workload(options, root.fork(2))
+    var workload = Workload(options, random: root.fork(2))
     begin(workload: &workload)
     while !isOver, let step = workload.next() {
       world.advance(by: step.gap)
@@ -96,7 +96,7 @@ extension SimulationRun {
     hosts.allSatisfy { host in
       guard let state = host.device.session?.state, host.isAwake else { return false }
       if host.state.withLock({ $0.isPushed }) { return false }
-      if case .lost = state.zoneState { return !isLookingUp(host, state) }
+      if case .lost = state.zoneState { return !isLookingUp(host, in: state) }
       if state.isHalted { return true }
       guard state.isRunning, !state.hasWorkQueued, state.parked.quota == nil else { return false }
       return !host.device.hasPlans
@@ -104,7 +104,7 @@ extension SimulationRun {
   }
 
   /// Whether an answer is to come yet that may tell a device without its zone that the zone is there again.
-  private func isLookingUp(_ host: SimulatedHost, _ state: SyncState) -> Bool {
+  private func isLookingUp(_ host: SimulatedHost, in state: SyncState) -> Bool {
     switch state.next(at: host.clock.now) {
     case .request: true
     case .wait(let reasons, _): !reasons.isDisjoint(with: [.inFlight, .gate])
