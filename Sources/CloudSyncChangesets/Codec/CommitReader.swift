@@ -65,6 +65,16 @@ enum CommitReader {
     switch try reader.byte() {
     case 0: break
     case 1: header.reverts = ChangesetID(try digest(reader: &reader))
+    case 2:
+      guard header.kind == .edit else { throw ByteFault("it cannot stand for others") }
+      for _ in 0..<(try reader.count(ofAtLeast: 32)) {
+        let original = ChangesetID(try digest(reader: &reader))
+        if let last = header.originals.last, last >= original {
+          throw ByteFault("what it stands for is not in order")
+        }
+        header.originals.append(original)
+      }
+      guard !header.originals.isEmpty else { throw ByteFault("it stands for nothing") }
     default: throw ByteFault("what it takes back is none")
     }
     header.meta = try reader.text()
@@ -156,9 +166,9 @@ enum CommitReader {
       throw ByteFault("a change is of no known kind")
     }
     let key = try key(reader: &reader)
-    let isMerge = header.kind == .merge
+    let keepsTimes = header.keepsTimes
     var time = header.time
-    if isMerge, kind != .update { time = try self.time(reader: &reader, header: header) }
+    if keepsTimes, kind != .update { time = try self.time(reader: &reader, header: header) }
     var cells: [CellDelta] = []
     let cellCount = try reader.count(ofAtLeast: 2)
     cells.reserveCapacity(cellCount)
@@ -169,10 +179,10 @@ enum CommitReader {
       }
       let old = kind == .insert ? .null : try reader.value()
       let new = kind == .delete ? .null : try reader.value()
-      let written = isMerge ? try self.time(reader: &reader, header: header) : header.time
+      let written = keepsTimes ? try self.time(reader: &reader, header: header) : header.time
       // A NULL of a row that is inserted has a cell only to tell that it is not as old as the row, a value that a merge
       // leaves to tell that it is newer.
-      guard old != new || kind == .insert && written != time || kind == .update && isMerge else {
+      guard old != new || kind == .insert && written != time || kind == .update && keepsTimes else {
         throw ByteFault("a cell has not changed")
       }
       cells.append(CellDelta(column, old: old, new: new, time: written))

@@ -121,10 +121,14 @@ struct Intake {
     )
     try DecidedEdits(log: work.log).note(commit: commit, id: entry.id)
     try frames.notice(row: row, after: parents.first)
-    if let replica, row.kind == .edit, commit.header.replica.hasSameBytes(as: replica) {
+    // What others have rebased is called by the name of whoever made it first.
+    if let replica, row.kind == .edit, commit.header.originals.isEmpty,
+      commit.header.replica.hasSameBytes(as: replica)
+    {
       found.hasOwnName = true
     }
     try work.heads.replace(by: row, after: parents)
+    try RebasedCommits(connection: work.connection).note(row: row, header: commit.header)
     try work.heads.notice(time: row.time)
     return row
   }

@@ -21,6 +21,16 @@ extension Rebasing {
     return rows.sorted { ($0.generation, $0.seq) < ($1.generation, $1.seq) }
   }
 
+  /// The commits that one goes on from, and those that it stands for: all that these have it has.
+  func sources(of row: LogRow) throws(ChangesetError) -> [LogRow] {
+    var rows = try row.parents.map { (seq) throws(ChangesetError) in try work.log.row(seq) }
+    let rebased = RebasedCommits(connection: work.connection)
+    for id in try rebased.originals(of: [row.seq])[row.seq]?.sorted() ?? [] {
+      if let seq = try work.log.number(of: id) { rows.append(try work.log.row(seq)) }
+    }
+    return rows
+  }
+
   /// The last commits on all ways to one that are in the others' history, or have been put on top of it; none for the
   /// empty database.
   ///
@@ -34,8 +44,8 @@ extension Rebasing {
         found.append(next)
         continue
       }
-      for parent in next.parents where seen.insert(parent).inserted {
-        open.append(try work.log.row(parent))
+      for source in try sources(of: next) where seen.insert(source.seq).inserted {
+        open.append(source)
       }
     }
     var last: [LogRow] = []

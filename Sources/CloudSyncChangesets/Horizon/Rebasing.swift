@@ -32,7 +32,6 @@ struct Rebasing {
     let position = try work.heads.position()
     if !position.isDetached { try work.checkNothingIsUncommitted() }
     try keepStart(of: position, horizon: horizon)
-    var made: [LogRow] = []
     var heads: [LogRow] = []
     var beginnings: [(branch: Int64, at: LogRow)] = []
     for head in try work.heads.beside() {
@@ -43,30 +42,38 @@ struct Rebasing {
         beginnings.append((head.branch, old))
       }
     }
-    var placed: Placed = [:]
-    for old in try withForks(of: heads) {
-      let target = try target(for: old, placed: placed, horizon: horizon)
-      let row = try rebase(row: old, onto: target, placed: placed)
-      placed[old.seq] = row
-      try work.heads.remove(seq: old.seq, branch: old.branch)
-      if row.seq != target.seq {
-        try work.heads.replace(by: row, after: [target])
-        made.append(row)
-      } else if try work.heads.heads(ofBranch: old.branch).isEmpty {
-        try work.heads.add(target.seq, branch: old.branch)
-      }
-    }
+    let made = try put(heads: heads, onTopOf: horizon)
     // What was begun on them, and has no commit of its own, begins where they are now.
     for (branch, old) in beginnings {
       try work.heads.begin(branch: branch, at: target(branch: old.branch, horizon: horizon).seq)
     }
-    // Whoever looks at an older commit goes on looking at it.
-    if position.isDetached { return made }
+    try follow(position: position, horizon: horizon)
+    return made
+  }
+
+  /// Moves the rows to the head of their branch; whoever looks at an older commit goes on looking at it.
+  func follow(position: Heads.Position, horizon: Horizon) throws(ChangesetError) {
+    if position.isDetached { return }
     let end = try target(branch: position.branch, horizon: horizon)
     if try work.heads.heads(ofBranch: position.branch).isEmpty {
       try work.heads.add(end.seq, branch: position.branch)
     }
     try Moving(work: work).move(to: end.seq)
+  }
+
+  /// Makes commits on top of the others' history of what heads beside the horizon have, and returns them.
+  func put(heads: [LogRow], onTopOf horizon: Horizon) throws(ChangesetError) -> [LogRow] {
+    var placed = try RebasedCommits(connection: work.connection).places()
+    var made: [LogRow] = []
+    for old in try withForks(of: heads) {
+      try work.heads.remove(seq: old.seq, branch: old.branch)
+      if placed[old.seq] != nil { continue }
+      let target = try target(for: old, placed: placed, horizon: horizon)
+      let row = try rebase(row: old, onto: target, placed: placed)
+      placed[old.seq] = row
+      try work.heads.replace(by: row, after: [target])
+      made.append(row)
+    }
     return made
   }
 
@@ -111,25 +118,33 @@ struct Rebasing {
     return target
   }
 
-  /// What was decided on the way to a commit by others beside the horizon, which nobody will see any more.
-  private func lost(
-    before row: LogRow,
-    placed: Placed
-  ) throws(ChangesetError) -> [MergeConflict] {
-    var conflicts: [MergeConflict] = []
+  /// The commits that one is made of which nobody else has: those beside the horizon that nothing stands for yet.
+  private func open(before row: LogRow, placed: Placed) throws(ChangesetError) -> [LogRow] {
+    var found: [LogRow] = []
     var (open, seen): ([LogRow], Set<Int64>) = ([row], [row.seq])
     while let next = open.popLast() {
       guard next.isBeside, placed[next.seq] == nil else { continue }
-      if try work.log.body(seq: next.seq) != nil {
-        conflicts += try work.log.commit(next).conflicts.filter { !$0.lost.isEmpty }
+      found.append(next)
+      for source in try sources(of: next) where seen.insert(source.seq).inserted {
+        open.append(source)
       }
-      for parent in next.parents where seen.insert(parent).inserted {
-        open.append(try work.log.row(parent))
-      }
+    }
+    return found
+  }
+
+  /// What was decided by commits that nobody will see any more.
+  private func lost(by commits: [LogRow]) throws(ChangesetError) -> [MergeConflict] {
+    var conflicts: [MergeConflict] = []
+    for row in commits where try work.log.body(seq: row.seq) != nil {
+      conflicts += try work.log.commit(row).conflicts.filter { !$0.lost.isEmpty }
     }
     return conflicts
   }
 
+  /// Makes the commit that stands for those which one is made of: a function of these and the target, so that all who
+  /// put them there make the same.
+  ///
+  /// Where nothing of them is left to change there is one as well: it tells the others that nothing is missing.
   private func rebase(
     row: LogRow,
     onto target: LogRow,
@@ -138,23 +153,49 @@ struct Rebasing {
     try work.checkKnown(row)
     let bases = try bases(of: row, placed: placed)
     let plan = try Merging(work).rebase(of: row, over: bases, onto: target)
-    let changes = plan.changes.withoutNewerValues
-    let conflicts = try Set(plan.conflicts + lost(before: row, placed: placed)).sorted()
-    // Where all of it has lost to what the others have done meanwhile there is that to tell.
-    if changes.isEmpty, conflicts.allSatisfy(\.lost.isEmpty) { return target }
-    let said = try work.changeset(row: row)
-    let time = HybridTime.next(after: try work.heads.position().clock, now: work.now)
-    let committing = Committing(work: work)
-    let commit = try committing.commit(
-      of: changes.written(at: time),
-      meta: row.kind == .edit ? said.meta : "{}",
-      conflicts: conflicts,
-      at: time,
-      on: target,
-      branch: row.branch
+    let commits = try open(before: row, placed: placed)
+    var header = CommitHeader(
+      kind: .edit,
+      schema: work.tables.id,
+      parents: [target.id],
+      generation: target.generation + 1,
+      time: HybridTime.next(after: max(target.time, row.time), now: 0),
+      replica: try maker(of: commits),
+      branch: try work.dictionaries.name(number: row.branch),
+      originals: try originals(of: commits),
+      meta: row.kind == .edit ? try work.changeset(row: row).meta : "{}",
+      stateHash: target.stateHash
     )
-    try work.heads.notice(time: time)
-    return try committing.store(commit: commit, parents: [target])
+    let changes = try DefaultFills(work: work).stating(changes: plan.changes, after: target)
+    let frames = try StateFrames(work.connection)
+    try frames.keep()
+    header.stateHash = target.stateHash.adding(
+      changes,
+      from: try frames.frame(of: target),
+      to: try frames.frame(of: try work.schemaNumber(), after: target)
+    )
+    let conflicts = try Set(plan.conflicts + lost(by: commits)).sorted()
+    let commit = Commit(header: header, changes: changes, conflicts: conflicts)
+    let made = try Committing(work: work).store(commit: commit, parents: [target])
+    try work.heads.notice(time: made.time)
+    return made
+  }
+
+  /// Who has made the latest edit of some commits; this copy where none is an edit.
+  private func maker(of commits: [LogRow]) throws(ChangesetError) -> String {
+    let edits = commits.filter { $0.kind == .edit }
+    let last = edits.max { ($0.generation, $0.id) < ($1.generation, $1.id) }
+    if let last, let name = try work.changeset(row: last).replica { return name }
+    return try work.replica()
+  }
+
+  /// What a commit stands for that is made of others: these, and what they stand for themselves that is not here.
+  private func originals(of commits: [LogRow]) throws(ChangesetError) -> [ChangesetID] {
+    var originals = Set(commits.map(\.id))
+    let known = try RebasedCommits(connection: work.connection)
+      .originals(of: Set(commits.map(\.seq)))
+    for id in known.values.joined() where try work.log.number(of: id) == nil { originals.insert(id) }
+    return originals.sorted()
   }
 
   // MARK: Without old changes
@@ -173,36 +214,12 @@ struct Rebasing {
       _ = try work.log.changes(from: nil, to: base.seq)
       return
     } catch { guard error.code == .historyTooShort else { throw error } }
-    let making = SnapshotMaking(work: work)
     let schema = try work.dictionaries.schema(number: base.schema)
-    let state = try making.state(of: base, schema: schema)
-    var header = try work.log.header(row: base)
-    let said = try work.changeset(row: base)
-    header.parents = []
-    (header.replica, header.meta, header.reverts) = (said.replica ?? "", said.meta, said.reverts)
-    let body = CommitWriter.body(of: Commit(header: header, changes: state))
-    try SnapshotRoots(connection: work.connection)
-      .keep(
-        root: .init(
-          seq: base.seq,
-          head: CommitWriter.head(of: header),
-          body: [],
-          fills: try StateFrames(work.connection).frame(of: base).fills,
-          below: try making.below(row: base)
-        )
+    try Beginnings(work: work)
+      .begin(
+        with: base,
+        state: SnapshotMaking(work: work).state(of: base, schema: schema),
+        fills: StateFrames(work.connection).frame(of: base).fills
       )
-    try work.log.begin(with: base.seq, body: body)
-    try StateFrames.forget(work.connection)
-  }
-}
-
-extension CommitLog {
-  /// Lets a line begin with a commit, whose changes are its whole state then.
-  fileprivate func begin(with seq: Int64, body: [UInt8]) throws(ChangesetError) {
-    try connection.run(
-      "UPDATE changesets_log SET parent = NULL, merged = NULL, body = ?2 WHERE seq = ?1",
-      .integer(seq),
-      .blob(body)
-    )
   }
 }

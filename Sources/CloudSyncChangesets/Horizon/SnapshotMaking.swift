@@ -100,11 +100,16 @@ struct SnapshotMaking {
     try beginnings(before: row).sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 }
   }
 
-  /// The beginnings of the identifiers of all that is before a commit.
+  /// The beginnings of the identifiers of all that is before a commit, or that something before it was rebased from.
   func beginnings(before row: LogRow) throws(ChangesetError) -> Set<[UInt8]> {
     var beginnings = try SnapshotRoots(connection: work.connection).below()
-    for seq in try work.log.ancestors(of: [row.seq]) where seq != row.seq {
+    let commits = try work.log.ancestors(of: [row.seq])
+    for seq in commits where seq != row.seq {
       beginnings.insert(try work.log.row(seq).id.beginning)
+    }
+    // What these were rebased from is in them.
+    for originals in try RebasedCommits(connection: work.connection).originals(of: commits).values {
+      beginnings.formUnion(originals.map(\.beginning))
     }
     return beginnings
   }

@@ -8,6 +8,8 @@ final class HistoryGraph: CommitGraph {
   /// The changes from HEAD to states whose rows were asked for.
   private var fromHead: [ChangesetID?: StateDelta] = [:]
   private var uncommitted: StateDelta?
+  /// By number; nil before anybody has asked.
+  private var doubled: [Int64: RebasedCommit]?
 
   init(_ work: HistoryWork) { self.work = work }
 
@@ -54,6 +56,22 @@ final class HistoryGraph: CommitGraph {
       cells.keys.sorted { $0.precedesByBytes($1) }
         .compactMap { column in cells[column].map { CellValue(column, $0) } }
     }
+  }
+
+  func doubles(before id: ChangesetID) throws(ChangesetError) -> Set<RebasedCommit> {
+    let all = if let doubled { doubled } else { try readDoubled() }
+    doubled = all
+    if all.isEmpty { return [] }
+    let before = try work.log.ancestors(of: [try number(id: id)])
+    return Set(all.filter { before.contains($0.key) }.values)
+  }
+
+  private func readDoubled() throws(ChangesetError) -> [Int64: RebasedCommit] {
+    var result: [Int64: RebasedCommit] = [:]
+    for (seq, originals) in try RebasedCommits(connection: work.connection).doubled() {
+      result[seq] = RebasedCommit(try work.log.row(seq).id, originals: originals)
+    }
+    return result
   }
 
   private func optionalNumber(id: ChangesetID?) throws(ChangesetError) -> Int64? {

@@ -102,7 +102,7 @@ import Testing
   @Test func nothingIsLostWhoeverSquashes() async throws {
     var counts = Counts()
     for seed in 0..<UInt64(SuiteSize.count(5, long: 60)) {
-      try await RandomSquashTests().run(seed: seed, counts: &counts)
+      do { try await RandomSquashTests().run(seed: seed, counts: &counts) } catch { print("SEED", seed, error); throw error }
     }
     #expect(counts.squashes > 3 && counts.rebases > 3, "\(counts)")
   }
