@@ -67,18 +67,24 @@ enum CommitReader {
     case 1: header.reverts = ChangesetID(try digest(reader: &reader))
     case 2:
       guard header.kind == .edit else { throw ByteFault("it cannot stand for others") }
-      for _ in 0..<(try reader.count(ofAtLeast: 32)) {
-        let original = ChangesetID(try digest(reader: &reader))
-        if let last = header.originals.last, last >= original {
-          throw ByteFault("what it stands for is not in order")
-        }
-        header.originals.append(original)
-      }
-      guard !header.originals.isEmpty else { throw ByteFault("it stands for nothing") }
+      header.originals = try originals(reader: &reader)
     default: throw ByteFault("what it takes back is none")
     }
     header.meta = try reader.text()
     guard header.meta.utf8.count <= longestMeta else { throw ByteFault("its meta is too long") }
+  }
+
+  private static func originals(reader: inout ByteReader) throws(ByteFault) -> [ChangesetID] {
+    var originals: [ChangesetID] = []
+    for _ in 0..<(try reader.count(ofAtLeast: 32)) {
+      let original = ChangesetID(try digest(reader: &reader))
+      if let last = originals.last, last >= original {
+        throw ByteFault("what it stands for is not in order")
+      }
+      originals.append(original)
+    }
+    guard !originals.isEmpty else { throw ByteFault("it stands for nothing") }
+    return originals
   }
 
   /// What stands behind the head.

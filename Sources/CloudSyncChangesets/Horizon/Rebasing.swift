@@ -163,7 +163,7 @@ struct Rebasing {
       replica: try maker(of: commits),
       branch: try work.dictionaries.name(number: row.branch),
       originals: try originals(of: commits),
-      meta: row.kind == .edit ? try work.changeset(row: row).meta : "{}",
+      meta: try meta(of: row),
       stateHash: target.stateHash
     )
     let changes = try DefaultFills(work: work).stating(changes: plan.changes, after: target)
@@ -179,6 +179,13 @@ struct Rebasing {
     let made = try Committing(work: work).store(commit: commit, parents: [target])
     try work.heads.notice(time: made.time)
     return made
+  }
+
+  /// What is said of a commit, unless that is true of the commit alone.
+  private func meta(of row: LogRow) throws(ChangesetError) -> String {
+    guard row.kind == .edit else { return "{}" }
+    let meta = try work.changeset(row: row).meta
+    return RestoreMark(meta: meta) == nil && StepMark(meta: meta) == nil ? meta : "{}"
   }
 
   /// Who has made the latest edit of some commits; this copy where none is an edit.

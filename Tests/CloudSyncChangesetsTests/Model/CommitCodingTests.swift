@@ -39,8 +39,13 @@ import Testing
     }
     let kind: CommitHeader.Kind = seed % 2 == 0 ? .edit : .merge
     let time = HybridTime(rawValue: number(below: 1 << 50))
+    // Some edits stand for others, whose times they keep.
+    let originals = (0..<(seed % 4 == 2 ? Int(seed % 3) + 1 : 0))
+      .compactMap { place in
+        ChangesetID(bytes: [UInt8](repeating: UInt8(place + 7), count: 32))
+      }
     func written() -> HybridTime {
-      kind == .edit ? time : HybridTime(rawValue: number(below: 1 << 50))
+      kind == .edit && originals.isEmpty ? time : HybridTime(rawValue: number(below: 1 << 50))
     }
     func cells(_ kind: RowDelta.Kind) -> [CellDelta] {
       ["a", "b", "c"].prefix(Int(number(below: 3)) + 1)
@@ -84,6 +89,7 @@ import Testing
         replica: kind == .edit ? "desk" : "",
         branch: "main",
         reverts: seed % 4 == 0 ? parents.first : nil,
+        originals: originals,
         meta: "{}",
         stateHash: StateHash(high: random.next(), low: random.next())
       ),

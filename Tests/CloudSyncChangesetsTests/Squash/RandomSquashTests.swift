@@ -97,14 +97,15 @@ import Testing
   private struct Counts {
     var squashes = 0
     var rebases = 0
+    var others = 0
   }
 
   @Test func nothingIsLostWhoeverSquashes() async throws {
     var counts = Counts()
     for seed in 0..<UInt64(SuiteSize.count(5, long: 60)) {
-      do { try await RandomSquashTests().run(seed: seed, counts: &counts) } catch { print("SEED", seed, error); throw error }
+      try await RandomSquashTests().run(seed: seed, counts: &counts)
     }
-    #expect(counts.squashes > 3 && counts.rebases > 3, "\(counts)")
+    #expect(counts.squashes > 3 && counts.rebases > 3 && counts.others > 0, "\(counts)")
   }
 
   private func run(seed: UInt64, counts: inout Counts) async throws {
@@ -155,7 +156,9 @@ import Testing
     case 0..<5:
       try edit(player, place: place, &wanted, &random)
       if random.below(3) > 0 { try player.repository.commit() }
-    case 5..<9: try await sync(player, &counts)
+    case 5..<9:
+      try await sync(player, &counts)
+      counts.others += try player.repository.rebaseOthers().count
     case 9: try await player.remote.fetch()
     case 10, 11:
       do throws(ChangesetError) {
@@ -199,6 +202,7 @@ import Testing
       #expect(try player.repository.verify().problems == [], name)
       #expect(try player.repository.status().unpushedCount == 0, name)
       #expect(try player.repository.status().heads.count == 1, name)
+      #expect(try player.repository.status().leftBehindCount == 0, name)
     }
   }
 }
