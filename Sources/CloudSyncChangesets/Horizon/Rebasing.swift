@@ -4,6 +4,8 @@ import CloudSyncSQLiteSupport
 /// Puts what commits beside the horizon have changed on top of those that go on from it.
 struct Rebasing {
   let work: HistoryWork
+  /// What was made of commits of older schemas.
+  var migrated: MigratedCommits.Made = [:]
 
   /// How this copy is to the horizon.
   enum Standing: Sendable, Hashable {
@@ -17,8 +19,9 @@ struct Rebasing {
 
   func standing() throws(ChangesetError) -> Standing {
     guard let horizon = try Horizon(work.connection) else { return .current }
-    let beside = try work.heads.beside()
-    if !beside.isEmpty { return .behind(beside.count) }
+    let open = try work.heads.beside()
+    if !open.isEmpty { return .behind(open.count) }
+    if try !work.heads.allBeside().isEmpty { return .lagging }
     let position = try work.heads.position()
     guard !position.isDetached, let seq = position.seq else { return .current }
     let head = try work.log.row(seq)
@@ -34,17 +37,20 @@ struct Rebasing {
     try keepStart(of: position, horizon: horizon)
     var heads: [LogRow] = []
     var beginnings: [(branch: Int64, at: LogRow)] = []
-    for head in try work.heads.beside() {
+    for head in try work.heads.allBeside() {
       let old = try work.log.row(head.seq)
-      if old.branch == head.branch {
-        heads.append(old)
-      } else {
+      if old.branch != head.branch {
         beginnings.append((head.branch, old))
+      } else if try work.heads.isRebased(head) {
+        try work.heads.remove(seq: head.seq, branch: head.branch)
+      } else {
+        heads.append(old)
       }
     }
-    let made = try put(heads: heads, onTopOf: horizon)
+    let made = try putAndKeep(onTopOf: horizon) { heads }
     // What was begun on them, and has no commit of its own, begins where they are now.
-    for (branch, old) in beginnings {
+    for (branch, old) in beginnings
+    where try RebasedCommits(connection: work.connection).contains(old.id) {
       try work.heads.begin(branch: branch, at: target(branch: old.branch, horizon: horizon).seq)
     }
     try follow(position: position, horizon: horizon)
@@ -61,20 +67,68 @@ struct Rebasing {
     try Moving(work: work).move(to: end.seq)
   }
 
-  /// Makes commits on top of the others' history of what heads beside the horizon have, and returns them.
-  func put(heads: [LogRow], onTopOf horizon: Horizon) throws(ChangesetError) -> [LogRow] {
-    var placed = try RebasedCommits(connection: work.connection).places()
+  /// Makes commits on top of the others' history of what commits beside the horizon have, and returns them.
+  ///
+  /// What is needed for that and is not here, such as what others' commits go on from, is in the log meanwhile.
+  ///
+  /// - Parameters:
+  ///   - horizon: The horizon.
+  ///   - heads: Brings the commits into the log, and gives those that no others of them go on from.
+  func putAndKeep(
+    onTopOf horizon: Horizon,
+    heads: () throws(ChangesetError) -> [LogRow]
+  ) throws(ChangesetError) -> [LogRow] {
+    let commits = try work.connection.undoing { () throws(ChangesetError) in
+      let heads = try heads()
+      let last = try work.connection.integer("SELECT max(seq) FROM changesets_log") ?? 0
+      try put(heads: heads, onTopOf: horizon)
+      return try self.commits(after: last)
+    }
     var made: [LogRow] = []
-    for old in try withForks(of: heads) {
-      try work.heads.remove(seq: old.seq, branch: old.branch)
-      if placed[old.seq] != nil { continue }
-      let target = try target(for: old, placed: placed, horizon: horizon)
-      let row = try rebase(row: old, onto: target, placed: placed)
-      placed[old.seq] = row
-      try work.heads.replace(by: row, after: [target])
-      made.append(row)
+    for commit in commits {
+      let parents = try commit.header.parents.map { (id) throws(ChangesetError) in
+        try work.log.row(try HistoryGraph(work).number(id: id))
+      }
+      let row = try Committing(work: work).store(commit: commit, parents: parents)
+      try work.heads.replace(by: row, after: parents)
+      try work.heads.notice(time: row.time)
+      if !commit.header.originals.isEmpty { made.append(row) }
     }
     return made
+  }
+
+  /// The commits that were made since another one and go on from the horizon, as they were written.
+  private func commits(after seq: Int64) throws(ChangesetError) -> [Commit] {
+    let numbers = try work.connection.rows(
+      "SELECT seq FROM changesets_log WHERE seq > ?1 AND remote <> 2 ORDER BY seq",
+      .integer(seq)
+    ) { $0.integer(0) }
+    return try numbers.map { (seq) throws(ChangesetError) in
+      try work.log.written(row: try work.log.row(seq))
+    }
+  }
+
+  /// Makes the commits. Those wait that have tables or columns which the app here lacks, unless these are all.
+  private func put(heads: [LogRow], onTopOf horizon: Horizon) throws(ChangesetError) {
+    let migrated = MigratedCommits(work: work, made: migrated)
+    var (ready, obstacle): ([LogRow], ChangesetError?) = ([], nil)
+    for head in heads {
+      do throws(ChangesetError) {
+        _ = try migrated.readable(head)
+        ready.append(head)
+      } catch {
+        guard error.code == .needsUpgrade else { throw error }
+        obstacle = error
+      }
+    }
+    if ready.isEmpty, let obstacle { throw obstacle }
+    var placed = try RebasedCommits(connection: work.connection).places()
+    for old in try withForks(of: ready) where placed[old.seq] == nil {
+      let target = try target(for: old, placed: placed, horizon: horizon)
+      let row = try rebase(row: old, onto: target, placed: placed, migrated)
+      placed[old.seq] = row
+      try work.heads.replace(by: row, after: [target])
+    }
   }
 
   /// What commits beside the horizon are on top of it.
@@ -148,12 +202,17 @@ struct Rebasing {
   private func rebase(
     row: LogRow,
     onto target: LogRow,
-    placed: Placed
+    placed: Placed,
+    _ migrated: MigratedCommits
   ) throws(ChangesetError) -> LogRow {
-    try work.checkKnown(row)
-    let bases = try bases(of: row, placed: placed)
-    let plan = try Merging(work).rebase(of: row, over: bases, onto: target)
+    let bases = try bases(of: row, placed: placed).map { (base) throws(ChangesetError) in
+      try migrated.comparable(base)
+    }
+    // What its maker's migration would make of it is named too: nothing is left to do for that either.
+    let top = try migrated.readable(row)
+    let plan = try Merging(work).rebase(of: top, over: bases, onto: target)
     let commits = try open(before: row, placed: placed)
+    let originals = try originals(of: commits)
     var header = CommitHeader(
       kind: .edit,
       schema: work.tables.id,
@@ -162,7 +221,7 @@ struct Rebasing {
       time: HybridTime.next(after: max(target.time, row.time), now: 0),
       replica: try maker(of: commits),
       branch: try work.dictionaries.name(number: row.branch),
-      originals: try originals(of: commits),
+      originals: top.seq == row.seq ? originals : (originals + [top.id]).sorted(),
       meta: try meta(of: row),
       stateHash: target.stateHash
     )

@@ -36,7 +36,8 @@ extension ChangesetRepository {
   ///   ``ChangesetError/Code/needsUpgrade`` that they have tables or columns which this app lacks.
   @discardableResult
   public func rebaseOthers(branch: String? = nil) throws(ChangesetError) -> [Changeset] {
-    try move { (work) throws(ChangesetError) in
+    let migrated = try MigratedCommits.prepare(self, forOthers: true)
+    return try move { (work) throws(ChangesetError) in
       let number = try branch.map { (name) throws(ChangesetError) in
         guard let number = try work.dictionaries.number(ofName: name) else {
           throw ChangesetError(.noSuchBranch, "there is no branch “\(name)”")
@@ -44,7 +45,7 @@ extension ChangesetRepository {
         return number
       }
       var made: [Changeset] = []
-      for row in try Rebasing(work: work).runForOthers(branch: number) {
+      for row in try Rebasing(work: work, migrated: migrated).runForOthers(branch: number) {
         made.append(try work.changeset(row: row))
       }
       return made
@@ -53,9 +54,10 @@ extension ChangesetRepository {
 
   /// Puts what commits beside the horizon have changed on top of the others' history, and moves the rows there.
   func rebase() throws(ChangesetError) -> [Changeset] {
-    try move { (work) throws(ChangesetError) in
+    let migrated = try MigratedCommits.prepare(self, forOthers: false)
+    return try move { (work) throws(ChangesetError) in
       var made: [Changeset] = []
-      for row in try Rebasing(work: work).run() { made.append(try work.changeset(row: row)) }
+      for row in try Rebasing(work: work, migrated: migrated).run() { made.append(try work.changeset(row: row)) }
       return made
     }
   }

@@ -14,8 +14,12 @@ struct HeadMigration {
     let waiting = try repository.read { (work) throws(ChangesetError) in
       try Self.waiting(branch: branch, work)
     }
+    let (options, migrate) = (repository.options, migrate)
     for seq in waiting {
-      guard let made = try migrated(seq: seq) else { continue }
+      let made = try repository.database.use { (connection) throws(ChangesetError) in
+        try Self.migrated(seq: seq, connection, options: options, migrate: migrate)
+      }
+      guard let made else { continue }
       try repository.write { (work) throws(ChangesetError) in
         try Self.keep(made: made, of: seq, work)
       }
@@ -57,42 +61,58 @@ struct HeadMigration {
     _ work: HistoryWork
   ) throws(ChangesetError) {
     guard try work.log.number(of: made.commit.id) == nil else { return }
-    _ = try work.dictionaries.number(for: made.schema)
-    try Fills.keep(delta: made.commit.changes, work.connection)
     let parent = try work.log.row(seq)
-    let row = try Committing(work: work).store(commit: made.commit, parents: [parent])
+    let row = try store(made: made, of: parent, work)
     try work.heads.replace(by: row, after: [parent])
     try work.heads.notice(time: row.time)
   }
 
+  /// Puts the commit that was made of another into the log.
+  static func store(
+    made: Made,
+    of parent: LogRow,
+    _ work: HistoryWork
+  ) throws(ChangesetError) -> LogRow {
+    if let seq = try work.log.number(of: made.commit.id) { return try work.log.row(seq) }
+    _ = try work.dictionaries.number(for: made.schema)
+    try Fills.keep(delta: made.commit.changes, work.connection)
+    return try Committing(work: work).store(commit: made.commit, parents: [parent])
+  }
+
   // MARK: On a copy
 
-  private struct Made: Sendable {
+  struct Made: Sendable {
     var commit: Commit
     var schema: SchemaDescription
   }
 
+  /// A copy of a database in memory; within a transaction that writes there is none.
+  static func copy(of connection: HistoryConnection) throws(ChangesetError) -> HistoryConnection {
+    do throws(SQLiteError) {
+      let target = try SQLiteConnection(path: ":memory:")
+      try connection.sqlite.copy(to: target)
+      return HistoryConnection(sqlite: target)
+    } catch { throw ChangesetError(error) }
+  }
+
   /// The commit that the app's migration makes of a head; nil if it leads to another schema than that of the tables here.
-  private func migrated(seq: Int64) throws(ChangesetError) -> Made? {
-    let options = repository.options
-    return try repository.database.use { (connection) throws(ChangesetError) in
-      let target: SQLiteConnection
-      do throws(SQLiteError) {
-        target = try SQLiteConnection(path: ":memory:")
-        try connection.sqlite.copy(to: target)
-      } catch { throw ChangesetError(error) }
-      let wanted = try CaptureInstallation(connection: connection).tracked().id
-      let copy = HistoryConnection(sqlite: target)
-      return try copy.transaction { () throws(ChangesetError) in
-        try Self.goBack(to: seq, on: copy, options: options)
-        do { try Migrating(connection: copy, options: options).run(migrate) } catch {
-          throw ChangesetError(
-            .schema,
-            "the app's migration failed on a copy of a commit of another replica: \(error)"
-          )
-        }
-        return try Self.made(after: seq, on: copy, wanted: wanted)
+  static func migrated(
+    seq: Int64,
+    _ connection: HistoryConnection,
+    options: ChangesetOptions,
+    migrate: (OpaquePointer) throws -> Void
+  ) throws(ChangesetError) -> Made? {
+    let wanted = try CaptureInstallation(connection: connection).tracked().id
+    let copy = try copy(of: connection)
+    return try copy.transaction { () throws(ChangesetError) in
+      try goBack(to: seq, on: copy, options: options)
+      do { try Migrating(connection: copy, options: options).run(migrate) } catch {
+        throw ChangesetError(
+          .schema,
+          "the app's migration failed on a copy of a commit of another replica: \(error)"
+        )
       }
+      return try made(after: seq, on: copy, wanted: wanted)
     }
   }
 

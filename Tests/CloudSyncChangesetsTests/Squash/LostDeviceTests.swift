@@ -84,6 +84,21 @@ import Testing
     #expect(try phone.repository.head().id == desk.repository.head().id)
   }
 
+  @Test func whatTheMakerHasBegunOnThemGoesAlong() async throws {
+    let (desk, tablet, phone) = try await Self.late()
+    try phone.repository.createBranch("idea")
+    try await desk.remote.rebaseOthers()
+    try await desk.remote.sync()
+    try await phone.remote.sync()
+    #expect(try phone.repository.branches().map(\.name) == ["idea", "main"])
+    try phone.repository.switchBranch("idea")
+    #expect(try phone.rows("SELECT name FROM people WHERE id = 'q'") == ["'Phone'"])
+    try phone.bench.commit("UPDATE people SET name = 'Idea' WHERE id = 'q'")
+    try await phone.remote.sync()
+    #expect(try await desk.remote.sync().received == 1)
+    withExtendedLifetime(tablet) {}
+  }
+
   @Test func whoeverComesBackWithMoreAddsThat() async throws {
     let (desk, tablet, phone) = try await Self.late()
     try await desk.remote.rebaseOthers()

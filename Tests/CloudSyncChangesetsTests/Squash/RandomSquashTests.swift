@@ -131,6 +131,8 @@ import Testing
         if place == away {
           try edit(players[place], place: place, &wanted, &random)
           if random.below(2) == 0 { try players[place].repository.commit() }
+          // It sends now and then, and hears nothing.
+          if random.below(6) == 0 { try await push(players[place]) }
           continue
         }
         try await act(players[place], place: place, &wanted, &random, counts: &counts)
@@ -161,18 +163,21 @@ import Testing
       counts.others += try player.repository.rebaseOthers().count
     case 9: try await player.remote.fetch()
     case 10, 11:
+      if random.below(2) == 0 { return try await push(player) }
       do throws(ChangesetError) {
-        if random.below(2) == 0 {
-          try await player.remote.push()
-        } else {
-          try player.repository.gc(depth: Int(random.below(4)))
-        }
+        try player.repository.gc(depth: Int(random.below(4)))
       } catch { #expect(error.code == .behindHorizon, "\(error)") }
     default:
       do throws(ChangesetError) {
         let summary = try await player.remote.squash(depth: Int(random.below(4)))
         if summary.removedRecords > 0 { counts.squashes += 1 }
       } catch { #expect(error.code == .behindHorizon, "\(error)") }
+    }
+  }
+
+  private func push(_ player: Player) async throws {
+    do throws(ChangesetError) { try await player.remote.push() } catch {
+      #expect(error.code == .behindHorizon, "\(error)")
     }
   }
 
