@@ -91,7 +91,7 @@ struct Intake {
 
   /// Appends a commit whose parents are here; others wait.
   private func keep(entry: Pack.Entry) throws(ChangesetError) -> LogRow? {
-    let commit = try Self.commit(entry)
+    let commit = try entry.commit()
     if let horizon, entry.header.generation <= horizon.row.generation {
       // What a snapshot stands for is no loss.
       if !below.contains(entry.id.beginning) { try setAside(entry: entry) }
@@ -176,15 +176,6 @@ struct Intake {
     for entry in entries { new += try take(entry: entry) }
     try frames.keep()
     return new
-  }
-
-  /// The whole commit of an entry, in its canonical form.
-  static func commit(_ entry: Pack.Entry) throws(ChangesetError) -> Commit {
-    do throws(ByteFault) {
-      return try CommitReader.commit(CommitWriter.head(of: entry.header) + entry.body)
-    } catch {
-      throw ChangesetError(.damaged, "commit \(entry.id.short) cannot be read: \(error.reason)")
-    }
   }
 
   private func check(

@@ -11,6 +11,7 @@ struct Beginnings {
   ///   - row: The commit.
   ///   - state: All of its rows, as insertions.
   ///   - fills: What the hash of the state leaves out.
+  /// - Throws: What is wrong with the database.
   func begin(with row: LogRow, state: StateDelta, fills: Fills) throws(ChangesetError) {
     var header = try work.log.header(row: row)
     let said = try work.changeset(row: row)

@@ -23,7 +23,7 @@ struct LeftBehind {
     var found: [Changeset] = []
     for row in commits.rows { found.append(try work.changeset(row: row)) }
     for entry in commits.entries {
-      let header = try Intake.commit(entry).header
+      let header = try entry.commit().header
       found.append(Changeset(id: entry.id, header, isPushed: true))
     }
     return found.sorted { ($0.generation, $0.id) < ($1.generation, $1.id) }
@@ -76,7 +76,7 @@ struct LeftBehind {
     var rows = commits.rows
     var missing: Set<Int64> = []
     for entry in commits.entries {
-      let commit = try Intake.commit(entry)
+      let commit = try entry.commit()
       try Fills.keep(delta: commit.changes, work.connection)
       var parents: [Int64] = []
       for (place, id) in entry.header.parents.enumerated() {

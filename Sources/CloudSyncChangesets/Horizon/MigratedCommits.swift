@@ -7,7 +7,7 @@ import CloudSyncSQLiteSupport
 /// copied within a transaction that writes.
 struct MigratedCommits {
   /// What migrations have made, by the commits that they were made of.
-  typealias Made = [ChangesetID: HeadMigration.Made]
+  typealias Made = [ChangesetID: CommitMigration.Made]
 
   let work: HistoryWork
   let made: Made
@@ -15,7 +15,7 @@ struct MigratedCommits {
   /// A commit that the tables here can have: it, or what a migration has made of it; throws if there is none.
   func readable(_ row: LogRow) throws(ChangesetError) -> LogRow {
     if try work.knows(schema: row.schema) { return row }
-    if let made = made[row.id] { return try HeadMigration.store(made: made, of: row, work) }
+    if let made = made[row.id] { return try CommitMigration.store(made: made, of: row, work) }
     try work.checkKnown(row)
     return row
   }
@@ -27,45 +27,8 @@ struct MigratedCommits {
 
   // MARK: Making them
 
-  /// Makes those that the rebase of this copy's commits needs, and of others' if it is for them too.
-  static func prepare(
-    _ repository: ChangesetRepository,
-    forOthers: Bool
-  ) throws(ChangesetError) -> Made {
-    guard let migrate = repository.options.migrate else { return [:] }
-    let isDue = try repository.read { (work) throws(ChangesetError) in
-      guard try work.connection.integer("SELECT 1 FROM changesets_log WHERE kind = 3 LIMIT 1") != nil
-      else { return false }
-      if try !work.heads.beside().isEmpty { return true }
-      return forOthers ? try !LeftBehind(work: work).changesets().isEmpty : false
-    }
-    guard isDue else { return [:] }
-    let options = repository.options
-    return try repository.database.use { (connection) throws(ChangesetError) in
-      let copy = try HeadMigration.copy(of: connection)
-      let rows = try copy.transaction { () throws(ChangesetError) in
-        let tables = try CaptureInstallation(connection: copy).tracked()
-        let work = HistoryWork(connection: copy, tables: tables, options: options)
-        var heads: [LogRow] = []
-        for head in try work.heads.beside() { heads.append(try work.log.row(head.seq)) }
-        if forOthers { heads += try LeftBehind(work: work).bringIn(branch: nil) }
-        return try needed(for: heads, work)
-      }
-      var made: Made = [:]
-      for row in rows {
-        made[row.id] = try HeadMigration.migrated(
-          seq: row.seq,
-          copy,
-          options: options,
-          migrate: migrate
-        )
-      }
-      return made
-    }
-  }
-
   /// The commits of schemas that migrations have left behind, among heads, what two have in common, and what they go on from.
-  private static func needed(
+  static func needed(
     for heads: [LogRow],
     _ work: HistoryWork
   ) throws(ChangesetError) -> [LogRow] {

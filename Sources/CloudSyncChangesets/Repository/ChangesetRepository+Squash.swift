@@ -57,7 +57,9 @@ extension ChangesetRepository {
     let migrated = try MigratedCommits.prepare(self, forOthers: false)
     return try move { (work) throws(ChangesetError) in
       var made: [Changeset] = []
-      for row in try Rebasing(work: work, migrated: migrated).run() { made.append(try work.changeset(row: row)) }
+      for row in try Rebasing(work: work, migrated: migrated).run() {
+        made.append(try work.changeset(row: row))
+      }
       return made
     }
   }

@@ -42,21 +42,22 @@ struct HistoryStatus {
 
   private func refused() throws(ChangesetError) -> [ChangesetStatus.Refused] {
     let left = LeftBehind(work: work)
-    return try work.connection.rows(
-      "SELECT name, reason, bytes FROM changesets_refused ORDER BY name"
-    ) { row in
-      (
-        record: ChangesetStatus.Refused(name: row.text(0) ?? "", reason: row.text(1) ?? ""),
-        bytes: row.isNull(2) ? nil : row.bytes(2)
-      )
-    }
-    .filtered { (row) throws(ChangesetError) in
-      // What somebody has rebased is kept, for the next squash may be on another line.
-      try row.bytes.map { (bytes) throws(ChangesetError) in
-        try left.isDone(record: bytes) == false
-      } ?? true
-    }
-    .map(\.record)
+    return try work.connection
+      .rows(
+        "SELECT name, reason, bytes FROM changesets_refused ORDER BY name"
+      ) { row in
+        (
+          record: ChangesetStatus.Refused(name: row.text(0) ?? "", reason: row.text(1) ?? ""),
+          bytes: row.isNull(2) ? nil : row.bytes(2)
+        )
+      }
+      .filtered { (row) throws(ChangesetError) in
+        // What somebody has rebased is kept, for the next squash may be on another line.
+        try row.bytes.map { (bytes) throws(ChangesetError) in
+          try left.isDone(record: bytes) == false
+        } ?? true
+      }
+      .map(\.record)
   }
 
   private func tables() throws(ChangesetError) -> [ChangesetStatus.Table] {

@@ -66,9 +66,10 @@ extension Heads {
 
   /// The heads that do not go on from the horizon, and that nothing stands for which does.
   func beside() throws(ChangesetError) -> [Head] {
-    try allBeside().filtered { (head) throws(ChangesetError) in
-      try isRebased(head) == false
-    }
+    try allBeside()
+      .filtered { (head) throws(ChangesetError) in
+        try isRebased(head) == false
+      }
   }
 
   /// The heads that do not go on from the horizon.

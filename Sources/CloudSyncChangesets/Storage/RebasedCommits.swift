@@ -69,7 +69,8 @@ struct RebasedCommits {
   }
 
   /// What commits of the log stand for, by their numbers.
-  func originals(of commits: Set<Int64>? = nil) throws(ChangesetError) -> [Int64: Set<ChangesetID>] {
+  func originals(of commits: Set<Int64>? = nil) throws(ChangesetError) -> [Int64: Set<ChangesetID>]
+  {
     var result: [Int64: Set<ChangesetID>] = [:]
     for (original, seq) in try all() where commits?.contains(seq) != false {
       result[seq, default: []].insert(original)
@@ -91,9 +92,10 @@ struct RebasedCommits {
 
   private func all() throws(ChangesetError) -> [(original: ChangesetID, seq: Int64)] {
     guard try isThere() else { return [] }
-    return try connection.rows("SELECT original, seq FROM changesets_rebased ORDER BY original, seq") {
-      (ChangesetID(bytes: $0.bytes(0)), $0.integer(1))
-    }
-    .compactMap { row in row.0.map { ($0, row.1) } }
+    return
+      try connection.rows("SELECT original, seq FROM changesets_rebased ORDER BY original, seq") {
+        (ChangesetID(bytes: $0.bytes(0)), $0.integer(1))
+      }
+      .compactMap { row in row.0.map { ($0, row.1) } }
   }
 }

@@ -55,7 +55,9 @@ import Testing
     #expect(try Self.left(desk) == 2)
     let left = try desk.repository.commitsLeftBehind()
     #expect(left.map(\.replica) == ["phone", "phone"])
-    #expect(await SquashBench.code { try desk.repository.rebaseOthers(branch: "x") } == .noSuchBranch)
+    #expect(
+      await SquashBench.code { try desk.repository.rebaseOthers(branch: "x") } == .noSuchBranch
+    )
 
     let made = try await desk.remote.rebaseOthers(branch: "main")
     #expect(made.map(\.replica) == ["phone"])
@@ -103,7 +105,9 @@ import Testing
     let (desk, tablet, phone) = try await Self.late()
     try await desk.remote.rebaseOthers()
     try await desk.remote.sync()
-    try phone.bench.commit(Self.add + "2 WHERE id = 'p2'; UPDATE people SET name = 'M' WHERE id = 'q'")
+    try phone.bench.commit(
+      Self.add + "2 WHERE id = 'p2'; UPDATE people SET name = 'M' WHERE id = 'q'"
+    )
     #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
     let made = try await phone.remote.rebase()
     #expect(made.map(\.originals.count) == [1])
@@ -184,7 +188,8 @@ import Testing
 
   @Test func aCopyThatBeganWithTheSnapshotDoesItToo() async throws {
     let (desk, _, phone) = try await Self.late(
-      Self.add + "5 WHERE id = 'p2'; DELETE FROM people WHERE id = 'p3'; UPDATE people SET name = 'P' WHERE id = 'p4'"
+      Self.add
+        + "5 WHERE id = 'p2'; DELETE FROM people WHERE id = 'p3'; UPDATE people SET name = 'P' WHERE id = 'p4'"
     )
     let database = try DatabaseFile(path: ":memory:", createsFile: true)
     let repository = try await ChangesetRemote.clone(
@@ -256,7 +261,10 @@ import Testing
     try await tablet.remote.sync()
     try await desk.remote.squash(depth: 0)
     let horizon = try #require(try desk.repository.horizon())
-    #expect(horizon.generation > (try desk.repository.log().first { !$0.originals.isEmpty }?.generation ?? 0))
+    #expect(
+      horizon.generation
+        > (try desk.repository.log().first { !$0.originals.isEmpty }?.generation ?? 0)
+    )
     // Nobody hears of the late commits any more, and their maker needs nobody's help.
     #expect(try Self.left(desk) == 0)
     let (copy, _) = try await desk.clone()

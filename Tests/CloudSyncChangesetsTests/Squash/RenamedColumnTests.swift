@@ -48,7 +48,8 @@ import Testing
     return (desk, phone)
   }
 
-  private static let called = "SELECT id, called FROM people WHERE id IN ('p2', 'p3', 'p4') ORDER BY id"
+  private static let called =
+    "SELECT id, called FROM people WHERE id IN ('p2', 'p3', 'p4') ORDER BY id"
 
   @Test func theyAreBroughtUpWithWhatTheyGoOnFrom() async throws {
     let (desk, phone) = try await Self.behind()
