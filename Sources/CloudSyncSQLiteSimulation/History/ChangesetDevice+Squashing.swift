@@ -49,7 +49,7 @@ extension ChangesetDevice {
   ) async throws(ChangesetError) {
     guard isSquashed, let repository else { return }
     if process.ratio(of: .killed).hits > 0,
-      history.withLock({ !$0.squashes.chance(1, in: 3) })
+      history.withLock({ !$0.squashes.chance(1, in: 2) })
     {
       return
     }

@@ -95,9 +95,10 @@ enum HistorySquashing {
     if target.isJSON { return try target.show(value: made.map { ChangesetReport($0) }) }
     if made.isEmpty { return target.console.line("nothing to rebase") }
     for commit in made {
+      let message = HistoryWords.message(commit)
       target.console.line(
         "[\(commit.branch) \(target.console.styled(commit.id.short, as: .name))]"
-          + " \(HistoryWords.rebased(commit)) \(HistoryWords.message(commit))"
+          + " \(HistoryWords.rebased(commit))\(message.isEmpty ? "" : ": \(message)")"
       )
     }
   }
