@@ -22,10 +22,18 @@ extension Rebasing {
   }
 
   /// The commits that one goes on from, and those that it stands for: all that these have it has.
-  func sources(of row: LogRow) throws(ChangesetError) -> [LogRow] {
+  ///
+  /// - Parameters:
+  ///   - row: The commit.
+  ///   - originals: What commits of the log stand for.
+  /// - Returns: The commits that are here.
+  /// - Throws: Why the log cannot be read.
+  func sources(
+    of row: LogRow,
+    _ originals: [Int64: Set<ChangesetID>]
+  ) throws(ChangesetError) -> [LogRow] {
     var rows = try row.parents.map { (seq) throws(ChangesetError) in try work.log.row(seq) }
-    let rebased = RebasedCommits(connection: work.connection)
-    for id in try rebased.originals(of: [row.seq])[row.seq]?.sorted() ?? [] {
+    for id in originals[row.seq]?.sorted() ?? [] {
       if let seq = try work.log.number(of: id) { rows.append(try work.log.row(seq)) }
     }
     return rows
@@ -39,12 +47,13 @@ extension Rebasing {
   func bases(of row: LogRow, placed: Placed) throws(ChangesetError) -> [LogRow] {
     var (open, seen): ([LogRow], Set<Int64>) = ([row], [row.seq])
     var found: [LogRow] = []
+    let originals = try RebasedCommits(connection: work.connection).originals()
     while let next = open.popLast() {
       guard next.isBeside, placed[next.seq] == nil else {
         found.append(next)
         continue
       }
-      for source in try sources(of: next) where seen.insert(source.seq).inserted {
+      for source in try sources(of: next, originals) where seen.insert(source.seq).inserted {
         open.append(source)
       }
     }

@@ -6,11 +6,12 @@ extension Rebasing {
   /// The commits that one is made of which nobody else has: those beside the horizon that nothing stands for yet.
   private func open(before row: LogRow, placed: Placed) throws(ChangesetError) -> [LogRow] {
     var found: [LogRow] = []
+    let originals = try RebasedCommits(connection: work.connection).originals()
     var (open, seen): ([LogRow], Set<Int64>) = ([row], [row.seq])
     while let next = open.popLast() {
       guard next.isBeside, placed[next.seq] == nil else { continue }
       found.append(next)
-      for source in try sources(of: next) where seen.insert(source.seq).inserted {
+      for source in try sources(of: next, originals) where seen.insert(source.seq).inserted {
         open.append(source)
       }
     }

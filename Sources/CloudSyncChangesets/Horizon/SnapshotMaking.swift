@@ -108,8 +108,10 @@ struct SnapshotMaking {
       beginnings.insert(try work.log.row(seq).id.beginning)
     }
     // What these were rebased from is in them.
-    for originals in try RebasedCommits(connection: work.connection).originals(of: commits).values {
-      beginnings.formUnion(originals.map(\.beginning))
+    let originals = try RebasedCommits(connection: work.connection).originals(of: commits)
+    for id in originals.values.joined() {
+      if let seq = try work.log.number(of: id), try !work.log.row(seq).isBeside { continue }
+      beginnings.insert(id.beginning)
     }
     return beginnings
   }

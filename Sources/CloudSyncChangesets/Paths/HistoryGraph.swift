@@ -62,8 +62,16 @@ final class HistoryGraph: CommitGraph {
     let all = if let doubled { doubled } else { try readDoubled() }
     doubled = all
     if all.isEmpty { return [] }
-    let before = try work.log.ancestors(of: [try number(id: id)])
-    return Set(all.filter { before.contains($0.key) }.values)
+    let seq = try number(id: id)
+    let horizon = try Horizon(work.connection)?.row.generation ?? 0
+    // What is before the horizon everything has that goes on from it.
+    let isAfter = try work.log.row(seq).generation > horizon
+    var found: Set<RebasedCommit> = []
+    for (number, commit) in all {
+      if isAfter, try work.log.row(number).generation <= horizon { continue }
+      if try work.log.isAncestor(ancestor: number, of: seq) { found.insert(commit) }
+    }
+    return found
   }
 
   private func readDoubled() throws(ChangesetError) -> [Int64: RebasedCommit] {

@@ -34,7 +34,9 @@ struct RebasedCommits {
         .integer(row.seq)
       )
       guard let seq = try log.number(of: original) else { continue }
-      try heads.remove(seq: seq, branch: try log.row(seq).branch)
+      // Whatever it says, what is in the history stays what it is.
+      let original = try log.row(seq)
+      if original.isBeside { try heads.remove(seq: seq, branch: original.branch) }
     }
   }
 

@@ -1,4 +1,5 @@
 import CloudSyncChangesets
+import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLite
 import Testing
@@ -70,7 +71,27 @@ import Testing
     #expect(try Self.left(tablet) == 0 && tablet.repository.status().refused == [])
     #expect(try desk.repository.verify().problems == [])
     try await desk.expectClone()
+    // Whoever hears of both at once has nothing to do.
+    let (copy, _) = try await desk.clone()
+    #expect(try copy.status().leftBehindCount == 0 && copy.status().refused == [])
     withExtendedLifetime(phone) {}
+  }
+
+  @Test func whatHasLostThereIsListedForAsLongAsItIsLost() async throws {
+    let (desk, tablet, phone) = try await Self.late(
+      "UPDATE people SET name = 'Phone' WHERE id = 'p2'"
+    )
+    try await desk.remote.fetch()
+    try desk.bench.commit("UPDATE people SET name = 'Desk' WHERE id = 'p2'")
+    try await desk.remote.rebaseOthers()
+    try await desk.fill(13...14)
+    #expect(try desk.repository.gc(depth: 1).commits > 0)
+    let lost = try desk.repository.conflicts()
+    #expect(lost.flatMap(\.lost).map(\.value) == [.string("Phone")])
+    try desk.repository.restoreConflict(try #require(lost.first))
+    #expect(try desk.rows("SELECT name FROM people WHERE id = 'p2'") == ["'Phone'"])
+    #expect(try desk.repository.conflicts() == [])
+    withExtendedLifetime((tablet, phone)) {}
   }
 
   @Test func whoeverComesBackGoesAlong() async throws {
