@@ -62,9 +62,9 @@ struct LeftBehind {
     return commits
   }
 
-  /// Puts all of them into the log, beside the horizon, and returns those of a branch, nil for all, that no other of them
-  /// goes on from; within what is undone.
-  func bringIn(branch: Int64?) throws(ChangesetError) -> [LogRow] {
+  /// Puts all of them into the log, beside the horizon, and returns those that no other of them goes on from; within what
+  /// is undone.
+  func bringIn() throws(ChangesetError) -> [LogRow] {
     let commits = try commits()
     for pack in commits.packs {
       for schema in pack.schemas {
@@ -103,7 +103,7 @@ struct LeftBehind {
     try StateFrames.forget(work.connection)
     let tips = Self.tips(of: rows)
     try standIns.fill(before: tips, missing: missing)
-    return branch.map { number in tips.filter { $0.branch == number } } ?? tips
+    return tips
   }
 
   /// Whether a record that is kept for its commits is no use any more: all of them are in the history.

@@ -47,7 +47,7 @@ struct Rebasing {
         heads.append(old)
       }
     }
-    let made = try putAndKeep(onTopOf: horizon) { heads }
+    let made = try putAndKeep(onTopOf: horizon, branch: nil) { heads }
     // What was begun on them, and has no commit of its own, begins where they are now.
     for (branch, old) in beginnings
     where try RebasedCommits(connection: work.connection).contains(old.id) {
@@ -73,17 +73,19 @@ struct Rebasing {
   ///
   /// - Parameters:
   ///   - horizon: The horizon.
+  ///   - branch: The branch whose heads are put there, with what they have in common with others; nil for all.
   ///   - heads: Brings the commits into the log, and gives those that no others of them go on from.
   /// - Returns: The commits.
   /// - Throws: Why they cannot be made.
   func putAndKeep(
     onTopOf horizon: Horizon,
+    branch: String?,
     heads: () throws(ChangesetError) -> [LogRow]
   ) throws(ChangesetError) -> [LogRow] {
     let commits = try work.connection.undoing { () throws(ChangesetError) in
       let heads = try heads()
       let last = try work.connection.integer("SELECT max(seq) FROM changesets_log") ?? 0
-      try put(heads: heads, onTopOf: horizon)
+      try put(heads: heads, ofBranch: branch, onTopOf: horizon)
       return try self.commits(after: last)
     }
     var made: [LogRow] = []
@@ -113,7 +115,11 @@ struct Rebasing {
   /// Makes the commits.
   ///
   /// Those wait that have tables or columns which the app here lacks, unless these are all.
-  private func put(heads: [LogRow], onTopOf horizon: Horizon) throws(ChangesetError) {
+  private func put(
+    heads: [LogRow],
+    ofBranch name: String?,
+    onTopOf horizon: Horizon
+  ) throws(ChangesetError) {
     let migrated = MigratedCommits(work: work, made: migrated)
     var (ready, obstacle): ([LogRow], ChangesetError?) = ([], nil)
     for head in heads {
@@ -125,9 +131,17 @@ struct Rebasing {
         obstacle = error
       }
     }
-    if ready.isEmpty, let obstacle { throw obstacle }
+    let branch = try name.map { (name) throws(ChangesetError) in
+      try work.dictionaries.number(forName: name)
+    }
+    let wanted = ready.filter { branch == nil || $0.branch == branch }
+    if wanted.isEmpty, let obstacle { throw obstacle }
     var placed = try RebasedCommits(connection: work.connection).places()
     for old in try withForks(of: ready) where placed[old.seq] == nil {
+      let isNeeded = try wanted.filtered { (head) throws(ChangesetError) in
+        try work.log.isAncestor(ancestor: old.seq, of: head.seq)
+      }
+      if isNeeded.isEmpty { continue }
       let target = try target(for: old, placed: placed, horizon: horizon)
       let row = try rebase(row: old, onto: target, placed: placed, migrated)
       placed[old.seq] = row

@@ -38,14 +38,8 @@ extension ChangesetRepository {
   public func rebaseOthers(branch: String? = nil) throws(ChangesetError) -> [Changeset] {
     let migrated = try MigratedCommits.prepare(self, forOthers: true)
     return try move { (work) throws(ChangesetError) in
-      let number = try branch.map { (name) throws(ChangesetError) in
-        guard let number = try work.dictionaries.number(ofName: name) else {
-          throw ChangesetError(.noSuchBranch, "there is no branch “\(name)”")
-        }
-        return number
-      }
       var made: [Changeset] = []
-      for row in try Rebasing(work: work, migrated: migrated).runForOthers(branch: number) {
+      for row in try Rebasing(work: work, migrated: migrated).runForOthers(branch: branch) {
         made.append(try work.changeset(row: row))
       }
       return made

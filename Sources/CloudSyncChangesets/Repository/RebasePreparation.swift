@@ -23,7 +23,7 @@ extension MigratedCommits {
         let work = HistoryWork(connection: copy, tables: tables, options: options)
         var heads: [LogRow] = []
         for head in try work.heads.beside() { heads.append(try work.log.row(head.seq)) }
-        if forOthers { heads += try LeftBehind(work: work).bringIn(branch: nil) }
+        if forOthers { heads += try LeftBehind(work: work).bringIn() }
         return try needed(for: heads, work)
       }
       var made: Made = [:]

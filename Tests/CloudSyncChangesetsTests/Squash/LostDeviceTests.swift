@@ -77,6 +77,32 @@ import Testing
     withExtendedLifetime(phone) {}
   }
 
+  @Test func whatOneBranchHasInCommonWithOthersIsNotItsOwn() async throws {
+    let (desk, tablet, phone) = try await Self.late()
+    try phone.repository.createBranch("idea")
+    try phone.repository.switchBranch("idea")
+    try phone.bench.commit(Self.add + "3 WHERE id = 'p2'")
+    try phone.repository.switchBranch("main")
+    try phone.bench.commit(Self.add + "100 WHERE id = 'p2'")
+    try await phone.remote.push()
+    try await desk.remote.fetch()
+    #expect(try Self.left(desk) == 4)
+    // What both have is put on the branch that it was made on; what the other has besides stays.
+    let made = try desk.repository.rebaseOthers(branch: "idea")
+    #expect(made.map(\.branch) == ["main", "idea"] && made.map(\.originals.count) == [2, 1])
+    #expect(try Self.score(desk) == ["5"] && Self.left(desk) == 1)
+    try desk.repository.switchBranch("idea")
+    #expect(try Self.score(desk) == ["8"])
+    try desk.repository.switchBranch("main")
+    #expect(try desk.repository.rebaseOthers().map(\.branch) == ["main"])
+    #expect(try Self.score(desk) == ["105"])
+    try desk.repository.merge("idea")
+    try await SquashBench.settle([desk, tablet])
+    try await phone.remote.sync()
+    try await SquashBench.settle([desk, phone])
+    #expect(try Self.score(phone) == ["108"])
+  }
+
   @Test func whatHasLostThereIsListedForAsLongAsItIsLost() async throws {
     let (desk, tablet, phone) = try await Self.late(
       "UPDATE people SET name = 'Phone' WHERE id = 'p2'"
