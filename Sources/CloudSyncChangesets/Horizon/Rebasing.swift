@@ -21,7 +21,7 @@ struct Rebasing {
     guard let horizon = try Horizon(work.connection) else { return .current }
     let open = try work.heads.beside()
     if !open.isEmpty { return .behind(open.count) }
-    if try !work.heads.allBeside().isEmpty { return .lagging }
+    if try work.heads.allBeside().isEmpty == false { return .lagging }
     let position = try work.heads.position()
     guard !position.isDetached, let seq = position.seq else { return .current }
     let head = try work.log.row(seq)

@@ -110,7 +110,7 @@ struct SnapshotMaking {
     // What these were rebased from is in them.
     let originals = try RebasedCommits(connection: work.connection).originals(of: commits)
     for id in originals.values.joined() {
-      if let seq = try work.log.number(of: id), try !work.log.row(seq).isBeside { continue }
+      if let seq = try work.log.number(of: id), try work.log.row(seq).isBeside == false { continue }
       beginnings.insert(id.beginning)
     }
     return beginnings

@@ -11,8 +11,8 @@ extension MigratedCommits {
       guard
         try work.connection.integer("SELECT 1 FROM changesets_log WHERE kind = 3 LIMIT 1") != nil
       else { return false }
-      if try !work.heads.beside().isEmpty { return true }
-      return forOthers ? try !LeftBehind(work: work).changesets().isEmpty : false
+      if try work.heads.beside().isEmpty == false { return true }
+      return forOthers ? try LeftBehind(work: work).changesets().isEmpty == false : false
     }
     guard isDue else { return [:] }
     let options = repository.options
